@@ -1,0 +1,25 @@
+/* Builds dist/: TypeScript by tsc, then what Node-RED looks for beside each node's .js (dialogs, icons, catalogues). */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+const dist = path.join(root, 'dist');
+const require = createRequire(import.meta.url);
+
+rmSync(dist, { recursive: true, force: true });
+const tsc = spawnSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', root], {
+  stdio: 'inherit',
+});
+for (const file of readdirSync(path.join(root, 'nodes'))) {
+  if (file.endsWith('.html')) cpSync(path.join(root, 'nodes', file), path.join(dist, 'nodes', file));
+}
+for (const [from, to] of [
+  ['nodes/locales', 'nodes/locales'],
+  ['icons', 'nodes/icons'],
+]) {
+  if (existsSync(path.join(root, from)))
+    cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
+}
+process.exitCode = tsc.status ?? 1;

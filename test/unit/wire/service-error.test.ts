@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { ServiceError, toServiceError } from '../../../dist/src/wire/service-error';
+
+describe('ServiceError', () => {
+  it('keeps code and message as own enumerable properties, so that a cloned message still has them', () => {
+    const error = new ServiceError('queue.full', 'The queue is full.', { status: 429 });
+    assert.deepEqual(
+      { ...error },
+      { name: 'ServiceError', code: 'queue.full', message: 'The queue is full.', cause: { status: 429 } },
+    );
+  });
+
+  it('turns an abort into closed and anything else into internal', () => {
+    assert.equal(toServiceError(new DOMException('x', 'AbortError')).code, 'closed');
+    assert.equal(toServiceError(new TypeError('boom')).code, 'internal');
+    assert.equal(toServiceError('text').code, 'internal');
+  });
+});
