@@ -1,0 +1,4 @@
+export { Connection, type ConnectionOptions } from './connection';
+export { ModelCards, type ModelCardsOptions } from './model-cards';
+export { Predictor } from './predictor';
+export type * from './types';

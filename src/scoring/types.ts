@@ -1,0 +1,215 @@
+import type { Column, ColumnType, FileFormat, Label } from '../table/types';
+
+export type Task = 'classification' | 'regression';
+export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quantiles' | 'full';
+
+/** Where the rows are: a value of any form of DESIGN 5, or the path of a file on disk. */
+export type TableInput = { value: unknown } | { path: string };
+
+/** What a piece of work is doing, for the node's status; `key` is an i18n key. */
+export type StatusEvent =
+  | { key: 'reading' }
+  | { key: 'uploading'; percent: number }
+  | { key: 'fitting'; seconds: number }
+  | { key: 'predicting' };
+
+/** How the caller follows and stops a piece of work. */
+export interface Hooks {
+  /** Aborting it settles the work with the code `closed`. */
+  signal?: AbortSignal;
+  onStatus?: (status: StatusEvent) => void;
+  onWarning?: (text: string) => void;
+}
+
+/** What is known of an upload: `msg.upload`, kept by id too. */
+export interface UploadCard {
+  set: 'train' | 'test';
+  /** `train_set_upload_id` or `test_set_upload_id`. */
+  id: string;
+  format: FileFormat;
+  rows: number;
+  /** Bytes of the file; of X and y together for a train set. */
+  bytes: number;
+  /** CRC32C in base64; of X and y, joined by a comma, for a train set. */
+  hash: string;
+  /** The service already had it: nothing was sent. */
+  reused: boolean;
+  /** Train sets: the column to predict. */
+  target?: string;
+  /** Feature columns in the order of the file. */
+  columns: Column[];
+  /** Train sets whose target can be classes: the labels in the order of the probabilities. */
+  classes?: Label[];
+  /** Train sets: what the task `auto` means for this target. */
+  task?: Task;
+  /** Test sets: the model they were made for. */
+  fitted_train_set_id?: string;
+}
+
+/** What is known of a fitted train set: `msg.model` (DESIGN 6). */
+export interface ModelCard {
+  name: string;
+  fitted_train_set_id: string;
+  train_set_upload_id: string;
+  task: Task;
+  target: string;
+  /** Feature columns in the order of the train set; empty where they are not known (then columns go unchecked). */
+  columns: Column[];
+  classes?: Label[];
+  /** Rows of the train set; 0 where not known. */
+  rows: number;
+  options: Record<string, unknown>;
+  /** Key of the service that holds the model: base URL and API name, or `embedded`. */
+  service: string;
+  /** ISO 8601. */
+  fitted_at: string;
+}
+
+export interface TableChoices {
+  /** Columns to leave out. */
+  ignore?: string[];
+  /** Column types that override what is found. */
+  types?: Record<string, ColumnType>;
+  format?: FileFormat;
+  description?: string;
+  forceReupload?: boolean;
+  /** Offer the service an upload in chunks. */
+  chunks?: boolean;
+}
+
+export interface TrainRequest extends TableChoices {
+  /** The train set; left out when `trainSetUploadId` is given. */
+  table?: TableInput;
+  trainSetUploadId?: string;
+  /** The card of that upload, where the message carries it; else it is looked up by id. */
+  upload?: UploadCard;
+  /** Required with a table. */
+  target?: string;
+  /** Default `auto`. */
+  task?: 'auto' | Task;
+  /** Name to keep the model under. */
+  model: string;
+  systems?: string[];
+  /** The model configuration object (S 2.6). */
+  options?: Record<string, unknown>;
+  thinking?: { effort?: string; timeoutSecs?: number; metric?: string };
+  forceRefit?: boolean;
+}
+
+export interface TrainResult {
+  card: ModelCard;
+  /** An unchanged train set with unchanged options: no fit was asked for. */
+  reused: boolean;
+  /** The task was found out by the rule of `auto`. */
+  taskFound: boolean;
+}
+
+export interface UploadRequest extends TableChoices {
+  set: 'train' | 'test';
+  table: TableInput;
+  /** Train set: required. */
+  target?: string;
+  /** Test set: the model it is for, as name or card, or else its id. */
+  model?: string | ModelCard;
+  fittedTrainSetId?: string;
+  missingColumns?: 'error' | 'fill';
+}
+
+/** How a predict node batches and bounds what waits (DESIGN 6, 7). */
+export interface PredictSettings {
+  /** Rows that messages may gather into one predict; 1 = off. Default 500. */
+  batchRows?: number;
+  /** Milliseconds even the first message waits for company. Default 0. */
+  batchMs?: number;
+  /** Results leave in arrival order per model. Default true. */
+  ordered?: boolean;
+  /** Rows that may wait. Default 100,000. */
+  queueRows?: number;
+  /** Bytes that may wait. Default 64 MiB. */
+  queueBytes?: number;
+  /** Default `reject`. */
+  overflow?: 'reject' | 'dropOldest';
+  /** Repeat a predict whose outcome is unknown, at the risk of paying twice. */
+  retryPredict?: boolean;
+  /** Highest estimated cost of one predict call; 0 = no bound. */
+  maxCost?: number;
+  /** Called when the numbers change, at most every 250 ms and once at rest. */
+  onLoad?: (load: PredictLoad) => void;
+  onWarning?: (text: string) => void;
+}
+
+export interface PredictLoad {
+  /** Messages being scored. */
+  inFlight: number;
+  /** Messages waiting: for company, a slot, a model or their turn. */
+  waiting: number;
+  /** Rows of those that wait. */
+  rows: number;
+  /** Estimated bytes of those that wait. */
+  bytes: number;
+}
+
+export interface PredictRequest {
+  /** The rows; left out when `testSetUploadId` is given. */
+  table?: TableInput;
+  testSetUploadId?: string;
+  /** A known name, or a card. */
+  model?: string | ModelCard;
+  fittedTrainSetId?: string;
+  /** Needed only for a bare id without a card. */
+  task?: Task;
+  outputType?: OutputType;
+  quantiles?: number[];
+  /** Model configuration sent with the predict (S 4.4). */
+  options?: Record<string, unknown>;
+  missingColumns?: 'error' | 'fill';
+  forceRefit?: boolean;
+  /** Column that the predictions are attached under. Default `prediction`. */
+  property?: string;
+  /** `v1`: the deprecated multipart route, with `modelId`. */
+  api?: 'svc' | 'v1';
+  modelId?: string;
+}
+
+export interface PredictOutcome {
+  /** The service's own shape, with this message's rows only. */
+  prediction: unknown;
+  /** The service's metadata: a copy of this message's own, with its own `test_set_num_rows`. */
+  metadata: Record<string, unknown>;
+  /** Name of the model, or its id where it has no card. */
+  modelName: string;
+  /** The table with the predictions attached; left out when there was no table. */
+  table?: unknown;
+}
+
+/** One limit that a table goes beyond. */
+export interface LimitExceeded {
+  limit: string;
+  value: number;
+  max: number;
+}
+
+export interface CheckLimitsRequest {
+  /** Rows and columns are counted in it. */
+  table: TableInput;
+  target?: string;
+  ignore?: string[];
+  /** Key of `model_limits`; empty: the default version. */
+  modelVersion?: string;
+  /** Default `train`. */
+  set?: 'train' | 'test';
+}
+
+export interface CostRequest {
+  /** Default `predict`. */
+  operation?: string;
+  modelVersion?: string;
+  nEstimators?: number;
+  /** Counted for rows and columns where the numbers below are not given. */
+  table?: TableInput;
+  /** Gives train rows and columns where the numbers below are not given. */
+  model?: string | ModelCard;
+  trainRows?: number;
+  testRows?: number;
+  rawColumns?: number;
+}
