@@ -95,4 +95,13 @@ export default ts.config(
     extends: [ts.configs.disableTypeChecked],
     languageOptions: { globals: globals.node },
   },
+  {
+    // The bodies of function nodes: Node-RED puts the function around them.
+    files: ['scripts/examples/*.js'],
+    languageOptions: {
+      sourceType: 'script',
+      parserOptions: { ecmaFeatures: { globalReturn: true } },
+      globals: { msg: 'readonly', node: 'readonly', context: 'readonly', flow: 'readonly', RED: 'readonly' },
+    },
+  },
 );

@@ -1,0 +1,28 @@
+/* Writes examples/*.json, which the editor offers under Import. `--check` says whether they are as this would write them. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { root } from '../lib/prepare.mjs';
+import { liveMachine } from './live-machine.mjs';
+import { firstSteps } from './first-steps.mjs';
+
+const examples = {
+  'First steps': firstSteps(),
+  'Live machine': liveMachine(false),
+  'Live machine with plots': liveMachine(true),
+};
+
+mkdirSync(path.join(root, 'examples'), { recursive: true });
+let stale = 0;
+for (const [name, flow] of Object.entries(examples)) {
+  const file = path.join(root, 'examples', `${name}.json`);
+  const text = `${JSON.stringify(flow, null, 2)}\n`;
+  if (process.argv.includes('--check')) {
+    if (readFileSync(file, 'utf8') !== text) {
+      console.error(`examples/${name}.json is stale: run npm run examples`);
+      stale += 1;
+    }
+  } else {
+    writeFileSync(file, text);
+  }
+}
+process.exitCode = stale ? 1 : 0;

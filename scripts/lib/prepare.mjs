@@ -1,0 +1,73 @@
+/**
+ * Brings a checkout to where it can run: installs what package-lock.json names and builds dist/, each only when
+ * something has changed since the last time. Nothing but Node is needed before it has run.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+export const root = path.resolve(import.meta.dirname, '..', '..');
+
+const installStamp = path.join(root, 'node_modules', '.installed-for');
+const buildStamp = path.join(root, 'dist', '.built-from');
+
+function run(command, args) {
+  const done = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  if (done.status !== 0) {
+    throw new Error(
+      `${path.basename(command)} ${args.join(' ')} ended with ${done.status ?? done.signal ?? done.error}`,
+    );
+  }
+}
+
+/** npm as the one that runs us, where npm runs us; else the one on the path. */
+function npm(...args) {
+  const cli = process.env.npm_execpath;
+  if (cli?.endsWith('.js')) {
+    run(process.execPath, [cli, ...args]);
+  } else {
+    run('npm', args);
+  }
+}
+
+function digest(files) {
+  const hash = createHash('sha256');
+  for (const file of files) {
+    hash.update(path.relative(root, file)).update('\0').update(readFileSync(file)).update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function filesBelow(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true })
+    .map((name) => path.join(folder, name))
+    .filter((file) => statSync(file).isFile())
+    .sort();
+}
+
+function isStamped(stamp, value) {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === value;
+}
+
+export function installOnce() {
+  const wanted = digest([path.join(root, 'package-lock.json')]);
+  if (isStamped(installStamp, wanted)) return;
+  console.log('Installing the packages that package-lock.json names (the first time only) …');
+  npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
+  writeFileSync(installStamp, wanted);
+}
+
+export function buildOnce() {
+  const sources = ['src', 'nodes', 'icons'].flatMap((folder) => filesBelow(path.join(root, folder)));
+  const wanted = digest([
+    ...sources,
+    path.join(root, 'tsconfig.json'),
+    path.join(root, 'scripts', 'build.mjs'),
+  ]);
+  if (isStamped(buildStamp, wanted)) return;
+  console.log('Building dist/ …');
+  run(process.execPath, [path.join(root, 'scripts', 'build.mjs')]);
+  writeFileSync(buildStamp, wanted);
+}

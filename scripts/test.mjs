@@ -1,0 +1,10 @@
+/* npm test: installs and builds where that is still to be done, then runs every test against what ships (dist/). */
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { buildOnce, installOnce, root } from './lib/prepare.mjs';
+
+installOnce();
+buildOnce();
+const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
+const done = spawnSync(process.execPath, [mocha, ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
+process.exitCode = done.status ?? 1;
