@@ -1,0 +1,15 @@
+import { createRequire } from 'node:module';
+
+/**
+ * Loads heavy modules on first use, so that loading the package's nodes in Node-RED stays quick
+ * (DESIGN section 9, load time). parquet-wasm is for worker threads only.
+ */
+const load = createRequire(__filename);
+
+export const arrow = (): typeof import('apache-arrow') =>
+  load('apache-arrow') as typeof import('apache-arrow');
+
+export const papaparse = (): typeof import('papaparse') => load('papaparse') as typeof import('papaparse');
+
+export const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
+  load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number };
