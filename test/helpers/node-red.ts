@@ -1,0 +1,188 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { WebSocket } from 'undici';
+
+export const root = path.resolve(__dirname, '..', '..');
+
+/** A node of a flow file; what is in it depends on its type. */
+export type FlowNode = { id: string; type: string } & Record<string, unknown>;
+
+export interface DebugMessage {
+  id: string;
+  name: string;
+  msg: unknown;
+  format: string;
+}
+
+export interface RealNodeRed {
+  url: string;
+  userDir: string;
+  process: ChildProcess;
+  /** Everything it printed so far. */
+  log(): string;
+  /** What debug nodes showed in the sidebar, oldest first; `msg` is parsed where it was an object. */
+  debug: DebugMessage[];
+  /** The last status of each node, by node id. */
+  statuses: Map<string, { fill?: string; shape?: string; text?: string }>;
+  /** Presses the button of an inject node. */
+  inject(id: string): Promise<void>;
+  deploy(flows: FlowNode[]): Promise<void>;
+  /** The messages of a debug node, once there are `count` of them. */
+  shown(id: string, count?: number, timeoutMs?: number): Promise<DebugMessage[]>;
+  /** Ends it as Ctrl-C does and answers its exit code. */
+  stop(): Promise<number | null>;
+}
+
+export interface StartOptions {
+  flows: FlowNode[];
+  /** Package folders to be found under their names in the user folder. Default: this checkout. */
+  link?: Record<string, string>;
+  /** An existing user folder, for a restart; it is kept. Default: a new one, removed at stop. */
+  userDir?: string;
+  env?: NodeJS.ProcessEnv;
+  /** The node binary and the node-red package to run. */
+  nodeBinary?: string;
+  nodeRed?: string;
+}
+
+export async function freePort(): Promise<number> {
+  const server = net.createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  return port;
+}
+
+export async function waitFor<T>(what: string, probe: () => T | undefined, timeoutMs = 15_000): Promise<T> {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const found = probe();
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+function parse(format: string, msg: unknown): unknown {
+  if (typeof msg !== 'string' || !/^(Object|array|error|boolean|number)/i.test(format)) return msg;
+  try {
+    return JSON.parse(msg) as unknown;
+  } catch {
+    return msg;
+  }
+}
+
+/** A real Node-RED in a process of its own, on a free port, with a user folder of its own. */
+export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> {
+  const port = await freePort();
+  const userDir = options.userDir ?? fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-node-red-'));
+  const modules = path.join(userDir, 'node_modules');
+  fs.mkdirSync(modules, { recursive: true });
+  for (const [name, folder] of Object.entries(
+    options.link ?? { 'node-red-contrib-tabular-prediction': root },
+  )) {
+    const link = path.join(modules, name);
+    fs.mkdirSync(path.dirname(link), { recursive: true });
+    if (!fs.existsSync(link)) fs.symlinkSync(folder, link, 'junction');
+  }
+  fs.writeFileSync(path.join(userDir, 'flows.json'), JSON.stringify(options.flows));
+  fs.writeFileSync(
+    path.join(userDir, 'settings.js'),
+    `module.exports = { uiHost: '127.0.0.1', uiPort: ${port}, flowFile: 'flows.json', credentialSecret: 'test',
+      telemetry: { enabled: false, updateNotification: false }, editorTheme: { tours: false },
+      debugMaxLength: 10000000, logging: { console: { level: 'info' } } };`,
+  );
+
+  const red = options.nodeRed ?? path.join(root, 'node_modules', 'node-red');
+  const child = spawn(
+    options.nodeBinary ?? process.execPath,
+    [path.join(red, 'red.js'), '--userDir', userDir, '--settings', path.join(userDir, 'settings.js')],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } },
+  );
+  let printed = '';
+  child.stdout.on('data', (text: Buffer) => (printed += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (printed += text.toString()));
+  const exited = once(child, 'exit');
+
+  const url = `http://127.0.0.1:${port}`;
+  const debug: DebugMessage[] = [];
+  const statuses: RealNodeRed['statuses'] = new Map();
+  const startedTimes = () => printed.split('Started flows').length - 1;
+  try {
+    await waitFor(
+      'Started flows',
+      () => (startedTimes() > 0 || child.exitCode !== null ? true : undefined),
+      60_000,
+    );
+    if (child.exitCode !== null) throw new Error('Node-RED ended at start');
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw new Error(`${String(error)}\n${printed}`, { cause: error });
+  }
+
+  const comms = new WebSocket(`${url.replace('http', 'ws')}/comms`);
+  comms.addEventListener('message', (event) => {
+    const list = [JSON.parse(String(event.data)) as unknown].flat() as { topic: string; data: never }[];
+    for (const { topic, data } of list) {
+      if (topic === 'debug') {
+        const shown = data as DebugMessage;
+        debug.push({ ...shown, msg: parse(shown.format, shown.msg) });
+      } else if (topic.startsWith('status/')) {
+        statuses.set(topic.slice('status/'.length), data);
+      }
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    comms.addEventListener('open', () => resolve());
+    comms.addEventListener('error', () => reject(new Error('no comms socket')));
+  });
+  comms.send(JSON.stringify({ subscribe: 'debug' }));
+  comms.send(JSON.stringify({ subscribe: 'status/#' }));
+
+  const post = async (route: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${url}${route}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body ?? {}),
+    });
+    if (!answer.ok) throw new Error(`${route} answered ${answer.status}: ${await answer.text()}`);
+  };
+
+  return {
+    url,
+    userDir,
+    process: child,
+    log: () => printed,
+    debug,
+    statuses,
+    inject: (id) => post(`/inject/${id}`),
+    async deploy(flows) {
+      const before = startedTimes();
+      await post('/flows', flows, { 'Node-RED-Deployment-Type': 'full' });
+      await waitFor('Started flows', () => (startedTimes() > before ? true : undefined));
+    },
+    shown: (id, count = 1, timeoutMs = 15_000) =>
+      waitFor(
+        `${count} messages of debug node ${id}; shown: ${debug.length}; log:\n${printed}`,
+        () => {
+          const own = debug.filter((message) => message.id === id);
+          return own.length >= count ? own : undefined;
+        },
+        timeoutMs,
+      ),
+    async stop() {
+      comms.close();
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      const [code] = (await exited) as [number | null];
+      clearTimeout(timer);
+      if (options.userDir === undefined) fs.rmSync(userDir, { recursive: true, force: true });
+      return code;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { root } from './node-red';
+
+interface Packed {
+  /** Path of the tarball. */
+  tarball: string;
+  /** Paths inside the package. */
+  files: string[];
+}
+
+let packed: Packed | undefined;
+let installed: string | undefined;
+
+function npm(args: string[], cwd: string): string {
+  const cli = process.env.npm_execpath;
+  const [command, first] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []];
+  return execFileSync(command, [...first, ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** The package as `npm pack` makes it from what is built, made once per test run. */
+export function packedPackage(): Packed {
+  if (packed === undefined) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-pack-'));
+    process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
+    const answer = JSON.parse(
+      npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root),
+    ) as Record<string, { filename: string; files: { path: string }[] }>;
+    const [made] = Object.values(answer);
+    packed = { tarball: path.join(folder, made!.filename), files: made!.files.map((file) => file.path) };
+  }
+  return packed;
+}
+
+/** The folder of the package as a user's npm installs it: the tarball and its dependencies, nothing else. */
+export function installedPackage(): string {
+  if (installed === undefined) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-installed-'));
+    process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
+    fs.writeFileSync(
+      path.join(folder, 'package.json'),
+      JSON.stringify({ name: 'user-folder', private: true }),
+    );
+    npm(
+      ['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=dev', packedPackage().tarball],
+      folder,
+    );
+    installed = path.join(folder, 'node_modules', 'node-red-contrib-tabular-prediction');
+  }
+  return installed;
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { root } from '../helpers/node-red';
+import { installedPackage, packedPackage } from '../helpers/packed';
+
+const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  main: string;
+  types: string;
+  bin: Record<string, string>;
+  dependencies: Record<string, string>;
+  'node-red': { nodes: Record<string, string> };
+};
+
+describe('the package as npm packs it', function () {
+  this.timeout(180_000);
+
+  let files: string[];
+  before(() => {
+    files = packedPackage().files;
+  });
+
+  it('holds each node with its dialog, its catalogue and its help, and the icons', () => {
+    for (const file of Object.values(manifest['node-red'].nodes)) {
+      assert.ok(files.includes(file), file);
+      assert.ok(files.includes(file.replace(/\.js$/, '.html')), `${file}'s dialog`);
+    }
+    for (const language of ['en-US', 'de', 'ja']) {
+      assert.ok(
+        files.some((file) => file.startsWith(`dist/nodes/locales/${language}/`)),
+        language,
+      );
+    }
+    assert.ok(files.some((file) => /^dist\/nodes\/icons\/.+\.svg$/.test(file)));
+  });
+
+  it('holds its face for programs, its types, its command, its examples, its licence', () => {
+    for (const file of [manifest.main, manifest.types, ...Object.values(manifest.bin)]) {
+      assert.ok(files.includes(file.replace(/^\.\//, '')), file);
+    }
+    for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
+      assert.ok(files.includes(file), file);
+    const examples = fs.readdirSync(path.join(root, 'examples')).map((name) => `examples/${name}`);
+    assert.deepEqual(files.filter((file) => file.startsWith('examples/')).sort(), examples.sort());
+  });
+
+  it('holds nothing else: no sources, tests, maps, benches or state', () => {
+    const known =
+      /^(dist\/(src|nodes)\/.+\.(js|d\.ts|html|json|svg)|examples\/.+\.json|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+    assert.deepEqual(
+      files.filter((file) => !known.test(file)),
+      [],
+    );
+  });
+
+  it('has in the lock file no address of a registry', () => {
+    const lock = fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8');
+    assert.doesNotMatch(lock, /"resolved": "https?:/);
+  });
+
+  it('loads from a bare folder with its own dependencies alone, and all its nodes load little', () => {
+    const folder = installedPackage();
+    const nodes = Object.values(manifest['node-red'].nodes).map((file) => path.join(folder, file));
+    const program = `
+      const face = require(${JSON.stringify(folder)});
+      for (const name of ['ServiceClient', 'startService', 'openTable', 'ServiceError']) {
+        if (typeof face[name] !== 'function') throw new Error('missing ' + name);
+      }
+      const before = Object.keys(require.cache).length;
+      for (const file of ${JSON.stringify(nodes)}) if (typeof require(file) !== 'function') throw new Error(file);
+      const heavy = ['apache-arrow', 'parquet-wasm', 'undici'];
+      console.log(JSON.stringify(Object.keys(require.cache).filter((f) => heavy.some((h) => f.includes('/' + h + '/')))));
+    `;
+    const answer = execFileSync(process.execPath, ['-e', program], {
+      cwd: path.dirname(folder),
+      encoding: 'utf8',
+    });
+    assert.deepEqual(JSON.parse(answer), []);
+  });
+});
