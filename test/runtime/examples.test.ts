@@ -78,8 +78,8 @@ describe('every example, imported and deployed', function () {
         assert.ok(payload!.failure_ahead_probabilities!['yes'] >= 0);
         assert.ok(prediction);
         assert.equal(metadata!.test_set_num_rows, 1);
-        assert.equal(model_name as unknown, 'pump bearing');
-        return quantiles['0.5'] as number;
+        assert.equal(model_name, 'pump bearing');
+        return quantiles['0.5'];
       });
       assert.ok(new Set(forecasts).size > 1, 'the forecasts differ from reading to reading');
       assert.deepEqual(
