@@ -1,3 +1,12 @@
+import type {
+  FileInfo,
+  FitRequest,
+  PredictMetadata,
+  PredictRequest,
+  PrepareTestSetUploadRequest,
+  PrepareTrainSetUploadRequest,
+} from './types';
+
 /** The names that vary between deployments of the service (S intro, S 2.1, S 4.3). */
 export interface Dialect {
   /** The product name that stands for `svc` in routes and fields. */
@@ -9,3 +18,125 @@ export interface Dialect {
 }
 
 export const DEFAULT_DIALECT: Dialect = { apiName: 'svc', fitRequest: 'task_config', fileInfo: 'schema' };
+
+/** Routes whose path carries the product name. */
+export type Route =
+  | 'prepare_train_set_upload'
+  | 'prepare_test_set_upload'
+  | 'fit'
+  | 'predict'
+  | 'get_model_limits'
+  | 'estimate_cost'
+  | 'get_fit_status';
+
+export const LEGACY_PREDICT_PATH = '/v1/predict';
+
+/** Path of a route below the base URL: `/svc/fit`. */
+export function routePath(route: Route, dialect: Pick<Dialect, 'apiName'>): string {
+  return `/${dialect.apiName}/${route}`;
+}
+
+type Body = Record<string, unknown>;
+
+/** Body of S 4.1. */
+export function toWireTrainSetUpload(request: PrepareTrainSetUploadRequest, dialect: Dialect): Body {
+  return defined({
+    x_train_info: toWireFileInfo(request.x_train_info, 'x_train', dialect),
+    y_train_info: toWireFileInfo(request.y_train_info, 'y_train', dialect),
+    description: request.description,
+    force_reupload: request.force_reupload,
+  });
+}
+
+/** Body of S 4.2. */
+export function toWireTestSetUpload(request: PrepareTestSetUploadRequest, dialect: Dialect): Body {
+  return {
+    fitted_train_set_id: request.fitted_train_set_id,
+    x_test_info: toWireFileInfo(request.x_test_info, 'x_test', dialect),
+  };
+}
+
+/** Body of S 4.3 in the dialect's one shape, never both. */
+export function toWireFit(request: FitRequest, dialect: Dialect): Body {
+  const { apiName } = dialect;
+  const head = { train_set_upload_id: request.train_set_upload_id };
+  const systems = { [`${apiName}_systems`]: request.svc_systems };
+  const config = { [`${apiName}_config`]: request.svc_config };
+  if (dialect.fitRequest === 'flat') {
+    return defined({
+      ...head,
+      task: request.task,
+      ...systems,
+      ...config,
+      thinking_effort: request.thinking_effort,
+      thinking_timeout_s: request.thinking_timeout_s,
+      thinking_effort_metric: request.thinking_effort_metric,
+      force_refit: request.force_refit,
+    });
+  }
+  const thinking = defined({
+    effort: request.thinking_effort,
+    timeout_secs: request.thinking_timeout_s,
+    metric: request.thinking_effort_metric,
+  });
+  return defined({
+    ...head,
+    task_config: defined({ task: request.task, ...config }),
+    ...systems,
+    thinking_config: Object.keys(thinking).length > 0 ? thinking : undefined,
+    force_refit: request.force_refit,
+  });
+}
+
+/** Body of S 4.4. Quantiles go with output type `quantiles` only. */
+export function toWirePredict(request: PredictRequest, dialect: Pick<Dialect, 'apiName'>): Body {
+  const params = defined({
+    output_type: request.output_type,
+    quantiles: request.output_type === 'quantiles' ? request.quantiles : undefined,
+  });
+  return defined({
+    test_set_upload_id: request.test_set_upload_id,
+    fitted_train_set_id: request.fitted_train_set_id,
+    task_config: defined({
+      task: request.task,
+      [`${dialect.apiName}_config`]: request.svc_config,
+      predict_params: Object.keys(params).length > 0 ? params : undefined,
+    }),
+    force_refit: request.force_refit,
+  });
+}
+
+/** Metadata with the house's own name for the configuration (S 2.7). */
+export function fromWireMetadata(metadata: Body, dialect: Pick<Dialect, 'apiName'>): PredictMetadata {
+  return renamed(metadata, [[`${dialect.apiName}_config`, 'svc_config']]);
+}
+
+/** Metadata with the deployment's name for the configuration. */
+export function toWireMetadata(metadata: PredictMetadata, dialect: Pick<Dialect, 'apiName'>): Body {
+  return renamed(metadata, [['svc_config', `${dialect.apiName}_config`]]);
+}
+
+/** The pairs of [name on the wire, name in the house]. */
+export function wireNames(dialect: Pick<Dialect, 'apiName'>): [string, string][] {
+  return [
+    [`${dialect.apiName}_config`, 'svc_config'],
+    [`${dialect.apiName}_systems`, 'svc_systems'],
+  ];
+}
+
+/** A shallow copy with some properties renamed. A property that stands there under the new name already is kept. */
+export function renamed(body: Body, names: [from: string, to: string][]): Body {
+  const to = new Map(names);
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [to.get(name) ?? name, value]));
+}
+
+function toWireFileInfo(info: FileInfo, stem: string, dialect: Dialect): Body {
+  const rest = { size_bytes: info.size_bytes, use_chunks: info.use_chunks === true ? true : undefined };
+  return dialect.fileInfo === 'sample'
+    ? defined({ filename: `${stem}.${info.format}`, ...rest, content_hash: info.hash })
+    : defined({ format: info.format, hash: info.hash, ...rest });
+}
+
+function defined(body: Body): Body {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,104 @@
+import type { Readable } from 'node:stream';
+import type { Dialect } from '../wire/dialect';
+import type { Prediction } from '../wire/prediction';
+import type { FitRequest, LegacyPredictRequest, PredictMetadata, PredictRequest } from '../wire/types';
+
+/** Certificates for the service's own origin (PEM). Storage behind signed URLs sees `ca` alone. */
+export interface TlsOptions {
+  ca?: string | Buffer;
+  cert?: string | Buffer;
+  key?: string | Buffer;
+  passphrase?: string;
+  servername?: string;
+  rejectUnauthorized?: boolean;
+}
+
+export interface ProxyOptions {
+  /** The http proxy; without it the environment's (`https_proxy`, `http_proxy`, `no_proxy`). */
+  url?: string;
+  /** Hosts reached directly: `example.org`, `.example.org`, `*.example.org`, `example.org:8443`, `*`. */
+  noProxy?: readonly string[];
+}
+
+export interface ClientOptions {
+  /** Address of the service, without the product name: `https://api.example.org`. */
+  baseUrl: string;
+  /** Access token (S 5). Without one every call is `auth.unauthorized`. */
+  token?: string;
+  dialect?: Partial<Dialect>;
+  /** Bounds one call with all its retries and waits, in milliseconds. Default 900,000. */
+  timeoutMs?: number;
+  /** How often one request of a call may be repeated. Default 4. */
+  retries?: number;
+  /** Calls in flight of each kind (fit, predict, upload). Default 4. */
+  concurrency?: number;
+  tls?: TlsOptions;
+  proxy?: ProxyOptions;
+  userAgent?: string;
+  /** Told what happens, free of secrets. */
+  log?: (level: 'debug' | 'warn', text: string) => void;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Overrides the client's own for this call, in milliseconds. */
+  timeoutMs?: number;
+  /** Called as bytes leave. After a renewed upload the count starts again. */
+  onProgress?: (sentBytes: number, totalBytes: number) => void;
+}
+
+/** A file that can be opened again, for retries and chunks. `end` is exclusive; `hash` as S 2.1. */
+export interface UploadSource {
+  format: 'csv' | 'parquet';
+  bytes: number;
+  hash: string;
+  open(start?: number, end?: number): Readable;
+}
+
+export interface TrainSetUpload {
+  x: UploadSource;
+  y: UploadSource;
+  description?: string;
+  /** Upload even if the service has the same bytes already (S 4.1 `force_reupload`). */
+  force?: boolean;
+  /** Ask for chunks (S 2.1 `use_chunks`); the server decides. */
+  chunks?: boolean;
+}
+
+export interface TestSetUpload {
+  fitted_train_set_id: string;
+  x: UploadSource;
+  /** Send no hash, so that nothing can be found to be a duplicate. */
+  force?: boolean;
+  chunks?: boolean;
+}
+
+export type FitCall = FitRequest;
+
+export interface PredictCall extends PredictRequest {
+  /** Repeat a predict even where it may have been metered already. Default false. */
+  retryAmbiguous?: boolean;
+}
+
+export interface PredictResult {
+  prediction: Prediction;
+  metadata: PredictMetadata;
+  rows: number;
+}
+
+export interface LegacyPredictCall {
+  data: LegacyPredictRequest;
+  /** Rows to predict, as CSV. */
+  file: UploadSource;
+  retryAmbiguous?: boolean;
+}
+
+export interface LegacyPredictResult extends PredictResult {
+  duration_seconds?: number;
+  used_credits?: number;
+  remaining_quota?: number;
+  params?: Record<string, unknown>;
+}
+
+/** Kinds of calls with slots of their own. `info` are limits and cost. */
+export type CallKind = 'fit' | 'predict' | 'upload' | 'info';

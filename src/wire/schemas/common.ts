@@ -1,0 +1,46 @@
+import { Type, type TSchema } from '@sinclair/typebox';
+
+export const strict = { additionalProperties: false } as const;
+
+/** Ids are UUIDs (S 2.3 to 2.5). */
+export const Uuid = Type.String({
+  pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
+  description: 'a UUID',
+});
+
+export const OneOf = <T extends string>(names: readonly T[]) =>
+  Type.Union(
+    names.map((name) => Type.Literal(name)),
+    { description: `one of ${names.join(', ')}` },
+  ) as unknown as TSchema & { static: T };
+
+export const Nullable = <T extends TSchema>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+export const TaskName = OneOf(['classification', 'regression']);
+export const Systems = Type.Array(OneOf(['preprocessing', 'text', 'thinking']));
+
+/** The model configuration object of a request (S 2.6), with every field the specification lists. */
+export const ModelConfigSchema = Type.Object(
+  {
+    n_estimators: Type.Optional(Type.Integer({ minimum: 1 })),
+    categorical_features_indices: Type.Optional(
+      Nullable(Type.Array(Type.Integer({ minimum: 0 })), 'an array of column indices from 0, or null'),
+    ),
+    softmax_temperature: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    average_before_softmax: Type.Optional(Type.Boolean()),
+    random_state: Type.Optional(Type.Integer()),
+    inference_config: Type.Optional(
+      Nullable(Type.Record(Type.String(), Type.Unknown()), 'an object or null'),
+    ),
+    ignore_pretraining_limits: Type.Optional(Type.Boolean()),
+    n_preprocessing_jobs: Type.Optional(Type.Integer()),
+    inference_precision: Type.Optional(OneOf(['auto', 'float32', 'float16'])),
+    fit_mode: Type.Optional(Type.String()),
+    device: Type.Optional(Type.Array(Type.String())),
+    memory_saving_mode: Type.Optional(Type.Boolean()),
+    model_path: Type.Optional(Type.String()),
+    balance_probabilities: Type.Optional(Type.Boolean()),
+  },
+  strict,
+);

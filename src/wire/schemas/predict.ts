@@ -1,0 +1,48 @@
+import { Type } from '@sinclair/typebox';
+import { ModelConfigSchema, OneOf, TaskName, Uuid, strict } from './common';
+
+/** S 4.4. Which output types go with which task is checked by the parser. */
+export const PredictRequestSchema = Type.Object(
+  {
+    test_set_upload_id: Uuid,
+    fitted_train_set_id: Uuid,
+    task_config: Type.Object(
+      {
+        task: TaskName,
+        svc_config: Type.Optional(ModelConfigSchema),
+        predict_params: Type.Optional(
+          Type.Object(
+            {
+              output_type: Type.Optional(
+                OneOf(['probas', 'preds', 'mean', 'median', 'mode', 'quantiles', 'full']),
+              ),
+              quantiles: Type.Optional(
+                Type.Array(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 }), { minItems: 1 }),
+              ),
+            },
+            strict,
+          ),
+        ),
+      },
+      strict,
+    ),
+    force_refit: Type.Optional(Type.Boolean()),
+  },
+  strict,
+);
+
+/** S 2.7. The shape of `prediction` depends on the request: see `readPrediction`. */
+export const PredictResponseSchema = Type.Object({
+  prediction: Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())], {
+    description: 'an array, or an object for output type full',
+  }),
+  metadata: Type.Optional(
+    Type.Object({
+      test_set_num_rows: Type.Optional(Type.Integer({ minimum: 0 })),
+      test_set_num_cols: Type.Optional(Type.Integer({ minimum: 0 })),
+      package_version: Type.Optional(Type.String()),
+      task: Type.Optional(Type.String()),
+      classes: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+    }),
+  ),
+});
