@@ -1,0 +1,182 @@
+import type { Dispatcher } from 'undici';
+
+/** One HTTP request. A streamed body is opened anew by each attempt. */
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'PUT';
+  url: URL;
+  headers: Record<string, string>;
+  body?: Buffer | { bytes: number; open(): AsyncIterable<Uint8Array> };
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: Record<string, string | undefined>;
+  body: Buffer;
+}
+
+/** A request that brought no whole answer. */
+export class TransportFailure extends Error {
+  constructor(
+    message: string,
+    /** Code of the system or of undici: `ECONNREFUSED`. */
+    readonly code: string | undefined,
+    /** Whether any of the request may have left: false means that the service surely has not seen it. */
+    readonly sent: boolean,
+  ) {
+    super(message);
+    this.name = 'TransportFailure';
+  }
+}
+
+/** An answer longer than can be taken. */
+export class AnswerTooLong extends Error {}
+
+/** Longest answer read: a JavaScript string cannot hold much more. */
+export const LONGEST_ANSWER = 500 * 1024 * 1024;
+const LONGEST_ERROR = 1024 * 1024;
+
+/**
+ * Sends one request and reads the whole answer. White space before a body is dropped as it comes (keepalive, S 1).
+ * An answer that arrives while the body is still being sent ends the exchange.
+ * @throws TransportFailure where no whole answer came, AnswerTooLong, or the error that opening the body threw.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: HttpRequest,
+  signal: AbortSignal,
+  longest = LONGEST_ANSWER,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    let sent = false;
+    let status = 0;
+    let headers: Record<string, string | undefined> = {};
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let controller: Dispatcher.DispatchController | undefined;
+    const bodyFailure: { error?: unknown } = {};
+
+    const abort = () => {
+      controller?.abort(new Error('aborted'));
+      fail(new Error('aborted'));
+    };
+    const settle = () => signal.removeEventListener('abort', abort);
+    const fail = (error: Error) => {
+      settle();
+      if (bodyFailure.error instanceof Error) {
+        reject(bodyFailure.error);
+      } else if (error instanceof AnswerTooLong) {
+        reject(error);
+      } else {
+        reject(asFailure(error, sent));
+      }
+    };
+    if (signal.aborted) {
+      reject(new TransportFailure('aborted', undefined, false));
+      return;
+    }
+    signal.addEventListener('abort', abort, { once: true });
+
+    try {
+      dispatcher.dispatch(
+        {
+          origin: request.url.origin,
+          path: request.url.pathname + request.url.search,
+          method: request.method,
+          headers: request.headers,
+          body: bodyOf(request.body, bodyFailure),
+        },
+        {
+          onRequestStart(current) {
+            controller = current;
+            if (signal.aborted) {
+              current.abort(new Error('aborted'));
+            } else {
+              sent = true;
+            }
+          },
+          onResponseStart(_, code, fields) {
+            status = code;
+            headers = fields as Record<string, string | undefined>;
+          },
+          onResponseData(current, chunk) {
+            const data = size === 0 ? withoutLeadingSpace(chunk) : chunk;
+            size += data.length;
+            const ok = status >= 200 && status < 300;
+            if (ok && size > longest) {
+              current.abort(new AnswerTooLong(`The answer is longer than ${longest} bytes.`));
+            } else if (data.length > 0 && (ok || size <= LONGEST_ERROR)) {
+              chunks.push(data);
+            }
+          },
+          onResponseEnd() {
+            settle();
+            resolve({ status, headers, body: Buffer.concat(chunks) });
+          },
+          onResponseError(_, error) {
+            fail(error);
+          },
+        },
+      );
+    } catch (error) {
+      fail(error as Error);
+    }
+  });
+}
+
+/**
+ * The body for undici. An error of the file itself is kept aside, because it is not one of the network; the stream
+ * is closed whatever ends the sending.
+ */
+function bodyOf(body: HttpRequest['body'], failure: { error?: unknown }): Dispatcher.DispatchOptions['body'] {
+  if (body === undefined || Buffer.isBuffer(body)) {
+    return body;
+  }
+  if (body.bytes === 0) {
+    return Buffer.alloc(0);
+  }
+  const stream = async function* () {
+    let left = body.bytes;
+    try {
+      for await (const chunk of body.open()) {
+        left -= chunk.length;
+        if (left < 0) {
+          break;
+        }
+        yield chunk;
+      }
+    } catch (error) {
+      failure.error = error;
+      throw error;
+    }
+    if (left !== 0) {
+      failure.error = new Error('The file changed its size while it was being sent.');
+      throw failure.error as Error;
+    }
+  };
+  return stream() as unknown as Dispatcher.DispatchOptions['body'];
+}
+
+function withoutLeadingSpace(chunk: Buffer): Buffer {
+  let start = 0;
+  while (
+    start < chunk.length &&
+    (chunk[start] === 0x20 || (chunk[start]! >= 0x09 && chunk[start]! <= 0x0d))
+  ) {
+    start += 1;
+  }
+  return start === 0 ? chunk : chunk.subarray(start);
+}
+
+function asFailure(error: Error & { code?: unknown; cause?: unknown }, sent: boolean): TransportFailure {
+  const inner = innermost(error);
+  const code = typeof inner.code === 'string' ? inner.code : undefined;
+  return new TransportFailure(inner.message, code, sent);
+}
+
+/** Connecting to several addresses fails with all the errors in one. */
+function innermost(error: Error & { code?: unknown; errors?: unknown }): Error & { code?: unknown } {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) {
+    return error.errors[0];
+  }
+  return error;
+}

@@ -1,0 +1,167 @@
+import { ServiceError } from '../wire/service-error';
+import { readBody, type Body, type Read } from './answer';
+import type { Call } from './call';
+import type { Dispatchers } from './dispatchers';
+import { envelopeOf, readEnvelope, type Envelope } from './envelope';
+import {
+  answerError,
+  DuplicateUploadError,
+  isCertificateFault,
+  reasonOf,
+  statusOfCode,
+  transportError,
+  type Asked,
+} from './errors';
+import { AnswerTooLong, exchange, TransportFailure, type HttpAnswer, type HttpRequest } from './exchange';
+import type { Lane } from './pacing';
+import type { Secrets } from './secrets';
+import type { Settings } from './settings';
+import { followed } from './redirect';
+import { backOff, retryAfter, sleep } from './waiting';
+
+/** What requests share: settings, connections, secrets. */
+export interface Wiring {
+  settings: Settings;
+  dispatchers: Dispatchers;
+  secrets: Secrets;
+}
+
+/** How one request of a call is made and what may be done when it fails. */
+export interface Plan extends Asked {
+  lane: Lane;
+  request: HttpRequest;
+  /**
+   * Whether it may be repeated although the service may have acted on it. Where not, only a request that surely
+   * did not arrive or was refused is repeated.
+   */
+  repeatable: boolean;
+  /** A failure that leaves open whether tokens were spent is `predict.unknown`. */
+  metered?: boolean;
+  /** Code of an error that comes with status 200 and says nothing more precise. */
+  lateError?: 'fit.failed' | 'service.unavailable';
+}
+
+type Verdict = { error: ServiceError; retry: boolean; afterMs?: number };
+
+/**
+ * Makes a request of the service's own routes, again where that is allowed, and answers with its JSON body.
+ * @throws ServiceError
+ */
+export async function ask(wiring: Wiring, call: Call, plan: Plan): Promise<Body> {
+  const { settings } = wiring;
+  if (settings.token === '') {
+    throw new ServiceError(
+      'auth.unauthorized',
+      'No access token is set, and the service asks for one. Put the API key into the token field of the configuration.',
+    );
+  }
+  for (let attempt = 0; ; attempt += 1) {
+    await plan.lane.pass(call);
+    const outcome = await attemptOnce(wiring, call, plan);
+    if ('body' in outcome) {
+      return outcome.body;
+    }
+    const { error, retry, afterMs } = outcome;
+    if (afterMs !== undefined) {
+      plan.lane.hold(afterMs, error);
+    }
+    if (!retry || attempt >= settings.retries) {
+      throw error;
+    }
+    const waitMs = afterMs ?? backOff(attempt);
+    if (waitMs > call.leftMs()) {
+      throw error;
+    }
+    settings.log('warn', `${error.message} Trying again in ${Math.round(waitMs)} ms.`);
+    if (afterMs === undefined) {
+      await call.until(sleep(waitMs, call.signal));
+    }
+  }
+}
+
+async function attemptOnce(wiring: Wiring, call: Call, plan: Plan): Promise<{ body: Body } | Verdict> {
+  const { settings, secrets } = wiring;
+  const started = performance.now();
+  let answer: HttpAnswer;
+  try {
+    answer = await followed(
+      plan.request,
+      (request) => exchange(wiring.dispatchers.for(request.url), request, call.signal),
+      plan.what,
+    );
+  } catch (error) {
+    return failed(error, call, plan);
+  }
+  const took = Math.round(performance.now() - started);
+  settings.log('debug', `${plan.request.method} ${plan.path} ${answer.status} in ${took} ms`);
+  if (answer.status < 200 || answer.status > 299) {
+    const envelope = readEnvelope(answer.body);
+    return judged(answer.status, envelope, retryAfter(answer.headers['retry-after']), plan, secrets);
+  }
+  const read: Read = readBody(answer, plan.what);
+  if ('body' in read) {
+    return read;
+  }
+  return judgedLate(envelopeOf(read.error), plan, secrets);
+}
+
+/** An answer with an error status. `retryable` of the body counts more than the status. */
+function judged(
+  status: number,
+  envelope: Envelope,
+  afterMs: number | undefined,
+  plan: Plan,
+  secrets: Secrets,
+): Verdict {
+  const error = answerError(status, envelope, plan, secrets, afterMs);
+  if (status === 409 && envelope.duplicateId !== undefined) {
+    const { message, cause } = error;
+    return { error: new DuplicateUploadError(message, envelope.duplicateId, cause), retry: false };
+  }
+  const refused = status === 429 || status === 503 || envelope.retryable === true;
+  const passing = refused || status === 408 || status >= 500;
+  if (plan.metered === true && !plan.repeatable && passing && !refused) {
+    return { error: unknownOutcome(error.message, error.cause), retry: false };
+  }
+  const retry = passing && envelope.retryable !== false && (refused || plan.repeatable);
+  return { error, retry, ...(refused && afterMs !== undefined && { afterMs }) };
+}
+
+/** An error that came with status 200, after the service had begun to answer. */
+function judgedLate(envelope: Envelope, plan: Plan, secrets: Secrets): Verdict {
+  const status = envelope.status ?? statusOfCode(envelope.serviceCode);
+  if (status !== undefined && status < 500) {
+    return judged(status, envelope, undefined, plan, secrets);
+  }
+  const code = plan.lateError ?? 'service.unavailable';
+  const { cause, message } = answerError(status ?? 500, envelope, plan, secrets);
+  const said = message.replace(/ failed in the service \(\d+\)/, ' failed in the service');
+  const error = new ServiceError(code, said, { ...cause, status: 200 });
+  return { error, retry: envelope.retryable === true || (status === 503 && envelope.retryable !== false) };
+}
+
+function failed(error: unknown, call: Call, plan: Plan): Verdict {
+  if (error instanceof AnswerTooLong) {
+    throw new ServiceError('response.invalid', `The service's answer to the ${plan.what} is too long.`);
+  }
+  if (!(error instanceof TransportFailure)) {
+    throw error;
+  }
+  const unsure = plan.metered === true && !plan.repeatable && error.sent;
+  if (call.ending !== undefined) {
+    const over = call.over('the service gave no answer');
+    throw unsure && call.ending === 'timeout' ? unknownOutcome(over.message) : over;
+  }
+  const host = plan.request.url.host;
+  if (unsure) {
+    throw unknownOutcome(`The ${plan.what} failed: ${reasonOf(error, host)}`);
+  }
+  const retry = !isCertificateFault(error) && (plan.repeatable || !error.sent);
+  return { error: transportError(error, plan.what, host), retry };
+}
+
+function unknownOutcome(message: string, cause?: ServiceError['cause']): ServiceError {
+  const advice =
+    'It may have been carried out and metered, so it is not repeated; "retry predict" repeats it all the same.';
+  return new ServiceError('predict.unknown', `${message} ${advice}`, cause);
+}

@@ -1,0 +1,99 @@
+import { DEFAULT_DIALECT, type Dialect } from '../wire/dialect';
+import { ServiceError } from '../wire/service-error';
+import type { ClientOptions, ProxyOptions, TlsOptions } from './types';
+
+/** Client options, checked and with their defaults. */
+export interface Settings {
+  /** Scheme, host and path of the service, without a slash at the end. */
+  base: URL;
+  token: string;
+  dialect: Dialect;
+  timeoutMs: number;
+  retries: number;
+  concurrency: number;
+  tls: TlsOptions;
+  proxy: ProxyOptions;
+  userAgent: string;
+  log: (level: 'debug' | 'warn', text: string) => void;
+}
+
+/** @throws ServiceError `config.invalid`, naming the setting. */
+export function settle(options: ClientOptions): Settings {
+  const dialect = { ...DEFAULT_DIALECT, ...withoutEmpty(options.dialect ?? {}) };
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(dialect.apiName)) {
+    throw invalid(`The API name "${dialect.apiName}" is not a name of letters, digits, "_", "." and "-".`);
+  }
+  return {
+    base: baseOf(options.baseUrl),
+    token: tokenOf(options.token),
+    dialect,
+    timeoutMs: positive(options.timeoutMs ?? 900_000, 'timeout'),
+    retries: whole(options.retries ?? 4, 'retries', 0),
+    concurrency: whole(options.concurrency ?? 4, 'concurrency', 1),
+    tls: options.tls ?? {},
+    proxy: options.proxy ?? {},
+    userAgent: options.userAgent ?? 'node-red-contrib-tabular-prediction',
+    log: options.log ?? (() => undefined),
+  };
+}
+
+function baseOf(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw invalid('The base URL of the service is not a URL. It looks like https://api.example.org');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw invalid(
+      `The base URL of the service begins with ${url.protocol}// where http:// or https:// is due.`,
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw invalid(
+      'The base URL of the service holds a user name or password. The token has a field of its own.',
+    );
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw invalid(
+      'The base URL of the service holds a query or a fragment. Leave off what follows "?" or "#".',
+    );
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+/** A key pasted with white space around it or with the word Bearer before it is still the key. */
+function tokenOf(text: string | undefined): string {
+  const token = (text ?? '').trim().replace(/^bearer\s+/i, '');
+  if (!/^[\x21-\x7e]*$/.test(token)) {
+    throw invalid('The access token holds characters that no token has. Copy it again, without line breaks.');
+  }
+  return token;
+}
+
+function withoutEmpty(dialect: Partial<Dialect>): Partial<Dialect> {
+  return Object.fromEntries(
+    Object.entries(dialect).filter(
+      ([, value]) => (value as string | undefined) !== undefined && value !== '',
+    ),
+  );
+}
+
+function positive(value: number, name: string): number {
+  if (!(value > 0)) {
+    throw invalid(`The setting ${name} must be a number above 0.`);
+  }
+  return value;
+}
+
+function whole(value: number, name: string, least: number): number {
+  if (!Number.isInteger(value) || value < least) {
+    throw invalid(`The setting ${name} must be a whole number from ${least}.`);
+  }
+  return value;
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('config.invalid', message);
+}
