@@ -1,0 +1,33 @@
+import type { NodeAPI } from 'node-red';
+import { adminRoutes } from '../src/runtime/admin';
+import type { ConfigCredentials, ConfigDef } from '../src/runtime/client-options';
+import type { FlowNode } from '../src/runtime/node-red';
+import { ServiceHandle, type StartEmbedded } from '../src/runtime/service-handle';
+
+const startEmbedded: StartEmbedded = async (options) => {
+  const module = '../src/service/index.js';
+  const { startService } = (await import(module)) as { startService: StartEmbedded };
+  return startService(options);
+};
+
+interface ConfigNode extends FlowNode<ConfigCredentials> {
+  handle: ServiceHandle;
+}
+
+/** tabular-config: which service, and what its nodes share. */
+module.exports = function (RED: NodeAPI): void {
+  function TabularConfig(this: ConfigNode, def: ConfigDef): void {
+    RED.nodes.createNode(this, def);
+    this.handle = new ServiceHandle(RED, this, def, startEmbedded);
+    this.on('close', (_removed: boolean, closed: () => void) => {
+      this.handle
+        .close()
+        .catch((error: unknown) => this.warn(String(error)))
+        .finally(closed);
+    });
+  }
+  RED.nodes.registerType<ConfigNode, ConfigDef, object, ConfigCredentials>('tabular-config', TabularConfig, {
+    credentials: { token: { type: 'password' } },
+  });
+  adminRoutes(RED);
+};

@@ -1,0 +1,26 @@
+import type { NodeAPI } from 'node-red';
+import { attach } from '../src/runtime/attach';
+import { type CostDef, costRequest } from '../src/runtime/cost-request';
+import { hooks } from '../src/runtime/follow';
+import type { FlowNode } from '../src/runtime/node-red';
+import { tableReader } from '../src/runtime/table-input';
+import { useConfig } from '../src/runtime/use-config';
+
+/** tabular-cost: what an operation would cost, before any data is sent. */
+module.exports = function (RED: NodeAPI): void {
+  function TabularCost(this: FlowNode, def: CostDef): void {
+    RED.nodes.createNode(this, def);
+    const config = useConfig(RED, def.config);
+    const table = tableReader(RED, this, def, { allowMissing: true });
+    attach(this, RED, {
+      secrets: () => config.secrets(),
+      read: (msg) => costRequest(RED, this, def, table, msg),
+      run: async (request, msg, work) => {
+        msg.estimated_cost = await config.connection().estimateCost(request, hooks(this, work));
+        work.status.show('ready', 'cost', { tokens: String(msg.estimated_cost) });
+        return msg;
+      },
+    });
+  }
+  RED.nodes.registerType('tabular-cost', TabularCost);
+};

@@ -1,0 +1,42 @@
+import type { NodeAPI } from 'node-red';
+import { attach } from '../src/runtime/attach';
+import { forgetColumns } from '../src/runtime/columns-seen';
+import { fitRequest, type FitDef } from '../src/runtime/fit-request';
+import { hooks } from '../src/runtime/follow';
+import type { FlowNode } from '../src/runtime/node-red';
+import { tableCollector } from '../src/runtime/table-collector';
+import { useConfig } from '../src/runtime/use-config';
+
+/** tabular-fit: a train set in, a model out. */
+module.exports = function (RED: NodeAPI): void {
+  function TabularFit(this: FlowNode, def: FitDef): void {
+    RED.nodes.createNode(this, def);
+    const config = useConfig(RED, def.config);
+    const tables = tableCollector(RED, this, def);
+    attach(this, RED, {
+      secrets: () => config.secrets(),
+      read: (msg) => fitRequest(RED, this, def, tables, msg),
+      run: async (request, msg, work) => {
+        if (request === undefined) return undefined;
+        const { card, taskFound } = await config.connection().train(request, hooks(this, work));
+        tables.finish(msg);
+        delete msg.train_set_upload_id;
+        delete msg.force_reupload;
+        delete msg.force_refit;
+        msg.fitted_train_set_id = card.fitted_train_set_id;
+        msg.model = card;
+        work.status.show(
+          'ready',
+          taskFound ? `fitted.${card.task}` : card.rows > 0 ? 'fitted.ready' : 'fitted.plain',
+          { rows: card.rows },
+        );
+        return msg;
+      },
+      close: (removed) => {
+        tables.close();
+        if (removed) forgetColumns(this.id);
+      },
+    });
+  }
+  RED.nodes.registerType('tabular-fit', TabularFit);
+};

@@ -1,0 +1,34 @@
+import type { NodeAPI } from 'node-red';
+import { attach } from '../src/runtime/attach';
+import { hooks } from '../src/runtime/follow';
+import { type LimitsDef, limitsCheck } from '../src/runtime/limits-request';
+import type { FlowNode } from '../src/runtime/node-red';
+import { tableReader } from '../src/runtime/table-input';
+import { useConfig } from '../src/runtime/use-config';
+
+/** tabular-limits: the service's limits, and which of them a table goes beyond. */
+module.exports = function (RED: NodeAPI): void {
+  function TabularLimits(this: FlowNode, def: LimitsDef): void {
+    RED.nodes.createNode(this, def);
+    const config = useConfig(RED, def.config);
+    const table = tableReader(RED, this, def);
+    attach(this, RED, {
+      secrets: () => config.secrets(),
+      read: (msg) => limitsCheck(RED, this, def, table, msg),
+      run: async (check, msg, work) => {
+        const connection = config.connection();
+        msg.limits = await connection.limits(hooks(this, work));
+        delete msg.limits_exceeded;
+        const exceeded = check === undefined ? [] : await connection.checkLimits(check, hooks(this, work));
+        if (exceeded.length === 0) {
+          work.status.show('ready', 'limits.within');
+          return [msg, null];
+        }
+        msg.limits_exceeded = exceeded;
+        work.status.show('waiting', 'limits.exceeded', { count: exceeded.length });
+        return [null, msg];
+      },
+    });
+  }
+  RED.nodes.registerType('tabular-limits', TabularLimits);
+};

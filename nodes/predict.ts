@@ -1,0 +1,41 @@
+import type { NodeAPI } from 'node-red';
+import { attach } from '../src/runtime/attach';
+import type { FlowNode } from '../src/runtime/node-red';
+import { type PredictDef, predictRequest } from '../src/runtime/predict-request';
+import { predictorOf } from '../src/runtime/predictor-of';
+import { tableReader } from '../src/runtime/table-input';
+import { useConfig } from '../src/runtime/use-config';
+
+/** tabular-predict: rows in, the same rows with their predictions out. */
+module.exports = function (RED: NodeAPI): void {
+  function TabularPredict(this: FlowNode, def: PredictDef): void {
+    RED.nodes.createNode(this, def);
+    const config = useConfig(RED, def.config);
+    const table = tableReader(RED, this, def);
+    const predictor = predictorOf(RED, this, def, config);
+    const work = attach(this, RED, {
+      secrets: () => config.secrets(),
+      read: (msg) => {
+        if (predictor.control(msg)) return undefined;
+        return predictRequest(RED, this, def, table, msg);
+      },
+      run: async (request, msg, { signal }) => {
+        if (request === undefined) return undefined;
+        const outcome = await predictor.get().predict(request, {
+          signal,
+          onWarning: (warning) => this.warn(warning),
+        });
+        delete msg.test_set_upload_id;
+        delete msg.force_refit;
+        if (outcome.table !== undefined) table.write(msg, outcome.table);
+        msg.prediction = outcome.prediction;
+        msg.metadata = outcome.metadata;
+        msg.model_name = outcome.modelName;
+        return msg;
+      },
+      close: () => predictor.close(),
+    });
+    predictor.showOn(work.status);
+  }
+  RED.nodes.registerType('tabular-predict', TabularPredict);
+};

@@ -1,0 +1,137 @@
+import { ServiceError, toServiceError } from '../wire/service-error';
+import { type ConfigDef, dialect, proxyOptions, serviceUrl, tlsOptions } from './client-options';
+import { columnsSeen } from './columns-seen';
+import type { TestResult } from './connection-test';
+import { fromEnvironment } from './environment';
+import type { Red } from './node-red';
+import type { ConfigNode } from './use-config';
+
+/** What stands in a password field that was not changed. */
+const UNCHANGED = '__PWRD__';
+
+interface Request {
+  params: Record<string, string>;
+  body?: unknown;
+}
+
+interface Response {
+  json(body: unknown): void;
+  status(code: number): Response;
+}
+
+/** The dialogs' own routes, each behind Node-RED's permissions. Registered once, with the config node's type. */
+export function adminRoutes(red: Red): void {
+  const read = red.auth.needsPermission('tabular-prediction.read');
+  const write = red.auth.needsPermission('tabular-prediction.write');
+  const config = (request: Request): ConfigNode | undefined => {
+    const node = red.nodes.getNode(request.params.id ?? '') as ConfigNode | undefined | null;
+    return node?.handle === undefined ? undefined : node;
+  };
+
+  red.httpAdmin.get('/tabular-prediction/:id/models', read, (request: Request, response: Response) => {
+    respond(response, () => models(config(request)));
+  });
+  red.httpAdmin.get('/tabular-prediction/:id/versions', read, (request: Request, response: Response) => {
+    respond(response, () => versions(config(request)));
+  });
+  red.httpAdmin.get('/tabular-prediction/:id/columns', read, (request: Request, response: Response) => {
+    respond(response, () => columnsSeen(request.params.id ?? ''));
+  });
+  red.httpAdmin.post('/tabular-prediction/:id/test', write, (request: Request, response: Response) => {
+    respond(response, () => test(red, config(request), request.body ?? {}));
+  });
+}
+
+function respond(response: Response, answer: () => unknown): void {
+  Promise.resolve()
+    .then(answer)
+    .then(
+      (body) => response.json(body),
+      (error: unknown) => {
+        const known = toServiceError(error);
+        response.status(500).json({ code: known.code, message: known.message });
+      },
+    );
+}
+
+/** The living model cards of a deployed config node; none where it is not deployed or not complete. */
+function models(node: ConfigNode | undefined): unknown[] {
+  if (node === undefined) return [];
+  try {
+    return node.handle
+      .connection()
+      .cards.list()
+      .filter((card) => card.dead !== true);
+  } catch {
+    return [];
+  }
+}
+
+async function versions(
+  node: ConfigNode | undefined,
+): Promise<{ versions: string[]; defaultVersion?: string }> {
+  // Opening a dialog does not start the embedded service.
+  if (node === undefined || (node.handle.embedded && !node.handle.started)) return { versions: [] };
+  try {
+    const limits = await node.handle.connection().limits();
+    const known = limits.model_limits;
+    return {
+      versions: typeof known === 'object' && known !== null ? Object.keys(known) : [],
+      ...(typeof limits.default_model_version === 'string'
+        ? { defaultVersion: limits.default_model_version }
+        : {}),
+    };
+  } catch {
+    return { versions: [] };
+  }
+}
+
+/** The dialog's present values, deployed or not. */
+interface TestBody extends ConfigDef {
+  /** A token typed in just now; left out or `__PWRD__` where the stored one is meant. */
+  token: string;
+}
+
+async function test(red: Red, node: ConfigNode | undefined, body: Partial<TestBody>): Promise<TestResult> {
+  const { testConnection } = await import('./connection-test.js');
+  const env = (value: unknown): string => fromEnvironment(red, node, value);
+  if (env(body.service) !== 'hosted') {
+    if (node === undefined || !node.handle.embedded) return { ok: true };
+    const limits = await node.handle.connection().limits();
+    return { ok: true, versions: Object.keys(limits.model_limits ?? {}) };
+  }
+  try {
+    const baseUrl = serviceUrl(env(body.baseUrl));
+    return await testConnection({
+      baseUrl,
+      token: tokenFor(baseUrl, env(body.token), node),
+      dialect: dialect(red, node, body),
+      tls: tlsOptions(red, body.tls),
+      proxy: proxyOptions(red, body.proxy),
+    });
+  } catch (error) {
+    const known = toServiceError(error);
+    return {
+      ok: false,
+      problem: known.code === 'auth.unauthorized' ? 'token' : 'address',
+      code: known.code,
+      message: known.message,
+    };
+  }
+}
+
+/** The typed token goes where its owner typed it; the stored one only to the address that is deployed. */
+function tokenFor(baseUrl: string, typed: string, node: ConfigNode | undefined): string {
+  if (typed !== '' && typed !== UNCHANGED) return typed;
+  const stored = node?.handle.token() ?? '';
+  if (stored === '' || node === undefined) {
+    throw new ServiceError('auth.unauthorized', 'There is no token yet: paste your API key.');
+  }
+  if (node.handle.embedded || new URL(node.handle.address()).origin !== new URL(baseUrl).origin) {
+    throw new ServiceError(
+      'auth.unauthorized',
+      'The stored token is sent only to the deployed address: deploy first, or paste the token again.',
+    );
+  }
+  return stored;
+}

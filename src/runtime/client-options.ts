@@ -1,0 +1,140 @@
+import type { ClientOptions } from '../client/types';
+import type { Dialect } from '../wire/dialect';
+import { ServiceError } from '../wire/service-error';
+import { fromEnvironment } from './environment';
+import { choiceField, numberField } from './fields';
+import type { FlowNode, FlowNodeDef, Red } from './node-red';
+
+/** The config node as it stands in a flow file (DESIGN 6). */
+export interface ConfigDef extends FlowNodeDef {
+  service?: string;
+  baseUrl?: string;
+  apiName?: string;
+  fitRequest?: string;
+  fileInfo?: string;
+  /** Seconds one call may take, with all its retries and waits. */
+  timeout?: string | number;
+  retries?: string | number;
+  /** Requests in flight per kind. */
+  concurrency?: string | number;
+  /** Ids of a tls-config and of an http proxy node. */
+  tls?: string;
+  proxy?: string;
+}
+
+export interface ConfigCredentials {
+  token?: string;
+}
+
+/** What the client is made of, whichever service it talks to. */
+export interface Tuning {
+  timeoutMs: number;
+  retries: number;
+  concurrency: number;
+}
+
+/** @throws ServiceError `validation.failed` naming the field. */
+export function tuning(red: Red, node: FlowNode, def: ConfigDef): Tuning {
+  const number = (
+    name: 'timeout' | 'retries' | 'concurrency',
+    range: { min: number; max: number; integer?: boolean },
+    standard: number,
+  ): number =>
+    numberField(range, { place: `The field ${name}`, value: fromEnvironment(red, node, def[name]) }) ??
+    standard;
+  return {
+    timeoutMs: number('timeout', { min: 1, max: 86_400 }, 900) * 1000,
+    retries: number('retries', { min: 0, max: 20, integer: true }, 4),
+    concurrency: number('concurrency', { min: 1, max: 64, integer: true }, 4),
+  };
+}
+
+/** @throws ServiceError `validation.failed` naming the field. */
+export function dialect(red: Red, node: FlowNode | undefined, def: Partial<ConfigDef>): Partial<Dialect> {
+  const apiName = fromEnvironment(red, node, def.apiName)
+    .trim()
+    .replace(/^\/+|\/+$/g, '');
+  const place = (name: string): string => `The field ${name}`;
+  return {
+    ...(apiName === '' ? {} : { apiName }),
+    fitRequest:
+      choiceField(['task_config', 'flat'], {
+        place: place('fitRequest'),
+        value: fromEnvironment(red, node, def.fitRequest),
+      }) ?? 'task_config',
+    fileInfo:
+      choiceField(['schema', 'sample'], {
+        place: place('fileInfo'),
+        value: fromEnvironment(red, node, def.fileInfo),
+      }) ?? 'schema',
+  };
+}
+
+/** The address of a hosted service, without a slash at its end. @throws ServiceError `config.invalid`. */
+export function serviceUrl(value: string): string {
+  const trimmed = value.trim().replace(/\/+$/, '');
+  if (trimmed === '') {
+    throw new ServiceError('config.invalid', 'The hosted service has no address: fill in its base URL.');
+  }
+  let url: URL;
+  try {
+    url = new URL(trimmed);
+  } catch {
+    throw new ServiceError('config.invalid', `The base URL "${trimmed}" is no URL; it begins with https://.`);
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ServiceError(
+      'config.invalid',
+      `The base URL "${trimmed}" must begin with https:// or http://.`,
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ServiceError(
+      'config.invalid',
+      'The base URL may not hold a user name or password; use the token.',
+    );
+  }
+  return trimmed;
+}
+
+interface TlsNode extends FlowNode {
+  addTLSOptions?(options: Record<string, unknown>): Record<string, unknown>;
+}
+
+/** TLS settings of a tls-config node, as the core http request node takes them. */
+export function tlsOptions(red: Red, id: string | undefined): ClientOptions['tls'] {
+  if (id === undefined || id === '') return undefined;
+  const node = red.nodes.getNode(id) as TlsNode | undefined | null;
+  if (node?.addTLSOptions === undefined) {
+    throw new ServiceError('config.invalid', 'The chosen TLS configuration is missing or disabled.');
+  }
+  const { ca, cert, key, passphrase, servername, rejectUnauthorized } = node.addTLSOptions({});
+  const all = { ca, cert, key, passphrase, servername, rejectUnauthorized };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== ''));
+}
+
+interface ProxyNode extends FlowNode<{ username?: string; password?: string }> {
+  url?: string;
+  noproxy?: string[];
+}
+
+/** Settings of an http proxy node; its own no-proxy list goes with it. */
+export function proxyOptions(red: Red, id: string | undefined): ClientOptions['proxy'] {
+  if (id === undefined || id === '') return undefined;
+  const node = red.nodes.getNode(id) as ProxyNode | undefined | null;
+  if (node?.url === undefined) {
+    throw new ServiceError('config.invalid', 'The chosen proxy configuration is missing or disabled.');
+  }
+  let url: URL;
+  try {
+    url = new URL(node.url);
+  } catch {
+    throw new ServiceError('config.invalid', 'The chosen proxy configuration has an address that is no URL.');
+  }
+  const { username, password } = node.credentials ?? {};
+  if (username !== undefined && username !== '') {
+    url.username = encodeURIComponent(username);
+    url.password = encodeURIComponent(password ?? '');
+  }
+  return { url: url.href, noProxy: (node.noproxy ?? []).filter((host) => host !== '') };
+}

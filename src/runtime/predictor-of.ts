@@ -1,0 +1,77 @@
+import type { PredictLoad, Predictor } from '../scoring';
+import { fromEnvironment } from './environment';
+import { choiceField, flagField, numberField } from './fields';
+import type { FlowNode, Message, Red } from './node-red';
+import type { PredictDef } from './predict-request';
+import type { StatusLine } from './status-line';
+import type { UsedConfig } from './use-config';
+
+/** Bytes that may wait in one node's queue (DESIGN 6). */
+const QUEUE_BYTES = 64 * 1024 * 1024;
+
+export interface NodePredictor {
+  /** @throws ServiceError `config.invalid`, `auth.unauthorized`, `validation.failed` */
+  get(): Predictor;
+  /** Acts on `msg.reset` and `msg.flush`; true where the message was such a control message. */
+  control(msg: Message): boolean;
+  showOn(status: StatusLine): void;
+  close(): Promise<void>;
+}
+
+/** The predictor of one predict node, made with its first message. */
+export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: UsedConfig): NodePredictor {
+  let made: Predictor | undefined;
+  let line: StatusLine | undefined;
+
+  const make = (): Predictor => {
+    const env = (value: unknown): string => fromEnvironment(red, node, value);
+    const number = (label: string, value: unknown, range: { min: number; max?: number; integer?: boolean }) =>
+      numberField(range, { place: `The field ${label}`, value: env(value) });
+    return config.connection().predictor({
+      batchRows: number('Batch rows', def.batchRows, { min: 1, integer: true }) ?? 500,
+      batchMs: number('Batch time', def.batchMs, { min: 0, max: 3_600_000 }) ?? 0,
+      ordered: def.ordered !== false,
+      queueRows: number('Queue', def.queue, { min: 1, integer: true }) ?? 100_000,
+      queueBytes: QUEUE_BYTES,
+      overflow:
+        choiceField(['reject', 'dropOldest'], { place: 'The field Overflow', value: env(def.overflow) }) ??
+        'reject',
+      retryPredict: flagField(def.retryPredict, false),
+      maxCost: number('Maximum cost', def.maxCost, { min: 0 }) ?? 0,
+      onLoad: (load) => line && showLoad(line, load),
+      onWarning: (warning) => node.warn(warning),
+    });
+  };
+
+  return {
+    get: () => (made ??= make()),
+    control(msg) {
+      if (raised(msg.reset)) {
+        made?.reset();
+        return true;
+      }
+      if (raised(msg.flush)) {
+        made?.flush();
+        return true;
+      }
+      return false;
+    },
+    showOn(status) {
+      line = status;
+    },
+    async close() {
+      await made?.close();
+    },
+  };
+}
+
+function raised(flag: unknown): boolean {
+  return flag !== undefined && flag !== false && flag !== null;
+}
+
+function showLoad(status: StatusLine, load: PredictLoad): void {
+  const { inFlight, waiting } = load;
+  if (waiting > 0) status.show('busy', 'load.waiting', { inFlight, waiting });
+  else if (inFlight > 0) status.show('busy', 'load.inFlight', { inFlight });
+  else status.show('ready', 'ready');
+}

@@ -1,0 +1,160 @@
+import { ServiceError } from '../wire/service-error';
+import type { Message } from './node-red';
+import { MemorySpool, type PartInfo, type Spool } from './spool';
+
+export interface SequencesOptions {
+  /** A sequence that gets no part for so long is given up, milliseconds. */
+  idleMs: number;
+  /** Told when one is given up; its last part is the message that the error belongs to. */
+  onIncomplete: (error: ServiceError, lastPart: Message) => void;
+  /** Where the rows go until the sequence ends. */
+  spool?: () => Spool;
+}
+
+/** A part taken in, or the whole table with the message that carries the result. */
+export type Collected = { complete: false } | { complete: true; table: unknown };
+
+interface Sequence {
+  spool: Spool;
+  parts: number;
+  count: number | undefined;
+  refused: ServiceError | undefined;
+  last: Message;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Gathers message sequences (`msg.parts`) into tables. Sequences are kept apart by `parts.id`. One ends when
+ * `parts.count` parts have come (the count may come late, as `file in` sends it) or with `msg.complete`, with
+ * or without a row, as the csv node sends it. A message that belongs to no sequence is a table of its own.
+ */
+export class Sequences {
+  private readonly open = new Map<string, Sequence>();
+
+  constructor(private readonly options: SequencesOptions) {}
+
+  /** Parts of sequences that have not ended. */
+  get waiting(): number {
+    return [...this.open.values()].reduce((sum, { parts }) => sum + parts, 0);
+  }
+
+  /**
+   * Takes one message's value in.
+   * @throws ServiceError `table.invalid` for a part that does not go with the others, `sequence.incomplete`
+   * at the end of a sequence that had such a part, `table.empty` at the end of one without rows.
+   */
+  async add(msg: Message, value: unknown): Promise<Collected> {
+    const parts = msg.parts as PartInfo | undefined;
+    const ends = msg.complete !== undefined && msg.complete !== false;
+    const id = this.idOf(parts, ends);
+    if (id === undefined) {
+      if (value === undefined || value === null) return { complete: false };
+      return { complete: true, table: value };
+    }
+    const sequence = this.sequence(id);
+    sequence.last = msg;
+    if (typeof parts?.count === 'number' && Number.isFinite(parts.count)) sequence.count = parts.count;
+    const refused = await this.take(sequence, value, parts);
+    if (ends || (sequence.count !== undefined && sequence.parts >= sequence.count)) {
+      return { complete: true, table: this.end(id, sequence) };
+    }
+    this.watch(id, sequence);
+    if (refused !== undefined) throw refused;
+    return { complete: false };
+  }
+
+  /** Gives up every open sequence without a word; answers how many parts those had. */
+  clear(): number {
+    const { waiting } = this;
+    for (const [id, sequence] of this.open) this.drop(id, sequence);
+    return waiting;
+  }
+
+  /** A bare `complete` ends the sequence that last had a part. */
+  private idOf(parts: PartInfo | undefined, ends: boolean): string | undefined {
+    if (parts?.id !== undefined) return `id:${parts.id}`;
+    if (parts !== undefined) return 'unnamed';
+    return ends ? [...this.open.keys()].at(-1) : undefined;
+  }
+
+  private sequence(id: string): Sequence {
+    const known = this.open.get(id);
+    const sequence = known ?? {
+      spool: this.options.spool?.() ?? new MemorySpool(),
+      parts: 0,
+      count: undefined,
+      refused: undefined,
+      last: { _msgid: '' },
+      timer: undefined,
+    };
+    // Put in anew so that the map's order is the order of the last part.
+    this.open.delete(id);
+    this.open.set(id, sequence);
+    return sequence;
+  }
+
+  private async take(
+    sequence: Sequence,
+    value: unknown,
+    parts: PartInfo | undefined,
+  ): Promise<ServiceError | undefined> {
+    if (value === undefined || value === null) return undefined;
+    sequence.parts++;
+    try {
+      await sequence.spool.add(value, parts ?? {});
+      return undefined;
+    } catch (error) {
+      const refused = error instanceof ServiceError ? error : new ServiceError('internal', String(error));
+      sequence.refused ??= refused;
+      return refused;
+    }
+  }
+
+  private end(id: string, sequence: Sequence): unknown {
+    clearTimeout(sequence.timer);
+    this.open.delete(id);
+    if (sequence.refused !== undefined) {
+      sequence.spool.discard();
+      throw new ServiceError(
+        'sequence.incomplete',
+        `The sequence lacks a part that was refused. ${sequence.refused.message}`,
+      );
+    }
+    if (sequence.parts === 0) {
+      sequence.spool.discard();
+      throw new ServiceError('table.empty', 'The sequence ended without a row.');
+    }
+    return sequence.spool.finish();
+  }
+
+  private watch(id: string, sequence: Sequence): void {
+    clearTimeout(sequence.timer);
+    sequence.timer = setTimeout(() => {
+      this.drop(id, sequence);
+      const of = sequence.count === undefined ? '' : ` of ${sequence.count}`;
+      this.options.onIncomplete(
+        new ServiceError(
+          'sequence.incomplete',
+          `The sequence stopped after ${sequence.parts}${of} parts: none came for ` +
+            `${this.options.idleMs / 1000} s. Its end is msg.parts.count or msg.complete.`,
+        ),
+        sequence.last,
+      );
+    }, this.options.idleMs);
+    sequence.timer.unref();
+  }
+
+  private drop(id: string, sequence: Sequence): void {
+    clearTimeout(sequence.timer);
+    this.open.delete(id);
+    sequence.spool.discard();
+  }
+}
+
+/** Takes the ended sequence's `parts` and `complete` off the message; an outer sequence comes to light again. */
+export function withoutSequence(msg: Message): void {
+  const outer = (msg.parts as { parts?: Message['parts'] } | undefined)?.parts;
+  if (outer === undefined) delete msg.parts;
+  else msg.parts = outer;
+  delete msg.complete;
+}

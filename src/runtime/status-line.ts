@@ -1,0 +1,81 @@
+import type { FlowNode, Red } from './node-red';
+import { text } from './node-red';
+import type { NodeStatus } from 'node-red';
+
+/** Least time between two statuses of one node, milliseconds: the editor redraws at each. */
+const INTERVAL_MS = 250;
+
+export type StatusKind = 'busy' | 'ready' | 'error' | 'waiting' | 'plain';
+
+const LOOK: Record<StatusKind, Pick<NodeStatus, 'fill' | 'shape'>> = {
+  busy: { fill: 'blue', shape: 'dot' },
+  waiting: { fill: 'yellow', shape: 'ring' },
+  ready: { fill: 'green', shape: 'dot' },
+  error: { fill: 'red', shape: 'ring' },
+  plain: { fill: 'grey', shape: 'ring' },
+};
+
+/**
+ * What a node shows under itself. Called for every message of a stream, so it keeps only the newest status
+ * and gives it to Node-RED at most four times a second.
+ */
+export class StatusLine {
+  private last = -Infinity;
+  private pending: (() => NodeStatus) | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private shown = '';
+  private ended = false;
+
+  constructor(
+    private readonly node: FlowNode,
+    private readonly red: Red,
+  ) {}
+
+  /** Shows the catalogue's text `status.<key>`. */
+  show(kind: StatusKind, key: string, values?: Record<string, string | number>): void {
+    this.put(() => ({ ...LOOK[kind], text: text(this.red, `status.${key}`, values) }));
+  }
+
+  /** Shows a text that needs no translation: an error's code, a model's name. */
+  literal(kind: StatusKind, literal: string): void {
+    this.put(() => ({ ...LOOK[kind], text: literal }));
+  }
+
+  clear(): void {
+    this.put(() => ({}));
+  }
+
+  /** Shows nothing more, and leaves no timer. */
+  end(): void {
+    this.ended = true;
+    clearTimeout(this.timer);
+    this.node.status({});
+  }
+
+  private put(make: () => NodeStatus): void {
+    if (this.ended) return;
+    this.pending = make;
+    if (this.timer !== undefined) return;
+    const wait = this.last + INTERVAL_MS - performance.now();
+    if (wait <= 0) {
+      this.flush();
+    } else {
+      this.timer = setTimeout(() => this.flush(), wait);
+      this.timer.unref();
+    }
+  }
+
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const make = this.pending;
+    this.pending = undefined;
+    if (make === undefined || this.ended) return;
+    const status = make();
+    const key = JSON.stringify(status);
+    if (key === this.shown) return;
+    this.shown = key;
+    this.last = performance.now();
+    this.node.status(status);
+  }
+}

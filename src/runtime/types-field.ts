@@ -1,0 +1,18 @@
+import { COLUMN_TYPES, type ColumnType } from '../table/types';
+import { ServiceError } from '../wire/service-error';
+import { objectField } from './fields';
+
+/** Column types that override what is found: {column: type}, or JSON text of it. */
+export function typesField(value: unknown): Record<string, ColumnType> | undefined {
+  const types = objectField({ place: 'The field Types', value });
+  if (types === undefined) return undefined;
+  for (const [column, type] of Object.entries(types)) {
+    if (!COLUMN_TYPES.includes(type as ColumnType)) {
+      throw new ServiceError(
+        'validation.failed',
+        `The field Types gives the column "${column}" the type "${String(type)}"; known are ${COLUMN_TYPES.join(', ')}.`,
+      );
+    }
+  }
+  return types as Record<string, ColumnType>;
+}
