@@ -1,12 +1,22 @@
-/* eslint-disable @typescript-eslint/no-unused-vars */
-import { ServiceError } from '../wire/service-error';
+import { profileTable } from '../table';
+import { ServiceError, toServiceError } from '../wire/service-error';
+import type { ModelLimits } from '../wire/types';
+import type { ClientPort } from './client-port';
+import type { Context } from './context';
+import { CostEstimates } from './cost';
+import { limitSetOf, testExcess, trainExcess } from './limits';
+import { LimitsCache } from './limits-cache';
+import { linkedController } from './linked';
 import type { ModelCards } from './model-cards';
 import { Predictor } from './predictor';
+import { Slots } from './slots';
+import { openInput, train } from './train';
 import type {
   CheckLimitsRequest,
   CostRequest,
   Hooks,
   LimitExceeded,
+  ModelCard,
   PredictOutcome,
   PredictRequest,
   PredictSettings,
@@ -15,13 +25,13 @@ import type {
   UploadCard,
   UploadRequest,
 } from './types';
+import { upload } from './upload';
 
-/** What scoring needs of the service's client, a ServiceClient of src/client. */
-export interface ConnectionOptions<Client = unknown> {
+export interface ConnectionOptions {
   /** Base URL and API name, or `embedded`. */
   key: string;
   /** Called when the client is first needed; the connection closes it. */
-  client: () => Promise<Client>;
+  client: () => Promise<ClientPort>;
   cards: ModelCards;
   /** Predict batches at a time. Default 4, as the client's. */
   concurrency?: number;
@@ -32,53 +42,173 @@ export interface ConnectionOptions<Client = unknown> {
 export class Connection {
   readonly cards: ModelCards;
   readonly key: string;
+  private readonly context: Context;
+  private opened: Promise<ClientPort> | undefined;
+  private readonly closing = new AbortController();
+  private readonly working = new Set<Promise<unknown>>();
+  private shared: Predictor | undefined;
 
-  constructor(options: ConnectionOptions) {
+  constructor(private readonly options: ConnectionOptions) {
     this.cards = options.cards;
     this.key = options.key;
+    const client = (): Promise<ClientPort> => this.client();
+    this.context = {
+      key: options.key,
+      client,
+      cards: options.cards,
+      limits: new LimitsCache(client, (text) => options.log?.('warn', text)),
+      costs: new CostEstimates(client),
+      slots: new Slots(Math.max(1, options.concurrency ?? 4)),
+      predictors: new Set(),
+    };
   }
 
-  /** The way of a fit node. */
-  train(_request: TrainRequest, _hooks?: Hooks): Promise<TrainResult> {
-    return Promise.reject(notYet());
+  /** The way of a fit node. The fit is announced at once: messages for its model wait from now on. */
+  train(request: TrainRequest, hooks: Hooks = {}): Promise<TrainResult> {
+    const underWay = this.cards.beginFit(request.model);
+    return this.work(hooks, (linked) =>
+      train(this.context, request, linked, (card, fingerprint) => underWay.done(card, fingerprint)),
+    ).catch((thrown: unknown) => {
+      const error = toServiceError(thrown);
+      underWay.failed(error);
+      throw error;
+    });
   }
 
   /** The way of an upload node. */
-  upload(_request: UploadRequest, _hooks?: Hooks): Promise<UploadCard> {
-    return Promise.reject(notYet());
+  upload(request: UploadRequest, hooks: Hooks = {}): Promise<UploadCard> {
+    return this.work(hooks, (linked) => upload(this.context, request, linked));
   }
 
   /** A predictor of its own for a predict node: its queue, its batches. Close it with the node. */
-  predictor(settings?: PredictSettings): Predictor {
-    return new Predictor(this, settings ?? {});
+  predictor(settings: PredictSettings = {}): Predictor {
+    return new Predictor(this.context, settings);
   }
 
   /** One predict outside any node's queue, with default settings. */
   predict(request: PredictRequest, hooks?: Hooks): Promise<PredictOutcome> {
-    return this.predictor().predict(request, hooks);
+    if (this.closing.signal.aborted) {
+      return Promise.reject(closedError());
+    }
+    this.shared ??= this.predictor();
+    return this.shared.predict(request, hooks);
   }
 
   /** The service's limits (S 4.5), at most an hour old, older when the service is away. */
-  limits(_hooks?: Hooks): Promise<Record<string, unknown>> {
-    return Promise.reject(notYet());
+  limits(hooks: Hooks = {}): Promise<ModelLimits> {
+    return this.work(hooks, ({ signal }) => this.context.limits.get(signal));
   }
 
-  /** The limits that a table goes beyond. */
-  checkLimits(_request: CheckLimitsRequest, _hooks?: Hooks): Promise<LimitExceeded[]> {
-    return Promise.reject(notYet());
+  /** The limits that a table goes beyond; empty where it is within them. */
+  checkLimits(request: CheckLimitsRequest, hooks: Hooks = {}): Promise<LimitExceeded[]> {
+    return this.work(hooks, async ({ signal }) => {
+      const limits = await this.context.limits.get(signal);
+      const { target, ignore, modelVersion } = request;
+      const source = await openInput(request.table, signal);
+      const profile = await profileTable(source, { ...(target !== '' && { target }), ignore, signal });
+      const named = modelVersion === '' ? undefined : modelVersion;
+      const set = limitSetOf(limits, named ?? limits.default_model_version);
+      const columns = profile.columns.length - (profile.target === undefined ? 0 : 1);
+      if (request.set === 'test') {
+        return testExcess(set, { rows: profile.rows, columns });
+      }
+      const classes = profile.target?.type === 'text' ? profile.target.distinct : 0;
+      return trainExcess(set, { rows: profile.rows, columns, classes });
+    });
   }
 
   /** Estimated cost in tokens (S 4.6). */
-  estimateCost(_request: CostRequest, _hooks?: Hooks): Promise<number> {
-    return Promise.reject(notYet());
+  estimateCost(request: CostRequest, hooks: Hooks = {}): Promise<number> {
+    return this.work(hooks, async ({ signal }) => {
+      const { operation, modelVersion, nEstimators, table } = request;
+      const card = this.cardOf(request.model);
+      let { trainRows, testRows, rawColumns } = request;
+      if (table !== undefined && (testRows === undefined || rawColumns === undefined)) {
+        const profile = await profileTable(await openInput(table, signal), { signal });
+        testRows ??= profile.rows;
+        rawColumns ??= card === undefined || card.columns.length === 0 ? profile.columns.length : undefined;
+      }
+      trainRows ??= card?.rows;
+      rawColumns ??= card?.columns.length;
+      const version =
+        modelVersion === undefined || modelVersion === ''
+          ? (await this.context.limits.forChecks(signal)).default_model_version
+          : modelVersion;
+      const estimators = nEstimators ?? card?.options.n_estimators;
+      return this.context.costs.estimate(
+        {
+          operation: operation === undefined || operation === '' ? 'predict' : operation,
+          ...(version !== undefined && { model_version: version }),
+          ...(trainRows !== undefined && { train_rows: trainRows }),
+          ...(testRows !== undefined && { test_rows: testRows }),
+          ...(rawColumns !== undefined && { raw_columns: rawColumns }),
+          ...(typeof estimators === 'number' && { n_estimators: estimators }),
+        },
+        signal,
+      );
+    });
   }
 
   /** Aborts what runs, settles what waits with the code `closed`, closes the client. */
-  close(): Promise<void> {
-    return Promise.resolve();
+  async close(): Promise<void> {
+    this.closing.abort();
+    await Promise.all([...this.context.predictors].map((predictor) => predictor.close()));
+    await Promise.allSettled(this.working);
+    const opened = this.opened;
+    this.opened = undefined;
+    await opened?.then(
+      (client) => client.close(),
+      () => undefined,
+    );
+    await this.cards.flush();
+  }
+
+  private cardOf(model: string | ModelCard | undefined): ModelCard | undefined {
+    return typeof model === 'string' ? this.cards.get(model) : model;
+  }
+
+  /** The one client; one that could not be made is tried anew at the next call. */
+  private client(): Promise<ClientPort> {
+    if (this.closing.signal.aborted) {
+      return Promise.reject(closedError());
+    }
+    this.opened ??= this.options.client().catch((error: unknown) => {
+      this.opened = undefined;
+      throw error;
+    });
+    return this.opened;
+  }
+
+  /** Runs something that ends with the connection: an abort settles it at once. Answers ServiceErrors only. */
+  private async work<Result>(hooks: Hooks, run: (hooks: Hooks) => Promise<Result>): Promise<Result> {
+    const { controller, unlink } = linkedController(hooks.signal, this.closing.signal);
+    const { signal } = controller;
+    if (signal.aborted) {
+      unlink();
+      throw closedError();
+    }
+    const working = run({ ...hooks, signal });
+    this.working.add(working);
+    const stop = (): void => {
+      this.working.delete(working);
+      unlink();
+    };
+    working.then(stop, stop);
+    let onAbort = (): void => undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => reject(closedError());
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+    try {
+      return await Promise.race([working, aborted]);
+    } catch (error) {
+      throw signal.aborted ? closedError() : toServiceError(error);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 }
 
-function notYet(): ServiceError {
-  return new ServiceError('internal', 'Not built yet.');
+function closedError(): ServiceError {
+  return new ServiceError('closed', 'The work was cancelled because the node was closed or redeployed.');
 }

@@ -1,36 +1,282 @@
-/* eslint-disable @typescript-eslint/no-unused-vars */
-import { ServiceError } from '../wire/service-error';
-import type { Connection } from './connection';
+import { type Column, openTable, openTableFile, profileTable, type TableSource } from '../table';
+import { ServiceError, toServiceError } from '../wire/service-error';
+import { Batcher } from './batcher';
+import { readWhole } from './conform';
+import type { Context } from './context';
+import type { Message, MessageJob } from './message';
+import { runBatch } from './run-batch';
+import { Slots } from './slots';
+import { hasColumns, smallRows } from './small-rows';
+import { chooseModel, type ModelChoice, orderKey, resolveTarget } from './target';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from './types';
+import { Yielder } from './yield';
+
+/** Rows that a message may have to be read on arrival and to share a batch; larger tables are read while sent. */
+const READ_AT_ONCE = 20_000;
+/** Tables read at a time. */
+const READERS = 2;
+/** Bytes taken for a row before its table is read. */
+const ROW_BYTES = 64;
 
 /** The queue and the batches of one predict node (DESIGN 7). */
 export class Predictor {
-  constructor(
-    readonly connection: Connection,
-    readonly settings: PredictSettings,
-  ) {}
+  private readonly batcher: Batcher<Message, PredictOutcome>;
+  private readonly readers = new Slots(READERS);
+  /** Messages that wait for a model whose fit is under way, by its name. */
+  private readonly rooms = new Map<string, MessageJob[]>();
+  private readonly closing = new AbortController();
 
-  /** Settles exactly once, in arrival order per model where `ordered`. */
-  predict(_request: PredictRequest, _hooks?: Hooks): Promise<PredictOutcome> {
-    return Promise.reject(new ServiceError('internal', 'Not built yet.'));
+  constructor(
+    private readonly context: Context,
+    settings: PredictSettings,
+  ) {
+    this.batcher = new Batcher<Message, PredictOutcome>({
+      batchRows: Math.max(1, settings.batchRows ?? 500),
+      batchMs: settings.batchMs ?? 0,
+      ordered: settings.ordered ?? true,
+      queueRows: settings.queueRows ?? 100_000,
+      queueBytes: settings.queueBytes ?? 64 * 1024 * 1024,
+      overflow: settings.overflow ?? 'reject',
+      slots: context.slots,
+      onLoad: settings.onLoad,
+      run: (_, jobs, signal) => runBatch({ context, settings, batcher: this.batcher }, jobs, signal),
+    });
+    context.predictors.add(this);
+  }
+
+  /** Settles exactly once, with results in arrival order per model where `ordered`. */
+  predict(request: PredictRequest, hooks?: Hooks): Promise<PredictOutcome> {
+    try {
+      const job = this.admit(request, hooks);
+      this.begin(job);
+      return job.promise;
+    } catch (error) {
+      return Promise.reject(toServiceError(error));
+    }
   }
 
   /** Sends what waits for company as soon as a slot is free (`msg.flush`). */
   flush(): void {
-    return undefined;
+    this.batcher.flush();
   }
 
   /** Drops what waits, with an error each (`msg.reset`); answers how many messages. */
   reset(): number {
-    return 0;
+    return this.batcher.reset();
   }
 
   load(): PredictLoad {
-    return { inFlight: 0, waiting: 0, rows: 0, bytes: 0 };
+    return this.batcher.load();
   }
 
   /** Aborts what is in flight, settles what waits with the code `closed`. */
-  close(): Promise<void> {
-    return Promise.resolve();
+  async close(): Promise<void> {
+    this.context.predictors.delete(this);
+    this.closing.abort();
+    await this.batcher.close();
   }
+
+  private admit(request: PredictRequest, hooks: Hooks | undefined): MessageJob {
+    const choice = choiceOf(request, this.context);
+    const message: Message = { request, hooks, choice, target: undefined, table: undefined };
+    let rows = 1;
+    let bytes = ROW_BYTES;
+    if (request.api === 'v1') {
+      message.table = { kind: 'legacy' };
+    } else if (request.testSetUploadId !== undefined && request.testSetUploadId !== '') {
+      message.table = { kind: 'upload', id: request.testSetUploadId };
+    } else if (request.table === undefined) {
+      throw new ServiceError(
+        'table.empty',
+        'There is no table: the message holds neither rows nor an upload id.',
+      );
+    } else if ('value' in request.table) {
+      const small = smallRows(request.table.value);
+      if (small !== undefined) {
+        message.table = { kind: 'small', small, checked: [] };
+        rows = small.rows.length;
+        bytes = small.bytes;
+      } else {
+        [rows, bytes] = guessSize(request.table.value);
+      }
+    }
+    const order = request.api === 'v1' ? `v1 ${request.modelId ?? ''}` : orderKey(choice);
+    return this.batcher.admit(order, message, rows, bytes, hooks?.signal);
+  }
+
+  /** Sends a message on its way, as far as it can go at once. */
+  private begin(job: MessageJob): void {
+    if (job.state !== 'reading') {
+      return;
+    }
+    const message = job.payload;
+    const { request, choice, table } = message;
+    try {
+      if (table?.kind === 'legacy') {
+        this.batcher.enqueue(job, 'v1', true);
+        return;
+      }
+      const target = resolveTarget(choice, request, this.context.cards);
+      if (target === undefined) {
+        this.waitForModel(job, choice);
+        return;
+      }
+      message.target = target;
+      if (table?.kind === 'upload') {
+        this.batcher.enqueue(job, laneKey(message), true);
+        return;
+      }
+      if (table?.kind === 'small') {
+        const { columns } = target;
+        if (
+          columns.length > 0 &&
+          (request.missingColumns === 'fill' || hasColumns(table.small.rows, columns))
+        ) {
+          table.checked = columns;
+          this.batcher.enqueue(job, laneKey(message));
+          return;
+        }
+      }
+    } catch (error) {
+      this.batcher.fail(job, error);
+      return;
+    }
+    this.readers.request(() => {
+      void this.read(job).finally(() => this.readers.release());
+    });
+  }
+
+  /** Opens the table of a message and reads it, unless it is large. Never rejects. */
+  private async read(job: MessageJob): Promise<void> {
+    if (job.state !== 'reading') {
+      return;
+    }
+    const message = job.payload;
+    const { request, target } = message;
+    const { signal } = this.closing;
+    try {
+      const input = request.table!;
+      const value = tableValue(message);
+      const source =
+        'path' in input ? await openTableFile(input.path, { signal }) : await openTable(value, { signal });
+      const columns = target!.columns.length > 0 ? target!.columns : await columnsOf(source, signal);
+      const key =
+        target!.columns.length > 0 ? laneKey(message) : `${laneKey(message)}|${JSON.stringify(columns)}`;
+      if (source.rowCount === undefined || source.rowCount > READ_AT_ONCE) {
+        message.table = { kind: 'stream', source, value, columns };
+        this.batcher.resize(job, source.rowCount ?? 1, job.bytes);
+        this.batcher.enqueue(job, key, true);
+        return;
+      }
+      const batch = await readWhole(source, columns, { missingColumns: request.missingColumns, signal });
+      if (batch.rows === 0) {
+        throw new ServiceError('table.empty', 'The table has no rows: there is nothing to predict.');
+      }
+      message.table = { kind: 'batch', source, value, batch, columns };
+      this.batcher.resize(job, batch.rows, Math.max(job.bytes, batch.rows * columns.length * 8));
+      this.batcher.enqueue(job, key);
+    } catch (error) {
+      this.batcher.fail(job, error);
+    }
+  }
+
+  private waitForModel(job: MessageJob, choice: ModelChoice): void {
+    const name = choice.kind === 'name' ? choice.name : '';
+    if (this.context.cards.fitEnd(name) === undefined) {
+      throw unknownModel(name, this.context);
+    }
+    const room = this.rooms.get(name);
+    if (room !== undefined) {
+      room.push(job);
+      return;
+    }
+    this.rooms.set(name, [job]);
+    void this.emptyRoom(name);
+  }
+
+  /** Lets the messages go on, a few milliseconds' worth per turn of the event loop, when the fit has ended. */
+  private async emptyRoom(name: string): Promise<void> {
+    const { cards } = this.context;
+    for (let end = cards.fitEnd(name); end !== undefined; end = cards.fitEnd(name)) {
+      await end;
+      if (cards.get(name) !== undefined) {
+        break;
+      }
+    }
+    const room = this.rooms.get(name) ?? [];
+    this.rooms.delete(name);
+    const yielder = new Yielder();
+    for (const job of room) {
+      this.begin(job);
+      const turn = yielder.due();
+      if (turn !== undefined) {
+        await turn;
+      }
+    }
+  }
+}
+
+/** The value that a table is read from, and attached to: our own copy of a few rows. */
+function tableValue({ request, table }: Message): unknown {
+  if (table?.kind === 'small') {
+    return table.small.single ? table.small.rows[0] : table.small.rows;
+  }
+  return request.table !== undefined && 'value' in request.table ? request.table.value : undefined;
+}
+
+function choiceOf(request: PredictRequest, context: Context): ModelChoice {
+  if (request.api === 'v1') {
+    return { kind: 'id', id: request.modelId ?? '' };
+  }
+  const { testSetUploadId, model, fittedTrainSetId } = request;
+  const named = model !== undefined && model !== '';
+  if (testSetUploadId !== undefined && !named && (fittedTrainSetId ?? '') === '') {
+    const upload = context.cards.upload(testSetUploadId);
+    if (upload?.fitted_train_set_id !== undefined) {
+      return chooseModel({ ...request, fittedTrainSetId: upload.fitted_train_set_id }, context.cards);
+    }
+  }
+  return chooseModel(request, context.cards);
+}
+
+/** Messages with equal keys may share a test set. */
+function laneKey({ request, choice }: Message): string {
+  const model = choice.kind === 'card' ? `card ${choice.card.fitted_train_set_id}` : orderKey(choice);
+  const { outputType, quantiles, missingColumns, forceRefit, options, task } = request;
+  const parts = [model, outputType ?? '', quantiles?.join() ?? '', missingColumns ?? '', task ?? ''];
+  if (forceRefit === true) {
+    parts.push('refit');
+  }
+  if (options !== undefined) {
+    parts.push(JSON.stringify(options));
+  }
+  return parts.join('|');
+}
+
+/** Columns of a table whose model has no card: as they are found, whole numbers as numbers so that more tables are alike. */
+async function columnsOf(source: TableSource, signal: AbortSignal): Promise<Column[]> {
+  const { columns } = await profileTable(source, { signal });
+  return columns.map(({ name, type }) => ({ name, type: type === 'integer' ? 'number' : type }));
+}
+
+/** Rows and bytes of a value that is not yet read, roughly. */
+function guessSize(value: unknown): [rows: number, bytes: number] {
+  if (typeof value === 'string' || Buffer.isBuffer(value)) {
+    return [1, value.length];
+  }
+  const rows = Array.isArray(value) ? value.length : 1;
+  return [rows, rows * ROW_BYTES];
+}
+
+function unknownModel(name: string, context: Context): ServiceError {
+  const error = context.cards.fitError(name);
+  const why = context.cards.has(name)
+    ? 'the service does not have it any more'
+    : error === undefined
+      ? 'no fit node has made it yet'
+      : `its fit failed (${error.message})`;
+  return new ServiceError(
+    'model.unknown',
+    `There is no model "${name}": ${why}. Fit a model under that name first.`,
+  );
 }

@@ -1,0 +1,19 @@
+import type { ClientPort } from './client-port';
+import type { CostEstimates } from './cost';
+import type { LimitsCache } from './limits-cache';
+import type { ModelCards } from './model-cards';
+import type { Slots } from './slots';
+
+/** What a connection lends to the work of its nodes. */
+export interface Context {
+  /** Key of the service. */
+  readonly key: string;
+  readonly client: () => Promise<ClientPort>;
+  readonly cards: ModelCards;
+  readonly limits: LimitsCache;
+  readonly costs: CostEstimates;
+  /** Predicts at a time, over all predictors. */
+  readonly slots: Slots;
+  /** Predictors at work, to be closed with the connection. */
+  readonly predictors: Set<{ close: () => Promise<void> }>;
+}

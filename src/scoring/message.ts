@@ -1,0 +1,30 @@
+import type { Column, ColumnBatch, TableSource } from '../table';
+import type { Job } from './job';
+import type { SmallRows } from './small-rows';
+import type { ModelChoice, Target } from './target';
+import type { Hooks, PredictOutcome, PredictRequest } from './types';
+
+/** The rows of a message, by the way in which they are read. */
+export type MessageTable =
+  /** One or a few row objects: read when their batch is put together. */
+  | { kind: 'small'; small: SmallRows; checked: readonly Column[] }
+  /** Read on arrival. */
+  | { kind: 'batch'; source: TableSource; value: unknown; batch: ColumnBatch; columns: readonly Column[] }
+  /** Too large to hold, or of unknown length: read while it is sent. */
+  | { kind: 'stream'; source: TableSource; value: unknown; columns: readonly Column[] }
+  /** Uploaded before. */
+  | { kind: 'upload'; id: string }
+  /** For the deprecated route. */
+  | { kind: 'legacy' };
+
+/** A message on its way through a predictor. */
+export interface Message {
+  request: PredictRequest;
+  hooks: Hooks | undefined;
+  choice: ModelChoice;
+  /** The model as it was known on arrival. */
+  target: Target | undefined;
+  table: MessageTable | undefined;
+}
+
+export type MessageJob = Job<Message, PredictOutcome>;

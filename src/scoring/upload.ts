@@ -1,0 +1,93 @@
+import { encodeBatches, profileTable, readBatches } from '../table';
+import { ServiceError } from '../wire/service-error';
+import type { Context } from './context';
+import { describeExcess, sizeExcess } from './limits';
+import { chooseModel, resolveTarget } from './target';
+import { noteIfDead } from './test-set';
+import { openInput, prepareTrainSet, sendTrainSet } from './train';
+import type { Hooks, UploadCard, UploadRequest } from './types';
+import { toServiceError } from '../wire/service-error';
+
+/** Uploads a train set or a test set; answers its card, which is kept by its id (DESIGN 6, upload). */
+export async function upload(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
+  return request.set === 'train' ? uploadTrain(context, request, hooks) : uploadTest(context, request, hooks);
+}
+
+async function uploadTrain(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
+  const set = await prepareTrainSet(
+    context,
+    { ...request, target: request.target, task: 'auto', options: {} },
+    hooks,
+  );
+  try {
+    const card = await sendTrainSet(context, set, request, hooks);
+    await context.cards.flush();
+    return card;
+  } finally {
+    await Promise.all([set.x.dispose(), set.y.dispose()]);
+  }
+}
+
+async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
+  const { signal } = hooks;
+  const choice = chooseModel(request, context.cards);
+  // An upload needs no task; any lets a bare id through.
+  const target = resolveTarget(choice, choice.kind === 'id' ? { task: 'classification' } : {}, context.cards);
+  if (target === undefined) {
+    throw new ServiceError(
+      'model.unknown',
+      `There is no model "${choice.kind === 'name' ? choice.name : ''}": fit one under that name first.`,
+    );
+  }
+  hooks.onStatus?.({ key: 'reading' });
+  const source = await openInput(request.table, signal);
+  const columns =
+    target.columns.length > 0
+      ? target.columns
+      : (await profileTable(source, { ignore: request.ignore, types: request.types, signal })).columns;
+  const batches = readBatches(source, columns, { missingColumns: request.missingColumns, signal });
+  const file = await encodeBatches(columns, batches, { format: request.format, signal });
+  try {
+    if (file.rows === 0) {
+      throw new ServiceError('table.empty', 'The table has no rows: there is nothing to upload.');
+    }
+    const excess = sizeExcess(await context.limits.forChecks(signal), file.bytes);
+    if (excess.length > 0) {
+      throw new ServiceError('limit.exceeded', `The test set is too large: ${describeExcess(excess)} bytes.`);
+    }
+    const client = await context.client();
+    const sent = await client.uploadTestSet(
+      {
+        fitted_train_set_id: target.fittedId,
+        x: file,
+        ...(request.forceReupload === true && { force: true }),
+        ...(request.chunks === true && { chunks: true }),
+      },
+      {
+        signal,
+        onProgress: (bytes, total) =>
+          hooks.onStatus?.({
+            key: 'uploading',
+            percent: total === 0 ? 100 : Math.floor((100 * bytes) / total),
+          }),
+      },
+    );
+    const card: UploadCard = {
+      set: 'test',
+      id: sent.test_set_upload_id,
+      format: file.format,
+      rows: file.rows,
+      bytes: file.bytes,
+      hash: file.hash,
+      reused: sent.reused,
+      columns: [...columns],
+      fitted_train_set_id: target.fittedId,
+    };
+    context.cards.putUpload(card);
+    return card;
+  } catch (error) {
+    throw noteIfDead(context, target, toServiceError(error));
+  } finally {
+    await file.dispose();
+  }
+}
