@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { ERROR_CODES } from '../../../dist/src/wire/service-error';
+
+const root = path.resolve(__dirname, '..', '..', '..');
+const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8');
+const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
+
+function rowsOf(heading: string): string[] {
+  const section = readme.split(`## ${heading}\n`)[1]!.split('\n## ')[0]!;
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| code') && !line.startsWith('| package'))
+    .map((line) => line.split('|')[1]!.trim().replaceAll('`', ''));
+}
+
+describe('the README', () => {
+  it('has one row for each error code, and for nothing else', () => {
+    assert.deepEqual(rowsOf('Errors').sort(), [...ERROR_CODES].sort());
+  });
+
+  it('names each runtime dependency with its reason, and nothing else', () => {
+    assert.deepEqual(rowsOf('What it depends on, and why').sort(), Object.keys(manifest.dependencies).sort());
+  });
+
+  it('points only at files that are there', () => {
+    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1]!);
+    assert.ok(links.length > 5);
+    for (const link of links) assert.ok(fs.existsSync(path.join(root, link)), link);
+  });
+});
