@@ -80,7 +80,7 @@ export function liveMachine(withPlots) {
     complete: 'error',
     targetType: 'msg',
     tostatus: true,
-    statusVal: 'error.cause ? error.code & ": " & error.message : error.message',
+    statusVal: 'error.code ? error.code & ": " & error.message : error.message',
     statusType: 'jsonata',
   });
 
