@@ -191,7 +191,7 @@ function score(item: Case, train: string, truth: Record<string, string>[], predi
 
 async function post(url: string): Promise<unknown> {
   const answer = await fetch(url, { method: 'POST' });
-  const body = (await answer.json());
+  const body = await answer.json();
   if (!answer.ok) throw new Error(JSON.stringify(body));
   return body;
 }

@@ -12,8 +12,12 @@ export const root = path.resolve(import.meta.dirname, '..', '..');
 const installStamp = path.join(root, 'node_modules', '.installed-for');
 const buildStamp = path.join(root, 'dist', '.built-from');
 
-function run(command, args) {
-  const done = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+function run(folder, command, args) {
+  const done = spawnSync(command, args, {
+    cwd: folder,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
   if (done.status !== 0) {
     throw new Error(
       `${path.basename(command)} ${args.join(' ')} ended with ${done.status ?? done.signal ?? done.error}`,
@@ -22,12 +26,12 @@ function run(command, args) {
 }
 
 /** npm as the one that runs us, where npm runs us; else the one on the path. */
-function npm(...args) {
+export function npm(folder, ...args) {
   const cli = process.env.npm_execpath;
   if (cli?.endsWith('.js')) {
-    run(process.execPath, [cli, ...args]);
+    run(folder, process.execPath, [cli, ...args]);
   } else {
-    run('npm', args);
+    run(folder, 'npm', args);
   }
 }
 
@@ -55,7 +59,7 @@ export function installOnce() {
   const wanted = digest([path.join(root, 'package-lock.json')]);
   if (isStamped(installStamp, wanted)) return;
   console.log('Installing the packages that package-lock.json names (the first time only) …');
-  npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
+  npm(root, 'ci', '--no-audit', '--no-fund', '--loglevel=error');
   writeFileSync(installStamp, wanted);
 }
 
@@ -68,6 +72,6 @@ export function buildOnce() {
   ]);
   if (isStamped(buildStamp, wanted)) return;
   console.log('Building dist/ …');
-  run(process.execPath, [path.join(root, 'scripts', 'build.mjs')]);
+  run(root, process.execPath, [path.join(root, 'scripts', 'build.mjs')]);
   writeFileSync(buildStamp, wanted);
 }

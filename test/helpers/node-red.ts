@@ -44,7 +44,7 @@ export interface StartOptions {
   /** An existing user folder, for a restart; it is kept. Default: a new one, removed at stop. */
   userDir?: string;
   env?: NodeJS.ProcessEnv;
-  /** The node binary and the node-red package to run. */
+  /** The node binary and the node-red package to run; else those of NODE_BINARY and NODE_RED, else our own. */
   nodeBinary?: string;
   nodeRed?: string;
 }
@@ -98,9 +98,9 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
       debugMaxLength: 10000000, logging: { console: { level: 'info' } } };`,
   );
 
-  const red = options.nodeRed ?? path.join(root, 'node_modules', 'node-red');
+  const red = options.nodeRed ?? process.env.NODE_RED ?? path.join(root, 'node_modules', 'node-red');
   const child = spawn(
-    options.nodeBinary ?? process.execPath,
+    options.nodeBinary ?? process.env.NODE_BINARY ?? process.execPath,
     [path.join(red, 'red.js'), '--userDir', userDir, '--settings', path.join(userDir, 'settings.js')],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } },
   );

@@ -1,0 +1,44 @@
+/*
+ * npm run test:every: the runtime tests (the packed package in a real Node-RED) on the other Node-RED and Node
+ * versions that users have. The npm packages node-<platform>-<arch> carry Node's own binaries.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { buildOnce, installOnce, npm, root } from './lib/prepare.mjs';
+
+const PAIRS = [
+  { node: '22', nodeRed: '4.1' },
+  { node: '24', nodeRed: '5' },
+];
+
+installOnce();
+buildOnce();
+
+const system = process.platform === 'win32' ? 'win' : process.platform;
+const binaryPackage = `node-${system}-${process.arch}`;
+let failed = 0;
+for (const pair of PAIRS) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-every-'));
+  try {
+    writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ name: 'every', private: true }));
+    const wanted = [`${binaryPackage}@${pair.node}`, `node-red@~${pair.nodeRed}`];
+    // The binary is for the tests alone: Node-RED's engines are checked against the Node that runs npm.
+    npm(folder, 'install', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', ...wanted);
+    const binary = [path.join('bin', 'node'), 'node.exe']
+      .map((name) => path.join(folder, 'node_modules', binaryPackage, name))
+      .find((file) => existsSync(file));
+    console.log(`\nNode-RED ${pair.nodeRed} on Node ${pair.node}`);
+    const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
+    const done = spawnSync(process.execPath, [mocha, 'test/runtime/**/*.test.ts'], {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, NODE_BINARY: binary, NODE_RED: path.join(folder, 'node_modules', 'node-red') },
+    });
+    if (done.status !== 0) failed += 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+process.exitCode = failed ? 1 : 0;

@@ -1,0 +1,86 @@
+/**
+ * npm run screenshots: the pictures of the README, taken in a real Chromium from the examples as they are now.
+ * CHROMIUM names the browser where it is not on the path.
+ */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { type FlowNode, root, startNodeRed } from '../test/helpers/node-red';
+
+const images = path.join(root, 'docs', 'images');
+
+function findChromium(): string {
+  return process.env.CHROMIUM ?? execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim();
+}
+
+function example(name: string): FlowNode[] {
+  return JSON.parse(fs.readFileSync(path.join(root, 'examples', `${name}.json`), 'utf8')) as FlowNode[];
+}
+
+async function withNodeRed(
+  name: string,
+  shoot: (page: Page, red: Awaited<ReturnType<typeof startNodeRed>>, flow: FlowNode[]) => Promise<void>,
+): Promise<void> {
+  const flow = example(name);
+  const red = await startNodeRed({
+    flows: flow,
+    link: {
+      'node-red-contrib-tabular-prediction': root,
+      '@flowfuse/node-red-dashboard': path.join(root, 'node_modules', '@flowfuse', 'node-red-dashboard'),
+    },
+  });
+  const browser = await chromium.launch({
+    executablePath: findChromium(),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 760 }, deviceScaleFactor: 1.5 });
+    await shoot(page, red, flow);
+  } finally {
+    await browser.close();
+    await red.stop();
+  }
+}
+
+/** The editor with the flow in view and the debug sidebar open. */
+async function openEditor(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.locator('.red-ui-workspace-chart-event-layer').waitFor();
+  await page.waitForTimeout(1500);
+  await page.evaluate("RED.sidebar.show('debug')");
+  await page.waitForTimeout(500);
+}
+
+async function main(): Promise<void> {
+  fs.mkdirSync(images, { recursive: true });
+  const only = process.argv.slice(2);
+  const wanted = (name: string) => only.length === 0 || only.includes(name);
+
+  if (wanted('first-steps')) {
+    await withNodeRed('First steps', async (page, red, flow) => {
+      await openEditor(page, red.url);
+      const button = (name: string) => flow.find((node) => node.type === 'inject' && node.name === name)!.id;
+      const debug = (name: string) => flow.find((node) => node.type === 'debug' && node.name === name)!.id;
+      await red.inject(button('Train'));
+      await red.shown(debug('model card'), 1, 60_000);
+      await red.inject(button('Predict'));
+      await red.shown(debug('rows with their prediction'), 1, 60_000);
+      await page.waitForTimeout(1500);
+      await page.screenshot({ path: path.join(images, 'first-steps.png') });
+    });
+  }
+  if (wanted('live-machine')) {
+    const seconds = Number(process.env.SECONDS_OF_LIFE ?? 125);
+    await withNodeRed('Live machine with plots', async (page, red) => {
+      await page.goto(`${red.url}/dashboard/`);
+      await page.waitForTimeout(seconds * 1000);
+      await page.screenshot({ path: path.join(images, 'live-machine.png') });
+      await openEditor(page, red.url);
+      await page.waitForTimeout(3000);
+      await page.screenshot({ path: path.join(images, 'live-machine-flow.png') });
+    });
+  }
+}
+
+void main();
