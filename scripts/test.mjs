@@ -6,5 +6,7 @@ import { buildOnce, installOnce, root } from './lib/prepare.mjs';
 installOnce();
 buildOnce();
 const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
-const done = spawnSync(process.execPath, [mocha, ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
+const args = process.argv.slice(2);
+const spec = args.some((arg) => arg.endsWith('.test.ts')) ? [] : ['test/**/*.test.ts'];
+const done = spawnSync(process.execPath, [mocha, ...args, ...spec], { cwd: root, stdio: 'inherit' });
 process.exitCode = done.status ?? 1;
