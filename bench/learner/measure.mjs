@@ -1,0 +1,55 @@
+/* Figures of a prediction on rows held back. */
+
+const LEVELS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+
+export function measure(table, result, target) {
+  return table.task === 'regression'
+    ? regression(result, target.values)
+    : classification(table, result, target.codes);
+}
+
+function classification(table, { probas }, codes) {
+  const count = table.classes.length;
+  let right = 0;
+  let loss = 0;
+  let [found, claimed, present] = [0, 0, 0];
+  const positive = table.positive === undefined ? -1 : table.classes.indexOf(table.positive);
+  const bins = Array.from({ length: 10 }, () => ({ rows: 0, confidence: 0, right: 0 }));
+  codes.forEach((code, row) => {
+    const p = probas.subarray(row * count, (row + 1) * count);
+    const best = p.indexOf(Math.max(...p));
+    if (best === code) right++;
+    loss -= Math.log(Math.max(p[code], 1e-15));
+    if (best === positive) claimed++;
+    if (code === positive) present++;
+    if (best === positive && code === positive) found++;
+    const bin = bins[Math.min(9, Math.floor(p[best] * 10))];
+    bin.rows++;
+    bin.confidence += p[best];
+    bin.right += best === code ? 1 : 0;
+  });
+  const rows = codes.length;
+  const figures = { logloss: loss / rows, accuracy: right / rows };
+  figures.ece = bins.reduce((sum, bin) => sum + Math.abs(bin.confidence - bin.right) / rows, 0);
+  if (positive >= 0) {
+    figures.recall = found / present;
+    figures.precision = claimed > 0 ? found / claimed : 0;
+  }
+  return figures;
+}
+
+function regression(result, actual) {
+  const mean = result.mean();
+  const quantiles = result.quantiles(LEVELS);
+  const rows = actual.length;
+  let [squares, pinball, covered] = [0, 0, 0];
+  actual.forEach((value, row) => {
+    squares += (mean[row] - value) ** 2;
+    LEVELS.forEach((level, q) => {
+      const above = value - quantiles[q][row];
+      pinball += (above > 0 ? above * level : above * (level - 1)) / LEVELS.length;
+    });
+    if (value >= quantiles[0][row] && value <= quantiles[8][row]) covered++;
+  });
+  return { rmse: Math.sqrt(squares / rows), pinball: pinball / rows, coverage: covered / rows };
+}

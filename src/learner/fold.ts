@@ -1,0 +1,55 @@
+import { boost, type Boosted } from './boost';
+import { binaryLogLoss, softmaxLogLoss, squaredError, type Objective } from './objective';
+import { STREAM, type Prepared } from './prepare';
+import { Random } from './random';
+import { LearnerError } from './types';
+
+/** What one fold learned: structured-cloneable. */
+export interface FoldResult {
+  readonly fold: number;
+  boosted: Boosted;
+}
+
+export interface FoldHooks {
+  onProgress?: (fraction: number) => void;
+  shouldStop?: () => boolean;
+}
+
+export function objectiveOf(prepared: Prepared): Objective {
+  if (prepared.task === 'regression') return squaredError(prepared.values);
+  const classes = prepared.classes.length;
+  return classes <= 2 ? binaryLogLoss(prepared.codes) : softmaxLogLoss(prepared.codes, classes);
+}
+
+/** The rows of a fold: those it learns from, and those it holds out. */
+export function foldRows(prepared: Prepared, fold: number): { rows: Int32Array; heldOut: Int32Array } {
+  const all = Int32Array.from({ length: prepared.rows }, (_, row) => row);
+  if (prepared.plan.parts < 2) return { rows: all, heldOut: all };
+  const rows = all.filter((row) => prepared.part[row] !== fold);
+  const heldOut = all.filter((row) => prepared.part[row] === fold);
+  const { subsample } = prepared.plan;
+  if (subsample === undefined) return { rows, heldOut };
+  const size = Math.max(1, Math.round(subsample < 1 ? subsample * rows.length : subsample));
+  const random = new Random(prepared.settings.seed, STREAM.fold + fold, 1);
+  return { rows: random.sample(rows.length, size).map((i) => rows[i]!), heldOut };
+}
+
+/** Trains one fold. The result depends on `prepared` and `fold` alone: the same bits wherever it runs. */
+export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {}): FoldResult {
+  const { columns, specs, plan, settings } = prepared;
+  const { rows, heldOut } = foldRows(prepared, fold);
+  const onIteration = (iteration: number) => {
+    if (hooks.shouldStop?.()) throw new LearnerError('The fit was stopped.');
+    hooks.onProgress?.(iteration / plan.boost.maxIterations);
+  };
+  const input = {
+    columns,
+    specs,
+    objective: objectiveOf(prepared),
+    rows,
+    heldOut,
+    tableRows: prepared.rows,
+    onIteration,
+  };
+  return { fold, boosted: boost(input, plan.boost, new Random(settings.seed, STREAM.fold + fold)) };
+}

@@ -1,0 +1,87 @@
+import { softmax, sigmoid } from './numeric';
+import { leafOf, type Trees } from './trees';
+
+/** One model of the ensemble: `width` trees in turn, one per output, added to `base`. */
+export interface Member {
+  weight: number;
+  base: Float64Array;
+  trees: Trees;
+}
+
+const BLOCK = 2048;
+
+/** Scores of one member: `width` per row of `rows` (numbers of table rows), in their order. */
+export function memberScores(member: Member, columns: Uint8Array[], rows: Int32Array): Float64Array {
+  const { base, trees } = member;
+  const width = base.length;
+  const scores = new Float64Array(rows.length * width);
+  for (let i = 0; i < scores.length; i++) scores[i] = base[i % width]!;
+  for (let start = 0; start < rows.length; start += BLOCK) {
+    const end = Math.min(rows.length, start + BLOCK);
+    for (let tree = 0; tree < trees.roots.length; tree++) {
+      const root = trees.roots[tree]!;
+      const output = tree % width;
+      for (let i = start; i < end; i++) {
+        scores[i * width + output]! += trees.values[leafOf(trees, root, columns, rows[i]!)]!;
+      }
+    }
+  }
+  return scores;
+}
+
+/** Scores as class probabilities; one score per row is the log-odds of the second of two classes. */
+export function probabilities(
+  scores: Float64Array,
+  width: number,
+  classes: number,
+  temperature: number,
+): Float64Array {
+  if (width > 1) {
+    const out = new Float64Array(scores.length);
+    for (let at = 0; at < scores.length; at += width) softmax(scores, at, width, out, at, temperature);
+    return out;
+  }
+  const out = new Float64Array(scores.length * classes);
+  for (let row = 0; row < scores.length; row++) {
+    if (classes < 2) out[row] = 1;
+    else {
+      out[row * 2 + 1] = sigmoid(scores[row]! / temperature);
+      out[row * 2] = sigmoid(-scores[row]! / temperature);
+    }
+  }
+  return out;
+}
+
+/** The ensemble's class probabilities, weights summing to 1. */
+export function ensembleProbabilities(
+  members: Member[],
+  columns: Uint8Array[],
+  rows: Int32Array,
+  how: { classes: number; temperature: number; averageScores: boolean },
+): Float64Array {
+  const { classes, temperature, averageScores } = how;
+  const width = members[0]!.base.length;
+  const sum = new Float64Array(rows.length * (averageScores ? width : classes));
+  for (const member of members) {
+    const scores = memberScores(member, columns, rows);
+    const part = averageScores ? scores : probabilities(scores, width, classes, temperature);
+    for (let i = 0; i < part.length; i++) sum[i]! += member.weight * part[i]!;
+  }
+  if (averageScores) return probabilities(sum, width, classes, temperature);
+  for (let at = 0; at < sum.length; at += classes) {
+    let total = 0;
+    for (let k = 0; k < classes; k++) total += sum[at + k]!;
+    for (let k = 0; k < classes; k++) sum[at + k]! /= total;
+  }
+  return sum;
+}
+
+/** The ensemble's mean prediction. */
+export function ensembleMean(members: Member[], columns: Uint8Array[], rows: Int32Array): Float64Array {
+  const sum = new Float64Array(rows.length);
+  for (const member of members) {
+    const scores = memberScores(member, columns, rows);
+    for (let i = 0; i < sum.length; i++) sum[i]! += member.weight * scores[i]!;
+  }
+  return sum;
+}

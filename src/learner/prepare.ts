@@ -1,0 +1,146 @@
+import { chooseEncoders, columnSpecs, encodeColumn, type ColumnSpec, type Encoder } from './encode';
+import { makePlan, type Plan } from './plan';
+import { Random } from './random';
+import { readOptions, type Settings } from './settings';
+import { LearnerError, type FeatureColumn, type Label, type Target, type TrainInput } from './types';
+
+/** What every fold needs, made once from the input: structured-cloneable, its big arrays in shared memory. */
+export interface Prepared {
+  /** How many folds are to be trained: indices 0 … folds - 1, in any order, anywhere. */
+  readonly folds: number;
+  rows: number;
+  features: { name: string; kind: FeatureColumn['kind'] }[];
+  encoders: Encoder[];
+  specs: ColumnSpec[];
+  columns: Uint8Array[];
+  task: 'classification' | 'regression';
+  classes: Label[];
+  /** Class of each row; empty for regression. */
+  codes: Int32Array;
+  /** Target less `center`, divided by `scale`; empty for classification. */
+  values: Float64Array;
+  center: number;
+  scale: number;
+  /** Which part each row belongs to: fold f learns from all parts but f. */
+  part: Uint8Array;
+  settings: Settings;
+  plan: Plan;
+}
+
+/** Streams of random numbers, one per purpose. */
+export const STREAM = { bins: 1, parts: 2, fold: 100, residuals: 3, importance: 4 } as const;
+
+/** @throws LearnerError for missing target values, columns of unequal length, no rows, or a bad option. */
+export function prepare(input: TrainInput): Prepared {
+  const { features, target } = input;
+  const rows = checkRows(features, target);
+  const settings = readOptions(input.options, features.length);
+  const encoders: Encoder[] = [];
+  const columns: Uint8Array[] = [];
+  features.forEach((feature, source) => {
+    const random = new Random(settings.seed, STREAM.bins, source);
+    for (const encoder of chooseEncoders(
+      feature,
+      source,
+      settings.categoryColumns.includes(source),
+      random,
+    )) {
+      encoders.push(encoder);
+      columns.push(...encodeColumn(encoder, feature, sharedBytes));
+    }
+  });
+  const specs = columnSpecs(encoders);
+  if (specs.length >= 0xffff) throw new LearnerError(`The table has too many columns: ${features.length}.`);
+  const { codes, values, center, scale } = readTarget(target);
+  const classes = target.task === 'classification' ? target.classes : [];
+  const plan = makePlan(rows, specs, target.task, classes.length, settings);
+  const part = assignParts(target, rows, plan.parts, new Random(settings.seed, STREAM.parts));
+  const named = features.map(({ name, kind }) => ({ name, kind }));
+  const task = target.task;
+  return {
+    folds: plan.folds,
+    rows,
+    features: named,
+    encoders,
+    specs,
+    columns,
+    task,
+    classes,
+    codes,
+    values,
+    center,
+    scale,
+    part,
+    settings,
+    plan,
+  };
+}
+
+function sharedBytes(length: number): Uint8Array {
+  return new Uint8Array(new SharedArrayBuffer(length));
+}
+
+function checkRows(features: FeatureColumn[], target: Target): number {
+  const rows = target.task === 'classification' ? target.codes.length : target.values.length;
+  if (rows === 0) throw new LearnerError('The train set has no rows.');
+  for (const feature of features) {
+    const length = feature.kind === 'text' ? feature.codes.length : feature.values.length;
+    if (length !== rows) {
+      throw new LearnerError(`Column "${feature.name}" has ${length} rows, the target ${rows}.`);
+    }
+  }
+  return rows;
+}
+
+function readTarget(target: Target): Pick<Prepared, 'codes' | 'values' | 'center' | 'scale'> {
+  if (target.task === 'classification') {
+    const missing = target.codes.findIndex((code) => code < 0 || code >= target.classes.length);
+    if (missing >= 0) throw new LearnerError(`The target has no value in row ${missing + 1}.`);
+    const codes = new Int32Array(new SharedArrayBuffer(target.codes.length * 4));
+    codes.set(target.codes);
+    return { codes, values: new Float64Array(0), center: 0, scale: 1 };
+  }
+  const odd = target.values.findIndex((value) => !Number.isFinite(value));
+  if (odd >= 0) {
+    const what = Number.isNaN(target.values[odd]) ? 'no value' : 'an infinite value';
+    throw new LearnerError(`The target has ${what} in row ${odd + 1}.`);
+  }
+  const { center, scale } = centerAndScale(target.values);
+  const values = new Float64Array(new SharedArrayBuffer(target.values.length * 8));
+  for (let row = 0; row < values.length; row++) values[row] = (target.values[row]! - center) / scale;
+  return { codes: new Int32Array(0), values, center, scale };
+}
+
+/** Mean and standard deviation, computed so that large values do not overflow; scale 1 for a constant target. */
+function centerAndScale(values: Float64Array): { center: number; scale: number } {
+  const first = values[0]!;
+  let sum = 0;
+  for (const value of values) sum += value / values.length - first / values.length;
+  const center = first + sum;
+  let largest = 0;
+  for (const value of values) largest = Math.max(largest, Math.abs(value - center));
+  if (!(largest > 0) || largest === Infinity) return { center, scale: largest > 0 ? 1e300 : 1 };
+  let squares = 0;
+  for (const value of values) squares += ((value - center) / largest) ** 2;
+  return { center, scale: largest * Math.sqrt(squares / values.length) };
+}
+
+/** Spreads rows over the parts so that each has its share of every class, or of every range of the target. */
+function assignParts(target: Target, rows: number, parts: number, random: Random): Uint8Array {
+  const part = new Uint8Array(new SharedArrayBuffer(rows));
+  const order = random.shuffle(Int32Array.from({ length: rows }, (_, row) => row));
+  const { task } = target;
+  if (task === 'classification') {
+    order.sort((a, b) => target.codes[a]! - target.codes[b]!);
+    for (let i = 0; i < rows; i++) part[order[i]!] = i % parts;
+    return part;
+  }
+  order.sort((a, b) => target.values[a]! - target.values[b]!);
+  const shares = new Int32Array(parts);
+  for (let start = 0; start < rows; start += parts) {
+    for (let p = 0; p < parts; p++) shares[p] = p;
+    random.shuffle(shares);
+    for (let i = start; i < Math.min(rows, start + parts); i++) part[order[i]!] = shares[i - start]!;
+  }
+  return part;
+}

@@ -1,0 +1,59 @@
+/**
+ * Seeded random numbers on 32-bit integers alone (sfc32, C. Doty-Humphrey, PractRand), so that a seed gives the
+ * same stream on every machine.
+ */
+export class Random {
+  #a: number;
+  #b: number;
+  #c: number;
+  #counter = 1;
+
+  /** Streams of different (seed, stream, step) are independent. */
+  constructor(seed: number, stream = 0, step = 0) {
+    this.#a = seed | 0;
+    this.#b = (Math.floor(seed / 4294967296) ^ Math.imul(stream + 1, 0x9e3779b1)) | 0;
+    this.#c = Math.imul(step + 1, 0x85ebca6b);
+    for (let i = 0; i < 15; i++) this.uint32();
+  }
+
+  uint32(): number {
+    const sum = (((this.#a + this.#b) | 0) + this.#counter) | 0;
+    this.#counter = (this.#counter + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = (this.#c << 21) | (this.#c >>> 11);
+    this.#c = (this.#c + sum) | 0;
+    return sum >>> 0;
+  }
+
+  /** A whole number from 0 to `below` - 1; `below` ≤ 2^32. */
+  below(below: number): number {
+    return Math.floor((this.uint32() / 4294967296) * below);
+  }
+
+  /** A number from 0 (included) to 1 (excluded). */
+  uniform(): number {
+    return this.uint32() / 4294967296;
+  }
+
+  /** Shuffles in place (Fisher and Yates). */
+  shuffle(values: Int32Array): Int32Array {
+    for (let i = values.length - 1; i > 0; i--) {
+      const j = this.below(i + 1);
+      const kept = values[i]!;
+      values[i] = values[j]!;
+      values[j] = kept;
+    }
+    return values;
+  }
+
+  /** `count` different numbers of 0 … `from` - 1, ascending. */
+  sample(from: number, count: number): Int32Array {
+    const chosen = new Int32Array(Math.min(from, count));
+    let taken = 0;
+    for (let i = 0; i < from && taken < chosen.length; i++) {
+      if (this.uniform() * (from - i) < chosen.length - taken) chosen[taken++] = i;
+    }
+    return chosen;
+  }
+}

@@ -1,0 +1,131 @@
+import { LearnerError, type TrainOptions } from './types';
+
+/** Options after checking, in the learner's own terms. */
+export interface Settings {
+  /** Given by the user, else undefined: then the learner decides by the size of the table. */
+  estimators: number | undefined;
+  seed: number;
+  categoryColumns: number[];
+  temperature: number | undefined;
+  averageScores: boolean;
+  balance: boolean;
+  /** Rows (≥ 1) or part of them (< 1) per estimator. */
+  subsample: number | undefined;
+  thinking:
+    { effort: 'medium' | 'high'; timeoutSecs: number | undefined; metric: string | undefined } | undefined;
+  workBudget: number | undefined;
+  used: Record<string, unknown>;
+  ignored: string[];
+}
+
+const NOT_OPTIONS = new Set(['onProgress', 'shouldStop', 'workBudget']);
+
+/** @throws LearnerError for an option of the wrong type or out of its range. */
+export function readOptions(options: TrainOptions, columns: number): Settings {
+  const settings: Settings = {
+    estimators: undefined,
+    seed: 0,
+    categoryColumns: [],
+    temperature: undefined,
+    averageScores: false,
+    balance: false,
+    subsample: undefined,
+    thinking: undefined,
+    workBudget: options.workBudget,
+    used: {},
+    ignored: [],
+  };
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || value === null || NOT_OPTIONS.has(name)) continue;
+    if (readOption(settings, name, value, columns)) settings.used[name] ??= value;
+    else if (name !== 'inference_config') settings.ignored.push(name);
+  }
+  settings.ignored.sort();
+  return settings;
+}
+
+function readOption(settings: Settings, name: string, value: unknown, columns: number): boolean {
+  switch (name) {
+    case 'n_estimators':
+      settings.estimators = Math.min(10, wholeNumber(name, value, 1));
+      return true;
+    case 'random_state':
+      settings.seed = wholeNumber(name, value, -Number.MAX_SAFE_INTEGER);
+      return true;
+    case 'softmax_temperature':
+      if (typeof value !== 'number' || !(value > 0 && value < Infinity)) {
+        throw new LearnerError(`Option ${name} must be a number above 0.`);
+      }
+      settings.temperature = value;
+      return true;
+    case 'average_before_softmax':
+      settings.averageScores = flag(name, value);
+      return true;
+    case 'balance_probabilities':
+      settings.balance = flag(name, value);
+      return true;
+    case 'categorical_features_indices':
+      settings.categoryColumns = columnNumbers(name, value, columns);
+      return true;
+    case 'inference_config':
+      return readInferenceConfig(settings, value);
+    case 'thinking':
+      settings.thinking = readThinking(value);
+      settings.used[name] = { ...settings.thinking };
+      return true;
+    default:
+      return false;
+  }
+}
+
+function wholeNumber(name: string, value: unknown, least: number): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+    const bound = least > 0 ? ` of at least ${least}` : '';
+    throw new LearnerError(`Option ${name} must be a whole number${bound}.`);
+  }
+  return value;
+}
+
+function flag(name: string, value: unknown): boolean {
+  if (typeof value !== 'boolean') throw new LearnerError(`Option ${name} must be true or false.`);
+  return value;
+}
+
+function columnNumbers(name: string, value: unknown, columns: number): number[] {
+  const valid = (i: unknown): i is number =>
+    Number.isSafeInteger(i) && (i as number) >= 0 && (i as number) < columns;
+  if (!Array.isArray(value) || !value.every(valid)) {
+    throw new LearnerError(`Option ${name} must be a list of column numbers from 0 to ${columns - 1}.`);
+  }
+  return value;
+}
+
+function readInferenceConfig(settings: Settings, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new LearnerError('Option inference_config must be an object.');
+  }
+  let used = false;
+  for (const [key, entry] of Object.entries(value)) {
+    if (key.toUpperCase() !== 'SUBSAMPLE_SAMPLES') {
+      if (entry !== null && entry !== undefined) settings.ignored.push(`inference_config.${key}`);
+    } else if (entry !== null) {
+      if (typeof entry !== 'number' || !(entry > 0)) {
+        throw new LearnerError('Option inference_config.SUBSAMPLE_SAMPLES must be a number above 0.');
+      }
+      settings.subsample = entry;
+      settings.used.inference_config = { SUBSAMPLE_SAMPLES: entry };
+      used = true;
+    }
+  }
+  return used;
+}
+
+function readThinking(value: unknown): Settings['thinking'] {
+  const given = value as { effort?: unknown; timeoutSecs?: unknown; metric?: unknown };
+  if (given.effort !== 'medium' && given.effort !== 'high') {
+    throw new LearnerError('Thinking effort must be medium or high.');
+  }
+  const timeoutSecs = typeof given.timeoutSecs === 'number' ? given.timeoutSecs : undefined;
+  const metric = typeof given.metric === 'string' ? given.metric : undefined;
+  return { effort: given.effort, timeoutSecs, metric };
+}

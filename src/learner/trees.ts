@@ -1,0 +1,187 @@
+/** Feature number of a leaf. */
+export const LEAF = 0xffff;
+const MISSING_LEFT = 1;
+const CATEGORY = 2;
+/** 32-bit words of a set of bins. */
+const SET_WORDS = 8;
+
+/**
+ * Many trees in flat arrays, a slot per node; the right child follows the left one. An ordered node sends bins
+ * 1 … `bin` left and the rest right; a category node sends the bins of its set left.
+ */
+export interface Trees {
+  /** Numbers per leaf. */
+  width: number;
+  roots: Int32Array;
+  feature: Uint16Array;
+  bin: Uint8Array;
+  flags: Uint8Array;
+  /** The left child; at a leaf, where its numbers begin in `values`. */
+  left: Int32Array;
+  /** At a category node, where its set begins in `sets`. */
+  setAt: Int32Array;
+  sets: Int32Array;
+  values: Float32Array;
+}
+
+/** How a node divides its rows. */
+export interface Split {
+  column: number;
+  bin: number;
+  missingLeft: boolean;
+  /** Bins that go left, for a category column. */
+  set: Int32Array | undefined;
+}
+
+type Growable = Int32Array | Uint16Array | Uint8Array | Float32Array;
+
+function grown<T extends Growable>(array: T, needed: number): T {
+  if (array.length >= needed) return array;
+  const larger = new (array.constructor as new (n: number) => T)(Math.max(needed, array.length * 2));
+  larger.set(array);
+  return larger;
+}
+
+/** Collects trees as they grow. */
+export class TreeBuilder {
+  #nodes = 0;
+  #sets = 0;
+  #values = 0;
+  #roots: number[] = [];
+  #trees: Trees;
+
+  constructor(readonly width: number) {
+    this.#trees = {
+      width,
+      roots: new Int32Array(0),
+      feature: new Uint16Array(256),
+      bin: new Uint8Array(256),
+      flags: new Uint8Array(256),
+      left: new Int32Array(256),
+      setAt: new Int32Array(256),
+      sets: new Int32Array(64),
+      values: new Float32Array(256 * width),
+    };
+  }
+
+  get treeCount(): number {
+    return this.#roots.length;
+  }
+
+  /** Begins a tree with a root that is a leaf so far. */
+  addRoot(): number {
+    const root = this.#addNodes(1);
+    this.#roots.push(root);
+    return root;
+  }
+
+  #addNodes(count: number): number {
+    const first = this.#nodes;
+    this.#nodes += count;
+    const t = this.#trees;
+    t.feature = grown(t.feature, this.#nodes);
+    t.bin = grown(t.bin, this.#nodes);
+    t.flags = grown(t.flags, this.#nodes);
+    t.left = grown(t.left, this.#nodes);
+    t.setAt = grown(t.setAt, this.#nodes);
+    for (let node = first; node < this.#nodes; node++) t.feature[node] = LEAF;
+    return first;
+  }
+
+  /** Turns a leaf into a branch and returns its left child; the right one is the next. */
+  split(node: number, split: Split): number {
+    const left = this.#addNodes(2);
+    const t = this.#trees;
+    t.feature[node] = split.column;
+    t.bin[node] = split.bin;
+    t.left[node] = left;
+    t.flags[node] = (split.missingLeft ? MISSING_LEFT : 0) | (split.set ? CATEGORY : 0);
+    if (split.set) {
+      t.sets = grown(t.sets, this.#sets + SET_WORDS);
+      t.sets.set(split.set, this.#sets);
+      t.setAt[node] = this.#sets;
+      this.#sets += SET_WORDS;
+    }
+    return left;
+  }
+
+  /** Gives a leaf its numbers (rounded to 32 bits), and returns where they begin in `values`. */
+  setLeaf(node: number, values: ArrayLike<number>): number {
+    const t = this.#trees;
+    const at = this.#values;
+    this.#values += this.width;
+    t.values = grown(t.values, this.#values);
+    for (let d = 0; d < this.width; d++) t.values[at + d] = values[d]!;
+    t.left[node] = at;
+    return at;
+  }
+
+  /** The nodes so far, without the list of roots; good until the next node is added. */
+  get nodes(): Trees {
+    return this.#trees;
+  }
+
+  /** The root of the newest tree. */
+  get lastRoot(): number {
+    return this.#roots[this.#roots.length - 1]!;
+  }
+
+  finish(): Trees {
+    const t = this.#trees;
+    return {
+      width: this.width,
+      roots: Int32Array.from(this.#roots),
+      feature: t.feature.slice(0, this.#nodes),
+      bin: t.bin.slice(0, this.#nodes),
+      flags: t.flags.slice(0, this.#nodes),
+      left: t.left.slice(0, this.#nodes),
+      setAt: t.setAt.slice(0, this.#nodes),
+      sets: t.sets.slice(0, this.#sets),
+      values: t.values.slice(0, this.#values),
+    };
+  }
+}
+
+/** Does this row go left at this node? */
+export function goesLeft(trees: Trees, node: number, bin: number): boolean {
+  const flags = trees.flags[node]!;
+  if (flags & CATEGORY) {
+    return ((trees.sets[trees.setAt[node]! + (bin >> 5)]! >>> (bin & 31)) & 1) === 1;
+  }
+  return bin === 0 ? (flags & MISSING_LEFT) !== 0 : bin <= trees.bin[node]!;
+}
+
+/** Where the numbers of the leaf that holds this row begin in `trees.values`, for the tree at `root`. */
+export function leafOf(trees: Trees, root: number, columns: Uint8Array[], row: number): number {
+  const { feature, left } = trees;
+  let node = root;
+  let column = feature[node]!;
+  while (column !== LEAF) {
+    node = left[node]! + (goesLeft(trees, node, columns[column]![row]!) ? 0 : 1);
+    column = feature[node]!;
+  }
+  return left[node]!;
+}
+
+/** The first `count` trees alone. */
+export function firstTrees(trees: Trees, count: number): Trees {
+  if (count >= trees.roots.length) return trees;
+  const nodes = trees.roots[count]!;
+  let values = 0;
+  let sets = 0;
+  for (let node = 0; node < nodes; node++) {
+    if (trees.feature[node] === LEAF) values = Math.max(values, trees.left[node]! + trees.width);
+    else if (trees.flags[node]! & CATEGORY) sets = Math.max(sets, trees.setAt[node]! + SET_WORDS);
+  }
+  return {
+    width: trees.width,
+    roots: trees.roots.slice(0, count),
+    feature: trees.feature.slice(0, nodes),
+    bin: trees.bin.slice(0, nodes),
+    flags: trees.flags.slice(0, nodes),
+    left: trees.left.slice(0, nodes),
+    setAt: trees.setAt.slice(0, nodes),
+    sets: trees.sets.slice(0, sets),
+    values: trees.values.slice(0, values),
+  };
+}
