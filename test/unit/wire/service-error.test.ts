@@ -5,7 +5,7 @@ describe('ServiceError', () => {
   it('keeps code and message as own enumerable properties, so that a cloned message still has them', () => {
     const error = new ServiceError('queue.full', 'The queue is full.', { status: 429 });
     assert.deepEqual(
-      { ...error },
+      Object.assign({}, error),
       { name: 'ServiceError', code: 'queue.full', message: 'The queue is full.', cause: { status: 429 } },
     );
   });
