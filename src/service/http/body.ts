@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { invalid, Refusal } from '../refusal';
+
+/** A request body must arrive within this time; a sender that dawdles is cut off. */
+const BODY_TIMEOUT_MS = 60_000;
+
+/** The bytes of a request body, at most `maxBytes` of them. @throws Refusal 413, 422 (cut off), 408 (too slow) */
+export async function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const announced = Number(req.headers['content-length'] ?? 0);
+  if (announced > maxBytes) throw tooLarge(maxBytes);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const timer = setTimeout(() => {
+    req.destroy(
+      new Refusal({ status: 408, errorCode: 'REQUEST_TIMEOUT', message: 'The body came too slowly.' }),
+    );
+  }, BODY_TIMEOUT_MS);
+  try {
+    for await (const chunk of req as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(chunk);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A JSON request body. @throws Refusal 413, or 422 for another content type, broken UTF-8 or broken JSON */
+export async function readJson(req: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  if (type !== 'application/json') {
+    throw invalid(`The Content-Type of this request must be application/json, not ${type || 'empty'}.`);
+  }
+  const bytes = await readBody(req, maxBytes);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw invalid('The request body is not valid JSON in UTF-8.');
+  }
+}
+
+function tooLarge(maxBytes: number): Refusal {
+  return new Refusal({
+    status: 413,
+    errorCode: 'PAYLOAD_TOO_LARGE',
+    message: `The request body is larger than ${maxBytes} bytes.`,
+  });
+}
+
+/** How much of a refused body is read and thrown away, so that its sender comes to read the answer. */
+const DRAIN_BYTES = 8 * 1024 * 1024;
+const DRAIN_MS = 2_000;
+
+/**
+ * Lets go of a request whose body was not read to its end: what little is still coming is thrown away, so that
+ * the sender sees the answer instead of a reset; then the connection is closed.
+ */
+export function discardBody(req: IncomingMessage, res: ServerResponse): void {
+  if (req.complete || req.destroyed) return;
+  if (!res.headersSent) res.setHeader('connection', 'close');
+  let size = 0;
+  const timer = setTimeout(() => req.destroy(), DRAIN_MS);
+  timer.unref();
+  req.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > DRAIN_BYTES) req.destroy();
+  });
+  req.on('close', () => clearTimeout(timer));
+  req.on('error', () => undefined);
+  req.resume();
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Refusal } from '../refusal';
+
+/** Where `support` of envelope 1 points. */
+export const SUPPORT_URL = 'https://flows.nodered.org/node/node-red-contrib-tabular-prediction';
+
+/** Envelope 1 (generic) or envelope 2 (quickstart) of S 7. */
+export type Envelope = 'generic' | 'quickstart';
+
+const CATEGORY_CODES: Record<string, string> = {
+  UNAUTHORIZED: 'auth.unauthorized',
+  FORBIDDEN: 'auth.forbidden',
+  RATE_LIMIT_EXCEEDED: 'rate.limit.exceeded',
+  BUSY: 'rate.limit.exceeded',
+  NOT_FOUND: 'not_found',
+  VALIDATION_ERROR: 'validation.failed',
+  METHOD_NOT_ALLOWED: 'method.not_allowed',
+  PAYLOAD_TOO_LARGE: 'limit.exceeded',
+  LIMIT_EXCEEDED: 'limit.exceeded',
+  STORAGE_FAILED: 'storage.failed',
+  INTERNAL_ERROR: 'internal',
+};
+
+/**
+ * Which envelope an error gets. S 7 shows envelope 1 for authentication, rate limits and the train upload
+ * route, and envelope 2 for things not found; so: what concerns every route alike (401, 405, 413, 429, 5xx)
+ * and everything on the train upload route is generic, the rest is quickstart.
+ */
+export function envelopeFor(status: number, route: Envelope): Envelope {
+  const everywhere = status === 401 || status === 405 || status === 413 || status === 429 || status >= 500;
+  return everywhere ? 'generic' : route;
+}
+
+/** The error body of a refusal, in the envelope given. */
+export function errorBody(refusal: Refusal, envelope: Envelope, traceId: string): Record<string, unknown> {
+  const { errorCode, message, retryable, status } = refusal.body;
+  if (envelope === 'quickstart') return { message, error_code: errorCode, trace_id: traceId };
+  return {
+    code: CATEGORY_CODES[errorCode] ?? errorCode.toLowerCase().replaceAll('_', '.'),
+    detail: message,
+    retryable: retryable ?? status === 429,
+    support: SUPPORT_URL,
+  };
+}
+
+/** Ends the response with JSON. The body may be given as text or bytes that are JSON already. */
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  body: object | string | Uint8Array,
+  headers: Record<string, string> = {},
+): void {
+  if (res.destroyed || res.writableEnded) return;
+  const bytes =
+    body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  res.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': bytes.byteLength,
+    'cache-control': 'no-store',
+    ...headers,
+  });
+  res.end(bytes);
+}
+
+/** Ends the response with the error body that belongs to a refusal on this kind of route. */
+export function sendRefusal(res: ServerResponse, refusal: Refusal, route: Envelope): void {
+  const { status, retryAfter, headers } = refusal.body;
+  const traceId = randomUUID();
+  sendJson(res, status, errorBody(refusal, envelopeFor(status, route), traceId), {
+    ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
+    'x-trace-id': traceId,
+    ...headers,
+  });
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Refusal, notFound, toRefusal } from '../refusal';
+import type { Route, ServiceContext } from '../routes/context';
+import { fit } from '../routes/fit';
+import { legacyPredict } from '../routes/legacy-predict';
+import { estimateCost, getModelLimits, getServiceStatus } from '../routes/other';
+import { predict } from '../routes/predict';
+import { prepareTestSetUpload, prepareTrainSetUpload } from '../routes/prepare-upload';
+import { putUpload } from '../routes/put-upload';
+import { checkBearer } from './auth';
+import { discardBody, readJson } from './body';
+import { type Envelope, sendJson, sendRefusal } from './reply';
+import { UPLOAD_ROOT } from './signed-url';
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  prepare_train_set_upload: prepareTrainSetUpload,
+  prepare_test_set_upload: prepareTestSetUpload,
+  fit,
+  predict,
+  get_model_limits: getModelLimits,
+  estimate_cost: estimateCost,
+  get_service_status: getServiceStatus,
+};
+
+/** Request bodies are ids and options; more than this is none of ours. */
+const MAX_JSON_BYTES = 1024 * 1024;
+
+/** Answers one request, whatever it is; never throws. */
+export async function answer(
+  context: ServiceContext,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  let envelope: Envelope = 'quickstart';
+  try {
+    const url = new URL(req.url ?? '/', 'http://localhost');
+    if (url.pathname.startsWith(`/${UPLOAD_ROOT}/`)) {
+      await putUpload(context, url, req, res);
+      return;
+    }
+    checkBearer(req.headers.authorization, context.options.token);
+    const { route, apiName } = find(context, url.pathname);
+    envelope = route.envelope;
+    if (req.method !== route.method) throw wrongMethod(route.method);
+    if (route.rate !== undefined) context.limiter.take(route.rate);
+    if (req.headers.expect !== undefined) res.writeContinue();
+    const body =
+      route.method === 'GET' || route.rawBody === true ? undefined : await readJson(req, MAX_JSON_BYTES);
+    const result = await route.handle(context, { req, res, apiName, body });
+    if (result !== undefined) sendJson(res, result.status, result.body);
+  } catch (error) {
+    refuse(context, req, res, error, envelope);
+  } finally {
+    discardBody(req, res);
+  }
+}
+
+function refuse(
+  context: ServiceContext,
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: unknown,
+  envelope: Envelope,
+): void {
+  const refusal = toRefusal(error);
+  if (!(error instanceof Refusal) && !req.destroyed) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    context.log('warn', `A ${req.method ?? ''} request failed: ${text}`);
+  }
+  if (res.destroyed || res.headersSent) {
+    res.destroy();
+    return;
+  }
+  if (!req.complete) res.setHeader('connection', 'close');
+  sendRefusal(res, refusal, envelope);
+}
+
+/** @throws Refusal 404 */
+function find(context: ServiceContext, pathname: string): { route: Route; apiName: string } {
+  const [, apiName = '', name = '', ...rest] = pathname.split('/');
+  if (apiName === 'v1' && rest.length === 0) {
+    if (name === 'predict') return { route: legacyPredict, apiName };
+    throw notFound(
+      `The legacy route /v1/${name} is not served here; use /{api name}/fit and /{api name}/predict.`,
+    );
+  }
+  const route = rest.length === 0 && Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
+  if (route === undefined) throw notFound(`There is no route ${pathname}.`);
+  const wanted = context.options.apiName;
+  if (wanted === undefined ? !/^[A-Za-z0-9][\w-]{0,63}$/.test(apiName) : apiName !== wanted) {
+    throw notFound(
+      `There is no API named "${apiName}" here${wanted === undefined ? '' : `; its name is "${wanted}"`}.`,
+    );
+  }
+  return { route, apiName };
+}
+
+function wrongMethod(allowed: string): Refusal {
+  return new Refusal({
+    status: 405,
+    errorCode: 'METHOD_NOT_ALLOWED',
+    message: `This route takes ${allowed} requests.`,
+    retryable: false,
+    headers: { allow: allowed },
+  });
+}

@@ -1,0 +1,55 @@
+import os from 'node:os';
+import type { LimitSet, ModelLimits } from '../wire/types';
+import type { ResolvedOptions } from './options';
+import { MODEL_VERSION } from './version';
+
+/** Memory that a fit may need per cell: the encoded columns three times over, and the file being read. */
+const BYTES_PER_CELL = 48;
+/** Part of the memory that one fit may take; two may run, and Node-RED lives there too. */
+const MEMORY_SHARE = 1 / 4;
+
+/** What this service really takes, bounded by the machine's memory and the size cap of its folder. */
+export interface ServiceLimits extends Required<LimitSet> {
+  dataset_max_size_bytes: number;
+}
+
+/** Limits for a machine. Options lower them; null or undefined leaves one as it is. */
+export function serviceLimits(
+  options: Pick<ResolvedOptions, 'limits' | 'maxBytes'>,
+  memoryBytes = availableMemory(),
+): ServiceLimits {
+  const cells = Math.floor((memoryBytes * MEMORY_SHARE) / BYTES_PER_CELL);
+  const own: ServiceLimits = {
+    train_set_max_rows: 1_000_000,
+    train_set_max_cells: Math.min(100_000_000, cells),
+    test_set_max_rows: 200_000,
+    test_set_max_cells: Math.min(50_000_000, cells),
+    max_classes: 160,
+    max_cols: 2_000,
+    test_set_max_rows_w_full_regression_output: 2_000,
+    // Trees don't compare test rows with train rows: the product of both limits, so that it never binds.
+    predict_row_pairs_budget: 1_000_000 * 200_000,
+    dataset_max_size_bytes: Math.min(5_000_000_000, Math.floor(options.maxBytes / 2)),
+  };
+  for (const [name, value] of Object.entries(options.limits) as [keyof ServiceLimits, number | undefined][]) {
+    if (typeof value === 'number' && name in own) own[name] = Math.min(own[name], value);
+  }
+  return own;
+}
+
+/** Body of S 4.5. */
+export function modelLimits(limits: ServiceLimits): ModelLimits {
+  const { dataset_max_size_bytes, ...set } = limits;
+  return {
+    default_model_version: MODEL_VERSION,
+    max_model_limit: set,
+    model_limits: { [MODEL_VERSION]: set },
+    dataset_max_size_bytes,
+  };
+}
+
+/** Memory of the machine, or of the container where that is less. */
+function availableMemory(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, os.totalmem()) : os.totalmem();
+}

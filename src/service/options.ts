@@ -1,0 +1,64 @@
+import os from 'node:os';
+import type { LimitSet } from '../wire/types';
+import type { RateLimits } from './http/rate-limit';
+
+export type Log = (level: 'debug' | 'info' | 'warn', text: string) => void;
+
+/** What `startService` takes. */
+export interface ServiceOptions {
+  /** Folder for uploads and fitted models; made where it is missing. One service per folder. */
+  dataDir: string;
+  /** Port on 127.0.0.1; 0 (default) takes a free one. */
+  port?: number;
+  host?: '127.0.0.1';
+  /** Bearer token; default: a random one. */
+  token?: string;
+  /** The only name that the routes answer to, `/{apiName}/fit`. Default: any name. */
+  apiName?: string;
+  /** Bytes that uploads and models may take on disk; the oldest are dropped. Default 20 GB. */
+  maxBytes?: number;
+  /** Lower (never higher) limits than those the machine's memory sets. */
+  limits?: Partial<LimitSet> & { dataset_max_size_bytes?: number };
+  /** After how long a fit sends its first whitespace, and between one and the next. Default 2000. */
+  keepaliveMs?: number;
+  /** Requests per minute and hour and kind; default: unlimited. */
+  rateLimit?: RateLimits;
+  /** Seconds for which a signed URL is good. Default 3600. */
+  urlSeconds?: number;
+  /** Files announced with `use_chunks` and larger than this get several URLs. Default 16 MiB. */
+  chunkBytes?: number;
+  /** Address under which clients reach the service, where a proxy stands before it: base of the signed URLs. */
+  publicUrl?: string;
+  /** Threads that fit; default half the cores. */
+  fitThreads?: number;
+  /** Threads that predict; default as many as cores, at most 4. */
+  predictThreads?: number;
+  log?: Log;
+}
+
+/** Options with every default filled in; plain data but for `log`. */
+export interface ResolvedOptions extends Required<
+  Omit<ServiceOptions, 'apiName' | 'publicUrl' | 'host' | 'log'>
+> {
+  apiName?: string;
+  publicUrl?: string;
+}
+
+export function resolveOptions(options: ServiceOptions, token: string): ResolvedOptions {
+  const cores = os.availableParallelism();
+  return {
+    dataDir: options.dataDir,
+    port: options.port ?? 0,
+    token,
+    maxBytes: options.maxBytes ?? 20e9,
+    limits: options.limits ?? {},
+    keepaliveMs: options.keepaliveMs ?? 2_000,
+    rateLimit: options.rateLimit ?? {},
+    urlSeconds: options.urlSeconds ?? 3_600,
+    chunkBytes: options.chunkBytes ?? 16 * 1024 * 1024,
+    fitThreads: options.fitThreads ?? Math.max(1, Math.floor(cores / 2)),
+    predictThreads: options.predictThreads ?? Math.max(1, Math.min(4, cores)),
+    ...(options.apiName === undefined ? {} : { apiName: options.apiName }),
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+  };
+}

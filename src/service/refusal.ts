@@ -1,0 +1,57 @@
+/**
+ * A request that the service refuses: status, a code of envelope 2 and a sentence (S 7). Plain data, so that a
+ * worker can send one through a message port.
+ */
+export interface RefusalBody {
+  status: number;
+  /** `error_code` of envelope 2, in capitals. */
+  errorCode: string;
+  message: string;
+  /** May the same request be sent again later? */
+  retryable?: boolean;
+  /** Seconds for a Retry-After header. */
+  retryAfter?: number;
+  headers?: Record<string, string>;
+}
+
+/** Thrown anywhere in the service to end a request with a status and an error body. */
+export class Refusal extends Error {
+  constructor(readonly body: RefusalBody) {
+    super(body.message);
+    this.name = 'Refusal';
+  }
+
+  get status(): number {
+    return this.body.status;
+  }
+}
+
+/** 422: the request, or the data behind it, cannot be worked with. */
+export function invalid(message: string, errorCode = 'VALIDATION_ERROR'): Refusal {
+  return new Refusal({ status: 422, errorCode, message });
+}
+
+/** 404: no such upload, fitted train set or route. */
+export function notFound(message: string): Refusal {
+  return new Refusal({ status: 404, errorCode: 'NOT_FOUND', message });
+}
+
+/** Any thrown value as a refusal; what is none becomes a 500 that names no inner detail. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EROFS' || code === 'EACCES') {
+    return new Refusal({
+      status: 507,
+      errorCode: 'STORAGE_FAILED',
+      message: `The service could not write to its folder (${code}): make room or mend its permissions.`,
+      retryable: false,
+    });
+  }
+  return new Refusal({
+    status: 500,
+    errorCode: 'INTERNAL_ERROR',
+    message: 'The service failed on this request; its log says why.',
+    retryable: true,
+  });
+}

@@ -1,0 +1,24 @@
+import { parseFit } from '../../wire/parse-requests';
+import { answerLate } from '../http/late-answer';
+import { accept, type Route } from './context';
+
+/**
+ * S 4.3. The answer carries, beside the id, `status` (always `completed`), `reused` (an earlier fit answered)
+ * and `report`: scores, importance and what the options did.
+ */
+export const fit: Route = {
+  method: 'POST',
+  envelope: 'quickstart',
+  rate: 'fit',
+  async handle({ fits, options }, { res, body, apiName }) {
+    const request = accept(parseFit(body, { apiName }));
+    const answer = fits.fit(request).then(({ entry, reused }) => ({
+      fitted_train_set_id: entry.id,
+      status: 'completed',
+      reused,
+      report: entry.report,
+    }));
+    await answerLate(res, answer, options.keepaliveMs, 'quickstart');
+    return undefined;
+  },
+};

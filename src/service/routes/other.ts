@@ -1,0 +1,42 @@
+import { parseEstimateCost } from '../../wire/parse-requests';
+import { modelLimits } from '../limits';
+import { PACKAGE_VERSION } from '../version';
+import { accept, type Route } from './context';
+
+/** S 4.5 */
+export const getModelLimits: Route = {
+  method: 'GET',
+  envelope: 'quickstart',
+  handle: ({ limits }) => ({ status: 200, body: modelLimits(limits) }),
+};
+
+/** S 4.6. The embedded service is free. */
+export const estimateCost: Route = {
+  method: 'POST',
+  envelope: 'quickstart',
+  handle(_context, { body }) {
+    accept(parseEstimateCost(body));
+    return { status: 200, body: { estimated_cost: 0 } };
+  },
+};
+
+/** Not of the specification: what the service is doing now, for a person or a monitor. */
+export const getServiceStatus: Route = {
+  method: 'GET',
+  envelope: 'quickstart',
+  handle({ fits, predictPool, store }) {
+    const uploads = [...store.uploadShelf.items.values()];
+    return {
+      status: 200,
+      body: {
+        package_version: PACKAGE_VERSION,
+        fits: fits.list(),
+        predicts: { running: predictPool.running, waiting: predictPool.queued },
+        fitted_train_sets: store.models.items.size,
+        train_set_uploads: uploads.filter((item) => item.entry.set === 'train').length,
+        test_set_uploads: uploads.filter((item) => item.entry.set === 'test').length,
+        stored_bytes: store.bytes(),
+      },
+    };
+  },
+};

@@ -1,0 +1,156 @@
+import path from 'node:path';
+import { toWireMetadata } from '../../wire/dialect';
+import { parsePredict } from '../../wire/parse-requests';
+import {
+  DEFAULT_OUTPUT_TYPE,
+  DEFAULT_QUANTILES,
+  type ModelConfig,
+  type PredictMetadata,
+  type PredictRequest,
+} from '../../wire/types';
+import { invalid, notFound, Refusal } from '../refusal';
+import type { ModelEntry } from '../store/entries';
+import { MODEL_FILE } from '../store/store';
+import { fileName } from '../store/uploads';
+import { MODEL_VERSION, PACKAGE_VERSION } from '../version';
+import type { PredictJob, PredictOutcome } from '../work/jobs';
+import { accept, type Route, type ServiceContext } from './context';
+
+/**
+ * S 4.4. Columns are found by name: their order is free, extra ones are ignored and listed in
+ * `metadata.ignored_columns`, a missing one is 422.
+ */
+export const predict: Route = {
+  method: 'POST',
+  envelope: 'quickstart',
+  rate: 'predict',
+  async handle(context, { body, apiName, res }) {
+    const request = accept(parsePredict(body, { apiName }));
+    const { uploads } = context.store;
+    const model = modelFor(context, request.fitted_train_set_id, request.task);
+    const upload = uploads.get(request.test_set_upload_id.toLowerCase(), 'test');
+    if (upload.entry.fittedId !== model.id) {
+      throw invalid(
+        `The test set upload ${upload.entry.id} was prepared for the fitted train set ` +
+          `${upload.entry.fittedId ?? ''}, not for ${model.id}.`,
+      );
+    }
+    const { x } = upload.entry;
+    upload.pins += 1;
+    try {
+      const outcome = await score(context, model, {
+        x: { file: path.join(upload.folder, fileName('x', x)), format: x.format },
+        outputType: request.output_type ?? DEFAULT_OUTPUT_TYPE[request.task],
+        quantiles: request.quantiles ?? DEFAULT_QUANTILES,
+        signal: abortedWith(res),
+      });
+      const metadata = toWireMetadata(metadataOf(model, request, outcome), { apiName });
+      return { status: 200, body: joinJson(outcome.json, metadata) };
+    } finally {
+      upload.pins -= 1;
+    }
+  },
+};
+
+/** The model, if it is there and of this task. @throws Refusal 404, 422 */
+export function modelFor(context: ServiceContext, id: string, task: ModelEntry['task']): ModelEntry {
+  const found = context.store.models.use(id.toLowerCase());
+  if (found === undefined) throw notFound(`There is no fitted train set ${id}: fit it again.`);
+  const { entry } = found;
+  if (entry.task !== task) {
+    throw invalid(`The fitted train set ${id} was fitted for ${entry.task}, not for ${task}.`);
+  }
+  return entry;
+}
+
+/** Scores a file on a predict thread. A model that turns out to be damaged is set aside. @throws Refusal */
+export async function score(
+  context: ServiceContext,
+  model: ModelEntry,
+  asked: Pick<PredictJob, 'x' | 'outputType' | 'quantiles'> & { signal?: AbortSignal },
+): Promise<PredictOutcome> {
+  const { signal, ...what } = asked;
+  const { store, predictPool, limits } = context;
+  const item = store.models.use(model.id);
+  if (item === undefined) throw notFound(`There is no fitted train set ${model.id}: fit it again.`);
+  const ref = { id: model.id, file: path.join(item.folder, MODEL_FILE), crc: model.crc };
+  const job: PredictJob = { kind: 'predict', model: ref, features: model.features, limits, ...what };
+  item.pins += 1;
+  try {
+    return await predictPool.run<PredictOutcome>(job, {
+      key: model.id,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (error instanceof Refusal && error.body.errorCode === 'MODEL_DAMAGED') {
+      await store.models.setAside(model.id, item.folder, error.message);
+      throw notFound(error.message);
+    }
+    throw error;
+  } finally {
+    item.pins -= 1;
+  }
+}
+
+/** Ends a predict that still waits when its client has gone. */
+export function abortedWith(res: {
+  on(event: 'close', listener: () => void): unknown;
+  writableFinished: boolean;
+}): AbortSignal {
+  const controller = new AbortController();
+  res.on('close', () => {
+    if (!res.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
+
+/** The configuration as sent with fit and predict, over the learner's defaults (S 2.6). */
+export function configOf(model: ModelEntry, sent: ModelConfig = {}): ModelConfig {
+  const own: ModelConfig = {
+    n_estimators: 8,
+    categorical_features_indices: null,
+    softmax_temperature: 1,
+    average_before_softmax: false,
+    random_state: 0,
+    inference_config: null,
+    ignore_pretraining_limits: false,
+    n_preprocessing_jobs: 1,
+    inference_precision: 'auto',
+    fit_mode: 'fit_preprocessors',
+    device: ['cpu'],
+    memory_saving_mode: false,
+    ...(model.task === 'classification' ? { balance_probabilities: false } : {}),
+  };
+  const used = Object.entries(model.usedOptions).filter(([name]) => name in own);
+  return { ...own, ...Object.fromEntries(used), ...model.config, ...sent, model_path: MODEL_VERSION };
+}
+
+function metadataOf(model: ModelEntry, request: PredictRequest, outcome: PredictOutcome): PredictMetadata {
+  const config = configOf(model, request.svc_config);
+  const late = lateOptions(model, request.svc_config);
+  return {
+    test_set_num_rows: outcome.rows,
+    test_set_num_cols: outcome.columns,
+    package_version: PACKAGE_VERSION,
+    svc_config: config,
+    task: model.task,
+    ...(model.classes === undefined ? {} : { classes: model.classes }),
+    ignored_options: [...new Set([...model.ignoredOptions, ...late])],
+    ignored_columns: outcome.extra,
+  };
+}
+
+/** Options that came with the predict and differ from the fit's: trees are grown by then. */
+function lateOptions(model: ModelEntry, sent: ModelConfig = {}): string[] {
+  const fitted: ModelConfig = { ...configOf(model), model_path: sent.model_path };
+  return Object.keys(sent).filter((name) => JSON.stringify(sent[name]) !== JSON.stringify(fitted[name]));
+}
+
+/** `{"prediction": <json>, "metadata": …}` without parsing the prediction again. */
+function joinJson(prediction: Uint8Array, metadata: object): Uint8Array {
+  return Buffer.concat([
+    Buffer.from('{"prediction":'),
+    prediction,
+    Buffer.from(`,"metadata":${JSON.stringify(metadata)}}`),
+  ]);
+}

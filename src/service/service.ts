@@ -1,0 +1,127 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import os from 'node:os';
+import { ServiceError } from '../wire/service-error';
+import { RateLimiter } from './http/rate-limit';
+import { answer } from './http/router';
+import { serviceLimits } from './limits';
+import type { Log, ResolvedOptions } from './options';
+import type { ServiceContext } from './routes/context';
+import { openStore } from './store/store';
+import { Fits } from './work/fits';
+import { WorkerPool } from './work/pool';
+
+const HOST = '127.0.0.1';
+const SWEEP_MS = 60_000;
+/** How long a close lets running answers finish. */
+const GRACE_MS = 1_000;
+
+export interface RunningService {
+  url: string;
+  port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs the service on this thread: store, worker pools, HTTP server.
+ *
+ * @param onLost called when the folder was lost to another process; the service has then closed itself
+ * @throws ServiceError `storage.failed` (folder), `config.invalid` (port in use or not allowed)
+ */
+export async function runService(
+  options: ResolvedOptions,
+  log: Log,
+  onLost: (reason: string) => void,
+): Promise<RunningService> {
+  const limits = serviceLimits(options);
+  const own: { service?: RunningService } = {};
+  const store = await openStore(options, limits.dataset_max_size_bytes, log, (reason) => {
+    log('warn', `The service lost its folder ${options.dataDir} (${reason}) and closes.`);
+    void own.service?.close().finally(() => onLost(reason));
+  });
+  const fitPool = new WorkerPool({
+    name: 'fit',
+    script: path.join(__dirname, 'work', 'fit-worker.js'),
+    threads: options.fitThreads,
+    maxWaiting: 64,
+    idleMs: 60_000,
+    log,
+  });
+  const predictPool = new WorkerPool({
+    name: 'predict',
+    script: path.join(__dirname, 'work', 'predict-worker.js'),
+    threads: options.predictThreads,
+    maxWaiting: 1_000,
+    idleMs: 60_000,
+    workerData: { cacheBytes: Math.min(512e6, os.totalmem() / 16) },
+    log,
+  });
+  const fits = new Fits(
+    store,
+    fitPool,
+    limits,
+    (model) => {
+      predictPool.run({ kind: 'load', model }, { key: model.id }).catch(() => undefined);
+    },
+    log,
+  );
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000, headersTimeout: 30_000 });
+  const context: ServiceContext = {
+    options,
+    limits,
+    store,
+    fits,
+    predictPool,
+    limiter: new RateLimiter(options.rateLimit),
+    port: () => (server.address() as AddressInfo | null)?.port ?? options.port,
+    log,
+  };
+  const serve = (...[req, res]: Parameters<typeof answer> extends [unknown, ...infer R] ? R : never): void =>
+    void answer(context, req, res);
+  server.on('request', serve);
+  // The answer to "Expect: 100-continue" waits until the request is known to be welcome.
+  server.on('checkContinue', serve);
+  const sweeper = setInterval(() => store.uploads.sweep(), SWEEP_MS);
+  sweeper.unref();
+  const closeParts = async (): Promise<void> => {
+    clearInterval(sweeper);
+    store.uploads.abort();
+    await closeServer(server);
+    await Promise.all([fitPool.close(), predictPool.close()]);
+    await store.close();
+  };
+  try {
+    await listen(server, options.port);
+  } catch (error) {
+    await closeParts();
+    throw error;
+  }
+  predictPool.warm();
+  const port = context.port();
+  let closing: Promise<void> | undefined;
+  own.service = { url: `http://${HOST}:${port}`, port, close: () => (closing ??= closeParts()) };
+  return own.service;
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === 'EADDRINUSE' ? 'is in use by another program' : `cannot be used (${error.message})`;
+      reject(
+        new ServiceError('config.invalid', `The port ${port} ${why}: choose another one, or 0 for any.`),
+      );
+    });
+    server.listen(port, HOST, resolve);
+  });
+}
+
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,205 @@
+import type { FileHandle } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { crc32c, crc32cToBase64 } from '../../table/crc32c';
+import { invalid, Refusal } from '../refusal';
+import { combineCrc32c } from './crc-combine';
+import type { UploadPart } from './entries';
+import { isCrc32c } from './hashes';
+
+interface Chunk {
+  done?: { bytes: number; crc: number };
+  /** The request that is writing it. A newer one for the same chunk takes its place. */
+  active?: Readable;
+}
+
+/**
+ * Receives the PUTs of one file. Each chunk is written at its own place in the file, so nothing is joined
+ * afterwards; the checksum of the whole comes from those of the chunks.
+ */
+export class PartWriter {
+  private readonly chunks: Chunk[];
+  private finishing: Promise<void> | undefined;
+
+  constructor(
+    readonly part: UploadPart,
+    private readonly file: string,
+    private readonly maxBytes: number,
+    private readonly durable: boolean,
+  ) {
+    this.chunks = Array.from({ length: part.chunks }, () => ({}));
+  }
+
+  get busy(): boolean {
+    return this.finishing !== undefined || this.chunks.some((chunk) => chunk.active !== undefined);
+  }
+
+  /**
+   * Writes one chunk; with the last one missing, checks size and hash of the whole against what was announced.
+   * Repeating a chunk is allowed, also after the whole has arrived, as long as it brings the same bytes.
+   *
+   * @throws Refusal 400 (other size or hash than announced, or cut off), 403 (no such chunk), 413
+   */
+  async receive(index: number, body: Readable): Promise<void> {
+    const chunk = this.chunks[index];
+    if (chunk === undefined) {
+      throw new Refusal({ status: 403, errorCode: 'SIGNATURE_INVALID', message: 'There is no such chunk.' });
+    }
+    chunk.active?.destroy(new Error('A newer PUT of the same chunk took over.'));
+    await this.finishing?.catch(() => undefined);
+    const range = this.rangeOf(index);
+    const again = chunk.done;
+    chunk.active = body;
+    try {
+      const written = await this.write(body, range, again === undefined);
+      if (range.length !== undefined && written.bytes !== range.length) {
+        throw mismatch(`${this.name(index)} has ${written.bytes} bytes; ${range.length} were announced.`);
+      }
+      if (again !== undefined) {
+        if (again.crc === written.crc && again.bytes === written.bytes) return;
+        throw mismatch(
+          `${this.name(index)} has been uploaded already, with other bytes: prepare a new upload.`,
+        );
+      }
+      chunk.done = written;
+    } catch (error) {
+      if (again === undefined && this.chunks.length === 1 && chunk.active === body) {
+        await rm(this.file, { force: true });
+      }
+      throw error;
+    } finally {
+      if (chunk.active === body) delete chunk.active;
+    }
+    if (this.part.arrived === undefined && this.chunks.every((one) => one.done !== undefined)) {
+      this.finishing ??= this.finish().finally(() => (this.finishing = undefined));
+      await this.finishing;
+    }
+  }
+
+  /** Reads a PUT of a file that has arrived already. @throws Refusal 400 when the bytes are others */
+  static async compare(part: UploadPart, body: Readable, maxBytes: number): Promise<void> {
+    let bytes = 0;
+    let crc = 0;
+    for await (const data of body as AsyncIterable<Buffer>) {
+      bytes += data.length;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      crc = crc32c(data, crc);
+    }
+    if (part.arrived?.bytes !== bytes || part.arrived.crc !== crc32cToBase64(crc)) {
+      throw mismatch('The file has been uploaded already, with other bytes: prepare a new upload.');
+    }
+  }
+
+  /** Ends the PUTs under way. */
+  abort(): void {
+    for (const chunk of this.chunks) chunk.active?.destroy();
+  }
+
+  private rangeOf(index: number): { start: number; length?: number } {
+    const size = this.part.announcedBytes;
+    if (size === undefined) return { start: 0 };
+    const even = Math.floor(size / this.chunks.length);
+    const start = index * even;
+    return { start, length: index === this.chunks.length - 1 ? size - start : even };
+  }
+
+  private async write(
+    body: Readable,
+    range: { start: number; length?: number },
+    keep: boolean,
+  ): Promise<{ bytes: number; crc: number }> {
+    const handle = keep ? await open(this.file, 'a+').then(reopen(this.file)) : undefined;
+    let bytes = 0;
+    let crc = 0;
+    try {
+      for await (const data of body as AsyncIterable<Buffer>) {
+        if (range.length !== undefined && bytes + data.length > range.length) {
+          throw mismatch(`More bytes came than the ${range.length} that were announced.`);
+        }
+        if (bytes + data.length > this.maxBytes) throw tooLarge(this.maxBytes);
+        await handle?.write(data, 0, data.length, range.start + bytes);
+        crc = crc32c(data, crc);
+        bytes += data.length;
+      }
+    } catch (error) {
+      throw error instanceof Refusal || isStorageError(error)
+        ? error
+        : mismatch('The upload was cut off before its end.');
+    } finally {
+      await handle?.close();
+    }
+    return { bytes, crc };
+  }
+
+  private async finish(): Promise<void> {
+    const [first, ...rest] = this.chunks.map((chunk) => chunk.done!);
+    const whole = rest.reduce(
+      (sum, next) => ({ bytes: sum.bytes + next.bytes, crc: combineCrc32c(sum.crc, next.crc, next.bytes) }),
+      first!,
+    );
+    const crc = crc32cToBase64(whole.crc);
+    const announced = this.part.announcedHash;
+    if (announced !== undefined && isCrc32c(announced) && announced !== crc) {
+      for (const chunk of this.chunks) delete chunk.done;
+      await rm(this.file, { force: true });
+      throw mismatch(`The CRC32C of the bytes is ${crc}; ${announced} was announced.`);
+    }
+    if (whole.bytes === 0) {
+      for (const chunk of this.chunks) delete chunk.done;
+      await rm(this.file, { force: true });
+      throw mismatch('The file is empty: not even a header came.');
+    }
+    const handle = await open(this.file, 'r+');
+    try {
+      await handle.truncate(whole.bytes);
+      if (this.durable) await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    this.part.arrived = { bytes: whole.bytes, crc };
+  }
+
+  private name(index: number): string {
+    return this.chunks.length === 1 ? 'The file' : `Chunk ${index + 1} of ${this.chunks.length}`;
+  }
+}
+
+/** Opening for append makes the file where it is missing; only a handle without append writes at a place. */
+function reopen(file: string): (handle: FileHandle) => Promise<FileHandle> {
+  return async (handle) => {
+    await handle.close();
+    return open(file, 'r+');
+  };
+}
+
+function mismatch(message: string): Refusal {
+  return new Refusal({ status: 400, errorCode: 'UPLOAD_MISMATCH', message, retryable: false });
+}
+
+function tooLarge(maxBytes: number): Refusal {
+  return new Refusal({
+    status: 413,
+    errorCode: 'PAYLOAD_TOO_LARGE',
+    message: `The file is larger than ${maxBytes} bytes, the most that this service takes.`,
+  });
+}
+
+function isStorageError(error: unknown): boolean {
+  return (
+    typeof (error as NodeJS.ErrnoException | undefined)?.syscall === 'string' &&
+    (error as NodeJS.ErrnoException).syscall !== 'read'
+  );
+}
+
+/** @throws Refusal 422 when a file announced to have chunks has no size */
+export function countChunks(
+  info: { use_chunks?: boolean; size_bytes?: number | null },
+  chunkBytes: number,
+  maxChunks: number,
+): number {
+  if (info.use_chunks !== true) return 1;
+  if (typeof info.size_bytes !== 'number') {
+    throw invalid('use_chunks needs size_bytes: the number of chunks is counted from it.');
+  }
+  return Math.max(1, Math.min(maxChunks, Math.ceil(info.size_bytes / chunkBytes)));
+}

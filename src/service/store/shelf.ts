@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import type { Log } from '../options';
+import { readJsonFile, writeFileAtomic } from './atomic-file';
+
+/** How many things set aside as damaged are kept for a person to look at. */
+const CORRUPT_KEPT = 20;
+/** Uses are noted on disk (as the index file's mtime) at most this often. */
+const TOUCH_EVERY_MS = 60_000;
+
+export interface Shelved<E> {
+  entry: E;
+  folder: string;
+  /** Bytes on disk. */
+  bytes: number;
+  lastUsedAt: number;
+  /** Work under way that reads these files; they are not dropped meanwhile. */
+  pins: number;
+}
+
+interface ShelfOptions<E> {
+  root: string;
+  /** Name of the index file in each folder. */
+  index: string;
+  isEntry: (value: unknown, id: string) => value is E;
+  /** The files that an entry needs, with their sizes in bytes. */
+  filesOf: (entry: E) => { name: string; bytes: number }[];
+  log: Log;
+}
+
+/**
+ * A folder of folders, one per upload or model, named by id: data files and an index file, which is written
+ * last and atomically. A folder without its index is the rest of something that never came to its end.
+ */
+export class Shelf<E extends { id: string; createdAt: number }> {
+  readonly items = new Map<string, Shelved<E>>();
+  private readonly touched = new Map<string, number>();
+
+  constructor(private readonly options: ShelfOptions<E>) {}
+
+  /** Reads all folders. Unfinished ones are removed; damaged ones are set aside and reported. */
+  async load(): Promise<void> {
+    const { root } = this.options;
+    await mkdir(root, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(root)) {
+      if (name.endsWith('.corrupt')) continue;
+      await this.loadOne(name, path.join(root, name));
+    }
+    await this.pruneCorrupt();
+  }
+
+  private async loadOne(id: string, folder: string): Promise<void> {
+    const { index, isEntry, filesOf } = this.options;
+    let value: unknown;
+    try {
+      value = await readJsonFile(path.join(folder, index));
+    } catch (error) {
+      await this.setAside(id, folder, `${index} cannot be read (${(error as Error).message})`);
+      return;
+    }
+    if (value === undefined) {
+      await rm(folder, { recursive: true, force: true });
+      return;
+    }
+    if (!isEntry(value, id)) {
+      await this.setAside(id, folder, `${index} does not hold what it should`);
+      return;
+    }
+    const files = filesOf(value);
+    for (const file of files) {
+      const size = await sizeOf(path.join(folder, file.name));
+      if (size !== file.bytes) {
+        await this.setAside(id, folder, `${file.name} has ${size ?? 'no'} bytes instead of ${file.bytes}`);
+        return;
+      }
+    }
+    const used = (await stat(path.join(folder, index))).mtimeMs;
+    this.items.set(id, { entry: value, folder, bytes: sum(files), lastUsedAt: used, pins: 0 });
+  }
+
+  /** A new empty folder for an id. */
+  async makeFolder(id: string): Promise<string> {
+    const folder = path.join(this.options.root, id);
+    await mkdir(folder, { mode: 0o700 });
+    return folder;
+  }
+
+  /** Writes the index of a folder whose files are complete; from then on the entry is found. */
+  async put(entry: E, folder: string, durable: boolean): Promise<Shelved<E>> {
+    const text = JSON.stringify(entry);
+    await writeFileAtomic(path.join(folder, this.options.index), text, durable);
+    const bytes = sum(this.options.filesOf(entry));
+    const item: Shelved<E> = { entry, folder, bytes, lastUsedAt: Date.now(), pins: 0 };
+    this.items.set(entry.id, item);
+    return item;
+  }
+
+  /** The item, marked as used now. */
+  use(id: string): Shelved<E> | undefined {
+    const item = this.items.get(id);
+    if (item === undefined) return undefined;
+    const now = Date.now();
+    item.lastUsedAt = now;
+    if (now - (this.touched.get(id) ?? 0) > TOUCH_EVERY_MS) {
+      this.touched.set(id, now);
+      const time = new Date(now);
+      utimes(path.join(item.folder, this.options.index), time, time).catch(() => undefined);
+    }
+    return item;
+  }
+
+  /** Forgets an item and removes its files. */
+  async drop(id: string): Promise<void> {
+    const item = this.items.get(id);
+    if (item === undefined) return;
+    this.items.delete(id);
+    this.touched.delete(id);
+    await rm(item.folder, { recursive: true, force: true });
+  }
+
+  /** Moves a damaged folder out of the way, to `<name>.corrupt`, and says so. */
+  async setAside(id: string, folder: string, reason: string): Promise<void> {
+    this.items.delete(id);
+    const target = `${path.join(path.dirname(folder), id)}.${randomUUID().slice(0, 8)}.corrupt`;
+    await rename(folder, target).catch(() => rm(folder, { recursive: true, force: true }));
+    this.options.log('warn', `Set aside as damaged: ${target}: ${reason}.`);
+  }
+
+  private async pruneCorrupt(): Promise<void> {
+    const { root } = this.options;
+    const names = (await readdir(root)).filter((name) => name.endsWith('.corrupt'));
+    if (names.length <= CORRUPT_KEPT) return;
+    const aged = await Promise.all(
+      names.map(async (name) => ({ name, age: (await stat(path.join(root, name))).mtimeMs })),
+    );
+    aged.sort((a, b) => b.age - a.age);
+    for (const { name } of aged.slice(CORRUPT_KEPT)) {
+      await rm(path.join(root, name), { recursive: true, force: true });
+    }
+  }
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).size;
+  } catch {
+    return undefined;
+  }
+}
+
+function sum(files: { bytes: number }[]): number {
+  return files.reduce((total, file) => total + file.bytes, 0);
+}

@@ -1,0 +1,13 @@
+import { createRequire } from 'node:module';
+
+const load = createRequire(__filename);
+const { version } = load('../../../package.json') as { version: string };
+
+/** Version of this package. */
+export const VERSION = version;
+
+/** `metadata.package_version`: says at a glance that the embedded service predicted, not the hosted one. */
+export const PACKAGE_VERSION = `embedded-${version}`;
+
+/** The one model version there is; also `model_path` in metadata. */
+export const MODEL_VERSION = 'embedded';

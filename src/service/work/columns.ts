@@ -1,0 +1,206 @@
+import type { FeatureColumn } from '../../learner';
+import { cellsOf, type ColumnBatch, type ColumnData, readTableFile } from '../../table';
+import type { ColumnType, FileFormat } from '../../table/types';
+import { invalid } from '../refusal';
+import type { FeatureShape } from '../store/entries';
+
+/** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */
+export function kindOf(type: ColumnType): FeatureShape['kind'] {
+  return type === 'text' || type === 'date' ? type : 'number';
+}
+
+export interface ColumnBounds {
+  rows: number;
+  cells: number;
+  columns: number;
+}
+
+export interface Features {
+  rows: number;
+  /** Columns of the file, wanted or not. */
+  width: number;
+  columns: FeatureColumn[];
+  shapes: FeatureShape[];
+  /** Columns of the file that were not asked for. */
+  extra: string[];
+}
+
+/**
+ * Reads the features from a file, batch by batch.
+ *
+ * @param wanted columns as they were trained, in that order; default: all columns as they are in the file
+ * @throws Refusal 422: unreadable file, no rows, over a bound, columns missing, or a value of the wrong type
+ */
+export async function readFeatures(
+  file: string,
+  format: FileFormat,
+  bounds: ColumnBounds,
+  wanted?: readonly FeatureShape[],
+): Promise<Features> {
+  const content = await openFile(file, format);
+  const names = content.columns.map((column) => column.name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw invalid(`The file has two columns named "${twice}".`);
+  const shapes =
+    wanted ?? content.columns.map(({ name, type }): FeatureShape => ({ name, type, kind: kindOf(type) }));
+  const missing = shapes.map((shape) => shape.name).filter((name) => !names.includes(name));
+  if (missing.length > 0) {
+    throw invalid(`Columns of the train set are missing: ${missing.join(', ')}.`, 'COLUMNS_MISSING');
+  }
+  if (shapes.length === 0) throw invalid('The file has no columns.');
+  checkBounds(content.rows, names.length, bounds);
+  const builders = shapes.map((shape) => ({
+    at: names.indexOf(shape.name),
+    shape,
+    build: builder(shape, content.rows),
+  }));
+  let rows = 0;
+  for await (const batch of readAll(content)) {
+    if (rows + batch.rows > content.rows) throw invalid('The file holds more rows than it says.');
+    for (const { at, build } of builders) build.add(batch.columns[at]!, rows);
+    rows += batch.rows;
+  }
+  if (rows === 0) throw invalid('The file has no rows.', 'EMPTY_TABLE');
+  return {
+    rows,
+    width: names.length,
+    columns: builders.map(({ build }) => build.finish(rows)),
+    shapes: [...shapes],
+    extra: names.filter((name) => !shapes.some((shape) => shape.name === name)),
+  };
+}
+
+/** @throws Refusal 422 */
+export async function openFile(file: string, format: FileFormat): ReturnType<typeof readTableFile> {
+  try {
+    return await readTableFile(file, format);
+  } catch (error) {
+    throw unreadable(format, error);
+  }
+}
+
+/** The batches of a file. @throws Refusal 422 where the file turns out to be damaged */
+export async function* readAll(content: {
+  batches(): AsyncIterable<ColumnBatch>;
+}): AsyncGenerator<ColumnBatch> {
+  const batches = content.batches()[Symbol.asyncIterator]();
+  for (;;) {
+    let next: IteratorResult<ColumnBatch>;
+    try {
+      next = await batches.next();
+    } catch (error) {
+      throw unreadable('table', error);
+    }
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+function unreadable(format: string, error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return invalid(`The uploaded ${format} file cannot be read: ${reason}`, 'FILE_UNREADABLE');
+}
+
+function checkBounds(rows: number, columns: number, bounds: ColumnBounds): void {
+  const over = (what: string, value: number, max: number): Error =>
+    invalid(`The table has ${value} ${what}; this service takes at most ${max}.`, 'LIMIT_EXCEEDED');
+  if (rows > bounds.rows) throw over('rows', rows, bounds.rows);
+  if (columns > bounds.columns) throw over('columns', columns, bounds.columns);
+  if (rows * columns > bounds.cells) throw over('cells', rows * columns, bounds.cells);
+}
+
+interface Builder {
+  add(data: ColumnData, row: number): void;
+  finish(rows: number): FeatureColumn;
+}
+
+function builder(shape: FeatureShape, rows: number): Builder {
+  return shape.kind === 'text' ? textBuilder(shape, rows) : numberBuilder(shape, shape.kind, rows);
+}
+
+function textBuilder({ name }: FeatureShape, rows: number): Builder {
+  const codes = new Int32Array(rows);
+  const known = new Map<string, number>();
+  return {
+    add(data, row) {
+      for (const cell of cellsOf(data)) {
+        if (cell === null) {
+          codes[row++] = -1;
+          continue;
+        }
+        const text = cell instanceof Date ? cell.toISOString() : String(cell);
+        let code = known.get(text);
+        if (code === undefined) known.set(text, (code = known.size));
+        codes[row++] = code;
+      }
+    },
+    finish: (count) => ({
+      name,
+      kind: 'text',
+      codes: count === rows ? codes : codes.slice(0, count),
+      dictionary: [...known.keys()],
+    }),
+  };
+}
+
+function numberBuilder(shape: FeatureShape, kind: 'number' | 'date', rows: number): Builder {
+  const values = new Float64Array(rows);
+  return {
+    add(data, row) {
+      if ((data.type === 'number' || data.type === 'integer') && kind === 'number')
+        values.set(data.values, row);
+      else if (data.type === 'date' && kind === 'date') values.set(data.values, row);
+      else {
+        const convert = converter(shape, data.type);
+        for (const cell of cellsOf(data)) {
+          const value = cell === null ? Number.NaN : convert(cell);
+          if (value === undefined) throw wrongType(shape, row, cell);
+          values[row++] = value;
+        }
+      }
+    },
+    finish: (count) => ({
+      name: shape.name,
+      kind,
+      values: count === rows ? values : values.slice(0, count),
+    }),
+  };
+}
+
+type Convert = (cell: unknown) => number | undefined;
+
+/** How a cell of another type becomes a value of this column; undefined where it doesn't. */
+function converter(shape: FeatureShape, from: ColumnType): Convert {
+  if (shape.kind === 'date') return from === 'text' ? (cell) => dateOf(String(cell)) : () => undefined;
+  switch (from) {
+    case 'text':
+      return shape.type === 'boolean' ? (cell) => booleanOf(String(cell)) : (cell) => numberOf(String(cell));
+    case 'date':
+      return () => undefined;
+    default:
+      return Number;
+  }
+}
+
+function numberOf(text: string): number | undefined {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isNaN(value) ? undefined : value;
+}
+
+function booleanOf(text: string): number | undefined {
+  const word = text.trim().toLowerCase();
+  return word === 'true' ? 1 : word === 'false' ? 0 : numberOf(text);
+}
+
+function dateOf(text: string): number | undefined {
+  const value = /^\d{4}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(value) ? undefined : value;
+}
+
+function wrongType(shape: FeatureShape, row: number, cell: unknown): Error {
+  const wanted = shape.kind === 'date' ? 'a date' : shape.type === 'boolean' ? 'a boolean' : 'a number';
+  const shown = JSON.stringify(String(cell)).slice(0, 60);
+  return invalid(
+    `Column "${shape.name}", row ${row + 1}: ${shown} is not ${wanted}, which the train set has there.`,
+  );
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { TrainOptions } from '../../learner';
+import type { FitRequest } from '../../wire/types';
+import type { ServiceLimits } from '../limits';
+import type { Log } from '../options';
+import type { ModelEntry, Task } from '../store/entries';
+import { MODEL_FILE, type Store } from '../store/store';
+import { fileName } from '../store/uploads';
+import type { FitJob, FitOutcome, ModelRef } from './jobs';
+import { canonical } from './canonical';
+import type { WorkerPool } from './pool';
+
+/** A smaller file is fitted before a helper thread would have started. */
+const HELPED_BYTES = 200_000;
+
+/** A fit that waits or runs. */
+export interface FitUnderWay {
+  fitted_train_set_id: string;
+  train_set_upload_id: string;
+  task: Task;
+  /** Unix milliseconds. */
+  started_at: number;
+  /** 0 to 1. */
+  progress: number;
+}
+
+export interface FitAnswer {
+  entry: ModelEntry;
+  /** True where an earlier fit, or one already under way, answered. */
+  reused: boolean;
+}
+
+/** Runs fits, one per distinct request: an unchanged request gets the earlier result unless it is forced. */
+export class Fits {
+  private readonly underWay = new Map<string, { state: FitUnderWay; answer: Promise<ModelEntry> }>();
+  private readonly forced = new Set<FitUnderWay>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly pool: WorkerPool,
+    private readonly limits: ServiceLimits,
+    private readonly onFitted: (model: ModelRef) => void,
+    private readonly log: Log,
+  ) {}
+
+  list(): FitUnderWay[] {
+    return [...[...this.underWay.values()].map(({ state }) => state), ...this.forced];
+  }
+
+  /**
+   * A model for the request. It goes on when the one who asked goes away: asking again joins it.
+   *
+   * @throws Refusal 404, 422 as the train set and the learner give cause; 429 when too many fits wait
+   */
+  async fit(request: FitRequest): Promise<FitAnswer> {
+    const key = fitKey(request);
+    if (request.force_refit === true) return { entry: await this.run(request, key), reused: false };
+    const known = this.find(key);
+    if (known !== undefined) return { entry: known, reused: true };
+    const running = this.underWay.get(key);
+    if (running !== undefined) return { entry: await running.answer, reused: true };
+    return { entry: await this.run(request, key), reused: false };
+  }
+
+  private find(key: string): ModelEntry | undefined {
+    let newest: ModelEntry | undefined;
+    for (const { entry } of this.store.models.items.values()) {
+      if (entry.fitKey === key && entry.createdAt >= (newest?.createdAt ?? 0)) newest = entry;
+    }
+    return newest === undefined ? undefined : this.store.models.use(newest.id)?.entry;
+  }
+
+  private async run(request: FitRequest, key: string): Promise<ModelEntry> {
+    const state: FitUnderWay = {
+      fitted_train_set_id: randomUUID(),
+      train_set_upload_id: request.train_set_upload_id.toLowerCase(),
+      task: request.task,
+      started_at: Date.now(),
+      progress: 0,
+    };
+    const answer = this.train(request, key, state);
+    if (request.force_refit === true) this.forced.add(state);
+    else this.underWay.set(key, { state, answer });
+    try {
+      return await answer;
+    } finally {
+      this.forced.delete(state);
+      if (this.underWay.get(key)?.state === state) this.underWay.delete(key);
+    }
+  }
+
+  private async train(request: FitRequest, key: string, state: FitUnderWay): Promise<ModelEntry> {
+    const { uploads, models } = this.store;
+    const id = state.fitted_train_set_id;
+    const upload = uploads.get(state.train_set_upload_id, 'train');
+    const { x, y } = upload.entry;
+    upload.pins += 1;
+    let folder: string | undefined;
+    try {
+      folder = await models.makeFolder(id);
+      const worthIt = (x.arrived?.bytes ?? 0) >= HELPED_BYTES;
+      const helpers = worthIt ? Math.max(0, this.pool.spare - 1) : 0;
+      const lines = Array.from({ length: helpers }, () => new MessageChannel());
+      const job: FitJob = {
+        kind: 'fit',
+        x: { file: path.join(upload.folder, fileName('x', x)), format: x.format },
+        y: { file: path.join(upload.folder, fileName('y', y!)), format: y!.format },
+        task: request.task,
+        options: trainOptions(request),
+        limits: this.limits,
+        modelFile: path.join(folder, MODEL_FILE),
+        helpers: lines.map(({ port1 }) => port1),
+      };
+      this.log('debug', `Fit ${id} of ${upload.entry.id} starts.`);
+      const done = this.pool.run<FitOutcome>(job, {
+        transfer: job.helpers,
+        onProgress: (fraction) => (state.progress = fraction),
+      });
+      for (const { port2 } of lines) this.assist(port2);
+      const outcome = await done;
+      const entry = modelEntry(id, key, request, outcome);
+      await models.put(entry, folder, true);
+      this.log('debug', `Fit ${id} took ${Date.now() - state.started_at} ms.`);
+      this.onFitted({ id, file: job.modelFile, crc: entry.crc });
+      await this.store.trim();
+      return entry;
+    } catch (error) {
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+      throw error;
+    } finally {
+      upload.pins -= 1;
+    }
+  }
+
+  /** A spare thread helps with the folds; without it the fit takes longer, that is all. */
+  private assist(port: MessagePort): void {
+    this.pool.run({ kind: 'assist', port }, { transfer: [port] }).catch((error: unknown) => {
+      this.log('debug', `A helper of a fit ended: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  }
+}
+
+function trainOptions(request: FitRequest): TrainOptions {
+  const {
+    thinking_effort: effort,
+    thinking_timeout_s: timeoutSecs,
+    thinking_effort_metric: metric,
+  } = request;
+  const asked = effort !== undefined || request.svc_systems?.includes('thinking') === true;
+  const thinking = {
+    effort: effort ?? ('medium' as const),
+    ...(timeoutSecs === undefined ? {} : { timeoutSecs }),
+    ...(metric === undefined ? {} : { metric }),
+  };
+  return { ...request.svc_config, ...(asked ? { thinking } : {}) };
+}
+
+/** Everything that makes one fit differ from another. */
+function fitKey(request: FitRequest): string {
+  return canonical({
+    ...request,
+    force_refit: undefined,
+    svc_config: request.svc_config ?? {},
+    svc_systems: [...new Set(request.svc_systems ?? DEFAULT_SYSTEMS)].sort(),
+    train_set_upload_id: request.train_set_upload_id.toLowerCase(),
+  });
+}
+
+const DEFAULT_SYSTEMS = ['preprocessing', 'text'];
+
+function modelEntry(id: string, key: string, request: FitRequest, outcome: FitOutcome): ModelEntry {
+  const { report, targetName, features, classes, rows, bytes, crc } = outcome;
+  return {
+    version: 1,
+    id,
+    trainSetUploadId: request.train_set_upload_id.toLowerCase(),
+    fitKey: key,
+    task: request.task,
+    targetName,
+    features,
+    ...(classes === undefined ? {} : { classes }),
+    rows,
+    systems: request.svc_systems ?? DEFAULT_SYSTEMS,
+    config: request.svc_config ?? {},
+    usedOptions: report.options.used,
+    ignoredOptions: report.options.ignored,
+    report,
+    bytes,
+    crc,
+    createdAt: Date.now(),
+  };
+}

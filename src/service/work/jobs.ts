@@ -1,0 +1,65 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { FitReport, TrainOptions } from '../../learner';
+import type { FileFormat, Label } from '../../table/types';
+import type { OutputType } from '../../wire/types';
+import type { ServiceLimits } from '../limits';
+import type { FeatureShape, Task } from '../store/entries';
+
+/** What the fit threads are asked to do: a whole fit, or to help one with its folds. */
+export type FitTask = FitJob | AssistJob;
+
+export interface FitJob {
+  kind: 'fit';
+  x: { file: string; format: FileFormat };
+  y: { file: string; format: FileFormat };
+  task: Task;
+  options: TrainOptions;
+  limits: ServiceLimits;
+  /** Where the model goes. */
+  modelFile: string;
+  /** One per helper; see `folds.ts`. */
+  helpers: MessagePort[];
+}
+
+export interface AssistJob {
+  kind: 'assist';
+  port: MessagePort;
+}
+
+export interface FitOutcome {
+  targetName: string;
+  features: FeatureShape[];
+  classes?: Label[];
+  rows: number;
+  bytes: number;
+  crc: string;
+  report: FitReport;
+}
+
+/** What the predict threads are asked to do: score a file, or load a model ahead of the first file. */
+export type PredictTask = PredictJob | { kind: 'load'; model: ModelRef };
+
+export interface ModelRef {
+  id: string;
+  file: string;
+  crc: string;
+}
+
+export interface PredictJob {
+  kind: 'predict';
+  model: ModelRef;
+  features: FeatureShape[];
+  x: { file: string; format: FileFormat };
+  outputType: OutputType;
+  quantiles: readonly number[];
+  limits: ServiceLimits;
+}
+
+export interface PredictOutcome {
+  /** The value of `prediction` as JSON. */
+  json: Uint8Array;
+  rows: number;
+  columns: number;
+  /** Columns of the test file that the train set does not have; they were not looked at. */
+  extra: string[];
+}

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerOf, Harness, infoOf, temporaryFolder } from './harness';
+
+const CLI = path.join(__dirname, '../../dist/src/service/cli.js');
+const X = 'a,b\n1,2\n3,4\n';
+const Y = 'y\n0\n1\n';
+
+interface Started {
+  child: ChildProcess;
+  url: string;
+  token: string | undefined;
+  output: () => string;
+  errors: () => string;
+}
+
+/** Runs `tabular-service` as a process, until its address is printed. */
+async function startCli(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
+  const child = spawn(process.execPath, [CLI, ...args], { env: { ...process.env, ...env } });
+  let out = '';
+  let errors = '';
+  child.stdout.on('data', (data: Buffer) => (out += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
+  for (let i = 0; i < 150 && child.exitCode === null && !out.includes('Data: '); i++) await sleep(100);
+  const url = /http:\/\/\S+/.exec(out)?.[0];
+  if (url === undefined) throw new Error(`no address: ${out}${errors}`);
+  await sleep(50);
+  return { child, url, token: /Token: (\S+)/.exec(out)?.[1], output: () => out, errors: () => errors };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+  return child.exitCode;
+}
+
+describe('Service: command, folder, restart', () => {
+  const folders: string[] = [];
+  const children: ChildProcess[] = [];
+  const folder = async () => {
+    const made = await temporaryFolder();
+    folders.push(made);
+    return made;
+  };
+  const cli = async (args: string[], env?: NodeJS.ProcessEnv) => {
+    const started = await startCli(args, env);
+    children.push(started.child);
+    return started;
+  };
+  afterEach(async () => {
+    for (const child of children.splice(0)) await end(child, 'SIGKILL');
+    for (const made of folders.splice(0)) await rm(made, { recursive: true, force: true });
+  });
+
+  const limits = (url: string, token = 'mine') =>
+    fetch(`${url}/svc/get_model_limits`, { headers: { authorization: `Bearer ${token}` } }).then(answerOf);
+
+  it('prints help and version, and explains wrong options', async () => {
+    const run = async (...args: string[]) => {
+      const child = spawn(process.execPath, [CLI, ...args]);
+      let text = '';
+      child.stdout.on('data', (data: Buffer) => (text += data.toString()));
+      child.stderr.on('data', (data: Buffer) => (text += data.toString()));
+      await once(child, 'close');
+      return { code: child.exitCode, text };
+    };
+    const help = await run('--help');
+    assert.equal(help.code, 0);
+    for (const option of ['--port', '--token', '--data', '--api-name', '--help', '--version']) {
+      assert.ok(help.text.includes(option), option);
+    }
+    const version = JSON.parse(await readFile(path.join(__dirname, '../../package.json'), 'utf8')).version;
+    assert.deepEqual(await run('--version'), { code: 0, text: `${version}\n` });
+    for (const wrong of [
+      ['--port', 'abc'],
+      ['--port', '70000'],
+      ['--nothing'],
+      ['stray'],
+      ['--api-name', 'a/b'],
+    ]) {
+      const { code, text } = await run(...wrong);
+      assert.equal(code, 2, wrong.join(' '));
+      assert.match(text, /--help/);
+    }
+  });
+
+  it('prints its address, the token only where it made one, and ends cleanly on both signals', async () => {
+    const first = await cli(['--port', '0', '--data', await folder()]);
+    assert.equal((await limits(first.url, first.token)).status, 200);
+    assert.equal(first.output().split(first.token!).length, 2, 'the token once');
+    const data = await folder();
+    const second = await cli(['--port', '0', '--data', data, '--token', 'mine', '--api-name', 'acme']);
+    assert.equal(second.token, undefined);
+    assert.ok(!second.output().includes('mine'));
+    assert.equal((await limits(second.url)).status, 404);
+    const third = await cli(['--port', '0', '--data', await folder()], { TABULAR_SERVICE_TOKEN: 'mine' });
+    assert.equal((await limits(third.url)).status, 200);
+    assert.equal(await end(first.child, 'SIGINT'), 0);
+    assert.equal(await end(second.child, 'SIGTERM'), 0);
+    assert.deepEqual((await readdir(data)).sort(), ['models', 'secret.json', 'temporary', 'uploads']);
+  });
+
+  it('refuses a folder that another process has, and a port that is taken', async () => {
+    const data = await folder();
+    const first = await cli(['--port', '0', '--data', data, '--token', 'mine']);
+    await assert.rejects(Harness.start({ dataDir: data }), (error: Error & { code: string }) => {
+      assert.equal(error.code, 'storage.failed');
+      assert.match(error.message, new RegExp(`in use by another.*process ${first.child.pid}`));
+      return true;
+    });
+    assert.equal((await limits(first.url)).status, 200);
+    const port = Number(new URL(first.url).port);
+    await assert.rejects(Harness.start({ dataDir: await folder(), port }), { code: 'config.invalid' });
+  });
+
+  it('takes over from a killed process within seconds, with all that had been answered', async () => {
+    const data = await folder();
+    const first = await cli(['--port', '0', '--data', data, '--token', 'mine']);
+    const h = { url: first.url };
+    const post = (route: string, body: object) =>
+      fetch(`${h.url}/svc/${route}`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer mine', 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }).then(answerOf);
+    const prepare = () =>
+      post('prepare_train_set_upload', { x_train_info: infoOf(X), y_train_info: infoOf(Y) });
+    const { body } = await prepare();
+    for (const [info, text] of [
+      [body.x_train_info, X],
+      [body.y_train_info, Y],
+    ]) {
+      await fetch(info.signed_urls[0], { method: 'PUT', headers: info.required_headers, body: text });
+    }
+    const half = await post('prepare_train_set_upload', {
+      x_train_info: { format: 'csv' },
+      y_train_info: { format: 'csv' },
+    });
+    await fetch(half.body.x_train_info.signed_urls[0], {
+      method: 'PUT',
+      headers: half.body.x_train_info.required_headers,
+      body: X,
+    });
+    await end(first.child, 'SIGKILL');
+    const started = Date.now();
+    const second = await cli(['--port', '0', '--data', data, '--token', 'mine']);
+    assert.ok(Date.now() - started < 5_000, `${Date.now() - started} ms`);
+    h.url = second.url;
+    const again = await prepare();
+    assert.equal(again.status, 409);
+    assert.equal(again.body.train_set_upload_id, body.train_set_upload_id);
+    assert.deepEqual(await readdir(path.join(data, 'uploads')), [body.train_set_upload_id]);
+  });
+
+  it('sets aside damaged state, says so, and goes on with the rest', async () => {
+    const data = await folder();
+    const first = await Harness.start({ dataDir: data });
+    const good = await first.uploadTrain(X, Y);
+    const cut = await first.uploadTrain(X, 'y\n1\n1\n');
+    const broken = await first.uploadTrain(X, 'y\n2\n1\n');
+    const odd = await first.uploadTrain(X, 'y\n3\n1\n');
+    await first.stop(true);
+    await writeFile(path.join(data, 'uploads', cut, 'y.csv'), 'y\n');
+    await writeFile(path.join(data, 'uploads', broken, 'upload.json'), '{"version":1,');
+    await writeFile(path.join(data, 'uploads', odd, 'upload.json'), '{"version":1,"id":"other"}');
+    await mkdir(path.join(data, 'models', 'unfinished'));
+    await writeFile(path.join(data, 'secret.json'), 'garbage');
+    const log: string[] = [];
+    const second = await Harness.start({
+      dataDir: data,
+      log: (level, text) => void log.push(`${level} ${text}`),
+    });
+    try {
+      const names = await readdir(path.join(data, 'uploads'));
+      assert.equal(names.filter((name) => name.endsWith('.corrupt')).length, 3);
+      assert.deepEqual(
+        names.filter((name) => !name.endsWith('.corrupt')),
+        [good],
+      );
+      assert.deepEqual(await readdir(path.join(data, 'models')), []);
+      assert.ok((await readdir(data)).includes('secret.json.corrupt'));
+      assert.equal(log.filter((text) => text.startsWith('warn Set aside')).length, 3);
+      assert.equal((await second.get('get_model_limits')).status, 200);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('is one service per process and folder, closed by the last holder', async () => {
+    const data = await folder();
+    const first = await Harness.start({ dataDir: data });
+    const second = await Harness.start({ dataDir: path.join(data, '.'), token: 'another' });
+    assert.equal(second.service.url, first.service.url);
+    assert.equal(second.service.token, first.service.token);
+    await first.service.close();
+    await first.service.close();
+    assert.equal((await second.get('get_model_limits')).status, 200);
+    await second.service.close();
+    await assert.rejects(second.get('get_model_limits'));
+    const third = await Harness.start({ dataDir: data });
+    await third.stop();
+  });
+
+  it('waits for the folder when started again while the former one still closes', async () => {
+    const data = await folder();
+    const first = await Harness.start({ dataDir: data });
+    const closing = first.service.close();
+    const second = await Harness.start({ dataDir: data });
+    await closing;
+    assert.equal((await second.get('get_model_limits')).status, 200);
+    await second.stop();
+  });
+
+  it('drops the oldest over the size cap', async () => {
+    const data = await folder();
+    const h = await Harness.start({ dataDir: data, maxBytes: 60 });
+    try {
+      const ids: string[] = [];
+      for (let i = 0; i < 4; i++) {
+        ids.push(await h.uploadTrain(X, `y\n${i}\n1\n`, { force_reupload: true }));
+        await sleep(20);
+      }
+      await sleep(50);
+      const left = await readdir(path.join(data, 'uploads'));
+      assert.deepEqual(left.sort(), ids.slice(1).sort(), 'three of 18 bytes fit under 60');
+    } finally {
+      await h.stop();
+    }
+  });
+
+  it('keeps its files from other users', async () => {
+    if (process.platform === 'win32') return;
+    const data = path.join(await folder(), 'state');
+    const h = await Harness.start({ dataDir: data });
+    try {
+      const id = await h.uploadTrain(X, Y);
+      const mode = async (...parts: string[]) => (await stat(path.join(data, ...parts))).mode & 0o077;
+      assert.deepEqual([await mode(), await mode('secret.json'), await mode('uploads', id)], [0, 0, 0]);
+    } finally {
+      await h.stop();
+    }
+  });
+});
