@@ -159,7 +159,7 @@ export class Batcher<Payload, Outcome> {
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const job of [...this.pending, ...this.flying, ...this.parked]) {
+    for (const job of [...this.parked, ...this.flying, ...this.pending]) {
       this.fail(job, closedError());
     }
     for (const lane of this.lanes.values()) {

@@ -1,0 +1,155 @@
+import { strict as assert } from 'node:assert';
+import { attach, attachmentOf } from '../../../dist/src/scoring/attach';
+import type { Prediction } from '../../../dist/src/wire/prediction';
+
+const probas: Prediction = {
+  kind: 'probas',
+  values: [
+    [0.2, 0.8],
+    [0.5, 0.5],
+  ],
+};
+const noRows = (): Promise<Record<string, unknown>[]> => Promise.reject(new Error('not to be read'));
+
+describe('attach', () => {
+  it('an array of objects stays one; its rows are copies', async () => {
+    const rows = [{ x: 1 }, { x: 2 }];
+    const result = await attach(rows, 'rows', attachmentOf(probas, 'species', ['cat', 'dog']), noRows);
+    assert.deepEqual(result, [
+      { x: 1, species: 'dog', species_probabilities: { cat: 0.2, dog: 0.8 } },
+      { x: 2, species: 'cat', species_probabilities: { cat: 0.5, dog: 0.5 } },
+    ]);
+    assert.deepEqual(rows, [{ x: 1 }, { x: 2 }]);
+  });
+
+  it('an object stays an object', async () => {
+    const labels: Prediction = { kind: 'labels', values: [true] };
+    assert.deepEqual(await attach({ x: 1 }, 'row', attachmentOf(labels, 'p', undefined), noRows), {
+      x: 1,
+      p: true,
+    });
+  });
+
+  it('columns gain columns, a matrix a header and cells', async () => {
+    const columns = { x: [1, 2] };
+    const attachment = attachmentOf(probas, 'p', undefined);
+    assert.deepEqual(await attach(columns, 'columns', attachment, noRows), {
+      x: [1, 2],
+      p: [1, 0],
+      p_probabilities: [
+        { 0: 0.2, 1: 0.8 },
+        { 0: 0.5, 1: 0.5 },
+      ],
+    });
+    assert.deepEqual(columns, { x: [1, 2] });
+    const matrix = [['x'], [1], [2]];
+    assert.deepEqual(await attach(matrix, 'matrix', attachment, noRows), [
+      ['x', 'p', 'p_probabilities'],
+      [1, 1, { 0: 0.2, 1: 0.8 }],
+      [2, 0, { 0: 0.5, 1: 0.5 }],
+    ]);
+    assert.deepEqual(matrix, [['x'], [1], [2]]);
+  });
+
+  it('any other form becomes rows', async () => {
+    const numbers: Prediction = { kind: 'numbers', values: [1.5, 2.5] };
+    const result = await attach('x\n1\n2', 'parsed', attachmentOf(numbers, 'p', undefined), () =>
+      Promise.resolve([{ x: 1 }, { x: 2 }]),
+    );
+    assert.deepEqual(result, [
+      { x: 1, p: 1.5 },
+      { x: 2, p: 2.5 },
+    ]);
+  });
+
+  it('quantiles and full distributions', async () => {
+    const quantiles: Prediction = {
+      kind: 'quantiles',
+      quantiles: [0.1, 0.9],
+      values: [
+        [1, 2],
+        [3, 4],
+      ],
+    };
+    assert.deepEqual(await attach([{}, {}], 'rows', attachmentOf(quantiles, 'p', undefined), noRows), [
+      { p: { '0.1': 1, '0.9': 3 } },
+      { p: { '0.1': 2, '0.9': 4 } },
+    ]);
+    const full: Prediction = {
+      kind: 'full',
+      value: {
+        mean: [5],
+        median: [4],
+        mode: [3],
+        quantiles: Array.from({ length: 9 }, (_, q) => [q]),
+        borders: [0, 1],
+        logits: [[0]],
+      },
+    };
+    const [row] = (await attach([{}], 'rows', attachmentOf(full, 'p', undefined), noRows)) as {
+      p: { mean: number; median: number; mode: number; quantiles: Record<string, number> };
+    }[];
+    assert.equal(row!.p.mean, 5);
+    assert.equal(row!.p.median, 4);
+    assert.equal(row!.p.mode, 3);
+    assert.deepEqual(Object.keys(row!.p.quantiles).sort(), [
+      '0.1',
+      '0.2',
+      '0.3',
+      '0.4',
+      '0.5',
+      '0.6',
+      '0.7',
+      '0.8',
+      '0.9',
+    ]);
+    assert.equal(row!.p.quantiles['0.9'], 8);
+  });
+
+  it('columns, labels and properties of any name survive', async () => {
+    const row = JSON.parse('{"__proto__": 1, "constructor": 2}') as Record<string, unknown>;
+    const one: Prediction = { kind: 'probas', values: [[0.4, 0.6]] };
+    const result = (await attach(
+      [row],
+      'rows',
+      attachmentOf(one, '__proto__', ['__proto__', 'toString']),
+      noRows,
+    )) as object[];
+    const attached = result[0]!;
+    assert.deepEqual(Object.keys(attached).sort(), ['__proto__', '__proto___probabilities', 'constructor']);
+    assert.equal(Object.getOwnPropertyDescriptor(attached, '__proto__')?.value, 'toString');
+    const probabilities = Object.getOwnPropertyDescriptor(attached, '__proto___probabilities')
+      ?.value as object;
+    assert.deepEqual(Object.entries(probabilities), [
+      ['__proto__', 0.4],
+      ['toString', 0.6],
+    ]);
+    assert.equal(Object.getOwnPropertyDescriptor(row, '__proto__')?.value, 1);
+  });
+
+  it('refuses to join unlike counts', async () => {
+    await assert.rejects(attach([{}], 'rows', attachmentOf(probas, 'p', undefined), noRows), {
+      code: 'internal',
+    });
+  });
+
+  it('gives the event loop its turns while it attaches 200,000 rows', async () => {
+    const rows = Array.from({ length: 200_000 }, (_, x) => ({ x }));
+    const many: Prediction = { kind: 'probas', values: rows.map(() => [0.3, 0.7]) };
+    let turns = 0;
+    let attached = false;
+    const count = (): void => {
+      turns++;
+      if (!attached) {
+        setImmediate(count);
+      }
+    };
+    setImmediate(count);
+    const began = performance.now();
+    const result = (await attach(rows, 'rows', attachmentOf(many, 'p', ['a', 'b']), noRows)) as unknown[];
+    attached = true;
+    const slice = (performance.now() - began) / turns;
+    assert.equal(result.length, 200_000);
+    assert.ok(turns > 3 && slice < 40, `${turns} turns of ${slice} ms`);
+  });
+});

@@ -1,0 +1,152 @@
+import { strict as assert } from 'node:assert';
+import fc from 'fast-check';
+import {
+  limitSetOf,
+  maxAnswerRows,
+  maxTestRows,
+  sizeExcess,
+  testExcess,
+  trainExcess,
+  versionOf,
+} from '../../../dist/src/scoring/limits';
+import { LimitsCache } from '../../../dist/src/scoring/limits-cache';
+import type { ClientPort } from '../../../dist/src/scoring/client-port';
+import { ServiceError } from '../../../dist/src/wire/service-error';
+import type { ModelLimits } from '../../../dist/src/wire/types';
+
+const LIMITS: ModelLimits = {
+  default_model_version: 'v2',
+  max_model_limit: { train_set_max_rows: 7 },
+  model_limits: {
+    v2: { train_set_max_rows: 100, max_cols: 5, max_classes: 3, train_set_max_cells: 400 },
+    'v3.5': { train_set_max_rows: 1000 },
+    'v3.5-fast': { train_set_max_rows: 2000 },
+  },
+  dataset_max_size_bytes: 1000,
+};
+
+describe('limits', () => {
+  it('the version is the longest key that model_path contains, else the default', () => {
+    assert.equal(versionOf(LIMITS, {}), 'v2');
+    assert.equal(versionOf(LIMITS, { model_path: 'auto' }), 'v2');
+    assert.equal(versionOf(LIMITS, { model_path: 'v3.5_default' }), 'v3.5');
+    assert.equal(versionOf(LIMITS, { model_path: 'v3.5-fast_default' }), 'v3.5-fast');
+  });
+
+  it('an unknown version has the limits of max_model_limit, even one named like an inherited property', () => {
+    assert.deepEqual(limitSetOf(LIMITS, 'v9'), { train_set_max_rows: 7 });
+    assert.deepEqual(limitSetOf(LIMITS, 'constructor'), { train_set_max_rows: 7 });
+    assert.deepEqual(limitSetOf({}, 'v9'), {});
+  });
+
+  it('names each limit that a train set goes beyond; what is at the limit passes', () => {
+    const set = limitSetOf(LIMITS, 'v2');
+    assert.deepEqual(trainExcess(set, { rows: 100, columns: 4, classes: 3 }), []);
+    assert.deepEqual(trainExcess(set, { rows: 101, columns: 6, classes: 4 }), [
+      { limit: 'train_set_max_rows', value: 101, max: 100 },
+      { limit: 'train_set_max_cells', value: 606, max: 400 },
+      { limit: 'max_cols', value: 6, max: 5 },
+      { limit: 'max_classes', value: 4, max: 3 },
+    ]);
+    assert.deepEqual(trainExcess({}, { rows: 1e9, columns: 1e6 }), []);
+    assert.deepEqual(sizeExcess(LIMITS, 1001), [{ limit: 'dataset_max_size_bytes', value: 1001, max: 1000 }]);
+    assert.deepEqual(sizeExcess({}, 1e12), []);
+  });
+
+  it('rows of a test set: the tightest of all bounds, at least 1, and never beyond a limit', () => {
+    const bound = fc.option(fc.integer({ min: 1, max: 10_000 }), { nil: undefined });
+    fc.assert(
+      fc.property(
+        fc.record({
+          test_set_max_rows: bound,
+          predict_row_pairs_budget: bound,
+          test_set_max_cells: bound,
+          test_set_max_rows_w_full_regression_output: bound,
+        }),
+        fc.integer({ min: 0, max: 200 }),
+        fc.integer({ min: 1, max: 50 }),
+        fc.constantFrom('full' as const, 'mean' as const),
+        (set, trainRows, columns, outputType) => {
+          const rows = maxTestRows(set, { trainRows, columns, outputType });
+          assert.ok(rows >= 1);
+          const excess = (count: number) =>
+            testExcess(set, { rows: count, columns }, { trainRows, outputType });
+          if (rows > 1) {
+            assert.deepEqual(excess(rows), []);
+          }
+          if (rows < Infinity) {
+            assert.notDeepEqual(excess(rows + 1), []);
+          }
+        },
+      ),
+    );
+  });
+
+  it('an answer has at most 100,000 numbers', () => {
+    assert.equal(maxAnswerRows('mean', 0, 0), 100_000);
+    assert.equal(maxAnswerRows('probas', 160, 0), 625);
+    assert.equal(maxAnswerRows('quantiles', 0, 9), 11_111);
+    assert.ok(maxAnswerRows('full', 0, 0) >= 10);
+  });
+});
+
+describe('LimitsCache', () => {
+  function cache(answers: (ModelLimits | ServiceError)[]) {
+    const warnings: string[] = [];
+    let asked = 0;
+    let now = 0;
+    const client = {
+      getModelLimits: () => {
+        const answer = answers[Math.min(asked++, answers.length - 1)]!;
+        return answer instanceof ServiceError ? Promise.reject(answer) : Promise.resolve(answer);
+      },
+    } as unknown as ClientPort;
+    const limits = new LimitsCache(
+      () => Promise.resolve(client),
+      (text) => warnings.push(text),
+      () => now,
+    );
+    return { limits, warnings, asked: () => asked, pass: (ms: number) => (now += ms) };
+  }
+  const away = new ServiceError('service.unavailable', 'away');
+  const gone = new ServiceError('not_found', 'no such route');
+  const HOUR = 3_600_000;
+
+  it('asks once an hour, and at the same time only once', async () => {
+    const { limits, asked, pass } = cache([LIMITS]);
+    await Promise.all([limits.forChecks(), limits.forChecks(), limits.get()]);
+    assert.equal(asked(), 1);
+    pass(HOUR + 1);
+    await limits.get();
+    assert.equal(asked(), 2);
+  });
+
+  it('serves older limits while the service is away', async () => {
+    const { limits, pass } = cache([LIMITS, away]);
+    await limits.get();
+    pass(2 * HOUR);
+    assert.equal(await limits.get(), LIMITS);
+    assert.equal(await limits.forChecks(), LIMITS);
+  });
+
+  it('without the route there are no checks and one warning; the limits node errs', async () => {
+    const { limits, warnings, asked, pass } = cache([gone]);
+    assert.deepEqual(await limits.forChecks(), {});
+    assert.deepEqual(await limits.forChecks(), {});
+    assert.equal(asked(), 1);
+    pass(HOUR + 1);
+    await limits.forChecks();
+    await new Promise(setImmediate);
+    assert.equal(warnings.length, 1);
+    await assert.rejects(limits.get(), { code: 'not_found' });
+  });
+
+  it('a service that is away does not stop the work before it begins, nor is it asked again at once', async () => {
+    const { limits, asked, pass } = cache([away, LIMITS]);
+    assert.deepEqual(await limits.forChecks(), {});
+    assert.deepEqual(await limits.forChecks(), {});
+    assert.equal(asked(), 1);
+    pass(31_000);
+    assert.equal(await limits.forChecks(), LIMITS);
+  });
+});

@@ -1,0 +1,243 @@
+import { strict as assert } from 'node:assert';
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ModelCards } from '../../../dist/src/scoring/model-cards';
+import type { ModelCard } from '../../../dist/src/scoring/types';
+
+function card(name: string, fittedId = `fitted-${name}`): ModelCard {
+  return {
+    name,
+    fitted_train_set_id: fittedId,
+    train_set_upload_id: `upload-${name}`,
+    task: 'classification',
+    target: 'species',
+    columns: [{ name: '__proto__', type: 'number' }],
+    classes: ['a', 'b'],
+    rows: 10,
+    options: { n_estimators: 4 },
+    service: 'embedded',
+    fitted_at: '2026-01-01T00:00:00.000Z',
+  };
+}
+
+describe('ModelCards', () => {
+  let folder: string;
+  let file: string;
+  let warnings: string[];
+  const opened: ModelCards[] = [];
+  const open = (service = 'embedded', at = file): ModelCards => {
+    const cards = new ModelCards({ path: at, service, onWarning: (text) => warnings.push(text) });
+    opened.push(cards);
+    return cards;
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'cards-'));
+    file = path.join(folder, 'tabular-prediction', 'models.json');
+    warnings = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((cards) => cards.close()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('are known again after a restart, uploads and dead ones too', async () => {
+    const first = open();
+    first.put(card('pump'), 'print');
+    first.put(card('gone'));
+    first.markDead('fitted-gone');
+    first.putUpload({
+      set: 'train',
+      id: 'u1',
+      format: 'parquet',
+      rows: 3,
+      bytes: 9,
+      hash: 'h',
+      reused: false,
+      columns: [],
+    });
+    await first.close();
+    const second = open();
+    assert.deepEqual(second.get('pump'), card('pump'));
+    assert.deepEqual(second.byFittedId('fitted-pump'), card('pump'));
+    assert.deepEqual(second.byFingerprint('print', 'pump'), card('pump'));
+    assert.equal(second.get('gone'), undefined);
+    assert.equal(second.upload('u1')?.rows, 3);
+    assert.deepEqual(
+      second.list().map(({ name, dead }) => [name, dead]),
+      [
+        ['gone', true],
+        ['pump', undefined],
+      ],
+    );
+    assert.deepEqual(warnings, []);
+  });
+
+  it('are kept apart by service, in one file shared by all that open it', async () => {
+    const one = open('embedded');
+    const same = open('embedded');
+    const other = open('https://api.example.org/svc');
+    let changes = 0;
+    same.onChange(() => changes++);
+    one.put(card('pump', 'id-embedded'));
+    other.put(card('pump', 'id-hosted'));
+    assert.equal(same.get('pump')?.fitted_train_set_id, 'id-embedded');
+    assert.equal(changes, 1);
+    await Promise.all([one.close(), same.close(), other.close()]);
+    assert.equal(open('https://api.example.org/svc').get('pump')?.fitted_train_set_id, 'id-hosted');
+    assert.equal(open('embedded').get('pump')?.fitted_train_set_id, 'id-embedded');
+  });
+
+  it('a burst of cards shares a write; flush resolves when the last one is on disk', async () => {
+    const cards = open();
+    for (let i = 0; i < 100; i++) {
+      cards.put(card(`m${i}`));
+    }
+    assert.equal(existsSync(file), false);
+    await cards.flush();
+    const body = JSON.parse(readFileSync(file, 'utf8')) as {
+      services: { embedded: { models: unknown[] } };
+    };
+    assert.equal(body.services.embedded.models.length, 100);
+    assert.deepEqual(readdirSync(path.dirname(file)), ['models.json']);
+  });
+
+  it('a model that was found dead is asked for again after its fit', () => {
+    const cards = open();
+    cards.put(card('pump', 'id-1'), 'print');
+    cards.markDead('id-1');
+    assert.equal(cards.get('pump'), undefined);
+    assert.equal(cards.byFingerprint('print', 'pump'), undefined);
+    cards.put(card('pump', 'id-2'));
+    assert.equal(cards.get('pump')?.fitted_train_set_id, 'id-2');
+    assert.equal(cards.byFittedId('id-1'), undefined);
+  });
+
+  it('a fit that began earlier and ends later does not replace a newer one', async () => {
+    const cards = open();
+    const slow = cards.beginFit('pump');
+    const quick = cards.beginFit('pump');
+    const end = cards.fitEnd('pump');
+    quick.done(card('pump', 'new'));
+    await end;
+    slow.done(card('pump', 'old'));
+    assert.equal(cards.get('pump')?.fitted_train_set_id, 'new');
+    assert.equal(cards.fitEnd('pump'), undefined);
+  });
+
+  it('a corrupt file is set aside with one warning', async () => {
+    const first = open();
+    first.put(card('pump'));
+    await first.close();
+    for (const text of [
+      '{"version":1,"services":{"embedded":{"models":[{"ca',
+      '[]',
+      '{"version":1}',
+      'null',
+    ]) {
+      warnings = [];
+      writeFileSync(file, text);
+      const cards = open();
+      assert.equal(cards.get('pump'), undefined);
+      assert.equal(warnings.length, 1);
+      const aside = readdirSync(path.dirname(file)).filter((name) => name.includes('corrupt'));
+      assert.equal(aside.length, 1);
+      assert.equal(readFileSync(path.join(path.dirname(file), aside[0]!), 'utf8'), text);
+      rmSync(path.join(path.dirname(file), aside[0]!));
+      cards.put(card('pump'));
+      await cards.close();
+      assert.equal(open().get('pump')?.name, 'pump');
+      await Promise.all(opened.splice(0).map((one) => one.close()));
+    }
+  });
+
+  it('without a place to write they are kept in memory, with one warning', async () => {
+    // A file stands where the folder should be: not even root can write there.
+    writeFileSync(path.join(folder, 'blocked'), '');
+    const cards = open('embedded', path.join(folder, 'blocked', 'models.json'));
+    cards.put(card('pump'));
+    await cards.flush();
+    cards.put(card('drive'));
+    await cards.flush();
+    assert.equal(cards.get('drive')?.name, 'drive');
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]!, /memory only/);
+  });
+
+  it('a write that fails later warns once, and is made good when the folder can be written again', async function () {
+    if (process.getuid?.() === 0) {
+      // Root may write anywhere: take the folder itself away instead.
+      const cards = open();
+      cards.put(card('a'));
+      await cards.flush();
+      rmSync(path.dirname(file), { recursive: true });
+      writeFileSync(path.dirname(file), '');
+      cards.put(card('b'));
+      await cards.flush();
+      cards.put(card('c'));
+      await cards.flush();
+      assert.equal(warnings.length, 1);
+      rmSync(path.dirname(file));
+      cards.put(card('d'));
+      await cards.close();
+      assert.equal(open().list().length, 4);
+      return;
+    }
+    const cards = open();
+    cards.put(card('a'));
+    await cards.flush();
+    chmodSync(path.dirname(file), 0o500);
+    cards.put(card('b'));
+    await cards.flush();
+    assert.equal(warnings.length, 1);
+    chmodSync(path.dirname(file), 0o700);
+    cards.put(card('c'));
+    await cards.close();
+    assert.equal(open().list().length, 3);
+  });
+
+  it('survive a kill at any moment: the file is whole, and holds every card that was flushed', async () => {
+    const script = `
+      const { ModelCards } = require(${JSON.stringify(require.resolve('../../../dist/src/scoring/model-cards'))});
+      const cards = new ModelCards({ path: ${JSON.stringify(file)}, service: 'embedded' });
+      const base = ${JSON.stringify(card('x'))};
+      (async () => {
+        for (let i = cards.list().length; ; i++) {
+          cards.put({ ...base, name: 'm' + i, fitted_train_set_id: 'id' + i, description: 'x'.repeat(5000) });
+          await cards.flush();
+          process.stdout.write(i + '\\n');
+        }
+      })();`;
+    let flushed = 0;
+    for (let round = 0; round < 6; round++) {
+      const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+      let output = '';
+      await new Promise<void>((resolve) => {
+        child.stdout.on('data', (chunk: Buffer) => {
+          output += chunk.toString();
+          if (output.split('\n').length > 5 + round * 7) {
+            child.kill('SIGKILL');
+          }
+        });
+        child.on('close', () => resolve());
+      });
+      const last = Number(output.trim().split('\n').at(-1));
+      flushed = Math.max(flushed, last + 1);
+      const cards = open();
+      assert.ok(cards.list().length >= flushed, `${cards.list().length} of ${flushed}`);
+      await cards.close();
+    }
+    assert.deepEqual(warnings, []);
+  });
+});
