@@ -7,10 +7,15 @@ import { Ordered } from './ordered';
 import { withoutSecrets } from './secrets';
 import { StatusLine } from './status-line';
 
-/** Time for aborted work to end by itself when the node closes; Node-RED waits 15 s for the whole. */
-const DRAIN_MS = 6_000;
-/** Time for the node's own closing, beside that. */
-const CLOSE_MS = 8_000;
+/** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
+export interface Patience {
+  /** For aborted work to end by itself. */
+  drainMs: number;
+  /** For the node's own closing, beside that. */
+  closeMs: number;
+}
+
+export const PATIENCE: Patience = { drainMs: 6_000, closeMs: 8_000 };
 
 /** What a message leaves with: one message, one per output (null: nothing there), or nothing at all. */
 export type Output = Message | (Message | null)[] | undefined;
@@ -38,7 +43,7 @@ export interface Job<T> {
  * ServiceError that a Catch node sees with code, message and cause. On close the work is aborted, what is
  * left is settled with the code `closed`, and one warning tells how many messages that were.
  */
-export function attach<T>(node: FlowNode, red: Red, job: Job<T>): Work {
+export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATIENCE): Work {
   const controller = new AbortController();
   // Each message under way listens to this one signal.
   setMaxListeners(0, controller.signal);
@@ -82,8 +87,8 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>): Work {
   });
 
   async function close(removed: boolean): Promise<void> {
-    const freed = bounded(() => job.close?.(removed), CLOSE_MS, node);
-    await inFlight.drained(DRAIN_MS);
+    const freed = bounded(() => job.close?.(removed), patience.closeMs, node);
+    await inFlight.drained(patience.drainMs);
     inFlight.settleAll(closedError());
     if (cut > 0) node.warn(text(red, 'warning.closed', { count: cut }));
     status.end();

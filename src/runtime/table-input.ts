@@ -43,7 +43,12 @@ export function tableReader(
     async read(msg) {
       const value = await new Promise<unknown>((resolve, reject) => {
         try {
-          evaluate(msg, (error, result) => (error ? reject(unreadable(place, error)) : resolve(result)));
+          evaluate(msg, (error, result) => {
+            // A property of a property that is not there.
+            if (error instanceof TypeError && type === 'msg') resolve(undefined);
+            else if (error) reject(unreadable(place, error));
+            else resolve(result);
+          });
         } catch (error) {
           reject(unreadable(place, error));
         }

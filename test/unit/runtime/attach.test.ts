@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attach, PATIENCE, type Job } from '../../../dist/src/runtime/attach';
+import { ServiceError } from '../../../dist/src/wire/service-error';
+import { fakeNode, fakeRed, type Taken } from './fake';
+
+const red = fakeRed();
+const BRISK = { drainMs: 100, closeMs: 150 };
+
+function attached<T>(job: Partial<Job<T>>) {
+  const node = fakeNode();
+  attach(node, red, { read: () => undefined as T, run: (_input, msg) => msg, ...job }, BRISK);
+  return node;
+}
+
+function onlyError(taken: Taken): ServiceError {
+  assert.equal(taken.done.length, 1);
+  const [error] = taken.done;
+  assert.ok(error instanceof ServiceError);
+  return error;
+}
+
+describe('attach: one message, one done', () => {
+  it('sends the output and is done once', async () => {
+    const node = attached({
+      read: (msg) => msg.payload,
+      run: (payload, msg) => ({ ...msg, payload: [payload] }),
+    });
+    const taken = node.take({ payload: 7 });
+    await taken.settled;
+    assert.deepEqual(taken.sent, [{ _msgid: 'm', payload: [7] }]);
+    assert.deepEqual(taken.done, [undefined]);
+  });
+
+  it('is done without an output where the handler has none', async () => {
+    const taken = attached({ run: () => undefined }).take({});
+    await taken.settled;
+    assert.deepEqual(taken.sent, []);
+    assert.deepEqual(taken.done, [undefined]);
+  });
+
+  const failures: [string, Partial<Job<unknown>>, string][] = [
+    ['a throw while reading', { read: () => fail(new ServiceError('table.empty', 'x')) }, 'table.empty'],
+    [
+      'a rejected reading',
+      { read: () => Promise.reject(new ServiceError('table.empty', 'x')) },
+      'table.empty',
+    ],
+    ['a throw in the work', { run: () => fail(new ServiceError('fit.failed', 'x')) }, 'fit.failed'],
+    ['a rejected work', { run: () => Promise.reject(new ServiceError('fit.failed', 'x')) }, 'fit.failed'],
+    ['an error that is none of ours', { run: () => fail(new TypeError('x')) }, 'internal'],
+    ['a thrown text', { run: () => fail('x' as unknown as Error) }, 'internal'],
+  ];
+  for (const [name, job, code] of failures) {
+    it(`${name} ends in one error with its code, and the next message is taken`, async () => {
+      let broken = true;
+      const node = attached({
+        read: (msg, work) => (broken ? job.read?.(msg, work) : undefined),
+        run: (input, msg, work) => (broken && job.run ? job.run(input, msg, work) : msg),
+      });
+      const taken = node.take({});
+      await taken.settled;
+      assert.equal(onlyError(taken).code, code);
+      assert.deepEqual(taken.sent, []);
+      broken = false;
+      const next = node.take({});
+      await next.settled;
+      assert.deepEqual(next.done, [undefined]);
+    });
+  }
+
+  it('shows a red ring with the code', async () => {
+    const node = attached({ run: () => fail(new ServiceError('model.unknown', 'x')) });
+    await node.take({}).settled;
+    assert.deepEqual(node.statuses.at(-1), { fill: 'red', shape: 'ring', text: 'model.unknown' });
+  });
+
+  it('keeps code, message and cause, and takes secrets out of them', async () => {
+    const cause = { status: 401, serviceCode: 'auth of tok-secret' };
+    const node = attached({
+      secrets: () => ['tok-secret'],
+      run: () => fail(new ServiceError('auth.unauthorized', 'Bearer tok-secret is refused', cause)),
+    });
+    const taken = node.take({});
+    await taken.settled;
+    const error = onlyError(taken);
+    assert.equal(error.code, 'auth.unauthorized');
+    assert.equal(error.message, 'Bearer *** is refused');
+    assert.deepEqual(error.cause, { status: 401, serviceCode: 'auth of ***' });
+    assert.ok(!String(error.stack).includes('tok-secret'));
+  });
+
+  it('reads in order of arrival even where the first reading is slow, and works side by side', async () => {
+    const order: string[] = [];
+    let atWork = 0;
+    let most = 0;
+    const node = attached({
+      read: async (msg) => {
+        await sleep(Number(msg.payload));
+        order.push(`read ${String(msg.payload)}`);
+      },
+      run: async (_input, msg) => {
+        most = Math.max(most, ++atWork);
+        await sleep(30);
+        atWork--;
+        return msg;
+      },
+    });
+    await Promise.all([20, 10, 0].map((payload) => node.take({ payload }).settled));
+    assert.deepEqual(order, ['read 20', 'read 10', 'read 0']);
+    assert.ok(most > 1);
+  });
+});
+
+describe('attach: close', () => {
+  it('aborts the work, settles every message as closed and warns once with the count', async () => {
+    const node = attached({
+      run: (_input, _msg, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('socket hang up')));
+        }),
+    });
+    const taken = [node.take({}), node.take({}), node.take({})];
+    await sleep(5);
+    await node.shut();
+    for (const one of taken) assert.equal(onlyError(one).code, 'closed');
+    assert.equal(node.warnings.length, 1);
+    assert.match(node.warnings[0]!, /warning\.closed \{"count":3\}/);
+  });
+
+  it("settles work that never ends, within Node-RED's patience, and drops its late result", async () => {
+    let finish: (() => void) | undefined;
+    const node = attached({
+      run: (_input, msg) => new Promise((resolve) => (finish = () => resolve(msg))),
+    });
+    const taken = node.take({});
+    await sleep(5);
+    const start = performance.now();
+    await node.shut();
+    assert.ok(performance.now() - start < 1_000);
+    assert.equal(onlyError(taken).code, 'closed');
+    finish?.();
+    await sleep(5);
+    assert.deepEqual(taken.sent, []);
+    assert.equal(taken.done.length, 1);
+  });
+
+  it('waits no longer than Node-RED does', () => {
+    assert.ok(Math.max(PATIENCE.drainMs, PATIENCE.closeMs) < 10_000);
+  });
+
+  it('settles at once what comes after the close began', async () => {
+    const node = attached({});
+    await node.shut();
+    const taken = node.take({});
+    await taken.settled;
+    assert.equal(onlyError(taken).code, 'closed');
+  });
+
+  it('closes in time though its own closing hangs, and says nothing where nothing was cut', async () => {
+    const node = attached({ close: () => new Promise(() => undefined) });
+    const start = performance.now();
+    await node.shut();
+    assert.ok(performance.now() - start < 1_000);
+    assert.deepEqual(node.warnings, []);
+  });
+
+  it('tells its own closing whether the node was removed', async () => {
+    const told: boolean[] = [];
+    await attached({ close: (removed) => void told.push(removed) }).shut(true);
+    await attached({ close: (removed) => void told.push(removed) }).shut(false);
+    assert.deepEqual(told, [true, false]);
+  });
+});
+
+function fail(error: Error): never {
+  throw error;
+}

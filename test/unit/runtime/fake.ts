@@ -1,0 +1,68 @@
+import { EventEmitter } from 'node:events';
+import type { NodeStatus } from 'node-red';
+import type { FlowNode, Message, Red } from '../../../dist/src/runtime/node-red';
+import { util } from '@node-red/util';
+
+/** One message as a fake node took it: what was sent, and each call of `done`. */
+export interface Taken {
+  sent: unknown[];
+  done: (Error | undefined)[];
+  settled: Promise<void>;
+}
+
+/** A node of Node-RED as far as runtime touches it, with its input and close at hand. */
+export interface FakeNode extends FlowNode {
+  take(msg: Partial<Message>): Taken;
+  shut(removed?: boolean): Promise<void>;
+  statuses: NodeStatus[];
+  warnings: string[];
+  errors: { error: Error; msg: unknown }[];
+}
+
+export function fakeNode(id = 'n1'): FakeNode {
+  const emitter = new EventEmitter();
+  const statuses: NodeStatus[] = [];
+  const warnings: string[] = [];
+  const errors: FakeNode['errors'] = [];
+  const node = Object.assign(emitter, {
+    id,
+    type: 'fake',
+    name: '',
+    statuses,
+    warnings,
+    errors,
+    status: (status: NodeStatus) => void statuses.push(status),
+    warn: (text: string) => void warnings.push(text),
+    debug: () => undefined,
+    error: (error: Error, msg: unknown) => void errors.push({ error, msg }),
+    take(msg: Partial<Message>): Taken {
+      const sent: unknown[] = [];
+      const done: (Error | undefined)[] = [];
+      const settled = new Promise<void>((resolve) => {
+        emitter.emit(
+          'input',
+          Object.assign(msg, { _msgid: msg._msgid ?? 'm' }),
+          (output: unknown) => void sent.push(output),
+          (error?: Error) => {
+            done.push(error);
+            resolve();
+          },
+        );
+      });
+      return { sent, done, settled };
+    },
+    shut: (removed = false) => new Promise<void>((resolve) => void emitter.emit('close', removed, resolve)),
+  });
+  return node as unknown as FakeNode;
+}
+
+/** Node-RED's API with its real util; texts are their own keys, as in its own test helper. */
+export function fakeRed(nodes: Record<string, unknown> = {}, settings: Record<string, unknown> = {}): Red {
+  return {
+    util,
+    settings,
+    nodes: { getNode: (id: string) => nodes[id] },
+    _: (key: string, values?: Record<string, unknown>) =>
+      values === undefined ? key : `${key} ${JSON.stringify(values)}`,
+  } as unknown as Red;
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Message } from '../../../dist/src/runtime/node-red';
+import { Sequences, withoutSequence } from '../../../dist/src/runtime/sequences';
+import type { ServiceError } from '../../../dist/src/wire/service-error';
+
+function sequences(idleMs = 60_000) {
+  const given: { error: ServiceError; last: Message }[] = [];
+  const all = new Sequences({ idleMs, onIncomplete: (error, last) => void given.push({ error, last }) });
+  const add = (msg: Partial<Message>) => all.add(msg as Message, msg.payload);
+  return { all, add, given };
+}
+
+const part = (id: string, index: number, payload: unknown, more: object = {}) => ({
+  payload,
+  parts: { id, index, ...more },
+});
+
+describe('Sequences', () => {
+  it('ends when count parts have come, as split sends them', async () => {
+    const { add } = sequences();
+    assert.deepEqual(await add(part('a', 0, { x: 1 }, { count: 3 })), { complete: false });
+    assert.deepEqual(await add(part('a', 1, { x: 2 }, { count: 3 })), { complete: false });
+    assert.deepEqual(await add(part('a', 2, { x: 3 }, { count: 3 })), {
+      complete: true,
+      table: [{ x: 1 }, { x: 2 }, { x: 3 }],
+    });
+  });
+
+  it('keeps interleaved sequences apart by id', async () => {
+    const { add } = sequences();
+    await add(part('a', 0, { x: 1 }, { count: 2 }));
+    await add(part('b', 0, { x: 10 }, { count: 2 }));
+    assert.deepEqual(await add(part('b', 1, { x: 20 }, { count: 2 })), {
+      complete: true,
+      table: [{ x: 10 }, { x: 20 }],
+    });
+    assert.deepEqual(await add(part('a', 1, { x: 2 }, { count: 2 })), {
+      complete: true,
+      table: [{ x: 1 }, { x: 2 }],
+    });
+  });
+
+  it('takes a count that comes late, with the lines of a file joined again (file in)', async () => {
+    const { add } = sequences();
+    const line = (index: number, payload: string, more: object = {}) =>
+      part('f', index, payload, { ch: '\n', type: 'string', ...more });
+    await add(line(0, 'x,y'));
+    await add(line(1, '1,2'));
+    assert.deepEqual(await add(line(2, '', { count: 3 })), { complete: true, table: 'x,y\n1,2\n' });
+  });
+
+  it('takes the empty last packet of a streamed file, whose size is a multiple of the buffer', async () => {
+    const { add } = sequences();
+    const bytes = (text: string) => Buffer.from(text);
+    await add(part('f', 0, bytes('x\n'), { type: 'buffer', ch: '' }));
+    await add(part('f', 1, bytes('1\n'), { type: 'buffer', ch: '' }));
+    const end = await add({ parts: { id: 'f', index: 2, count: 2 } });
+    assert.ok(end.complete);
+    assert.equal(String(end.table), 'x\n1\n');
+  });
+
+  it('ends with msg.complete, with a row and without one (csv)', async () => {
+    const withRow = sequences();
+    await withRow.add(part('c', 0, { x: 1 }, { count: NaN }));
+    assert.deepEqual(await withRow.add({ ...part('c', 1, { x: 2 }), complete: true }), {
+      complete: true,
+      table: [{ x: 1 }, { x: 2 }],
+    });
+    const bare = sequences();
+    await bare.add(part('c', 0, { x: 1 }));
+    assert.deepEqual(await bare.add({ complete: true }), { complete: true, table: [{ x: 1 }] });
+  });
+
+  it('lets a bare complete end the sequence that had the last part', async () => {
+    const { add, all } = sequences();
+    await add(part('a', 0, { x: 1 }));
+    await add(part('b', 0, { x: 10 }));
+    await add(part('a', 1, { x: 2 }));
+    assert.deepEqual(await add({ complete: true }), { complete: true, table: [{ x: 1 }, { x: 2 }] });
+    assert.equal(all.waiting, 1);
+  });
+
+  it('takes arrays of rows as parts, as a database node sends them', async () => {
+    const { add } = sequences();
+    await add(part('d', 0, [{ x: 1 }, { x: 2 }]));
+    assert.deepEqual(await add({ ...part('d', 1, [{ x: 3 }]), complete: true }), {
+      complete: true,
+      table: [{ x: 1 }, { x: 2 }, { x: 3 }],
+    });
+  });
+
+  it('takes a message without parts as a table of its own', async () => {
+    const { add } = sequences();
+    await add(part('a', 0, { x: 1 }));
+    assert.deepEqual(await add({ payload: [{ y: 1 }] }), { complete: true, table: [{ y: 1 }] });
+  });
+
+  it('ignores a bare complete with nothing open', async () => {
+    assert.deepEqual(await sequences().add({ complete: true }), { complete: false });
+  });
+
+  it('gives up a sequence that stops coming, with its last part', async () => {
+    const { add, given, all } = sequences(40);
+    await add(part('a', 0, { x: 1 }, { count: 5 }));
+    const last = { ...part('a', 1, { x: 2 }, { count: 5 }) };
+    await add(last);
+    await sleep(120);
+    assert.equal(given.length, 1);
+    assert.equal(given[0]?.error.code, 'sequence.incomplete');
+    assert.match(given[0].error.message, /after 2 of 5 parts/);
+    assert.equal(given[0].last, last);
+    assert.equal(all.waiting, 0);
+  });
+
+  it('does not give up while parts keep coming', async () => {
+    const { add, given } = sequences(150);
+    for (let i = 0; i < 6; i++) {
+      await add(part('a', i, { x: i }));
+      await sleep(40);
+    }
+    assert.deepEqual(given, []);
+  });
+
+  it('refuses a part of another kind, and the whole sequence at its end', async () => {
+    const { add } = sequences();
+    await add(part('a', 0, { x: 1 }, { count: 3 }));
+    await assert.rejects(add(part('a', 1, 'text', { count: 3 })), {
+      code: 'table.invalid',
+      message: /Part 2/,
+    });
+    await assert.rejects(add(part('a', 2, { x: 3 }, { count: 3 })), { code: 'sequence.incomplete' });
+  });
+
+  it('says that a sequence without rows is empty', async () => {
+    await assert.rejects(
+      sequences().add({ parts: { id: 'a', index: 0 }, complete: true }),
+      {
+        code: 'table.empty',
+      },
+    );
+  });
+
+  it('leaves no timer and no rows after clear', async () => {
+    const { add, all, given } = sequences(30);
+    await add(part('a', 0, { x: 1 }));
+    assert.equal(all.clear(), 1);
+    await sleep(60);
+    assert.deepEqual(given, []);
+  });
+});
+
+describe('withoutSequence', () => {
+  it('takes parts and complete off and brings an outer sequence to light', () => {
+    const plain = { _msgid: 'm', parts: { id: 'a', index: 1 }, complete: true };
+    withoutSequence(plain);
+    assert.deepEqual(plain, { _msgid: 'm' });
+    const outer = { id: 'outer', index: 4 };
+    const nested = { _msgid: 'm', parts: { id: 'a', index: 1, parts: outer } };
+    withoutSequence(nested);
+    assert.deepEqual(nested, { _msgid: 'm', parts: outer });
+  });
+});

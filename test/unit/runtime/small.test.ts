@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { columnNames } from '../../../dist/src/runtime/columns-seen';
+import { fromEnvironment } from '../../../dist/src/runtime/environment';
+import { hostedKey } from '../../../dist/src/runtime/service-handle';
+import { proxyOptions, serviceUrl, tlsOptions, tuning } from '../../../dist/src/runtime/client-options';
+import { modelChoice, requiredModel } from '../../../dist/src/runtime/models';
+import { filePath, modelsPath, serviceFolder } from '../../../dist/src/runtime/paths';
+import { tableReader } from '../../../dist/src/runtime/table-input';
+import type { Message } from '../../../dist/src/runtime/node-red';
+import { fakeNode, fakeRed } from './fake';
+
+describe('environment variables in a field', () => {
+  before(() => {
+    process.env.TABULAR_TEST = 'eu';
+  });
+  after(() => {
+    delete process.env.TABULAR_TEST;
+  });
+
+  it('take the place of ${NAME}, alone and inside a longer text', () => {
+    const read = (value: unknown) => fromEnvironment(fakeRed(), fakeNode(), value);
+    assert.equal(read('${TABULAR_TEST}'), 'eu');
+    assert.equal(read('https://${TABULAR_TEST}.api/${TABULAR_TEST}'), 'https://eu.api/eu');
+    assert.equal(read('a${TABULAR_NOT_SET}b'), 'ab');
+    assert.equal(read('TABULAR_TEST'), 'TABULAR_TEST');
+    assert.equal(read(900), '900');
+    assert.equal(read(undefined), '');
+  });
+});
+
+describe('column names at a glance', () => {
+  const cases: [string, unknown, string[]][] = [
+    ['rows', [{ a: 1, b: 2 }], ['a', 'b']],
+    ['one row', { a: 1 }, ['a']],
+    ['columns', { a: [1], b: [2] }, ['a', 'b']],
+    [
+      'a matrix',
+      [
+        ['a', 'b'],
+        [1, 2],
+      ],
+      ['a', 'b'],
+    ],
+    ['CSV', 'a;"b ""x""";c\n1;2;3', ['a', 'b "x"', 'c']],
+    ['an Arrow table', { schema: { fields: [{ name: 'a' }] } }, ['a']],
+    ['JSON text', '[{"a":1}]\n', []],
+    ['bytes', Buffer.from('a,b\n'), []],
+    ['nothing', null, []],
+    ['no rows', [], []],
+  ];
+  for (const [name, table, expected] of cases) {
+    it(`of ${name}`, () => assert.deepEqual(columnNames(table), expected));
+  }
+});
+
+describe('the address of a service', () => {
+  it('loses the slash at its end', () => {
+    assert.equal(serviceUrl(' https://a.example/x/ '), 'https://a.example/x');
+    assert.equal(hostedKey('https://a.example/x'), 'https://a.example/x/svc');
+  });
+
+  for (const wrong of ['', 'a.example', 'ftp://a.example', 'https://me:pw@a.example']) {
+    it(`is refused: "${wrong}"`, () => assert.throws(() => serviceUrl(wrong), { code: 'config.invalid' }));
+  }
+
+  it('has no password in its error', () => {
+    assert.throws(
+      () => serviceUrl('https://me:hush@a.example'),
+      (error: Error) => !error.message.includes('hush'),
+    );
+  });
+});
+
+describe('what the client is made of', () => {
+  const def = (more: object) =>
+    ({ id: 'c', type: 'tabular-config', name: '', z: '', ...more });
+
+  it('timeouts and counts with their defaults', () => {
+    assert.deepEqual(tuning(fakeRed(), fakeNode(), def({})), {
+      timeoutMs: 900_000,
+      retries: 4,
+      concurrency: 4,
+    });
+    assert.deepEqual(tuning(fakeRed(), fakeNode(), def({ timeout: '60', retries: 0, concurrency: '2' })), {
+      timeoutMs: 60_000,
+      retries: 0,
+      concurrency: 2,
+    });
+    assert.throws(() => tuning(fakeRed(), fakeNode(), def({ timeout: 'soon' })), {
+      code: 'validation.failed',
+    });
+  });
+
+  it('TLS settings from a tls-config node', () => {
+    const node = {
+      addTLSOptions: (o: object) =>
+        Object.assign(o, { ca: 'CA', servername: '', rejectUnauthorized: false, x: 1 }),
+    };
+    assert.deepEqual(tlsOptions(fakeRed({ t: node }), 't'), { ca: 'CA', rejectUnauthorized: false });
+    assert.equal(tlsOptions(fakeRed(), ''), undefined);
+    assert.throws(() => tlsOptions(fakeRed(), 'gone'), { code: 'config.invalid' });
+  });
+
+  it('a proxy with its user and its exceptions', () => {
+    const node = {
+      url: 'http://proxy.example:8080',
+      noproxy: ['localhost', ''],
+      credentials: { username: 'me', password: 'p@ss' },
+    };
+    assert.deepEqual(proxyOptions(fakeRed({ p: node }), 'p'), {
+      url: 'http://me:p%40ss@proxy.example:8080/',
+      noProxy: ['localhost'],
+    });
+    assert.throws(() => proxyOptions(fakeRed(), 'gone'), { code: 'config.invalid' });
+  });
+});
+
+describe('which model a message names', () => {
+  const card = { fitted_train_set_id: 'f', columns: [] };
+  const msg = (more: object) => ({ _msgid: 'm', ...more }) as Message;
+
+  it('the dialog, then msg.model, then msg.fitted_train_set_id', () => {
+    assert.deepEqual(modelChoice('a', msg({ model: 'b' })), { model: 'a' });
+    assert.deepEqual(modelChoice('', msg({ model: 'b', fitted_train_set_id: 'c' })), { model: 'b' });
+    assert.deepEqual(modelChoice('', msg({ model: card })), { model: card });
+    assert.deepEqual(modelChoice('', msg({ fitted_train_set_id: 'c' })), { fittedTrainSetId: 'c' });
+    assert.deepEqual(modelChoice('', msg({})), {});
+  });
+
+  it('is refused where it is none', () => {
+    assert.throws(() => requiredModel('', msg({})), { code: 'model.unknown' });
+    assert.throws(() => modelChoice('', msg({ model: 7 })), { code: 'validation.failed' });
+    assert.throws(() => modelChoice('', msg({ model: { a: 1 } })), { code: 'validation.failed' });
+  });
+});
+
+describe('paths', () => {
+  it('are in the user directory', () => {
+    const red = fakeRed({}, { userDir: '/data' });
+    assert.equal(modelsPath(red), '/data/tabular-prediction/models.json');
+    assert.equal(serviceFolder(red), '/data/tabular-prediction/service');
+  });
+
+  it('of files follow fileWorkingDirectory', () => {
+    assert.equal(filePath(fakeRed({}, { fileWorkingDirectory: '/work' }), 'a.csv'), '/work/a.csv');
+    assert.equal(filePath(fakeRed({}, { fileWorkingDirectory: '/work' }), '/x/a.csv'), '/x/a.csv');
+  });
+});
+
+describe('where a table is read and written', () => {
+  const reader = (def: object) => tableReader(fakeRed(), fakeNode(), def);
+  const msg = (more: object) => ({ _msgid: 'm', ...more }) as Message;
+
+  it('msg.payload by default, nested properties too', async () => {
+    assert.deepEqual(await reader({}).read(msg({ payload: [1] })), { value: [1] });
+    const nested = reader({ table: 'data.rows', tableType: 'msg' });
+    const message = msg({ data: { rows: [1] } });
+    assert.deepEqual(await nested.read(message), { value: [1] });
+    nested.write(message, [2]);
+    assert.deepEqual(message.data, { rows: [2] });
+  });
+
+  it('by JSONata, with the prediction then in msg.payload', async () => {
+    const jsonata = reader({ table: 'payload.rows[x > 1]', tableType: 'jsonata' });
+    const message = msg({ payload: { rows: [{ x: 1 }, { x: 2 }, { x: 3 }] } });
+    assert.deepEqual(JSON.parse(JSON.stringify(await jsonata.read(message))), {
+      value: [{ x: 2 }, { x: 3 }],
+    });
+    jsonata.write(message, 'result');
+    assert.equal(message.payload, 'result');
+  });
+
+  it('an error of JSONata names the place', async () => {
+    const broken = reader({ table: '$nope(', tableType: 'jsonata' });
+    await assert.rejects(broken.read(msg({})), { code: 'table.invalid', message: /\$nope/ });
+  });
+
+  it('nothing there is table.empty with the place', async () => {
+    await assert.rejects(reader({ table: 'a.b' }).read(msg({})), {
+      code: 'table.empty',
+      message: /msg\.a\.b/,
+    });
+  });
+
+  it('a file by its path', async () => {
+    const file = reader({ source: 'file', table: '/x/a.csv', tableType: 'str' });
+    assert.deepEqual(await file.read(msg({})), { path: '/x/a.csv' });
+    await assert.rejects(reader({ source: 'file' }).read(msg({ payload: 7 })), { code: 'file.unreadable' });
+  });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StatusLine } from '../../../dist/src/runtime/status-line';
+import { fakeNode, fakeRed } from './fake';
+
+describe('StatusLine', () => {
+  it('shows the first at once, then the newest at most four times a second', async () => {
+    const node = fakeNode();
+    const line = new StatusLine(node, fakeRed());
+    for (let i = 0; i < 1000; i++) line.literal('busy', `row ${i}`);
+    assert.deepEqual(node.statuses, [{ fill: 'blue', shape: 'dot', text: 'row 0' }]);
+    await sleep(400);
+    assert.deepEqual(
+      node.statuses.map(({ text }) => text),
+      ['row 0', 'row 999'],
+    );
+  });
+
+  it('takes its text from the shared catalogue', () => {
+    const node = fakeNode();
+    new StatusLine(node, fakeRed()).show('busy', 'uploading', { percent: 43 });
+    assert.equal(
+      node.statuses[0]?.text,
+      'node-red-contrib-tabular-prediction/tabular-config:status.uploading {"percent":43}',
+    );
+  });
+
+  it('says the same thing once', async () => {
+    const node = fakeNode();
+    const line = new StatusLine(node, fakeRed());
+    line.literal('ready', 'ready');
+    await sleep(300);
+    line.literal('ready', 'ready');
+    await sleep(300);
+    assert.equal(node.statuses.length, 1);
+  });
+
+  it('is cleared at the end and stays silent after it', async () => {
+    const node = fakeNode();
+    const line = new StatusLine(node, fakeRed());
+    line.literal('busy', 'a');
+    line.literal('busy', 'b');
+    line.end();
+    line.literal('busy', 'c');
+    await sleep(300);
+    assert.deepEqual(node.statuses.at(-1), {});
+    assert.equal(node.statuses.length, 2);
+  });
+});
