@@ -5,8 +5,7 @@ import type { FlowNode } from '../src/runtime/node-red';
 import { ServiceHandle, type StartEmbedded } from '../src/runtime/service-handle';
 
 const startEmbedded: StartEmbedded = async (options) => {
-  const module = '../src/service/index.js';
-  const { startService } = (await import(module)) as { startService: StartEmbedded };
+  const { startService } = await import('../src/service/index.js');
   return startService(options);
 };
 

@@ -82,7 +82,13 @@ describe('catalogues', () => {
     ]);
     assert.ok(keys.length > 8);
     for (const key of keys) assert.ok(shared.has(key), key);
-    for (const key of ['reading', 'predicting', 'fitted.classification', 'fitted.regression', 'uploaded.sent']) {
+    for (const key of [
+      'reading',
+      'predicting',
+      'fitted.classification',
+      'fitted.regression',
+      'uploaded.sent',
+    ]) {
       assert.ok(shared.has(`status.${key}`), key);
     }
   });

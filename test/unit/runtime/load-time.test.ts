@@ -12,7 +12,9 @@ function load(): { ms: number; foreign: string[] } {
     const ms = performance.now() - start;
     const foreign = Object.keys(require.cache).filter((file) => file.includes('node_modules'));
     console.log(JSON.stringify({ ms, foreign }));`;
-  return JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as ReturnType<typeof load>;
+  return JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as ReturnType<
+    typeof load
+  >;
 }
 
 describe('loading all six nodes', () => {

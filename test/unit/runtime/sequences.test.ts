@@ -133,12 +133,9 @@ describe('Sequences', () => {
   });
 
   it('says that a sequence without rows is empty', async () => {
-    await assert.rejects(
-      sequences().add({ parts: { id: 'a', index: 0 }, complete: true }),
-      {
-        code: 'table.empty',
-      },
-    );
+    await assert.rejects(sequences().add({ parts: { id: 'a', index: 0 }, complete: true }), {
+      code: 'table.empty',
+    });
   });
 
   it('leaves no timer and no rows after clear', async () => {

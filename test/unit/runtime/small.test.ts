@@ -72,8 +72,7 @@ describe('the address of a service', () => {
 });
 
 describe('what the client is made of', () => {
-  const def = (more: object) =>
-    ({ id: 'c', type: 'tabular-config', name: '', z: '', ...more });
+  const def = (more: object) => ({ id: 'c', type: 'tabular-config', name: '', z: '', ...more });
 
   it('timeouts and counts with their defaults', () => {
     assert.deepEqual(tuning(fakeRed(), fakeNode(), def({})), {
