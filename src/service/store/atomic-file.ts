@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -14,16 +15,22 @@ export async function writeFileAtomic(
   durable: boolean,
 ): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`;
+  if (!durable) {
+    // A small file without fsync is a matter of microseconds, less than the way to libuv's threads and back.
+    writeFileSync(temporary, data, { flag: 'wx', mode: 0o600 });
+    renameSync(temporary, file);
+    return;
+  }
   try {
     const handle = await open(temporary, 'wx', 0o600);
     try {
       await handle.writeFile(data);
-      if (durable) await handle.sync();
+      await handle.sync();
     } finally {
       await handle.close();
     }
     await rename(temporary, file);
-    if (durable) await syncFolder(path.dirname(file));
+    await syncFolder(path.dirname(file));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { crc32c, crc32cToBase64 } from '../../table/crc32c';
@@ -108,7 +108,7 @@ export class PartWriter {
     range: { start: number; length?: number },
     keep: boolean,
   ): Promise<{ bytes: number; crc: number }> {
-    const handle = keep ? await open(this.file, 'a+').then(reopen(this.file)) : undefined;
+    const handle = keep ? await open(this.file, this.openFlags(), 0o600) : undefined;
     let bytes = 0;
     let crc = 0;
     try {
@@ -149,27 +149,26 @@ export class PartWriter {
       await rm(this.file, { force: true });
       throw mismatch('The file is empty: not even a header came.');
     }
-    const handle = await open(this.file, 'r+');
-    try {
-      await handle.truncate(whole.bytes);
-      if (this.durable) await handle.sync();
-    } finally {
-      await handle.close();
+    if (this.durable) {
+      const handle = await open(this.file, 'r+');
+      try {
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
     }
     this.part.arrived = { bytes: whole.bytes, crc };
+  }
+
+  /** A whole file replaces what an earlier PUT left; a chunk goes between the others. */
+  private openFlags(): number {
+    const { O_CREAT, O_RDWR, O_TRUNC } = constants;
+    return O_CREAT | O_RDWR | (this.chunks.length === 1 ? O_TRUNC : 0);
   }
 
   private name(index: number): string {
     return this.chunks.length === 1 ? 'The file' : `Chunk ${index + 1} of ${this.chunks.length}`;
   }
-}
-
-/** Opening for append makes the file where it is missing; only a handle without append writes at a place. */
-function reopen(file: string): (handle: FileHandle) => Promise<FileHandle> {
-  return async (handle) => {
-    await handle.close();
-    return open(file, 'r+');
-  };
 }
 
 function mismatch(message: string): Refusal {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import type { Log } from '../options';
@@ -80,9 +81,9 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   }
 
   /** A new empty folder for an id. */
-  async makeFolder(id: string): Promise<string> {
+  makeFolder(id: string): string {
     const folder = path.join(this.options.root, id);
-    await mkdir(folder, { mode: 0o700 });
+    mkdirSync(folder, { mode: 0o700 });
     return folder;
   }
 

@@ -18,7 +18,7 @@ const MAX_PENDING = 5_000;
 
 interface Pending {
   entry: UploadEntry;
-  folder: Promise<string>;
+  folder: string;
   writers: Partial<Record<PartName, PartWriter>>;
   /** Unix milliseconds after which its signed URLs are void. */
   expiresAt: number;
@@ -71,9 +71,7 @@ export class Uploads {
       ...(request.fittedId === undefined ? {} : { fittedId: request.fittedId }),
       ...(request.description === undefined ? {} : { description: request.description }),
     };
-    const folder = this.shelf.makeFolder(id);
-    folder.catch(() => undefined);
-    this.pending.set(id, { entry, folder, writers: {}, expiresAt });
+    this.pending.set(id, { entry, folder: this.shelf.makeFolder(id), writers: {}, expiresAt });
     this.sweep();
     return entry;
   }
@@ -101,17 +99,16 @@ export class Uploads {
         retryable: false,
       });
     }
-    const folder = await pending.folder;
     const writer = (pending.writers[part] ??= new PartWriter(
       info,
-      path.join(folder, fileName(part, info)),
+      path.join(pending.folder, fileName(part, info)),
       this.maxFileBytes,
       pending.entry.set === 'train',
     ));
     await writer.receive(chunk, body);
     const { x, y } = pending.entry;
     if (x.arrived === undefined || (y !== undefined && y.arrived === undefined)) return undefined;
-    pending.completing ??= this.complete(pending, folder);
+    pending.completing ??= this.complete(pending);
     await pending.completing;
     return this.shelf.items.get(id);
   }
@@ -127,8 +124,8 @@ export class Uploads {
     return undefined;
   }
 
-  private async complete(pending: Pending, folder: string): Promise<void> {
-    const { entry } = pending;
+  private async complete(pending: Pending): Promise<void> {
+    const { entry, folder } = pending;
     await this.shelf.put(entry, folder, entry.set === 'train');
     this.index(entry);
     this.pending.delete(entry.id);
@@ -162,9 +159,7 @@ export class Uploads {
       if (pending.expiresAt >= now && surplus <= 0) continue;
       surplus -= 1;
       this.pending.delete(id);
-      void pending.folder
-        .then((folder) => rm(folder, { recursive: true, force: true }))
-        .catch(() => undefined);
+      rm(pending.folder, { recursive: true, force: true }).catch(() => undefined);
     }
   }
 

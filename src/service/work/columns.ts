@@ -83,16 +83,10 @@ export async function openFile(file: string, format: FileFormat): ReturnType<typ
 export async function* readAll(content: {
   batches(): AsyncIterable<ColumnBatch>;
 }): AsyncGenerator<ColumnBatch> {
-  const batches = content.batches()[Symbol.asyncIterator]();
-  for (;;) {
-    let next: IteratorResult<ColumnBatch>;
-    try {
-      next = await batches.next();
-    } catch (error) {
-      throw unreadable('table', error);
-    }
-    if (next.done === true) return;
-    yield next.value;
+  try {
+    yield* content.batches();
+  } catch (error) {
+    throw unreadable('table', error);
   }
 }
 

@@ -100,7 +100,7 @@ export class Fits {
     upload.pins += 1;
     let folder: string | undefined;
     try {
-      folder = await models.makeFolder(id);
+      folder = models.makeFolder(id);
       const worthIt = (x.arrived?.bytes ?? 0) >= HELPED_BYTES;
       const helpers = worthIt ? Math.max(0, this.pool.spare - 1) : 0;
       const lines = Array.from({ length: helpers }, () => new MessageChannel());
@@ -185,7 +185,7 @@ function modelEntry(id: string, key: string, request: FitRequest, outcome: FitOu
     rows,
     systems: request.svc_systems ?? DEFAULT_SYSTEMS,
     config: request.svc_config ?? {},
-    usedOptions: report.options.used,
+    usedOptions: { ...report.options.used, n_estimators: report.estimators },
     ignoredOptions: report.options.ignored,
     report,
     bytes,

@@ -27,9 +27,9 @@ export async function readTarget(
   if (column === undefined || others.length > 0) {
     throw invalid(`The target file has ${content.columns.length} columns; it must have exactly one.`);
   }
+  if (content.rows === 0) throw invalid('The target file has no rows.', 'EMPTY_TABLE');
   const read = task === 'classification' ? readClasses : readNumbers;
   const { rows, target } = await read(column.name, column.type, readAll(content), content.rows, maxClasses);
-  if (rows === 0) throw invalid('The target file has no rows.', 'EMPTY_TABLE');
   return { name: column.name, rows, target };
 }
 
