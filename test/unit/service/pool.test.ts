@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from '../../../dist/src/service/refusal';
+import { WorkerPool } from '../../../dist/src/service/work/pool';
+
+const SERVE = path.join(__dirname, '../../../dist/src/service/work/serve.js');
+
+/** A worker that sleeps, dies, fails or says which thread it is, as the job tells it. */
+const SCRIPT = `
+const { threadId } = require('node:worker_threads');
+const { serveJobs } = require(${JSON.stringify(SERVE)});
+const { invalid } = require(${JSON.stringify(path.join(__dirname, '../../../dist/src/service/refusal.js'))});
+serveJobs(async (task, progress) => {
+  progress(0.5);
+  if (task.sleep) await new Promise((resolve) => setTimeout(resolve, task.sleep));
+  if (task.die) process.exit(3);
+  if (task.fail) throw new Error('broken');
+  if (task.refuse) throw invalid('no good');
+  return { result: threadId };
+});
+`;
+
+describe('WorkerPool', () => {
+  let folder: string;
+  let pool: WorkerPool;
+  const log: string[] = [];
+  const make = (threads: number, maxWaiting = 100, idleMs = 60_000) =>
+    (pool = new WorkerPool({
+      name: 'test',
+      script: path.join(folder, 'worker.js'),
+      threads,
+      maxWaiting,
+      idleMs,
+      log: (_level, text) => void log.push(text),
+    }));
+  before(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'tabular-pool-'));
+    await writeFile(path.join(folder, 'worker.js'), SCRIPT);
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+  afterEach(() => pool.close());
+
+  it('never runs more jobs at once than it has threads, and runs them all', async () => {
+    make(2);
+    let most = 0;
+    const jobs = Array.from({ length: 12 }, () =>
+      pool.run<number>({ sleep: 10 }, { onProgress: () => (most = Math.max(most, pool.running)) }),
+    );
+    const threads = new Set(await Promise.all(jobs));
+    assert.equal(threads.size, 2);
+    assert.equal(most, 2);
+  });
+
+  it('brings jobs of one key to the thread that had the last one', async () => {
+    make(2);
+    const [a, b] = await Promise.all([
+      pool.run<number>({ sleep: 20 }, { key: 'a' }),
+      pool.run<number>({ sleep: 20 }, { key: 'b' }),
+    ]);
+    assert.notEqual(a, b);
+    for (let i = 0; i < 5; i++) {
+      assert.equal(await pool.run({}, { key: 'b' }), b);
+      assert.equal(await pool.run({}, { key: 'a' }), a);
+    }
+  });
+
+  it('refuses with 429 beyond its queue, and takes jobs again afterwards', async () => {
+    make(1, 2);
+    const jobs = [1, 2, 3].map(() => pool.run({ sleep: 30 }));
+    await assert.rejects(
+      pool.run({}),
+      (error: Refusal) => error.status === 429 && error.body.retryAfter === 1,
+    );
+    await Promise.all(jobs);
+    await pool.run({});
+  });
+
+  it('fails the one job whose thread dies, and goes on with the others on a new one', async () => {
+    make(1);
+    const jobs = [
+      pool.run({ die: true }),
+      pool.run({}),
+      pool.run({ fail: true }),
+      pool.run({ refuse: true }),
+    ];
+    const outcomes = await Promise.allSettled(jobs);
+    const [died, fine, failed, refused] = [outcomes[0]!, outcomes[1]!, outcomes[2]!, outcomes[3]!];
+    assert.ok(died.status === 'rejected' && died.reason instanceof Refusal && died.reason.status === 500);
+    assert.equal(fine.status, 'fulfilled');
+    assert.ok(failed.status === 'rejected' && /broken/.test(String(failed.reason)));
+    assert.ok(refused.status === 'rejected' && (refused.reason as Refusal).status === 422);
+    assert.match(log.join('\n'), /thread died/);
+  });
+
+  it('lets go of a waiting job when it is aborted, not of a running one', async () => {
+    make(1);
+    const controller = new AbortController();
+    const running = pool.run({ sleep: 50 }, { signal: controller.signal });
+    const waiting = pool.run({}, { signal: controller.signal });
+    controller.abort();
+    await assert.rejects(waiting, Refusal);
+    await running;
+    assert.equal(pool.queued, 0);
+  });
+
+  it('ends idle threads, and settles everything on close', async () => {
+    make(2, 100, 30);
+    await Promise.all([pool.run({ sleep: 20 }), pool.run({ sleep: 20 })]);
+    assert.equal(pool.spare, 2);
+    await sleep(100);
+    const first = await pool.run<number>({});
+    assert.ok(first > 0);
+    const jobs = [pool.run({ sleep: 5000 }), pool.run({ sleep: 5000 }), pool.run({})];
+    const settled = Promise.allSettled(jobs);
+    await pool.close();
+    assert.ok(
+      (await settled).every((job) => job.status === 'rejected' && (job.reason as Refusal).status === 503),
+    );
+    await assert.rejects(pool.run({}), (error: Refusal) => error.status === 503);
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { envelopeFor } from '../../../dist/src/service/http/reply';
+import { modelLimits, serviceLimits } from '../../../dist/src/service/limits';
+import { toRefusal } from '../../../dist/src/service/refusal';
+import { normalHash, isCrc32c } from '../../../dist/src/service/store/hashes';
+import { canonical } from '../../../dist/src/service/work/canonical';
+import { compareLabels } from '../../../dist/src/service/work/target';
+
+describe('Service: small parts', () => {
+  it('sorts labels: numbers by value, text by code point, false before true', () => {
+    assert.deepEqual([10, 9, -1, 0.5].sort(compareLabels), [-1, 0.5, 9, 10]);
+    // U+FF5E comes before U+1F600, though its UTF-16 unit is greater than the surrogates.
+    assert.deepEqual(['😀', '～', 'é', 'z', 'Z', ''].sort(compareLabels), ['', 'Z', 'z', 'é', '～', '😀']);
+    assert.deepEqual([true, false].sort(compareLabels), [false, true]);
+  });
+
+  it('writes equal values as equal text, whatever the order of their properties', () => {
+    assert.equal(canonical({ b: { d: 1, c: [2, 1] }, a: undefined }), canonical({ b: { c: [2, 1], d: 1 } }));
+    assert.notEqual(canonical({ a: [1, 2] }), canonical({ a: [2, 1] }));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const turned = Object.fromEntries(Object.entries(value).reverse());
+        assert.equal(canonical(turned), canonical(value));
+      }),
+    );
+  });
+
+  it('knows a CRC32C in base64 and in hexadecimal, and keeps other hashes as opaque keys', () => {
+    assert.equal(normalHash('4waSgw=='), '4waSgw==');
+    assert.equal(normalHash('E3069283'), '4waSgw==');
+    assert.ok(!isCrc32c(normalHash('sha256:abcdef')));
+    assert.ok(!isCrc32c('4waSgx=='), 'bits beyond the fourth byte');
+  });
+
+  it('never reports more than the machine can bear, and options only lower it', () => {
+    const small = serviceLimits({ limits: {}, maxBytes: 1e9 }, 1e9);
+    assert.ok(small.train_set_max_cells <= 6e6 && small.train_set_max_cells >= 1e6);
+    assert.equal(small.dataset_max_size_bytes, 5e8);
+    const large = serviceLimits({ limits: {}, maxBytes: 1e12 }, 1e12);
+    assert.equal(large.train_set_max_cells, 100e6);
+    assert.equal(large.dataset_max_size_bytes, 5e9);
+    const lowered = serviceLimits({ limits: { max_cols: 10, max_classes: 1000 }, maxBytes: 1e9 }, 1e9);
+    assert.deepEqual([lowered.max_cols, lowered.max_classes], [10, 160]);
+    assert.ok(!('dataset_max_size_bytes' in modelLimits(small).max_model_limit!));
+  });
+
+  it('says a full disk as such, and hides the details of what it does not know', () => {
+    const full = toRefusal(Object.assign(new Error('no space: /secret/path'), { code: 'ENOSPC' }));
+    assert.deepEqual([full.status, full.body.errorCode, full.body.retryable], [507, 'STORAGE_FAILED', false]);
+    const other = toRefusal(new Error('at /secret/path'));
+    assert.equal(other.status, 500);
+    assert.ok(!other.message.includes('secret'));
+  });
+
+  it('puts what concerns every route into envelope 1, the rest into that of the route', () => {
+    assert.equal(envelopeFor(404, 'quickstart'), 'quickstart');
+    assert.equal(envelopeFor(422, 'generic'), 'generic');
+    for (const status of [401, 405, 413, 429, 500, 503])
+      assert.equal(envelopeFor(status, 'quickstart'), 'generic');
+  });
+});
