@@ -237,7 +237,7 @@ describe('Service: fit and predict', () => {
         return fetch(h.url('/v1/predict'), { method: 'POST', headers: h.bearer(), body }).then(
           async (response) => ({
             status: response.status,
-            body: (await response.json()) as any, // eslint-disable-line @typescript-eslint/no-explicit-any
+            body: await response.json(),
           }),
         );
       };
