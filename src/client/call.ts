@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../wire/service-error';
 import type { CallOptions } from './types';
 
@@ -20,6 +21,8 @@ export class Call {
     private readonly sources: readonly (AbortSignal | undefined)[],
   ) {
     this.signal = this.controller.signal;
+    // A signal that many calls or chunks listen to is no leak: each takes its listener away when it ends.
+    setMaxListeners(0, this.signal, ...sources.filter((source) => source !== undefined));
     this.deadline = performance.now() + timeoutMs;
     this.timer = setTimeout(
       () => {

@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import { rootCertificates } from 'node:tls';
-import type { Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import { lazy } from '../wire/lazy';
 import { ServiceError } from '../wire/service-error';
+import { readBeforeFailing } from './early-answer';
 import { proxyFor } from './proxy';
 import type { ProxyOptions, TlsOptions } from './types';
 
@@ -48,7 +49,7 @@ export class Dispatchers {
     const { Agent, ProxyAgent } = undici();
     const patience = { headersTimeout: 0, bodyTimeout: 0 };
     if (proxy === undefined) {
-      return new Agent({ ...patience, connect: { ...tls, timeout: CONNECT_TIMEOUT_MS } });
+      return new Agent({ ...patience, connect: connector(tls) });
     }
     if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol)) {
       throw new ServiceError('config.invalid', 'The proxy is not an http:// or https:// URL.');
@@ -60,6 +61,19 @@ export class Dispatchers {
       proxyTunnel: false,
     });
   }
+}
+
+function connector(tls: TlsOptions): buildConnector.connector {
+  const connect = undici().buildConnector({ ...tls, timeout: CONNECT_TIMEOUT_MS, allowH2: false });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error === null) {
+        readBeforeFailing(socket);
+        callback(null, socket);
+      } else {
+        callback(error, null);
+      }
+    });
 }
 
 /** Storage is trusted by the public roots and by the user's CA, and never sees the client certificate. */

@@ -47,6 +47,8 @@ export interface StrictOptions {
   limits?: Record<string, unknown>;
   /** What a row's prediction is a function of. Default: its `id`, else its place in the test set. */
   rowValue?: (row: Row, index: number) => number;
+  /** Offer `get_fit_status` (the specification doesn't), with these bodies. */
+  fitStatus?: () => Record<string, unknown>;
   /** Serve HTTPS. */
   tls?: ServerOptions;
   /** Address that the signed URLs begin with; default this server's own. */
@@ -216,7 +218,7 @@ export class StrictService {
     if (fault.early === true) {
       res.shouldKeepAlive = false;
       send(res, { status: fault.status ?? 503, body: fault.body ?? '', headers: fault.headers });
-      res.on('finish', () => req.socket.destroySoon());
+      res.on('finish', () => req.socket.destroy());
       return;
     }
     const bytes = await readAll(req, fault);
@@ -260,6 +262,7 @@ export class StrictService {
       predict: 'POST',
       estimate_cost: 'POST',
       get_model_limits: 'GET',
+      ...(this.options.fitStatus !== undefined && { get_fit_status: 'GET' }),
     };
     return methods[name ?? ''] === req.method ? (name as StrictRoute) : undefined;
   }
@@ -318,6 +321,8 @@ export class StrictService {
         return this.put(req, info.bytes);
       case 'get_model_limits':
         return { status: 200, body: this.options.limits ?? LIMITS };
+      case 'get_fit_status':
+        return { status: 200, body: this.options.fitStatus!() };
       case 'v1/predict':
         return this.legacy(info);
       default:

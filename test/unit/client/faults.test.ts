@@ -1,0 +1,378 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { ServiceClient } from '../../../dist/src/client';
+import { inTurn, type Fault, type StrictRoute } from '../../helpers/strict-service';
+import { fitted, ready, rejection, withService, xOf, yOf } from './support';
+
+type Run = { run: () => Promise<unknown> };
+type Work = (client: ServiceClient) => Run | Promise<Run>;
+
+const train = () => ({ x: xOf([1, 2, 3, 4]), y: yOf(['a', 'b', 'a', 'b']) });
+
+/** Each request that may be repeated, and how it is made once everything before it is there. */
+const REPEATABLE: [string, StrictRoute, Work][] = [
+  ['limits', 'get_model_limits', (client) => ({ run: () => client.getModelLimits() })],
+  ['cost', 'estimate_cost', (client) => ({ run: () => client.estimateCost({ operation: 'predict' }) })],
+  [
+    'prepare train set',
+    'prepare_train_set_upload',
+    (client) => ({ run: () => client.uploadTrainSet(train()) }),
+  ],
+  [
+    'prepare test set',
+    'prepare_test_set_upload',
+    async (client) => {
+      const fitted_train_set_id = await fitted(client);
+      return { run: () => client.uploadTestSet({ fitted_train_set_id, x: xOf([1]) }) };
+    },
+  ],
+  ['PUT', 'put', (client) => ({ run: () => client.uploadTrainSet(train()) })],
+  [
+    'plain fit',
+    'fit',
+    async (client) => {
+      const { train_set_upload_id } = await client.uploadTrainSet(train());
+      return { run: () => client.fit({ train_set_upload_id, task: 'classification' }) };
+    },
+  ],
+  [
+    'predict that may be repeated',
+    'predict',
+    async (client) => {
+      const request = await ready(client);
+      return { run: () => client.predict({ ...request, retryAmbiguous: true }) };
+    },
+  ],
+];
+
+const predictOnce: Work = async (client) => {
+  const request = await ready(client);
+  return { run: () => client.predict(request) };
+};
+
+const forcedFit: Work = async (client) => {
+  const { train_set_upload_id } = await client.uploadTrainSet(train());
+  return { run: () => client.fit({ train_set_upload_id, task: 'classification', force_refit: true }) };
+};
+
+const AMBIGUOUS: [string, Fault][] = [
+  ['reset before the body is read', { reset: 'before' }],
+  ['reset while the body is read', { reset: 'during' }],
+  ['reset after the service acted', { reset: 'after' }],
+  ['answer cut in half', { cutAt: 0.5 }],
+  ['408', { status: 408 }],
+  ['500', { status: 500 }],
+  ['502 with an HTML page', { status: 502, body: '<html>Bad gateway</html>' }],
+  ['504', { status: 504 }],
+];
+
+const REFUSED: [string, Fault][] = [
+  ['429 without Retry-After', { status: 429 }],
+  ['429 with Retry-After in seconds', { status: 429, headers: { 'retry-after': '0' } }],
+  ['503', { status: 503 }],
+  ['400 that is retryable', { status: 400, body: { code: 'busy', detail: 'busy', retryable: true } }],
+  ['500 that is retryable', { status: 500, body: { code: 'busy', detail: 'busy', retryable: true } }],
+];
+
+describe('client: faults, each injected by a real server', () => {
+  const random = Math.random;
+  before(() => (Math.random = () => 0.02));
+  after(() => (Math.random = random));
+
+  for (const [name, route, work] of REPEATABLE) {
+    for (const [what, fault] of [...AMBIGUOUS, ...REFUSED]) {
+      if (fault.reset === 'during' && route === 'get_model_limits') continue;
+      it(`${name}: ${what} is repeated, and succeeds`, () =>
+        withService({}, {}, async (service, client) => {
+          const { run } = await work(client);
+          const before = service.seen(route).length;
+          service.fault(route, inTurn(fault, fault));
+          await run();
+          const files = route === 'put' ? 2 : 1;
+          assert.equal(service.seen(route).length - before, files + 2);
+          assert.deepEqual(service.breaches, []);
+        }));
+    }
+  }
+
+  for (const [what, fault] of AMBIGUOUS) {
+    it(`predict: ${what} is predict.unknown, and is not repeated`, () =>
+      withService({}, {}, async (service, client) => {
+        const { run } = await predictOnce(client);
+        service.fault('predict', inTurn(fault));
+        const error = await rejection(run(), 'predict.unknown');
+        assert.match(error.message, /may have been carried out and metered/);
+        assert.equal(service.seen('predict').length, 1);
+      }));
+
+    it(`forced fit: ${what} is an error, and is not repeated`, () =>
+      withService({}, {}, async (service, client) => {
+        const { run } = await forcedFit(client);
+        service.fault('fit', inTurn(fault));
+        const timeout = fault.status === 408 || fault.status === 504;
+        await rejection(run(), timeout ? 'service.timeout' : 'service.unavailable');
+        assert.equal(service.seen('fit').length, 1);
+      }));
+  }
+
+  for (const [what, fault] of REFUSED) {
+    it(`predict and a forced fit: ${what} is repeated, because it costs nothing`, () =>
+      withService({}, {}, async (service, client) => {
+        for (const [route, work] of [
+          ['predict', predictOnce],
+          ['fit', forcedFit],
+        ] as const) {
+          const { run } = await work(client);
+          const before = service.seen(route).length;
+          service.fault(route, inTurn(fault));
+          await run();
+          assert.equal(service.seen(route).length - before, 2);
+        }
+      }));
+  }
+
+  it('retryable: false vetoes what the status would allow', () =>
+    withService({}, {}, async (service, client) => {
+      const body = {
+        code: 'broken',
+        detail: 'for good',
+        retryable: false,
+        support: 'https://help.example.org',
+      };
+      service.fault('get_model_limits', () => ({ status: 503, body }));
+      const error = await rejection(client.getModelLimits(), 'service.unavailable');
+      assert.equal(service.seen('get_model_limits').length, 1);
+      assert.deepEqual(error.cause, {
+        status: 503,
+        serviceCode: 'broken',
+        retryable: false,
+        support: 'https://help.example.org',
+      });
+    }));
+
+  it('gives up after the set number of retries, with the last error', () =>
+    withService({}, { retries: 2 }, async (service, client) => {
+      service.fault('get_model_limits', ({ n }) => ({ status: n === 2 ? 503 : 500 }));
+      const error = await rejection(client.getModelLimits(), 'service.unavailable');
+      assert.equal(error.cause?.status, 503);
+      assert.equal(service.seen('get_model_limits').length, 3);
+    }));
+
+  it('a refused connection names host and port and what to do; a predict is repeated, as it never left', async () => {
+    const server = createServer();
+    const port = await new Promise<number>((resolve) =>
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
+    );
+    await new Promise((resolve) => server.close(resolve));
+    const warnings: string[] = [];
+    const client = new ServiceClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      token: 'secret',
+      retries: 2,
+      log: (level, text) => level === 'warn' && warnings.push(text),
+    });
+    const id = '00000000-0000-4000-8000-000000000000';
+    const error = await rejection(
+      client.predict({ test_set_upload_id: id, fitted_train_set_id: id, task: 'regression' }),
+      'service.unavailable',
+    );
+    assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${port} \\(connection refused\\)`));
+    assert.match(error.message, /Check that the service runs/);
+    assert.equal(warnings.length, 2);
+    await client.close();
+  });
+
+  for (const [what, fault, pattern] of [
+    ['HTML', { status: 200, body: '<html>Sign in</html>' }, /HTML page/],
+    ['nothing', { status: 200, body: '' }, /it is empty/],
+    ['white space', { status: 200, body: ' \n\n  ' }, /it is empty/],
+    ['JSON cut short, complete as a message', { status: 200, body: '{"prediction":[1,2' }, /ends too early/],
+    ['a JSON list', { status: 200, body: '[1]' }, /not an object/],
+  ] as [string, Fault, RegExp][]) {
+    it(`${what} at 200 is response.invalid on every route, and is not repeated`, () =>
+      withService({}, {}, async (service, client) => {
+        for (const [, route, work] of [...REPEATABLE, ['predict', 'predict', predictOnce] as const]) {
+          if (route === 'put') continue;
+          const { run } = await work(client);
+          const before = service.seen(route).length;
+          service.fault(route, () => fault);
+          const error = await rejection(run(), 'response.invalid');
+          assert.match(error.message, pattern);
+          assert.equal(service.seen(route).length - before, 1);
+          service.fault(route, undefined);
+        }
+      }));
+  }
+
+  for (const [what, body, code, pattern] of [
+    ['a streamed error', { _streamed_error: true, detail: 'out of memory' }, 'fit.failed', /out of memory/],
+    ['only a detail', { detail: 'no target' }, 'fit.failed', /no target/],
+    ['only a message', { message: 'worker lost', error_code: 'INTERNAL' }, 'fit.failed', /worker lost/],
+    [
+      'a streamed validation error',
+      { _streamed_error: true, code: 'validation.failed', detail: 'one class' },
+      'validation.failed',
+      /one class/,
+    ],
+    [
+      'a streamed budget error',
+      { _streamed_error: true, code: 'budget.exceeded', detail: 'monthly tokens', retryable: false },
+      'budget.exceeded',
+      /monthly tokens/,
+    ],
+    [
+      'a status that is not completed',
+      { fitted_train_set_id: '00000000-0000-4000-8000-000000000000', status: 'failed', message: 'bad' },
+      'fit.failed',
+      /"failed": bad/,
+    ],
+  ] as const) {
+    it(`fit: ${what} at 200, after white space, is ${code}`, () =>
+      withService({}, {}, async (service, client) => {
+        const { run } = await forcedFit(client);
+        service.fault('fit', () => ({ status: 200, body: ` \n \n${JSON.stringify(body)}` }));
+        const error = await rejection(run(), code);
+        assert.match(error.message, pattern);
+        assert.equal(service.seen('fit').length, 1);
+      }));
+  }
+
+  it('predict: a streamed error at 200 that is retryable is repeated', () =>
+    withService({}, {}, async (service, client) => {
+      const { run } = await predictOnce(client);
+      const body = { _streamed_error: true, detail: 'restarting', retryable: true };
+      service.fault('predict', inTurn({ status: 200, body }));
+      await run();
+      assert.equal(service.seen('predict').length, 2);
+    }));
+
+  it('a fit that says it still runs is polled where the service offers that', () => {
+    let polls = 0;
+    const fitStatus = () => {
+      polls += 1;
+      return polls < 3 ? { status: 'running', retry_in_secs: 0.1 } : { status: 'completed' };
+    };
+    return withService({ fitStatus }, {}, async (service, client) => {
+      const { run } = await forcedFit(client);
+      service.fault('fit', () => ({ patch: { status: 'running', retry_in_secs: 0.1 } }));
+      const started = performance.now();
+      const answer = (await run()) as { fitted_train_set_id: string; status: string };
+      assert.equal(answer.status, 'completed');
+      assert.match(answer.fitted_train_set_id, /^[0-9a-f-]{36}$/);
+      assert.equal(polls, 3);
+      assert.ok(performance.now() - started > 250, 'retry_in_secs is honoured');
+      assert.deepEqual(service.breaches, []);
+    });
+  });
+
+  it('a fit that says it still runs is fit.failed where the service offers no status', () =>
+    withService({}, {}, async (service, client) => {
+      const { run } = await forcedFit(client);
+      service.fault('fit', () => ({ patch: { status: 'running' } }));
+      const error = await rejection(run(), 'fit.failed');
+      assert.match(error.message, /"running"/);
+    }));
+
+  it('white space for long, then JSON, is an answer', () =>
+    withService({ keepaliveMs: 15 }, {}, async (service, client) => {
+      const { run } = await predictOnce(client);
+      service.fault('predict', inTurn({ whitespaceMs: 800 }));
+      await run();
+      assert.deepEqual(service.breaches, []);
+    }));
+
+  it('a server that never answers ends at the deadline: service.timeout, for a predict predict.unknown', () =>
+    withService({}, {}, async (service, client) => {
+      const request = await ready(client);
+      service.fault('predict', () => ({ silent: true }));
+      service.fault('get_model_limits', () => ({ silent: true }));
+      const started = performance.now();
+      const error = await rejection(client.predict(request, { timeoutMs: 300 }), 'predict.unknown');
+      assert.match(error.message, /did not end within 0\.3 s/);
+      await rejection(client.getModelLimits({ timeoutMs: 200 }), 'service.timeout');
+      assert.ok(performance.now() - started < 2_000);
+      assert.equal(service.seen('predict').length, 1);
+    }));
+
+  it('the deadline bounds all retries together', () =>
+    withService({}, { retries: 1_000 }, async (service, client) => {
+      service.fault('get_model_limits', () => ({ status: 500, delayMs: 60 }));
+      const started = performance.now();
+      await assert.rejects(client.getModelLimits({ timeoutMs: 400 }));
+      const took = performance.now() - started;
+      assert.ok(took > 150 && took < 1_500, `${took} ms`);
+    }));
+
+  it('an abort ends a request, a back-off and a wait for a slot at once, with closed', () =>
+    withService({}, { concurrency: 1 }, async (service, client) => {
+      const request = await ready(client);
+      service.fault('predict', () => ({ silent: true }));
+      const first = new AbortController();
+      const second = new AbortController();
+      const works = [
+        rejection(client.predict(request, { signal: first.signal }), 'closed'),
+        rejection(client.predict(request, { signal: second.signal }), 'closed'),
+      ];
+      setTimeout(() => second.abort(), 50);
+      setTimeout(() => first.abort(), 100);
+      await Promise.all(works);
+      assert.equal(client.whenBusy('predict').inFlight, 0);
+      assert.equal(service.seen('predict').length, 1);
+
+      service.fault('get_model_limits', () => ({ status: 503, headers: { 'retry-after': '5' } }));
+      const third = new AbortController();
+      const work = rejection(client.getModelLimits({ signal: third.signal }), 'closed');
+      setTimeout(() => third.abort(), 50);
+      await work;
+    }));
+
+  it('a model deleted between two predicts is model.unknown', () =>
+    withService({}, {}, async (service, client) => {
+      const request = await ready(client);
+      await client.predict(request);
+      service.deleteModel(request.fitted_train_set_id);
+      const error = await rejection(client.predict(request), 'model.unknown');
+      assert.equal(error.cause?.serviceCode, 'NOT_FOUND');
+      assert.equal(typeof error.cause.traceId, 'string');
+      const { fitted_train_set_id } = request;
+      await rejection(client.uploadTestSet({ fitted_train_set_id, x: xOf([1]) }), 'model.unknown');
+    }));
+
+  it('an upload that the service does not have is not_found, and no model is blamed', () =>
+    withService({}, {}, async (service, client) => {
+      const request = await ready(client);
+      const id = '00000000-0000-4000-8000-000000000000';
+      await rejection(client.predict({ ...request, test_set_upload_id: id }), 'not_found');
+      await rejection(client.fit({ train_set_upload_id: id, task: 'regression' }), 'not_found');
+      assert.deepEqual(service.breaches, []);
+    }));
+
+  it('a route that is not there is not_found with advice, even where a model could be missing', () =>
+    withService({}, {}, async (service, client) => {
+      const request = await ready(client);
+      for (const body of [{ detail: 'Not Found' }, '<html>404</html>', '']) {
+        service.fault('predict', () => ({ status: 404, body }));
+        const error = await rejection(client.predict(request), 'not_found');
+        assert.match(error.message, /no route \/svc\/predict.*Check the base URL and the API name/);
+      }
+      service.fault('get_model_limits', () => ({ status: 404, body: { code: 'gone', detail: 'gone' } }));
+      await rejection(client.getModelLimits(), 'not_found');
+    }));
+
+  it('401 after many 200s is auth.unauthorized with advice, and is not repeated', () =>
+    withService({}, {}, async (service, client) => {
+      for (let i = 0; i < 20; i += 1) await client.getModelLimits();
+      const body = { code: 'auth.unauthorized', detail: 'token expired', retryable: false };
+      service.fault('get_model_limits', () => ({ status: 401, body }));
+      const error = await rejection(client.getModelLimits(), 'auth.unauthorized');
+      assert.match(error.message, /token expired.*may have expired/);
+      assert.equal(service.seen('get_model_limits').length, 21);
+    }));
+
+  it('no token is auth.unauthorized with advice, before anything is sent', () =>
+    withService({}, { token: '' }, async (service, client) => {
+      const error = await rejection(client.getModelLimits(), 'auth.unauthorized');
+      assert.match(error.message, /token field/);
+      assert.equal(service.requests.length, 0);
+    }));
+});

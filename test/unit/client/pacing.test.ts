@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { backOff, retryAfter } from '../../../dist/src/client/waiting';
+import { inTurn } from '../../helpers/strict-service';
+import { ready, rejection, withService, xOf, yOf } from './support';
+
+describe('client: pacing', () => {
+  it('backs off by full jitter under a bound that doubles to 20 s', () => {
+    fc.assert(
+      fc.property(fc.nat(60), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, share) => {
+        const bound = Math.min(20_000, 500 * 2 ** attempt);
+        assert.equal(
+          backOff(attempt, () => share),
+          share * bound,
+        );
+      }),
+    );
+  });
+
+  it('reads Retry-After in seconds and as a date', () => {
+    const now = Date.parse('2030-01-01T00:00:00Z');
+    assert.equal(retryAfter('120', now), 120_000);
+    assert.equal(retryAfter('1.5', now), 1_500);
+    assert.equal(retryAfter('Tue, 01 Jan 2030 00:01:00 GMT', now), 60_000);
+    assert.equal(retryAfter('Mon, 31 Dec 2029 23:00:00 GMT', now), 0);
+    assert.equal(retryAfter('soon', now), undefined);
+    assert.equal(retryAfter('', now), undefined);
+    assert.equal(retryAfter(undefined, now), undefined);
+  });
+
+  for (const [what, header] of [
+    ['seconds', () => '1'],
+    ['a date', () => new Date(Date.now() + 2_000).toUTCString()],
+  ] as const) {
+    it(`Retry-After in ${what} holds every request of that kind, and no other`, () =>
+      withService({}, {}, async (service, client) => {
+        const request = await ready(client);
+        service.fault('predict', ({ n }) =>
+          n === 0 ? { status: 429, headers: { 'retry-after': header() } } : undefined,
+        );
+        const first = client.predict(request);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        assert.ok(client.whenBusy('predict').heldForMs > 500);
+        const second = client.predict(request);
+        await client.getModelLimits();
+        await client.uploadTestSet({ fitted_train_set_id: request.fitted_train_set_id, x: xOf([5]) });
+        assert.equal(client.whenBusy('upload').heldForMs, 0);
+        assert.equal(service.seen('predict').length, 1, 'the second waits too');
+        await Promise.all([first, second]);
+        const [refused, ...later] = service.seen('predict').map((r) => r.at);
+        assert.equal(later.length, 2);
+        for (const at of later) assert.ok(at - refused! >= 900, `${at - refused!} ms`);
+        assert.deepEqual(service.breaches, []);
+      }));
+  }
+
+  for (const [code, body] of [
+    ['rate.limit.exceeded', { code: 'rate.limit.exceeded', detail: 'Too many requests for this token' }],
+    ['rate.limit.exceeded', { detail: 'Request rate limit exceeded' }],
+    ['rate.limit.exceeded', undefined],
+    ['budget.exceeded', { code: 'budget.exceeded', detail: 'Daily limit reached' }],
+    ['budget.exceeded', { message: 'Monthly token budget exceeded', error_code: 'RESOURCE_EXHAUSTED' }],
+    ['budget.exceeded', { message: 'You have used all your tokens for today' }],
+    ['budget.exceeded', { detail: 'thinking-fit quota exceeded' }],
+  ] as const) {
+    it(`a 429 beyond the deadline fails at once with ${code} and the time (${body?.code ?? JSON.stringify(body)})`, () =>
+      withService({}, { timeoutMs: 3_000 }, async (service, client) => {
+        const request = await ready(client);
+        service.fault('predict', inTurn({ status: 429, body, headers: { 'retry-after': '3600' } }));
+        const started = performance.now();
+        const error = await rejection(client.predict(request), code);
+        assert.match(error.message, /again in 3600 s \(at \d{4}-\d\d-\d\dT/);
+        assert.equal(error.cause?.retryAfterMs, 3_600_000);
+        const next = await rejection(client.predict(request), code);
+        assert.ok(next.cause!.retryAfterMs! <= 3_600_000);
+        assert.ok(performance.now() - started < 1_000);
+        assert.equal(service.seen('predict').length, 1, 'the next is not even sent');
+      }));
+  }
+
+  it('keeps to its slots per kind, first come first served, and a long fit starves no predict', () =>
+    withService({ fitMs: 400, predictMs: 40 }, { concurrency: 2 }, async (service, client) => {
+      const request = await ready(client);
+      const { train_set_upload_id } = await client.uploadTrainSet({ x: xOf([1, 2]), y: yOf(['a', 'b']) });
+      const fits = [0, 1, 2].map(() => client.fit({ train_set_upload_id, task: 'classification' }));
+      const order: number[] = [];
+      await Promise.all(
+        Array.from({ length: 6 }, async (_, i) => {
+          await client.predict(request);
+          order.push(i);
+        }),
+      );
+      assert.deepEqual(
+        order.map((i) => Math.floor(i / 2)),
+        [0, 0, 1, 1, 2, 2],
+      );
+      const times = service.seen('predict').map((r) => r.at);
+      for (let i = 2; i < times.length; i += 1) assert.ok(times[i]! - times[i - 2]! >= 35);
+      await Promise.all(fits);
+      assert.deepEqual(service.breaches, []);
+    }));
+
+  it('a call that gets no slot before its deadline is service.timeout and was never sent', () =>
+    withService({ predictMs: 500 }, { concurrency: 1 }, async (service, client) => {
+      const request = await ready(client);
+      const first = client.predict(request);
+      const error = await rejection(client.predict(request, { timeoutMs: 100 }), 'service.timeout');
+      assert.match(error.message, /in flight/);
+      await first;
+      assert.equal(service.seen('predict').length, 1);
+    }));
+
+  it('paces itself by the limits of a service, without one breach', () =>
+    withService(
+      { rateLimits: { predict: { count: 3, windowMs: 1_000 } } },
+      { concurrency: 2 },
+      async (service, client) => {
+        const request = await ready(client);
+        await Promise.all(Array.from({ length: 7 }, () => client.predict(request)));
+        assert.deepEqual(service.breaches, []);
+      },
+    ));
+
+  it('close ends what runs and what waits with closed, and leaves no connection', () =>
+    withService({}, { concurrency: 1 }, async (service, client) => {
+      const request = await ready(client);
+      service.fault('predict', () => ({ silent: true }));
+      const works = [0, 1, 2].map(() => rejection(client.predict(request), 'closed'));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await client.close();
+      await Promise.all(works);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.equal(service.connections, 0);
+      await rejection(client.getModelLimits(), 'closed');
+    }));
+});

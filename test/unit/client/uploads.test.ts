@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { planChunks } from '../../../dist/src/client/chunks';
+import type { UploadSource } from '../../../dist/src/client';
+import { inTurn } from '../../helpers/strict-service';
+import { blob, fitted, rejection, source, withService, xOf, yOf } from './support';
+
+const train = () => ({ x: xOf([1, 2, 3, 4]), y: yOf(['a', 'b', 'a', 'b']) });
+
+describe('client: uploads', () => {
+  const random = Math.random;
+  before(() => (Math.random = () => 0.02));
+  after(() => (Math.random = random));
+
+  it('cuts a file into floor(bytes / N) each, the last taking the rest, for any size and N', () => {
+    fc.assert(
+      fc.property(fc.nat(10_000_000), fc.integer({ min: 1, max: 300 }), (bytes, count) => {
+        const chunks = planChunks(bytes, count);
+        assert.equal(chunks.length, count);
+        assert.equal(chunks[0]!.start, 0);
+        assert.equal(chunks.at(-1)!.end, bytes);
+        chunks.slice(0, -1).forEach((chunk, i) => {
+          assert.equal(chunk.end - chunk.start, Math.floor(bytes / count));
+          assert.equal(chunks[i + 1]!.start, chunk.end);
+        });
+      }),
+    );
+  });
+
+  it('sends 30 chunks, at most 8 at a time, without asking for them, and the bytes arrive as they were', () =>
+    withService({ chunks: 30 }, {}, async (service, client) => {
+      const x = xOf(Array.from({ length: 5_000 }, (_, i) => i));
+      const fitted_train_set_id = await fitted(client);
+      const before = service.seen('put').length;
+      service.fault('put', () => ({ delayMs: 60 }));
+      const { test_set_upload_id } = await client.uploadTestSet({ fitted_train_set_id, x });
+      const times = service
+        .seen('put')
+        .slice(before)
+        .map((put) => put.at);
+      assert.equal(times.length, 30);
+      assert.ok(times[7]! - times[0]! < 55, 'eight begin together');
+      for (let i = 8; i < 30; i += 1)
+        assert.ok(times[i]! - times[i - 8]! >= 50, `chunk ${i} began too early`);
+      assert.equal((await service.rowsOf(test_set_upload_id)).length, 5_000);
+      assert.deepEqual(service.breaches, []);
+    }));
+
+  it('repeats a chunk that failed alone', () =>
+    withService({ chunks: 5 }, {}, async (service, client) => {
+      const fitted_train_set_id = await fitted(client);
+      const before = service.seen('put').length;
+      service.fault('put', ({ url, n }) => (url.includes('/0/3?') && n < 5 ? { status: 500 } : undefined));
+      await client.uploadTestSet({ fitted_train_set_id, x: xOf([1, 2, 3, 4, 5, 6]) });
+      const puts = service.seen('put').slice(before);
+      const third = puts.filter((put) => put.url.includes('/0/3?'));
+      assert.equal(puts.length - third.length, 4);
+      assert.ok(third.length >= 2);
+      assert.deepEqual(service.breaches, []);
+    }));
+
+  it('sends an empty file, and chunks of nothing, with a length of 0', () =>
+    withService({ chunks: 3 }, {}, async (service, client) => {
+      const fitted_train_set_id = await fitted(client);
+      const before = service.seen('put').length;
+      await client.uploadTestSet({ fitted_train_set_id, x: source('') });
+      await client.uploadTestSet({ fitted_train_set_id, x: source('a') });
+      const lengths = service
+        .seen('put')
+        .slice(before)
+        .map((put) => put.headers['content-length']);
+      assert.deepEqual(lengths.sort(), ['0', '0', '0', '0', '0', '1']);
+      assert.deepEqual(service.breaches, []);
+    }));
+
+  for (const status of [400, 403]) {
+    it(`prepares a refused train set (${status}) anew by force, once, and sends both files again`, () =>
+      withService({}, {}, async (service, client) => {
+        service.fault('put', ({ n }) => (n === 0 ? { status, body: '<Error>Expired</Error>' } : undefined));
+        const request = train();
+        const { train_set_upload_id, reused } = await client.uploadTrainSet(request);
+        assert.equal(reused, false);
+        const prepared = service
+          .seen('prepare_train_set_upload')
+          .map((r) => r.body as Record<string, unknown>);
+        assert.deepEqual(
+          prepared.map((body) => body.force_reupload),
+          [undefined, true],
+        );
+        assert.deepEqual(service.bytesOf(train_set_upload_id, 'y').length, request.y.bytes);
+        assert.equal((await service.rowsOf(train_set_upload_id)).length, 4);
+        assert.equal(request.x.live + request.y.live, 0);
+        assert.deepEqual(service.breaches, []);
+      }));
+
+    it(`prepares a refused test set (${status}) anew without hash, once`, () =>
+      withService({ testDuplicates: true }, {}, async (service, client) => {
+        const fitted_train_set_id = await fitted(client);
+        service.fault('put', inTurn({ status }));
+        await client.uploadTestSet({ fitted_train_set_id, x: xOf([1]) });
+        const hashes = service
+          .seen('prepare_test_set_upload')
+          .map((r) => (r.body as { x_test_info: { hash?: string } }).x_test_info.hash);
+        assert.equal(typeof hashes[0], 'string');
+        assert.deepEqual(hashes.slice(1), [undefined]);
+        assert.deepEqual(service.breaches, []);
+      }));
+  }
+
+  it('is upload.expired where the new URLs are refused too', () =>
+    withService({}, {}, async (service, client) => {
+      service.fault('put', () => ({ status: 403, body: 'Request has expired' }));
+      const error = await rejection(client.uploadTrainSet(train()), 'upload.expired');
+      assert.match(error.message, /403.*Request has expired/);
+      assert.equal(service.seen('prepare_train_set_upload').length, 2);
+    }));
+
+  it('reuses the id of a duplicate that appears between prepare and PUT', () =>
+    withService({}, {}, async (service, client) => {
+      const id = '11111111-1111-4111-8111-111111111111';
+      const body = {
+        message: 'Duplicate',
+        train_set_upload_id: id,
+        error_code: 'DUPLICATE_TRAIN_SET_UPLOAD',
+      };
+      service.fault('put', () => ({ status: 403 }));
+      service.fault('prepare_train_set_upload', inTurn(undefined, { status: 409, body }));
+      assert.deepEqual(await client.uploadTrainSet(train()), { train_set_upload_id: id, reused: true });
+    }));
+
+  it('a bare prepare route gives the id of a duplicate in its error', () =>
+    withService({}, {}, async (_, client) => {
+      const { x, y } = train();
+      const first = await client.uploadTrainSet({ x, y });
+      const info = (file: UploadSource) => ({ format: file.format, hash: file.hash, size_bytes: file.bytes });
+      const error = await rejection(
+        client.prepareTrainSetUpload({ x_train_info: info(x), y_train_info: info(y) }),
+        'duplicate',
+      );
+      assert.equal((error as { uploadId?: string }).uploadId, first.train_set_upload_id);
+    }));
+
+  it('sees an early 503 while a large PUT still sends as that answer, also on a busy event loop', async () => {
+    const large = blob(4 * 1024 * 1024);
+    const busy: UploadSource = {
+      ...large,
+      open: (start, end) => Readable.from(slowly(large.open(start, end))),
+    };
+    const warnings: string[] = [];
+    const log = (level: string, text: string) => level === 'warn' && warnings.push(text);
+    await withService({}, { log }, async (service, client) => {
+      const fitted_train_set_id = await fitted(client);
+      for (let round = 0; round < 12; round += 1) {
+        service.fault('put', inTurn({ status: 503, early: true }));
+        await client.uploadTestSet({ fitted_train_set_id, x: round % 2 === 0 ? large : busy });
+      }
+      assert.equal(warnings.length, 12);
+      for (const text of warnings) assert.match(text, /\(503\)/);
+      assert.equal(large.live, 0);
+      assert.deepEqual(service.breaches, []);
+    });
+  });
+
+  it('sees an early 403 as a refused URL', () =>
+    withService({}, {}, async (service, client) => {
+      const fitted_train_set_id = await fitted(client);
+      service.fault('put', inTurn({ status: 403, early: true }));
+      await client.uploadTestSet({ fitted_train_set_id, x: blob(8 * 1024 * 1024) });
+      assert.equal(service.seen('prepare_test_set_upload').length, 2);
+    }));
+
+  it('waits for a slow reader, opening no more of the file than is taken', () =>
+    withService({}, {}, async (service, client) => {
+      const fitted_train_set_id = await fitted(client);
+      service.fault('put', () => ({ slowReadMs: 40 }));
+      const seen: number[] = [];
+      const x = blob(3 * 1024 * 1024);
+      await client.uploadTestSet(
+        { fitted_train_set_id, x },
+        { onProgress: (sent, total) => (assert.equal(total, x.bytes), seen.push(sent)) },
+      );
+      assert.equal(seen.at(-1), x.bytes);
+      assert.deepEqual(service.breaches, []);
+    }));
+
+  it('progress grows to the total of both files, and goes back for what is sent again', () =>
+    withService({}, {}, async (service, client) => {
+      service.fault('put', inTurn({ status: 500 }));
+      const { x, y } = train();
+      const seen: [number, number][] = [];
+      await client.uploadTrainSet({ x, y }, { onProgress: (sent, total) => seen.push([sent, total]) });
+      assert.deepEqual(seen.at(-1), [x.bytes + y.bytes, x.bytes + y.bytes]);
+      assert.ok(seen.every(([sent, total]) => sent <= total));
+    }));
+
+  it('waits as long as the storage asks by Retry-After', () =>
+    withService({}, {}, async (service, client) => {
+      const fitted_train_set_id = await fitted(client);
+      service.fault('put', inTurn({ status: 429, headers: { 'retry-after': '1' } }));
+      const started = performance.now();
+      await client.uploadTestSet({ fitted_train_set_id, x: xOf([1]) });
+      assert.ok(performance.now() - started > 950);
+    }));
+
+  it('a storage that keeps failing is upload.failed, naming it', () =>
+    withService({}, { retries: 1 }, async (service, client) => {
+      service.fault('put', () => ({ status: 500, body: 'oops' }));
+      const error = await rejection(client.uploadTrainSet(train()), 'upload.failed');
+      assert.match(error.message, /127\.0\.0\.1:\d+ \(500\): oops/);
+    }));
+
+  it('a file that cannot be read, or that shrank, is upload.failed at once', () =>
+    withService({}, {}, async (service, client) => {
+      const fitted_train_set_id = await fitted(client);
+      const good = blob(100_000);
+      const broken = (make: () => Readable): UploadSource => ({ ...good, open: make });
+      const cases: [UploadSource, RegExp][] = [
+        [broken(() => Readable.from(good.open(0, 50_000))), /changed its size/],
+        [broken(() => Readable.from(fails())), /no space left/],
+      ];
+      for (const [x, pattern] of cases) {
+        const before = service.seen('put').length;
+        const error = await rejection(client.uploadTestSet({ fitted_train_set_id, x }), 'upload.failed');
+        assert.match(error.message, pattern);
+        assert.ok(service.seen('put').length - before <= 1);
+      }
+    }));
+
+  it('an abort ends an upload and closes its file', () =>
+    withService({}, {}, async (service, client) => {
+      const fitted_train_set_id = await fitted(client);
+      service.fault('put', () => ({ slowReadMs: 200 }));
+      const x = blob(20 * 1024 * 1024);
+      const stop = new AbortController();
+      setTimeout(() => stop.abort(), 100);
+      await rejection(client.uploadTestSet({ fitted_train_set_id, x }, { signal: stop.signal }), 'closed');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.equal(x.live, 0);
+      assert.equal(client.whenBusy('upload').inFlight, 0);
+    }));
+
+  it('sends required headers as given, a length, and neither bearer nor transfer encoding', async () => {
+    const heads: string[] = [];
+    const storage = createServer((socket: Socket) => {
+      let head = '';
+      socket.on('data', (data) => {
+        head += data.toString('latin1');
+        if (head.includes('\r\n\r\n') && head.endsWith('\n')) {
+          heads.push(head);
+          head = '';
+          socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n');
+        }
+      });
+      socket.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => storage.listen(0, '127.0.0.1', resolve));
+    const { port } = storage.address() as AddressInfo;
+    try {
+      await withService({ storageUrl: `http://127.0.0.1:${port}` }, {}, async (_, client) => {
+        await client.uploadTrainSet({ x: xOf([1]), y: yOf(['a']) });
+        assert.equal(heads.length, 2);
+        for (const head of heads) {
+          assert.match(head, /^PUT \/signed\//);
+          assert.match(head, /\r\ncontent-type: text\/csv\r\n/i);
+          assert.match(head, /\r\nx-upload-token: [0-9a-f-]+\r\n/i);
+          assert.match(head, /\r\ncontent-length: \d+\r\n/i);
+          assert.doesNotMatch(head, /authorization|transfer-encoding/i);
+        }
+      });
+    } finally {
+      storage.close();
+    }
+  });
+});
+
+/** Keeps the event loop busy between pieces, so that a broken connection is met by a write before it is read. */
+async function* slowly(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const end = performance.now() + 4;
+    while (performance.now() < end);
+    yield piece;
+  }
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- a stream that fails while it is read
+async function* fails(): AsyncGenerator<Buffer> {
+  yield Buffer.alloc(1000);
+  throw new Error('ENOSPC: no space left on device');
+}
