@@ -1,4 +1,5 @@
 import { ServiceError, toServiceError } from '../wire/service-error';
+import { AbortWatch } from './abort-watch';
 import { type Flight, type Job, newJob } from './job';
 import { Lane } from './lane';
 import type { Slots } from './slots';
@@ -31,7 +32,7 @@ export class Batcher<Payload, Outcome> {
   private readonly parked = new Set<Job<Payload, Outcome>>();
   private readonly flying = new Set<Job<Payload, Outcome>>();
   private readonly flights = new Map<Flight, Promise<void>>();
-  private readonly signals = new Map<AbortSignal, { jobs: Set<Job<Payload, Outcome>>; stop: () => void }>();
+  private readonly aborts = new AbortWatch<Job<Payload, Outcome>>((job) => this.fail(job, closedError()));
   private readonly turns = new Turns(new Outbox());
   private readonly outbox = new Outbox();
   private rows = 0;
@@ -62,7 +63,7 @@ export class Batcher<Payload, Outcome> {
     this.pending.add(job);
     this.count(job, 1);
     if (signal !== undefined) {
-      this.watch(signal, job);
+      this.aborts.add(signal, job);
     }
     this.loadChanged();
     return job;
@@ -266,7 +267,7 @@ export class Batcher<Payload, Outcome> {
     this.leaveState(job);
     job.state = 'settled';
     if (job.signal !== undefined) {
-      this.unwatch(job.signal, job);
+      this.aborts.remove(job.signal, job);
     }
     if (job.turn !== undefined) {
       this.turns.leave(job.turn);
@@ -322,31 +323,6 @@ export class Batcher<Payload, Outcome> {
   private count(job: Job<Payload, Outcome>, sign: 1 | -1): void {
     this.rows += sign * job.rows;
     this.bytes += sign * job.bytes;
-  }
-
-  private watch(signal: AbortSignal, job: Job<Payload, Outcome>): void {
-    const watched = this.signals.get(signal);
-    if (watched !== undefined) {
-      watched.jobs.add(job);
-      return;
-    }
-    const jobs = new Set([job]);
-    const onAbort = (): void => {
-      for (const one of [...jobs]) {
-        this.fail(one, closedError());
-      }
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.signals.set(signal, { jobs, stop: () => signal.removeEventListener('abort', onAbort) });
-  }
-
-  private unwatch(signal: AbortSignal, job: Job<Payload, Outcome>): void {
-    const watched = this.signals.get(signal);
-    watched?.jobs.delete(job);
-    if (watched?.jobs.size === 0) {
-      watched.stop();
-      this.signals.delete(signal);
-    }
   }
 
   private loadChanged(): void {

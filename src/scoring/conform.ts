@@ -79,8 +79,26 @@ export async function readWhole(
   columns: readonly Column[],
   options: { missingColumns?: 'error' | 'fill'; signal?: AbortSignal },
 ): Promise<ColumnBatch> {
+  return (await readAtMost(source, columns, Infinity, options))!;
+}
+
+/** All rows of a source as one batch; undefined where there are more than `rows`. */
+export async function readAtMost(
+  source: TableSource,
+  columns: readonly Column[],
+  rows: number,
+  options: { missingColumns?: 'error' | 'fill'; signal?: AbortSignal },
+): Promise<ColumnBatch | undefined> {
   const batches: ColumnBatch[] = [];
+  if ((source.rowCount ?? 0) > rows) {
+    return undefined;
+  }
+  let count = 0;
   for await (const batch of readBatches(source, columns, options)) {
+    count += batch.rows;
+    if (count > rows) {
+      return undefined;
+    }
     batches.push(batch);
   }
   return joinBatches(batches);

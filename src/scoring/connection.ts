@@ -10,7 +10,8 @@ import { linkedController } from './linked';
 import type { ModelCards } from './model-cards';
 import { Predictor } from './predictor';
 import { Slots } from './slots';
-import { openInput, train } from './train';
+import { train } from './train';
+import { openInput } from './train-set';
 import type {
   CheckLimitsRequest,
   CostRequest,

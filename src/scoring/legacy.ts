@@ -3,14 +3,14 @@ import { ServiceError } from '../wire/service-error';
 import type { LegacyPredictRequest } from '../wire/types';
 import type { Context } from './context';
 import { outcomeOf } from './outcome';
-import type { PredictOutcome, PredictRequest } from './types';
+import type { PredictOutcome, PredictRequest, PredictSettings } from './types';
 
 /**
  * Predicts by the deprecated route (S 4.7): the table goes as CSV, columns unchecked, to a model by `modelId`.
  * The service may drop the route at any time.
  */
 export async function runLegacy(
-  context: Context,
+  { context, settings }: { context: Context; settings: PredictSettings },
   request: PredictRequest,
   signal: AbortSignal,
 ): Promise<PredictOutcome> {
@@ -46,7 +46,10 @@ export async function runLegacy(
       task,
       ...(outputType !== undefined && { output_type: outputType }),
     } as LegacyPredictRequest;
-    const result = await client.predictLegacy({ data, file }, { signal });
+    const result = await client.predictLegacy(
+      { data, file, ...(settings.retryPredict === true && { retryAmbiguous: true }) },
+      { signal },
+    );
     if (result.rows !== file.rows) {
       throw new ServiceError(
         'response.invalid',

@@ -1,7 +1,7 @@
 import { type Column, openTable, openTableFile, profileTable, type TableSource } from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import { Batcher } from './batcher';
-import { readWhole } from './conform';
+import { readAtMost } from './conform';
 import type { Context } from './context';
 import type { Message, MessageJob } from './message';
 import { runBatch } from './run-batch';
@@ -25,10 +25,12 @@ export class Predictor {
   /** Messages that wait for a model whose fit is under way, by its name. */
   private readonly rooms = new Map<string, MessageJob[]>();
   private readonly closing = new AbortController();
+  private readonly reading = new Set<Promise<void>>();
+  private warnedOfLegacy = false;
 
   constructor(
     private readonly context: Context,
-    settings: PredictSettings,
+    private readonly settings: PredictSettings,
   ) {
     this.batcher = new Batcher<Message, PredictOutcome>({
       batchRows: Math.max(1, settings.batchRows ?? 500),
@@ -74,6 +76,8 @@ export class Predictor {
     this.context.predictors.delete(this);
     this.closing.abort();
     await this.batcher.close();
+    this.rooms.clear();
+    await Promise.all(this.reading);
   }
 
   private admit(request: PredictRequest, hooks: Hooks | undefined): MessageJob {
@@ -83,6 +87,7 @@ export class Predictor {
     let bytes = ROW_BYTES;
     if (request.api === 'v1') {
       message.table = { kind: 'legacy' };
+      this.warnOfLegacy();
     } else if (request.testSetUploadId !== undefined && request.testSetUploadId !== '') {
       message.table = { kind: 'upload', id: request.testSetUploadId };
     } else if (request.table === undefined) {
@@ -102,6 +107,15 @@ export class Predictor {
     }
     const order = request.api === 'v1' ? `v1 ${request.modelId ?? ''}` : orderKey(choice);
     return this.batcher.admit(order, message, rows, bytes, hooks?.signal);
+  }
+
+  private warnOfLegacy(): void {
+    if (!this.warnedOfLegacy) {
+      this.warnedOfLegacy = true;
+      this.settings.onWarning?.(
+        'The v1 route is deprecated: the service may drop it. Fit a model and use svc.',
+      );
+    }
   }
 
   /** Sends a message on its way, as far as it can go at once. */
@@ -142,7 +156,11 @@ export class Predictor {
       return;
     }
     this.readers.request(() => {
-      void this.read(job).finally(() => this.readers.release());
+      const reading = this.read(job).finally(() => {
+        this.reading.delete(reading);
+        this.readers.release();
+      });
+      this.reading.add(reading);
     });
   }
 
@@ -162,13 +180,14 @@ export class Predictor {
       const columns = target!.columns.length > 0 ? target!.columns : await columnsOf(source, signal);
       const key =
         target!.columns.length > 0 ? laneKey(message) : `${laneKey(message)}|${JSON.stringify(columns)}`;
-      if (source.rowCount === undefined || source.rowCount > READ_AT_ONCE) {
+      const { missingColumns } = request;
+      const batch = await readAtMost(source, columns, READ_AT_ONCE, { missingColumns, signal });
+      if (batch === undefined) {
         message.table = { kind: 'stream', source, value, columns };
-        this.batcher.resize(job, source.rowCount ?? 1, job.bytes);
+        this.batcher.resize(job, source.rowCount ?? READ_AT_ONCE, job.bytes);
         this.batcher.enqueue(job, key, true);
         return;
       }
-      const batch = await readWhole(source, columns, { missingColumns: request.missingColumns, signal });
       if (batch.rows === 0) {
         throw new ServiceError('table.empty', 'The table has no rows: there is nothing to predict.');
       }

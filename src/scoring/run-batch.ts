@@ -25,7 +25,7 @@ export async function runBatch(run: BatchRun, jobs: MessageJob[], signal: AbortS
   const first = jobs[0]!;
   const { request, choice, table } = first.payload;
   if (table?.kind === 'legacy') {
-    run.batcher.finish(first, await runLegacy(run.context, request, signal));
+    run.batcher.finish(first, await runLegacy(run, request, signal));
     return;
   }
   // Resolved anew: a fit that ended while they waited takes over between batches.
@@ -64,7 +64,7 @@ async function runUpload(
   } catch (thrown) {
     const error = toServiceError(thrown);
     // The upload id may be the wrong one, so the model is not marked dead.
-    throw error.code === 'not_found'
+    throw error.code === 'not_found' || error.code === 'model.unknown'
       ? new ServiceError(
           'not_found',
           `The service has no test set ${id}, or no model ${target.name}: ${error.message}`,

@@ -83,15 +83,15 @@ export async function predictUpload(
   );
 }
 
-/** A 404 marks the model's card dead; the user is told what to do. */
+/** A model that the service itself says it does not have: its card is marked dead, the user told what to do. */
 export function noteIfDead(context: Context, target: Target, error: ServiceError): ServiceError {
-  if (error.code !== 'not_found') {
+  if (error.code !== 'model.unknown') {
     return error;
   }
   context.cards.markDead(target.fittedId);
   return new ServiceError(
     'model.unknown',
-    `The service does not have the model ${target.name} any more (${error.message}). Fit it again.`,
+    `The service does not have the model "${target.name}" any more. Fit it again. (${error.message})`,
     error.cause,
   );
 }
@@ -131,7 +131,7 @@ function demandRows(result: PredictResult, rows: number): void {
 
 /** What a service may say of an upload id that it named itself but cannot use. */
 function refusesUpload(error: ServiceError): boolean {
-  return error.code === 'not_found' || error.code === 'validation.failed' || error.code === 'duplicate';
+  return ['not_found', 'model.unknown', 'validation.failed', 'duplicate'].includes(error.code);
 }
 
 /** Rows that may be sent to the target at once, as the service's limits have it; Infinity where nothing binds. */

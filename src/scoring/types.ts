@@ -135,6 +135,7 @@ export interface PredictSettings {
   maxCost?: number;
   /** Called when the numbers change, at most every 250 ms and once at rest. */
   onLoad?: (load: PredictLoad) => void;
+  /** Told once that the route `v1` is deprecated. */
   onWarning?: (text: string) => void;
 }
 

@@ -4,7 +4,7 @@ import type { Context } from './context';
 import { describeExcess, sizeExcess } from './limits';
 import { chooseModel, resolveTarget } from './target';
 import { noteIfDead } from './test-set';
-import { openInput, prepareTrainSet, sendTrainSet } from './train';
+import { openInput, prepareTrainSet, sendTrainSet } from './train-set';
 import type { Hooks, UploadCard, UploadRequest } from './types';
 import { toServiceError } from '../wire/service-error';
 

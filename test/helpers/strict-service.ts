@@ -196,7 +196,7 @@ export class StrictService {
     try {
       await this.answer(route, req, res, fault, seen);
     } catch (error) {
-      if (!req.destroyed && !res.headersSent) {
+      if (!res.destroyed && !res.headersSent) {
         this.breach(`${route}: ${String(error)}`);
         send(res, { status: 422, body: envelope('validation.failed', String(error)) });
       }

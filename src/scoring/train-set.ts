@@ -1,0 +1,150 @@
+import {
+  encodeTrainSet,
+  openTable,
+  openTableFile,
+  profileTable,
+  type TableFile,
+  type TableProfile,
+  type TableSource,
+} from '../table';
+import { ServiceError } from '../wire/service-error';
+import type { ModelLimits } from '../wire/types';
+import type { Context } from './context';
+import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from './limits';
+import { autoTask, checkTarget } from './task';
+import type { Hooks, TableChoices, TableInput, Task, UploadCard } from './types';
+
+/** A train set on this side: its files, and what its upload card will say. */
+export interface TrainSet {
+  x: TableFile;
+  y: TableFile;
+  card: Omit<UploadCard, 'id' | 'reused'>;
+}
+
+export interface TrainSetRequest extends TableChoices {
+  table: TableInput;
+  target: string | undefined;
+  task: 'auto' | Task;
+  options: Record<string, unknown>;
+}
+
+/**
+ * Reads, checks and encodes a train set. Nothing is sent.
+ *
+ * @throws ServiceError `target.missing`, `table.invalid`, `table.empty`; `limit.exceeded` by the service's limits
+ */
+export async function prepareTrainSet(
+  context: Context,
+  request: TrainSetRequest,
+  hooks: Hooks,
+): Promise<TrainSet> {
+  const { target, ignore, types, format } = request;
+  const { signal } = hooks;
+  if (target === undefined || target === '') {
+    throw new ServiceError(
+      'target.missing',
+      'No target is named: set the column to predict in the dialog or in msg.target.',
+    );
+  }
+  hooks.onStatus?.({ key: 'reading' });
+  const source = await openInput(request.table, signal);
+  const profile = await profileTable(source, { target, ignore, types, signal });
+  for (const warning of profile.warnings) {
+    hooks.onWarning?.(warning);
+  }
+  const auto = autoTask(profile);
+  const task = request.task === 'auto' ? auto : request.task;
+  checkTarget(profile, task);
+  const columns = profile.columns.filter((column) => column.name !== target);
+  if (columns.length === 0) {
+    throw new ServiceError(
+      'table.invalid',
+      `The table has no column but the target "${target}": nothing to learn from.`,
+    );
+  }
+  const limits = await context.limits.forChecks(signal);
+  demandWithinLimits(limits, profile, columns.length, task, request.options);
+  const { x, y } = await encodeTrainSet(source, profile, { target, format, signal });
+  try {
+    for (const file of [x, y]) {
+      const excess = sizeExcess(limits, file.bytes);
+      if (excess.length > 0) {
+        throw new ServiceError(
+          'limit.exceeded',
+          `The train set is too large: ${describeExcess(excess)} bytes.`,
+        );
+      }
+    }
+  } catch (error) {
+    await Promise.all([x.dispose(), y.dispose()]);
+    throw error;
+  }
+  const classes = profile.target?.classes;
+  return {
+    x,
+    y,
+    card: {
+      set: 'train',
+      format: x.format,
+      rows: profile.rows,
+      bytes: x.bytes + y.bytes,
+      hash: `${x.hash},${y.hash}`,
+      target,
+      columns,
+      ...(classes !== undefined && { classes }),
+      task: auto,
+    },
+  };
+}
+
+/** Sends a train set and keeps its upload card. */
+export async function sendTrainSet(
+  context: Context,
+  set: TrainSet,
+  choices: TableChoices,
+  hooks: Hooks,
+): Promise<UploadCard> {
+  const client = await context.client();
+  const onProgress = (sent: number, total: number): void => {
+    hooks.onStatus?.({ key: 'uploading', percent: total === 0 ? 100 : Math.floor((100 * sent) / total) });
+  };
+  const sent = await client.uploadTrainSet(
+    {
+      x: set.x,
+      y: set.y,
+      ...(choices.description !== undefined &&
+        choices.description !== '' && { description: choices.description }),
+      ...(choices.forceReupload === true && { force: true }),
+      ...(choices.chunks === true && { chunks: true }),
+    },
+    { signal: hooks.signal, onProgress },
+  );
+  const card: UploadCard = { ...set.card, id: sent.train_set_upload_id, reused: sent.reused };
+  context.cards.putUpload(card);
+  return card;
+}
+
+export async function openInput(input: TableInput, signal: AbortSignal | undefined): Promise<TableSource> {
+  return 'path' in input ? openTableFile(input.path, { signal }) : openTable(input.value, { signal });
+}
+
+function demandWithinLimits(
+  limits: ModelLimits,
+  profile: TableProfile,
+  columns: number,
+  task: Task,
+  options: Record<string, unknown>,
+): void {
+  const set = limitSetOf(limits, versionOf(limits, options));
+  const excess = trainExcess(set, {
+    rows: profile.rows,
+    columns,
+    ...(task === 'classification' && { classes: profile.target?.distinct ?? 0 }),
+  });
+  if (excess.length > 0) {
+    throw new ServiceError(
+      'limit.exceeded',
+      `The train set is beyond the limits of the service: ${describeExcess(excess)}. Nothing was sent.`,
+    );
+  }
+}
