@@ -1,8 +1,12 @@
-import type { Readable } from 'node:stream';
-import { ServiceError } from '../wire/service-error';
 import type { ColumnBatch } from './batch';
-import type { TableSource } from './source';
-import type { Column, ColumnType, FileFormat, Label } from './types';
+import { type BatchOptions, batchesOf } from './batches';
+import { retried, startJob } from './encoder';
+import type { AsIs } from './file-as-is';
+import { type ProfileOptions, profileSource, type TableProfile } from './profile';
+import { isRemote, openRemote } from './remote-source';
+import type { LocalSource, TableSource } from './source';
+import { type TableFile, userFile } from './table-file';
+import type { Column } from './types';
 
 export {
   batchBytes,
@@ -17,102 +21,59 @@ export {
   rowsOf,
   sliceBatch,
 } from './batch';
+export type { BatchOptions } from './batches';
 export { crc32c, crc32cToBase64 } from './crc32c';
+export { encodeBatches, type EncodeOptions, encodeTrainSet } from './encode';
+export { closeEncoder, warmEncoder } from './encoder';
+export { openTable, type OpenOptions } from './open';
+export type { ProfileOptions, TableProfile, TargetProfile } from './profile';
+export { readRows, setCell } from './read-rows';
+export { readTableFile, type TableContent } from './read-table-file';
 export type { TableForm, TableSource } from './source';
+export type { TableFile } from './table-file';
 export { type Column, COLUMN_TYPES, type ColumnType, type FileFormat, type Label } from './types';
 
-export interface TableProfile {
-  rows: number;
-  /** All columns but the ignored ones, the target among them, in the order of the table. */
-  columns: Column[];
-  /** Sentences for the user, such as a column of mixed kinds that is taken as text. */
-  warnings: string[];
-  target?: {
-    name: string;
-    type: ColumnType;
-    missing: number;
-    /** Distinct values, counted up to 1,000. */
-    distinct: number;
-    /** All distinct values, sorted (numbers by value, text by code point), where there are at most 1,000. */
-    classes?: Label[];
-  };
+/**
+ * A table on disk: CSV, TSV, Parquet or Arrow, told apart by content and read as a stream in the encoder
+ * thread, never whole. Errors: `file.unreadable`, `table.invalid`, `table.empty`.
+ */
+export function openTableFile(path: string, options: { signal?: AbortSignal } = {}): Promise<TableSource> {
+  return openRemote({ kind: 'path', path }, options.signal);
 }
 
-/** An encoded file: in memory up to 32 MiB, beyond that in a temporary file until `dispose`. */
-export interface TableFile {
-  readonly format: FileFormat;
-  readonly rows: number;
-  readonly bytes: number;
-  /** CRC32C as the service takes it. */
-  readonly hash: string;
-  /** A stream of bytes `start` to `end` (exclusive); may be called again and again. */
-  open(start?: number, end?: number): Readable;
-  dispose(): Promise<void>;
+/**
+ * The first pass over a table: settles the type of every column over all rows. Errors: `target.missing`,
+ * `table.empty`, `table.invalid`.
+ */
+export function profileTable(source: TableSource, options: ProfileOptions = {}): Promise<TableProfile> {
+  return isRemote(source) ? source.profile(options) : profileSource(source as LocalSource, options);
 }
 
-export interface ReadOptions {
-  signal?: AbortSignal;
-}
-
-export interface ProfileOptions extends ReadOptions {
-  target?: string;
-  ignore?: readonly string[];
-  types?: Readonly<Record<string, ColumnType>>;
-}
-
-export interface BatchOptions extends ReadOptions {
-  /** A column that the table lacks: refuse the table (default), or take it as missing values. */
-  missingColumns?: 'error' | 'fill';
-  /** Rows per batch at most. */
-  maxRows?: number;
-}
-
-export interface EncodeOptions extends ReadOptions {
-  format?: FileFormat;
-  onProgress?: (rows: number) => void;
-}
-
-export interface TableContent {
-  columns: Column[];
-  rows: number;
-  batches(): AsyncIterable<ColumnBatch>;
-}
-
-export const openTable: (value: unknown, options?: ReadOptions) => Promise<TableSource> = notBuilt;
-export const openTableFile: (path: string, options?: ReadOptions) => Promise<TableSource> = notBuilt;
-export const profileTable: (source: TableSource, options?: ProfileOptions) => Promise<TableProfile> =
-  notBuilt;
-export const readBatches: (
+/**
+ * The rows of a table in batches of these columns, in this order: a lossless change of type is made, other
+ * columns are left out. Errors: `columns.missing`, `table.invalid` with column and row.
+ */
+export function readBatches(
   source: TableSource,
   columns: readonly Column[],
-  options?: BatchOptions,
-) => AsyncIterable<ColumnBatch> = notBuilt;
-export const encodeBatches: (
-  columns: readonly Column[],
-  batches: Iterable<ColumnBatch> | AsyncIterable<ColumnBatch>,
-  options?: EncodeOptions,
-) => Promise<TableFile> = notBuilt;
-export const encodeTrainSet: (
-  source: TableSource,
-  profile: TableProfile,
-  options: EncodeOptions & { target: string },
-) => Promise<{ x: TableFile; y: TableFile }> = notBuilt;
-export const readRows: (source: TableSource, options?: ReadOptions) => Promise<Record<string, unknown>[]> =
-  notBuilt;
-export const readTableFile: (
-  path: string,
-  format: FileFormat,
-  options?: ReadOptions,
-) => Promise<TableContent> = notBuilt;
-/** A file on disk whose columns already fit, sent byte for byte; undefined where they do not fit. */
-export const fileAsIs: (
-  path: string,
-  columns: readonly Column[],
-  options?: ReadOptions,
-) => Promise<TableFile | undefined> = notBuilt;
-export const warmEncoder: () => void = notBuilt;
-export const closeEncoder: () => Promise<void> = notBuilt;
+  options: BatchOptions = {},
+): AsyncIterable<ColumnBatch> {
+  return isRemote(source)
+    ? source.batches(columns, options)
+    : batchesOf(source as LocalSource, columns, options);
+}
 
-function notBuilt(): never {
-  throw new ServiceError('internal', 'Tables are not read yet in this version.');
+/**
+ * A Parquet file on disk whose columns already are these, to be sent byte for byte; undefined where it has
+ * to be encoded anew. Errors: `file.unreadable`, `table.invalid`.
+ */
+export async function fileAsIs(
+  path: string,
+  columns: readonly Column[],
+  options: { signal?: AbortSignal } = {},
+): Promise<TableFile | undefined> {
+  const known = await retried(() =>
+    startJob({ name: 'asIs', path, columns: [...columns] }, options.signal).result<AsIs | undefined>(),
+  );
+  return known === undefined ? undefined : userFile(path, 'parquet', known);
 }

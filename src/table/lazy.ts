@@ -13,3 +13,13 @@ export const papaparse = (): typeof import('papaparse') => load('papaparse') as 
 
 export const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
   load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number };
+
+export const parquet = (): typeof import('parquet-wasm') =>
+  load('parquet-wasm') as typeof import('parquet-wasm');
+
+/** Loads what every encoding needs, so that the first table does not wait for it. */
+export function warmModules(): void {
+  arrow();
+  parquet();
+  crcModule();
+}

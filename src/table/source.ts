@@ -1,3 +1,6 @@
+import type { ColumnData } from './batch';
+import type { Pace } from './pace';
+
 /** The input forms of DESIGN section 5. `parsed` is a table read from text or bytes, `file` one on disk. */
 export type TableForm = 'row' | 'rows' | 'columns' | 'matrix' | 'arrow' | 'parsed' | 'file';
 
@@ -6,4 +9,35 @@ export interface TableSource {
   readonly form: TableForm;
   /** Number of rows, where it is known without reading the table. */
   readonly rowCount?: number;
+}
+
+/**
+ * The cells of one column in one slice: JavaScript values, the fields of a text file (empty = missing;
+ * `comma` tells that numbers may have a decimal comma), or a column that has its type already.
+ */
+export type SliceColumn =
+  | { kind: 'values'; cells: ArrayLike<unknown> }
+  | { kind: 'fields'; cells: readonly string[]; comma: boolean }
+  | { kind: 'typed'; data: ColumnData };
+
+/** A few consecutive rows: what is worked on between two turns of the event loop. */
+export interface Slice {
+  /** Number of the first row, from 0. */
+  readonly first: number;
+  readonly rows: number;
+  /** The cells of the column with this index in the source's `names`. */
+  column(index: number): SliceColumn;
+}
+
+export interface SliceOptions {
+  pace: Pace;
+  /** Indices of the columns that will be asked for; a source may leave the others unread. */
+  wanted?: readonly number[];
+  signal?: AbortSignal;
+}
+
+/** A source that is read in this thread. */
+export interface LocalSource extends TableSource {
+  readonly names: readonly string[];
+  slices(options: SliceOptions): Iterable<Slice> | AsyncIterable<Slice>;
 }

@@ -1,0 +1,344 @@
+import { type ColumnData, cellsOf, MISSING_BOOLEAN } from './batch';
+import { invalidCell, show } from './invalid';
+import type { SliceColumn } from './source';
+import { isAbsent, parseBigint, parseDate, parseNumber } from './text-cells';
+import { TextBuffer } from './text-buffer';
+import type { Column } from './types';
+
+/**
+ * Gathers the cells of one column, slice by slice, in the type that the column has. A lossless change is
+ * made (numeric text to number, ISO text to date, anything plain to text); anything else is `table.invalid`
+ * with column and row (DESIGN section 5, last paragraph).
+ */
+export interface ColumnBuilder {
+  /** Adds all cells of a slice; `first` is the number of its first row in the table, from 0. */
+  add(cells: SliceColumn, first: number): void;
+  /** Adds missing cells. */
+  skip(rows: number): void;
+  readonly bytes: number;
+  /** What was gathered since the last call. */
+  take(): ColumnData;
+}
+
+export function builderFor(column: Column): ColumnBuilder {
+  switch (column.type) {
+    case 'number':
+    case 'integer':
+      return new NumberBuilder(column.name, column.type);
+    case 'date':
+      return new DateBuilder(column.name);
+    case 'bigint':
+      return new BigintBuilder(column.name);
+    case 'boolean':
+      return new BooleanBuilder(column.name);
+    case 'text':
+      return new TextBuilder(column.name);
+  }
+}
+
+type Room = Float64Array | BigInt64Array | Uint8Array;
+
+/** An array with room for more: a copy of twice the size where there is too little. */
+function grown<T extends Room>(array: T, length: number): T {
+  if (length <= array.length) {
+    return array;
+  }
+  const next = new (array.constructor as new (n: number) => T)(Math.max(length, array.length * 2, 256));
+  next.set(array as never);
+  return next;
+}
+
+/** Columns held as a Float64Array: what a cell is as a number is up to the kind of column. */
+abstract class FloatBuilder implements ColumnBuilder {
+  protected values = new Float64Array(0);
+  protected rows = 0;
+
+  constructor(protected readonly name: string) {}
+
+  get bytes(): number {
+    return this.rows * 8;
+  }
+
+  skip(rows: number): void {
+    this.values = grown(this.values, this.rows + rows);
+    this.values.fill(NaN, this.rows, this.rows + rows);
+    this.rows += rows;
+  }
+
+  protected room(rows: number): Float64Array {
+    this.values = grown(this.values, this.rows + rows);
+    return this.values;
+  }
+
+  abstract add(cells: SliceColumn, first: number): void;
+  abstract take(): ColumnData;
+
+  protected takeValues(): Float64Array {
+    const taken = this.values.length === this.rows ? this.values : this.values.slice(0, this.rows);
+    this.values = new Float64Array(this.rows);
+    this.rows = 0;
+    return taken;
+  }
+}
+
+class NumberBuilder extends FloatBuilder {
+  /** An `integer` column in which a fraction turned up is handed over as `number`: nothing is lost. */
+  private fractions = false;
+
+  constructor(
+    name: string,
+    private readonly type: 'number' | 'integer',
+  ) {
+    super(name);
+  }
+
+  add(column: SliceColumn, first: number): void {
+    const cells = column.kind === 'typed' ? typedNumbers(column.data) : column.cells;
+    const comma = column.kind === 'fields' && column.comma;
+    const values = this.room(cells.length);
+    const integers = this.type === 'integer';
+    let at = this.rows;
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      const value = typeof cell === 'number' ? cell : this.convert(cell, first + i, comma);
+      if (integers && !Number.isSafeInteger(value) && !Number.isNaN(value)) {
+        this.fractions = true;
+      }
+      values[at++] = value;
+    }
+    this.rows = at;
+  }
+
+  private convert(cell: unknown, row: number, comma: boolean): number {
+    if (cell === null || cell === undefined) {
+      return NaN;
+    }
+    if (typeof cell === 'string') {
+      const value = parseNumber(cell, comma);
+      if (value !== undefined) {
+        return value;
+      }
+    } else if (typeof cell === 'bigint') {
+      return Number(cell);
+    }
+    throw invalidCell(this.name, row, `${show(cell)} is not a number, and this column holds numbers.`);
+  }
+
+  take(): ColumnData {
+    const type = this.fractions ? 'number' : this.type;
+    this.fractions = false;
+    return { type, values: this.takeValues() };
+  }
+}
+
+function typedNumbers(data: ColumnData): ArrayLike<unknown> {
+  return data.type === 'number' || data.type === 'integer' ? data.values : cellsOf(data);
+}
+
+class DateBuilder extends FloatBuilder {
+  add(column: SliceColumn, first: number): void {
+    if (column.kind === 'typed' && column.data.type === 'date') {
+      this.room(column.data.values.length).set(column.data.values, this.rows);
+      this.rows += column.data.values.length;
+      return;
+    }
+    const cells = column.kind === 'typed' ? cellsOf(column.data) : column.cells;
+    const values = this.room(cells.length);
+    for (let i = 0; i < cells.length; i++) {
+      values[this.rows + i] = this.convert(cells[i], first + i);
+    }
+    this.rows += cells.length;
+  }
+
+  private convert(cell: unknown, row: number): number {
+    if (cell === null || cell === undefined || cell === '' || Number.isNaN(cell)) {
+      return NaN;
+    }
+    if (cell instanceof Date) {
+      return cell.getTime();
+    }
+    if (typeof cell === 'string') {
+      const value = parseDate(cell);
+      if (!Number.isNaN(value)) {
+        return value;
+      }
+      if (isAbsent(cell)) {
+        return NaN;
+      }
+    }
+    throw invalidCell(
+      this.name,
+      row,
+      `${show(cell)} is not a date. Give a Date or ISO 8601 text such as 2026-01-31T12:00:00Z.`,
+    );
+  }
+
+  take(): ColumnData {
+    return { type: 'date', values: this.takeValues() };
+  }
+}
+
+class BooleanBuilder implements ColumnBuilder {
+  private values = new Uint8Array(0);
+  private rows = 0;
+
+  constructor(private readonly name: string) {}
+
+  get bytes(): number {
+    return this.rows;
+  }
+
+  skip(rows: number): void {
+    this.values = grown(this.values, this.rows + rows);
+    this.values.fill(MISSING_BOOLEAN, this.rows, this.rows + rows);
+    this.rows += rows;
+  }
+
+  add(column: SliceColumn, first: number): void {
+    const cells = column.kind === 'typed' ? cellsOf(column.data) : column.cells;
+    this.values = grown(this.values, this.rows + cells.length);
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      this.values[this.rows + i] = typeof cell === 'boolean' ? Number(cell) : this.convert(cell, first + i);
+    }
+    this.rows += cells.length;
+  }
+
+  private convert(cell: unknown, row: number): number {
+    if (cell === null || cell === undefined || cell === '' || Number.isNaN(cell)) {
+      return MISSING_BOOLEAN;
+    }
+    if (typeof cell === 'string') {
+      const lower = cell.toLowerCase();
+      if (lower === 'true' || lower === 'false') {
+        return lower === 'true' ? 1 : 0;
+      }
+      if (isAbsent(cell)) {
+        return MISSING_BOOLEAN;
+      }
+    }
+    throw invalidCell(this.name, row, `${show(cell)} is neither true nor false.`);
+  }
+
+  take(): ColumnData {
+    const values = this.values.slice(0, this.rows);
+    this.rows = 0;
+    return { type: 'boolean', values };
+  }
+}
+
+class BigintBuilder implements ColumnBuilder {
+  private values = new BigInt64Array(0);
+  private missing = new Uint8Array(0);
+  private rows = 0;
+
+  constructor(private readonly name: string) {}
+
+  get bytes(): number {
+    return this.rows * 9;
+  }
+
+  private room(rows: number): void {
+    this.values = grown(this.values, this.rows + rows);
+    this.missing = grown(this.missing, this.rows + rows);
+  }
+
+  skip(rows: number): void {
+    this.room(rows);
+    this.values.fill(0n, this.rows, this.rows + rows);
+    this.missing.fill(1, this.rows, this.rows + rows);
+    this.rows += rows;
+  }
+
+  add(column: SliceColumn, first: number): void {
+    const cells = column.kind === 'typed' ? cellsOf(column.data) : column.cells;
+    this.room(cells.length);
+    for (let i = 0; i < cells.length; i++) {
+      const value = this.convert(cells[i], first + i);
+      this.values[this.rows + i] = value ?? 0n;
+      this.missing[this.rows + i] = value === null ? 1 : 0;
+    }
+    this.rows += cells.length;
+  }
+
+  private convert(cell: unknown, row: number): bigint | null {
+    if (cell === null || cell === undefined || Number.isNaN(cell)) {
+      return null;
+    }
+    if (typeof cell === 'bigint' && BigInt.asIntN(64, cell) === cell) {
+      return cell;
+    }
+    if (typeof cell === 'number' && Number.isSafeInteger(cell)) {
+      return BigInt(cell);
+    }
+    if (typeof cell === 'string') {
+      const value = parseBigint(cell);
+      if (value !== undefined) {
+        return value;
+      }
+    }
+    throw invalidCell(this.name, row, `${show(cell)} is not a whole number of 64 bits.`);
+  }
+
+  take(): ColumnData {
+    const values = this.values.slice(0, this.rows);
+    const missing = this.missing.slice(0, this.rows);
+    this.rows = 0;
+    return missing.includes(1) ? { type: 'bigint', values, missing } : { type: 'bigint', values };
+  }
+}
+
+class TextBuilder implements ColumnBuilder {
+  private readonly text = new TextBuffer();
+
+  constructor(private readonly name: string) {}
+
+  get bytes(): number {
+    return this.text.bytes;
+  }
+
+  skip(rows: number): void {
+    this.text.add(new Array<null>(rows).fill(null));
+  }
+
+  add(column: SliceColumn, first: number): void {
+    if (column.kind === 'fields') {
+      this.text.add(column.cells, true);
+      return;
+    }
+    const cells = column.kind === 'typed' ? cellsOf(column.data) : column.cells;
+    const texts = new Array<string | null>(cells.length);
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      texts[i] = typeof cell === 'string' ? cell : this.convert(cell, first + i);
+    }
+    this.text.add(texts);
+  }
+
+  private convert(cell: unknown, row: number): string | null {
+    if (cell === null || cell === undefined || Number.isNaN(cell)) {
+      return null;
+    }
+    if (typeof cell === 'number' || typeof cell === 'boolean' || typeof cell === 'bigint') {
+      return String(cell);
+    }
+    if (cell instanceof Date) {
+      return Number.isNaN(cell.getTime()) ? null : cell.toISOString();
+    }
+    throw nestedCell(this.name, row, cell);
+  }
+
+  take(): ColumnData {
+    return this.text.take();
+  }
+}
+
+/** `table.invalid` for a cell that is no plain value. */
+export function nestedCell(name: string, row: number, cell: unknown): Error {
+  const what = typeof cell === 'function' || typeof cell === 'symbol' ? `a ${typeof cell}` : show(cell);
+  return invalidCell(
+    name,
+    row,
+    `the cell holds ${what}. A cell must be a number, text, true or false, or a date: flatten it first.`,
+  );
+}

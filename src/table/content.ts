@@ -1,0 +1,27 @@
+/** The first character that is no space; a table may be long, so it is not trimmed as a whole. */
+export function firstCharacter(text: string): string {
+  return /[^\s\uFEFF]/.exec(text)?.[0] ?? '';
+}
+
+export type Content = 'parquet' | 'arrow' | 'json' | 'csv' | 'gzip' | 'binary';
+
+/** What the first bytes of a file say that it is. */
+export function contentOf(head: Uint8Array): Content {
+  const magic = Buffer.from(head.subarray(0, 8)).toString('latin1');
+  if (magic.startsWith('PAR1')) {
+    return 'parquet';
+  }
+  if (magic.startsWith('ARROW1') || (magic.startsWith('\xff\xff\xff\xff') && head.length >= 8)) {
+    return 'arrow';
+  }
+  if (magic.startsWith('\x1f\x8b')) {
+    return 'gzip';
+  }
+  const wide = magic.startsWith('\xff\xfe');
+  if (!wide && head.subarray(0, 4096).includes(0)) {
+    return 'binary';
+  }
+  const text = Buffer.from(head.subarray(0, 4096)).toString(wide ? 'utf16le' : 'utf8');
+  const start = firstCharacter(text);
+  return start === '{' || start === '[' ? 'json' : 'csv';
+}

@@ -1,0 +1,169 @@
+import { TextDecoder } from 'node:util';
+import { CsvParser } from './csv-parser';
+import { emptyTable, invalidTable } from './invalid';
+import type { LocalSource, Slice, TableForm } from './source';
+import { parseNumber } from './text-cells';
+import { checkNames } from './value-sources';
+
+/** Characters of text that are parsed at a time: about a millisecond of work. */
+export const PIECE = 64 * 1024;
+
+export type Pieces = () => Iterable<string> | AsyncIterable<string>;
+
+/** A table in CSV text, read anew each time from re-readable pieces of text. */
+export class CsvSource implements LocalSource {
+  private constructor(
+    readonly form: TableForm,
+    readonly names: readonly string[],
+    readonly delimiter: string,
+    private readonly pieces: Pieces,
+  ) {}
+
+  /**
+   * Finds the delimiter and reads the header. Errors: `table.empty` for no text, `table.invalid` for a
+   * header that cannot be one.
+   */
+  static async open(form: TableForm, pieces: Pieces, delimiter?: string): Promise<CsvSource> {
+    let head = '';
+    let more = false;
+    for await (const piece of pieces()) {
+      if (head.length >= PIECE) {
+        more = true;
+        break;
+      }
+      head += piece;
+    }
+    if (head.trim() === '') {
+      throw emptyTable('The text is empty; a CSV table needs a header line and rows.');
+    }
+    const found = delimiter ?? findDelimiter(head, !more);
+    const parser = new CsvParser(found);
+    parser.push(head, !more);
+    if (parser.names === undefined) {
+      throw invalidTable('The first line of the text, which should name the columns, does not end.');
+    }
+    checkHeader(parser.names);
+    return new CsvSource(form, parser.names, found, pieces);
+  }
+
+  async *slices(): AsyncIterable<Slice> {
+    const parser = new CsvParser(this.delimiter);
+    for await (const piece of this.pieces()) {
+      parser.push(piece, false);
+      if (parser.ready > 0) {
+        yield this.slice(parser);
+      }
+    }
+    parser.push('', true);
+    if (parser.ready > 0) {
+      yield this.slice(parser);
+    }
+  }
+
+  private slice(parser: CsvParser): Slice {
+    const { first, rows, columns } = parser.take();
+    const comma = this.delimiter === ';';
+    return { first, rows, column: (index) => ({ kind: 'fields', cells: columns[index]!, comma }) };
+  }
+}
+
+function checkHeader(names: readonly string[]): void {
+  const numbers = names.map((name) => parseNumber(name, false));
+  if (numbers.every((value) => value !== undefined && !Number.isNaN(value))) {
+    if (!numbers.every((value) => Number.isInteger(value)) || new Set(names).size < names.length) {
+      throw invalidTable(
+        'The first line holds numbers only. A CSV table needs a header line with column names.',
+      );
+    }
+  }
+  checkNames(names);
+}
+
+const DELIMITERS = [',', ';', '\t'];
+const SAMPLE_ROWS = 50;
+
+/**
+ * The delimiter with which the first rows all have the same number of fields, the largest such number;
+ * where none does so, the one that splits the header into most fields.
+ */
+function findDelimiter(head: string, last: boolean): string {
+  let best = { delimiter: ',', even: false, fields: 1 };
+  for (const delimiter of DELIMITERS) {
+    const { even, fields } = tryDelimiter(head, delimiter, last);
+    if (fields > 1 && (even === best.even ? fields > best.fields : even)) {
+      best = { delimiter, even, fields };
+    }
+  }
+  return best.delimiter;
+}
+
+function tryDelimiter(head: string, delimiter: string, last: boolean): { even: boolean; fields: number } {
+  const parser = new CsvParser(delimiter);
+  try {
+    const lines = head.split('\n', SAMPLE_ROWS + 1);
+    const whole = last && lines.length <= SAMPLE_ROWS;
+    parser.push(lines.slice(0, whole ? lines.length : SAMPLE_ROWS).join('\n'), whole);
+    return { even: true, fields: parser.names?.length ?? 1 };
+  } catch {
+    return { even: false, fields: parser.names?.length ?? 1 };
+  }
+}
+
+/** The pieces of a string; a byte order mark at its start is dropped. */
+export function stringPieces(text: string): Pieces {
+  return function* () {
+    for (let at = text.charCodeAt(0) === 0xfeff ? 1 : 0; at < text.length; at += PIECE) {
+      yield text.slice(at, at + PIECE);
+    }
+  };
+}
+
+/**
+ * The text in bytes, decoded as a stream so that a character cut in two by a chunk stays whole: UTF-8, or
+ * UTF-16 where a byte order mark says so. Bytes that are no such text are `table.invalid`.
+ */
+export function decodedPieces(chunks: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Pieces {
+  return async function* () {
+    let decoder: TextDecoder | undefined;
+    let done = 0;
+    for await (const chunk of chunks()) {
+      decoder ??= decoderFor(chunk);
+      const text = decode(decoder, chunk, done);
+      done += chunk.length;
+      yield* stringChunks(text);
+    }
+    if (decoder !== undefined) {
+      yield decode(decoder, undefined, done);
+    }
+  };
+}
+
+function* stringChunks(text: string): Iterable<string> {
+  for (let at = 0; at < text.length; at += PIECE) {
+    yield text.slice(at, at + PIECE);
+  }
+}
+
+function decoderFor(start: Uint8Array): TextDecoder {
+  const wide = start[0] === 0xff && start[1] === 0xfe ? 'utf-16le' : undefined;
+  return new TextDecoder(wide ?? 'utf-8', { fatal: true });
+}
+
+function decode(decoder: TextDecoder, chunk: Uint8Array | undefined, at: number): string {
+  try {
+    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+  } catch {
+    throw invalidTable(
+      `The bytes after position ${at} are not UTF-8 text. Save the file as UTF-8 (in a spreadsheet: "CSV UTF-8").`,
+    );
+  }
+}
+
+/** The parts of a buffer, a piece each. */
+export function bufferChunks(bytes: Uint8Array): () => Iterable<Uint8Array> {
+  return function* () {
+    for (let at = 0; at < bytes.length; at += PIECE) {
+      yield bytes.subarray(at, at + PIECE);
+    }
+  };
+}

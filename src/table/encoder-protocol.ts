@@ -1,0 +1,50 @@
+import type { ErrorCode } from '../wire/service-error';
+import type { ColumnBatch } from './batch';
+import type { ProfileOptions, TableProfile } from './profile';
+import type { Spill } from './sink';
+import type { Column, FileFormat } from './types';
+
+/** A table that the worker opens by itself: a file on disk, or bytes in shared memory. */
+export type Origin = { kind: 'path'; path: string } | { kind: 'bytes'; bytes: Uint8Array };
+
+/** What the worker can be asked for. */
+export type Task =
+  /** Write batches, given here or sent one by one, to a file. Answers Written. */
+  | { name: 'encode'; columns: Column[]; format: FileFormat; spill: Spill; batches?: ColumnBatch[] }
+  /** Answers { names, rowCount }. */
+  | { name: 'open'; origin: Origin }
+  | { name: 'profile'; origin: Origin; options: Omit<ProfileOptions, 'signal'> }
+  /** Sends batches, each when it is pulled. */
+  | {
+      name: 'read';
+      origin: Origin;
+      columns: Column[];
+      options: { missingColumns?: 'error' | 'fill'; maxRows?: number };
+    }
+  /** Answers { x: Written, y: Written }. */
+  | {
+      name: 'trainSet';
+      origin: Origin;
+      profile: TableProfile;
+      target: string;
+      format: FileFormat;
+      spills: { x: Spill; y: Spill };
+    }
+  /** Answers { bytes, hash, rows }, or nothing where the file's columns are not these. */
+  | { name: 'asIs'; path: string; columns: Column[] };
+
+/** To the worker. `job` numbers the pieces of work that run side by side. */
+export type Request =
+  | { job: number; kind: 'start'; task: Task }
+  | { job: number; kind: 'batch'; batch: ColumnBatch }
+  | { job: number; kind: 'end' }
+  | { job: number; kind: 'pull' }
+  | { job: number; kind: 'abort' };
+
+/** From the worker. `written` acknowledges a batch: it is in the file, not merely received. */
+export type Answer =
+  | { job: number; kind: 'written' }
+  | { job: number; kind: 'progress'; rows: number }
+  | { job: number; kind: 'batch'; batch: ColumnBatch }
+  | { job: number; kind: 'done'; result: unknown }
+  | { job: number; kind: 'failed'; error: { code: ErrorCode; message: string } };

@@ -1,0 +1,197 @@
+import { invalidTable } from './invalid';
+import { JsonElements } from './json-elements';
+import { turn } from './pace';
+import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from './source';
+import { openValue } from './open-value';
+import { KeyUnion, type Row, RowsSource } from './value-sources';
+
+/** JSON text up to this many characters is parsed in one go: a few milliseconds. */
+const WHOLE = 512 * 1024;
+
+/**
+ * A table in JSON text: an array of objects or of arrays, one object, an object of arrays, or objects line
+ * by line. Long text is parsed in slices, so the event loop stays free.
+ */
+export async function openJsonText(text: string, signal?: AbortSignal): Promise<LocalSource> {
+  const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  if (text.length <= WHOLE) {
+    return openValue(parseWhole(start === 0 ? text : text.slice(start)), 'parsed', signal);
+  }
+  const first = /\S/.exec(text.slice(start, start + WHOLE));
+  const at = start + (first?.index ?? 0);
+  if (text[at] === '[' && /^\[\s*\{/.test(text.slice(at, at + 200))) {
+    return JsonRowsSource.open(text, at + 1, signal);
+  }
+  const value = await parseLong(text, at, signal);
+  return openValue(value, 'parsed', signal);
+}
+
+function parseWhole(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const lines = parseLines(text);
+    if (lines !== undefined) {
+      return lines;
+    }
+    throw notJson(error);
+  }
+}
+
+function notJson(error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return invalidTable(`The text begins like JSON but is not valid JSON: ${reason}.`);
+}
+
+/** Objects line by line (NDJSON), undefined where a line is no object. */
+function parseLines(text: string): unknown[] | undefined {
+  const rows: unknown[] = [];
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') {
+      continue;
+    }
+    if (!line.trimStart().startsWith('{')) {
+      return undefined;
+    }
+    try {
+      rows.push(JSON.parse(line));
+    } catch {
+      return undefined;
+    }
+  }
+  return rows;
+}
+
+/** Long text that is no array of objects: its top-level parts are parsed one after the other. */
+async function parseLong(text: string, at: number, signal?: AbortSignal): Promise<unknown> {
+  if (text[at] === '[') {
+    const list: unknown[] = [];
+    for (const part of new JsonElements(text, at + 1)) {
+      list.push(...part);
+      await turn();
+      signal?.throwIfAborted();
+    }
+    return list;
+  }
+  const newline = text.indexOf('\n', at);
+  if (newline > 0 && newline < WHOLE && isWhole(text.slice(at, newline))) {
+    return parseLongLines(text, at, signal);
+  }
+  return parseMembers(text, at, signal);
+}
+
+function isWhole(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function parseLongLines(text: string, at: number, signal?: AbortSignal): Promise<unknown[]> {
+  const list: unknown[] = [];
+  while (at < text.length) {
+    let end = text.indexOf('\n', Math.min(text.length, at + WHOLE / 4));
+    end = end < 0 ? text.length : end;
+    const rows = parseLines(text.slice(at, end));
+    if (rows === undefined) {
+      throw invalidTable(`A line after row ${list.length} is not a JSON object.`);
+    }
+    for (const row of rows) {
+      list.push(row);
+    }
+    at = end + 1;
+    await turn();
+    signal?.throwIfAborted();
+  }
+  return list;
+}
+
+/** An object with long arrays: each array is parsed in parts. */
+async function parseMembers(text: string, at: number, signal?: AbortSignal): Promise<unknown> {
+  const table: Record<string, unknown> = {};
+  at = skipSpace(text, at + 1);
+  for (;;) {
+    const name = /"(?:[^"\\]|\\.)*"\s*:\s*/y;
+    name.lastIndex = at;
+    const match = name.exec(text);
+    if (match === null) {
+      // One go tells what is wrong, and where.
+      return parseWhole(text);
+    }
+    const key = JSON.parse(match[0].slice(0, match[0].lastIndexOf('"') + 1)) as string;
+    at = name.lastIndex;
+    if (text[at] !== '[') {
+      return parseWhole(text);
+    }
+    const elements = new JsonElements(text, at + 1);
+    const list: unknown[] = [];
+    for (const part of elements) {
+      for (const value of part) {
+        list.push(value);
+      }
+      await turn();
+      signal?.throwIfAborted();
+    }
+    Object.defineProperty(table, key, { value: list, enumerable: true, configurable: true, writable: true });
+    at = skipSpace(text, elements.end);
+    if (text[at] === '}') {
+      return table;
+    }
+    at = skipSpace(text, at + 1);
+  }
+}
+
+function skipSpace(text: string, at: number): number {
+  while (at < text.length && text.charCodeAt(at) <= 32) {
+    at++;
+  }
+  return at;
+}
+
+/** A long array of objects, parsed anew in slices each time it is read: the rows are never all in memory. */
+class JsonRowsSource implements LocalSource {
+  readonly form: TableForm = 'parsed';
+
+  private constructor(
+    private readonly text: string,
+    private readonly start: number,
+    readonly names: readonly string[],
+    readonly rowCount: number,
+  ) {}
+
+  static async open(text: string, start: number, signal?: AbortSignal): Promise<JsonRowsSource> {
+    const union = new KeyUnion();
+    let rows = 0;
+    for (const part of new JsonElements(text, start)) {
+      for (const row of part) {
+        rows++;
+        if (typeof row !== 'object' || row === null || Array.isArray(row)) {
+          throw invalidTable(`Row ${rows} of the JSON text is not an object.`);
+        }
+        union.add(row as Row);
+      }
+      await turn();
+      signal?.throwIfAborted();
+    }
+    return new JsonRowsSource(text, start, union.list, rows);
+  }
+
+  async *slices(options: SliceOptions): AsyncIterable<Slice> {
+    let first = 0;
+    for (const part of new JsonElements(this.text, this.start)) {
+      const rows = RowsSource.of('parsed', part as Row[], this.names);
+      for (const slice of rows.slices(options)) {
+        const offset = first;
+        yield {
+          first: offset + slice.first,
+          rows: slice.rows,
+          column: (index): SliceColumn => slice.column(index),
+        };
+      }
+      first += part.length;
+      await turn();
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { ServiceError } from '../wire/service-error';
+import { type ArrowBatch, batchSlices } from './arrow-source';
+import { CsvSource, decodedPieces } from './csv-source';
+import type { Origin } from './encoder-protocol';
+import { emptyTable, invalidTable } from './invalid';
+import { arrow } from './lazy';
+import { contentOf } from './content';
+import { BytesBlob, FileBlob } from './blob';
+import { ParquetSource } from './parquet-source';
+import type { LocalSource, Slice, SliceOptions, TableForm } from './source';
+import { checkNames } from './value-sources';
+
+/** A source with what must be closed after it. */
+export interface Opened {
+  source: LocalSource;
+  close: () => Promise<void>;
+}
+
+const READ_SIZE = 256 * 1024;
+
+/**
+ * Opens a table in this thread, which must be a worker: a file on disk (CSV, TSV, Parquet, Arrow, told apart
+ * by content) or bytes. Errors: `file.unreadable`, `table.invalid`, `table.empty`.
+ */
+export async function openOrigin(origin: Origin): Promise<Opened> {
+  return origin.kind === 'path' ? openPath(origin.path) : openBytes(origin.bytes);
+}
+
+async function openBytes(bytes: Uint8Array): Promise<Opened> {
+  const source = await ParquetSource.open('parsed', new BytesBlob(bytes));
+  return {
+    source,
+    close: () => {
+      source.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+export async function openPath(path: string): Promise<Opened> {
+  const file = await reading(path, () => open(path, 'r'));
+  try {
+    const { size, head } = await reading(path, async () => {
+      const info = await stat(path);
+      if (info.isDirectory()) {
+        throw new ServiceError('file.unreadable', `"${path}" is a folder, not a file.`);
+      }
+      const start = Buffer.alloc(4096);
+      const { bytesRead } = await file.read(start, 0, start.length, 0);
+      return { size: info.size, head: start.subarray(0, bytesRead) };
+    });
+    if (size === 0 && head.length === 0) {
+      throw emptyTable(`The file "${path}" is empty.`);
+    }
+    switch (contentOf(head)) {
+      case 'parquet': {
+        const source = await ParquetSource.open('file', new FileBlob(file, size, path));
+        return {
+          source,
+          close: async () => {
+            source.close();
+            await file.close();
+          },
+        };
+      }
+      case 'arrow':
+        return { source: await ArrowFileSource.open(path), close: () => file.close() };
+      case 'csv':
+        return { source: await openCsv(path), close: () => file.close() };
+      case 'json':
+        throw invalidTable(
+          `The file "${path}" holds JSON. Read it with a file in node and give its content as the value.`,
+        );
+      case 'gzip':
+        throw invalidTable(`The file "${path}" is gzip-compressed. Unpack it first.`);
+      case 'binary':
+        throw invalidTable(`The file "${path}" is neither CSV nor Parquet nor Arrow.`);
+    }
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function openCsv(path: string): Promise<CsvSource> {
+  const chunks = async function* (): AsyncIterable<Uint8Array> {
+    const stream = createReadStream(path, { highWaterMark: READ_SIZE });
+    try {
+      for await (const chunk of stream) {
+        yield chunk as Uint8Array;
+      }
+    } catch (error) {
+      throw unreadable(path, error);
+    }
+  };
+  const tabs = /\.(tsv|tab)$/i.test(path) ? '\t' : undefined;
+  return CsvSource.open('file', decodedPieces(chunks), tabs);
+}
+
+async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ServiceError ? error : unreadable(path, error);
+  }
+}
+
+/** Why a file cannot be read, as a sentence. */
+export function unreadable(path: string, error: unknown): ServiceError {
+  if (error instanceof ServiceError) {
+    return error;
+  }
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason =
+    code === 'ENOENT'
+      ? 'there is no such file'
+      : code === 'EACCES' || code === 'EPERM'
+        ? 'Node-RED may not read it'
+        : message;
+  return new ServiceError('file.unreadable', `The file "${path}" cannot be read: ${reason}.`);
+}
+
+/** An Arrow file on disk, read batch by batch: the IPC file kind, or the stream kind. */
+class ArrowFileSource implements LocalSource {
+  readonly form: TableForm = 'file';
+
+  private constructor(
+    private readonly path: string,
+    readonly names: readonly string[],
+  ) {}
+
+  static async open(path: string): Promise<ArrowFileSource> {
+    const reader = await openReader(path);
+    try {
+      const names = reader.schema.fields.map((field) => field.name);
+      checkNames(names);
+      return new ArrowFileSource(path, names);
+    } finally {
+      await reader.cancel();
+    }
+  }
+
+  async *slices(options: SliceOptions): AsyncIterable<Slice> {
+    const reader = await openReader(this.path);
+    let first = 0;
+    try {
+      for await (const batch of reader) {
+        const records = batch as unknown as ArrowBatch;
+        yield* batchSlices(this.names, records, first, options);
+        first += records.numRows;
+      }
+    } finally {
+      await reader.cancel();
+    }
+  }
+}
+
+async function openReader(path: string) {
+  let file: FileHandle | undefined;
+  try {
+    const { RecordBatchReader } = arrow();
+    file = await open(path, 'r');
+    const start = Buffer.alloc(6);
+    await file.read(start, 0, 6, 0);
+    const isFile = start.toString('latin1') === 'ARROW1';
+    if (!isFile) {
+      await file.close();
+    }
+    return isFile
+      ? await (await RecordBatchReader.from(file)).open()
+      : await (await RecordBatchReader.from(createReadStream(path))).open();
+  } catch (error) {
+    await file?.close().catch(() => undefined);
+    throw invalidTable(
+      `The file "${path}" begins like Arrow but cannot be read: ${(error as Error).message}.`,
+    );
+  }
+}

@@ -1,0 +1,73 @@
+import { openArrowBytes } from './arrow-source';
+import { contentOf, firstCharacter } from './content';
+import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv-source';
+import { emptyTable, invalidTable } from './invalid';
+import { openJsonText } from './json-source';
+import { openValue } from './open-value';
+import { openRemote } from './remote-source';
+import type { TableSource } from './source';
+
+export interface OpenOptions {
+  signal?: AbortSignal;
+}
+
+/**
+ * A table in memory, in any of the forms of DESIGN section 5. The value is not copied: it must not change
+ * while it is read. Errors: `table.empty`, `table.invalid` with what was wrong and where.
+ */
+export async function openTable(value: unknown, options: OpenOptions = {}): Promise<TableSource> {
+  if (typeof value === 'string') {
+    return openText(value, options.signal);
+  }
+  if (isBytes(value)) {
+    return openBytes(asUint8Array(value), options.signal);
+  }
+  return openValue(value, undefined, options.signal);
+}
+
+async function openText(text: string, signal?: AbortSignal): Promise<TableSource> {
+  const start = firstCharacter(text);
+  if (start === '') {
+    throw emptyTable('The text is empty; a CSV table needs a header line and rows.');
+  }
+  if (start === '{' || start === '[') {
+    return openJsonText(text, signal);
+  }
+  return CsvSource.open('parsed', stringPieces(text));
+}
+
+function isBytes(value: unknown): value is ArrayBuffer | Uint8Array {
+  return value instanceof ArrayBuffer || value instanceof Uint8Array;
+}
+
+function asUint8Array(value: ArrayBuffer | Uint8Array): Uint8Array {
+  return value instanceof Uint8Array ? value : new Uint8Array(value);
+}
+
+async function openBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<TableSource> {
+  if (bytes.length === 0) {
+    throw emptyTable('The Buffer is empty.');
+  }
+  switch (contentOf(bytes)) {
+    case 'parquet':
+      return openRemote({ kind: 'bytes', bytes }, signal);
+    case 'arrow':
+      return openArrowBytes(bytes);
+    case 'json':
+      return openJsonText(await decodeAll(bytes), signal);
+    case 'gzip':
+      throw invalidTable('The Buffer is gzip-compressed. Unpack it before this node.');
+    case 'binary':
+      throw invalidTable('The Buffer holds neither text (CSV, JSON) nor Parquet nor Arrow.');
+    case 'csv':
+      return CsvSource.open('parsed', decodedPieces(bufferChunks(bytes)));
+  }
+}
+
+async function decodeAll(bytes: Uint8Array): Promise<string> {
+  let text = '';
+  for await (const piece of decodedPieces(bufferChunks(bytes))()) {
+    text += piece;
+  }
+  return text;
+}

@@ -1,0 +1,52 @@
+import { batchSlices } from './arrow-source';
+import type { BlobLike } from './blob';
+import { openParquet, type ParquetField, type ParquetReader } from './parquet-reader';
+import type { LocalSource, Slice, SliceOptions, TableForm } from './source';
+import { checkNames } from './value-sources';
+
+/** A Parquet file of any writer, decoded some rows at a time. Must run in a worker thread. */
+export class ParquetSource implements LocalSource {
+  readonly names: readonly string[];
+  readonly rowCount: number;
+
+  private constructor(
+    readonly form: TableForm,
+    private readonly reader: ParquetReader,
+  ) {
+    this.names = reader.fields.map(({ name }) => name);
+    this.rowCount = reader.rows;
+  }
+
+  static async open(form: TableForm, blob: BlobLike): Promise<ParquetSource> {
+    const source = new ParquetSource(form, await openParquet(blob));
+    checkNames(source.names);
+    return source;
+  }
+
+  get fields(): readonly ParquetField[] {
+    return this.reader.fields;
+  }
+
+  async *slices(options: SliceOptions): AsyncIterable<Slice> {
+    const wanted = options.wanted ?? this.names.map((_, index) => index);
+    const some = wanted.length < this.names.length;
+    const columns = some ? wanted.map((index) => this.names[index]!) : undefined;
+    let first = 0;
+    for await (const { names, batch } of this.reader.batches(columns)) {
+      options.signal?.throwIfAborted();
+      const places = new Map(names.map((name, index) => [name, index]));
+      for (const slice of batchSlices(names, batch, first, options)) {
+        yield {
+          first: slice.first,
+          rows: slice.rows,
+          column: (index) => slice.column(places.get(this.names[index]!)!),
+        };
+      }
+      first += batch.numRows;
+    }
+  }
+
+  close(): void {
+    this.reader.close();
+  }
+}

@@ -1,0 +1,117 @@
+import { ServiceError } from '../wire/service-error';
+import { ColumnTally, type TargetTally } from './column-tally';
+import { emptyTable, invalidTable } from './invalid';
+import { Pace } from './pace';
+import type { LocalSource } from './source';
+import type { Column, ColumnType, Label } from './types';
+
+/** What the first pass over a table found out. */
+export interface TableProfile {
+  rows: number;
+  /** All columns but the ignored ones, the target among them, in the order of the table. */
+  columns: Column[];
+  /** Sentences for the user, such as a column of mixed kinds that is taken as text. */
+  warnings: string[];
+  target?: TargetProfile;
+}
+
+export interface TargetProfile {
+  name: string;
+  type: ColumnType;
+  /** Rows without a value. */
+  missing: number;
+  /** Distinct values; 1,001 stands for more than 1,000. */
+  distinct: number;
+  /** All distinct values, sorted (numbers by value, text by code point), where there are at most 1,000. */
+  classes?: Label[];
+}
+
+export interface ProfileOptions {
+  target?: string;
+  /** Columns to leave out. */
+  ignore?: readonly string[];
+  /** Types that the user gives, by column; they are not looked for in the cells. */
+  types?: Readonly<Record<string, ColumnType>>;
+  signal?: AbortSignal;
+}
+
+/**
+ * Goes over all rows once and settles the type of every column (DESIGN section 5). Errors:
+ * `target.missing`, `table.empty`, `table.invalid` (a nested cell, a ragged row, no column left).
+ */
+export async function profileSource(source: LocalSource, options: ProfileOptions): Promise<TableProfile> {
+  const { target, ignore = [], types = {}, signal } = options;
+  const wanted = wantedColumns(source.names, target, ignore);
+  const tallies = wanted.map((index) => {
+    const name = source.names[index]!;
+    return new ColumnTally(name, Object.hasOwn(types, name) ? types[name] : undefined, name === target);
+  });
+  const pace = new Pace(wanted.length);
+  let rows = 0;
+  for await (const slice of source.slices({ pace, wanted, signal })) {
+    for (let i = 0; i < wanted.length; i++) {
+      tallies[i]!.add(slice.column(wanted[i]!), slice.first);
+    }
+    rows += slice.rows;
+    await pace.step(signal);
+  }
+  if (rows === 0) {
+    throw emptyTable('The table has column names but no rows.');
+  }
+  const warnings = [...unknownNames(source.names, types)];
+  const columns = tallies.map((tally) => {
+    const { type, warning } = tally.settle();
+    if (warning !== undefined) {
+      warnings.push(warning);
+    }
+    return { name: tally.name, type };
+  });
+  const profile: TableProfile = { rows, columns, warnings };
+  const targetTally = tallies.find((tally) => tally.target !== undefined);
+  if (targetTally?.target !== undefined) {
+    profile.target = targetProfile(targetTally.name, targetTally.settle().type, targetTally.target);
+  }
+  return profile;
+}
+
+function wantedColumns(
+  names: readonly string[],
+  target: string | undefined,
+  ignore: readonly string[],
+): number[] {
+  if (target !== undefined && !names.includes(target)) {
+    throw new ServiceError(
+      'target.missing',
+      `The table has no column "${target}" to predict. Its columns are ${listNames(names)}.`,
+    );
+  }
+  const left = new Set(ignore);
+  const wanted = names.flatMap((name, index) => (left.has(name) && name !== target ? [] : [index]));
+  if (wanted.length === 0 || (target !== undefined && wanted.length === 1)) {
+    throw invalidTable(
+      target === undefined
+        ? 'No column of the table is left: all are ignored.'
+        : `The table has no column besides the target "${target}" to learn from.`,
+    );
+  }
+  return wanted;
+}
+
+function targetProfile(name: string, type: ColumnType, tally: TargetTally): TargetProfile {
+  return { name, type, ...tally.settle(type) };
+}
+
+function* unknownNames(names: readonly string[], types: object): Iterable<string> {
+  const known = new Set(names);
+  for (const name of Object.keys(types)) {
+    if (!known.has(name)) {
+      yield `A type is given for column "${name}", which the table does not have.`;
+    }
+  }
+}
+
+/** Column names in a sentence, the first twenty of them. */
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, 20).map((name) => `"${name}"`);
+  return names.length > 20 ? `${shown.join(', ')} and ${names.length - 20} more` : shown.join(', ');
+}

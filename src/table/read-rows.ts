@@ -1,0 +1,94 @@
+import { cellsOf, type ColumnBatch } from './batch';
+import { batchesOf } from './batches';
+import { Pace } from './pace';
+import { profileSource, type TableProfile } from './profile';
+import { isRemote } from './remote-source';
+import type { LocalSource, TableSource } from './source';
+import type { Column } from './types';
+import { type Row, RowsSource } from './value-sources';
+
+/**
+ * The rows of a table as objects, to join predictions to. Rows that came as objects are those very objects;
+ * values of columns and arrays stay as they are; CSV, Parquet and Arrow give numbers, booleans, text, Date,
+ * bigint and null, typed over the whole column.
+ */
+export async function readRows(source: TableSource, options: { signal?: AbortSignal } = {}): Promise<Row[]> {
+  const { signal } = options;
+  if (source instanceof RowsSource) {
+    return [...source.rows];
+  }
+  if (isRemote(source)) {
+    const { columns } = await source.profile({ signal });
+    return collect(columns, source.batches(columns, { signal }));
+  }
+  const local = source as LocalSource;
+  if (local.form === 'columns' || local.form === 'matrix' || local.form === 'parsed') {
+    return (await valueRows(local, signal)) ?? typedRows(local, signal);
+  }
+  return typedRows(local, signal);
+}
+
+/** Rows of JavaScript values, undefined where the source holds fields of text or typed columns. */
+async function valueRows(source: LocalSource, signal?: AbortSignal): Promise<Row[] | undefined> {
+  const rows: Row[] = [];
+  const { names } = source;
+  const pace = new Pace(names.length);
+  for await (const slice of source.slices({ pace, signal })) {
+    const columns = names.map((_, index) => slice.column(index));
+    if (columns.some(({ kind }) => kind !== 'values')) {
+      return undefined;
+    }
+    const cells = columns.map((column) => (column as { cells: ArrayLike<unknown> }).cells);
+    addRows(rows, names, cells, slice.rows);
+    await pace.step(signal);
+  }
+  return rows;
+}
+
+async function typedRows(source: LocalSource, signal?: AbortSignal): Promise<Row[]> {
+  let profile: TableProfile;
+  try {
+    profile = await profileSource(source, { signal });
+  } catch (error) {
+    if ((error as { code?: string }).code === 'table.empty') {
+      return [];
+    }
+    throw error;
+  }
+  return collect(profile.columns, batchesOf(source, profile.columns, { signal, maxRows: 2000 }));
+}
+
+async function collect(columns: readonly Column[], batches: AsyncIterable<ColumnBatch>): Promise<Row[]> {
+  const names = columns.map(({ name }) => name);
+  const rows: Row[] = [];
+  const pace = new Pace(names.length);
+  for await (const batch of batches) {
+    addRows(rows, names, batch.columns.map(cellsOf), batch.rows);
+    await pace.step();
+  }
+  return rows;
+}
+
+function addRows(
+  rows: Row[],
+  names: readonly string[],
+  cells: readonly ArrayLike<unknown>[],
+  count: number,
+): void {
+  for (let row = 0; row < count; row++) {
+    const object: Row = {};
+    for (let i = 0; i < names.length; i++) {
+      setCell(object, names[i]!, cells[i]![row]);
+    }
+    rows.push(object);
+  }
+}
+
+/** Sets an own property; plain assignment to `__proto__` would change the object's prototype instead. */
+export function setCell(row: Row, name: string, value: unknown): void {
+  if (name === '__proto__') {
+    Object.defineProperty(row, name, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    row[name] = value;
+  }
+}

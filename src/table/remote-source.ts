@@ -1,0 +1,77 @@
+import type { ColumnBatch } from './batch';
+import type { BatchOptions } from './batches';
+import { retried, startJob } from './encoder';
+import type { Origin } from './encoder-protocol';
+import { turn } from './pace';
+import type { ProfileOptions, TableProfile } from './profile';
+import type { LocalSource, TableForm, TableSource } from './source';
+import type { Column } from './types';
+
+/** A table that the encoder thread reads by itself, so that this thread never sees more than its batches. */
+export class RemoteSource implements TableSource {
+  constructor(
+    readonly form: TableForm,
+    readonly origin: Origin,
+    readonly names: readonly string[],
+    readonly rowCount: number | undefined,
+  ) {}
+
+  profile({ signal, ...options }: ProfileOptions): Promise<TableProfile> {
+    return retried(() =>
+      startJob({ name: 'profile', origin: this.origin, options }, signal).result<TableProfile>(),
+    );
+  }
+
+  /** Batches, each asked for when it is needed. */
+  async *batches(
+    columns: readonly Column[],
+    { signal, ...options }: BatchOptions,
+  ): AsyncIterable<ColumnBatch> {
+    const job = startJob({ name: 'read', origin: this.origin, columns: [...columns], options }, signal);
+    let done = false;
+    try {
+      for (;;) {
+        job.send({ kind: 'pull' });
+        const answer = await job.next();
+        if (answer.kind !== 'batch') {
+          done = true;
+          return;
+        }
+        yield answer.batch;
+      }
+    } catch (error) {
+      done = true;
+      throw error;
+    } finally {
+      if (!done) {
+        job.abort();
+      }
+    }
+  }
+}
+
+/** Opens a table in the encoder thread. Errors: `file.unreadable`, `table.invalid`, `table.empty`. */
+export async function openRemote(origin: Origin, signal?: AbortSignal): Promise<RemoteSource> {
+  const sendable =
+    origin.kind === 'bytes' ? { kind: origin.kind, bytes: await shared(origin.bytes) } : origin;
+  const { names, rowCount } = await retried(() =>
+    startJob({ name: 'open', origin: sendable }, signal).result<Pick<LocalSource, 'names' | 'rowCount'>>(),
+  );
+  return new RemoteSource(origin.kind === 'path' ? 'file' : 'parsed', sendable, names, rowCount);
+}
+
+const COPY = 8 * 1024 * 1024;
+
+/** The bytes in shared memory, so that they are copied once and not for every look at them. */
+async function shared(bytes: Uint8Array): Promise<Uint8Array> {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  for (let at = 0; at < bytes.length; at += COPY) {
+    copy.set(bytes.subarray(at, at + COPY), at);
+    await turn();
+  }
+  return copy;
+}
+
+export function isRemote(source: TableSource): source is RemoteSource {
+  return source instanceof RemoteSource;
+}

@@ -1,0 +1,92 @@
+import { createReadStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { ServiceError } from '../wire/service-error';
+import type { Written } from './sink';
+import type { FileFormat } from './types';
+
+/** An encoded file: in memory up to 32 MiB, beyond that in a temporary file until `dispose`. */
+export interface TableFile {
+  readonly format: FileFormat;
+  readonly rows: number;
+  readonly bytes: number;
+  /** CRC32C as the service takes it. */
+  readonly hash: string;
+  /** A stream of bytes `start` to `end` (exclusive); may be called again and again. */
+  open(start?: number, end?: number): Readable;
+  dispose(): Promise<void>;
+}
+
+const CHUNK = 256 * 1024;
+
+/** The file that the encoder thread has written. */
+export function tableFile(format: FileFormat, rows: number, written: Written): TableFile {
+  const { bytes, hash, data, path } = written;
+  let content = data;
+  return {
+    format,
+    rows,
+    bytes,
+    hash,
+    open(start = 0, end = bytes) {
+      if (path !== undefined) {
+        return fileStream(path, start, end);
+      }
+      if (content === undefined) {
+        throw new ServiceError('internal', 'The table file was used after it was disposed of.');
+      }
+      return Readable.from(pieces(content, start, end), { objectMode: false });
+    },
+    async dispose() {
+      content = undefined;
+      if (path !== undefined) {
+        await rm(path, { force: true });
+      }
+    },
+  };
+}
+
+function* pieces(data: Uint8Array, start: number, end: number): Iterable<Buffer> {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  for (let at = start; at < end; at += CHUNK) {
+    yield bytes.subarray(at, Math.min(end, at + CHUNK));
+  }
+}
+
+function fileStream(path: string, start: number, end: number): Readable {
+  return end <= start
+    ? Readable.from([])
+    : createReadStream(path, { start, end: end - 1, highWaterMark: CHUNK });
+}
+
+/** A file of the user's own, which goes up byte for byte and is never removed. */
+export async function userFile(
+  path: string,
+  format: FileFormat,
+  known: { rows: number; bytes: number; hash: string },
+): Promise<TableFile> {
+  const { mtimeMs } = await stat(path);
+  return {
+    format,
+    ...known,
+    open(start = 0, end = known.bytes) {
+      return Readable.from(checked(path, known.bytes, mtimeMs, start, end), { objectMode: false });
+    },
+    dispose: () => Promise.resolve(),
+  };
+}
+
+/** The bytes of a file, unless it was changed since its checksum was taken. */
+async function* checked(
+  path: string,
+  bytes: number,
+  mtimeMs: number,
+  start: number,
+  end: number,
+): AsyncIterable<Buffer> {
+  const now = await stat(path).catch(() => undefined);
+  if (now?.size !== bytes || now.mtimeMs !== mtimeMs) {
+    throw new ServiceError('file.unreadable', `The file "${path}" was changed while it was being uploaded.`);
+  }
+  yield* fileStream(path, start, end) as AsyncIterable<Buffer>;
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { openTable, profileTable, readRows } from '../../../dist/src/table';
+import { CsvParser } from '../../../dist/src/table/csv-parser';
+import { rejectsWith } from './helpers';
+
+/** All rows of a text that is pushed in pieces of this size, the header first. */
+function parse(text: string, size: number, delimiter = ','): string[][] {
+  const parser = new CsvParser(delimiter);
+  const rows: string[][] = [];
+  const take = (): void => {
+    const { rows: count, columns } = parser.take();
+    for (let row = 0; row < count; row++) {
+      rows.push(columns.map((column) => column[row]!));
+    }
+  };
+  for (let at = 0; at < text.length; at += size) {
+    parser.push(text.slice(at, at + size), false);
+    take();
+  }
+  parser.push('', true);
+  take();
+  return [parser.names!, ...rows];
+}
+
+const field = fc.string({
+  unit: fc.constantFrom('a', 'é', '😀', '"', ',', ';', '\n', '\r', ' ', '1'),
+  maxLength: 6,
+});
+
+describe('CSV parser', () => {
+  it('reads what papaparse writes, in pieces of any size', () => {
+    fc.assert(
+      fc.property(
+        fc
+          .integer({ min: 2, max: 5 })
+          .chain((width) =>
+            fc.array(fc.array(field, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 8 }),
+          ),
+        fc.integer({ min: 1, max: 40 }),
+        fc.constantFrom('\n', '\r\n'),
+        (rows, size, newline) => {
+          const text = Papa.unparse(rows, { newline, quotes: true });
+          assert.deepEqual(parse(text, size), rows);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  it('agrees with papaparse on unquoted text', () => {
+    const plain = fc.string({
+      unit: fc.constantFrom('a', 'b', ' ', '1', '.', 'é'),
+      minLength: 1,
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(plain, plain, plain), { minLength: 1, maxLength: 10 }),
+        fc.integer({ min: 1, max: 20 }),
+        (rows, size) => {
+          const text = rows.map((row) => row.join(',')).join('\n');
+          assert.deepEqual(parse(text, size), Papa.parse(text, { delimiter: ',', newline: '\n' }).data);
+        },
+      ),
+    );
+  });
+
+  it('takes LF, CRLF and CR, also mixed, and skips empty lines', () => {
+    const rows = [
+      ['a', 'b'],
+      ['1', '2'],
+      ['3', '4'],
+      ['5', '6'],
+    ];
+    for (const size of [1, 2, 3, 100]) {
+      assert.deepEqual(parse('a,b\r\n1,2\n\n3,4\r5,6\r\n\r\n', size), rows);
+    }
+  });
+
+  it('keeps quotes inside unquoted text', () => {
+    assert.deepEqual(parse('size,n\n5" pipe,1\n', 4), [
+      ['size', 'n'],
+      ['5" pipe', '1'],
+    ]);
+  });
+
+  it('names the row that has too many or too few fields', () => {
+    assert.throws(() => parse('a,b\n1,2\n1,2,3\n', 100), /Row 2 has 3 fields, the header has 2/);
+    assert.throws(() => parse('a,b\n1\n', 100), /Row 1 has 1 fields, the header has 2/);
+  });
+
+  it('names the row whose quote is never closed', () => {
+    assert.throws(() => parse('a,b\n1,2\n"3,4\n5,6\n', 3), /Row 2: the quote before "3,4.*is never closed/);
+    assert.throws(() => parse('a,b\n"1"x,2\n', 3), /Row 1: text follows the closing quote of field 1/);
+  });
+
+  it('does not search on for ever for a quote that is never closed', () => {
+    const parser = new CsvParser(',');
+    const piece = 'x,y\n'.repeat(16_000);
+    assert.throws(() => {
+      parser.push('a,b\n"1,2\n', false);
+      for (let i = 0; i < 400; i++) {
+        parser.push(piece, false);
+      }
+    }, /Row 1 is longer than 16777216 characters/);
+  }).timeout(30_000);
+});
+
+describe('CSV text as a table', () => {
+  it('finds the delimiter out', async () => {
+    for (const [text, names] of [
+      ['a,b\n1,2\n', ['a', 'b']],
+      ['a;b\n1,5;2,5\n', ['a', 'b']],
+      ['a\tb\n1,5\t2;5\n', ['a', 'b']],
+      ['a,b;c\n"x,y",2;3\n', ['a', 'b;c']],
+      ['a\n1\n2\n', ['a']],
+    ] as const) {
+      assert.deepEqual(
+        (await profileTable(await openTable(text))).columns.map(({ name }) => name),
+        names,
+      );
+    }
+  });
+
+  it('reads text with a byte order mark, and UTF-16', async () => {
+    const rows = [{ naïve: 'é', n: 1 }];
+    assert.deepEqual(await readRows(await openTable('\ufeffnaïve,n\né,1\n')), rows);
+    assert.deepEqual(await readRows(await openTable(Buffer.from('\ufeffnaïve,n\né,1\n'))), rows);
+    const wide = Buffer.from('\ufeffnaïve\tn\né\t1\n', 'utf16le');
+    assert.deepEqual(await readRows(await openTable(wide)), rows);
+  });
+
+  it('keeps characters whole that lie across two pieces', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, i) => ({ t: '😀é漢'.repeat((i % 3) + 1), n: i }));
+    const text = `t,n\n${rows.map(({ t, n }) => `${t},${n}`).join('\n')}\n`;
+    assert.deepEqual(await readRows(await openTable(Buffer.from(text))), rows);
+  });
+
+  it('refuses bytes that are no UTF-8 instead of changing them', async () => {
+    const source = Buffer.from('a,b\nM\xfcller,1\n', 'latin1');
+    await rejectsWith(
+      openTable(source).then((table) => readRows(table)),
+      'table.invalid',
+      /not UTF-8 text/,
+    );
+  });
+
+  it('refuses a header with a name twice, or of numbers', async () => {
+    await rejectsWith(openTable('a,b,a\n1,2,3\n'), 'table.invalid', /"a" stands twice/);
+    await rejectsWith(openTable('1.5,2\n3,4\n'), 'table.invalid', /needs a header line/);
+  });
+
+  it('refuses text without rows', async () => {
+    await rejectsWith(openTable(' \n'), 'table.empty', /empty/);
+    await rejectsWith(
+      openTable('a,b\n').then((source) => profileTable(source)),
+      'table.empty',
+      /no rows/,
+    );
+  });
+
+  it('reads each type as it is', async () => {
+    const text =
+      'n,i,big,flag,day,t\n1.5,7,9007199254740993,true,2024-02-29,007\n,,,,,\n-2e3,-1,1,False,2024-01-01T01:00:00+01:00," x"\n';
+    assert.deepEqual(await readRows(await openTable(text)), [
+      { n: 1.5, i: 7, big: 9007199254740993n, flag: true, day: new Date('2024-02-29T00:00:00Z'), t: '007' },
+      { n: null, i: null, big: null, flag: null, day: null, t: null },
+      { n: -2000, i: -1, big: 1n, flag: false, day: new Date('2024-01-01T00:00:00Z'), t: ' x' },
+    ]);
+  });
+});

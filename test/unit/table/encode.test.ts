@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { ParquetReader } from 'parquetjs-lite';
+import {
+  cellsOf,
+  closeEncoder,
+  crc32c,
+  crc32cToBase64,
+  encodeBatches,
+  encodeTrainSet,
+  openTable,
+  profileTable,
+  readBatches,
+  readRows,
+  type Column,
+} from '../../../dist/src/table';
+import { bytesOf, readByHyparquet } from './helpers';
+
+const NAMES = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'a.b',
+  'größe',
+  '😀',
+  ' ',
+  '"quoted"',
+  'a,b',
+  'line\nbreak',
+  'value',
+  'x',
+];
+
+const cellOf: Record<Column['type'], fc.Arbitrary<unknown>> = {
+  number: fc.double({ noNaN: true }).map((value) => (value === 0 ? 0 : value)),
+  integer: fc.maxSafeInteger(),
+  bigint: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  boolean: fc.boolean(),
+  text: fc.string({ unit: 'binary', maxLength: 8 }),
+  date: fc.date({ noInvalidDate: true }),
+};
+
+const TYPES = Object.keys(cellOf) as Column['type'][];
+
+const table = fc
+  .uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 6 })
+  .chain((names) =>
+    fc.tuple(
+      fc.constant(names),
+      fc.array(fc.constantFrom(...TYPES), { minLength: names.length, maxLength: names.length }),
+    ),
+  )
+  .map(([names, types]): Column[] => names.map((name, i) => ({ name, type: types[i]! })))
+  .chain((columns) =>
+    fc.tuple(
+      fc.constant(columns),
+      fc.array(fc.tuple(...columns.map(({ type }) => fc.option(cellOf[type]))), { maxLength: 30 }),
+    ),
+  );
+
+/** A cell as hyparquet gives it. */
+function stored(cell: unknown, type: Column['type']): unknown {
+  return type === 'integer' && typeof cell === 'number' ? BigInt(cell) : cell;
+}
+
+describe('Parquet', () => {
+  after(() => closeEncoder());
+
+  it('any table comes back equal through an independent reader', async () => {
+    await fc.assert(
+      fc.asyncProperty(table, async ([columns, rows]) => {
+        const matrix = [columns.map(({ name }) => name), ...rows];
+        const source = await openTable(matrix);
+        const file = await encodeBatches(columns, readBatches(source, columns));
+        const bytes = await bytesOf(file);
+        assert.equal(file.rows, rows.length);
+        assert.equal(file.bytes, bytes.length);
+        assert.equal(file.hash, crc32cToBase64(crc32c(bytes)));
+        const back = await readByHyparquet(bytes);
+        assert.deepEqual(back.names, matrix[0]);
+        assert.deepEqual(
+          back.rows,
+          rows.map((row) => row.map((cell, i) => stored(cell, columns[i]!.type))),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  }).timeout(60_000);
+
+  it('a table of 2,000 columns, and one of many row groups', async () => {
+    const wide = [Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`c${i}`, i + 0.5]))];
+    const source = await openTable(wide);
+    const { columns } = await profileTable(source);
+    const back = await readByHyparquet(
+      await bytesOf(await encodeBatches(columns, readBatches(source, columns))),
+    );
+    assert.deepEqual(back.rows, [Object.values(wide[0]!)]);
+
+    const long = Array.from({ length: 50_000 }, (_, i) => ({
+      i,
+      t: `row ${i}`,
+      n: i % 3 === 0 ? null : i / 7,
+    }));
+    const tall = await openTable(long);
+    const profile = await profileTable(tall);
+    const file = await encodeBatches(profile.columns, readBatches(tall, profile.columns));
+    const rows = (await readByHyparquet(await bytesOf(file))).rows;
+    assert.equal(rows.length, long.length);
+    for (const i of [0, 19_999, 20_000, 49_999]) {
+      assert.deepEqual(rows[i], [BigInt(long[i]!.i), long[i]!.t, long[i]!.n]);
+    }
+  }).timeout(60_000);
+
+  it('is read by parquetjs-lite too, which knows no zstd: by its metadata', async () => {
+    const source = await openTable([
+      { a: 1, b: 'x' },
+      { a: 2, b: null },
+    ]);
+    const { columns } = await profileTable(source);
+    const file = await encodeBatches(columns, readBatches(source, columns));
+    const reader = await ParquetReader.openBuffer(await bytesOf(file));
+    assert.equal(String(reader.getRowCount()), '2');
+    assert.deepEqual(
+      reader.schema.fieldList.map(({ name }) => name),
+      ['a', 'b'],
+    );
+  });
+
+  it('writes the same bytes for the same table, so that a duplicate is seen', async () => {
+    const make = async (): Promise<string> => {
+      const source = await openTable([
+        { a: 1, b: 'x' },
+        { a: 2, b: 'y' },
+      ]);
+      const profile = await profileTable(source, { target: 'b' });
+      const { x, y } = await encodeTrainSet(source, profile, { target: 'b' });
+      return `${x.hash} ${y.hash}`;
+    };
+    assert.equal(await make(), await make());
+  });
+
+  it('an integer column with a fraction is stored as numbers', async () => {
+    const columns: Column[] = [{ name: 'n', type: 'integer' }];
+    const source = await openTable([{ n: 1 }, { n: 1.5 }]);
+    for (const batches of [readBatches(source, columns), await readAll(source, columns)]) {
+      const file = await encodeBatches(columns, batches);
+      assert.deepEqual((await readByHyparquet(await bytesOf(file))).rows, [[1], [1.5]]);
+    }
+  });
+
+  it('leaves batches of an array as they are', async () => {
+    const columns: Column[] = [{ name: 'n', type: 'integer' }];
+    const batches = await readAll(await openTable([{ n: 1 }]), columns);
+    const first = await encodeBatches(columns, batches);
+    const second = await encodeBatches(columns, batches);
+    assert.equal(first.hash, second.hash);
+    assert.equal(batches[0]!.columns[0]!.type === 'integer' && batches[0]!.columns[0]!.values[0], 1);
+  });
+
+  it('can be opened from any byte to any other', async () => {
+    const source = await openTable([{ a: 1, b: 'x' }]);
+    const { columns } = await profileTable(source);
+    const file = await encodeBatches(columns, readBatches(source, columns));
+    const bytes = await bytesOf(file);
+    const part = Buffer.concat(await file.open(5, 20).toArray());
+    assert.deepEqual(part, bytes.subarray(5, 20));
+    assert.equal((await file.open(7, 7).toArray()).length, 0);
+  });
+});
+
+describe('A train set', () => {
+  after(() => closeEncoder());
+
+  it('is split into the features and the target', async () => {
+    const rows = Array.from({ length: 45_000 }, (_, i) => ({
+      a: i,
+      y: i % 2 === 0 ? 'even' : 'odd',
+      b: `${i}`,
+    }));
+    const source = await openTable(rows);
+    const profile = await profileTable(source, { target: 'y' });
+    const seen: number[] = [];
+    const { x, y } = await encodeTrainSet(source, profile, { target: 'y', onProgress: (n) => seen.push(n) });
+    const [xBack, yBack] = await Promise.all(
+      [x, y].map(async (file) => readByHyparquet(await bytesOf(file))),
+    );
+    assert.deepEqual(xBack!.names, ['a', 'b']);
+    assert.deepEqual(yBack!.names, ['y']);
+    assert.deepEqual(xBack!.rows[44_999], [44_999n, '44999']);
+    assert.deepEqual(yBack!.rows.slice(0, 3), [['even'], ['odd'], ['even']]);
+    assert.equal(yBack!.rows.length, 45_000);
+    assert.equal(seen.at(-1), 45_000);
+    assert.deepEqual(
+      seen,
+      [...new Set(seen)].sort((a, b) => a - b),
+    );
+  }).timeout(60_000);
+});
+
+describe('CSV out', () => {
+  after(() => closeEncoder());
+
+  it('any table comes back equal, but for empty text, which is missing', async () => {
+    const asCsv = fc.record({
+      n: fc.option(
+        fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value) + 0),
+      ),
+      f: fc.option(fc.boolean()),
+      t: fc.option(
+        fc.string({
+          unit: fc.constantFrom('a', 'é', '😀', '"', ',', '\n', '\r', ';'),
+          minLength: 1,
+          maxLength: 6,
+        }),
+      ),
+      d: fc.option(
+        fc.date({ noInvalidDate: true, min: new Date('0001-01-01'), max: new Date('9999-12-31') }),
+      ),
+    });
+    const columns: Column[] = [
+      { name: 'n', type: 'number' },
+      { name: 'f', type: 'boolean' },
+      { name: 't', type: 'text' },
+      { name: 'd', type: 'date' },
+    ];
+    await fc.assert(
+      fc.asyncProperty(fc.array(asCsv, { minLength: 1, maxLength: 20 }), async (rows) => {
+        const file = await encodeBatches(columns, readBatches(await openTable(rows), columns), {
+          format: 'csv',
+        });
+        assert.equal(file.format, 'csv');
+        const text = (await bytesOf(file)).toString();
+        const batches = await readAll(await openTable(text), columns);
+        assert.equal(batches[0]!.rows, rows.length);
+        const cells = batches[0]!.columns.map(cellsOf);
+        assert.deepEqual(
+          rows.map((_, i) => cells.map((column) => column[i])),
+          rows.map((row) => [row.n, row.f, row.t, row.d]),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  }).timeout(60_000);
+
+  it('is written as RFC 4180 says, empty for missing, dates in ISO 8601', async () => {
+    const columns: Column[] = [
+      { name: 'a "b"', type: 'text' },
+      { name: 'n', type: 'number' },
+      { name: 'd', type: 'date' },
+    ];
+    const source = await openTable([
+      ['a "b"', 'n', 'd'],
+      ['x,y', 1.5, new Date(0)],
+      [null, null, null],
+      ['q"', Infinity, null],
+    ]);
+    const file = await encodeBatches(columns, readBatches(source, columns), { format: 'csv' });
+    assert.equal(
+      (await bytesOf(file)).toString(),
+      '"a ""b""",n,d\n"x,y",1.5,1970-01-01T00:00:00.000Z\n,,\n"q""",Infinity,\n',
+    );
+  });
+
+  it('keeps the rows of a single column whose values are missing', async () => {
+    const columns: Column[] = [{ name: 'y', type: 'text' }];
+    const file = await encodeBatches(
+      columns,
+      readBatches(await openTable([{ y: 'a' }, { y: null }, { y: 'b' }]), columns),
+      { format: 'csv' },
+    );
+    const text = (await bytesOf(file)).toString();
+    assert.deepEqual(await readRows(await openTable(text)), [{ y: 'a' }, { y: null }, { y: 'b' }]);
+  });
+});
+
+async function readAll(source: Awaited<ReturnType<typeof openTable>>, columns: Column[]) {
+  const list = [];
+  for await (const batch of readBatches(source, columns)) {
+    list.push(batch);
+  }
+  return list;
+}

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import {
+  type Column,
+  closeEncoder,
+  encodeBatches,
+  encodeTrainSet,
+  openTable,
+  profileTable,
+  readBatches,
+  warmEncoder,
+} from '../../../dist/src/table';
+import { Sink } from '../../../dist/src/table/sink';
+import { bytesOf, readByHyparquet, rejectsWith, tempFiles, withFolder } from './helpers';
+
+/** Rows whose text does not compress, so that their file is larger than what stays in memory. */
+function manyRows(count: number): Record<string, unknown>[] {
+  let seed = 1;
+  const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+  return Array.from({ length: count }, (_, i) => ({
+    i,
+    a: random(),
+    b: random(),
+    e: random(),
+    f: random(),
+    g: random(),
+    c: `${random()}${random()}${random()}${random()}${random()}${random()}`,
+    y: i % 2 === 0,
+  }));
+}
+
+/** The encoder thread, caught when it is sent the next message. */
+function catchWorker(onMessage: (worker: Worker) => void): () => void {
+  // eslint-disable-next-line @typescript-eslint/unbound-method
+  const { postMessage } = Worker.prototype;
+  Worker.prototype.postMessage = function (this: Worker, ...message) {
+    postMessage.apply(this, message);
+    onMessage(this);
+  };
+  return () => {
+    Worker.prototype.postMessage = postMessage;
+  };
+}
+
+describe('Encoding large tables', function () {
+  this.timeout(60_000);
+  let rows: Record<string, unknown>[];
+
+  before(() => {
+    rows = manyRows(400_000);
+  });
+
+  after(async () => {
+    await closeEncoder();
+    rows = [];
+  });
+
+  it('keeps the event loop free, and a large file on disk until it is disposed of', async () => {
+    const source = await openTable(rows);
+    await encodeTrainSet(await openTable(rows.slice(0, 5000)), await profileTable(source, { target: 'y' }), {
+      target: 'y',
+    });
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const profile = await profileTable(source, { target: 'y' });
+    const { x, y } = await encodeTrainSet(source, profile, { target: 'y' });
+    delay.disable();
+    assert.ok(delay.max / 1e6 < 250, `the event loop was held for ${delay.max / 1e6} ms`);
+    assert.ok(
+      delay.percentile(95) / 1e6 < 60,
+      `95 % of the turns took up to ${delay.percentile(95) / 1e6} ms`,
+    );
+    assert.ok(x.bytes > 32 * 1024 * 1024, `${x.bytes} bytes`);
+    assert.equal((await tempFiles()).length, 1);
+    const back = await readByHyparquet(await bytesOf(x));
+    assert.equal(back.rows.length, rows.length);
+    assert.deepEqual(back.rows[399_999], [
+      399_999n,
+      rows[399_999]!['a'],
+      rows[399_999]!['b'],
+      rows[399_999]!['e'],
+      rows[399_999]!['f'],
+      rows[399_999]!['g'],
+      rows[399_999]!['c'],
+    ]);
+    await Promise.all([x.dispose(), y.dispose()]);
+    assert.deepEqual(await tempFiles(), []);
+  });
+
+  it('stops at once on abort, and leaves no file', async () => {
+    const source = await openTable(rows);
+    const profile = await profileTable(source, { target: 'y' });
+    for (const rowsBefore of [0, 20_000, 200_000, 380_000]) {
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      const stop = (done: number): void => {
+        if (done >= rowsBefore) {
+          controller.abort(reason);
+        }
+      };
+      if (rowsBefore === 0) {
+        controller.abort(reason);
+      }
+      const started = encodeTrainSet(source, profile, {
+        target: 'y',
+        signal: controller.signal,
+        onProgress: stop,
+      });
+      await assert.rejects(started, reason);
+      assert.deepEqual(await tempFiles(), []);
+    }
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 20);
+    await assert.rejects(profileTable(source, { signal: controller.signal }), { name: 'AbortError' });
+  });
+
+  it('does it again where the encoder thread ended, once; then it is an error', async () => {
+    const source = await openTable(rows.slice(0, 60_000));
+    const profile = await profileTable(source, { target: 'y' });
+    let kills = 1;
+    let messages = 0;
+    const release = catchWorker((worker) => {
+      if (++messages % 4 === 0 && kills > 0) {
+        kills--;
+        void worker.terminate();
+      }
+    });
+    try {
+      const { x, y } = await encodeTrainSet(source, profile, { target: 'y' });
+      assert.equal(kills, 0);
+      assert.equal((await readByHyparquet(await bytesOf(y))).rows.length, 60_000);
+      assert.equal(x.rows, 60_000);
+      kills = 2;
+      await rejectsWith(
+        encodeTrainSet(source, profile, { target: 'y' }),
+        'table.invalid',
+        /thread that encodes tables ended.*exit code/,
+      );
+      assert.equal(kills, 0);
+      // The next table finds a new thread.
+      await encodeTrainSet(source, profile, { target: 'y' });
+    } finally {
+      release();
+    }
+    assert.deepEqual(await tempFiles(), []);
+  });
+
+  it('fails what is under way when it is closed', async () => {
+    const source = await openTable(rows);
+    const profile = await profileTable(source, { target: 'y' });
+    const work = encodeTrainSet(source, profile, { target: 'y', onProgress: () => void closeEncoder() });
+    await rejectsWith(work, 'closed', /closed/);
+    assert.deepEqual(await tempFiles(), []);
+  });
+
+  it('says that the temporary folder cannot be used, only where it is needed', async () => {
+    await closeEncoder();
+    const before = process.env['TMPDIR'];
+    await withFolder(async (folder) => {
+      const file = path.join(folder, 'file');
+      await writeFile(file, '');
+      process.env['TMPDIR'] = file;
+      try {
+        assert.equal(tmpdir(), file);
+        const columns: Column[] = [{ name: 'c', type: 'text' }];
+        const small = await openTable(rows.slice(0, 10));
+        assert.equal((await encodeBatches(columns, readBatches(small, columns))).rows, 10);
+        const source = await openTable(rows);
+        const profile = await profileTable(source, { target: 'y' });
+        await rejectsWith(
+          encodeTrainSet(source, profile, { target: 'y' }),
+          'storage.failed',
+          /temporary file/,
+        );
+      } finally {
+        process.env['TMPDIR'] = before ?? '';
+        if (before === undefined) {
+          delete process.env['TMPDIR'];
+        }
+      }
+    });
+  });
+});
+
+describe('The sink of a file', () => {
+  // Linux has a device that is always full.
+  (process.platform === 'linux' ? it : () => undefined)('says that the disk is full', async () => {
+    const sink = new Sink({ path: '/dev/full', limit: 10 });
+    await sink.write(Buffer.alloc(8));
+    await rejectsWith(
+      sink.write(Buffer.alloc(8)),
+      'storage.failed',
+      /disk with the temporary folder is full/,
+    );
+  });
+
+  it('removes its file when it gives up', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'x');
+      const sink = new Sink({ path: file, limit: 4 });
+      await sink.write(Buffer.from('123456789'));
+      await sink.discard();
+      await assert.rejects(
+        import('node:fs/promises').then(({ stat }) => stat(file)),
+        { code: 'ENOENT' },
+      );
+    }));
+
+  it('takes the checksum over memory and file', () =>
+    withFolder(async (folder) => {
+      const sink = new Sink({ path: path.join(folder, 'x'), limit: 4 });
+      for (const part of ['123', '45', '6789']) {
+        await sink.write(Buffer.from(part));
+      }
+      const { bytes, hash, path: written } = await sink.finish();
+      assert.deepEqual([bytes, hash, written], [9, '4waSgw==', path.join(folder, 'x')]);
+    }));
+});
+
+describe('The encoder thread', () => {
+  it('does not keep the process alive', async () => {
+    const { execFile } = await import('node:child_process');
+    const { promisify } = await import('node:util');
+    const entry = path.resolve(__dirname, '../../../dist/src/table');
+    const script = `const t = require(${JSON.stringify(entry)}); t.warmEncoder();
+      t.openTable({ a: 1 }).then((s) => t.encodeBatches([{ name: 'a', type: 'integer' }], t.readBatches(s, [{ name: 'a', type: 'integer' }])))
+        .then((f) => console.log(f.rows));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 15_000 });
+    assert.equal(stdout.trim(), '1');
+  });
+
+  it('can be warmed and closed again and again', async () => {
+    warmEncoder();
+    await closeEncoder();
+    warmEncoder();
+    warmEncoder();
+    await closeEncoder();
+    await closeEncoder();
+  });
+});

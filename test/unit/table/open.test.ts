@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { tableFromArrays, tableToIPC, vectorFromArray } from 'apache-arrow';
+import {
+  closeEncoder,
+  openTable,
+  profileTable,
+  readBatches,
+  readRows,
+  encodeBatches,
+} from '../../../dist/src/table';
+import { bytesOf, collect, rejectsWith } from './helpers';
+
+const ROWS = [
+  { name: 'ann', age: 31, member: true },
+  { name: 'bob', age: 24.5, member: false },
+];
+const COLUMNS = [
+  { name: 'name', type: 'text' },
+  { name: 'age', type: 'number' },
+  { name: 'member', type: 'boolean' },
+] as const;
+
+describe('Input forms of a table', () => {
+  after(() => closeEncoder());
+
+  const arrowTable = tableFromArrays({
+    name: ['ann', 'bob'],
+    age: new Float64Array([31, 24.5]),
+    member: vectorFromArray([true, false]) as never,
+  });
+  const csv = 'name,age,member\nann,31,true\nbob,24.5,false\n';
+  const forms: [string, string, unknown][] = [
+    ['array of objects', 'rows', ROWS],
+    ['object of arrays', 'columns', { name: ['ann', 'bob'], age: [31, 24.5], member: [true, false] }],
+    [
+      'object of typed arrays',
+      'columns',
+      { name: ['ann', 'bob'], age: new Float32Array([31, 24.5]), member: [true, false] },
+    ],
+    [
+      'array of arrays',
+      'matrix',
+      [
+        ['name', 'age', 'member'],
+        ['ann', 31, true],
+        ['bob', 24.5, false],
+      ],
+    ],
+    ['Arrow table', 'arrow', arrowTable],
+    ['CSV text', 'parsed', csv],
+    ['CSV in a Buffer', 'parsed', Buffer.from(csv)],
+    ['CSV in an ArrayBuffer', 'parsed', new Uint8Array(Buffer.from(csv)).buffer],
+    ['JSON rows', 'parsed', JSON.stringify(ROWS)],
+    ['JSON rows in a Buffer', 'parsed', Buffer.from(` ${JSON.stringify(ROWS)}`)],
+    ['JSON columns', 'parsed', '{"name":["ann","bob"],"age":[31,24.5],"member":[true,false]}'],
+    ['JSON lines', 'parsed', ROWS.map((row) => JSON.stringify(row)).join('\n')],
+    ['Arrow stream in a Buffer', 'parsed', Buffer.from(tableToIPC(arrowTable, 'stream'))],
+    ['Arrow file in a Buffer', 'parsed', tableToIPC(arrowTable, 'file')],
+  ];
+  for (const [name, form, value] of forms) {
+    it(name, async () => {
+      const source = await openTable(value);
+      assert.equal(source.form, form);
+      assert.deepEqual((await profileTable(source)).columns, COLUMNS);
+      assert.deepEqual(await readRows(source), ROWS);
+      // A source can be read again.
+      const [batch] = await collect(readBatches(source, COLUMNS));
+      assert.equal(batch!.rows, 2);
+    });
+  }
+
+  it('one object', async () => {
+    const source = await openTable(ROWS[0]);
+    assert.equal(source.form, 'row');
+    assert.equal(source.rowCount, 1);
+    assert.deepEqual(await readRows(source), [ROWS[0]]);
+  });
+
+  it('Parquet in a Buffer', async () => {
+    const batches = readBatches(await openTable(ROWS), COLUMNS);
+    const bytes = await bytesOf(await encodeBatches(COLUMNS, batches));
+    const source = await openTable(bytes);
+    assert.equal(source.form, 'parsed');
+    assert.equal(source.rowCount, 2);
+    assert.deepEqual(await readRows(source), ROWS);
+  });
+
+  it('long JSON text, in slices: rows, columns and lines', async () => {
+    const rows = Array.from({ length: 30_000 }, (_, i) => ({
+      text: `row "${i}", [a]{b} \\`,
+      n: i,
+      f: i / 7,
+    }));
+    const columns = { text: rows.map((r) => r.text), n: rows.map((r) => r.n), f: rows.map((r) => r.f) };
+    for (const text of [
+      JSON.stringify(rows),
+      JSON.stringify(columns),
+      JSON.stringify([['text', 'n', 'f'], ...rows.map((r) => [r.text, r.n, r.f])]),
+      rows.map((row) => JSON.stringify(row)).join('\n'),
+    ]) {
+      const source = await openTable(text);
+      assert.equal(source.rowCount, rows.length);
+      assert.deepEqual(await readRows(source), rows);
+    }
+  });
+
+  it('rows with different keys have the union of them', async () => {
+    const source = await openTable([{ a: 1 }, { b: 'x', a: null }, {}]);
+    assert.deepEqual((await profileTable(source)).columns, [
+      { name: 'a', type: 'integer' },
+      { name: 'b', type: 'text' },
+    ]);
+  });
+
+  it('names that objects inherit are names like others', async () => {
+    const rows = [
+      JSON.parse('{"__proto__": 1, "constructor": "x", "toString": true, "a.b": 2}'),
+      {},
+    ] as object[];
+    const source = await openTable(rows);
+    const { columns } = await profileTable(source);
+    assert.deepEqual(
+      columns.map(({ name, type }) => [name, type]),
+      [
+        ['__proto__', 'integer'],
+        ['constructor', 'text'],
+        ['toString', 'boolean'],
+        ['a.b', 'integer'],
+      ],
+    );
+    const csv = await readRows(await openTable('__proto__,constructor\n1,x\n'));
+    assert.deepEqual(Object.entries(csv[0]!), [
+      ['__proto__', 1],
+      ['constructor', 'x'],
+    ]);
+  });
+
+  const refused: [string, unknown, string, RegExp][] = [
+    ['nothing', undefined, 'table.invalid', /there is no table/],
+    ['a number', 5, 'table.invalid', /a number \(5\)/],
+    ['an empty array', [], 'table.empty', /empty array/],
+    ['an empty object', {}, 'table.empty', /without properties/],
+    ['rows without keys', [{}, {}], 'table.empty', /no columns/],
+    ['numbers for rows', [{ a: 1 }, 5], 'table.invalid', /Row 2 is 5, not an object/],
+    [
+      'columns of unequal length',
+      { a: [1, 2], b: [1] },
+      'table.invalid',
+      /"b" has 1 values and column "a" has 2/,
+    ],
+    [
+      'a matrix without names',
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      'table.invalid',
+      /must hold the column names/,
+    ],
+    ['a ragged matrix', [['a', 'b'], [1]], 'table.invalid', /Row 1 has 1 values/],
+    [
+      'a matrix with a name twice',
+      [
+        ['a', 'a'],
+        [1, 2],
+      ],
+      'table.invalid',
+      /"a" stands twice/,
+    ],
+    ['broken JSON', '{"a": 1', 'table.invalid', /not valid JSON/],
+    ['empty text', '', 'table.empty', /empty/],
+    ['an empty Buffer', Buffer.alloc(0), 'table.empty', /empty/],
+    ['a picture', Buffer.from('89504e470d0a1a0a0000000d', 'hex'), 'table.invalid', /neither text/],
+    ['gzip', Buffer.from('1f8b08000000', 'hex'), 'table.invalid', /gzip/],
+    [
+      'damaged Parquet',
+      Buffer.from('PAR1 this is no Parquet PAR1'),
+      'table.invalid',
+      /Parquet file is damaged/,
+    ],
+  ];
+  for (const [name, value, code, message] of refused) {
+    it(`refuses ${name}`, () => rejectsWith(openTable(value), code, message));
+  }
+
+  it('names the column and the row of a nested cell', async () => {
+    const source = await openTable([
+      { a: 1, tags: 'x' },
+      { a: 2, tags: ['x', 'y'] },
+    ]);
+    await rejectsWith(profileTable(source), 'table.invalid', /Column "tags", row 2: the cell holds an array/);
+  });
+});

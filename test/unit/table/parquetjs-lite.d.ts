@@ -1,0 +1,15 @@
+declare module 'parquetjs-lite' {
+  export class ParquetSchema {
+    constructor(fields: Record<string, object>);
+  }
+  export class ParquetWriter {
+    static openFile(schema: ParquetSchema, path: string): Promise<ParquetWriter>;
+    appendRow(row: object): Promise<void>;
+    close(): Promise<void>;
+  }
+  export class ParquetReader {
+    static openBuffer(bytes: Buffer): Promise<ParquetReader>;
+    getRowCount(): { toString(): string };
+    schema: { fieldList: { name: string }[] };
+  }
+}
