@@ -1,6 +1,7 @@
 declare module 'parquetjs-lite' {
   export class ParquetSchema {
     constructor(fields: Record<string, object>);
+    readonly fieldList: { name: string }[];
   }
   export class ParquetWriter {
     static openFile(schema: ParquetSchema, path: string): Promise<ParquetWriter>;
@@ -10,6 +11,6 @@ declare module 'parquetjs-lite' {
   export class ParquetReader {
     static openBuffer(bytes: Buffer): Promise<ParquetReader>;
     getRowCount(): { toString(): string };
-    schema: { fieldList: { name: string }[] };
+    schema: ParquetSchema;
   }
 }
