@@ -4,10 +4,12 @@ import { ServiceError, toServiceError } from '../../../dist/src/wire/service-err
 describe('ServiceError', () => {
   it('keeps code and message as own enumerable properties, so that a cloned message still has them', () => {
     const error = new ServiceError('queue.full', 'The queue is full.', { status: 429 });
-    assert.deepEqual(
-      Object.assign({}, error),
-      { name: 'ServiceError', code: 'queue.full', message: 'The queue is full.', cause: { status: 429 } },
-    );
+    assert.deepEqual(Object.assign({}, error), {
+      name: 'ServiceError',
+      code: 'queue.full',
+      message: 'The queue is full.',
+      cause: { status: 429 },
+    });
   });
 
   it('turns an abort into closed and anything else into internal', () => {

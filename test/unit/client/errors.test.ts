@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { ServiceClient } from '../../../dist/src/client';
+import type { ErrorCode } from '../../../dist/src/wire/service-error';
+import { ready, rejection, withService, xOf, yOf } from './support';
+
+const id = '00000000-0000-4000-8000-000000000000';
+
+describe('client: what an answer means', () => {
+  const random = Math.random;
+  before(() => (Math.random = () => 0.02));
+  after(() => (Math.random = random));
+
+  for (const [status, body, code, pattern] of [
+    [
+      400,
+      { code: 'bad', detail: 'no such thing', retryable: false },
+      'validation.failed',
+      /\(400\): no such thing/,
+    ],
+    [
+      401,
+      { message: 'Invalid token', error_code: 'UNAUTHORIZED', trace_id: 't-1' },
+      'auth.unauthorized',
+      /token/,
+    ],
+    [402, { detail: 'pay first' }, 'budget.exceeded', /pay first/],
+    [403, { detail: 'not yours' }, 'auth.forbidden', /not yours/],
+    [404, { message: 'Gone', error_code: 'NOT_FOUND' }, 'not_found', /Gone/],
+    [408, '', 'service.timeout', /took the service too long/],
+    [409, { message: 'Busy fitting', error_code: 'CONFLICT' }, 'duplicate', /Busy fitting/],
+    [413, 'too large', 'limit.exceeded', /too large/],
+    [422, { detail: [{ loc: ['body', 'task'], msg: 'unknown' }] }, 'validation.failed', /task: unknown/],
+    [422, { detail: { message: 'inner' } }, 'validation.failed', /inner/],
+    [429, { message: 'slow down' }, 'rate.limit.exceeded', /too many requests: slow down/],
+    [500, '<html><body>nginx</body></html>', 'service.unavailable', /an HTML page/],
+    [504, { detail: 'upstream' }, 'service.timeout', /upstream/],
+  ] as [number, unknown, ErrorCode, RegExp][]) {
+    it(`${status} ${JSON.stringify(body)} is ${code}`, () =>
+      withService({}, { retries: 0 }, async (service, client) => {
+        service.fault('get_model_limits', () => ({ status, body }));
+        const error = await rejection(client.getModelLimits(), code);
+        assert.match(error.message, pattern);
+        assert.equal(error.cause?.status, status);
+      }));
+  }
+
+  for (const [what, patch, pattern] of [
+    ['an id that is no UUID', { train_set_upload_id: 'x' }, /train_set_upload_id must be a UUID/],
+    ['no id', { train_set_upload_id: undefined }, /train_set_upload_id is required/],
+    ['no URLs', { x_train_info: { signed_urls: [], expires_at: 1, required_headers: {} } }, /signed_urls/],
+    [
+      'no headers',
+      { y_train_info: { signed_urls: ['http://a'], expires_at: 1 } },
+      /y_train_info\.required_headers/,
+    ],
+    [
+      'a URL that is none',
+      { x_train_info: { signed_urls: ['file:///etc/passwd'], expires_at: 1, required_headers: {} } },
+      /not an http\(s\) URL/,
+    ],
+  ] as const) {
+    it(`prepare with ${what} is response.invalid, naming it`, () =>
+      withService({}, {}, async (service, client) => {
+        service.fault('prepare_train_set_upload', () => ({ patch }));
+        const error = await rejection(
+          client.uploadTrainSet({ x: xOf([1]), y: yOf(['a']) }),
+          'response.invalid',
+        );
+        assert.match(error.message, pattern);
+      }));
+  }
+
+  for (const [what, patch, pattern] of [
+    ['no prediction', { prediction: undefined }, /prediction is required/],
+    ['a prediction of another length', { prediction: [[1, 0]] }, /1 rows where the test set has 3/],
+    ['a prediction of another shape', { prediction: [1, 2, 3] }, /prediction\[0\] must be an array/],
+    ['text', { prediction: 'a' }, /prediction must be an array/],
+    ['metadata that is none', { metadata: 3 }, /metadata/],
+    [
+      'more classes than columns',
+      { metadata: { classes: ['a', 'b', 'c'], test_set_num_rows: 3 } },
+      /2 probabilities a row for 3 classes/,
+    ],
+  ] as const) {
+    it(`predict with ${what} is response.invalid, naming it, and is not repeated`, () =>
+      withService({}, {}, async (service, client) => {
+        const request = await ready(client);
+        service.fault('predict', () => ({ patch }));
+        const error = await rejection(
+          client.predict({ ...request, retryAmbiguous: true }),
+          'response.invalid',
+        );
+        assert.match(error.message, pattern);
+        assert.equal(service.seen('predict').length, 1);
+      }));
+  }
+
+  it('a fit without an id, limits and a cost of a wrong kind are response.invalid', () =>
+    withService({}, {}, async (service, client) => {
+      service.fault('fit', () => ({ status: 200, body: { fitted: true } }));
+      const fit = await rejection(
+        client.fit({ train_set_upload_id: id, task: 'regression' }),
+        'response.invalid',
+      );
+      assert.match(fit.message, /fitted_train_set_id is required/);
+      service.fault('get_model_limits', () => ({ patch: { max_model_limit: { max_cols: 'many' } } }));
+      const limits = await rejection(client.getModelLimits(), 'response.invalid');
+      assert.match(limits.message, /max_model_limit\.max_cols must be a whole number/);
+      service.fault('estimate_cost', () => ({ patch: { estimated_cost: 'free' } }));
+      await rejection(client.estimateCost({ operation: 'predict' }), 'response.invalid');
+    }));
+
+  it('takes unknown fields, and values of enums that the specification does not list', () =>
+    withService({}, {}, async (service, client) => {
+      const request = await ready(client);
+      service.fault('predict', () => ({
+        patch: { news: 1, metadata: { task: 'ranking', test_set_num_rows: 3, more: { a: 1 } } },
+      }));
+      const { metadata, rows } = await client.predict(request);
+      assert.deepEqual(metadata, { task: 'ranking', test_set_num_rows: 3, more: { a: 1 } });
+      assert.equal(rows, 3);
+      service.fault('prepare_train_set_upload', () => ({ patch: { region: 'eu' } }));
+      await client.uploadTrainSet({ x: xOf([1]), y: yOf(['a']) });
+    }));
+
+  it('a thinking fit gets at least its thinking time and a minute', () =>
+    withService({ fitMs: 600 }, { timeoutMs: 200 }, async (_, client) => {
+      const { train_set_upload_id } = await client.uploadTrainSet(
+        { x: xOf([1, 2]), y: yOf(['a', 'b']) },
+        { timeoutMs: 5_000 },
+      );
+      const request = { train_set_upload_id, task: 'classification' } as const;
+      await client.fit({ ...request, thinking_effort: 'medium', thinking_timeout_s: 1 });
+      await rejection(client.fit(request), 'service.timeout');
+    }));
+
+  it('checks the settings', () => {
+    const bad = (options: object, pattern: RegExp) =>
+      assert.throws(
+        () => new ServiceClient({ baseUrl: 'https://a.test', token: 't', ...options }),
+        (error: { code: string; message: string }) =>
+          error.code === 'config.invalid' && pattern.test(error.message),
+      );
+    bad({ baseUrl: 'api.test' }, /not a URL|begins with/);
+    bad({ baseUrl: '' }, /not a URL/);
+    bad({ baseUrl: 'ftp://a.test' }, /begins with ftp:/);
+    bad({ baseUrl: 'https://a.test/?x=1' }, /query/);
+    bad({ dialect: { apiName: 'a/b' } }, /API name/);
+    bad({ timeoutMs: 0 }, /timeout/);
+    bad({ retries: -1 }, /retries/);
+    bad({ concurrency: 0.5 }, /concurrency/);
+  });
+
+  it('takes a token pasted with the word Bearer and white space', () =>
+    withService({}, {}, async (service) => {
+      const client = new ServiceClient({ baseUrl: service.url, token: `  Bearer ${service.token}\n` });
+      await client.getModelLimits();
+      assert.deepEqual(service.breaches, []);
+      await client.close();
+    }));
+});

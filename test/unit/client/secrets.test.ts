@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
+import { Secrets } from '../../../dist/src/client/secrets';
+import { ServiceClient } from '../../../dist/src/client';
+import { ServiceError } from '../../../dist/src/wire/service-error';
+import type { Fault, StrictRoute } from '../../helpers/strict-service';
+import { fitted, rejection, withService, xOf, yOf } from './support';
+
+const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl';
+
+/** Everything that a Catch node, a log or a debugger could show of an error. */
+function shown(error: ServiceError): string {
+  return [
+    error.message,
+    error.stack,
+    JSON.stringify(error),
+    inspect(error, { depth: 9, showHidden: true }),
+  ].join('\n');
+}
+
+describe('client: secrets stay out of errors and logs', () => {
+  const echoes: [string, (told: string) => Fault][] = [
+    ['in envelope 1', (told) => ({ status: 400, body: { code: told, detail: told, support: told } })],
+    ['in envelope 2', (told) => ({ status: 422, body: { message: told, error_code: told, trace_id: told } })],
+    [
+      'in a list of details',
+      (told) => ({ status: 422, body: { detail: [{ loc: ['body', told], msg: told }] } }),
+    ],
+    ['in a page', (told) => ({ status: 500, body: `oops ${told}` })],
+    ['at 200', (told) => ({ status: 200, body: { _streamed_error: true, detail: told } })],
+    [
+      'in a redirect',
+      (told) => ({
+        status: 307,
+        headers: { location: `http://elsewhere.test/?t=${encodeURIComponent(told)}` },
+      }),
+    ],
+  ];
+
+  for (const [where, fault] of echoes) {
+    it(`a service that echoes the token ${where}`, () =>
+      withService({ token: TOKEN }, { retries: 1 }, async (service) => {
+        const logs: string[] = [];
+        const client = new ServiceClient({
+          baseUrl: service.url,
+          token: TOKEN,
+          retries: 1,
+          log: (_, text) => logs.push(text),
+        });
+        const ids = await fitted(client);
+        const work: [StrictRoute, () => Promise<unknown>][] = [
+          ['get_model_limits', () => client.getModelLimits()],
+          ['prepare_test_set_upload', () => client.uploadTestSet({ fitted_train_set_id: ids, x: xOf([1]) })],
+          [
+            'predict',
+            () => client.predict({ fitted_train_set_id: ids, test_set_upload_id: ids, task: 'regression' }),
+          ],
+        ];
+        for (const [route, run] of work) {
+          service.fault(route, () => fault(`you sent Bearer ${TOKEN} (${TOKEN})`));
+          const error = await run().then(
+            () => undefined,
+            (caught: unknown) => caught,
+          );
+          assert.ok(error instanceof ServiceError);
+          assert.ok(!shown(error).includes(TOKEN), shown(error));
+        }
+        assert.ok(logs.length > 1);
+        assert.ok(!logs.join('\n').includes(TOKEN));
+        await client.close();
+      }));
+  }
+
+  it('a storage that echoes the signed URL, whole or in parts', () =>
+    withService({}, {}, async (service) => {
+      const logs: string[] = [];
+      const client = new ServiceClient({
+        baseUrl: service.url,
+        token: service.token,
+        retries: 1,
+        log: (_, text) => logs.push(text),
+      });
+      const signatures = new Set<string>();
+      for (const status of [500, 403, 418, 307]) {
+        service.fault('put', ({ url }) => {
+          const signature = new URL(url, service.url).searchParams.get('signature')!;
+          signatures.add(signature);
+          const body = `<Error>${service.url}${url} / ${url} / signature=${signature} / ${signature}</Error>`;
+          return { status, body, headers: { location: `http://other.test${url}` } };
+        });
+        const caught = await client.uploadTrainSet({ x: xOf([status]), y: yOf(['a']) }).then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        assert.ok(caught instanceof ServiceError);
+        const text = shown(caught) + logs.join('\n');
+        for (const signature of signatures) assert.ok(!text.includes(signature), text);
+        assert.ok(!text.includes('/signed/'), text);
+      }
+      assert.ok(signatures.size >= 8);
+      await client.close();
+    }));
+
+  it('a connection that breaks names host and port only', () =>
+    withService({}, { retries: 0 }, async (service, client) => {
+      service.fault('put', () => ({ reset: 'during' }));
+      const error = await rejection(client.uploadTrainSet({ x: xOf([1]), y: yOf(['a']) }), 'upload.failed');
+      assert.doesNotMatch(shown(error), /signature|signed\/|Bearer/);
+      assert.match(error.message, /127\.0\.0\.1:\d+/);
+    }));
+
+  it('the settings’ own errors', () => {
+    const token = 'sneaky\ntoken-1234';
+    assert.throws(
+      () => new ServiceClient({ baseUrl: 'https://a.test', token }),
+      (error: ServiceError) => error.code === 'config.invalid' && !shown(error).includes('token-1234'),
+    );
+    assert.throws(
+      () => new ServiceClient({ baseUrl: 'https://me:pass-1234@a.test' }),
+      (error: ServiceError) => error.code === 'config.invalid' && !shown(error).includes('pass-1234'),
+    );
+  });
+
+  it('cleans texts: bearers, JWTs, URLs down to their origin, and forgets URLs when told', () => {
+    const secrets = new Secrets('my-token');
+    assert.equal(secrets.clean('a my-token b'), 'a [hidden] b');
+    assert.equal(secrets.clean('Authorization: Bearer abc.def'), 'Authorization: Bearer [hidden]');
+    assert.equal(secrets.clean(`x ${TOKEN} y`), 'x [hidden] y');
+    assert.equal(secrets.clean('see https://u:p@h.test:9/a/b?c=d#e now'), 'see https://h.test:9 now');
+    assert.equal(secrets.clean('é'.repeat(700)).length, 601);
+    secrets.addUrl('https://h.test/p/0123456789abcdef?X-Sig=0123456789abcdef');
+    assert.equal(secrets.clean('got X-Sig=0123456789abcdef'), 'got [hidden]');
+    secrets.forgetUrl('https://h.test/p/0123456789abcdef?X-Sig=0123456789abcdef');
+    assert.equal(secrets.clean('got 0123456789abcdef'), 'got 0123456789abcdef');
+  });
+});
