@@ -15,9 +15,11 @@ module.exports = function (RED: NodeAPI): void {
     const predictor = predictorOf(RED, this, def, config);
     const work = attach(this, RED, {
       secrets: () => config.secrets(),
-      read: (msg) => {
+      read: async (msg) => {
         if (predictor.control(msg)) return undefined;
-        return predictRequest(RED, this, def, table, msg);
+        const request = await predictRequest(RED, this, def, table, msg);
+        await predictor.awaitFit(request);
+        return request;
       },
       run: async (request, msg, { signal }) => {
         if (request === undefined) return undefined;

@@ -33,7 +33,7 @@ export interface Tuning {
   concurrency: number;
 }
 
-/** @throws ServiceError `validation.failed` naming the field. */
+/** @throws ServiceError `config.invalid` naming the field. */
 export function tuning(red: Red, node: FlowNode, def: ConfigDef): Tuning {
   const number = (
     name: 'timeout' | 'retries' | 'concurrency',
@@ -49,7 +49,7 @@ export function tuning(red: Red, node: FlowNode, def: ConfigDef): Tuning {
   };
 }
 
-/** @throws ServiceError `validation.failed` naming the field. */
+/** @throws ServiceError `config.invalid` naming the field. */
 export function dialect(red: Red, node: FlowNode | undefined, def: Partial<ConfigDef>): Partial<Dialect> {
   const apiName = fromEnvironment(red, node, def.apiName)
     .trim()

@@ -27,8 +27,10 @@ function first(list: readonly Candidate[]): Candidate | undefined {
   return list.find(({ value }) => value !== undefined && value !== null && value !== '');
 }
 
+/** What is wrong in a dialog is `config.invalid`, in a message `validation.failed`. */
 function wrong(place: string, what: string): ServiceError {
-  return new ServiceError('validation.failed', `${place} must be ${what}.`);
+  const code = place.startsWith('msg.') ? 'validation.failed' : 'config.invalid';
+  return new ServiceError(code, `${place} must be ${what}.`);
 }
 
 /** A text; a number is taken as its text. */

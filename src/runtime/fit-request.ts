@@ -85,7 +85,7 @@ function systems(value: unknown): string[] | undefined {
   const unknown = list?.find((name) => !SYSTEMS.includes(name));
   if (unknown === undefined) return list;
   throw new ServiceError(
-    'validation.failed',
+    'config.invalid',
     `The field Systems names "${unknown}"; known are ${SYSTEMS.join(', ')}.`,
   );
 }

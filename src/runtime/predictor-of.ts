@@ -1,4 +1,5 @@
-import type { PredictLoad, Predictor } from '../scoring';
+import { setImmediate as immediate } from 'node:timers/promises';
+import type { PredictLoad, Predictor, PredictRequest } from '../scoring';
 import { fromEnvironment } from './environment';
 import { choiceField, flagField, numberField } from './fields';
 import type { FlowNode, Message, Red } from './node-red';
@@ -10,10 +11,15 @@ import type { UsedConfig } from './use-config';
 const QUEUE_BYTES = 64 * 1024 * 1024;
 
 export interface NodePredictor {
-  /** @throws ServiceError `config.invalid`, `auth.unauthorized`, `validation.failed` */
+  /** @throws ServiceError `config.invalid`, `auth.unauthorized` */
   get(): Predictor;
   /** Acts on `msg.reset` and `msg.flush`; true where the message was such a control message. */
   control(msg: Message): boolean;
+  /**
+   * Lets a fit that was asked for before this message begin, where the model is not known yet: a fit node takes
+   * a few more turns to read its message, and a message waits only for a fit that has begun.
+   */
+  awaitFit(request: PredictRequest): Promise<void>;
   showOn(status: StatusLine): void;
   close(): Promise<void>;
 }
@@ -55,6 +61,10 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
         return true;
       }
       return false;
+    },
+    async awaitFit({ model }) {
+      if (typeof model !== 'string' || config.connection().cards.has(model)) return;
+      await immediate();
     },
     showOn(status) {
       line = status;

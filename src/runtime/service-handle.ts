@@ -51,7 +51,7 @@ export class ServiceHandle {
 
   /**
    * The connection all nodes of this config node share. Nothing is started or sent yet.
-   * @throws ServiceError `config.invalid` (no address), `auth.unauthorized` (no token), `validation.failed`
+   * @throws ServiceError `config.invalid` (no address), `auth.unauthorized` (no token)
    */
   connection(): Connection {
     if (this.closed) throw new ServiceError('closed', 'The configuration of the service was closed.');

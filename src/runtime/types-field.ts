@@ -9,7 +9,7 @@ export function typesField(value: unknown): Record<string, ColumnType> | undefin
   for (const [column, type] of Object.entries(types)) {
     if (!COLUMN_TYPES.includes(type as ColumnType)) {
       throw new ServiceError(
-        'validation.failed',
+        'config.invalid',
         `The field Types gives the column "${column}" the type "${String(type)}"; known are ${COLUMN_TYPES.join(', ')}.`,
       );
     }

@@ -13,7 +13,7 @@ import {
 const both = (dialog: unknown, message: unknown) =>
   candidates('Target', dialog, 'target', { target: message });
 const one = (value: unknown) => ({ place: 'The field X', value });
-const refused = (place: RegExp) => ({ code: 'validation.failed', message: place });
+const refused = (place: RegExp, code = 'config.invalid') => ({ code, message: place });
 
 describe('fields of dialog and message', () => {
   it('the dialog wins; a field left empty is taken from the message', () => {
@@ -23,7 +23,10 @@ describe('fields of dialog and message', () => {
   });
 
   it('names the place of a wrong value', () => {
-    assert.throws(() => textField(...both('', {})), refused(/^msg\.target must be a text/));
+    assert.throws(
+      () => textField(...both('', {})),
+      refused(/^msg\.target must be a text/, 'validation.failed'),
+    );
     assert.throws(() => textField(...both([], 'b')), refused(/^The field Target must be/));
   });
 

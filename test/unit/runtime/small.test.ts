@@ -86,7 +86,7 @@ describe('what the client is made of', () => {
       concurrency: 2,
     });
     assert.throws(() => tuning(fakeRed(), fakeNode(), def({ timeout: 'soon' })), {
-      code: 'validation.failed',
+      code: 'config.invalid',
     });
   });
 

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { type Anything, type Bench, server, startBench, stopBench, trainRows } from './bench';
+
+describe('admin endpoints', () => {
+  let service: StrictService;
+
+  before(async () => {
+    service = await startStrictService();
+    await server.start();
+  });
+
+  afterEach(() => stopBench());
+
+  after(async () => {
+    await server.stop();
+    await service.close();
+  });
+
+  const start = (config: object = {}, token = service.token): Promise<Bench> =>
+    startBench({
+      config: { service: 'hosted', baseUrl: service.url, ...config },
+      token,
+      nodes: [{ id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' }],
+    });
+
+  const test = async (bench: Bench, body: object): Promise<Anything> => {
+    const answer = await bench
+      .request()
+      .post('/tabular-prediction/c/test')
+      .send({ service: 'hosted', baseUrl: service.url, token: '__PWRD__', ...body })
+      .expect(200);
+    assert.ok(!JSON.stringify(answer.body).includes(service.token));
+    return answer.body;
+  };
+
+  it('Test connection says that all is well, with the stored token', async () => {
+    const bench = await start();
+    assert.deepEqual(await test(bench, {}), { ok: true, versions: [], defaultVersion: 'v2' });
+  });
+
+  it('Test connection tells a wrong token', async () => {
+    const bench = await start({}, 'stale-token');
+    const answer = await test(bench, {});
+    assert.equal(answer.ok, false);
+    assert.equal(answer.problem, 'token');
+    assert.equal(answer.code, 'auth.unauthorized');
+  });
+
+  it('Test connection tells a wrong address and a wrong API name', async () => {
+    const bench = await start();
+    assert.equal(
+      (await test(bench, { baseUrl: 'http://127.0.0.1:9', token: 'typed-token' })).problem,
+      'address',
+    );
+    assert.equal((await test(bench, { baseUrl: 'nonsense', token: 'typed-token' })).problem, 'address');
+    service.breaches.length = 0;
+    assert.equal((await test(bench, { apiName: 'other' })).problem, 'apiName');
+  });
+
+  it('Test connection sends the stored token only to the deployed origin', async () => {
+    const other = await startStrictService();
+    try {
+      const bench = await start();
+      const answer = await test(bench, { baseUrl: other.url });
+      assert.equal(answer.problem, 'token');
+      assert.match(answer.message as string, /deploy/);
+      assert.equal(other.requests.length, 0);
+      assert.equal((await test(bench, { baseUrl: other.url, token: other.token })).ok, true);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('Test connection works before the first deploy, with the typed token', async () => {
+    const bench = await start();
+    const answer = await bench
+      .request()
+      .post('/tabular-prediction/new/test')
+      .send({ service: 'hosted', baseUrl: service.url, token: service.token })
+      .expect(200);
+    assert.equal(answer.body.ok, true);
+  });
+
+  it('the fitted models are listed for the dialogs', async () => {
+    const bench = await start();
+    const list = async (id: string) =>
+      (await bench.request().get(`/tabular-prediction/${id}/models`).expect(200)).body;
+    assert.deepEqual(await list('c'), []);
+    bench.send('fit', { payload: trainRows() });
+    await bench.out('fit').first();
+    const cards = await list('c');
+    assert.equal(cards.length, 1);
+    assert.equal(cards[0].name, 'm');
+    assert.equal(cards[0].target, 'y');
+    assert.deepEqual(await list('unknown'), []);
+  });
+
+  it('the columns last seen by a node and the versions of the service are told', async () => {
+    const bench = await start();
+    bench.send('fit', { payload: trainRows() });
+    await bench.out('fit').first();
+    const get = async (path: string) =>
+      (await bench.request().get(`/tabular-prediction/${path}`).expect(200)).body;
+    assert.deepEqual(await get('fit/columns'), ['id', 'x', 'colour', 'y']);
+    assert.deepEqual(await get('other/columns'), []);
+    assert.deepEqual(await get('c/versions'), { versions: [], defaultVersion: 'v2' });
+  });
+});

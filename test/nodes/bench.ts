@@ -1,0 +1,233 @@
+/*
+ * Flows of our nodes in Node-RED's own test helper. Every node under test is watched by a Catch and a Complete
+ * node, so that a test can see that each message ended exactly once.
+ */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createRequire } from 'node:module';
+import type { NodeInitializer } from 'node-red';
+
+/** Messages hold anything; the assertions say what. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Anything = any;
+
+export interface Msg {
+  _msgid: string;
+  payload?: Anything;
+  error?: { code?: string; message: string; cause?: Anything; source: { id: string } };
+  [key: string]: Anything;
+}
+
+interface TestNode {
+  receive(msg: object): void;
+  on(event: string, listener: (...args: Anything[]) => void): void;
+  context(): { flow: Anything; global: Anything };
+  credentials?: Record<string, string>;
+}
+
+interface Helper {
+  init(runtime: string): void;
+  settings(settings: object): void;
+  load(nodes: NodeInitializer[], flow: object[], credentials?: object): Promise<void>;
+  setFlows(flow: object[], type?: string, credentials?: object): Promise<void>;
+  clearFlows(): Promise<void>;
+  unload(): Promise<void>;
+  getNode(id: string): TestNode;
+  startServer(): Promise<void>;
+  stopServer(): Promise<void>;
+  request(): Anything;
+  log(): { args: [{ level: number; msg: unknown; id?: string }][] };
+}
+
+const requireHere = createRequire(__filename);
+const helper = requireHere('node-red-node-test-helper') as Helper;
+helper.init(requireHere.resolve('node-red'));
+
+const dist = path.resolve(__dirname, '../../dist/nodes');
+const OURS = ['config', 'limits', 'upload', 'fit', 'predict', 'cost'].map(
+  (name) => requireHere(path.join(dist, `${name}.js`)) as NodeInitializer,
+);
+const core = (file: string) =>
+  requireHere(
+    path.join(path.dirname(requireHere.resolve('@node-red/nodes/package.json')), 'core', file),
+  ) as NodeInitializer;
+const contextStores = requireHere('@node-red/runtime/lib/nodes/context/index.js') as {
+  load(): Promise<void>;
+};
+const CORE = ['network/05-tls.js', 'network/06-httpproxy.js'].map(core);
+
+/** Messages that came to one place, and a way to wait for more. */
+export class Inbox {
+  readonly all: Msg[] = [];
+  private waiting: (() => void)[] = [];
+
+  take(msg: Msg): void {
+    this.all.push(msg);
+    const woken = this.waiting;
+    this.waiting = [];
+    for (const wake of woken) wake();
+  }
+
+  /** The first `count` messages, once they are there. */
+  async first(count = 1, timeoutMs = 15_000): Promise<Msg[]> {
+    const end = Date.now() + timeoutMs;
+    while (this.all.length < count) {
+      const left = end - Date.now();
+      if (left <= 0) {
+        const caught = current?.caught.all.map(({ error }) => `${error?.code}: ${error?.message}`).join('\n');
+        throw new Error(`waited in vain for ${count} messages, ${this.all.length} came; caught: ${caught}`);
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.waiting.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+    return this.all.slice(0, count);
+  }
+}
+
+export interface Bench {
+  /** Gives a message to a node. */
+  send(id: string, msg: object): void;
+  node(id: string): TestNode;
+  /** What left an output of a node under test. */
+  out(id: string, output?: number): Inbox;
+  /** Errors and completions of all nodes under test. */
+  caught: Inbox;
+  completed: Inbox;
+  userDir: string;
+  /** What was logged at level warn (30) or worse, as text. */
+  warnings: () => string[];
+  redeploy(type?: 'full' | 'nodes'): Promise<void>;
+  request(): Anything;
+  /** Ends the flow; may be called once more by `after`. */
+  stop(): Promise<void>;
+}
+
+export interface Setup {
+  /** Properties of the config node `c`. */
+  config?: Record<string, unknown>;
+  token?: string;
+  /** Nodes under test. `config` is filled in with `c` unless given. */
+  nodes: ({ id: string; type: string } & Record<string, Anything>)[];
+  /** Further nodes, taken as they are. */
+  extra?: object[];
+  userDir?: string;
+  settings?: object;
+  /** Admin routes are asked for. */
+  credentials?: Record<string, Record<string, string>>;
+}
+
+let current: Bench | undefined;
+
+function logged(): string[] {
+  return helper
+    .log()
+    .args.filter(([entry]) => entry.level <= 30)
+    .map(([entry]) => String(entry.msg));
+}
+
+/** Starts a flow. Each node under test has its outputs wired to inboxes of its own. */
+export async function startBench(setup: Setup): Promise<Bench> {
+  await current?.stop();
+  const userDir = setup.userDir ?? fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-bench-'));
+  helper.settings({ userDir, ...setup.settings });
+  const sinks: string[] = [];
+  const outputs = (node: { id: string; type: string }) => (node.type === 'tabular-limits' ? 2 : 1);
+  const sinkOf = (id: string, output: number) => `${id}-out${output}`;
+  const under = setup.nodes.map((node) => ({
+    z: 'flow',
+    // Without a place on the sheet Node-RED takes a node for a config node.
+    x: 100,
+    y: 100,
+    config: 'c',
+    ...node,
+    wires:
+      node.wires ??
+      Array.from({ length: outputs(node) }, (_, output) => {
+        sinks.push(sinkOf(node.id, output));
+        return [sinkOf(node.id, output)];
+      }),
+  }));
+  const scope = under.map(({ id }) => id);
+  const flow = [
+    { id: 'flow', type: 'tab', label: 'test' },
+    { id: 'c', type: 'tabular-config', name: '', ...setup.config },
+    ...under,
+    ...(setup.extra ?? []),
+    { id: 'catch', type: 'catch', z: 'flow', x: 200, y: 100, scope, wires: [['caught']] },
+    { id: 'complete', type: 'complete', z: 'flow', x: 200, y: 200, scope, wires: [['completed']] },
+    ...[...sinks, 'caught', 'completed'].map((id) => ({ id, type: 'helper', z: 'flow', x: 300, y: 100 })),
+  ];
+  const credentials = {
+    ...(setup.token === undefined ? {} : { c: { token: setup.token } }),
+    ...setup.credentials,
+  };
+  await helper.load([...OURS, ...CORE], flow, credentials);
+  if (setup.settings !== undefined && 'contextStorage' in setup.settings) await contextStores.load();
+
+  const inboxes = new Map<string, Inbox>();
+  const listen = () => {
+    for (const id of [...sinks, 'caught', 'completed']) {
+      const inbox = inboxes.get(id) ?? new Inbox();
+      inboxes.set(id, inbox);
+      helper.getNode(id).on('input', (msg: Msg) => inbox.take(msg));
+    }
+  };
+  listen();
+
+  let stopped = false;
+  let warnings: string[] | undefined;
+  const bench: Bench = {
+    userDir,
+    send: (id, msg) => helper.getNode(id).receive(msg),
+    node: (id) => helper.getNode(id),
+    out: (id, output = 0) => inboxes.get(sinkOf(id, output))!,
+    caught: inboxes.get('caught')!,
+    completed: inboxes.get('completed')!,
+    warnings: () => warnings ?? logged(),
+    async redeploy(type = 'full') {
+      await helper.setFlows(flow, type, credentials);
+      if (type === 'full') listen();
+    },
+    request: () => helper.request(),
+    async stop() {
+      if (stopped) return;
+      stopped = true;
+      current = undefined;
+      // Before unload, which forgets what was logged.
+      await helper.clearFlows();
+      warnings = logged();
+      await helper.unload();
+      if (setup.userDir === undefined) fs.rmSync(userDir, { recursive: true, force: true });
+    },
+  };
+  current = bench;
+  return bench;
+}
+
+export async function stopBench(): Promise<void> {
+  await current?.stop();
+}
+
+/** Needed once by tests that use a Node-RED server. */
+export const server = { start: () => helper.startServer(), stop: () => helper.stopServer() };
+
+/** A small train set with a class that depends on `x`, and ids. */
+export function trainRows(count = 30): Record<string, unknown>[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: i,
+    x: i % 7,
+    colour: i % 2 ? 'red' : 'blue',
+    y: i % 7 > 3 ? 'yes' : 'no',
+  }));
+}
+
+/** A row to predict that the strict service answers by its id. */
+export function row(id: number): Record<string, unknown> {
+  return { id, x: id % 7, colour: 'red' };
+}

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { type Anything, startBench, stopBench, trainRows, type Setup } from './bench';
+
+describe('tabular-fit and tabular-upload on a strict service', () => {
+  let service: StrictService;
+
+  beforeEach(async () => {
+    service = await startStrictService();
+  });
+
+  afterEach(async () => {
+    await stopBench();
+    await service.close();
+    assert.deepEqual(service.breaches, []);
+  });
+
+  const hosted = (nodes: Setup['nodes'], more: Partial<Setup> = {}) =>
+    startBench({ config: { service: 'hosted', baseUrl: service.url }, token: service.token, nodes, ...more });
+  const fitBody = () => service.seen('fit').at(-1)!.body as Record<string, Anything>;
+
+  it('fit sets fitted_train_set_id and the model card, passes the rest through, and is done once', async () => {
+    const bench = await hosted([{ id: 'fit', type: 'tabular-fit', target: 'y', model: 'ripe' }]);
+    bench.send('fit', { payload: trainRows(), topic: 'kept', force_refit: false });
+    const [msg] = await bench.out('fit').first();
+    assert.ok(msg);
+    assert.equal(msg.topic, 'kept');
+    assert.equal(msg.payload.length, 30);
+    assert.equal(typeof msg.fitted_train_set_id, 'string');
+    assert.equal(msg.model.name, 'ripe');
+    assert.equal(msg.model.fitted_train_set_id, msg.fitted_train_set_id);
+    assert.equal(msg.model.task, 'classification');
+    assert.equal(msg.model.target, 'y');
+    assert.deepEqual(msg.model.classes, ['no', 'yes']);
+    assert.deepEqual(
+      msg.model.columns.map(({ name }: { name: string }) => name),
+      ['id', 'x', 'colour'],
+    );
+    assert.equal(msg.model.rows, 30);
+    assert.equal(msg.model.service, `${service.url}/svc`);
+    assert.ok(!('force_refit' in msg));
+    await bench.completed.first();
+    assert.equal(bench.completed.all.length, 1);
+    assert.deepEqual(bench.caught.all, []);
+    const stored = fs.readFileSync(path.join(bench.userDir, 'tabular-prediction', 'models.json'), 'utf8');
+    assert.ok(stored.includes(msg.fitted_train_set_id as string));
+    assert.ok(!stored.includes(service.token));
+  });
+
+  it('the dialog sends its options, systems and thinking', async () => {
+    const bench = await hosted([
+      {
+        id: 'fit',
+        type: 'tabular-fit',
+        target: 'y',
+        task: 'classification',
+        systems: ['preprocessing', 'thinking'],
+        options: '{"n_estimators": 4, "random_state": 3}',
+        thinkingEffort: 'medium',
+        thinkingTimeout: '120',
+        thinkingMetric: 'log_loss',
+      },
+    ]);
+    bench.send('fit', { payload: trainRows(), options: { n_estimators: 1 } });
+    await bench.out('fit').first();
+    const body = fitBody();
+    assert.deepEqual(body.svc_systems, ['preprocessing', 'thinking']);
+    assert.deepEqual(body.task_config.svc_config, { n_estimators: 4, random_state: 3 });
+    assert.deepEqual(body.thinking_config, { effort: 'medium', timeout_secs: 120, metric: 'log_loss' });
+  });
+
+  it('an empty dialog takes target, task, options, model_name, description and the flags from the message', async () => {
+    const bench = await hosted([{ id: 'fit', type: 'tabular-fit' }]);
+    const msg = {
+      payload: trainRows(),
+      target: 'x',
+      task: 'classification',
+      options: { random_state: 9 },
+      model_name: 'from message',
+      description: 'a note',
+      force_refit: true,
+      force_reupload: true,
+    };
+    bench.send('fit', msg);
+    const [out] = await bench.out('fit').first();
+    assert.ok(out);
+    assert.equal(out.model.name, 'from message');
+    assert.equal(out.model.target, 'x');
+    assert.equal(out.model.task, 'classification');
+    assert.deepEqual(fitBody().task_config.svc_config, { random_state: 9 });
+    assert.equal(fitBody().force_refit, true);
+    const prepare = service.seen('prepare_train_set_upload').at(-1)!.body as Record<string, unknown>;
+    assert.equal(prepare.description, 'a note');
+    assert.equal(prepare.force_reupload, true);
+    assert.ok(!('force_refit' in out) && !('force_reupload' in out));
+  });
+
+  it('the dialog wins over the message', async () => {
+    const bench = await hosted([
+      { id: 'fit', type: 'tabular-fit', name: 'named', target: 'y', task: 'classification' },
+    ]);
+    bench.send('fit', { payload: trainRows(), target: 'x', task: 'regression' });
+    const [out] = await bench.out('fit').first();
+    assert.equal(out?.model.target, 'y');
+    assert.equal(out?.model.task, 'classification');
+    assert.equal(out?.model.name, 'named');
+  });
+
+  it('auto takes a number with many values as regression', async () => {
+    const bench = await hosted([{ id: 'fit', type: 'tabular-fit', target: 'id', task: 'auto' }]);
+    bench.send('fit', { payload: trainRows() });
+    const [out] = await bench.out('fit').first();
+    assert.equal(out?.model.task, 'regression');
+  });
+
+  it('ignore and types shape the train set', async () => {
+    const bench = await hosted([
+      {
+        id: 'upload',
+        type: 'tabular-upload',
+        set: 'train',
+        target: 'y',
+        ignore: 'colour',
+        types: '{"x":"text"}',
+      },
+    ]);
+    bench.send('upload', { payload: trainRows() });
+    const [out] = await bench.out('upload').first();
+    assert.ok(out);
+    assert.deepEqual(out.upload.columns, [
+      { name: 'id', type: 'integer' },
+      { name: 'x', type: 'text' },
+    ]);
+    assert.deepEqual((await service.rowsOf(out.train_set_upload_id as string))[3], { id: 3, x: '3' });
+  });
+
+  it('upload sets the id and the card of a train set; fit takes it and removes the id', async () => {
+    const bench = await hosted([
+      { id: 'upload', type: 'tabular-upload', set: 'train', target: 'y', format: 'csv' },
+      { id: 'fit', type: 'tabular-fit' },
+    ]);
+    bench.send('upload', { payload: trainRows() });
+    const [uploaded] = await bench.out('upload').first();
+    assert.ok(uploaded);
+    const { upload } = uploaded;
+    assert.equal(upload.id, uploaded.train_set_upload_id);
+    assert.equal(upload.set, 'train');
+    assert.equal(upload.format, 'csv');
+    assert.equal(upload.rows, 30);
+    assert.equal(upload.target, 'y');
+    assert.equal(upload.reused, false);
+    assert.ok(upload.bytes > 0);
+    assert.deepEqual(upload.classes, ['no', 'yes']);
+    bench.send('fit', { train_set_upload_id: upload.id });
+    const [fitted] = await bench.out('fit').first();
+    assert.ok(fitted);
+    assert.ok(!('train_set_upload_id' in fitted));
+    assert.equal(fitted.model.target, 'y');
+    assert.equal(fitted.model.train_set_upload_id, upload.id);
+  });
+
+  it('an unchanged train set is not fitted again, unless forced', async () => {
+    const bench = await hosted([{ id: 'fit', type: 'tabular-fit', target: 'y' }]);
+    bench.send('fit', { payload: trainRows() });
+    await bench.out('fit').first(1);
+    bench.send('fit', { payload: trainRows() });
+    const [, again] = await bench.out('fit').first(2);
+    assert.equal(service.seen('fit').length, 1);
+    bench.send('fit', { payload: trainRows(), force_refit: true });
+    const [, , forced] = await bench.out('fit').first(3);
+    assert.equal(service.seen('fit').length, 2);
+    assert.equal(again?.fitted_train_set_id, bench.out('fit').all[0]?.fitted_train_set_id);
+    assert.notEqual(forced?.fitted_train_set_id, again?.fitted_train_set_id);
+  });
+
+  it('a test set is uploaded for its model and predicted by its id, which is removed', async () => {
+    const bench = await hosted([
+      { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' },
+      { id: 'upload', type: 'tabular-upload', set: 'test', model: 'm' },
+      { id: 'predict', type: 'tabular-predict' },
+    ]);
+    bench.send('fit', { payload: trainRows() });
+    await bench.out('fit').first();
+    bench.send('upload', { payload: [{ id: 5, x: 1, colour: 'red' }] });
+    const [uploaded] = await bench.out('upload').first();
+    assert.equal(uploaded?.upload.set, 'test');
+    assert.equal(typeof uploaded?.test_set_upload_id, 'string');
+    bench.send('predict', uploaded);
+    const [predicted] = await bench.out('predict').first();
+    assert.ok(predicted);
+    assert.ok(!('test_set_upload_id' in predicted));
+    assert.deepEqual(predicted.prediction, service.predictionFor([5], 'probas', { classes: ['no', 'yes'] }));
+    assert.equal(predicted.model_name, 'm');
+  });
+
+  it('collects a message sequence into one train set; the last part carries the result', async () => {
+    const bench = await hosted([{ id: 'fit', type: 'tabular-fit', target: 'y', collect: true }]);
+    const rows = trainRows();
+    rows.forEach((payload, index) =>
+      bench.send('fit', { payload, topic: `part ${index}`, parts: { id: 's', index, count: rows.length } }),
+    );
+    const [out] = await bench.out('fit').first();
+    assert.equal(out?.topic, 'part 29');
+    assert.ok(!('parts' in out));
+    assert.equal(out.model.rows, 30);
+    await bench.completed.first(30);
+    assert.equal(bench.completed.all.length, 30);
+    assert.equal(bench.out('fit').all.length, 1);
+  });
+
+  it('a sequence that stops is one sequence.incomplete, though each part was done', async () => {
+    const bench = await hosted([
+      { id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout: '0.1' },
+    ]);
+    bench.send('fit', { payload: trainRows()[0], parts: { id: 's', index: 0, count: 3 } });
+    const [caught] = await bench.caught.first();
+    assert.equal(caught?.error?.code, 'sequence.incomplete');
+    assert.equal(bench.completed.all.length, 1);
+  });
+
+  it('a train set from a file on disk', async () => {
+    const bench = await hosted([
+      { id: 'fit', type: 'tabular-fit', target: 'y', source: 'file', table: 'filename', tableType: 'msg' },
+    ]);
+    const file = path.join(bench.userDir, 'train.csv');
+    fs.writeFileSync(
+      file,
+      `a,y\n${Array.from({ length: 20 }, (_, i) => `${i},${i % 2 ? 'yes' : 'no'}`).join('\n')}\n`,
+    );
+    bench.send('fit', { filename: file, payload: 'untouched' });
+    const [out] = await bench.out('fit').first();
+    assert.equal(out?.model.rows, 20);
+    assert.equal(out?.payload, 'untouched');
+  });
+
+  it('another product name, flat fits and the sample naming are spoken where the config says so', async () => {
+    await service.close();
+    service = await startStrictService({ apiName: 'acme', fitRequest: 'flat', fileInfo: 'sample' });
+    const bench = await hosted(
+      [{ id: 'fit', type: 'tabular-fit', target: 'y', options: '{"random_state":1}' }],
+      {
+        config: {
+          service: 'hosted',
+          baseUrl: `${service.url}/`,
+          apiName: 'acme',
+          fitRequest: 'flat',
+          fileInfo: 'sample',
+        },
+      },
+    );
+    bench.send('fit', { payload: trainRows() });
+    const [out] = await bench.out('fit').first();
+    assert.equal(out?.model.service, `${service.url}/acme`);
+    assert.deepEqual(fitBody().acme_config, { random_state: 1 });
+  });
+});

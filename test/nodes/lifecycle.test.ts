@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inTurn, startStrictService, type StrictService } from '../helpers/strict-service';
+import { row, startBench, stopBench, trainRows, type Bench } from './bench';
+
+describe('close, redeploy and order', () => {
+  let service: StrictService;
+
+  beforeEach(async () => {
+    service = await startStrictService();
+  });
+
+  afterEach(async () => {
+    await stopBench();
+    await service.close();
+  });
+
+  const start = (
+    nodes: Parameters<typeof startBench>[0]['nodes'] = [],
+    userDir?: string,
+    settings?: object,
+  ): Promise<Bench> =>
+    startBench({
+      config: { service: 'hosted', baseUrl: service.url },
+      token: service.token,
+      userDir,
+      settings,
+      nodes: [
+        { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' },
+        { id: 'p', type: 'tabular-predict', model: 'm' },
+        ...nodes,
+      ],
+    });
+
+  it('a close in the middle aborts the requests, warns with the count, and is quick', async () => {
+    const bench = await start();
+    bench.send('fit', { payload: trainRows() });
+    await bench.out('fit').first();
+    service.fault('predict', () => ({ silent: true }));
+    for (let id = 0; id < 40; id++) bench.send('p', { payload: row(id) });
+    while (service.seen('predict').length === 0) await sleep(10);
+    const began = performance.now();
+    const { warnings } = bench;
+    await bench.stop();
+    assert.ok(performance.now() - began < 5_000);
+    const counted = warnings().filter((line) => line.includes('warning.closed'));
+    assert.equal(counted.length, 1);
+    await sleep(50);
+    assert.equal(service.connections, 0, 'no socket is left');
+  });
+
+  it('a fit of minutes is cut by a redeploy, and the new flow works', async () => {
+    const bench = await start();
+    service.fault('fit', inTurn({ whitespaceMs: 60_000 }));
+    bench.send('fit', { payload: trainRows() });
+    while (service.seen('fit').length === 0) await sleep(10);
+    const began = performance.now();
+    await bench.redeploy();
+    assert.ok(performance.now() - began < 5_000);
+    bench.send('fit', { payload: trainRows() });
+    const [msg] = await bench.out('fit').first();
+    assert.equal(msg?.model.name, 'm');
+  });
+
+  it('models are known again after a redeploy and after a restart', async () => {
+    const first = await start();
+    first.send('fit', { payload: trainRows() });
+    await first.out('fit').first();
+    await first.redeploy();
+    first.send('p', { payload: row(5) });
+    assert.equal((await first.out('p').first())[0]?.payload.prediction, 'yes');
+    const { userDir } = first;
+    const fs = await import('node:fs');
+    const kept = fs.mkdtempSync(`${userDir}-kept-`);
+    try {
+      fs.cpSync(userDir, kept, { recursive: true });
+      await first.stop();
+      const second = await start([], kept);
+      second.send('p', { payload: row(5) });
+      assert.equal((await second.out('p').first())[0]?.payload.prediction, 'yes');
+    } finally {
+      await stopBench();
+      fs.rmSync(kept, { recursive: true, force: true });
+    }
+  });
+
+  it('messages keep their order though a context store is slow', async () => {
+    let call = 0;
+    const get = (_scope: string, _key: string, callback: (error: unknown, value: unknown) => void): void => {
+      const n = call++;
+      setTimeout(() => callback(null, row(n)), n % 2 ? 1 : 25);
+    };
+    const bench = await start(
+      [{ id: 'slow', type: 'tabular-predict', model: 'm', table: 'rows', tableType: 'flow' }],
+      undefined,
+      { contextStorage: { default: { module: () => contextStore(get) } } },
+    );
+    bench.send('fit', { payload: trainRows() });
+    await bench.out('fit').first();
+    for (let n = 0; n < 8; n++) bench.send('slow', { n });
+    const all = await bench.out('slow').first(8);
+    assert.deepEqual(
+      all.map(({ n, payload }) => [n, payload.id]),
+      Array.from({ length: 8 }, (_, n) => [n, n]),
+    );
+  });
+
+  it('a sequence that is open at the close is told in one warning', async () => {
+    const bench = await start([{ id: 'c1', type: 'tabular-fit', target: 'y', collect: true }]);
+    bench.send('c1', { payload: trainRows()[0], parts: { id: 's', index: 0 } });
+    bench.send('c1', { payload: trainRows()[1], parts: { id: 's', index: 1 } });
+    await bench.completed.first(2);
+    const { warnings } = bench;
+    await bench.stop();
+    assert.equal(warnings().filter((line) => line.includes('warning.sequences')).length, 1);
+  });
+});
+
+/** A context store of Node-RED whose reading is given. */
+function contextStore(get: (...args: never[]) => void): object {
+  const nothing = (): Promise<void> => Promise.resolve();
+  return {
+    open: nothing,
+    close: nothing,
+    delete: nothing,
+    clean: nothing,
+    keys: () => [],
+    set: () => undefined,
+    get,
+  };
+}

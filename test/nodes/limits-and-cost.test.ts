@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { startBench, stopBench, trainRows, type Setup } from './bench';
+
+describe('tabular-limits and tabular-cost on a strict service', () => {
+  let service: StrictService;
+
+  beforeEach(async () => {
+    service = await startStrictService({
+      limits: {
+        default_model_version: 'v2',
+        max_model_limit: { train_set_max_rows: 1000, test_set_max_rows: 20, max_cols: 50 },
+        model_limits: { 'v2-small': { train_set_max_rows: 10 } },
+      },
+    });
+  });
+
+  afterEach(async () => {
+    await stopBench();
+    await service.close();
+    assert.deepEqual(service.breaches, []);
+  });
+
+  const hosted = (...nodes: Setup['nodes']) =>
+    startBench({ config: { service: 'hosted', baseUrl: service.url }, token: service.token, nodes });
+
+  it('limits sets msg.limits to the body of the service, and asks once an hour', async () => {
+    const bench = await hosted({ id: 'l', type: 'tabular-limits' });
+    bench.send('l', { payload: 'not looked at' });
+    const [msg] = await bench.out('l').first();
+    bench.send('l', {});
+    await bench.out('l').first(2);
+    assert.equal(msg?.limits.default_model_version, 'v2');
+    assert.deepEqual(msg?.limits.model_limits, { 'v2-small': { train_set_max_rows: 10 } });
+    assert.equal(msg?.payload, 'not looked at');
+    assert.equal(service.seen('get_model_limits').length, 1);
+    assert.equal(bench.out('l', 1).all.length, 0);
+  });
+
+  it('with check, a table within leaves by the first output and one beyond by the second', async () => {
+    const bench = await hosted(
+      { id: 'l', type: 'tabular-limits', check: true, modelVersion: 'v2-small' },
+      { id: 't', type: 'tabular-limits', check: true, set: 'test' },
+    );
+    bench.send('l', { payload: trainRows(5), limits_exceeded: 'stale' });
+    bench.send('l', { payload: trainRows(11) });
+    const [within] = await bench.out('l').first();
+    const [beyond] = await bench.out('l', 1).first();
+    assert.ok(!('limits_exceeded' in within!));
+    assert.deepEqual(beyond?.limits_exceeded, [{ limit: 'train_set_max_rows', value: 11, max: 10 }]);
+    assert.equal(beyond?.payload.length, 11);
+    bench.send('t', { payload: trainRows(21) });
+    const [test] = await bench.out('t', 1).first();
+    assert.deepEqual(test?.limits_exceeded, [{ limit: 'test_set_max_rows', value: 21, max: 20 }]);
+  });
+
+  it('cost counts rows and columns in the table, and takes numbers from the message first', async () => {
+    const bench = await hosted({ id: 'c1', type: 'tabular-cost', modelVersion: 'v3.5', nEstimators: '8' });
+    const body = () => service.seen('estimate_cost').at(-1)!.body as Record<string, unknown>;
+    bench.send('c1', { payload: trainRows(7) });
+    const [counted] = await bench.out('c1').first();
+    assert.equal(counted?.estimated_cost, 7);
+    assert.equal(body().operation, 'predict');
+    assert.equal(body().model_version, 'v3.5');
+    assert.equal(body().n_estimators, 8);
+    assert.equal(body().test_rows, 7);
+    assert.equal(body().raw_columns, 4);
+    bench.send('c1', { payload: Date.now(), train_rows: 100, test_rows: 3, raw_columns: 5 });
+    const [, given] = await bench.out('c1').first(2);
+    assert.equal(given?.estimated_cost, 103);
+    assert.equal(body().raw_columns, 5);
+  });
+
+  it('cost takes train rows and columns from the model card', async () => {
+    const bench = await hosted(
+      { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' },
+      { id: 'c1', type: 'tabular-cost' },
+    );
+    bench.send('fit', { payload: trainRows(30) });
+    const [fitted] = await bench.out('fit').first();
+    bench.send('c1', { model: fitted?.model, test_rows: 2 });
+    const [msg] = await bench.out('c1').first();
+    assert.equal(msg?.estimated_cost, 32);
+  });
+});
