@@ -74,7 +74,25 @@ export class ColumnTally {
     if (this.given !== undefined) {
       return { type: this.given };
     }
-    return this.kinds === 0 && this.fields > 0 ? this.settleFields() : this.settleValues();
+    if (this.fields === 0) {
+      return this.settleValues();
+    }
+    return this.kinds === 0 ? this.settleFields() : this.settleBoth();
+  }
+
+  /** A sequence of messages can hold text files and objects. */
+  private settleBoth(): { type: ColumnType; warning?: string } {
+    const fields = this.settleFields();
+    const values = this.settleValues();
+    if (fields.type === values.type) {
+      return values;
+    }
+    const types = [fields.type, values.type];
+    if (types.every((type) => type === 'integer' || type === 'number')) {
+      return { type: 'number' };
+    }
+    const text = `Column "${this.name}" holds ${types.join(' and ')}, so it is taken as text.`;
+    return { type: 'text', warning: fields.warning ?? values.warning ?? text };
   }
 
   private addValues(cells: ArrayLike<unknown>, first: number): void {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { type ColumnBatch, batchBytes, transferList } from './batch';
 import { batchesOf } from './batches';
 import { type Job, retried, startJob } from './encoder';
@@ -84,7 +85,7 @@ async function encodeStream(
     onProgress?.(rows);
     return tableFile(format, rows, result);
   }
-  const writer = new BatchWriter(startJob(task, signal));
+  const writer = new BatchWriter(startJob(task, signal), task.spill);
   try {
     for await (const batch of batches) {
       await writer.write(batch, Array.isArray(batches) ? [] : transferList(batch));
@@ -110,12 +111,22 @@ function newSpill(format: FileFormat): Spill {
   }
 }
 
+/** The encoder thread removes its file when it gives up, but not when it is killed. */
+async function removeSpill({ path }: Spill): Promise<void> {
+  if (path !== undefined) {
+    await rm(path, { force: true });
+  }
+}
+
 /** Sends batches to a job, a few ahead of what is written. */
 class BatchWriter {
   rows = 0;
   private open = 0;
 
-  constructor(private readonly job: Job) {}
+  constructor(
+    private readonly job: Job,
+    private readonly spill: Spill,
+  ) {}
 
   async write(batch: ColumnBatch, transfer: ArrayBuffer[]): Promise<void> {
     while (this.open >= WINDOW) {
@@ -136,6 +147,7 @@ class BatchWriter {
   async abandon(): Promise<void> {
     this.job.abort();
     await this.job.result().catch(() => undefined);
+    await removeSpill(this.spill);
   }
 }
 
@@ -161,8 +173,10 @@ async function encodeLocal(
   { target, format = 'parquet', signal, onProgress }: EncodeOptions & { target: string },
 ): Promise<{ x: TableFile; y: TableFile }> {
   const columns = trainColumns(profile.columns, target);
-  const start = (part: Column[]): BatchWriter =>
-    new BatchWriter(startJob({ name: 'encode', columns: part, format, spill: newSpill(format) }, signal));
+  const start = (part: Column[]): BatchWriter => {
+    const spill = newSpill(format);
+    return new BatchWriter(startJob({ name: 'encode', columns: part, format, spill }, signal), spill);
+  };
   const x = start(columns.x);
   const y = start(columns.y);
   try {
@@ -189,13 +203,18 @@ async function encodeRemote(
   }
   const spills = { x: newSpill(format), y: newSpill(format) };
   const task = { name: 'trainSet' as const, origin: source.origin, profile, target, format, spills };
-  const written = await startJob(task, signal).result<{ x: Written; y: Written }>((answer) => {
-    if (answer.kind === 'progress') {
-      onProgress?.(answer.rows);
-    }
-  });
-  return {
-    x: tableFile(format, profile.rows, written.x),
-    y: tableFile(format, profile.rows, written.y),
-  };
+  try {
+    const written = await startJob(task, signal).result<{ x: Written; y: Written }>((answer) => {
+      if (answer.kind === 'progress') {
+        onProgress?.(answer.rows);
+      }
+    });
+    return {
+      x: tableFile(format, profile.rows, written.x),
+      y: tableFile(format, profile.rows, written.y),
+    };
+  } catch (error) {
+    await Promise.all([removeSpill(spills.x), removeSpill(spills.y)]);
+    throw error;
+  }
 }

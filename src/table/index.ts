@@ -30,6 +30,7 @@ export type { ProfileOptions, TableProfile, TargetProfile } from './profile';
 export { readRows, setCell } from './read-rows';
 export { readTableFile, type TableContent } from './read-table-file';
 export type { TableForm, TableSource } from './source';
+export { TableSpool } from './spool';
 export type { TableFile } from './table-file';
 export { type Column, COLUMN_TYPES, type ColumnType, type FileFormat, type Label } from './types';
 

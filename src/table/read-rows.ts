@@ -22,10 +22,7 @@ export async function readRows(source: TableSource, options: { signal?: AbortSig
     return collect(columns, source.batches(columns, { signal }));
   }
   const local = source as LocalSource;
-  if (local.form === 'columns' || local.form === 'matrix' || local.form === 'parsed') {
-    return (await valueRows(local, signal)) ?? typedRows(local, signal);
-  }
-  return typedRows(local, signal);
+  return (await valueRows(local, signal)) ?? typedRows(local, signal);
 }
 
 /** Rows of JavaScript values, undefined where the source holds fields of text or typed columns. */
@@ -78,7 +75,10 @@ function addRows(
   for (let row = 0; row < count; row++) {
     const object: Row = {};
     for (let i = 0; i < names.length; i++) {
-      setCell(object, names[i]!, cells[i]![row]);
+      const cell = cells[i]![row];
+      if (cell !== undefined) {
+        setCell(object, names[i]!, cell);
+      }
     }
     rows.push(object);
   }

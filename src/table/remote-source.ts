@@ -51,13 +51,17 @@ export class RemoteSource implements TableSource {
 }
 
 /** Opens a table in the encoder thread. Errors: `file.unreadable`, `table.invalid`, `table.empty`. */
-export async function openRemote(origin: Origin, signal?: AbortSignal): Promise<RemoteSource> {
+export async function openRemote(
+  origin: Origin,
+  signal?: AbortSignal,
+  form: TableForm = origin.kind === 'path' ? 'file' : 'parsed',
+): Promise<RemoteSource> {
   const sendable =
     origin.kind === 'bytes' ? { kind: origin.kind, bytes: await shared(origin.bytes) } : origin;
   const { names, rowCount } = await retried(() =>
     startJob({ name: 'open', origin: sendable }, signal).result<Pick<LocalSource, 'names' | 'rowCount'>>(),
   );
-  return new RemoteSource(origin.kind === 'path' ? 'file' : 'parsed', sendable, names, rowCount);
+  return new RemoteSource(form, sendable, names, rowCount);
 }
 
 const COPY = 8 * 1024 * 1024;

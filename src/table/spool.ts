@@ -1,0 +1,218 @@
+import { deserialize, serialize } from 'node:v8';
+import { plainCells } from './arrow-columns';
+import { ByteStore } from './byte-store';
+import { emptyTable, invalidTable, show } from './invalid';
+import { openTable } from './open';
+import { Pace } from './pace';
+import { isRemote, openRemote } from './remote-source';
+import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm, TableSource } from './source';
+import { type Row, RowsSource } from './value-sources';
+
+/** What a spool keeps in memory; the rest goes to a temporary file. */
+const MEMORY = 8 * 1024 * 1024;
+
+/** Rows of small parts are kept back until they make a block. */
+const PENDING_ROWS = 2000;
+const PENDING_BYTES = 512 * 1024;
+
+/** Some rows of a spooled table. A column that the rows lack has no cells. */
+interface Block {
+  rows: number;
+  names: string[];
+  columns: SliceColumn[];
+}
+
+interface Place {
+  rows: number;
+  offset: number;
+  bytes: number;
+}
+
+/**
+ * Gathers a table that comes in parts, such as the messages of a sequence, in bounded memory: 8 MiB, and a
+ * temporary file beyond that. The parts are copied, so the messages may be changed afterwards.
+ */
+export class TableSpool {
+  /** Rows so far; pieces of text or bytes are not counted. */
+  rows = 0;
+  private readonly store: ByteStore;
+  private readonly places: Place[] = [];
+  private readonly names = new Set<string>();
+  private pieces = 0;
+  private pending: Row[] = [];
+  private pendingBytes = 0;
+  private queue: Promise<unknown> = Promise.resolve();
+
+  /** @param options.memoryBytes bytes kept in memory, 8 MiB unless told */
+  constructor(options: { memoryBytes?: number } = {}) {
+    this.store = new ByteStore(options.memoryBytes ?? MEMORY);
+  }
+
+  /**
+   * Adds a part: a table of its own in any form of openTable, or, where `separator` is given, a piece of one
+   * long text or Buffer, joined to the piece before by the separator (split and file in send lines so, with
+   * the separator in `msg.parts.ch`). Parts are taken in the order of the calls. Errors: those of openTable,
+   * `storage.failed`; the parts before stay.
+   */
+  append(value: unknown, options: { separator?: string; signal?: AbortSignal } = {}): Promise<void> {
+    const work = this.queue.then(() =>
+      options.separator === undefined
+        ? this.appendTable(value, options.signal)
+        : this.appendPiece(value, options.separator),
+    );
+    this.queue = work.catch(() => undefined);
+    return work;
+  }
+
+  /** The table, to be read again and again until `dispose`. Errors: `table.empty`. */
+  async finish(options: { signal?: AbortSignal } = {}): Promise<TableSource> {
+    this.queue = this.queue.then(() => this.flush());
+    await this.queue;
+    if (this.pieces > 0) {
+      const { path } = this.store;
+      return path === undefined
+        ? openTable(this.store.memory(), options)
+        : openRemote({ kind: 'path', path }, options.signal, 'parsed');
+    }
+    if (this.places.length === 0) {
+      throw emptyTable('The sequence of messages held no rows.');
+    }
+    return new SpooledSource([...this.names], this.rows, this.places, this.store);
+  }
+
+  /** Frees memory and file. */
+  async dispose(): Promise<void> {
+    await this.queue;
+    await this.store.dispose();
+  }
+
+  private async appendTable(value: unknown, signal?: AbortSignal): Promise<void> {
+    if (this.pieces > 0) {
+      throw invalidTable(
+        'A part of the sequence is a table of its own, the parts before were pieces of text.',
+      );
+    }
+    const opened = await openTable(value, { signal });
+    if (opened instanceof RowsSource && opened.rows.length <= PENDING_ROWS) {
+      // Parts of a row each are common; a block for each of them would be slow to read.
+      for (const row of opened.rows) {
+        this.pending.push({ ...row });
+        this.pendingBytes += roughBytes(row);
+      }
+      this.rows += opened.rows.length;
+      if (this.pending.length >= PENDING_ROWS || this.pendingBytes >= PENDING_BYTES) {
+        await this.flush();
+      }
+      return;
+    }
+    await this.flush();
+    const blocks = isRemote(opened)
+      ? remoteBlocks(opened, signal)
+      : localBlocks(opened as LocalSource, signal);
+    for await (const block of blocks) {
+      await this.keep(block);
+      this.rows += block.rows;
+    }
+  }
+
+  /** Stores the rows that were kept back. */
+  private async flush(): Promise<void> {
+    const rows = this.pending;
+    this.pending = [];
+    this.pendingBytes = 0;
+    if (rows.length > 0) {
+      for await (const block of localBlocks(await RowsSource.open('rows', rows))) {
+        await this.keep(block);
+      }
+    }
+  }
+
+  private async keep(block: Block): Promise<void> {
+    block.names.forEach((name) => this.names.add(name));
+    const bytes = serialize(block);
+    const offset = await this.store.append(bytes);
+    this.places.push({ rows: block.rows, offset, bytes: bytes.length });
+  }
+
+  private async appendPiece(value: unknown, separator: string): Promise<void> {
+    if (this.rows > 0) {
+      throw invalidTable('A part of the sequence is a piece of text, the parts before were tables.');
+    }
+    if (typeof value !== 'string' && !(value instanceof Uint8Array)) {
+      throw invalidTable(`A part of the sequence is ${show(value)}, not a piece of text or a Buffer.`);
+    }
+    if (this.pieces > 0 && separator !== '') {
+      await this.store.append(Buffer.from(separator));
+    }
+    await this.store.append(Buffer.from(value as string));
+    this.pieces++;
+  }
+}
+
+function roughBytes(row: Row): number {
+  let bytes = 0;
+  for (const cell of Object.values(row)) {
+    bytes += typeof cell === 'string' ? cell.length : 8;
+  }
+  return bytes;
+}
+
+async function* localBlocks(source: LocalSource, signal?: AbortSignal): AsyncIterable<Block> {
+  const names = [...source.names];
+  const pace = new Pace(names.length);
+  for await (const slice of source.slices({ pace, signal })) {
+    const columns = names.map((_, index) => copied(slice.column(index)));
+    yield { rows: slice.rows, names, columns };
+    await pace.step(signal);
+  }
+}
+
+/** Fields stay fields, since their types settle over all parts. */
+function copied(column: SliceColumn): SliceColumn {
+  return column.kind === 'fields' ? column : { kind: 'values', cells: Array.from(plainCells(column)) };
+}
+
+async function* remoteBlocks(
+  source: Parameters<typeof isRemote>[0] & { profile?: unknown },
+  signal?: AbortSignal,
+): AsyncIterable<Block> {
+  if (!isRemote(source)) {
+    return;
+  }
+  const { columns } = await source.profile({ signal });
+  for await (const batch of source.batches(columns, { maxRows: 2000, signal })) {
+    const cells = batch.columns.map((data) => copied({ kind: 'typed', data }));
+    yield { rows: batch.rows, names: columns.map(({ name }) => name), columns: cells };
+  }
+}
+
+class SpooledSource implements LocalSource {
+  readonly form: TableForm = 'rows';
+
+  constructor(
+    readonly names: readonly string[],
+    readonly rowCount: number,
+    private readonly places: readonly Place[],
+    private readonly store: ByteStore,
+  ) {}
+
+  async *slices(options: SliceOptions): AsyncIterable<Slice> {
+    let first = 0;
+    for (const { rows, offset, bytes } of this.places) {
+      options.signal?.throwIfAborted();
+      const block = deserialize(await this.store.read(offset, bytes)) as Block;
+      const places = new Map(block.names.map((name, index) => [name, index]));
+      yield {
+        first,
+        rows,
+        column: (index) => {
+          const place = places.get(this.names[index]!);
+          return place === undefined
+            ? { kind: 'values', cells: new Array<undefined>(rows).fill(undefined) }
+            : block.columns[place]!;
+        },
+      };
+      first += rows;
+    }
+  }
+}
