@@ -10,6 +10,7 @@ import { linkedController } from './linked';
 import type { ModelCards } from './model-cards';
 import { Predictor } from './predictor';
 import { Slots } from './slots';
+import { autoTask } from './task';
 import { train } from './train';
 import { openInput } from './train-set';
 import type {
@@ -113,7 +114,7 @@ export class Connection {
       if (request.set === 'test') {
         return testExcess(set, { rows: profile.rows, columns });
       }
-      const classes = profile.target?.type === 'text' ? profile.target.distinct : 0;
+      const classes = autoTask(profile) === 'classification' ? (profile.target?.distinct ?? 0) : 0;
       return trainExcess(set, { rows: profile.rows, columns, classes });
     });
   }

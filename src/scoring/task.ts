@@ -36,11 +36,14 @@ export function checkTarget({ target, rows }: TableProfile, task: Task): void {
       `The target "${name}" is missing in ${missing} of ${rows} rows: leave those rows out, or fill them.`,
     );
   }
-  if (task === 'regression' && (type === 'text' || type === 'date')) {
+  const what = { text: 'text', boolean: 'true and false', date: 'dates' }[
+    type as 'text' | 'boolean' | 'date'
+  ];
+  if (task === 'regression' && what !== undefined) {
     throw new ServiceError(
       'table.invalid',
-      `The target "${name}" holds ${type === 'text' ? 'text' : 'dates'}: regression needs numbers. ` +
-        (type === 'text' ? 'Choose classification, or give the column numbers.' : 'Give the column numbers.'),
+      `The target "${name}" holds ${what}, and regression needs numbers: ` +
+        (type === 'date' ? 'give the column numbers.' : 'choose classification, or give the column numbers.'),
     );
   }
 }

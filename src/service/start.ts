@@ -9,8 +9,7 @@ import { type Log, type ResolvedOptions, resolveOptions, type ServiceOptions } f
 export type ServiceWord =
   | { ready: { url: string; port: number } }
   | { failed: { code: ErrorCode; message: string } }
-  | { log: { level: 'debug' | 'info' | 'warn'; text: string } }
-  | { closed: true };
+  | { log: { level: 'debug' | 'info' | 'warn'; text: string } };
 
 export interface ServiceHandle {
   /** `http://127.0.0.1:<port>` */
@@ -86,41 +85,83 @@ function realFolder(dataDir: string): string {
   }
 }
 
+/** A thread that dies is started anew, but not for ever. */
+const MAX_RESTARTS = 5;
+
+/** Runs the thread of the service, and another one on the same port where it dies before its time. */
 function launch(options: ResolvedOptions, log: Log = () => undefined): Shared {
+  let current = open(options, log);
+  let stopping = false;
+  let restarts = 0;
+  const watch = (address: { port: number }): void => {
+    void current.ended.then(async (reason) => {
+      if (stopping) return;
+      restarts += 1;
+      if (restarts > MAX_RESTARTS) {
+        log('warn', `The embedded service ended (${reason}), the last time that it was started.`);
+        forget(options.dataDir, started);
+        return;
+      }
+      log('warn', `The embedded service ended (${reason}) and is started again.`);
+      current = open({ ...options, port: address.port }, log);
+      try {
+        watch(await current.ready);
+      } catch (error) {
+        log('warn', `The embedded service could not be started again: ${(error as Error).message}`);
+        forget(options.dataDir, started);
+      }
+    });
+  };
+  const started = current.ready.then((address) => {
+    watch(address);
+    return { ...address, token: options.token };
+  });
+  started.catch(() => undefined);
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    await current.stop();
+  };
+  return { holders: 0, started, stop };
+}
+
+/** From now on a start on this folder begins afresh. */
+function forget(folder: string, started: Shared['started']): void {
+  if (running.get(folder)?.started === started) running.delete(folder);
+}
+
+interface Thread {
+  ready: Promise<{ url: string; port: number }>;
+  /** Settles with the reason when the thread has ended, however it came to that. */
+  ended: Promise<string>;
+  stop: () => Promise<void>;
+}
+
+function open(options: ResolvedOptions, log: Log): Thread {
   const worker = new Worker(path.join(__dirname, 'service-thread.js'), {
     workerData: options,
     name: 'tabular-service',
   });
-  let settled = false;
-  const started = new Promise<Omit<ServiceHandle, 'close'>>((resolve, reject) => {
-    const fail = (code: ErrorCode, message: string): void => {
-      if (settled) log('warn', message);
-      settled = true;
-      reject(new ServiceError(code, message));
-    };
+  let reason = 'its thread ended';
+  const ended = new Promise<string>((resolve) => {
+    worker.on('error', (error) => (reason = error.message));
+    worker.on('exit', () => resolve(reason));
+  });
+  const ready = new Promise<{ url: string; port: number }>((resolve, reject) => {
     worker.on('message', (word: ServiceWord) => {
       if ('log' in word) log(word.log.level, word.log.text);
-      else if ('failed' in word) fail(word.failed.code, word.failed.message);
-      else if ('ready' in word) {
-        settled = true;
-        resolve({ ...word.ready, token: options.token });
-      }
+      else if ('ready' in word) resolve(word.ready);
+      else if ('failed' in word) reject(new ServiceError(word.failed.code, word.failed.message));
     });
-    worker.on('error', (error) => fail('internal', `The embedded service ended: ${error.message}`));
-    worker.on('exit', () => {
-      const known = running.get(options.dataDir);
-      if (known?.started === started) running.delete(options.dataDir);
-      if (!settled) fail('internal', 'The embedded service ended before it was ready.');
-    });
+    void ended.then(() =>
+      reject(new ServiceError('internal', `The embedded service did not start: ${reason}.`)),
+    );
   });
-  started.catch(() => undefined);
-  return { holders: 0, started, stop: () => stop(worker) };
-}
-
-async function stop(worker: Worker): Promise<void> {
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-  worker.postMessage('close');
-  const timer = setTimeout(() => void worker.terminate(), CLOSE_MS);
-  await exited;
-  clearTimeout(timer);
+  ready.catch(() => undefined);
+  const stop = async (): Promise<void> => {
+    worker.postMessage('close');
+    const timer = setTimeout(() => void worker.terminate(), CLOSE_MS);
+    await ended;
+    clearTimeout(timer);
+  };
+  return { ready, ended, stop };
 }

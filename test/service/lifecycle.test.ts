@@ -207,6 +207,26 @@ describe('Service: command, folder, restart', () => {
     await third.stop();
   });
 
+  it('comes back on the same port, with the same token and state, when its thread ends', async () => {
+    const data = await folder();
+    const log: string[] = [];
+    const h = await Harness.start({ dataDir: data, log: (_level, text) => void log.push(text) });
+    const id = await h.uploadTrain(X, Y);
+    // Losing the lock makes the service close itself: somebody else may have the folder now.
+    await rm(path.join(data, 'lock'), { recursive: true });
+    for (let i = 0; i < 100 && !log.some((text) => text.includes('started again')); i++) await sleep(50);
+    assert.match(log.join('\n'), /lost its folder/);
+    let again;
+    for (let i = 0; i < 100 && again === undefined; i++) {
+      await sleep(50);
+      again = await h
+        .post('prepare_train_set_upload', { x_train_info: infoOf(X), y_train_info: infoOf(Y) })
+        .catch(() => undefined);
+    }
+    assert.deepEqual([again?.status, again?.body.train_set_upload_id], [409, id]);
+    await h.stop();
+  });
+
   it('waits for the folder when started again while the former one still closes', async () => {
     const data = await folder();
     const first = await Harness.start({ dataDir: data });

@@ -51,7 +51,7 @@ export async function lockFolder(folder: string, onLost: (reason: string) => voi
       await clearTakeovers(folder);
       return {
         release: async () => {
-          await rm(ownerPath, { force: true });
+          if ((await readOwner(ownerPath))?.id === owner.id) await rm(ownerPath, { force: true });
           await release().catch(() => undefined);
         },
       };

@@ -1,0 +1,527 @@
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ServiceClient } from '../../../dist/src/client/service-client';
+import { Connection, type PredictOutcome, type PredictRequest } from '../../../dist/src/scoring';
+import { inTurn, type StrictOptions } from '../../helpers/strict-service';
+import { type Bench, bench, codeOf, history, row, settled } from './stand-in';
+
+const probability = (id: number): number => 1 / (id + 2);
+const REFUSED = {
+  status: 422,
+  body: { code: 'validation.failed', detail: 'no', retryable: false, support: '' },
+};
+const NOT_FOUND = { status: 404, body: { message: 'gone', error_code: 'NOT_FOUND', trace_id: 'x' } };
+
+describe('Predictor', () => {
+  let at: Bench;
+  const start = async (options: StrictOptions = {}, target = 'species'): Promise<void> => {
+    at = await bench(options);
+    await at.connection.train({ table: { value: history() }, target, model: 'pets' });
+  };
+  const ask = (value: unknown, more: PredictRequest = {}): PredictRequest => ({
+    table: { value },
+    model: 'pets',
+    ...more,
+  });
+  /** The test sets that were predicted, by their sizes. */
+  const sizes = (): Promise<number[]> =>
+    Promise.all(
+      at.service.seen('predict').map(async ({ body }) => {
+        const rows = await at.service.rowsOf((body as { test_set_upload_id: string }).test_set_upload_id);
+        return rows.length;
+      }),
+    );
+  afterEach(() => at.close());
+
+  it('each message gets its own prediction, metadata and rows, in order', async () => {
+    await start({ predictMs: 20 });
+    const predictor = at.connection.predictor();
+    const order: number[] = [];
+    const ids = Array.from({ length: 300 }, (_, id) => id);
+    const outcomes = await Promise.all(
+      ids.map(async (id) => {
+        const outcome = await predictor.predict(ask(row(id)));
+        order.push(id);
+        return outcome;
+      }),
+    );
+    assert.deepEqual(order, ids);
+    const metadata = new Set<object>();
+    for (const [id, outcome] of outcomes.entries()) {
+      const p = probability(id);
+      assert.deepEqual(outcome.prediction, [[p, 1 - p]]);
+      assert.deepEqual(outcome.table, {
+        ...row(id),
+        prediction: p >= 0.5 ? 'cat' : 'dog',
+        prediction_probabilities: { cat: p, dog: 1 - p },
+      });
+      assert.equal(outcome.metadata.test_set_num_rows, 1);
+      assert.equal(outcome.metadata.package_version, 'strict-1.0.0');
+      assert.equal(outcome.modelName, 'pets');
+      metadata.add(outcome.metadata).add(outcome.metadata.svc_config as object);
+    }
+    assert.equal(metadata.size, 600);
+    assert.ok(at.service.seen('predict').length <= 10, `${at.service.seen('predict').length} predicts`);
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a message keeps the values that it came with', async () => {
+    await start({ predictMs: 20 });
+    const predictor = at.connection.predictor();
+    const state = row(0);
+    const outcomes: Promise<PredictOutcome>[] = [];
+    for (let id = 0; id < 20; id++) {
+      state.id = id;
+      outcomes.push(predictor.predict(ask(state)));
+    }
+    state.id = 99;
+    for (const [id, outcome] of (await Promise.all(outcomes)).entries()) {
+      assert.equal((outcome.table as { id: number }).id, id);
+      assert.deepEqual((outcome.prediction as number[][])[0]![0], probability(id));
+    }
+  });
+
+  it('every form of table gets its predictions where they belong', async () => {
+    await start();
+    const rows = [row(1), row(2)];
+    const tables: [unknown, (table: never) => unknown[]][] = [
+      [rows, (table: Record<string, unknown>[]) => table.map((one) => one.p)],
+      [
+        { id: [1, 2], name: ['a', 'b'], ok: [true, false], size: [1, 2] },
+        (table: Record<string, unknown[]>) => table.p!,
+      ],
+      [
+        [['id', 'name', 'ok', 'size'], ...rows.map((one) => [one.id, one.name, one.ok, one.size])],
+        (table: unknown[][]) => table.slice(1).map((one) => one[4]),
+      ],
+      [
+        'size,id,name,ok\n1,1,a,true\n2,2,b,false\n',
+        (table: Record<string, unknown>[]) => table.map((one) => one.p),
+      ],
+      [JSON.stringify(rows), (table: Record<string, unknown>[]) => table.map((one) => one.p)],
+    ];
+    for (const [value, predictions] of tables) {
+      const outcome = await at.connection.predict(ask(value, { outputType: 'preds', property: 'p' }));
+      assert.deepEqual(outcome.prediction, ['dog', 'cat'], JSON.stringify(value));
+      assert.deepEqual(predictions(outcome.table as never), ['dog', 'cat'], JSON.stringify(value));
+      assert.equal(outcome.metadata.test_set_num_rows, 2);
+    }
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('messages of many forms share a test set', async () => {
+    await start({ predictMs: 150 });
+    const predictor = at.connection.predictor();
+    const values: unknown[] = [];
+    for (let id = 0; id < 40; id++) {
+      const one = row(id);
+      values.push(
+        [
+          one,
+          [one, row(id + 100)],
+          { id: [id], name: ['x'], ok: [true], size: [1] },
+          `id,name,ok,size\n${id},x,true,1\n`,
+        ][id % 4],
+      );
+    }
+    const outcomes = await Promise.all(values.map((value) => predictor.predict(ask(value))));
+    for (const [id, { prediction }] of outcomes.entries()) {
+      const ids = id % 4 === 1 ? [id, id + 100] : [id];
+      assert.deepEqual(
+        (prediction as number[][]).map(([first]) => first),
+        ids.map(probability),
+      );
+    }
+    assert.ok(at.service.seen('predict').length < 20);
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('results keep the order of arrival, however long a table takes to read; unordered ones do not wait', async () => {
+    await start();
+    const lines = Array.from({ length: 15_000 }, (_, id) => `${id},n${id % 3},${id % 2 === 0},${id}.5`);
+    const long = `id,name,ok,size\n${lines.join('\n')}\n`;
+    for (const ordered of [true, false]) {
+      const predictor = at.connection.predictor({ ordered });
+      const order: string[] = [];
+      await Promise.all([
+        predictor.predict(ask(long)).then(() => order.push('long')),
+        predictor.predict(ask(row(1))).then(() => order.push('short')),
+        predictor.predict(ask(row(2))).then(() => order.push('short')),
+      ]);
+      assert.deepEqual(order, ordered ? ['long', 'short', 'short'] : ['short', 'short', 'long']);
+    }
+  });
+
+  it('a bad row never fails its neighbours, and is named by its own row', async () => {
+    await start({ predictMs: 20 });
+    const predictor = at.connection.predictor();
+    const bad: Record<number, [unknown, string]> = {
+      3: [{ ...row(3), size: 'wide' }, 'table.invalid'],
+      7: [{ id: 7 }, 'columns.missing'],
+      8: [{ ...row(8), name: { nested: true } }, 'table.invalid'],
+      9: [[row(9), { ...row(9), ok: 'perhaps' }], 'table.invalid'],
+      10: ['', 'table.empty'],
+      11: [undefined, 'table.invalid'],
+    };
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, id) => settled(predictor.predict(ask(bad[id]?.[0] ?? row(id))))),
+    );
+    for (const [id, result] of results.entries()) {
+      if (bad[id] !== undefined && id !== 11) {
+        assert.equal(result, bad[id][1], String(id));
+      } else if (id !== 11) {
+        assert.deepEqual((result as PredictOutcome).prediction, [[probability(id), 1 - probability(id)]]);
+      }
+    }
+    await assert.rejects(predictor.predict(ask(bad[9]![0])), /"ok".*row 2|row 2.*"ok"/i);
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a missing column may be filled; a target in the row is ignored, and other columns are dropped', async () => {
+    await start();
+    const { id, name } = row(4);
+    const outcome = await at.connection.predict(ask({ id, name }, { missingColumns: 'fill' }));
+    assert.deepEqual(outcome.prediction, [[probability(4), 1 - probability(4)]]);
+    const more = await at.connection.predict(ask({ ...row(5), species: 7, extra: { deep: 1 } }));
+    assert.deepEqual((more.prediction as number[][])[0]![0], probability(5));
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a batch that is refused is halved until the culprits are alone', async () => {
+    await start({
+      predictMs: 20,
+      rowValue: ({ id }) => {
+        if (id === 13 || id === 60) {
+          throw new Error('unlucky');
+        }
+        return Number(id);
+      },
+    });
+    const predictor = at.connection.predictor();
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, id) => settled(predictor.predict(ask(row(id))))),
+    );
+    for (const [id, result] of results.entries()) {
+      if (id === 13 || id === 60) {
+        assert.equal(result, 'validation.failed');
+      } else {
+        assert.deepEqual((result as PredictOutcome).prediction, [[probability(id), 1 - probability(id)]]);
+      }
+    }
+    assert.ok(at.service.seen('predict').length < 4 + 32);
+  });
+
+  it('a batch that is always refused takes 32 predicts and no more', async () => {
+    await start();
+    at.service.fault('predict', () => REFUSED);
+    const predictor = at.connection.predictor({ batchMs: 50 });
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, id) => settled(predictor.predict(ask(row(id))))),
+    );
+    assert.ok(results.every((result) => result === 'validation.failed'));
+    assert.equal(at.service.seen('predict').length, 32);
+  });
+
+  it('messages for a model whose fit is under way wait for it', async () => {
+    at = await bench({ fitMs: 150 });
+    const predictor = at.connection.predictor();
+    assert.equal(await codeOf(predictor.predict(ask(row(1)))), 'model.unknown');
+    const fit = at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' });
+    const waiting = Array.from({ length: 50 }, (_, id) => predictor.predict(ask(row(id))));
+    assert.equal(predictor.load().waiting, 50);
+    for (const [id, outcome] of (await Promise.all(waiting)).entries()) {
+      assert.deepEqual((outcome.prediction as number[][])[0]![0], probability(id));
+    }
+    await fit;
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('they are settled if it fails', async () => {
+    at = await bench();
+    at.service.fault('fit', () => ({ ...REFUSED }));
+    const fit = codeOf(
+      at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' }),
+    );
+    const predictor = at.connection.predictor();
+    const waiting = [1, 2].map((id) => settled(predictor.predict(ask(row(id)))));
+    assert.deepEqual(await Promise.all(waiting), ['model.unknown', 'model.unknown']);
+    assert.equal(await fit, 'validation.failed');
+    await assert.rejects(predictor.predict(ask(row(1))), /its fit failed/);
+  });
+
+  it('a new fit under the same name takes over between batches, with other columns too', async () => {
+    await start({ predictMs: 40 });
+    const predictor = at.connection.predictor({ batchRows: 5 });
+    const before = Array.from({ length: 40 }, (_, id) => predictor.predict(ask(row(id))));
+    const { card } = await at.connection.train({
+      table: { value: history(30) },
+      target: 'species',
+      ignore: ['ok', 'size'],
+      model: 'pets',
+    });
+    const after = Array.from({ length: 10 }, (_, id) => predictor.predict(ask(row(id + 40))));
+    for (const [id, outcome] of (await Promise.all([...before, ...after])).entries()) {
+      assert.deepEqual((outcome.prediction as number[][])[0]![0], probability(id));
+    }
+    const models = at.service
+      .seen('predict')
+      .map((seen) => (seen.body as { fitted_train_set_id: string }).fitted_train_set_id);
+    assert.equal(new Set(models).size, 2);
+    assert.deepEqual(
+      [...models].sort((a) => (a === card.fitted_train_set_id ? 1 : -1)),
+      models,
+    );
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a model that the service does not have any more: model.unknown, and the card is dead until it is fitted anew', async () => {
+    await start();
+    const old = at.cards.get('pets')!;
+    at.service.deleteModel(old.fitted_train_set_id);
+    assert.equal(await codeOf(at.connection.predict(ask(row(1)))), 'model.unknown');
+    assert.deepEqual(
+      at.cards.list().map(({ dead }) => dead),
+      [true],
+    );
+    const { card, reused } = await at.connection.train({
+      table: { value: history() },
+      target: 'species',
+      model: 'pets',
+    });
+    assert.equal(reused, false);
+    assert.notEqual(card.fitted_train_set_id, old.fitted_train_set_id);
+    assert.equal(await codeOf(at.connection.predict(ask(row(1)))), 'none');
+  });
+
+  it('a reused test set that predict refuses is sent again, once', async () => {
+    await start({ testDuplicates: true });
+    await at.connection.predict(ask(row(1)));
+    at.service.fault('predict', inTurn(NOT_FOUND));
+    const { prediction } = await at.connection.predict(ask(row(1)));
+    assert.deepEqual((prediction as number[][])[0]![0], probability(1));
+    assert.equal(at.service.seen('put').length, 2 + 2);
+    at.service.fault('predict', () => NOT_FOUND);
+    assert.equal(await codeOf(at.connection.predict(ask(row(1)))), 'model.unknown');
+    assert.equal(at.service.seen('predict').length, 1 + 2 + 2);
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a table over the limits is split and joined again, in order', async () => {
+    const values = Array.from({ length: 100 }, (_, id) => row(id));
+    for (const [limits, most] of [
+      [{ test_set_max_rows: 30 }, 30],
+      [{ predict_row_pairs_budget: 20 * 17 }, 17],
+      [{ test_set_max_cells: 4 * 45 }, 45],
+      [{ test_set_max_rows_w_full_regression_output: 10 }, 100],
+    ] as const) {
+      await start({ limits: { max_model_limit: limits } });
+      const outcome = await at.connection.predict(ask(values));
+      assert.deepEqual(
+        (outcome.prediction as number[][]).map(([first]) => first),
+        values.map(({ id }) => probability(id)),
+      );
+      assert.equal(outcome.metadata.test_set_num_rows, 100);
+      assert.equal((outcome.table as unknown[]).length, 100);
+      assert.deepEqual(await sizes(), [
+        ...Array.from({ length: Math.floor(100 / most) }, () => most),
+        ...(100 % most > 0 ? [100 % most] : []),
+      ]);
+      assert.deepEqual(at.service.breaches, []);
+      await at.close();
+    }
+  });
+
+  it('messages that gather stay within the limits of one test set', async () => {
+    await start({ predictMs: 30, limits: { max_model_limit: { test_set_max_rows: 7 } } });
+    const predictor = at.connection.predictor();
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, (_, id) => predictor.predict(ask(row(id)))),
+    );
+    for (const [id, { prediction }] of outcomes.entries()) {
+      assert.deepEqual((prediction as number[][])[0]![0], probability(id));
+    }
+    assert.ok((await sizes()).every((size) => size <= 7));
+  });
+
+  it('full distributions: within their own limit, and joined', async () => {
+    await start({ limits: { max_model_limit: { test_set_max_rows_w_full_regression_output: 40 } } }, 'size');
+    const values = Array.from({ length: 100 }, (_, id) => ({ id, name: 'a', ok: true, species: 'cat' }));
+    const outcome = await at.connection.predict(ask(values, { outputType: 'full' }));
+    const full = outcome.prediction as { mean: number[]; logits: (number | null)[][]; quantiles: number[][] };
+    assert.deepEqual(
+      full.mean,
+      values.map(({ id }) => id),
+    );
+    assert.deepEqual(full.logits[99], [99, null]);
+    assert.deepEqual(full.quantiles[0]!.length, 100);
+    assert.equal((outcome.table as { prediction: { mode: number } }[])[99]!.prediction.mode, 99.5);
+    assert.ok((await sizes()).every((size) => size <= 40));
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('regression outputs', async () => {
+    await start({}, 'size');
+    const value = { id: 3, name: 'a', ok: true, species: 'cat' };
+    const get = async (more: PredictRequest) =>
+      (await at.connection.predict(ask(value, more))) as {
+        prediction: unknown;
+        table: { prediction: unknown };
+      };
+    assert.deepEqual((await get({})).prediction, [3]);
+    assert.deepEqual((await get({ outputType: 'median' })).table.prediction, 3.25);
+    const quantiles = await get({ outputType: 'quantiles', quantiles: [0.1, 0.9] });
+    assert.deepEqual(quantiles.prediction, [[3.1], [3.9]]);
+    assert.deepEqual(quantiles.table.prediction, { '0.1': 3.1, '0.9': 3.9 });
+    assert.equal(await codeOf(at.connection.predict(ask(value, { outputType: 'probas' }))), 'config.invalid');
+    assert.equal(
+      await codeOf(at.connection.predict(ask(value, { outputType: 'quantiles', quantiles: [10] }))),
+      'config.invalid',
+    );
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a file on disk is read while it is sent', async () => {
+    await start({ limits: { max_model_limit: { test_set_max_rows: 400 } } });
+    const folder = mkdtempSync(path.join(tmpdir(), 'predict-'));
+    try {
+      const file = path.join(folder, 'rows.csv');
+      const lines = Array.from({ length: 1000 }, (_, id) => `${id},n${id % 3},${id % 2 === 0},${id}.5`);
+      writeFileSync(file, `id,name,ok,size\n${lines.join('\n')}\n`);
+      const outcome = await at.connection.predict({ table: { path: file }, model: 'pets' });
+      assert.deepEqual(
+        (outcome.prediction as number[][]).map(([first]) => first),
+        lines.map((_, id) => probability(id)),
+      );
+      assert.deepEqual((outcome.table as { id: number }[])[999]!.id, 999);
+      assert.deepEqual(await sizes(), [400, 400, 200]);
+      assert.deepEqual(at.service.breaches, []);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('a predict that would cost too much is not sent; a batch is made smaller until it is cheap enough', async () => {
+    await start({ predictMs: 20 });
+    const predictor = at.connection.predictor({ maxCost: 30 });
+    assert.equal(
+      await codeOf(predictor.predict(ask(Array.from({ length: 11 }, (_, id) => row(id))))),
+      'cost.exceeded',
+    );
+    assert.equal(at.service.seen('prepare_test_set_upload').length, 0);
+    const results = await Promise.all(
+      Array.from({ length: 60 }, (_, id) => settled(predictor.predict(ask(row(id))))),
+    );
+    assert.ok(results.every((result) => typeof result !== 'string'));
+    assert.ok((await sizes()).every((size) => size <= 10));
+  });
+
+  it('an answer with another number of rows is refused', async () => {
+    await start();
+    at.service.fault('predict', () => ({
+      patch: {
+        prediction: [
+          [0.1, 0.9],
+          [0.2, 0.8],
+        ],
+      },
+    }));
+    assert.equal(await codeOf(at.connection.predict(ask(row(1)))), 'response.invalid');
+  });
+
+  it('an upload id is predicted as it is', async () => {
+    await start();
+    const upload = await at.connection.upload({
+      set: 'test',
+      table: { value: [row(5), row(6)] },
+      model: 'pets',
+      format: 'csv',
+    });
+    assert.deepEqual([upload.rows, upload.format, upload.set], [2, 'csv', 'test']);
+    const outcome = await at.connection.predict({ testSetUploadId: upload.id });
+    assert.deepEqual(
+      (outcome.prediction as number[][]).map(([first]) => first),
+      [5, 6].map(probability),
+    );
+    assert.equal(outcome.modelName, 'pets');
+    assert.equal(outcome.table, undefined);
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a bare id needs a task; then columns go unchecked', async () => {
+    await start();
+    const { fitted_train_set_id: fittedTrainSetId } = at.cards.get('pets')!;
+    const other = await bench();
+    try {
+      // The cards of another place know nothing of the model.
+      const connection = new Connection({
+        key: at.service.url,
+        client: () =>
+          Promise.resolve(new ServiceClient({ baseUrl: at.service.url, token: at.service.token })),
+        cards: other.cards,
+      });
+      const predictor = connection.predictor();
+      assert.equal(
+        await codeOf(predictor.predict({ table: { value: row(1) }, fittedTrainSetId })),
+        'config.invalid',
+      );
+      const request: PredictRequest = { fittedTrainSetId, task: 'classification' };
+      const outcomes = await Promise.all(
+        [1, 2, 3, 4, 5, 6].map((id) => predictor.predict({ ...request, table: { value: row(id) } })),
+      );
+      for (const [index, outcome] of outcomes.entries()) {
+        const p = probability(index + 1);
+        assert.deepEqual(outcome.prediction, [[p, 1 - p]]);
+        assert.equal(outcome.modelName, fittedTrainSetId);
+        assert.deepEqual((outcome.table as { prediction: number }).prediction, 1);
+      }
+      await connection.close();
+    } finally {
+      await other.close();
+    }
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a card handed over in the message is enough', async () => {
+    await start();
+    const card = structuredClone(at.cards.get('pets')!);
+    const outcome = await at.connection.predict({ table: { value: row(2) }, model: card });
+    assert.equal((outcome.table as { prediction: string }).prediction, 'dog');
+    assert.equal(
+      await codeOf(at.connection.predict({ table: { value: row(2) }, model: {} as never })),
+      'model.unknown',
+    );
+    assert.equal(await codeOf(at.connection.predict({ table: { value: row(2) } })), 'model.unknown');
+  });
+
+  it('the deprecated route', async () => {
+    at = await bench();
+    const outcome = await at.connection.predict({
+      api: 'v1',
+      modelId: 'legacy',
+      task: 'classification',
+      outputType: 'preds',
+      table: { value: [{ id: 1 }, { id: 2 }] },
+    });
+    assert.deepEqual(outcome.prediction, ['yes', 'no']);
+    assert.deepEqual(outcome.table, [
+      { id: 1, prediction: 'yes' },
+      { id: 2, prediction: 'no' },
+    ]);
+    assert.equal(outcome.modelName, 'legacy');
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('close settles what waits and what flies', async () => {
+    await start({ predictMs: 3000 });
+    const predictor = at.connection.predictor();
+    const results = Array.from({ length: 20 }, (_, id) => settled(predictor.predict(ask(row(id)))));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const began = Date.now();
+    await at.connection.close();
+    assert.deepEqual(new Set(await Promise.all(results)), new Set(['closed']));
+    assert.ok(Date.now() - began < 1000);
+    assert.equal(await codeOf(predictor.predict(ask(row(1)))), 'closed');
+  });
+});

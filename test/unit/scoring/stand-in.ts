@@ -1,0 +1,99 @@
+import { ServiceClient } from '../../../dist/src/client/service-client';
+import type { ClientOptions } from '../../../dist/src/client/types';
+import { Connection, ModelCards } from '../../../dist/src/scoring';
+import type { ConnectionOptions, PredictOutcome } from '../../../dist/src/scoring';
+import type { ServiceError } from '../../../dist/src/wire/service-error';
+import { startStrictService, type StrictOptions, type StrictService } from '../../helpers/strict-service';
+
+export interface Bench {
+  service: StrictService;
+  connection: Connection;
+  cards: ModelCards;
+  logs: string[];
+  /** Another connection to the same service with the same cards. */
+  connect(
+    options?: Partial<ConnectionOptions> & { client?: never; clientOptions?: Partial<ClientOptions> },
+  ): Connection;
+  close(): Promise<void>;
+}
+
+/** The real client against the strict stand-in of the service, over real HTTP. */
+export async function bench(options: StrictOptions = {}): Promise<Bench> {
+  const service = await startStrictService(options);
+  const cards = new ModelCards({ service: service.url });
+  const logs: string[] = [];
+  const opened: Connection[] = [];
+  const connect: Bench['connect'] = ({ clientOptions, ...more } = {}) => {
+    const connection = new Connection({
+      key: service.url,
+      client: () =>
+        Promise.resolve(
+          new ServiceClient({
+            baseUrl: service.url,
+            token: service.token,
+            timeoutMs: 20_000,
+            ...clientOptions,
+          }),
+        ),
+      cards,
+      log: (level, text) => {
+        if (level === 'warn') {
+          logs.push(text);
+        }
+      },
+      ...more,
+    });
+    opened.push(connection);
+    return connection;
+  };
+  return {
+    service,
+    connection: connect(),
+    cards,
+    logs,
+    connect,
+    close: async () => {
+      await Promise.all(opened.map((connection) => connection.close()));
+      await service.close();
+    },
+  };
+}
+
+/** A train set: `id` is what the stand-in predicts from. */
+export function history(
+  rows = 20,
+): { id: number; name: string; ok: boolean; species: string; size: number }[] {
+  return Array.from({ length: rows }, (_, id) => ({
+    id,
+    name: `n${id % 3}`,
+    ok: id % 2 === 0,
+    species: id % 2 === 0 ? 'cat' : 'dog',
+    size: id + 0.5,
+  }));
+}
+
+/** A row to predict. */
+export const row = (id: number): { id: number; name: string; ok: boolean; size: number } => ({
+  id,
+  name: `n${id % 3}`,
+  ok: id % 2 === 0,
+  size: id + 0.5,
+});
+
+/** The outcome, or the code of the error. */
+export async function settled(promise: Promise<PredictOutcome>): Promise<PredictOutcome | string> {
+  try {
+    return await promise;
+  } catch (error) {
+    return (error as ServiceError).code;
+  }
+}
+
+export async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+    return 'none';
+  } catch (error) {
+    return (error as ServiceError).code;
+  }
+}

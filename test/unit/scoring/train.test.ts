@@ -1,0 +1,299 @@
+import { strict as assert } from 'node:assert';
+import { inTurn } from '../../helpers/strict-service';
+import { type Bench, bench, codeOf, history } from './stand-in';
+import type { StatusEvent, TrainRequest } from '../../../dist/src/scoring';
+
+describe('Connection.train', () => {
+  let at: Bench;
+  afterEach(() => at.close());
+  const train = (request: Partial<TrainRequest> = {}) =>
+    at.connection.train({ table: { value: history() }, target: 'species', model: 'pets', ...request });
+
+  it('uploads, fits, and keeps the model card under its name', async () => {
+    at = await bench();
+    const statuses: StatusEvent[] = [];
+    const { card, reused, taskFound } = await at.connection.train(
+      {
+        table: { value: history() },
+        target: 'species',
+        ignore: ['size'],
+        model: 'pets',
+        options: { n_estimators: 4 },
+        systems: ['text'],
+        description: 'the pets',
+      },
+      { onStatus: (status) => statuses.push(status) },
+    );
+    assert.equal(reused, false);
+    assert.equal(taskFound, true);
+    assert.deepEqual(
+      { ...card, fitted_train_set_id: '', train_set_upload_id: '', fitted_at: '' },
+      {
+        name: 'pets',
+        fitted_train_set_id: '',
+        train_set_upload_id: '',
+        task: 'classification',
+        target: 'species',
+        columns: [
+          { name: 'id', type: 'integer' },
+          { name: 'name', type: 'text' },
+          { name: 'ok', type: 'boolean' },
+        ],
+        classes: ['cat', 'dog'],
+        rows: 20,
+        options: { n_estimators: 4 },
+        service: at.service.url,
+        fitted_at: '',
+      },
+    );
+    assert.deepEqual(at.cards.get('pets'), card);
+    assert.deepEqual(
+      (await at.service.rowsOf(card.train_set_upload_id, 'y')).map((row) => row.species),
+      history().map((row) => row.species),
+    );
+    assert.deepEqual(statuses[0], { key: 'reading' });
+    assert.ok(statuses.some((status) => status.key === 'uploading' && status.percent === 100));
+    assert.ok(statuses.some((status) => status.key === 'fitting'));
+    const fit = at.service.seen('fit')[0]!.body as Record<string, unknown>;
+    assert.deepEqual(fit.svc_systems, ['text']);
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('finds the task out: text, booleans and few whole numbers are classes', async () => {
+    at = await bench();
+    const values: [string, unknown[], string][] = [
+      ['text', ['a', 'b'], 'classification'],
+      ['booleans', [true, false], 'classification'],
+      ['ten whole numbers', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 'classification'],
+      ['eleven whole numbers', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 'regression'],
+      ['fractions', [0.5, 1], 'regression'],
+    ];
+    for (const [what, targets, task] of values) {
+      const table = Array.from({ length: 22 }, (_, x) => ({ x, y: targets[x % targets.length] }));
+      const { card } = await at.connection.train({ table: { value: table }, target: 'y', model: what });
+      assert.equal(card.task, task, what);
+      assert.equal(card.classes === undefined, task === 'regression', what);
+    }
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('an unchanged train set with unchanged options asks for no fit, unless forced or found dead', async () => {
+    at = await bench();
+    const first = await train();
+    const requests = at.service.requests.length;
+    const again = await train();
+    assert.equal(again.reused, true);
+    assert.equal(again.card.fitted_train_set_id, first.card.fitted_train_set_id);
+    assert.equal(at.service.requests.length, requests);
+    const named = await train({ model: 'other name' });
+    assert.equal(named.reused, true);
+    assert.equal(at.cards.get('other name')?.fitted_train_set_id, first.card.fitted_train_set_id);
+    for (const change of [
+      { options: { n_estimators: 2 } },
+      { table: { value: history(21) } },
+      { ignore: ['ok'] },
+      { forceRefit: true },
+      { forceReupload: true },
+    ]) {
+      assert.equal((await train(change)).reused, false, JSON.stringify(change));
+    }
+    const { card } = await train({ forceRefit: true });
+    at.cards.markDead(card.fitted_train_set_id);
+    at.cards.markDead(first.card.fitted_train_set_id);
+    const fits = at.service.seen('fit').length;
+    await train({ description: 'x' });
+    assert.ok(at.service.seen('fit').length >= fits);
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a train set beyond the limits errs before a byte is sent', async () => {
+    at = await bench({ limits: { max_model_limit: { train_set_max_rows: 19, max_classes: 1 } } });
+    await assert.rejects(train(), (error: Error) => /train_set_max_rows/.test(error.message));
+    assert.equal(await codeOf(train()), 'limit.exceeded');
+    assert.equal(at.service.seen('prepare_train_set_upload').length, 0);
+  });
+
+  it('the limits are those of the version in model_path, and of the encoded size', async () => {
+    at = await bench({
+      limits: {
+        default_model_version: 'v2',
+        model_limits: { v2: { train_set_max_rows: 1 }, 'v3.5': { train_set_max_rows: 100 } },
+        dataset_max_size_bytes: 1_000_000,
+      },
+    });
+    assert.equal(await codeOf(train()), 'limit.exceeded');
+    assert.equal(await codeOf(train({ options: { model_path: 'v3.5_default' } })), 'none');
+    await at.close();
+    at = await bench({ limits: { dataset_max_size_bytes: 10 } });
+    assert.equal(await codeOf(train()), 'limit.exceeded');
+    assert.equal(at.service.seen('prepare_train_set_upload').length, 0);
+  });
+
+  it('a service without the limits route: no checks, one warning', async () => {
+    at = await bench();
+    at.service.fault('get_model_limits', () => ({
+      status: 404,
+      body: { message: 'no', error_code: 'NOT_FOUND' },
+    }));
+    await train();
+    await train({ forceRefit: true });
+    assert.equal(at.logs.length, 1);
+  });
+
+  it('a reused upload that fit refuses is sent again, once', async () => {
+    at = await bench();
+    const first = await train();
+    const other = at.connect();
+    at.cards.markDead(first.card.fitted_train_set_id);
+    at.service.fault('fit', inTurn({ status: 404, body: { message: 'gone', error_code: 'NOT_FOUND' } }));
+    const { card } = await other.train({ table: { value: history() }, target: 'species', model: 'pets' });
+    assert.notEqual(card.train_set_upload_id, first.card.train_set_upload_id);
+    const prepared = at.service
+      .seen('prepare_train_set_upload')
+      .map((seen) => seen.body as { force_reupload?: boolean });
+    assert.deepEqual(
+      prepared.map((body) => body.force_reupload ?? false),
+      [false, false, true],
+    );
+    at.service.fault('fit', () => ({ status: 404, body: { message: 'gone', error_code: 'NOT_FOUND' } }));
+    at.cards.markDead(card.fitted_train_set_id);
+    assert.equal(await codeOf(train()), 'not_found');
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('from an upload: its card is known by id, or comes with the message; else the task must be chosen', async () => {
+    at = await bench();
+    const upload = await at.connection.upload({
+      set: 'train',
+      table: { value: history() },
+      target: 'species',
+    });
+    assert.deepEqual(
+      [upload.rows, upload.target, upload.classes, upload.reused, upload.columns.length],
+      [20, 'species', ['cat', 'dog'], false, 4],
+    );
+    const { card } = await at.connection.train({ trainSetUploadId: upload.id, model: 'pets' });
+    assert.equal(card.task, 'classification');
+    assert.equal(card.rows, 20);
+    assert.equal(card.columns.length, 4);
+    const again = await at.connection.upload({
+      set: 'train',
+      table: { value: history() },
+      target: 'species',
+    });
+    assert.equal(again.reused, true);
+    assert.equal(again.id, upload.id);
+    const foreign = await at.connection.upload({
+      set: 'train',
+      table: { value: history(5) },
+      target: 'size',
+      forceReupload: true,
+    });
+    const elsewhere = await bench();
+    try {
+      assert.equal(
+        await codeOf(elsewhere.connection.train({ trainSetUploadId: foreign.id, model: 'm' })),
+        'config.invalid',
+      );
+    } finally {
+      await elsewhere.close();
+    }
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('bad tables have their codes, and nothing is sent', async () => {
+    at = await bench();
+    const cases: [string, Partial<TrainRequest>][] = [
+      ['target.missing', { target: 'nope' }],
+      ['target.missing', { target: undefined }],
+      ['table.empty', { table: { value: [] } }],
+      ['table.invalid', { table: { value: 7 } }],
+      ['table.invalid', { table: { value: [{ x: { y: 1 }, species: 'a' }] } }],
+      ['table.invalid', { table: { value: [{ species: 'a' }, { species: 'b' }] } }],
+      ['table.invalid', { task: 'regression' }],
+      [
+        'table.invalid',
+        {
+          table: {
+            value: [
+              { x: 1, species: 'a' },
+              { x: 2, species: null },
+            ],
+          },
+        },
+      ],
+      ['file.unreadable', { table: { path: '/no/such/file.csv' } }],
+    ];
+    for (const [code, request] of cases) {
+      assert.equal(await codeOf(train(request)), code, JSON.stringify(request));
+    }
+    assert.equal(at.service.seen('prepare_train_set_upload').length, 0);
+  });
+
+  it('an abort settles a fit under way with the code closed; so does close', async () => {
+    at = await bench({ fitMs: 5000 });
+    const controller = new AbortController();
+    const first = codeOf(
+      at.connection.train(
+        { table: { value: history() }, target: 'species', model: 'a' },
+        {
+          signal: controller.signal,
+          onStatus: ({ key }) => {
+            if (key === 'fitting') {
+              controller.abort();
+            }
+          },
+        },
+      ),
+    );
+    assert.equal(await first, 'closed');
+    const second = codeOf(train({ model: 'b' }));
+    await at.connection.close();
+    assert.equal(await second, 'closed');
+    assert.equal(await codeOf(train({ model: 'c' })), 'closed');
+    assert.equal(at.cards.fitEnd('b'), undefined);
+  });
+});
+
+describe('Connection.checkLimits and estimateCost', () => {
+  let at: Bench;
+  afterEach(() => at.close());
+
+  it('names what is exceeded', async () => {
+    at = await bench({
+      limits: { max_model_limit: { train_set_max_rows: 10, test_set_max_rows: 100, max_cols: 3 } },
+    });
+    const table = { value: history() };
+    assert.deepEqual(await at.connection.checkLimits({ table, target: 'species' }), [
+      { limit: 'train_set_max_rows', value: 20, max: 10 },
+      { limit: 'max_cols', value: 4, max: 3 },
+    ]);
+    assert.deepEqual(await at.connection.checkLimits({ table, set: 'test', ignore: ['species', 'ok'] }), []);
+  });
+
+  it('fills the cost request from the card and the table, and asks once', async () => {
+    at = await bench();
+    const { card } = await at.connection.train({
+      table: { value: history() },
+      target: 'species',
+      model: 'pets',
+      options: { n_estimators: 3 },
+    });
+    assert.equal(await at.connection.estimateCost({ model: card, table: { value: history(7) } }), 27);
+    assert.equal(await at.connection.estimateCost({ model: 'pets', testRows: 7 }), 27);
+    assert.deepEqual(
+      at.service.seen('estimate_cost').map((seen) => seen.body),
+      [
+        {
+          operation: 'predict',
+          model_version: 'v2',
+          train_rows: 20,
+          test_rows: 7,
+          raw_columns: 4,
+          n_estimators: 3,
+        },
+      ],
+    );
+    assert.deepEqual(at.service.breaches, []);
+  });
+});
