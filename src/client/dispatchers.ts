@@ -38,6 +38,14 @@ export class Dispatchers {
     return pool;
   }
 
+  /** Host and port that a request goes to, for messages: the proxy's where there is one. */
+  place(url: URL): string {
+    const proxy = proxyFor(url, this.proxy);
+    return proxy !== undefined && URL.canParse(proxy)
+      ? `${new URL(proxy).host} (the proxy before ${url.host})`
+      : url.host;
+  }
+
   /** Destroys every connection, in use or idle. */
   async close(): Promise<void> {
     const pools = [...this.pools.values()];

@@ -7,8 +7,8 @@ export interface Envelope {
   support?: string;
   /** A status that the body itself names, where it came with another one (an error at 200). */
   status?: number;
-  /** The id of the upload that exists already (status 409). */
-  duplicateId?: string;
+  /** Ids of an upload that exists already (status 409). */
+  uploadIds?: { train_set_upload_id?: string; test_set_upload_id?: string };
   /** Whether the body is one of the service's own, and not of something between. */
   own: boolean;
 }
@@ -42,7 +42,7 @@ export function envelopeOf(body: Body): Envelope {
     ...(typeof body.retryable === 'boolean' && { retryable: body.retryable }),
     ...given('support', textOf(body.support)),
     ...given('status', statusOf(body)),
-    ...given('duplicateId', textOf(body.train_set_upload_id) ?? textOf(body.test_set_upload_id)),
+    ...given('uploadIds', uploadIdsOf(body)),
   };
 }
 
@@ -109,6 +109,19 @@ function placeAndReason(item: Body): string | undefined {
 function statusOf(body: Body): number | undefined {
   const status = [body.status_code, body.status, body.http_status].find((value) => typeof value === 'number');
   return status !== undefined && status >= 400 && status <= 599 ? status : undefined;
+}
+
+function uploadIdsOf(body: Body): Envelope['uploadIds'] {
+  const ids = {
+    ...given('train_set_upload_id', uuidOf(body.train_set_upload_id)),
+    ...given('test_set_upload_id', uuidOf(body.test_set_upload_id)),
+  };
+  return Object.keys(ids).length > 0 ? ids : undefined;
+}
+
+function uuidOf(value: unknown): string | undefined {
+  const id = textOf(value);
+  return id !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

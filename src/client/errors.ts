@@ -1,6 +1,6 @@
 import { ServiceError, type ErrorCode, type ServiceErrorCause } from '../wire/service-error';
 import type { Envelope } from './envelope';
-import type { TransportFailure } from './exchange';
+import { PROXY_REFUSED, type TransportFailure } from './exchange';
 import type { Secrets } from './secrets';
 
 /** The upload exists already (status 409): `uploadId` is the one to reuse. */
@@ -90,17 +90,26 @@ export function reasonOf(failure: TransportFailure, host: string): string {
   if (isCertificateFault(failure)) {
     return `the certificate of ${host} is not trusted (${code ?? 'TLS'}). Check the TLS settings.`;
   }
+  if (code === PROXY_REFUSED) {
+    return `${host} did not let it through. Check the proxy and its password.`;
+  }
   if (!failure.sent) {
-    const proxy = /proxy|tunnel/i.test(failure.message);
-    return proxy
-      ? `the proxy before ${host} refused to connect. Check the proxy and its password.`
-      : `no connection to ${host} came about (${code ?? 'unknown reason'}).`;
+    return `no connection to ${host} came about (${code ?? 'unknown reason'}).`;
   }
   return `the connection to ${host} broke before the whole answer had come (${code ?? 'unknown reason'}).`;
 }
 
-/** Certificates do not mend by themselves: such a failure is not worth a retry. */
-export function isCertificateFault(failure: TransportFailure): boolean {
+/** Certificates, proxy passwords and impossible headers do not mend by themselves: they are not worth a retry. */
+export function isLasting(failure: TransportFailure): boolean {
+  return isCertificateFault(failure) || failure.code === PROXY_REFUSED || isImpossible(failure);
+}
+
+/** What undici refuses to send at all, such as a header with a line break. */
+export function isImpossible(failure: TransportFailure): boolean {
+  return /^UND_ERR_(?:INVALID_ARG|NOT_SUPPORTED)$/.test(failure.code ?? '');
+}
+
+function isCertificateFault(failure: TransportFailure): boolean {
   return /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|ERR_OSSL/.test(failure.code ?? '');
 }
 

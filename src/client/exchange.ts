@@ -28,6 +28,9 @@ export class TransportFailure extends Error {
   }
 }
 
+/** Code of a request that a proxy did not let through. */
+export const PROXY_REFUSED = 'PROXY_REFUSED';
+
 /** An answer longer than can be taken. */
 export class AnswerTooLong extends Error {}
 
@@ -169,6 +172,9 @@ function withoutLeadingSpace(chunk: Buffer): Buffer {
 
 function asFailure(error: Error & { code?: unknown; cause?: unknown }, sent: boolean): TransportFailure {
   const inner = innermost(error);
+  if (/proxy authentication required|\((?!5)\d+\) !== 200 when http tunneling/i.test(inner.message)) {
+    return new TransportFailure(inner.message, PROXY_REFUSED, false);
+  }
   const code = typeof inner.code === 'string' ? inner.code : undefined;
   return new TransportFailure(inner.message, code, sent);
 }

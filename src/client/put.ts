@@ -3,7 +3,7 @@ import { ServiceError } from '../wire/service-error';
 import type { Call } from './call';
 import { inParallel, planChunks, type Chunk } from './chunks';
 import { readEnvelope } from './envelope';
-import { isCertificateFault, reasonOf } from './errors';
+import { isImpossible, isLasting, reasonOf } from './errors';
 import { exchange, TransportFailure, type HttpAnswer, type HttpRequest } from './exchange';
 import { followed } from './redirect';
 import type { Wiring } from './requests';
@@ -12,6 +12,9 @@ import type { UploadSource } from './types';
 import { backOff, retryAfter, sleep } from './waiting';
 
 const PARALLEL_CHUNKS = 8;
+
+/** Headers of the connection or set by us from the file itself, whatever the service asks for. */
+const HOP_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect)$/i;
 
 /** Statuses of a signed URL that is used up, expired or otherwise no longer good: new URLs may help. */
 const REFUSALS = new Set([400, 401, 403, 404, 409, 410, 412]);
@@ -93,7 +96,7 @@ function putRequest(job: PutJob, url: URL, chunk: Chunk, onBytes: (bytes: number
   const bytes = chunk.end - chunk.start;
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(job.info.required_headers)) {
-    if (!/^(?:content-length|transfer-encoding|connection)$/i.test(name)) {
+    if (!HOP_HEADERS.test(name)) {
       headers[name] = value;
     }
   }
@@ -127,8 +130,17 @@ function judge(
   if ('failure' in outcome) {
     const { failure } = outcome;
     if (failure instanceof TransportFailure) {
-      const error = new ServiceError('upload.failed', `${what} failed: ${reasonOf(failure, url.host)}`);
-      return { error, retry: !isCertificateFault(failure) };
+      if (isImpossible(failure)) {
+        throw new ServiceError(
+          'response.invalid',
+          'The service asks for upload headers that cannot be sent.',
+        );
+      }
+      const reason = reasonOf(failure, wiring.dispatchers.place(url));
+      return {
+        error: new ServiceError('upload.failed', `${what} failed: ${reason}`),
+        retry: !isLasting(failure),
+      };
     }
     if (failure instanceof ServiceError) {
       throw failure;

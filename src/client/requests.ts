@@ -1,12 +1,12 @@
 import { ServiceError } from '../wire/service-error';
-import { readBody, type Body, type Read } from './answer';
+import { invalid, readBody, type Body, type Read } from './answer';
 import type { Call } from './call';
 import type { Dispatchers } from './dispatchers';
 import { envelopeOf, readEnvelope, type Envelope } from './envelope';
 import {
   answerError,
   DuplicateUploadError,
-  isCertificateFault,
+  isLasting,
   reasonOf,
   statusOfCode,
   transportError,
@@ -37,6 +37,8 @@ export interface Plan extends Asked {
   repeatable: boolean;
   /** A failure that leaves open whether tokens were spent is `predict.unknown`. */
   metered?: boolean;
+  /** Where a duplicate (409) has the id to reuse. */
+  uploadId?: 'train_set_upload_id' | 'test_set_upload_id';
   /** Code of an error that comes with status 200 and says nothing more precise. */
   lateError?: 'fit.failed' | 'service.unavailable';
 }
@@ -90,7 +92,7 @@ async function attemptOnce(wiring: Wiring, call: Call, plan: Plan): Promise<{ bo
       plan.what,
     );
   } catch (error) {
-    return failed(error, call, plan);
+    return failed(error, call, plan, wiring.dispatchers.place(plan.request.url));
   }
   const took = Math.round(performance.now() - started);
   settings.log('debug', `${plan.request.method} ${plan.path} ${answer.status} in ${took} ms`);
@@ -114,9 +116,8 @@ function judged(
   secrets: Secrets,
 ): Verdict {
   const error = answerError(status, envelope, plan, secrets, afterMs);
-  if (status === 409 && envelope.duplicateId !== undefined) {
-    const { message, cause } = error;
-    return { error: new DuplicateUploadError(message, envelope.duplicateId, cause), retry: false };
+  if (status === 409 && plan.uploadId !== undefined && isDuplicate(envelope)) {
+    return { error: duplicate(error, envelope, plan.uploadId, plan.what), retry: false };
   }
   const refused = status === 429 || status === 503 || envelope.retryable === true;
   const passing = refused || status === 408 || status >= 500;
@@ -125,6 +126,24 @@ function judged(
   }
   const retry = passing && envelope.retryable !== false && (refused || plan.repeatable);
   return { error, retry, ...(refused && afterMs !== undefined && { afterMs }) };
+}
+
+function isDuplicate(envelope: Envelope): boolean {
+  return envelope.uploadIds !== undefined || /duplicate/i.test(envelope.serviceCode ?? '');
+}
+
+/** @throws ServiceError `response.invalid` for a duplicate without the id to reuse. */
+function duplicate(
+  error: ServiceError,
+  envelope: Envelope,
+  name: keyof NonNullable<Envelope['uploadIds']>,
+  what: string,
+): DuplicateUploadError {
+  const id = envelope.uploadIds?.[name];
+  if (id === undefined) {
+    throw invalid(what, `it says that the upload exists already (409), and no ${name} says which`);
+  }
+  return new DuplicateUploadError(error.message, id, error.cause);
 }
 
 /** An error that came with status 200, after the service had begun to answer. */
@@ -140,7 +159,7 @@ function judgedLate(envelope: Envelope, plan: Plan, secrets: Secrets): Verdict {
   return { error, retry: envelope.retryable === true || (status === 503 && envelope.retryable !== false) };
 }
 
-function failed(error: unknown, call: Call, plan: Plan): Verdict {
+function failed(error: unknown, call: Call, plan: Plan, place: string): Verdict {
   if (error instanceof AnswerTooLong) {
     throw new ServiceError('response.invalid', `The service's answer to the ${plan.what} is too long.`);
   }
@@ -152,12 +171,11 @@ function failed(error: unknown, call: Call, plan: Plan): Verdict {
     const over = call.over('the service gave no answer');
     throw unsure && call.ending === 'timeout' ? unknownOutcome(over.message) : over;
   }
-  const host = plan.request.url.host;
   if (unsure) {
-    throw unknownOutcome(`The ${plan.what} failed: ${reasonOf(error, host)}`);
+    throw unknownOutcome(`The ${plan.what} failed: ${reasonOf(error, place)}`);
   }
-  const retry = !isCertificateFault(error) && (plan.repeatable || !error.sent);
-  return { error: transportError(error, plan.what, host), retry };
+  const retry = !isLasting(error) && (plan.repeatable || !error.sent);
+  return { error: transportError(error, plan.what, place), retry };
 }
 
 function unknownOutcome(message: string, cause?: ServiceError['cause']): ServiceError {

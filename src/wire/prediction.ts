@@ -1,6 +1,5 @@
 import { ServiceError } from './service-error';
-import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from './types';
-import type { FullDistribution, Label, OutputType, Task } from './types';
+import type { FullDistribution, Label } from './types';
 
 /** Predictions in one form, whatever shape the service answered with. */
 export type Prediction =
@@ -14,27 +13,6 @@ export type Prediction =
   | { kind: 'quantiles'; quantiles: number[]; values: number[][] }
   /** `full`: a distribution per row; −Infinity where the service says null in logits */
   | { kind: 'full'; value: FullDistribution };
-
-export interface PredictionContext {
-  task: Task;
-  output_type?: OutputType;
-  quantiles?: readonly number[];
-  /** Rows of the test set, where known. */
-  rows?: number;
-}
-
-/**
- * Reads the `prediction` of a predict response (S 4.4; shapes as DESIGN section 4 settles them).
- * @throws ServiceError `response.invalid`, naming the place, for a shape that the request doesn't allow.
- */
-export function readPrediction(raw: unknown, context: PredictionContext): Prediction {
-  const prediction = readShape(raw, context);
-  const rows = rowCount(prediction);
-  if (context.rows !== undefined && rows !== context.rows) {
-    throw invalid('prediction', `has ${rows} rows where the test set has ${context.rows}`);
-  }
-  return prediction;
-}
 
 /** Number of rows predicted. */
 export function rowCount(prediction: Prediction): number {
@@ -145,163 +123,13 @@ export function toService(prediction: Prediction): unknown {
   return { ...rest, logits: logits.map((row) => row.map((logit) => (logit === -Infinity ? null : logit))) };
 }
 
-function readShape(raw: unknown, context: PredictionContext): Prediction {
-  const output = context.output_type ?? DEFAULT_OUTPUT_TYPE[context.task];
-  switch (output) {
-    case 'preds':
-      return { kind: 'labels', values: listOf(raw, 'prediction', isLabel, 'a label') };
-    case 'probas':
-      return { kind: 'probas', values: readProbas(raw) };
-    case 'mean':
-    case 'median':
-    case 'mode':
-      return { kind: 'numbers', values: numbers(raw, 'prediction') };
-    case 'quantiles': {
-      const quantiles = [...(context.quantiles ?? DEFAULT_QUANTILES)];
-      return { kind: 'quantiles', quantiles, values: readQuantiles(raw, quantiles.length, context.rows) };
-    }
-    case 'full':
-      return { kind: 'full', value: readFull(raw) };
-  }
-}
-
-function readProbas(raw: unknown): number[][] {
-  const values = matrix(raw, 'prediction');
-  const classes = values[0]?.length ?? 0;
-  const odd = values.findIndex((row) => row.length !== classes || row.length === 0);
-  if (odd >= 0) {
-    throw invalid(
-      `prediction[${odd}]`,
-      `has ${values[odd]!.length} probabilities where ${classes || 'some'} are due`,
-    );
-  }
-  return values;
-}
-
-/**
- * The rule for quantiles: [quantile][row]; a single quantile (or a single row) may come one-dimensional; where the
- * lengths leave only the reading [row][quantile], that one is taken.
- */
-function readQuantiles(raw: unknown, levels: number, rows: number | undefined): number[][] {
-  const path = 'prediction';
-  if (Array.isArray(raw) && raw.length > 0 && !Array.isArray(raw[0])) {
-    const flat = numbers(raw, path);
-    if (levels === 1) {
-      return [flat];
-    }
-    if (flat.length === levels && (rows === undefined || rows === 1)) {
-      return flat.map((value) => [value]);
-    }
-    throw invalid(path, `has ${flat.length} numbers in one dimension for ${levels} quantiles`);
-  }
-  const values = matrix(raw, path);
-  const inner = values[0]?.length ?? 0;
-  const odd = values.findIndex((row) => row.length !== inner);
-  if (odd >= 0) {
-    throw invalid(`${path}[${odd}]`, `has ${values[odd]!.length} numbers where ${inner} are due`);
-  }
-  if (values.length === levels && (rows === undefined || inner === rows)) {
-    return values;
-  }
-  if (inner === levels && (rows === undefined || values.length === rows)) {
-    return Array.from({ length: levels }, (_, q) => values.map((row) => row[q]!));
-  }
-  const shape = `${values.length} × ${inner}`;
-  const wanted = rows === undefined ? `${levels} quantiles` : `${levels} quantiles of ${rows} rows`;
-  throw invalid(path, `is ${shape} where ${wanted} are due`);
-}
-
-function readFull(raw: unknown): FullDistribution {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    throw invalid('prediction', 'must be an object with mean, median, mode, quantiles, borders and logits');
-  }
-  const body = raw as Record<string, unknown>;
-  const mean = numbers(body.mean, 'prediction.mean');
-  const rows = mean.length;
-  const column = (name: string) => {
-    const values = numbers(body[name], `prediction.${name}`);
-    if (values.length !== rows) {
-      throw invalid(`prediction.${name}`, `has ${values.length} rows where mean has ${rows}`);
-    }
-    return values;
-  };
-  const median = column('median');
-  const mode = column('mode');
-  const borders = numbers(body.borders, 'prediction.borders');
-  const logits = listOf(body.logits, 'prediction.logits', Array.isArray, 'an array').map((row, r) =>
-    readLogits(row as unknown[], r, borders.length - 1),
-  );
-  if (logits.length !== rows) {
-    throw invalid('prediction.logits', `has ${logits.length} rows where mean has ${rows}`);
-  }
-  const quantiles = readFullQuantiles(body.quantiles, rows);
-  return { mean, median, mode, quantiles, borders, logits };
-}
-
-function readLogits(row: unknown[], r: number, bars: number): number[] {
-  if (row.length !== bars) {
-    throw invalid(`prediction.logits[${r}]`, `has ${row.length} logits for ${bars} bars`);
-  }
-  return row.map((logit, b) => {
-    if (logit === null) {
-      return -Infinity;
-    }
-    if (typeof logit !== 'number') {
-      throw invalid(`prediction.logits[${r}][${b}]`, 'must be a number or null');
-    }
-    return logit;
-  });
-}
-
-/** The quantiles of a full distribution are the default ones unless their number says otherwise. */
-function readFullQuantiles(raw: unknown, rows: number): number[][] {
-  const values = matrix(raw, 'prediction.quantiles');
-  if (values.every((row) => row.length === rows)) {
-    return values;
-  }
-  const levels = values[0]?.length ?? 0;
-  if (values.length === rows && values.every((row) => row.length === levels)) {
-    return Array.from({ length: levels }, (_, q) => values.map((row) => row[q]!));
-  }
-  throw invalid('prediction.quantiles', `is not [quantile][row] for ${rows} rows`);
-}
-
-function matrix(raw: unknown, path: string): number[][] {
-  return listOf(raw, path, Array.isArray, 'an array of numbers').map((row, i) =>
-    numbers(row, `${path}[${i}]`),
-  );
-}
-
-function numbers(raw: unknown, path: string): number[] {
-  return listOf(raw, path, isNumber, 'a number');
-}
-
-function listOf<T>(raw: unknown, path: string, is: (value: unknown) => value is T, what: string): T[] {
-  if (!Array.isArray(raw)) {
-    throw invalid(path, raw === undefined ? 'is missing' : 'must be an array');
-  }
-  const odd = raw.findIndex((value) => !is(value));
-  if (odd >= 0) {
-    throw invalid(`${path}[${odd}]`, `must be ${what}`);
-  }
-  return raw as T[];
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number';
-}
-
-function isLabel(value: unknown): value is Label {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
 function same<K extends Prediction['kind']>(
   parts: readonly Prediction[],
   kind: K,
 ): Extract<Prediction, { kind: K }>[] {
   const odd = parts.find((part) => part.kind !== kind);
   if (odd !== undefined) {
-    throw invalid('prediction', `is ${odd.kind} in one part and ${kind} in another`);
+    throw invalidPrediction('prediction', `is ${odd.kind} in one part and ${kind} in another`);
   }
   return parts as Extract<Prediction, { kind: K }>[];
 }
@@ -310,11 +138,12 @@ function demandEqual(lists: number[][], what: string): void {
   const [first, ...others] = lists;
   for (const other of others) {
     if (other.length !== first!.length || other.some((value, i) => value !== first![i])) {
-      throw invalid('prediction', `has different ${what} in two parts of one table`);
+      throw invalidPrediction('prediction', `has different ${what} in two parts of one table`);
     }
   }
 }
 
-function invalid(path: string, message: string): ServiceError {
+/** The error of a prediction that is not what it should be. */
+export function invalidPrediction(path: string, message: string): ServiceError {
   return new ServiceError('response.invalid', `The service's answer is malformed: ${path} ${message}.`);
 }

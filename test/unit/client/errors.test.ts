@@ -110,6 +110,38 @@ describe('client: what an answer means', () => {
       await rejection(client.estimateCost({ operation: 'predict' }), 'response.invalid');
     }));
 
+  it('a duplicate without the id to reuse is response.invalid', () =>
+    withService({}, {}, async (service, client) => {
+      const upload = () => client.uploadTrainSet({ x: xOf([1]), y: yOf(['a']) });
+      for (const body of [
+        { message: 'Duplicate', error_code: 'DUPLICATE_TRAIN_SET_UPLOAD' },
+        { message: 'Duplicate', train_set_upload_id: 'that one', error_code: 'DUPLICATE_TRAIN_SET_UPLOAD' },
+        { message: 'Duplicate', test_set_upload_id: id },
+      ]) {
+        service.fault('prepare_train_set_upload', () => ({ status: 409, body }));
+        const error = await rejection(upload(), 'response.invalid');
+        assert.match(error.message, /no train_set_upload_id says which/);
+      }
+      const body = { message: 'Locked', error_code: 'CONFLICT' };
+      service.fault('prepare_train_set_upload', () => ({ status: 409, body }));
+      await rejection(upload(), 'duplicate');
+    }));
+
+  it('upload headers that HTTP cannot carry are response.invalid, and are not tried again', () =>
+    withService({}, {}, async (service, client) => {
+      const info = {
+        signed_urls: [`${service.url}/signed/a`],
+        expires_at: 1,
+        required_headers: { 'x-a': 'b\r\nc: d' },
+      };
+      service.fault('prepare_train_set_upload', () => ({ patch: { x_train_info: info } }));
+      const error = await rejection(
+        client.uploadTrainSet({ x: xOf([1]), y: yOf(['a']) }),
+        'response.invalid',
+      );
+      assert.match(error.message, /headers that cannot be sent/);
+    }));
+
   it('takes unknown fields, and values of enums that the specification does not list', () =>
     withService({}, {}, async (service, client) => {
       const request = await ready(client);

@@ -205,6 +205,36 @@ describe('client: ways to the service', () => {
     }
   });
 
+  describe('proxies that fail', () => {
+    for (const scheme of ['http', 'https']) {
+      it(`to ${scheme}: one that wants a password, and one that is not there, are named`, async () => {
+        const proxy = createServer((_, res) => res.writeHead(407).end());
+        proxy.on('connect', (_, socket: Socket) => socket.end('HTTP/1.1 407 Who are you\r\n\r\n'));
+        const port = await listening(proxy);
+        const client = () =>
+          new ServiceClient({
+            baseUrl: `${scheme}://api.test`,
+            token: 't',
+            retries: 0,
+            proxy: { url: `http://user:wrong-1234@127.0.0.1:${port}` },
+          });
+        const id = '00000000-0000-4000-8000-000000000000';
+        const predict = { test_set_upload_id: id, fitted_train_set_id: id, task: 'regression' } as const;
+        const first = client();
+        const refused = await rejection(first.predict(predict), 'service.unavailable');
+        assert.match(refused.message, /the proxy before api\.test.*Check the proxy and its password/);
+        assert.doesNotMatch(refused.message, /wrong-1234/);
+        await first.close();
+        proxy.closeAllConnections();
+        await new Promise((resolve) => proxy.close(resolve));
+        const second = client();
+        const gone = await rejection(second.predict(predict), 'service.unavailable');
+        assert.match(gone.message, new RegExp(`127.0.0.1:${port} \\(the proxy before api.test`));
+        await second.close();
+      });
+    }
+  });
+
   describe('TLS', () => {
     const server = { key: pem('server.key.pem'), cert: pem('server.pem'), ca: pem('ca.pem') };
 

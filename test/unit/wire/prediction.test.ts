@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
   joinPredictions,
-  readPrediction,
   rowCount,
   slicePrediction,
   toService,
   type Prediction,
-  type PredictionContext,
 } from '../../../dist/src/wire/prediction';
+import { readPrediction, type PredictionContext } from '../../../dist/src/wire/read-prediction';
 import { ServiceError } from '../../../dist/src/wire/service-error';
 
 const regression = (rest: Partial<PredictionContext> = {}): PredictionContext => ({
@@ -156,6 +155,17 @@ describe('wire: shapes of a prediction', () => {
       [-Infinity, 0.5, -Infinity],
     ]);
     assert.deepEqual(toService(prediction), full);
+  });
+
+  it('reads a full distribution of the deprecated route, which may lack the bars or be plain numbers', () => {
+    const context = regression({ output_type: 'full', legacy: true });
+    const { borders, logits, ...rest } = full;
+    assert.deepEqual(readPrediction({ ...rest, ei: [0], pi: [0] }, context), {
+      kind: 'full',
+      value: { ...rest, borders: [], logits: [[], []] },
+    });
+    assert.deepEqual(readPrediction({ ...rest, borders, logits }, context).kind, 'full');
+    assert.deepEqual(readPrediction([1, 2], context), { kind: 'numbers', values: [1, 2] });
   });
 
   it('refuses a malformed answer, naming the place', () => {
