@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { profileTable } from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
@@ -6,7 +7,7 @@ import type { Context } from './context';
 import { CostEstimates } from './cost';
 import { limitSetOf, testExcess, trainExcess } from './limits';
 import { LimitsCache } from './limits-cache';
-import { linkedController } from './linked';
+import { linkedController, untilAborted } from './linked';
 import type { ModelCards } from './model-cards';
 import { Predictor } from './predictor';
 import { Slots } from './slots';
@@ -39,6 +40,9 @@ export interface ConnectionOptions {
   concurrency?: number;
   log?: (level: 'debug' | 'warn', text: string) => void;
 }
+
+/** How long `close` waits for a client that is being made. */
+const OPENING_MS = 2000;
 
 /** What one config node holds: client, limits cache, model cards, predict slots. */
 export class Connection {
@@ -158,10 +162,12 @@ export class Connection {
     await Promise.allSettled(this.working);
     const opened = this.opened;
     this.opened = undefined;
-    await opened?.then(
+    const closed = opened?.then(
       (client) => client.close(),
       () => undefined,
     );
+    // A client that is still being made closes itself when it is there.
+    await Promise.race([closed, sleep(OPENING_MS, undefined, { ref: false })]);
     await this.cards.flush();
   }
 
@@ -178,7 +184,7 @@ export class Connection {
       this.opened = undefined;
       throw error;
     });
-    return this.opened;
+    return untilAborted(this.opened, this.closing.signal);
   }
 
   /** Runs something that ends with the connection: an abort settles it at once. Answers ServiceErrors only. */
@@ -196,17 +202,10 @@ export class Connection {
       unlink();
     };
     working.then(stop, stop);
-    let onAbort = (): void => undefined;
-    const aborted = new Promise<never>((_, reject) => {
-      onAbort = () => reject(closedError());
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
     try {
-      return await Promise.race([working, aborted]);
+      return await untilAborted(working, signal);
     } catch (error) {
       throw signal.aborted ? closedError() : toServiceError(error);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
     }
   }
 }

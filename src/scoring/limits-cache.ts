@@ -1,6 +1,7 @@
 import type { ModelLimits } from '../wire/types';
 import { toServiceError } from '../wire/service-error';
 import type { ClientPort } from './client-port';
+import { untilAborted } from './linked';
 
 const FRESH_MS = 3_600_000;
 /** After a failure, checks do without limits for so long before the service is asked again. */
@@ -56,7 +57,7 @@ export class LimitsCache {
       return NO_LIMITS;
     }
     try {
-      return await this.readForChecks();
+      return await untilAborted(this.readForChecks(), signal);
     } catch {
       signal?.throwIfAborted();
       return NO_LIMITS;

@@ -20,3 +20,27 @@ export function linkedController(...signals: (AbortSignal | undefined)[]): {
     },
   };
 }
+
+/** The promise's result, unless the signal aborts first: for work that others share, so that it cannot be aborted. */
+export async function untilAborted<Result>(
+  promise: Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (signal === undefined) {
+    return promise;
+  }
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new DOMException('This operation was aborted', 'AbortError'));
+    if (signal.aborted) {
+      onAbort();
+    } else {
+      signal.addEventListener('abort', onAbort, { once: true });
+    }
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
