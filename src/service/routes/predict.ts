@@ -11,7 +11,7 @@ import {
 import { invalid, notFound, Refusal } from '../refusal';
 import type { ModelEntry } from '../store/entries';
 import { MODEL_FILE } from '../store/store';
-import { fileName } from '../store/uploads';
+import { fileRef } from '../store/uploads';
 import { MODEL_VERSION, PACKAGE_VERSION } from '../version';
 import type { PredictJob, PredictOutcome } from '../work/jobs';
 import { accept, type Route, type ServiceContext } from './context';
@@ -35,20 +35,16 @@ export const predict: Route = {
           `${upload.entry.fittedId ?? ''}, not for ${model.id}.`,
       );
     }
-    const { x } = upload.entry;
-    upload.pins += 1;
-    try {
-      const outcome = await score(context, model, {
-        x: { file: path.join(upload.folder, fileName('x', x)), format: x.format },
+    const outcome = await uploads.reading(upload, () =>
+      score(context, model, {
+        x: fileRef(upload, 'x'),
         outputType: request.output_type ?? DEFAULT_OUTPUT_TYPE[request.task],
         quantiles: request.quantiles ?? DEFAULT_QUANTILES,
         signal: abortedWith(res),
-      });
-      const metadata = toWireMetadata(metadataOf(model, request, outcome), { apiName });
-      return { status: 200, body: joinJson(outcome.json, metadata) };
-    } finally {
-      upload.pins -= 1;
-    }
+      }),
+    );
+    const metadata = toWireMetadata(metadataOf(model, request, outcome), { apiName });
+    return { status: 200, body: joinJson(outcome.json, metadata) };
   },
 };
 

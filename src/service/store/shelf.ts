@@ -16,6 +16,8 @@ export interface Shelved<E> {
   /** Bytes on disk. */
   bytes: number;
   lastUsedAt: number;
+  /** False while nobody has read the files since the last start: a power cut may have left other bytes. */
+  verified: boolean;
   /** Work under way that reads these files; they are not dropped meanwhile. */
   pins: number;
 }
@@ -77,7 +79,14 @@ export class Shelf<E extends { id: string; createdAt: number }> {
       }
     }
     const used = (await stat(path.join(folder, index))).mtimeMs;
-    this.items.set(id, { entry: value, folder, bytes: sum(files), lastUsedAt: used, pins: 0 });
+    this.items.set(id, {
+      entry: value,
+      folder,
+      bytes: sum(files),
+      lastUsedAt: used,
+      verified: false,
+      pins: 0,
+    });
   }
 
   /** A new empty folder for an id. */
@@ -92,7 +101,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     const text = JSON.stringify(entry);
     await writeFileAtomic(path.join(folder, this.options.index), text, durable);
     const bytes = sum(this.options.filesOf(entry));
-    const item: Shelved<E> = { entry, folder, bytes, lastUsedAt: Date.now(), pins: 0 };
+    const item: Shelved<E> = { entry, folder, bytes, lastUsedAt: Date.now(), verified: true, pins: 0 };
     this.items.set(entry.id, item);
     return item;
   }

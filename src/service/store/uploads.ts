@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { notFound, Refusal } from '../refusal';
 import type { PartName, SetKind, UploadEntry, UploadPart } from './entries';
+import type { FileRef } from '../work/jobs';
 import { PartWriter } from './part-writer';
 import type { Shelf, Shelved } from './shelf';
 
@@ -150,6 +151,25 @@ export class Uploads {
     throw notFound(`There is no ${set} set upload ${id}: upload it again.`);
   }
 
+  /**
+   * Work that reads an upload's files, which stay meanwhile. Where they turn out to be damaged the upload is set
+   * aside, and the client is asked for a new one.
+   */
+  async reading<R>(item: Shelved<UploadEntry>, work: () => Promise<R>): Promise<R> {
+    item.pins += 1;
+    try {
+      const result = await work();
+      item.verified = true;
+      return result;
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.body.errorCode !== 'UPLOAD_DAMAGED') throw error;
+      await this.shelf.setAside(item.entry.id, item.folder, error.message);
+      throw notFound(error.message);
+    } finally {
+      item.pins -= 1;
+    }
+  }
+
   /** Removes uploads whose URLs ran out, and the oldest waiting ones beyond a bound. */
   sweep(now = Date.now()): void {
     let surplus = this.pending.size - MAX_PENDING;
@@ -184,6 +204,14 @@ export class Uploads {
       keys.delete(key);
     }
   }
+}
+
+/** A part's file as the workers read it; checked by them the first time after a start. */
+export function fileRef(item: Shelved<UploadEntry>, part: PartName): FileRef {
+  const info = item.entry[part]!;
+  const file = path.join(item.folder, fileName(part, info));
+  const crc = item.verified ? undefined : info.arrived?.crc;
+  return { file, format: info.format, ...(crc === undefined ? {} : { crc }) };
 }
 
 /** Name of a part's file in its folder. */

@@ -1,8 +1,17 @@
+import { createReadStream } from 'node:fs';
 import type { FeatureColumn } from '../../learner';
-import { cellsOf, type ColumnBatch, type ColumnData, readTableFile } from '../../table';
-import type { ColumnType, FileFormat } from '../../table/types';
-import { invalid } from '../refusal';
+import {
+  cellsOf,
+  type ColumnBatch,
+  type ColumnData,
+  crc32c,
+  crc32cToBase64,
+  readTableFile,
+} from '../../table';
+import type { ColumnType } from '../../table/types';
+import { invalid, Refusal } from '../refusal';
 import type { FeatureShape } from '../store/entries';
+import type { FileRef } from './jobs';
 
 /** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */
 export function kindOf(type: ColumnType): FeatureShape['kind'] {
@@ -32,12 +41,11 @@ export interface Features {
  * @throws Refusal 422: unreadable file, no rows, over a bound, columns missing, or a value of the wrong type
  */
 export async function readFeatures(
-  file: string,
-  format: FileFormat,
+  file: FileRef,
   bounds: ColumnBounds,
   wanted?: readonly FeatureShape[],
 ): Promise<Features> {
-  const content = await openFile(file, format);
+  const content = await openFile(file);
   const names = content.columns.map((column) => column.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw invalid(`The file has two columns named "${twice}".`);
@@ -70,13 +78,32 @@ export async function readFeatures(
   };
 }
 
-/** @throws Refusal 422 */
-export async function openFile(file: string, format: FileFormat): ReturnType<typeof readTableFile> {
+/** @throws Refusal 422 for a file that cannot be read; one with code UPLOAD_DAMAGED for other bytes than uploaded */
+export async function openFile({ file, format, crc }: FileRef): ReturnType<typeof readTableFile> {
+  if (crc !== undefined) await verify(file, crc);
   try {
     return await readTableFile(file, format);
   } catch (error) {
     throw unreadable(format, error);
   }
+}
+
+async function verify(file: string, expected: string): Promise<void> {
+  let crc = 0;
+  try {
+    for await (const data of createReadStream(file) as AsyncIterable<Buffer>) crc = crc32c(data, crc);
+  } catch (error) {
+    throw damaged((error as Error).message);
+  }
+  if (crc32cToBase64(crc) !== expected) throw damaged('its checksum is wrong');
+}
+
+function damaged(reason: string): Refusal {
+  return new Refusal({
+    status: 404,
+    errorCode: 'UPLOAD_DAMAGED',
+    message: `The uploaded file cannot be read any more (${reason}): upload it again.`,
+  });
 }
 
 /** The batches of a file. @throws Refusal 422 where the file turns out to be damaged */

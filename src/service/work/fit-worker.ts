@@ -28,8 +28,8 @@ async function fit(job: FitJob, progress: (fraction: number) => void): Promise<J
     cells: limits.train_set_max_cells,
     columns: limits.max_cols,
   };
-  const y = await readTarget(job.y.file, job.y.format, job.task, limits.max_classes);
-  const x = await readFeatures(job.x.file, job.x.format, bounds);
+  const y = await readTarget(job.y, job.task, limits.max_classes);
+  const x = await readFeatures(job.x, bounds);
   if (x.rows !== y.rows) {
     throw invalid(`The feature file has ${x.rows} rows and the target file ${y.rows}; they must be equal.`);
   }

@@ -6,9 +6,10 @@ import type { TrainOptions } from '../../learner';
 import type { FitRequest } from '../../wire/types';
 import type { ServiceLimits } from '../limits';
 import type { Log } from '../options';
-import type { ModelEntry, Task } from '../store/entries';
+import type { ModelEntry, Task, UploadEntry } from '../store/entries';
+import type { Shelved } from '../store/shelf';
 import { MODEL_FILE, type Store } from '../store/store';
-import { fileName } from '../store/uploads';
+import { fileRef } from '../store/uploads';
 import type { FitJob, FitOutcome, ModelRef } from './jobs';
 import { canonical } from './canonical';
 import type { WorkerPool } from './pool';
@@ -96,43 +97,49 @@ export class Fits {
     const { uploads, models } = this.store;
     const id = state.fitted_train_set_id;
     const upload = uploads.get(state.train_set_upload_id, 'train');
-    const { x, y } = upload.entry;
-    upload.pins += 1;
     let folder: string | undefined;
     try {
       folder = models.makeFolder(id);
-      const worthIt = (x.arrived?.bytes ?? 0) >= HELPED_BYTES;
-      const helpers = worthIt ? Math.max(0, this.pool.spare - 1) : 0;
-      const lines = Array.from({ length: helpers }, () => new MessageChannel());
-      const job: FitJob = {
-        kind: 'fit',
-        x: { file: path.join(upload.folder, fileName('x', x)), format: x.format },
-        y: { file: path.join(upload.folder, fileName('y', y!)), format: y!.format },
-        task: request.task,
-        options: trainOptions(request),
-        limits: this.limits,
-        modelFile: path.join(folder, MODEL_FILE),
-        helpers: lines.map(({ port1 }) => port1),
-      };
+      const modelFile = path.join(folder, MODEL_FILE);
       this.log('debug', `Fit ${id} of ${upload.entry.id} starts.`);
-      const done = this.pool.run<FitOutcome>(job, {
-        transfer: job.helpers,
-        onProgress: (fraction) => (state.progress = fraction),
-      });
-      for (const { port2 } of lines) this.assist(port2);
-      const outcome = await done;
+      const outcome = await uploads.reading(upload, () => this.start(request, upload, modelFile, state));
       const entry = modelEntry(id, key, request, outcome);
       await models.put(entry, folder, true);
       this.log('debug', `Fit ${id} took ${Date.now() - state.started_at} ms.`);
-      this.onFitted({ id, file: job.modelFile, crc: entry.crc });
+      this.onFitted({ id, file: modelFile, crc: entry.crc });
       await this.store.trim();
       return entry;
     } catch (error) {
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
       throw error;
-    } finally {
-      upload.pins -= 1;
     }
+  }
+
+  private start(
+    request: FitRequest,
+    upload: Shelved<UploadEntry>,
+    modelFile: string,
+    state: FitUnderWay,
+  ): Promise<FitOutcome> {
+    const worthIt = (upload.entry.x.arrived?.bytes ?? 0) >= HELPED_BYTES;
+    const helpers = worthIt ? Math.max(0, this.pool.spare - 1) : 0;
+    const lines = Array.from({ length: helpers }, () => new MessageChannel());
+    const job: FitJob = {
+      kind: 'fit',
+      x: fileRef(upload, 'x'),
+      y: fileRef(upload, 'y'),
+      task: request.task,
+      options: trainOptions(request),
+      limits: this.limits,
+      modelFile,
+      helpers: lines.map(({ port1 }) => port1),
+    };
+    const done = this.pool.run<FitOutcome>(job, {
+      transfer: job.helpers,
+      onProgress: (fraction) => (state.progress = fraction),
+    });
+    for (const { port2 } of lines) this.assist(port2);
+    return done;
   }
 
   /** A spare thread helps with the folds; without it the fit takes longer, that is all. */

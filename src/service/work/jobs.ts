@@ -8,10 +8,18 @@ import type { FeatureShape, Task } from '../store/entries';
 /** What the fit threads are asked to do: a whole fit, or to help one with its folds. */
 export type FitTask = FitJob | AssistJob;
 
+/** An uploaded file. */
+export interface FileRef {
+  file: string;
+  format: FileFormat;
+  /** CRC32C that its bytes must have; left out where they were checked since the service started. */
+  crc?: string;
+}
+
 export interface FitJob {
   kind: 'fit';
-  x: { file: string; format: FileFormat };
-  y: { file: string; format: FileFormat };
+  x: FileRef;
+  y: FileRef;
   task: Task;
   options: TrainOptions;
   limits: ServiceLimits;
@@ -49,7 +57,7 @@ export interface PredictJob {
   kind: 'predict';
   model: ModelRef;
   features: FeatureShape[];
-  x: { file: string; format: FileFormat };
+  x: FileRef;
   outputType: OutputType;
   quantiles: readonly number[];
   limits: ServiceLimits;

@@ -26,7 +26,7 @@ async function score(job: PredictJob): Promise<JobResult> {
       ? Math.min(limits.test_set_max_rows, limits.test_set_max_rows_w_full_regression_output)
       : limits.test_set_max_rows;
   const bounds = { rows, cells: limits.test_set_max_cells, columns: limits.max_cols };
-  const features = await readFeatures(job.x.file, job.x.format, bounds, job.features);
+  const features = await readFeatures(job.x, bounds, job.features);
   let json: Uint8Array<ArrayBuffer>;
   try {
     const result = predict(model, features.columns, features.rows);

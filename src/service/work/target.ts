@@ -1,9 +1,10 @@
 import type { Target } from '../../learner';
 import { cellsOf, labelAt, type ColumnBatch, type ColumnData } from '../../table';
-import type { ColumnType, FileFormat, Label } from '../../table/types';
+import type { ColumnType, Label } from '../../table/types';
 import { invalid } from '../refusal';
 import type { Task } from '../store/entries';
 import { openFile, readAll } from './columns';
+import type { FileRef } from './jobs';
 
 export interface ReadTarget {
   name: string;
@@ -16,13 +17,8 @@ export interface ReadTarget {
  *
  * @throws Refusal 422: not one column, missing or infinite values, text or dates to regress on, too many classes
  */
-export async function readTarget(
-  file: string,
-  format: FileFormat,
-  task: Task,
-  maxClasses: number,
-): Promise<ReadTarget> {
-  const content = await openFile(file, format);
+export async function readTarget(file: FileRef, task: Task, maxClasses: number): Promise<ReadTarget> {
+  const content = await openFile(file);
   const [column, ...others] = content.columns;
   if (column === undefined || others.length > 0) {
     throw invalid(`The target file has ${content.columns.length} columns; it must have exactly one.`);

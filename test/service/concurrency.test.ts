@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, flowers, Harness, line } from './harness';
+
+describe('Service: many at once', () => {
+  let h: Harness;
+  before(async () => {
+    h = await Harness.start({ fitThreads: 2, predictThreads: 2 });
+  });
+  after(() => h.stop());
+
+  it('goes on predicting while fits keep every fit thread busy, and ends them all', async function () {
+    this.timeout(60_000);
+    const { x, y } = flowers();
+    const small = await h.fit(x, y, 'classification');
+    const big = line(6_000);
+    const upload = await h.uploadTrain(big.x, big.y);
+    let fitting = 6;
+    const fits = Array.from({ length: fitting }, (_, seed) =>
+      h
+        .post('fit', { train_set_upload_id: upload, task: 'regression', svc_config: { random_state: seed } })
+        .finally(() => (fitting -= 1)),
+    );
+    let predicted = 0;
+    let most = 0;
+    while (fitting > 0) {
+      const answer = await h.predict(small, x, 'classification');
+      assert.equal(answer.status, 200);
+      if (fitting > 0) predicted += 1;
+      const status = (await h.get('get_service_status')).body;
+      most = Math.max(most, status.fits.length);
+    }
+    const answers = await Promise.all(fits);
+    assert.ok(answers.every((answer) => answer.status === 200));
+    assert.equal(new Set(answers.map((answer) => answer.body.fitted_train_set_id)).size, 6);
+    assert.ok(most > 2 && most <= 6, `${most} fits were seen`);
+    assert.ok(predicted >= 10, `${predicted} predicts while fits ran`);
+  });
+
+  it('gives every one of many predicts its own rows', async () => {
+    const { x, y } = line(200);
+    const fitted = await h.fit(x, y, 'regression');
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, i) =>
+        h.predict(fitted, `a,b\n${`${i % 50},1\n`.repeat((i % 7) + 1)}`, 'regression'),
+      ),
+    );
+    const alone = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => h.predict(fitted, `a,b\n${i},1\n`, 'regression')),
+    );
+    answers.forEach((answer: Answer, i) => {
+      const expected = alone[i % 50]!.body.prediction[0] as number;
+      assert.deepEqual(answer.body.prediction, Array((i % 7) + 1).fill(expected));
+    });
+  });
+
+  it('fits the same whether threads help or not', async function () {
+    this.timeout(60_000);
+    // Large enough for helpers; one of the two services has no thread to spare.
+    const { x, y } = line(30_000);
+    const alone = await Harness.start({ fitThreads: 1 });
+    try {
+      const predictions = [];
+      for (const service of [alone, h]) {
+        const id = await service.fit(x, y, 'regression', {});
+        predictions.push((await service.predict(id, line(100).x, 'regression')).body.prediction);
+      }
+      assert.deepEqual(predictions[1], predictions[0]);
+    } finally {
+      await alone.stop();
+    }
+  });
+
+  it('answers after a restart as before it, from the same ids', async () => {
+    const { x, y } = flowers();
+    const first = await Harness.start();
+    const train = await first.uploadTrain(x, y);
+    const ask = { train_set_upload_id: train, task: 'classification' };
+    const fitted = (await first.post('fit', ask)).body.fitted_train_set_id as string;
+    const test = await first.uploadTest(fitted, x);
+    const predict = {
+      test_set_upload_id: test,
+      fitted_train_set_id: fitted,
+      task_config: { task: 'classification' },
+    };
+    const before = await first.post('predict', predict);
+    await first.stop(true);
+    const second = await Harness.start({ dataDir: first.folder });
+    try {
+      const after = await second.post('predict', predict);
+      assert.deepEqual(after.body, before.body);
+      const again = await second.post('fit', ask);
+      assert.deepEqual([again.body.fitted_train_set_id, again.body.reused], [fitted, true]);
+      const forced = await second.post('fit', { ...ask, force_refit: true });
+      assert.equal(forced.status, 200, 'the train set is still there');
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('sets damaged files aside when they are asked for, and says what to do again', async () => {
+    const { x, y } = flowers();
+    const log: string[] = [];
+    const options = { log: (level: string, text: string) => void log.push(`${level} ${text}`) };
+    const first = await Harness.start(options);
+    const train = await first.uploadTrain(x, y);
+    const fitted = await first.fit(x, y, 'classification');
+    const sound = await first.fit(x, y, 'classification', { force_refit: true });
+    const test = await first.uploadTest(sound, x);
+    await first.stop(true);
+    const spoil = async (...parts: string[]) => {
+      const file = path.join(first.folder, ...parts);
+      await writeFile(file, Buffer.alloc((await stat(file)).size, 1));
+    };
+    await spoil('models', fitted, 'model.bin');
+    await spoil('uploads', train, 'y.csv');
+    await spoil('uploads', test, 'x.csv');
+    const second = await Harness.start({ ...options, dataDir: first.folder });
+    try {
+      const model = await second.predict(fitted, x, 'classification');
+      assert.equal(model.status, 404);
+      assert.match(model.body.message, /fit it again/);
+      const upload = await second.post('fit', {
+        train_set_upload_id: train,
+        task: 'classification',
+        force_refit: true,
+      });
+      assert.equal(upload.status, 404);
+      assert.match(upload.body.message, /upload it again/);
+      const rows = await second.post('predict', {
+        test_set_upload_id: test,
+        fitted_train_set_id: sound,
+        task_config: { task: 'classification' },
+      });
+      assert.equal(rows.status, 404);
+      assert.equal((await second.predict(sound, x, 'classification')).status, 200);
+      assert.equal(log.filter((text) => text.startsWith('warn Set aside as damaged')).length, 3);
+      const names = await Promise.all(
+        ['models', 'uploads'].map((shelf) => readdir(path.join(first.folder, shelf))),
+      );
+      assert.equal(names.flat().filter((name) => name.endsWith('.corrupt')).length, 3);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('answers 429 when too many fits wait', async function () {
+    this.timeout(60_000);
+    const one = await Harness.start({ fitThreads: 1 });
+    try {
+      const { x, y } = line(3_000);
+      const upload = await one.uploadTrain(x, y);
+      const fits = Array.from({ length: 80 }, (_, seed) =>
+        one.post('fit', {
+          train_set_upload_id: upload,
+          task: 'regression',
+          svc_config: { random_state: seed },
+        }),
+      );
+      const refused = await Promise.race(
+        fits.map(async (fit) =>
+          (await fit).status === 429 ? fit : sleep(60_000, undefined, { ref: false }),
+        ),
+      );
+      assert.ok(refused !== undefined);
+      assert.equal(refused.headers.get('retry-after'), '1');
+      assert.equal(refused.body.code, 'rate.limit.exceeded');
+      await one.stop();
+      const rest = await Promise.allSettled(fits);
+      assert.equal(rest.length, 80, 'all of them are answered or cut off at close');
+    } finally {
+      await one.stop();
+    }
+  });
+});
