@@ -47,7 +47,7 @@ describe('the package as npm packs it', function () {
 
   it('holds nothing else: no sources, tests, maps, benches or state', () => {
     const known =
-      /^(dist\/(src|nodes)\/.+\.(js|d\.ts|html|json|svg)|examples\/.+\.json|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+      /^(dist\/(src|nodes)\/.+\.(js|d\.ts|html|json|svg)|examples\/.+\.json|resources\/editor\.js|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
     assert.deepEqual(
       files.filter((file) => !known.test(file)),
       [],

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { installedPackage } from '../helpers/packed';
+import { startStrictService, type StrictOptions, type StrictService } from '../helpers/strict-service';
+
+interface Dialect {
+  apiName: string;
+  fitRequest: 'task_config' | 'flat';
+  fileInfo: 'schema' | 'sample';
+}
+
+/** POST /fit, /predict/<output type> and /upload, each answering with the message that came out, or its error. */
+function flow(service: StrictService, dialect: Dialect): FlowNode[] {
+  const table = { z: 't', config: 'c', table: 'payload', tableType: 'msg' };
+  const body = 'msg.payload = msg.payload.table ?? msg.payload; return msg;';
+  const route = (name: string, next: string): FlowNode[] => [
+    { id: `in-${name}`, type: 'http in', z: 't', url: `/${name}`, method: 'post', wires: [[`body-${name}`]] },
+    { id: `body-${name}`, type: 'function', z: 't', func: body, outputs: 1, wires: [[next]] },
+  ];
+  const predict = (name: string, properties: Record<string, unknown>): FlowNode[] => [
+    ...route(name, name),
+    { id: name, type: 'tabular-predict', ...table, property: 'p', ...properties, wires: [['answer']] },
+  ];
+  return [
+    { id: 't', type: 'tab', label: 'strict' },
+    {
+      id: 'c',
+      type: 'tabular-config',
+      name: '',
+      service: 'hosted',
+      baseUrl: service.url,
+      ...dialect,
+      credentials: { token: service.token },
+    },
+    ...route('fit', 'fit'),
+    {
+      id: 'fit',
+      type: 'tabular-fit',
+      ...table,
+      target: 'y',
+      model: 'numbers',
+      task: 'regression',
+      wires: [['answer']],
+    },
+    ...route('fit-kind', 'fit-kind'),
+    { id: 'fit-kind', type: 'tabular-fit', ...table, target: 'kind', model: 'kinds', wires: [['answer']] },
+    ...predict('mean', { model: 'numbers' }),
+    ...predict('quantiles', { model: 'numbers', outputType: 'quantiles', quantiles: '0.1,0.5,0.9' }),
+    ...predict('full', { model: 'numbers', outputType: 'full' }),
+    ...predict('probas', { model: 'kinds' }),
+    ...predict('preds', { model: 'kinds', outputType: 'preds' }),
+    ...route('limits', 'limits'),
+    { id: 'limits', type: 'tabular-limits', ...table, check: true, wires: [['answer'], ['answer']] },
+    ...route('cost', 'cost'),
+    {
+      id: 'cost',
+      type: 'tabular-cost',
+      ...table,
+      operation: 'predict',
+      modelVersion: 'v2',
+      nEstimators: 4,
+      wires: [['answer']],
+    },
+    { id: 'caught', type: 'catch', z: 't', scope: null, uncaught: false, wires: [['failed']] },
+    {
+      id: 'failed',
+      type: 'function',
+      z: 't',
+      func: 'msg.statusCode = 500; return msg;',
+      outputs: 1,
+      wires: [['answer']],
+    },
+    {
+      id: 'answer',
+      type: 'function',
+      z: 't',
+      func: 'const { req, res, ...rest } = msg; return { ...msg, payload: rest };',
+      outputs: 1,
+      wires: [['out']],
+    },
+    { id: 'out', type: 'http response', z: 't', statusCode: '', headers: {}, wires: [] },
+  ];
+}
+
+/** A table of whole `id`s with columns of every kind; the stand-in predicts from the id. */
+function rows(ids: number[]): Record<string, unknown>[] {
+  return ids.map((id) => ({
+    id,
+    'a number': id % 7 === 0 ? null : id / 3,
+    text: ['älpha', 'b,"eta"', '😀 x\ny', ''][id % 4],
+    flag: id % 2 === 0,
+    constructor: id,
+  }));
+}
+
+const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
+
+interface Answer {
+  payload: { id: number; p: unknown }[] | { id: number; p: unknown };
+  prediction: unknown;
+  metadata: { test_set_num_rows: number; task: string };
+  model_name: string;
+  fitted_train_set_id: string;
+  model: { task: string; classes?: string[] };
+  limits?: unknown;
+  limits_exceeded?: unknown;
+  estimated_cost?: number;
+}
+
+const DIALECTS: { dialect: Dialect; options: StrictOptions }[] = [
+  { dialect: { apiName: 'svc', fitRequest: 'task_config', fileInfo: 'schema' }, options: {} },
+  {
+    dialect: { apiName: 'acme', fitRequest: 'flat', fileInfo: 'sample' },
+    options: { chunks: 3, fitMs: 1500 },
+  },
+];
+
+for (const { dialect, options } of DIALECTS) {
+  describe(`the packed package in a real Node-RED, against a strict service (${dialect.apiName})`, function () {
+    this.timeout(120_000);
+    let service: StrictService;
+    let red: RealNodeRed;
+
+    before(async () => {
+      service = await startStrictService({ ...options, ...dialect });
+      red = await startNodeRed({
+        flows: [],
+        link: { 'node-red-contrib-tabular-prediction': installedPackage() },
+      });
+      await red.deploy(flow(service, dialect));
+    });
+
+    after(async () => {
+      assert.doesNotMatch(red.log(), new RegExp(service.token));
+      await red.stop();
+      await service.close();
+    });
+
+    afterEach(() => assert.deepEqual(service.breaches, []));
+
+    async function post(route: string, table: unknown): Promise<Answer> {
+      const answer = await fetch(`${red.url}/${route}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ table }),
+      });
+      const body = await answer.text();
+      assert.equal(answer.status, 200, body);
+      return JSON.parse(body) as Answer;
+    }
+
+    it('fits a regressor and a classifier', async () => {
+      const train = rows(range(0, 300)).map((row, i) => ({ ...row, y: i / 2, kind: ['c', 'a', 'b'][i % 3] }));
+      const [numbers, kinds] = await Promise.all([post('fit', train), post('fit-kind', train)]);
+      assert.match(numbers.fitted_train_set_id, /^[0-9a-f-]{36}$/);
+      const cards = [numbers.model, kinds.model];
+      assert.deepEqual(
+        cards.map((card) => card.task),
+        ['regression', 'classification'],
+      );
+      assert.deepEqual(cards[1]!.classes, ['a', 'b', 'c']);
+      assert.equal(service.seen('put').length, 4 * (options.chunks ?? 1));
+    });
+
+    it('gives each of 300 messages at once its own prediction and its own metadata', async () => {
+      const answers = await Promise.all(
+        range(1000, 300).map(async (id) => ({ id, answer: await post('mean', rows([id])[0]) })),
+      );
+      for (const { id, answer } of answers) {
+        const [row] = [answer.payload].flat();
+        assert.deepEqual([row!.id, row!.p], [id, id]);
+        assert.deepEqual(answer.prediction, [id]);
+        assert.equal(answer.metadata.test_set_num_rows, 1);
+        assert.equal(answer.model_name, 'numbers');
+      }
+      assert.ok(service.seen('predict').length < 300, 'messages that waited went together');
+    });
+
+    it('keeps tables of many sizes apart, for every output type', async () => {
+      const outputs = ['mean', 'quantiles', 'full', 'probas', 'preds'];
+      await Promise.all(
+        range(0, 40).map(async (i) => {
+          const output = outputs[i % outputs.length]!;
+          const ids = range(i * 1000, 1 + ((i * 37) % 90));
+          const answer = await post(output, rows(ids));
+          const extra =
+            output === 'quantiles'
+              ? { quantiles: [0.1, 0.5, 0.9] }
+              : output.startsWith('pr')
+                ? { classes: ['a', 'b', 'c'] }
+                : {};
+          const expected: unknown = JSON.parse(JSON.stringify(service.predictionFor(ids, output, extra)));
+          assert.deepEqual(answer.prediction, expected, output);
+          assert.deepEqual(
+            [answer.payload].flat().map((row) => row.id),
+            ids,
+          );
+          assert.equal(answer.metadata.test_set_num_rows, ids.length);
+        }),
+      );
+    });
+
+    it('takes columns, a matrix with a header and CSV text as it takes rows', async () => {
+      const ids = range(5000, 5);
+      const plain = rows(ids);
+      const names = Object.keys(plain[0]!);
+      const columns = Object.fromEntries(names.map((name) => [name, plain.map((row) => row[name])]));
+      const matrix = [names, ...plain.map((row) => names.map((name) => row[name]))];
+      const csv =
+        'id,a number,text,flag,constructor\n' + ids.map((id) => `${id},1.5,x,true,${id}\n`).join('');
+      for (const table of [columns, matrix, csv]) {
+        assert.deepEqual((await post('mean', table)).prediction, ids);
+      }
+    });
+
+    it('asks for limits and cost', async () => {
+      const limits = await post('limits', rows([1, 2]));
+      assert.ok(limits.limits);
+      assert.equal(limits.limits_exceeded, undefined);
+      const cost = await post('cost', rows([1, 2]));
+      assert.equal(typeof cost.estimated_cost, 'number');
+    });
+  });
+}
