@@ -1,3 +1,35 @@
+/**
+ * The face for programs: the service's client, the embedded service, the table functions and the errors.
+ * None of them needs Node-RED.
+ */
+export { ServiceClient } from './client/service-client';
+export type {
+  CallOptions,
+  ClientOptions,
+  FitCall,
+  PredictCall,
+  PredictResult,
+  TestSetUpload,
+  TrainSetUpload,
+  UploadSource,
+} from './client/types';
+export { startService } from './service';
+export type { ServiceHandle, ServiceOptions } from './service';
+export {
+  closeEncoder,
+  crc32c,
+  crc32cToBase64,
+  encodeBatches,
+  encodeTrainSet,
+  openTable,
+  openTableFile,
+  profileTable,
+  readBatches,
+  readRows,
+} from './table';
+export type { Column, ColumnBatch, ColumnType, Label, TableFile, TableProfile, TableSource } from './table';
+export type { Dialect } from './wire/dialect';
+export type { Prediction } from './wire/prediction';
 export { ERROR_CODES, ServiceError } from './wire/service-error';
 export type { ErrorCode, ServiceErrorCause } from './wire/service-error';
-export type { Dialect } from './wire/dialect';
+export type { ModelLimits, OutputType, Task } from './wire/types';
