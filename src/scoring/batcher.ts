@@ -105,6 +105,7 @@ export class Batcher<Payload, Outcome> {
       return;
     }
     this.leaveState(job);
+    job.flight = undefined;
     job.state = 'parked';
     job.bytes = bytes;
     this.parked.add(job);
@@ -128,8 +129,12 @@ export class Batcher<Payload, Outcome> {
     if (job.state === 'settled') {
       return;
     }
+    const { flight } = job;
     this.settle(job);
     job.reject(toServiceError(error));
+    if (flight?.wanted === 0) {
+      flight.controller.abort();
+    }
   }
 
   /** Whoever waits for company waits no longer. */
@@ -296,9 +301,7 @@ export class Batcher<Payload, Outcome> {
       }
       case 'flying':
         this.flying.delete(job);
-        if (job.flight !== undefined && --job.flight.wanted === 0) {
-          job.flight.controller.abort();
-        }
+        job.flight!.wanted--;
         break;
       case 'parked':
         this.parked.delete(job);

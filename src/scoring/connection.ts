@@ -11,6 +11,7 @@ import { linkedController, untilAborted } from './linked';
 import type { ModelCards } from './model-cards';
 import { Predictor } from './predictor';
 import { Slots } from './slots';
+import { unknownModel } from './target';
 import { autoTask } from './task';
 import { train } from './train';
 import { openInput } from './train-set';
@@ -172,7 +173,14 @@ export class Connection {
   }
 
   private cardOf(model: string | ModelCard | undefined): ModelCard | undefined {
-    return typeof model === 'string' ? this.cards.get(model) : model;
+    if (typeof model !== 'string' || model === '') {
+      return model === '' ? undefined : model;
+    }
+    const card = this.cards.get(model);
+    if (card === undefined) {
+      throw unknownModel(model, this.cards);
+    }
+    return card;
   }
 
   /** The one client; one that could not be made is tried anew at the next call. */

@@ -1,4 +1,5 @@
 import { CardFile, type CardRecord, type ServiceSection } from './card-file';
+import { cloneJson } from './clone-json';
 import type { ModelCard, UploadCard } from './types';
 
 export interface ModelCardsOptions {
@@ -104,6 +105,7 @@ export class ModelCards {
     return this.shared.section.models.has(name);
   }
 
+  /** Keeps a copy: what a flow does to its card changes nothing here. */
   put(card: ModelCard, fingerprint?: string): void {
     const { models } = this.shared.section;
     const before = models.get(card.name);
@@ -111,7 +113,7 @@ export class ModelCards {
       models.delete(card.name);
       this.forget(before);
     }
-    const record: CardRecord = { card };
+    const record: CardRecord = { card: cloneJson(card) };
     if (fingerprint !== undefined) {
       record.fingerprint = fingerprint;
     }
@@ -142,7 +144,7 @@ export class ModelCards {
   putUpload(upload: UploadCard): void {
     const { uploads } = this.shared.section;
     uploads.delete(upload.id);
-    uploads.set(upload.id, upload);
+    uploads.set(upload.id, cloneJson(upload));
     for (const id of uploads.keys()) {
       if (uploads.size <= MAX_UPLOADS) {
         break;

@@ -2,6 +2,7 @@ import { readRows } from '../table';
 import type { PredictMetadata } from '../wire/types';
 import { type Prediction, toService } from '../wire/prediction';
 import { attach, attachInPlace, attachmentOf } from './attach';
+import { cloneJson } from './clone-json';
 import type { MessageTable } from './message';
 import type { PredictOutcome } from './types';
 
@@ -55,7 +56,7 @@ export function bareOutcome(scored: Scored, modelName: string): PredictOutcome {
   return {
     prediction: toService(scored.prediction),
     metadata: {
-      ...(cloneJson(scored.metadata) as Record<string, unknown>),
+      ...cloneJson(scored.metadata),
       test_set_num_rows: scored.rows,
     },
     modelName,
@@ -74,21 +75,4 @@ export function outcomeBytes(prediction: Prediction, rows: number): number {
     default:
       return rows * 24;
   }
-}
-
-/** JSON-like values only: quicker than structuredClone for the few values of metadata. */
-function cloneJson(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    return value.map(cloneJson);
-  }
-  if (typeof value === 'object' && value !== null) {
-    const copy: Record<string, unknown> = { ...value };
-    for (const [key, inner] of Object.entries(copy)) {
-      if (typeof inner === 'object' && inner !== null && key !== '__proto__') {
-        copy[key] = cloneJson(inner);
-      }
-    }
-    return copy;
-  }
-  return value;
 }

@@ -7,7 +7,7 @@ import type { Message, MessageJob } from './message';
 import { runBatch } from './run-batch';
 import { Slots } from './slots';
 import { hasColumns, smallRows } from './small-rows';
-import { chooseModel, type ModelChoice, orderKey, resolveTarget } from './target';
+import { chooseModel, type ModelChoice, orderKey, resolveTarget, unknownModel } from './target';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from './types';
 import { Yielder } from './yield';
 
@@ -202,7 +202,7 @@ export class Predictor {
   private waitForModel(job: MessageJob, choice: ModelChoice): void {
     const name = choice.kind === 'name' ? choice.name : '';
     if (this.context.cards.fitEnd(name) === undefined) {
-      throw unknownModel(name, this.context);
+      throw unknownModel(name, this.context.cards);
     }
     const room = this.rooms.get(name);
     if (room !== undefined) {
@@ -285,17 +285,4 @@ function guessSize(value: unknown): [rows: number, bytes: number] {
   }
   const rows = Array.isArray(value) ? value.length : 1;
   return [rows, rows * ROW_BYTES];
-}
-
-function unknownModel(name: string, context: Context): ServiceError {
-  const error = context.cards.fitError(name);
-  const why = context.cards.has(name)
-    ? 'the service does not have it any more'
-    : error === undefined
-      ? 'no fit node has made it yet'
-      : `its fit failed (${error.message})`;
-  return new ServiceError(
-    'model.unknown',
-    `There is no model "${name}": ${why}. Fit a model under that name first.`,
-  );
 }

@@ -164,3 +164,17 @@ function quantilesOf(outputType: OutputType, request: PredictRequest): number[] 
   }
   return quantiles;
 }
+
+/** Why there is no model of that name. */
+export function unknownModel(name: string, cards: ModelCards): ServiceError {
+  const error = cards.fitError(name);
+  const why = cards.has(name)
+    ? 'the service does not have it any more'
+    : error === undefined
+      ? 'no fit node has made it yet'
+      : `its fit failed (${error.message})`;
+  return new ServiceError(
+    'model.unknown',
+    `There is no model "${name}": ${why}. Fit a model under that name first.`,
+  );
+}

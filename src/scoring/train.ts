@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { System } from '../wire/types';
+import { cloneJson } from './clone-json';
 import type { Context } from './context';
 import { prepareTrainSet, sendTrainSet, type TrainSet } from './train-set';
 import type { Hooks, Task, TrainRequest, TrainResult, UploadCard } from './types';
@@ -64,7 +65,7 @@ async function fitUpload(
   if (fingerprint !== undefined && request.forceRefit !== true && request.forceReupload !== true) {
     const known = context.cards.byFingerprint(fingerprint, request.model);
     if (known !== undefined) {
-      const card = { ...known, name: request.model };
+      const card = { ...cloneJson(known), name: request.model };
       put(card, fingerprint);
       await context.cards.flush();
       return { card, reused: true, taskFound };

@@ -1,12 +1,12 @@
 import { encodeBatches, profileTable, readBatches } from '../table';
-import { ServiceError } from '../wire/service-error';
+import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context';
 import { describeExcess, sizeExcess } from './limits';
-import { chooseModel, resolveTarget } from './target';
+import { untilAborted } from './linked';
+import { chooseModel, resolveTarget, type Target, unknownModel } from './target';
 import { noteIfDead } from './test-set';
 import { openInput, prepareTrainSet, sendTrainSet } from './train-set';
-import type { Hooks, UploadCard, UploadRequest } from './types';
-import { toServiceError } from '../wire/service-error';
+import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
 
 /** Uploads a train set or a test set; answers its card, which is kept by its id (DESIGN 6, upload). */
 export async function upload(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
@@ -30,15 +30,7 @@ async function uploadTrain(context: Context, request: UploadRequest, hooks: Hook
 
 async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
   const { signal } = hooks;
-  const choice = chooseModel(request, context.cards);
-  // An upload needs no task; any lets a bare id through.
-  const target = resolveTarget(choice, choice.kind === 'id' ? { task: 'classification' } : {}, context.cards);
-  if (target === undefined) {
-    throw new ServiceError(
-      'model.unknown',
-      `There is no model "${choice.kind === 'name' ? choice.name : ''}": fit one under that name first.`,
-    );
-  }
+  const target = await knownTarget(context, request, signal);
   hooks.onStatus?.({ key: 'reading' });
   const source = await openInput(request.table, signal);
   const columns =
@@ -90,4 +82,26 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
   } finally {
     await file.dispose();
   }
+}
+
+/** The model that a test set is for, once its fit has ended where one is under way. */
+async function knownTarget(
+  context: Context,
+  request: UploadRequest,
+  signal: AbortSignal | undefined,
+): Promise<Target> {
+  const choice = chooseModel(request, context.cards);
+  // An upload needs no task; any lets a bare id through.
+  const asked: PredictRequest = choice.kind === 'id' ? { task: 'classification' } : {};
+  const name = choice.kind === 'name' ? choice.name : '';
+  let target = resolveTarget(choice, asked, context.cards);
+  for (let end = context.cards.fitEnd(name); target === undefined && end !== undefined;) {
+    await untilAborted(end, signal);
+    target = resolveTarget(choice, asked, context.cards);
+    end = context.cards.fitEnd(name);
+  }
+  if (target === undefined) {
+    throw unknownModel(name, context.cards);
+  }
+  return target;
 }

@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ServiceClient } from '../../../dist/src/client/service-client';
-import { Connection, type PredictOutcome, type PredictRequest } from '../../../dist/src/scoring';
+import {
+  Connection,
+  type PredictOutcome,
+  type PredictRequest,
+  type Predictor,
+} from '../../../dist/src/scoring';
 import { inTurn, type StrictOptions } from '../../helpers/strict-service';
 import { type Bench, bench, codeOf, history, row, settled } from './stand-in';
 
@@ -236,6 +241,38 @@ describe('Predictor', () => {
     }
     await fit;
     assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('they fill the queue meanwhile, and may be dropped from it', async () => {
+    at = await bench({ fitMs: 150 });
+    const fit = at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' });
+    const full = at.connection.predictor({ queueRows: 3 });
+    const oldest = at.connection.predictor({ queueRows: 3, overflow: 'dropOldest' });
+    const reset = at.connection.predictor();
+    const send = (predictor: Predictor) =>
+      [0, 1, 2, 3, 4].map((id) => settled(predictor.predict(ask(row(id)))));
+    const all = [send(full), send(oldest), send(reset)];
+    assert.equal(reset.reset(), 5);
+    const codes = await Promise.all(
+      all.map(async (results) =>
+        (await Promise.all(results)).map((result) => (typeof result === 'string' ? result : 'ok')),
+      ),
+    );
+    assert.deepEqual(codes, [
+      ['ok', 'ok', 'ok', 'queue.full', 'queue.full'],
+      ['queue.full', 'queue.full', 'ok', 'ok', 'ok'],
+      ['closed', 'closed', 'closed', 'closed', 'closed'],
+    ]);
+    await fit;
+  });
+
+  it('a test set for a model whose fit is under way waits for it too', async () => {
+    at = await bench({ fitMs: 100 });
+    const fit = at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' });
+    const upload = await at.connection.upload({ set: 'test', table: { value: [row(1)] }, model: 'pets' });
+    assert.equal(upload.fitted_train_set_id, (await fit).card.fitted_train_set_id);
+    const unknown = at.connection.upload({ set: 'test', table: { value: [row(1)] }, model: 'nope' });
+    assert.equal(await codeOf(unknown), 'model.unknown');
   });
 
   it('they are settled if it fails', async () => {

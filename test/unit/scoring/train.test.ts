@@ -59,6 +59,19 @@ describe('Connection.train', () => {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('what a flow does to its cards changes nothing here', async () => {
+    at = await bench();
+    const { card } = await train({ options: { n_estimators: 2 } });
+    card.columns.length = 0;
+    card.options.n_estimators = 9;
+    assert.equal(at.cards.get('pets')?.columns.length, 4);
+    assert.deepEqual(at.cards.get('pets')?.options, { n_estimators: 2 });
+    const again = await train({ options: { n_estimators: 2 } });
+    assert.equal(again.reused, true);
+    again.card.columns.length = 0;
+    assert.equal(at.cards.get('pets')?.columns.length, 4);
+  });
+
   it('finds the task out: text, booleans and few whole numbers are classes', async () => {
     at = await bench();
     const values: [string, unknown[], string][] = [
@@ -281,6 +294,7 @@ describe('Connection.checkLimits and estimateCost', () => {
     });
     assert.equal(await at.connection.estimateCost({ model: card, table: { value: history(7) } }), 27);
     assert.equal(await at.connection.estimateCost({ model: 'pets', testRows: 7 }), 27);
+    assert.equal(await codeOf(at.connection.estimateCost({ model: 'nope', testRows: 7 })), 'model.unknown');
     assert.deepEqual(
       at.service.seen('estimate_cost').map((seen) => seen.body),
       [
