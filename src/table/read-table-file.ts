@@ -6,7 +6,7 @@ import { openPath } from './local-file';
 import { ParquetSource } from './parquet-source';
 import { profileSource } from './profile';
 import type { LocalSource } from './source';
-import type { Column, FileFormat } from './types';
+import type { Column, ColumnType, FileFormat } from './types';
 
 /** A file as the embedded service reads it. */
 export interface TableContent {
@@ -18,16 +18,16 @@ export interface TableContent {
 
 /**
  * Reads a Parquet file of any writer, or CSV, as a stream. Must be called in a worker thread: it decodes in
- * the thread that calls it. A file without rows has no batches. Errors: `file.unreadable`, `table.invalid`
+ * the thread that calls it. `types` settles the types of columns that would else be told from their values. A file without rows has no batches. Errors: `file.unreadable`, `table.invalid`
  * (not of this format, nested columns), `table.empty` (CSV without even a header).
  */
 export async function readTableFile(
   path: string,
   format: FileFormat,
-  options: { signal?: AbortSignal } = {},
+  options: { signal?: AbortSignal; types?: Readonly<Record<string, ColumnType>> } = {},
 ): Promise<TableContent> {
   const { signal } = options;
-  const { columns, rows } = await reading(path, format, (source) => describe(source, signal));
+  const { columns, rows } = await reading(path, format, (source) => describe(source, options));
   return {
     columns,
     rows,
@@ -60,13 +60,13 @@ async function reading<T>(
 
 async function describe(
   source: LocalSource,
-  signal?: AbortSignal,
+  options: { signal?: AbortSignal; types?: Readonly<Record<string, ColumnType>> },
 ): Promise<{ columns: Column[]; rows: number }> {
   if (source.rowCount === 0) {
     return { columns: source.names.map((name) => ({ name, type: 'text' })), rows: 0 };
   }
   try {
-    const { columns, rows } = await profileSource(source, { signal });
+    const { columns, rows } = await profileSource(source, options);
     return { columns, rows };
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'table.empty') {

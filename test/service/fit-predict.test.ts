@@ -179,6 +179,18 @@ describe('Service: fit and predict', () => {
     }
   });
 
+  it('reads text that looks like numbers in a test file as the text it was in the train file', async () => {
+    const codes = ['007', '7', '1.50', 'x'];
+    const rows = Array.from({ length: 80 }, (_, i) => codes[i % 4]!);
+    const x = `code\n${rows.join('\n')}\n`;
+    const y = `y\n${rows.map((code) => `is-${code}`).join('\n')}\n`;
+    const id = await h.fit(x, y, 'classification');
+    for (const code of codes) {
+      const { body } = await h.predict(id, `code\n${code}\n`, 'classification', { output_type: 'preds' });
+      assert.deepEqual(body.prediction, [`is-${code}`]);
+    }
+  });
+
   describe('regression', () => {
     const { x, y } = line();
     const test = 'a,b\n10,1\n40,2\n';
