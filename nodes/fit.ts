@@ -32,6 +32,7 @@ module.exports = function (RED: NodeAPI): void {
         );
         return msg;
       },
+      settled: (msg) => tables.release(msg),
       close: (removed) => {
         tables.close();
         if (removed) forgetColumns(this.id);

@@ -26,6 +26,7 @@ module.exports = function (RED: NodeAPI): void {
         work.status.show('ready', card.reused ? 'uploaded.reused' : 'uploaded.sent', { rows: card.rows });
         return msg;
       },
+      settled: (msg) => tables.release(msg),
       close: (removed) => {
         tables.close();
         if (removed) forgetColumns(this.id);

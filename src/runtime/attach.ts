@@ -32,6 +32,8 @@ export interface Job<T> {
   read(msg: Message, work: Work): T | Promise<T>;
   /** Does the work. Runs for many messages at a time. */
   run(input: T, msg: Message, work: Work): Output | Promise<Output>;
+  /** Frees what one message took; called once it is settled, whichever way. */
+  settled?(msg: Message): void;
   /** Frees what the node holds: called as soon as the node closes, while aborted messages still settle. */
   close?(removed: boolean): void | Promise<void>;
   /** Texts that may not appear in an error. */
@@ -55,6 +57,7 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
 
   node.on('input', (msg, send, done) => {
     const ticket = inFlight.begin((error) => {
+      job.settled?.(msg);
       if (error === undefined) {
         done();
       } else {

@@ -1,21 +1,37 @@
-import { ServiceError } from '../wire/service-error';
+import type { TableSpool } from '../table';
+import type { SetInput } from '../scoring/types';
+import { ServiceError, toServiceError } from '../wire/service-error';
+import { table } from './lazy';
 import type { Message } from './node-red';
-import { MemorySpool, type PartInfo, type Spool } from './spool';
+
+/** What `msg.parts` may say (Node-RED user guide, "Understanding msg.parts"). */
+interface PartInfo {
+  id?: string;
+  index?: number;
+  count?: number;
+  /** The text that stood between the parts of a split text. */
+  ch?: unknown;
+}
 
 export interface SequencesOptions {
   /** A sequence that gets no part for so long is given up, milliseconds. */
   idleMs: number;
   /** Told when one is given up; its last part is the message that the error belongs to. */
   onIncomplete: (error: ServiceError, lastPart: Message) => void;
-  /** Where the rows go until the sequence ends. */
-  spool?: () => Spool;
 }
 
 /** A part taken in, or the whole table with the message that carries the result. */
-export type Collected = { complete: false } | { complete: true; table: unknown };
+export type Collected =
+  | { complete: false }
+  | {
+      complete: true;
+      table: SetInput;
+      /** Frees the table, once the work with it is over. */
+      dispose: () => Promise<void>;
+    };
 
 interface Sequence {
-  spool: Spool;
+  spool: TableSpool;
   parts: number;
   count: number | undefined;
   refused: ServiceError | undefined;
@@ -49,14 +65,14 @@ export class Sequences {
     const id = this.idOf(parts, ends);
     if (id === undefined) {
       if (value === undefined || value === null) return { complete: false };
-      return { complete: true, table: value };
+      return { complete: true, table: { value }, dispose: () => Promise.resolve() };
     }
     const sequence = this.sequence(id);
     sequence.last = msg;
     if (typeof parts?.count === 'number' && Number.isFinite(parts.count)) sequence.count = parts.count;
     const refused = await this.take(sequence, value, parts);
     if (ends || (sequence.count !== undefined && sequence.parts >= sequence.count)) {
-      return { complete: true, table: this.end(id, sequence) };
+      return this.end(id, sequence);
     }
     this.watch(id, sequence);
     if (refused !== undefined) throw refused;
@@ -80,7 +96,7 @@ export class Sequences {
   private sequence(id: string): Sequence {
     const known = this.open.get(id);
     const sequence = known ?? {
-      spool: this.options.spool?.() ?? new MemorySpool(),
+      spool: new (table().TableSpool)(),
       parts: 0,
       count: undefined,
       refused: undefined,
@@ -100,31 +116,37 @@ export class Sequences {
   ): Promise<ServiceError | undefined> {
     if (value === undefined || value === null) return undefined;
     sequence.parts++;
+    const { ch } = parts ?? {};
+    const isPiece = typeof value === 'string' || Buffer.isBuffer(value);
     try {
-      await sequence.spool.add(value, parts ?? {});
+      await sequence.spool.append(value, isPiece ? { separator: typeof ch === 'string' ? ch : '' } : {});
       return undefined;
     } catch (error) {
-      const refused = error instanceof ServiceError ? error : new ServiceError('internal', String(error));
+      const { code, message } = toServiceError(error);
+      const where = parts?.index === undefined ? 'A part' : `Part ${parts.index + 1}`;
+      const refused = new ServiceError(code, `${where} of the sequence: ${message}`);
       sequence.refused ??= refused;
       return refused;
     }
   }
 
-  private end(id: string, sequence: Sequence): unknown {
+  private async end(id: string, sequence: Sequence): Promise<Collected> {
+    const { spool, refused } = sequence;
     clearTimeout(sequence.timer);
     this.open.delete(id);
-    if (sequence.refused !== undefined) {
-      sequence.spool.discard();
-      throw new ServiceError(
-        'sequence.incomplete',
-        `The sequence lacks a part that was refused. ${sequence.refused.message}`,
-      );
+    const dispose = (): Promise<void> => spool.dispose();
+    try {
+      if (refused !== undefined) {
+        throw new ServiceError(
+          'sequence.incomplete',
+          `The sequence lacks a part that was refused. ${refused.message}`,
+        );
+      }
+      return { complete: true, table: { source: await spool.finish() }, dispose };
+    } catch (error) {
+      await dispose();
+      throw error;
     }
-    if (sequence.parts === 0) {
-      sequence.spool.discard();
-      throw new ServiceError('table.empty', 'The sequence ended without a row.');
-    }
-    return sequence.spool.finish();
   }
 
   private watch(id: string, sequence: Sequence): void {
@@ -147,7 +169,7 @@ export class Sequences {
   private drop(id: string, sequence: Sequence): void {
     clearTimeout(sequence.timer);
     this.open.delete(id);
-    sequence.spool.discard();
+    void sequence.spool.dispose();
   }
 }
 

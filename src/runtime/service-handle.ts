@@ -1,5 +1,5 @@
 import type { ServiceClient } from '../client/service-client';
-import { Connection, ModelCards } from '../scoring';
+import type { Connection, ModelCards } from '../scoring';
 import { ServiceError } from '../wire/service-error';
 import {
   type ConfigCredentials,
@@ -11,6 +11,7 @@ import {
   tuning,
 } from './client-options';
 import { fromEnvironment } from './environment';
+import { scoring } from './lazy';
 import type { FlowNode, Red } from './node-red';
 import { modelsPath, serviceFolder } from './paths';
 
@@ -118,6 +119,7 @@ export class ServiceHandle {
     const { concurrency } = tuning(this.red, this.node, this.def);
     if (!this.embedded) this.checkHosted();
     const key = this.key() ?? '';
+    const { Connection, ModelCards } = scoring();
     this.cards = new ModelCards({
       path: modelsPath(this.red),
       service: key,

@@ -1,4 +1,5 @@
-import type { TableInput } from '../scoring/types';
+import type { SetInput } from '../scoring/types';
+import { toServiceError } from '../wire/service-error';
 import { rememberColumns } from './columns-seen';
 import type { FlowNode, Message, Red } from './node-red';
 import { text } from './node-red';
@@ -17,9 +18,11 @@ export interface CollectDef extends TableDef {
 
 export interface TableCollector {
   /** The message's table; undefined while its sequence goes on. */
-  read(msg: Message): Promise<TableInput | undefined>;
+  read(msg: Message): Promise<SetInput | undefined>;
   /** Takes off the message what belonged to the collected sequence. */
   finish(msg: Message): void;
+  /** Frees what the message's table took, once the work with it is over. */
+  release(msg: Message): void;
   close(): void;
 }
 
@@ -34,18 +37,22 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
       node.error(error, lastPart);
     },
   });
+  const spools = new WeakMap<Message, () => Promise<void>>();
   return {
     async read(msg) {
       const input = await reader.read(msg);
       if ('path' in input) return input;
-      if (def.collect !== true) {
-        rememberColumns(node.id, input.value);
-        return input;
-      }
+      if (isFirst(msg)) rememberColumns(node.id, firstLine(input.value));
+      if (def.collect !== true) return input;
       const collected = await sequences.add(msg, input.value);
       if (!collected.complete) return undefined;
-      rememberColumns(node.id, collected.table);
-      return { value: collected.table };
+      spools.set(msg, collected.dispose);
+      return collected.table;
+    },
+    release(msg) {
+      spools
+        .get(msg)?.()
+        .catch((error: unknown) => node.warn(toServiceError(error).message));
     },
     finish(msg) {
       if (def.collect === true) withoutSequence(msg);
@@ -55,4 +62,15 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
       if (parts > 0) node.warn(text(red, 'warning.sequences', { count: parts }));
     },
   };
+}
+
+/** Not a later part of a sequence, whose text would hold no header. */
+function isFirst(msg: Message): boolean {
+  const index = (msg.parts as { index?: unknown } | undefined)?.index;
+  return index === undefined || index === 0;
+}
+
+/** A text that is one line, as `file in` sends the first of a CSV file, is its header. */
+function firstLine(value: unknown): unknown {
+  return typeof value === 'string' && !value.includes('\n') ? `${value}\n` : value;
 }

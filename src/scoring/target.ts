@@ -31,7 +31,7 @@ export type ModelChoice =
   { kind: 'name'; name: string } | { kind: 'card'; card: ModelCard } | { kind: 'id'; id: string };
 
 /** The model a request names: a card or a name first, else an id (DESIGN 6, predict). */
-export function chooseModel(request: PredictRequest, cards: ModelCards): ModelChoice {
+export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: ModelCards): ModelChoice {
   const { model, fittedTrainSetId } = request;
   if (typeof model === 'object') {
     if (typeof model.fitted_train_set_id !== 'string' || !Array.isArray(model.columns)) {

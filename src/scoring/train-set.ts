@@ -12,7 +12,7 @@ import type { ModelLimits } from '../wire/types';
 import type { Context } from './context';
 import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from './limits';
 import { autoTask, checkTarget } from './task';
-import type { Hooks, TableChoices, TableInput, Task, UploadCard } from './types';
+import type { Hooks, TableChoices, SetInput, Task, UploadCard } from './types';
 
 /** A train set on this side: its files, and what its upload card will say. */
 export interface TrainSet {
@@ -22,7 +22,7 @@ export interface TrainSet {
 }
 
 export interface TrainSetRequest extends TableChoices {
-  table: TableInput;
+  table: SetInput;
   target: string | undefined;
   task: 'auto' | Task;
   options: Record<string, unknown>;
@@ -124,7 +124,8 @@ export async function sendTrainSet(
   return card;
 }
 
-export async function openInput(input: TableInput, signal: AbortSignal | undefined): Promise<TableSource> {
+export async function openInput(input: SetInput, signal: AbortSignal | undefined): Promise<TableSource> {
+  if ('source' in input) return input.source;
   return 'path' in input ? openTableFile(input.path, { signal }) : openTable(input.value, { signal });
 }
 

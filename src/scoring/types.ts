@@ -1,3 +1,4 @@
+import type { TableSource } from '../table/source';
 import type { Column, ColumnType, FileFormat, Label } from '../table/types';
 
 export type Task = 'classification' | 'regression';
@@ -5,6 +6,9 @@ export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quan
 
 /** Where the rows are: a value of any form of DESIGN 5, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };
+
+/** A train or test set may be an opened table too, such as the collected parts of a message sequence. */
+export type SetInput = TableInput | { source: TableSource };
 
 /** What a piece of work is doing, for the node's status; `key` is an i18n key. */
 export type StatusEvent =
@@ -79,7 +83,7 @@ export interface TableChoices {
 
 export interface TrainRequest extends TableChoices {
   /** The train set; left out when `trainSetUploadId` is given. */
-  table?: TableInput;
+  table?: SetInput;
   trainSetUploadId?: string;
   /** The card of that upload, where the message carries it; else it is looked up by id. */
   upload?: UploadCard;
@@ -106,7 +110,7 @@ export interface TrainResult {
 
 export interface UploadRequest extends TableChoices {
   set: 'train' | 'test';
-  table: TableInput;
+  table: SetInput;
   /** Train set: required. */
   target?: string;
   /** Test set: the model it is for, as name or card, or else its id. */

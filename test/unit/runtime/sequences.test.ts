@@ -1,14 +1,27 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message } from '../../../dist/src/runtime/node-red';
-import { Sequences, withoutSequence } from '../../../dist/src/runtime/sequences';
+import { type Collected, Sequences, withoutSequence } from '../../../dist/src/runtime/sequences';
+import { readRows } from '../../../dist/src/table';
 import type { ServiceError } from '../../../dist/src/wire/service-error';
 
 function sequences(idleMs = 60_000) {
   const given: { error: ServiceError; last: Message }[] = [];
   const all = new Sequences({ idleMs, onIncomplete: (error, last) => void given.push({ error, last }) });
-  const add = (msg: Partial<Message>) => all.add(msg as Message, msg.payload);
+  const add = async (msg: Partial<Message>) => seen(await all.add(msg as Message, msg.payload));
   return { all, add, given };
+}
+
+/** The rows of a table that is complete; its spool is freed. */
+async function seen(collected: Collected): Promise<{ complete: boolean; table?: unknown }> {
+  if (!collected.complete) return { complete: false };
+  const { table, dispose } = collected;
+  try {
+    if ('source' in table) return { complete: true, table: await readRows(table.source) };
+    return { complete: true, table: (table as { value: unknown }).value };
+  } finally {
+    await dispose();
+  }
 }
 
 const part = (id: string, index: number, payload: unknown, more: object = {}) => ({
@@ -47,7 +60,7 @@ describe('Sequences', () => {
       part('f', index, payload, { ch: '\n', type: 'string', ...more });
     await add(line(0, 'x,y'));
     await add(line(1, '1,2'));
-    assert.deepEqual(await add(line(2, '', { count: 3 })), { complete: true, table: 'x,y\n1,2\n' });
+    assert.deepEqual(await add(line(2, '', { count: 3 })), { complete: true, table: [{ x: 1, y: 2 }] });
   });
 
   it('takes the empty last packet of a streamed file, whose size is a multiple of the buffer', async () => {
@@ -56,8 +69,7 @@ describe('Sequences', () => {
     await add(part('f', 0, bytes('x\n'), { type: 'buffer', ch: '' }));
     await add(part('f', 1, bytes('1\n'), { type: 'buffer', ch: '' }));
     const end = await add({ parts: { id: 'f', index: 2, count: 2 } });
-    assert.ok(end.complete);
-    assert.equal(String(end.table), 'x\n1\n');
+    assert.deepEqual(end, { complete: true, table: [{ x: 1 }] });
   });
 
   it('ends with msg.complete, with a row and without one (csv)', async () => {

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { row, startBench, stopBench, trainRows, type Bench } from './bench';
+
+describe('all six nodes on the embedded service', () => {
+  let bench: Bench;
+
+  before(async function () {
+    this.timeout(60_000);
+    bench = await startBench({
+      config: { service: 'embedded' },
+      nodes: [
+        { id: 'limits', type: 'tabular-limits', check: true },
+        { id: 'cost', type: 'tabular-cost' },
+        { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' },
+        { id: 'upload', type: 'tabular-upload', set: 'test', model: 'm' },
+        { id: 'predict', type: 'tabular-predict', model: 'm' },
+        { id: 'quantiles', type: 'tabular-predict', model: 'n', outputType: 'quantiles' },
+        { id: 'fitNumber', type: 'tabular-fit', target: 'z', task: 'regression', model: 'n' },
+      ],
+    });
+  });
+
+  after(() => stopBench());
+
+  it('starts by itself with the first message, fits, and predicts each row', async function () {
+    this.timeout(60_000);
+    bench.send('fit', { payload: trainRows(200) });
+    const [fitted] = await bench.out('fit').first(1, 50_000);
+    assert.equal(fitted?.model.service, 'embedded');
+    assert.deepEqual(fitted?.model.classes, ['no', 'yes']);
+    bench.send('predict', { payload: [0, 1, 2, 3, 4, 5, 6].map(row) });
+    const [msg] = await bench.out('predict').first();
+    assert.deepEqual(
+      msg?.payload.map(({ prediction }: { prediction: string }) => prediction),
+      ['no', 'no', 'no', 'no', 'yes', 'yes', 'yes'],
+    );
+    for (const { prediction_probabilities: p } of msg?.payload ?? []) {
+      assert.ok(Math.abs(Number(p.no) + Number(p.yes) - 1) < 1e-6);
+    }
+    assert.equal(msg?.metadata.test_set_num_rows, 7);
+  });
+
+  it('gives quantiles in order', async function () {
+    this.timeout(60_000);
+    bench.send('fitNumber', { payload: trainRows(200).map(({ id, x, colour }, i) => ({ id, x, colour, z: i % 7 })) });
+    await bench.out('fitNumber').first(1, 50_000);
+    bench.send('quantiles', { payload: row(3) });
+    const [msg] = await bench.out('quantiles').first();
+    const { prediction } = msg?.payload ?? {};
+    assert.deepEqual(Object.keys(prediction), ['0.1', '0.5', '0.9']);
+    assert.ok(prediction['0.1'] <= prediction['0.5'] && prediction['0.5'] <= prediction['0.9']);
+  });
+
+  it('takes an uploaded test set', async () => {
+    bench.send('upload', { payload: [row(1), row(5)] });
+    const [uploaded] = await bench.out('upload').first();
+    const { length } = bench.out('predict').all;
+    bench.send('predict', { ...uploaded });
+    const all = await bench.out('predict').first(length + 1);
+    assert.equal((all[length]?.prediction as unknown[]).length, 2);
+  });
+
+  it('reports limits, and that it costs nothing', async () => {
+    bench.send('limits', { payload: trainRows(3) });
+    const [within] = await bench.out('limits').first();
+    assert.ok(within?.limits.max_model_limit.train_set_max_rows > 1000);
+    bench.send('cost', { payload: trainRows(3) });
+    const [cost] = await bench.out('cost').first();
+    assert.equal(cost?.estimated_cost, 0);
+    assert.deepEqual(bench.caught.all, []);
+  });
+
+  it('remembers its models over a redeploy', async function () {
+    this.timeout(60_000);
+    await bench.redeploy();
+    const { length } = bench.out('predict').all;
+    bench.send('predict', { payload: row(5) });
+    const all = await bench.out('predict').first(length + 1, 30_000);
+    assert.equal(all[length]?.payload.prediction, 'yes');
+  });
+});
