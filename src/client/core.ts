@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TSchema } from '@sinclair/typebox';
 import { check, faultText } from '../wire/check';
 import { routePath, type Dialect, type Route } from '../wire/dialect';
@@ -6,7 +7,7 @@ import { lazy } from '../wire/lazy';
 import { ServiceError } from '../wire/service-error';
 import { demand, type Body } from './answer';
 import { withCall, type Call } from './call';
-import { Dispatchers } from './dispatchers';
+import { Dispatchers, undici } from './dispatchers';
 import { Pacing } from './pacing';
 import { ask, type Plan, type Wiring } from './requests';
 import { Secrets } from './secrets';
@@ -15,6 +16,15 @@ import type { CallKind, CallOptions, ClientOptions } from './types';
 
 const load = createRequire(__filename);
 export const schemas = lazy(() => load('../wire/schemas') as typeof import('../wire/schemas'));
+
+/** Loads the heavy modules, each in a turn of the event loop of its own. */
+export const warm = lazy(async () => {
+  undici();
+  await nextTurn();
+  schemas();
+  await nextTurn();
+  check(schemas().EstimateCostResponseSchema, {});
+});
 
 /** What is particular to one request: see Plan. `query` and `body` go with the route. */
 export type RequestOptions = Partial<Omit<Plan, 'request'>> & {

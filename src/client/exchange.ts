@@ -63,6 +63,10 @@ export function exchange(
       fail(new Error('aborted'));
     };
     const settle = () => signal.removeEventListener('abort', abort);
+    const finish = () => {
+      settle();
+      resolve({ status, headers, body: Buffer.concat(chunks) });
+    };
     const fail = (error: Error) => {
       settle();
       if (bodyFailure.error instanceof Error) {
@@ -105,15 +109,17 @@ export function exchange(
             const data = size === 0 ? withoutLeadingSpace(chunk) : chunk;
             size += data.length;
             const ok = status >= 200 && status < 300;
-            if (ok && size > longest) {
-              current.abort(new AnswerTooLong(`The answer is longer than ${longest} bytes.`));
-            } else if (data.length > 0 && (ok || size <= LONGEST_ERROR)) {
+            if (size <= (ok ? longest : LONGEST_ERROR)) {
               chunks.push(data);
+            } else if (ok) {
+              current.abort(new AnswerTooLong(`The answer is longer than ${longest} bytes.`));
+            } else {
+              finish();
+              current.abort(new Error('The rest of an error page is not worth reading.'));
             }
           },
           onResponseEnd() {
-            settle();
-            resolve({ status, headers, body: Buffer.concat(chunks) });
+            finish();
           },
           onResponseError(_, error) {
             fail(error);

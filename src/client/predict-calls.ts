@@ -4,6 +4,7 @@ import { readPrediction, type PredictionContext } from '../wire/read-prediction'
 import type { PredictMetadata } from '../wire/types';
 import { invalid, type Body } from './answer';
 import { demandConfig, demandRequest, schemas, type Core } from './core';
+import { withoutNull } from './nulls';
 import { multipart } from './multipart';
 import type { Plan } from './requests';
 import type {
@@ -13,6 +14,10 @@ import type {
   PredictCall,
   PredictResult,
 } from './types';
+
+/** Properties of which null means that they are missing. */
+const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
+const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota'];
 
 /** S 4.4 */
 export async function predict(
@@ -31,7 +36,7 @@ export async function predict(
       missing: 'model.unknown',
     });
     const body = await core.ask(call, plan, schemas().PredictResponseSchema);
-    const metadata = fromWireMetadata((body.metadata ?? {}) as Body, core.dialect);
+    const metadata = fromWireMetadata(withoutNull((body.metadata ?? {}) as Body, METADATA), core.dialect);
     return result(body.prediction, metadata, request);
   });
 }
@@ -46,7 +51,7 @@ export async function predictLegacy(
   demandRequest(schemas().LegacyPredictRequestSchema, data, 'predict');
   return core.call('predict', 'predict', options, async (call) => {
     const body = await core.ask(call, legacyPlan(core, request), schemas().LegacyPredictResponseSchema);
-    const { prediction, task, ...rest } = body;
+    const { prediction, task, ...rest } = withoutNull(body, LEGACY);
     const metadata = { task: typeof task === 'string' ? task : data.task };
     return { ...rest, ...result(prediction, metadata, { ...data, legacy: true }) };
   });

@@ -155,7 +155,7 @@ function judge(
     throw new UrlRefused(status, said);
   }
   const error = new ServiceError(
-    'upload.failed',
+    status === 413 ? 'limit.exceeded' : 'upload.failed',
     `${what} was refused by the storage at ${url.host} (${status}): ${said}.`,
     { status },
   );

@@ -8,9 +8,9 @@ import type {
   PrepareTrainSetUploadRequest,
   PrepareTrainSetUploadResponse,
 } from '../wire/types';
-import { Core, demandRequest, schemas } from './core';
+import { Core, demandRequest, schemas, warm } from './core';
 import { fit } from './fit-call';
-import { withoutNulls } from './limits';
+import { withoutNulls } from './nulls';
 import { predict, predictLegacy } from './predict-calls';
 import type {
   CallKind,
@@ -38,12 +38,22 @@ export class ServiceClient {
     this.core = new Core(options);
   }
 
+  /**
+   * Loads what the first call needs (HTTP client and schemas, about 100 ms), a part at a time so that the event loop
+   * is not held for all of it. Calls do it by themselves; whoever wants a quick first call does it before.
+   */
+  async warm(): Promise<void> {
+    await warm();
+  }
+
   /** S 4.5. A service without the route: `not_found`. */
   async getModelLimits(options: CallOptions = {}): Promise<ModelLimits> {
+    await warm();
     const { core } = this;
     return core.call('info', 'limits request', options, async (call) => {
       const plan = core.plan('info', call.what, 'get_model_limits', { repeatable: true });
-      return withoutNulls(await core.ask(call, plan, schemas().ModelLimitsResponseSchema));
+      const body = await core.ask(call, plan, schemas().ModelLimitsResponseSchema);
+      return withoutNulls(body);
     });
   }
 
@@ -52,6 +62,7 @@ export class ServiceClient {
     request: PrepareTrainSetUploadRequest,
     options: CallOptions = {},
   ): Promise<PrepareTrainSetUploadResponse> {
+    await warm();
     return this.core.call('upload', 'train set upload', options, (call) =>
       prepareTrainSet(this.core, call, request),
     );
@@ -62,6 +73,7 @@ export class ServiceClient {
     request: PrepareTestSetUploadRequest,
     options: CallOptions = {},
   ): Promise<PrepareTestSetUploadResponse> {
+    await warm();
     return this.core.call('upload', 'test set upload', options, (call) =>
       prepareTestSet(this.core, call, request),
     );
@@ -72,6 +84,7 @@ export class ServiceClient {
     request: TrainSetUpload,
     options: CallOptions = {},
   ): Promise<{ train_set_upload_id: string; reused: boolean }> {
+    await warm();
     return this.core.call('upload', 'train set upload', options, (call) =>
       uploadTrainSet(this.core, call, request, options.onProgress),
     );
@@ -82,6 +95,7 @@ export class ServiceClient {
     request: TestSetUpload,
     options: CallOptions = {},
   ): Promise<{ test_set_upload_id: string; reused: boolean }> {
+    await warm();
     return this.core.call('upload', 'test set upload', options, (call) =>
       uploadTestSet(this.core, call, request, options.onProgress),
     );
@@ -89,6 +103,7 @@ export class ServiceClient {
 
   /** S 4.3. A fit that is forced or thinking costs, so it is repeated only where it surely did not begin. */
   async fit(request: FitCall, options: CallOptions = {}): Promise<FitResponse> {
+    await warm();
     return fit(this.core, request, options);
   }
 
@@ -97,11 +112,13 @@ export class ServiceClient {
    * `retryAmbiguous`.
    */
   async predict(request: PredictCall, options: CallOptions = {}): Promise<PredictResult> {
+    await warm();
     return predict(this.core, request, options);
   }
 
   /** S 4.6 */
   async estimateCost(request: EstimateCostRequest, options: CallOptions = {}): Promise<EstimateCostResponse> {
+    await warm();
     const { core } = this;
     demandRequest(schemas().EstimateCostRequestSchema, request, 'cost estimate');
     return core.call('info', 'cost estimate', options, async (call) => {
@@ -116,6 +133,7 @@ export class ServiceClient {
    * @deprecated The service says that it is on its way out: use `uploadTestSet` and `predict`.
    */
   async predictLegacy(request: LegacyPredictCall, options: CallOptions = {}): Promise<LegacyPredictResult> {
+    await warm();
     return predictLegacy(this.core, request, options);
   }
 

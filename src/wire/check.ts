@@ -40,6 +40,12 @@ function describe(error: ValueError): Fault {
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   const { ValueErrorType: type } = compiler();
+  const deeper = error.errors
+    .map((variant) => variant.First())
+    .find((inner) => inner !== undefined && inner.path.length > error.path.length);
+  if (deeper !== undefined) {
+    return describe(deeper);
+  }
   switch (error.type) {
     case type.ObjectAdditionalProperties: {
       return { path: pathOf(steps), message: 'is an unknown property' };

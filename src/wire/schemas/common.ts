@@ -17,6 +17,14 @@ export const OneOf = <T extends string>(names: readonly T[]) =>
 export const Nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
+/** A field of a response that may be missing or null. */
+export const Maybe = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Optional(
+    Type.Union([schema, Type.Null()], {
+      description: description ?? schema.description ?? `of type ${String(schema.type)}`,
+    }),
+  );
+
 export const TaskName = OneOf(['classification', 'regression']);
 export const Systems = Type.Array(OneOf(['preprocessing', 'text', 'thinking']));
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { OneOf, TaskName, strict } from './common';
+import { Maybe, OneOf, TaskName, strict } from './common';
 
 /** The `data` part of the deprecated `/v1/predict` (S 4.7). */
 export const LegacyPredictRequestSchema = Type.Object(
@@ -25,9 +25,9 @@ export const LegacyPredictResponseSchema = Type.Object({
   prediction: Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())], {
     description: 'an array, or an object for output type full',
   }),
-  duration_seconds: Type.Optional(Type.Number()),
-  task: Type.Optional(Type.String()),
-  params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  used_credits: Type.Optional(Type.Number()),
-  remaining_quota: Type.Optional(Type.Number()),
+  duration_seconds: Maybe(Type.Number()),
+  task: Maybe(Type.String()),
+  params: Maybe(Type.Record(Type.String(), Type.Unknown()), 'an object'),
+  used_credits: Maybe(Type.Number()),
+  remaining_quota: Maybe(Type.Number()),
 });

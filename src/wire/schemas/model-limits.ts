@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox';
+import { Maybe } from './common';
 
-const limit = Type.Optional(
-  Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'a whole number from 0' }),
-);
+const limit = Maybe(Type.Integer({ minimum: 0 }), 'a whole number from 0');
 
 /** Limits of one model version (S 4.5); null, like a missing field, means that nothing binds. */
 export const LimitSetSchema = Type.Object({
@@ -18,8 +17,8 @@ export const LimitSetSchema = Type.Object({
 
 /** S 4.5 */
 export const ModelLimitsResponseSchema = Type.Object({
-  default_model_version: Type.Optional(Type.String()),
-  max_model_limit: Type.Optional(LimitSetSchema),
-  model_limits: Type.Optional(Type.Record(Type.String(), LimitSetSchema)),
+  default_model_version: Maybe(Type.String()),
+  max_model_limit: Maybe(LimitSetSchema, 'an object of limits'),
+  model_limits: Maybe(Type.Record(Type.String(), LimitSetSchema), 'an object of versions and their limits'),
   dataset_max_size_bytes: limit,
 });

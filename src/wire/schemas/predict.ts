@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { ModelConfigSchema, OneOf, TaskName, Uuid, strict } from './common';
+import { Maybe, ModelConfigSchema, OneOf, TaskName, Uuid, strict } from './common';
 
 /** S 4.4. Which output types go with which task is checked by the parser. */
 export const PredictRequestSchema = Type.Object(
@@ -36,13 +36,17 @@ export const PredictResponseSchema = Type.Object({
   prediction: Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())], {
     description: 'an array, or an object for output type full',
   }),
-  metadata: Type.Optional(
+  metadata: Maybe(
     Type.Object({
-      test_set_num_rows: Type.Optional(Type.Integer({ minimum: 0 })),
-      test_set_num_cols: Type.Optional(Type.Integer({ minimum: 0 })),
-      package_version: Type.Optional(Type.String()),
-      task: Type.Optional(Type.String()),
-      classes: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+      test_set_num_rows: Maybe(Type.Integer({ minimum: 0 }), 'a whole number from 0'),
+      test_set_num_cols: Maybe(Type.Integer({ minimum: 0 }), 'a whole number from 0'),
+      package_version: Maybe(Type.String()),
+      task: Maybe(Type.String()),
+      classes: Maybe(
+        Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+        'an array of labels',
+      ),
     }),
+    'an object',
   ),
 });

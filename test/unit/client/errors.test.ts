@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Agent } from 'undici';
 import { ServiceClient } from '../../../dist/src/client';
 import type { ErrorCode } from '../../../dist/src/wire/service-error';
+import { exchange, AnswerTooLong, type HttpRequest } from '../../../dist/src/client/exchange';
 import { ready, rejection, withService, xOf, yOf } from './support';
 
 const id = '00000000-0000-4000-8000-000000000000';
@@ -142,6 +146,15 @@ describe('client: what an answer means', () => {
       assert.match(error.message, /headers that cannot be sent/);
     }));
 
+  it('takes null for missing in metadata, but leaves the configuration as it is', () =>
+    withService({}, {}, async (service, client) => {
+      const request = await ready(client);
+      const config = { categorical_features_indices: null, n_estimators: 2 };
+      const metadata = { classes: null, test_set_num_rows: null, package_version: null, svc_config: config };
+      service.fault('predict', () => ({ patch: { metadata } }));
+      assert.deepEqual((await client.predict(request)).metadata, { svc_config: config });
+    }));
+
   it('takes unknown fields, and values of enums that the specification does not list', () =>
     withService({}, {}, async (service, client) => {
       const request = await ready(client);
@@ -190,4 +203,46 @@ describe('client: what an answer means', () => {
       assert.deepEqual(service.breaches, []);
       await client.close();
     }));
+
+  describe('long answers', () => {
+    const endless = createServer((req, res) => {
+      res.writeHead(req.url === '/error' ? 500 : 200, { 'content-type': 'text/plain' });
+      const more = () => {
+        while (!res.destroyed && res.write(Buffer.alloc(65_536, req.url === '/space' ? ' ' : 'x')));
+      };
+      res.on('drain', more);
+      more();
+    });
+    let base = '';
+    before((done) => {
+      endless.listen(0, '127.0.0.1', () => {
+        base = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+        done();
+      });
+    });
+    after(() => {
+      endless.closeAllConnections();
+      endless.close();
+    });
+    const get = (path: string, ms: number, longest?: number) => {
+      const request: HttpRequest = { method: 'GET', url: new URL(path, base), headers: {} };
+      return exchange(new Agent({ bodyTimeout: 0 }), request, AbortSignal.timeout(ms), longest);
+    };
+
+    it('an answer longer than can be taken ends there', async () => {
+      await assert.rejects(get('/answer', 5_000, 3_000_000), AnswerTooLong);
+    });
+
+    it('of an endless error page a part is read', async () => {
+      const answer = await get('/error', 5_000);
+      assert.equal(answer.status, 500);
+      assert.ok(answer.body.length > 500_000 && answer.body.length <= 1_048_576);
+    });
+
+    it('endless white space takes no memory, and ends with the call', async () => {
+      const before = process.memoryUsage().arrayBuffers;
+      await assert.rejects(get('/space', 400), { name: 'TransportFailure' });
+      assert.ok(process.memoryUsage().arrayBuffers - before < 50_000_000);
+    });
+  });
 });
