@@ -57,6 +57,7 @@ export async function* batchesOf(
     if (rows >= maxRows || bytes >= BATCH_BYTES) {
       yield* cut(take(), maxRows);
     }
+    pace.room = maxRows - rows;
     await pace.step(signal);
   }
   if (rows > 0) {

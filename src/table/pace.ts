@@ -14,18 +14,20 @@ const FIRST_CELLS = 30_000;
  * took, and gives other work a turn between slices.
  */
 export class Pace {
-  /** Rows that the next slice should have. */
-  rows: number;
+  /** Rows of the next slice at most. */
+  room: number;
+  private wanted: number;
   private sliceStart = performance.now();
   private turnStart = this.sliceStart;
 
-  /** @param most rows of a slice at most */
-  constructor(
-    columns: number,
-    private readonly most = MAX_ROWS,
-  ) {
-    const first = Math.floor(FIRST_CELLS / Math.max(1, columns));
-    this.rows = Math.max(1, Math.min(MAX_ROWS, most, first));
+  constructor(columns: number, room = MAX_ROWS) {
+    this.room = room;
+    this.wanted = Math.max(1, Math.min(MAX_ROWS, Math.floor(FIRST_CELLS / Math.max(1, columns))));
+  }
+
+  /** Rows that the next slice should have. */
+  get rows(): number {
+    return Math.max(1, Math.min(this.wanted, this.room));
   }
 
   /** To be awaited after every slice. Throws the signal's reason once it is aborted. */
@@ -33,9 +35,9 @@ export class Pace {
     const now = performance.now();
     const took = now - this.sliceStart;
     if (took > LONG_SLICE_MS) {
-      this.rows = Math.max(1, Math.floor((this.rows * LONG_SLICE_MS) / took / 2));
+      this.wanted = Math.max(1, Math.floor((this.wanted * LONG_SLICE_MS) / took / 2));
     } else if (took < SHORT_SLICE_MS) {
-      this.rows = Math.min(MAX_ROWS, this.most, this.rows * 2);
+      this.wanted = Math.min(MAX_ROWS, this.wanted * 2);
     }
     if (now - this.turnStart > TURN_MS) {
       await turn();

@@ -26,23 +26,22 @@ export async function writeParquet(
   const { transformParquetStream } = parquet();
   const encoder = new BatchEncoder(columns);
   const iterator = batches[Symbol.asyncIterator]();
+  const start = await iterator.next();
+  const head = start.done === true ? emptyBatch(columns) : start.value;
+  let begun = false;
   let failure: unknown;
-  let any = false;
   // parquet-wasm reports a failing source as "Dyn casting error", so the reason is kept here.
   const source = new ReadableStream<unknown>(
     {
       async pull(controller) {
         try {
           await sink.settled();
-          const next = await iterator.next();
-          if (next.done !== true) {
-            any = true;
-            encoder.encode(next.value).forEach((batch) => controller.enqueue(batch));
-          } else if (any) {
+          const next = begun ? await iterator.next() : { done: false, value: head };
+          begun = true;
+          if (next.done === true) {
             controller.close();
           } else {
-            any = true;
-            encoder.encode(emptyBatch(columns)).forEach((batch) => controller.enqueue(batch));
+            encoder.encode(next.value).forEach((batch) => controller.enqueue(batch));
           }
         } catch (error) {
           failure = error;
@@ -55,7 +54,7 @@ export async function writeParquet(
   try {
     const output = (await transformParquetStream(
       source as never,
-      writerProperties(columns),
+      writerProperties(columns, head),
     )) as unknown as AsyncIterable<Uint8Array>;
     for await (const chunk of output) {
       await sink.write(chunk);
@@ -68,7 +67,7 @@ export async function writeParquet(
   }
 }
 
-function writerProperties(columns: readonly Column[]): WriterProperties {
+function writerProperties(columns: readonly Column[], head: ColumnBatch): WriterProperties {
   const { WriterPropertiesBuilder, Compression, EnabledStatistics } = parquet();
   let builder = new WriterPropertiesBuilder()
     .setCompression(Compression.ZSTD)
@@ -76,13 +75,33 @@ function writerProperties(columns: readonly Column[]): WriterProperties {
     .setStatisticsEnabled(EnabledStatistics.Chunk)
     .setMaxRowGroupSize(GROUP_ROWS)
     .setMaxRowGroupBytes(GROUP_BYTES);
-  for (const { name, type } of columns) {
-    if (type === 'number' || type === 'date') {
-      // Measured values are nearly all distinct: a dictionary of them costs time and room.
+  for (const [index, { name, type }] of columns.entries()) {
+    if (type === 'text') {
+      // The least and the greatest text are of no use to anybody, and cost time to find.
+      builder = builder.setColumnStatisticsEnabled(name, EnabledStatistics.None);
+    }
+    if (type === 'number' || type === 'date' || isNearlyDistinct(head.columns[index]!)) {
+      // A dictionary of values that are nearly all distinct costs time and room.
       builder = builder.setColumnDictionaryEnabled(name, false);
     }
   }
   return builder.build();
+}
+
+const SAMPLE = 1000;
+
+/** True for text that hardly repeats itself in the first rows. */
+function isNearlyDistinct(column: ColumnData): boolean {
+  const rows = Math.min(SAMPLE, rowsOf(column));
+  if (column.type !== 'text' || rows < SAMPLE / 10) {
+    return false;
+  }
+  const distinct = new Set<string>();
+  const bytes = Buffer.from(column.bytes.buffer, column.bytes.byteOffset, column.bytes.byteLength);
+  for (let row = 0; row < rows; row++) {
+    distinct.add(bytes.toString('latin1', column.offsets[row], column.offsets[row + 1]));
+  }
+  return distinct.size > rows / 2;
 }
 
 function emptyBatch(columns: readonly Column[]): ColumnBatch {

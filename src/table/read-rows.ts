@@ -31,11 +31,14 @@ async function valueRows(source: LocalSource, signal?: AbortSignal): Promise<Row
   const { names } = source;
   const pace = new Pace(names.length);
   for await (const slice of source.slices({ pace, signal })) {
-    const columns = names.map((_, index) => slice.column(index));
-    if (columns.some(({ kind }) => kind !== 'values')) {
-      return undefined;
+    const cells: unknown[][] = [];
+    for (let i = 0; i < names.length; i++) {
+      const column = slice.column(i);
+      if (column.kind !== 'values') {
+        return undefined;
+      }
+      cells.push(Array.from(column.cells));
     }
-    const cells = columns.map((column) => (column as { cells: ArrayLike<unknown> }).cells);
     addRows(rows, names, cells, slice.rows);
     await pace.step(signal);
   }

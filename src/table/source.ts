@@ -25,7 +25,7 @@ export interface Slice {
   /** Number of the first row, from 0. */
   readonly first: number;
   readonly rows: number;
-  /** The cells of the column with this index in the source's `names`. */
+  /** The cells of the column with this index in the source's `names`; valid until the next call. */
   column(index: number): SliceColumn;
 }
 

@@ -44,9 +44,12 @@ export class RowsSource implements LocalSource {
   }
 
   *slices({ pace }: SliceOptions): Iterable<Slice> {
-    for (let first = 0; first < this.rows.length;) {
+    // One array for the cells of all columns and slices: a new one for each would keep the collector busy.
+    const cells: unknown[] = [];
+    for (let first = 0; first < this.rows.length; ) {
       const rows = Math.min(pace.rows, this.rows.length - first);
-      yield new RowsSlice(this, first, rows);
+      cells.length = rows;
+      yield new RowsSlice(this, first, rows, cells);
       first += rows;
     }
   }
@@ -100,13 +103,13 @@ class RowsSlice implements Slice {
     private readonly source: RowsSource,
     readonly first: number,
     readonly rows: number,
+    private readonly cells: unknown[],
   ) {}
 
   column(index: number): SliceColumn {
     const name = this.source.names[index]!;
-    const { rows, first } = this;
+    const { rows, first, cells } = this;
     const all = this.source.rows;
-    const cells = new Array<unknown>(rows);
     if (INHERITED.has(name)) {
       for (let i = 0; i < rows; i++) {
         const row = all[first + i]!;

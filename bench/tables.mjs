@@ -1,0 +1,50 @@
+/*
+ * Objects → Parquet file + CRC32C, 1M rows × 21 mixed columns, beside parquetjs-lite, hyparquet-writer and
+ * DuckDB's appender: node bench/tables.mjs [rows] [name,name]
+ * Each runs in a process of its own, on the same rows; times, event-loop delay and peak RSS above the rows.
+ */
+import { fork } from 'node:child_process';
+import { encoders } from './table/encoders.mjs';
+
+const rows = Number(process.argv[2] ?? 1_000_000);
+const names = (process.argv[3] ?? 'ours,duckdb,hyparquet-writer,parquetjs-lite').split(',');
+
+function measure(name) {
+  return new Promise((resolve, reject) => {
+    const child = fork(new URL('table/one.mjs', import.meta.url), [name, String(rows)], {
+      execArgv: ['--expose-gc', '--max-old-space-size=8192'],
+    });
+    let result;
+    child.on('message', (message) => (result = message));
+    child.on('exit', (code) =>
+      result ? resolve(result) : reject(new Error(`${name} ended with code ${code}`)),
+    );
+  });
+}
+
+const unknown = names.filter((name) => !Object.hasOwn(encoders, name));
+if (unknown.length > 0) {
+  throw new Error(`No such encoder: ${unknown.join(', ')}. There are ${Object.keys(encoders).join(', ')}.`);
+}
+
+console.log(`${rows} rows x 21 columns, Node ${process.version}, ${process.platform} ${process.arch}\n`);
+console.log(
+  '| encoder | seconds | rows/s | MB | loop max ms | loop p99 ms | MB above the rows | ours is faster by |',
+);
+console.log('|---|---|---|---|---|---|---|---|');
+let ours;
+for (const name of names) {
+  const { seconds, bytes, loopMax, loopP99, above } = await measure(name);
+  ours ??= seconds;
+  const cells = [
+    name,
+    seconds.toFixed(2),
+    Math.round(rows / seconds),
+    (bytes / 1e6).toFixed(1),
+    loopMax.toFixed(0),
+    loopP99.toFixed(1),
+    above.toFixed(0),
+    `${(seconds / ours).toFixed(2)}x`,
+  ];
+  console.log(`| ${cells.join(' | ')} |`);
+}
