@@ -12,48 +12,19 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as checks from './strict-checks';
+import type { StrictShapes } from './strict-checks';
+import { envelope, parseJson, readAll, send, sendCut, sendSpaces, type Answer } from './strict-http';
 import { Faults, type Fault, type FaultFunction, type StrictRoute } from './strict-faults';
 import * as store from './strict-store';
-import { decodeTable, type Row } from './strict-tables';
+import { StrictRoutes, type StrictOptions } from './strict-routes';
+import type { Row } from './strict-tables';
 
+export type { StrictOptions } from './strict-routes';
 export { inTurn, type Fault, type FaultFunction, type StrictRoute } from './strict-faults';
 export { crc32cBase64 } from './strict-tables';
-
-export interface StrictOptions {
-  /** Default `svc`. */
-  apiName?: string;
-  token?: string;
-  /** The one fit shape allowed; `any` (default) takes both, never in one body. */
-  fitRequest?: 'task_config' | 'flat' | 'any';
-  /** The one naming of file info allowed; `any` (default) takes both. */
-  fileInfo?: 'schema' | 'sample' | 'any';
-  /** Signed URLs per file. Default 1. */
-  chunks?: number;
-  /** How long a fit takes, in milliseconds; white space goes out every `keepaliveMs` (default 50) meanwhile. */
-  fitMs?: number;
-  keepaliveMs?: number;
-  /** How long a predict takes, in milliseconds. */
-  predictMs?: number;
-  /** Answer 409 for files that came before. Default true; for test sets only with `testDuplicates`. */
-  duplicates?: boolean;
-  testDuplicates?: boolean;
-  /** Most requests of a route in a time, in milliseconds; beyond it 429 with Retry-After in seconds. */
-  rateLimits?: Partial<Record<StrictRoute, { count: number; windowMs: number }>>;
-  /** The body of `get_model_limits`. */
-  limits?: Record<string, unknown>;
-  /** What a row's prediction is a function of. Default: its `id`, else its place in the test set. */
-  rowValue?: (row: Row, index: number) => number;
-  /** Offer `get_fit_status` (the specification doesn't), with these bodies. */
-  fitStatus?: () => Record<string, unknown>;
-  /** Serve HTTPS. */
-  tls?: ServerOptions;
-  /** Address that the signed URLs begin with; default this server's own. */
-  storageUrl?: string;
-}
 
 export interface SeenRequest {
   route: StrictRoute;
@@ -65,25 +36,7 @@ export interface SeenRequest {
   at: number;
 }
 
-const LIMITS = {
-  default_model_version: 'v2',
-  max_model_limit: {
-    train_set_max_rows: 1_000_000,
-    train_set_max_cells: 100_000_000,
-    test_set_max_rows: 200_000,
-    max_classes: 160,
-    max_cols: 2_000,
-    test_set_max_rows_w_full_regression_output: 400,
-    predict_row_pairs_budget: 10_000_000_000,
-    test_set_max_cells: 100_000_000,
-  },
-  model_limits: {},
-  dataset_max_size_bytes: 5_000_000_000,
-};
-
 type Body = Record<string, unknown>;
-type Answer = { status: number; body: unknown; headers?: Record<string, string> };
-type Info = { headers: IncomingMessage['headers']; bytes: Buffer };
 
 export async function startStrictService(options: StrictOptions = {}): Promise<StrictService> {
   const service = new StrictService(options);
@@ -98,13 +51,12 @@ export class StrictService {
   readonly requests: SeenRequest[] = [];
   readonly token: string;
   url = '';
-  private readonly uploads = new Map<string, store.Upload>();
-  private readonly models = new Map<string, store.Model>();
+  private readonly routes: StrictRoutes;
   private readonly sockets = new Set<Socket>();
   private readonly faults = new Faults();
   private readonly windows = new Map<StrictRoute, { start: number; count: number; refusedAt?: number }>();
   private readonly server;
-  private readonly shapes: checks.StrictShapes;
+  private readonly shapes: StrictShapes;
 
   constructor(private readonly options: StrictOptions) {
     this.token = options.token ?? `strict-token-${randomUUID()}`;
@@ -113,6 +65,12 @@ export class StrictService {
       fitRequest: options.fitRequest ?? 'any',
       fileInfo: options.fileInfo ?? 'any',
     };
+    this.routes = new StrictRoutes(
+      options,
+      this.shapes,
+      (text) => this.breach(text),
+      () => this.url,
+    );
     const listener = (req: IncomingMessage, res: ServerResponse) => void this.serve(req, res);
     this.server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
     this.server.requestTimeout = 0;
@@ -152,17 +110,17 @@ export class StrictService {
 
   /** Forgets a fitted model, as a service does that deletes it. */
   deleteModel(fittedId: string): void {
-    this.models.delete(fittedId);
+    this.routes.models.delete(fittedId);
   }
 
   /** The rows of an upload as they arrived: features for a test set; X or y for a train set. */
   async rowsOf(uploadId: string, file: 'x' | 'y' = 'x'): Promise<Row[]> {
-    return (await store.tableOf(this.uploads.get(uploadId)!.files[file === 'x' ? 0 : 1]!)).rows;
+    return (await store.tableOf(this.routes.uploads.get(uploadId)!.files[file === 'x' ? 0 : 1]!)).rows;
   }
 
   /** The bytes of an upload as they arrived. */
   bytesOf(uploadId: string, file: 'x' | 'y' = 'x'): Buffer {
-    return store.bytesOf(this.uploads.get(uploadId)!.files[file === 'x' ? 0 : 1]!);
+    return store.bytesOf(this.routes.uploads.get(uploadId)!.files[file === 'x' ? 0 : 1]!);
   }
 
   /** What the service predicts for rows with these values (their `id`s), in the shape of the wire. */
@@ -232,7 +190,8 @@ export class StrictService {
     }
     const slowFit = route === 'fit' ? (this.options.fitMs ?? 0) : 0;
     const spaces = fault.whitespaceMs ?? slowFit;
-    const answer = this.refusal(route, req) ?? (await this.act(route, req, { headers: req.headers, bytes }));
+    const answer =
+      this.refusal(route, req) ?? (await this.routes.act(route, req, { headers: req.headers, bytes }));
     if (fault.reset === 'after') {
       req.socket.resetAndDestroy();
       return;
@@ -315,304 +274,7 @@ export class StrictService {
     };
   }
 
-  private async act(route: StrictRoute, req: IncomingMessage, info: Info): Promise<Answer> {
-    switch (route) {
-      case 'put':
-        return this.put(req, info.bytes);
-      case 'get_model_limits':
-        return { status: 200, body: this.options.limits ?? LIMITS };
-      case 'get_fit_status':
-        return { status: 200, body: this.options.fitStatus!() };
-      case 'v1/predict':
-        return this.legacy(info);
-      default:
-    }
-    const body = parseJson(info.bytes);
-    const rules: Partial<Record<StrictRoute, string[]>> = {
-      prepare_train_set_upload: checks.checkTrainUpload(body, this.shapes),
-      prepare_test_set_upload: checks.checkTestUpload(body, this.shapes),
-      fit: checks.checkFit(body, this.shapes),
-      predict: checks.checkPredict(body, this.shapes),
-      estimate_cost: checks.checkEstimateCost(body),
-    };
-    const wrong = only(rules, route);
-    if (wrong.length > 0) return this.refuse(route, wrong.join('; '));
-    switch (route) {
-      case 'prepare_train_set_upload':
-        return this.prepareTrain(body as Body);
-      case 'prepare_test_set_upload':
-        return this.prepareTest(body as Body);
-      case 'fit':
-        return this.fit(body as Body);
-      case 'predict':
-        return this.predict(body as Body);
-      default: {
-        const { train_rows: train = 0, test_rows: test = 0 } = body as Record<string, number>;
-        return { status: 200, body: { estimated_cost: train + test } };
-      }
-    }
-  }
-
-  private prepareTrain(body: Body): Answer {
-    const files = [body.x_train_info, body.y_train_info].map((info) => this.newFile(info as Body));
-    const known = this.twinOf('train', files);
-    if (known !== undefined && this.options.duplicates !== false && body.force_reupload !== true) {
-      return duplicate('DUPLICATE_TRAIN_SET_UPLOAD', { train_set_upload_id: known.id });
-    }
-    const upload: store.Upload = { id: randomUUID(), set: 'train', files };
-    this.uploads.set(upload.id, upload);
-    return {
-      status: 200,
-      body: {
-        train_set_upload_id: upload.id,
-        x_train_info: this.uploadInfo(upload, 0),
-        y_train_info: this.uploadInfo(upload, 1),
-      },
-    };
-  }
-
-  private prepareTest(body: Body): Answer {
-    const fittedId = body.fitted_train_set_id as string;
-    if (!this.models.has(fittedId)) return notFound('Fitted train set not found');
-    const files = [this.newFile(body.x_test_info as Body)];
-    const known = this.twinOf('test', files, fittedId);
-    if (known !== undefined && this.options.testDuplicates === true) {
-      return duplicate('DUPLICATE_TEST_SET_UPLOAD', { test_set_upload_id: known.id });
-    }
-    const upload: store.Upload = { id: randomUUID(), set: 'test', files, fittedId };
-    this.uploads.set(upload.id, upload);
-    return { status: 200, body: { test_set_upload_id: upload.id, x_test_info: this.uploadInfo(upload, 0) } };
-  }
-
-  private newFile(info: Body): store.StoredFile {
-    return store.newFile(info, this.options.chunks ?? 1);
-  }
-
-  private twinOf(
-    set: 'train' | 'test',
-    files: store.StoredFile[],
-    fittedId?: string,
-  ): store.Upload | undefined {
-    return [...this.uploads.values()].find(
-      (upload) =>
-        upload.set === set &&
-        upload.fittedId === fittedId &&
-        store.isComplete(upload) &&
-        upload.files.every((file, i) => file.hash !== null && file.hash === files[i]!.hash),
-    );
-  }
-
-  private uploadInfo(upload: store.Upload, i: number): Body {
-    const file = upload.files[i]!;
-    const base = this.options.storageUrl ?? this.url;
-    return {
-      signed_urls: file.keys.map((key, c) => `${base}/signed/${upload.id}/${i}/${c}?signature=${key}`),
-      expires_at: Math.floor(Date.now() / 1000) + 3600,
-      required_headers: file.requiredHeaders,
-    };
-  }
-
-  private put(req: IncomingMessage, bytes: Buffer): Answer {
-    const url = new URL(req.url ?? '', this.url);
-    const [, , id, f, c] = url.pathname.split('/');
-    const upload = this.uploads.get(id ?? '');
-    const file = upload?.files[Number(f)];
-    const chunk = Number(c);
-    if (upload === undefined || file?.keys[chunk] !== url.searchParams.get('signature')) {
-      return { status: 403, body: '<Error><Code>SignatureDoesNotMatch</Code></Error>' };
-    }
-    for (const [name, value] of Object.entries(file.requiredHeaders)) {
-      if (req.headers[name] !== value) {
-        return this.refuse('put', `required header ${name} is ${String(req.headers[name])}`, 400);
-      }
-    }
-    const due = store.chunkSize(file, chunk);
-    if (due !== undefined && due !== bytes.length) {
-      return this.refuse('put', `chunk ${chunk} has ${bytes.length} bytes, not ${due}`, 400);
-    }
-    file.chunks[chunk] = bytes;
-    if (file.chunks.every((part) => part !== undefined)) {
-      store.fileFaults(file).forEach((wrong) => this.breach(`put: ${wrong}`));
-    }
-    return { status: 200, body: '' };
-  }
-
-  private async fit(body: Body): Promise<Answer> {
-    const upload = this.uploads.get(body.train_set_upload_id as string);
-    if (upload?.set !== 'train') return notFound('Train set upload not found');
-    if (!store.isComplete(upload)) return this.refuse('fit', 'the train set was not uploaded');
-    const task = ((body.task_config as Body | undefined)?.task ?? body.task) as store.Model['task'];
-    const x = await store.tableOf(upload.files[0]!);
-    const y = await store.tableOf(upload.files[1]!);
-    if (y.columns.length !== 1) return this.refuse('fit', `y has ${y.columns.length} columns`);
-    if (x.rows.length !== y.rows.length)
-      return this.refuse('fit', `${x.rows.length} rows in X, ${y.rows.length} in y`);
-    if (x.rows.length === 0) return this.refuse('fit', 'the train set is empty');
-    const classes = task === 'classification' ? store.classesOf(y.rows, y.columns[0]!) : [];
-    const model = { id: randomUUID(), upload, task, columns: x.columns, rows: x.rows.length, classes };
-    this.models.set(model.id, model);
-    return { status: 200, body: { fitted_train_set_id: model.id } };
-  }
-
-  private async predict(body: Body): Promise<Answer> {
-    const model = this.models.get(body.fitted_train_set_id as string);
-    const upload = this.uploads.get(body.test_set_upload_id as string);
-    if (model === undefined) return notFound('Fitted train set not found');
-    if (upload?.set !== 'test') return notFound('Test set upload not found');
-    if (upload.fittedId !== model.id)
-      return this.refuse('predict', 'the test set was uploaded for another model');
-    if (!store.isComplete(upload)) return this.refuse('predict', 'the test set was not uploaded');
-    const config = body.task_config as { task: string; predict_params?: Body };
-    if (config.task !== model.task) return this.refuse('predict', `the model is for ${model.task}`);
-    const x = await store.tableOf(upload.files[0]!);
-    if (x.columns.join('\n') !== model.columns.join('\n')) {
-      return this.refuse(
-        'predict',
-        `columns ${x.columns.join()} are not the train set's ${model.columns.join()}`,
-      );
-    }
-    const params = config.predict_params ?? {};
-    const output = (params.output_type ?? (model.task === 'classification' ? 'probas' : 'mean')) as string;
-    return {
-      status: 200,
-      body: {
-        prediction: this.predictRows(x.rows, output, params.quantiles as number[] | undefined, model.classes),
-        metadata: {
-          test_set_num_rows: x.rows.length,
-          test_set_num_cols: x.columns.length,
-          package_version: 'strict-1.0.0',
-          [`${this.shapes.apiName}_config`]: { n_estimators: 8, random_state: 0 },
-          task: model.task,
-        },
-      },
-    };
-  }
-
-  private predictRows(
-    rows: Row[],
-    output: string,
-    quantiles: number[] | undefined,
-    classes: store.Model['classes'],
-  ): unknown {
-    const valueOf = this.options.rowValue ?? ((row: Row, i: number) => Number(row.id ?? i));
-    return store.makePrediction(rows.map(valueOf), output, quantiles, classes);
-  }
-
-  private async legacy(info: Info): Promise<Answer> {
-    const parts = multipartOf(info);
-    const data = parts.get('data');
-    const file = parts.get('file');
-    if (data === undefined || file === undefined || parts.size !== 2) {
-      return this.refuse('v1/predict', `parts are ${[...parts.keys()].join()}`);
-    }
-    if (!data.type.startsWith('application/json')) return this.refuse('v1/predict', `data is ${data.type}`);
-    const body = parseJson(data.bytes) as Body;
-    const wrong = checks.checkLegacy(body);
-    if (wrong.length > 0) return this.refuse('v1/predict', wrong.join('; '));
-    const { rows } = await decodeTable(file.bytes, 'csv');
-    const output = (body.output_type ?? (body.task === 'classification' ? 'probas' : 'mean')) as string;
-    return {
-      status: 200,
-      body: {
-        duration_seconds: 0.1,
-        prediction: this.predictRows(rows, output, undefined, ['no', 'yes']),
-        task: body.task,
-        params: { n_estimators: 8, differentiable_input: false, n_jobs: null },
-        used_credits: rows.length,
-        remaining_quota: 1000,
-      },
-    };
-  }
-
-  private refuse(route: string, wrong: string, status = 422): Answer {
-    this.breach(`${route}: ${wrong}`);
-    return { status, body: envelope('validation.failed', wrong) };
-  }
-
   private breach(text: string): void {
     this.breaches.push(text);
   }
-}
-
-function only(rules: Partial<Record<StrictRoute, string[]>>, route: StrictRoute): string[] {
-  return rules[route] ?? [];
-}
-
-function envelope(code: string, detail: string, retryable = false): Body {
-  return { code, detail, retryable, support: 'https://support.example.org' };
-}
-
-function notFound(message: string): Answer {
-  return { status: 404, body: { message, error_code: 'NOT_FOUND', trace_id: randomUUID() } };
-}
-
-function duplicate(code: string, id: Body): Answer {
-  const body = { message: 'Duplicate upload', error_code: code, trace_id: randomUUID(), detail: null, ...id };
-  return { status: 409, body };
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-async function readAll(req: IncomingMessage, fault: Fault): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of req as AsyncIterable<Buffer>) {
-      if (fault.reset === 'during') {
-        req.socket.resetAndDestroy();
-        return undefined;
-      }
-      chunks.push(chunk);
-      if (fault.slowReadMs !== undefined) await sleep(fault.slowReadMs);
-    }
-  } catch {
-    return undefined;
-  }
-  return Buffer.concat(chunks);
-}
-
-function send(res: ServerResponse, answer: Answer): void {
-  const json = typeof answer.body !== 'string';
-  const bytes = Buffer.from(json ? JSON.stringify(answer.body) : (answer.body as string));
-  res.writeHead(answer.status, {
-    ...(json && { 'content-type': 'application/json' }),
-    'content-length': bytes.length,
-    ...answer.headers,
-  });
-  res.end(bytes);
-}
-
-async function sendSpaces(res: ServerResponse, ms: number, everyMs: number): Promise<void> {
-  res.writeHead(200, { 'content-type': 'application/json' });
-  const end = Date.now() + ms;
-  while (Date.now() < end && !res.destroyed) {
-    res.write(' ');
-    await sleep(Math.min(everyMs, Math.max(1, end - Date.now())));
-  }
-}
-
-async function sendCut(res: ServerResponse, answer: Answer, share: number): Promise<void> {
-  const bytes = Buffer.from(JSON.stringify(answer.body));
-  res.writeHead(answer.status, { 'content-type': 'application/json', 'content-length': bytes.length });
-  res.write(bytes.subarray(0, Math.floor(bytes.length * share)));
-  await sleep(20);
-  res.socket?.resetAndDestroy();
-}
-
-function multipartOf(info: Info): Map<string, { type: string; bytes: Buffer }> {
-  const boundary = /boundary="?([^";]+)"?/.exec(info.headers['content-type'] ?? '')?.[1] ?? '';
-  const parts = new Map<string, { type: string; bytes: Buffer }>();
-  for (const piece of info.bytes.toString('latin1').split(`--${boundary}`).slice(1, -1)) {
-    const cut = piece.indexOf('\r\n\r\n');
-    const head = piece.slice(0, cut);
-    const name = /name="([^"]*)"/.exec(head)?.[1] ?? '';
-    const type = /content-type:\s*(.+)/i.exec(head)?.[1]?.trim() ?? '';
-    parts.set(name, { type, bytes: Buffer.from(piece.slice(cut + 4, -2), 'latin1') });
-  }
-  return parts;
 }
