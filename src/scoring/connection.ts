@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { profileTable } from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
@@ -58,6 +59,8 @@ export class Connection {
   constructor(private readonly options: ConnectionOptions) {
     this.cards = options.cards;
     this.key = options.key;
+    // Each piece of work under way listens to it.
+    setMaxListeners(0, this.closing.signal);
     const client = (): Promise<ClientPort> => this.client();
     this.context = {
       key: options.key,

@@ -2,7 +2,7 @@ import type { Column, ColumnBatch, TableSource } from '../table';
 import type { Job } from './job';
 import type { SmallRows } from './small-rows';
 import type { ModelChoice, Target } from './target';
-import type { Hooks, PredictOutcome, PredictRequest } from './types';
+import type { Hooks, PredictOutcome, PredictRequest, UploadCard } from './types';
 
 /** The rows of a message, by the way in which they are read. */
 export type MessageTable =
@@ -12,8 +12,8 @@ export type MessageTable =
   | { kind: 'batch'; source: TableSource; value: unknown; batch: ColumnBatch; columns: readonly Column[] }
   /** Too large to hold, or of unknown length: read while it is sent. */
   | { kind: 'stream'; source: TableSource; value: unknown; columns: readonly Column[] }
-  /** Uploaded before. */
-  | { kind: 'upload'; id: string }
+  /** Uploaded before; `card` where it was uploaded from here. */
+  | { kind: 'upload'; id: string; card: UploadCard | undefined }
   /** For the deprecated route. */
   | { kind: 'legacy' };
 

@@ -89,7 +89,9 @@ export class Predictor {
       message.table = { kind: 'legacy' };
       this.warnOfLegacy();
     } else if (request.testSetUploadId !== undefined && request.testSetUploadId !== '') {
-      message.table = { kind: 'upload', id: request.testSetUploadId };
+      const card = this.context.cards.upload(request.testSetUploadId);
+      message.table = { kind: 'upload', id: request.testSetUploadId, card };
+      message.request = { ...request, task: request.task ?? card?.task };
     } else if (request.table === undefined) {
       throw new ServiceError(
         'table.empty',

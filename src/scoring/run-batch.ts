@@ -6,7 +6,7 @@ import { columnsOf, conformAll, type Conformed } from './conform';
 import type { Context } from './context';
 import { scoreByHalves } from './halving';
 import { runLegacy } from './legacy';
-import type { Message, MessageJob } from './message';
+import type { Message, MessageJob, MessageTable } from './message';
 import { outcomeBytes, outcomeOf, type Scored, smallOutcome } from './outcome';
 import { rowsPerTestSet, scoreInParts } from './parts';
 import { resolveTarget, type Target } from './target';
@@ -41,7 +41,7 @@ export async function runBatch(run: BatchRun, jobs: MessageJob[], signal: AbortS
   };
   switch (table?.kind) {
     case 'upload':
-      await runUpload(run, first, table.id, target, options);
+      await runUpload(run, first, table, target, options);
       break;
     case 'stream':
       await runStream(run, first, target, options);
@@ -54,10 +54,16 @@ export async function runBatch(run: BatchRun, jobs: MessageJob[], signal: AbortS
 async function runUpload(
   run: BatchRun,
   job: MessageJob,
-  id: string,
-  target: Target,
+  { id, card }: Extract<MessageTable, { kind: 'upload' }>,
+  named: Target,
   options: ScoreOptions,
 ): Promise<void> {
+  // A test set belongs to the model that it was uploaded for, even where its name stands for a newer one by now.
+  const target: Target = {
+    ...named,
+    fittedId: card?.fitted_train_set_id ?? named.fittedId,
+    classes: card?.classes ?? named.classes,
+  };
   try {
     const scored = await predictUpload(run.context, target, id, options);
     await deliver(run, job, scored, target, options.signal);

@@ -42,9 +42,9 @@ export interface UploadCard {
   target?: string;
   /** Feature columns in the order of the file. */
   columns: Column[];
-  /** Train sets whose target can be classes: the labels in the order of the probabilities. */
+  /** The labels in the order of the probabilities, where the target can be classes. */
   classes?: Label[];
-  /** Train sets: what the task `auto` means for this target. */
+  /** Train sets: what the task `auto` means for this target. Test sets: the model's, where its card is known. */
   task?: Task;
   /** Test sets: the model they were made for. */
   fitted_train_set_id?: string;

@@ -31,6 +31,7 @@ async function uploadTrain(context: Context, request: UploadRequest, hooks: Hook
 async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
   const { signal } = hooks;
   const target = await knownTarget(context, request, signal);
+  const known = target.name !== target.fittedId;
   hooks.onStatus?.({ key: 'reading' });
   const source = await openInput(request.table, signal);
   const columns =
@@ -74,6 +75,8 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
       reused: sent.reused,
       columns: [...columns],
       fitted_train_set_id: target.fittedId,
+      ...(known && { task: target.task }),
+      ...(target.classes !== undefined && { classes: [...target.classes] }),
     };
     context.cards.putUpload(card);
     return card;

@@ -62,6 +62,36 @@ describe('Connection.close', () => {
     }
   });
 
+  it('many pieces of work at a time are no leak to Node', async () => {
+    at = await bench();
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    try {
+      await at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' });
+      const { connection } = at;
+      const predictor = connection.predictor({ batchRows: 3 });
+      const signal = new AbortController().signal;
+      await Promise.all(
+        Array.from({ length: 40 }, (_, testRows) => [
+          connection.estimateCost({ model: 'pets', testRows }),
+          predictor.predict({ table: { value: row(testRows) }, model: 'pets' }, { signal }),
+          predictor.predict(
+            { table: { value: `id,name,ok,size\n${testRows},a,true,1\n` }, model: 'pets' },
+            { signal },
+          ),
+        ]).flat(),
+      );
+      await new Promise(setImmediate);
+    } finally {
+      process.off('warning', note);
+    }
+    assert.deepEqual(
+      warnings.map((warning) => warning.message),
+      [],
+    );
+  });
+
   it('an aborted message leaves the others of its batch alone', async () => {
     at = await bench({ predictMs: 100 });
     await at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' });

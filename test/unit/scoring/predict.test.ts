@@ -486,6 +486,27 @@ describe('Predictor', () => {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('an upload stays with the model that it was made for, also when its name stands for a newer one', async () => {
+    await start();
+    const table = { value: [row(5), row(6)] };
+    const upload = await at.connection.upload({ set: 'test', table, model: 'pets' });
+    await at.connection.train({ table: { value: history(25) }, target: 'species', model: 'pets' });
+    for (const model of ['pets', undefined]) {
+      const outcome = await at.connection.predict({ testSetUploadId: upload.id, model, outputType: 'preds' });
+      assert.deepEqual(outcome.prediction, ['dog', 'cat']);
+    }
+    assert.equal(
+      await codeOf(at.connection.predict({ testSetUploadId: 'nope', model: 'pets' })),
+      'validation.failed',
+    );
+    const unknown = '00000000-0000-4000-8000-000000000000';
+    assert.equal(
+      await codeOf(at.connection.predict({ testSetUploadId: unknown, model: 'pets' })),
+      'not_found',
+    );
+    assert.equal(at.cards.list()[0]!.dead, undefined);
+  });
+
   it('a bare id needs a task; then columns go unchecked', async () => {
     await start();
     const { fitted_train_set_id: fittedTrainSetId } = at.cards.get('pets')!;
