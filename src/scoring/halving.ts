@@ -3,12 +3,18 @@ import { ServiceError } from '../wire/service-error';
 /** Predicts for one batch at most, the first included (DESIGN 7). */
 export const MAX_PREDICTS = 32;
 
+/** Predicts that a batch may still take to find what the service refuses. */
+export interface Budget {
+  left: number;
+}
+
 export interface Halving<Item> {
   /** Scores these together: delivers their results, or throws. */
   score: (items: Item[]) => Promise<void>;
   fail: (item: Item, error: ServiceError) => void;
   toError: (thrown: unknown) => ServiceError;
-  maxPredicts?: number;
+  /** Shared by the groups that a batch is sent in; the first predict of each is free. */
+  budget: Budget;
 }
 
 interface Group<Item> {
@@ -24,19 +30,20 @@ interface Group<Item> {
  * alone. When the predicts are used up, the rest share the refusal.
  */
 export async function scoreByHalves<Item>(items: Item[], how: Halving<Item>): Promise<void> {
-  let left = how.maxPredicts ?? MAX_PREDICTS;
+  const { budget } = how;
   const groups: Group<Item>[] = [{ items }];
+  budget.left++;
   let last: ServiceError | undefined;
   for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
     if (group.refusal !== undefined && group.items.length > 1) {
       split(groups, group.items);
       continue;
     }
-    if (left === 0) {
+    if (budget.left <= 0) {
       failAll(group.items, last ?? noPredictsLeft(), how);
       continue;
     }
-    left--;
+    budget.left--;
     try {
       await how.score(group.items);
       if (group.other !== undefined && last !== undefined) {
@@ -46,7 +53,7 @@ export async function scoreByHalves<Item>(items: Item[], how: Halving<Item>): Pr
       const error = how.toError(thrown);
       if (error.code === 'cost.exceeded') {
         // Found by an estimate: nothing was sent.
-        left++;
+        budget.left++;
       }
       if (!isRefusal(error)) {
         failAll(group.items, error, how);

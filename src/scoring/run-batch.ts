@@ -4,7 +4,7 @@ import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Batcher } from './batcher';
 import { columnsOf, conformAll, type Conformed } from './conform';
 import type { Context } from './context';
-import { scoreByHalves } from './halving';
+import { type Budget, MAX_PREDICTS, scoreByHalves } from './halving';
 import { runLegacy } from './legacy';
 import type { Message, MessageJob, MessageTable } from './message';
 import { outcomeBytes, outcomeOf, type Scored, smallOutcome } from './outcome';
@@ -114,6 +114,7 @@ async function runJoined(
   const alive = jobs.filter((job) => job.state === 'flying');
   const columns = columnsOf(alive, target);
   const rows = await rowsPerTestSet(run.context, target, columns.length, signal);
+  const budget: Budget = { left: MAX_PREDICTS - 1 };
   for (const group of groupsOf(alive, rows)) {
     const whole = await conformAll(group, target, signal, fail);
     if (whole.jobs.length === 0) {
@@ -126,10 +127,11 @@ async function runJoined(
     await scoreByHalves(whole.jobs, {
       score: async (items) => {
         const part = items === whole.jobs ? whole : await conformAll(items, target, signal, fail);
-        await scoreJoined(run, part, target, options);
+        await scoreJoined(run, part, target, { ...options, budget });
       },
       fail,
       toError: toServiceError,
+      budget,
     });
   }
 }

@@ -2,6 +2,7 @@ import type { TableFile } from '../table';
 import type { PredictResult } from '../client/types';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context';
+import type { Budget } from './halving';
 import { describeExcess, limitSetOf, sizeExcess, versionOf } from './limits';
 import type { Target } from './target';
 
@@ -11,6 +12,8 @@ export interface ScoreOptions {
   /** Highest estimated cost of the predict; 0 = no bound. */
   maxCost?: number;
   forceRefit?: boolean;
+  /** Where it is used up no predict is repeated. */
+  budget?: Budget;
   onProgress?: (sentBytes: number, totalBytes: number) => void;
 }
 
@@ -46,8 +49,11 @@ export async function scoreFile(
       result = await predictUpload(context, target, sent.test_set_upload_id, options);
     } catch (thrown) {
       const error = toServiceError(thrown);
-      if (!sent.reused || !refusesUpload(error)) {
+      if (!sent.reused || !refusesUpload(error) || options.budget?.left === 0) {
         throw error;
+      }
+      if (options.budget !== undefined) {
+        options.budget.left--;
       }
       const anew = await upload(true);
       result = await predictUpload(context, target, anew.test_set_upload_id, options);

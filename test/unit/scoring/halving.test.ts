@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
-import { scoreByHalves } from '../../../dist/src/scoring/halving';
+import { MAX_PREDICTS, scoreByHalves } from '../../../dist/src/scoring/halving';
 import { ServiceError, toServiceError } from '../../../dist/src/wire/service-error';
 
 /** Scores items of which some are refused by the service, as it would. */
@@ -30,6 +30,7 @@ async function run(
       },
       fail: (item, error) => settle(item, error.code),
       toError: toServiceError,
+      budget: { left: MAX_PREDICTS - 1 },
     },
   );
   return { calls, outcomes };

@@ -229,6 +229,24 @@ describe('Predictor', () => {
     assert.equal(at.service.seen('predict').length, 32);
   });
 
+  it('32 predicts hold also where the service reuses uploads, or the batch goes in groups', async () => {
+    await start({ testDuplicates: true });
+    at.service.fault('predict', () => REFUSED);
+    const send = async (): Promise<void> => {
+      const predictor = at.connection.predictor({ batchMs: 50 });
+      const results = Array.from({ length: 100 }, (_, id) => settled(predictor.predict(ask(row(id)))));
+      assert.ok((await Promise.all(results)).every((result) => result === 'validation.failed'));
+    };
+    await send();
+    await send();
+    assert.equal(at.service.seen('predict').length, 2 * 32);
+    await at.close();
+    await start({ limits: { max_model_limit: { test_set_max_rows: 25 } } });
+    at.service.fault('predict', () => REFUSED);
+    await send();
+    assert.equal(at.service.seen('predict').length, 3 + 32);
+  });
+
   it('messages for a model whose fit is under way wait for it', async () => {
     at = await bench({ fitMs: 150 });
     const predictor = at.connection.predictor();
