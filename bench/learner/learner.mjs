@@ -1,12 +1,13 @@
 /*
  * The learner on every table: node bench/learner/learner.mjs [--seeds 3] [table name part …]
- * A quarter of the rows is held back, a split per seed; figures are means over the seeds.
+ * A quarter of the rows is held back, a split per seed; figures are means over the seeds. Times are processor seconds.
  */
 import { createRequire } from 'node:module';
-import { performance } from 'node:perf_hooks';
 import { TABLES } from './tables.mjs';
 import { measure } from './measure.mjs';
+import { loadPeer, runPeer } from './peer.mjs';
 
+export const ydf = await loadPeer();
 const require = createRequire(import.meta.url);
 const learner = require('../../dist/src/learner');
 
@@ -55,13 +56,13 @@ for (const [name, make] of Object.entries(TABLES)) {
   for (let seed = 1; seed <= runs; seed++) {
     const { train, test } = split(rows, seed);
     const options = { random_state: seed, ...JSON.parse(process.env.OPTIONS ?? '{}') };
-    const started = performance.now();
+    const started = process.cpuUsage();
     const model = learner.train({
       features: table.features.map((feature) => takeRows(feature, train)),
       target: targetOf(table, train),
       options,
     });
-    const fitted = performance.now();
+    const seconds = process.cpuUsage(started).user / 1e6;
     const result = learner.predict(
       model,
       table.features.map((feature) => takeRows(feature, test)),
@@ -70,9 +71,19 @@ for (const [name, make] of Object.entries(TABLES)) {
     const figures = {
       ...measure(table, result, targetOf(table, test)),
       oof: model.report.scores.log_loss ?? model.report.scores.rmse,
-      fit: (fitted - started) / 1000,
+      fit: seconds,
       trees: model.report.trees,
     };
+    if (ydf) {
+      const peer = runPeer(ydf, table, train, test);
+      if (peer.error) console.log(`${name}: ydf-training: ${peer.error}`);
+      else {
+        const theirs = measure(table, peer, targetOf(table, test));
+        figures['ydf loss'] = theirs.logloss ?? theirs.rmse;
+        if (theirs.accuracy !== undefined) figures['ydf acc'] = theirs.accuracy;
+        figures['ydf fit'] = peer.seconds;
+      }
+    }
     if (process.env.VERBOSE) console.log(seed, model.report);
     for (const [key, value] of Object.entries(figures)) sums[key] = (sums[key] ?? 0) + value / runs;
   }

@@ -39,17 +39,19 @@ function classification(table, { probas }, codes) {
 }
 
 function regression(result, actual) {
-  const mean = result.mean();
-  const quantiles = result.quantiles(LEVELS);
+  const mean = typeof result.mean === 'function' ? result.mean() : result.mean;
+  const quantiles = result.quantiles?.(LEVELS);
   const rows = actual.length;
   let [squares, pinball, covered] = [0, 0, 0];
   actual.forEach((value, row) => {
     squares += (mean[row] - value) ** 2;
+    if (!quantiles) return;
     LEVELS.forEach((level, q) => {
       const above = value - quantiles[q][row];
       pinball += (above > 0 ? above * level : above * (level - 1)) / LEVELS.length;
     });
     if (value >= quantiles[0][row] && value <= quantiles[8][row]) covered++;
   });
+  if (!quantiles) return { rmse: Math.sqrt(squares / rows) };
   return { rmse: Math.sqrt(squares / rows), pinball: pinball / rows, coverage: covered / rows };
 }

@@ -1,5 +1,5 @@
 import type { ColumnSpec } from './encode';
-import { Grower, quantise, type GrowRules } from './grow';
+import { Grower, quantise, type GrownLeaf, type GrowRules } from './grow';
 import type { Objective } from './objective';
 import type { Random } from './random';
 import { leafOf, TreeBuilder, type Trees } from './trees';
@@ -12,11 +12,13 @@ export interface BoostRules extends GrowRules {
   /** Part of the rows, and of the columns, that each tree sees. */
   rowSample: number;
   columnSample: number;
+  /** Random sums of the gradients by which trees for all outputs at once are grown; 0: a tree per output. */
+  sketch: number;
   /** Bound on this run's work, in histogram updates. */
   workBudget: number;
 }
 
-/** A boosted ensemble: `width` trees per iteration, an output each. */
+/** A boosted ensemble: per iteration a tree for each output in turn, or one whose leaves hold all outputs. */
 export interface Boosted {
   base: Float64Array;
   trees: Trees;
@@ -40,47 +42,52 @@ export interface BoostInput {
   onIteration?: (iteration: number) => void;
 }
 
+/** What one run of boosting keeps from iteration to iteration. */
+interface Run extends BoostInput {
+  rules: BoostRules;
+  random: Random;
+  scores: Float64Array;
+  derivatives: Float64Array;
+  grower: Grower;
+  builder: TreeBuilder;
+  gains: Float64Array;
+  /** Columns with at least two different bins among the rows: others cannot split anything. */
+  usable: Int32Array;
+}
+
 /** Gradient boosting (J. H. Friedman, 2001) with Newton leaves, stopped early on the held-out rows. */
 export function boost(input: BoostInput, rules: BoostRules, random: Random): Boosted {
   const { columns, specs, objective, rows, heldOut, tableRows } = input;
-  const width = objective.width;
+  const { width } = objective;
   const base = objective.base(rows);
   const scores = new Float64Array(tableRows * width);
   for (let i = 0; i < scores.length; i++) scores[i] = base[i % width]!;
-  const derivatives = new Float64Array(tableRows * 2);
   const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
-  const grower = new Grower(columns, specs, 1, sampleSize);
-  const builder = new TreeBuilder(1);
-  const gains = new Float64Array(specs.length);
-  const usable = usableColumns(columns, specs, rows);
+  const channels = rules.sketch || 1;
+  const run: Run = {
+    ...input,
+    rules,
+    random,
+    scores,
+    derivatives: new Float64Array(tableRows * (channels + 1)),
+    grower: new Grower(columns, specs, channels, sampleSize),
+    builder: new TreeBuilder(rules.sketch ? width : 1),
+    gains: new Float64Array(specs.length),
+    usable: usableColumns(columns, specs, rows),
+  };
   const curve = [objective.loss(scores, heldOut)];
   let best = curve[0]!;
   let bestIteration = 0;
   let limited = false;
-  const unsampled = new Uint8Array(tableRows);
-  for (let iteration = 1; iteration <= rules.maxIterations && usable.length > 0; iteration++) {
+  const others = new Uint8Array(tableRows);
+  for (let iteration = 1; iteration <= rules.maxIterations && run.usable.length > 0; iteration++) {
     const sample = sampleRows(rows, sampleSize, random);
-    unsampled.fill(1);
-    for (const row of sample) unsampled[row] = 0;
-    for (let output = 0; output < width; output++) {
-      const picked = pickColumns(usable, rules.columnSample, random);
-      objective.derivatives(scores, rows, output, derivatives);
-      quantise(derivatives);
-      const leaves = grower.grow(sample, derivatives, picked, rules, random, builder, gains);
-      for (const leaf of leaves) {
-        const value = (-rules.learningRate * leaf.sums[0]!) / (leaf.sums[1]! + rules.lambda);
-        builder.setLeaf(leaf.node, [value]);
-        const rounded = Math.fround(value);
-        for (let i = leaf.start; i < leaf.end; i++) scores[sample[i]! * width + output]! += rounded;
-      }
-      const trees = builder.nodes;
-      const root = builder.lastRoot;
-      const walk = (row: number) => {
-        scores[row * width + output]! += trees.values[leafOf(trees, root, columns, row)]!;
-      };
-      if (sampleSize < rows.length) for (const row of rows) if (unsampled[row] === 1) walk(row);
-      for (const row of heldOut) walk(row);
-    }
+    others.fill(0);
+    for (const row of rows) others[row] = 1;
+    for (const row of sample) others[row] = 0;
+    for (const row of heldOut) others[row] = 1;
+    if (rules.sketch) addVectorTree(run, sample, others);
+    else for (let output = 0; output < width; output++) addTree(run, sample, others, output);
     const loss = objective.loss(scores, heldOut);
     curve.push(loss);
     input.onIteration?.(iteration);
@@ -88,23 +95,95 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
       best = loss;
       bestIteration = iteration;
     } else if (iteration - bestIteration >= rules.patience) break;
-    if (grower.work > rules.workBudget) {
+    if (run.grower.work > rules.workBudget) {
       limited = iteration < rules.maxIterations;
       break;
     }
   }
   return {
     base,
-    trees: builder.finish(),
+    trees: run.builder.finish(),
     iterations: curve.length - 1,
     curve: Float64Array.from(curve),
-    gains,
-    work: grower.work,
+    gains: run.gains,
+    work: run.grower.work,
     limited,
   };
 }
 
-/** Columns with at least two different bins among the rows: others cannot split anything. */
+/** Adds a tree for one output, and its scores to all rows: those of the sample by leaf, `others` by walking it. */
+function addTree(run: Run, sample: Int32Array, others: Uint8Array, output: number): void {
+  const { rules, random, scores, derivatives, builder, columns, objective } = run;
+  const { width } = objective;
+  const picked = pickColumns(run.usable, rules.columnSample, random);
+  objective.derivatives(scores, sample, output, derivatives);
+  quantise(derivatives, sample, 2);
+  const leaves = run.grower.grow(sample, derivatives, picked, rules, random, builder, run.gains);
+  for (const leaf of leaves) {
+    const value = (-rules.learningRate * leaf.sums[0]!) / (leaf.sums[1]! + rules.lambda);
+    builder.setLeaf(leaf.node, [value]);
+    const rounded = Math.fround(value);
+    for (let i = leaf.start; i < leaf.end; i++) scores[sample[i]! * width + output]! += rounded;
+  }
+  const trees = builder.nodes;
+  const root = builder.lastRoot;
+  for (let row = 0; row < others.length; row++) {
+    if (others[row] === 1) scores[row * width + output]! += trees.values[leafOf(trees, root, columns, row)]!;
+  }
+}
+
+/**
+ * Adds one tree for all outputs, grown by a few random sums of their gradients (L. Iosipoi and A. Vakhrushev,
+ * SketchBoost, 2022), so that the work does not grow with the number of classes; its leaves hold every output.
+ */
+function addVectorTree(run: Run, sample: Int32Array, others: Uint8Array): void {
+  const { rules, random, scores, derivatives, builder, columns, objective } = run;
+  const { width } = objective;
+  const picked = pickColumns(run.usable, rules.columnSample, random);
+  const signs = Float64Array.from({ length: width * rules.sketch }, () => (random.uniform() < 0.5 ? -1 : 1));
+  const one = new Float64Array(width * 2);
+  const stride = rules.sketch + 1;
+  for (const row of sample) {
+    objective.rowDerivatives(scores, row, one);
+    for (let d = 0; d < rules.sketch; d++) {
+      let sum = 0;
+      for (let k = 0; k < width; k++) sum += one[k * 2]! * signs[d * width + k]!;
+      derivatives[row * stride + d] = sum;
+    }
+    derivatives[row * stride + rules.sketch] = 1;
+  }
+  quantise(derivatives, sample, stride);
+  const leaves = run.grower.grow(sample, derivatives, picked, rules, random, builder, run.gains);
+  const values = leaves.map((leaf) => leafValues(run, sample, leaf, one));
+  leaves.forEach((leaf, l) => {
+    builder.setLeaf(leaf.node, values[l]!);
+    for (let i = leaf.start; i < leaf.end; i++) {
+      const at = sample[i]! * width;
+      for (let k = 0; k < width; k++) scores[at + k]! += values[l]![k]!;
+    }
+  });
+  const trees = builder.nodes;
+  const root = builder.lastRoot;
+  for (let row = 0; row < others.length; row++) {
+    if (others[row] === 0) continue;
+    const from = leafOf(trees, root, columns, row);
+    for (let k = 0; k < width; k++) scores[row * width + k]! += trees.values[from + k]!;
+  }
+}
+
+function leafValues(run: Run, sample: Int32Array, leaf: GrownLeaf, one: Float64Array): Float32Array {
+  const { rules, scores, objective } = run;
+  const sums = new Float64Array(one.length);
+  for (let i = leaf.start; i < leaf.end; i++) {
+    objective.rowDerivatives(scores, sample[i]!, one);
+    for (let d = 0; d < one.length; d++) sums[d]! += one[d]!;
+  }
+  return Float32Array.from(
+    { length: objective.width },
+    (_, k) => (-rules.learningRate * sums[k * 2]!) / (sums[k * 2 + 1]! + rules.lambda),
+  );
+}
+
 function usableColumns(columns: Uint8Array[], specs: ColumnSpec[], rows: Int32Array): Int32Array {
   const usable: number[] = [];
   for (let column = 0; column < specs.length; column++) {

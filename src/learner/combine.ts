@@ -1,12 +1,20 @@
 import { fitTemperature } from './calibrate';
 import { foldRows, type FoldResult } from './fold';
 import { featureImportance } from './importance';
-import { ensembleProbabilities, memberScores, probabilities, type Member } from './members';
+import {
+  ensembleProbabilities,
+  memberScores,
+  partScores,
+  probabilities,
+  type Member,
+  type Part,
+} from './members';
 import type { Model } from './model';
 import { STREAM, type Prepared } from './prepare';
 import { Random } from './random';
 import { fitResiduals } from './residuals';
 import { classificationScores, regressionScores } from './scores';
+import { stackWeights, type StackInput } from './stack';
 import { firstTrees } from './trees';
 import type { FitReport, Scores } from './types';
 
@@ -15,33 +23,96 @@ interface OutOfFold {
   rows: Int32Array;
   width: number;
   scores: Float64Array;
-  /** Index of the member that scored each row. */
-  member: Int32Array;
+  /** Weight of each candidate. */
+  weights: Float64Array;
 }
 
 /** Joins all folds of `prepared` (in any order) to a model, with its calibration and report. */
 export function combine(prepared: Prepared, results: FoldResult[]): Model {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
-  const iterations = commonIterations(folds.map((fold) => fold.boosted.curve));
-  const members = folds.map(({ boosted }): Member => {
-    const width = boosted.base.length;
-    return {
-      weight: 1 / folds.length,
-      base: boosted.base,
-      trees: firstTrees(boosted.trees, Math.min(iterations, boosted.iterations) * width),
-    };
+  const candidates = candidatesOf(folds);
+  const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
+  const scores = candidates.map((parts) =>
+    joined(parts.map((part, m) => partScores(part, prepared.columns, heldOut[m]!))),
+  );
+  const rows = joinedRows(heldOut);
+  const width = candidates[0]![0]!.base.length;
+  const weights = stackWeights(stackInput(prepared, rows, scores, width));
+  const members = folds.map((_, m): Member => {
+    const parts = candidates.map((candidate, c) => ({ ...candidate[m]!, weight: weights[c]! }));
+    return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
   });
-  const outOfFold = scoreHeldOut(prepared, folds, members);
+  const mixed = new Float64Array(rows.length * width);
+  scores.forEach((one, c) => {
+    for (let i = 0; i < mixed.length; i++) mixed[i]! += weights[c]! * one[i]!;
+  });
+  const outOfFold = { rows, width, scores: mixed, weights };
   return prepared.task === 'classification'
     ? finishClassification(prepared, folds, members, outOfFold)
     : finishRegression(prepared, folds, members, outOfFold);
 }
 
+/** Per candidate of the plan, its part in each fold, cut to what is best over all folds. */
+function candidatesOf(folds: FoldResult[]): Part[][] {
+  const candidates = folds[0]!.boosted.map((_, run): Part[] => {
+    const runs = folds.map((fold) => fold.boosted[run]!);
+    const iterations = commonBest(runs.map(({ curve }) => curve));
+    return runs.map(({ base, trees, iterations: own }) => {
+      const kept = firstTrees(trees, Math.min(iterations, own) * (base.length / trees.width));
+      return { kind: 'trees', weight: 1, base, trees: kept };
+    });
+  });
+  const linear = folds.map((fold) => fold.linear).filter((one) => one !== undefined);
+  if (linear.length < folds.length) return candidates;
+  const best = commonBest(linear.map(({ curve }) => curve));
+  const parts = linear.map((one): Part => {
+    const tables = one.tables[best]!;
+    return { kind: 'linear', weight: 1, base: tables.base, tables };
+  });
+  return [...candidates, parts];
+}
+
+const MAX_STACKED = 20_000;
+
+/** Every so-manieth row, where there are more than are needed to find a few weights. */
+function stackInput(prepared: Prepared, rows: Int32Array, scores: Float64Array[], width: number): StackInput {
+  const step = Math.ceil(rows.length / MAX_STACKED);
+  const chosen = Int32Array.from({ length: Math.floor((rows.length + step - 1) / step) }, (_, i) => i * step);
+  const regression = prepared.task === 'regression';
+  const target = regression ? prepared.values : prepared.codes;
+  return {
+    scores: scores.map((one) => {
+      const out = new Float64Array(chosen.length * width);
+      chosen.forEach((row, i) => {
+        out.set(one.subarray(row * width, (row + 1) * width), i * width);
+      });
+      return out;
+    }),
+    width,
+    target: Float64Array.from(chosen, (i) => target[rows[i]!]!),
+    regression,
+  };
+}
+
+function joined(lists: Float64Array[]): Float64Array {
+  const out = new Float64Array(lists.reduce((sum, list) => sum + list.length, 0));
+  let at = 0;
+  for (const list of lists) {
+    out.set(list, at);
+    at += list.length;
+  }
+  return out;
+}
+
+function joinedRows(lists: Int32Array[]): Int32Array {
+  return Int32Array.from(lists.flatMap((list) => Array.from(list)));
+}
+
 /**
- * One number of iterations for all folds, where the mean of their held-out losses is least: each fold's own best
+ * One number of iterations (or penalty) for all folds, where the mean of their held-out losses is least: each fold's own best
  * would follow the luck of its few held-out rows. A fold that ended early keeps its last loss.
  */
-function commonIterations(curves: Float64Array[]): number {
+function commonBest(curves: Float64Array[]): number {
   const longest = Math.max(...curves.map((curve) => curve.length));
   let best = 0;
   let least = Infinity;
@@ -54,23 +125,6 @@ function commonIterations(curves: Float64Array[]): number {
     }
   }
   return best;
-}
-
-function scoreHeldOut(prepared: Prepared, folds: FoldResult[], members: Member[]): OutOfFold {
-  const width = members[0]!.base.length;
-  const lists = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
-  const count = lists.reduce((sum, list) => sum + list.length, 0);
-  const rows = new Int32Array(count);
-  const scores = new Float64Array(count * width);
-  const member = new Int32Array(count);
-  let at = 0;
-  lists.forEach((list, m) => {
-    rows.set(list, at);
-    scores.set(memberScores(members[m]!, prepared.columns, list), at * width);
-    member.fill(m, at, at + list.length);
-    at += list.length;
-  });
-  return { rows, width, scores, member };
 }
 
 function finishClassification(
@@ -101,6 +155,7 @@ function finishClassification(
     baseline: classificationScores(trivial, actual, count),
     lossOf,
     sample,
+    weights: outOfFold.weights,
     extraWork: 0,
   });
   return {
@@ -158,6 +213,7 @@ function finishRegression(
     baseline: regressionScores(new Float64Array(rows.length).fill(center), own(actual)),
     lossOf,
     sample,
+    weights: outOfFold.weights,
     extraWork: fit.work,
   });
   return {
@@ -216,13 +272,19 @@ function makeReport(
     baseline: Scores;
     lossOf: (columns: Uint8Array[]) => number;
     sample: Int32Array;
+    weights: Float64Array;
     extraWork: number;
   },
 ): FitReport {
   const { plan, settings } = prepared;
+  const { weights } = parts;
   const gains = new Float64Array(prepared.specs.length);
-  for (const { boosted } of folds) boosted.gains.forEach((gain, column) => (gains[column]! += gain));
-  const limited = folds.some((fold) => fold.boosted.limited);
+  for (const { boosted } of folds) {
+    boosted.forEach((run, c) => {
+      run.gains.forEach((gain, column) => (gains[column]! += weights[c]! * gain));
+    });
+  }
+  const limited = folds.some((fold) => fold.boosted.some((run) => run.limited));
   const reasons = [...plan.reasons];
   if (limited) reasons.push('Boosting ended at the work budget before the held-out loss stopped falling.');
   return {
@@ -230,16 +292,24 @@ function makeReport(
     rows: prepared.rows,
     features: prepared.features.length,
     estimators: folds.length,
-    trees: members.reduce((sum, member) => sum + member.trees.roots.length, 0),
+    trees: members.reduce((sum, { parts }) => sum + treesIn(parts), 0),
     scores: parts.scores,
     baseline: parts.baseline,
     importance: featureImportance(prepared, gains, parts.sample, parts.lossOf),
     options: { used: settings.used, ignored: settings.ignored },
     work: {
-      units: folds.reduce((sum, fold) => sum + fold.boosted.work, parts.extraWork),
+      units: folds.reduce((sum, fold) => sum + workOf(fold), parts.extraWork),
       budget: plan.workBudget,
       limited: reasons.length > 0,
       reasons,
     },
   };
+}
+
+function treesIn(parts: Part[]): number {
+  return parts.reduce((sum, part) => sum + (part.kind === 'trees' ? part.trees.roots.length : 0), 0);
+}
+
+function workOf({ boosted, linear }: FoldResult): number {
+  return boosted.reduce((sum, run) => sum + run.work, linear?.work ?? 0);
 }

@@ -197,3 +197,29 @@ function encodeText(
     return bins;
   });
 }
+
+/** What the bins of an encoder's columns stand for: the mean of their finite values; undefined for categories. */
+export function binCenters(
+  encoder: Encoder,
+  column: FeatureColumn,
+  bins: Uint8Array[],
+): (Float64Array | undefined)[] {
+  if (encoder.type === 'category' || encoder.type === 'numberCategory') return [undefined];
+  if (encoder.type === 'tokens') return encoder.tokens.map(() => Float64Array.of(0, 0, 1));
+  let values: Float64Array;
+  if (column.kind !== 'text')
+    values = encoder.type === 'date' ? dateValues(column.values, encoder.part) : column.values;
+  else values = textValues(column, encoder.type === 'length' ? (text) => text.length : findNumber);
+  const centers = new Float64Array(encoder.borders.length + 2);
+  const counts = new Float64Array(centers.length);
+  const assigned = bins[0]!;
+  for (let row = 0; row < values.length; row++) {
+    if (Number.isFinite(values[row])) counts[assigned[row]!]!++;
+  }
+  for (let row = 0; row < values.length; row++) {
+    if (Number.isFinite(values[row])) centers[assigned[row]!]! += values[row]! / counts[assigned[row]!]!;
+  }
+  for (let bin = 2; bin < centers.length; bin++) if (counts[bin] === 0) centers[bin] = centers[bin - 1]!;
+  for (let bin = centers.length - 2; bin > 0; bin--) if (counts[bin] === 0) centers[bin] = centers[bin + 1]!;
+  return [centers];
+}

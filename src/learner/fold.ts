@@ -1,4 +1,5 @@
 import { boost, type Boosted } from './boost';
+import { fitLinear, type LearnedLinear } from './linear';
 import { binaryLogLoss, softmaxLogLoss, squaredError, type Objective } from './objective';
 import { STREAM, type Prepared } from './prepare';
 import { Random } from './random';
@@ -7,7 +8,9 @@ import { LearnerError } from './types';
 /** What one fold learned: structured-cloneable. */
 export interface FoldResult {
   readonly fold: number;
-  boosted: Boosted;
+  /** One per set of rules of the plan. */
+  boosted: Boosted[];
+  linear: LearnedLinear | undefined;
 }
 
 export interface FoldHooks {
@@ -38,18 +41,20 @@ export function foldRows(prepared: Prepared, fold: number): { rows: Int32Array; 
 export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {}): FoldResult {
   const { columns, specs, plan, settings } = prepared;
   const { rows, heldOut } = foldRows(prepared, fold);
-  const onIteration = (iteration: number) => {
-    if (hooks.shouldStop?.()) throw new LearnerError('The fit was stopped.');
-    hooks.onProgress?.(iteration / plan.boost.maxIterations);
-  };
-  const input = {
-    columns,
-    specs,
-    objective: objectiveOf(prepared),
-    rows,
-    heldOut,
-    tableRows: prepared.rows,
-    onIteration,
-  };
-  return { fold, boosted: boost(input, plan.boost, new Random(settings.seed, STREAM.fold + fold)) };
+  const runs = plan.boosts.length;
+  const objective = objectiveOf(prepared);
+  const common = { columns, specs, objective, rows, heldOut, tableRows: prepared.rows };
+  const boosted = plan.boosts.map((rules, run) => {
+    const onIteration = (iteration: number) => {
+      if (hooks.shouldStop?.()) throw new LearnerError('The fit was stopped.');
+      hooks.onProgress?.((run + iteration / rules.maxIterations) / runs);
+    };
+    return boost({ ...common, onIteration }, rules, new Random(settings.seed, STREAM.fold + fold, run));
+  });
+  const regression = prepared.task === 'regression';
+  const target = regression ? prepared.values : prepared.codes;
+  const linear = plan.linear
+    ? fitLinear({ ...common, centers: prepared.centers, target, regression })
+    : undefined;
+  return { fold, boosted, linear };
 }

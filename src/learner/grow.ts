@@ -249,15 +249,25 @@ function addOne(
 }
 
 /**
- * Rounds derivatives to multiples of a power of two such that sums over 2^22 rows are exact in 53 bits; 2^-30 of
+ * Rounds the rows' derivatives to multiples of a power of two such that sums over 2^22 rows are exact in 53 bits; 2^-30 of
  * the largest at the coarsest.
  */
-export function quantise(derivatives: Float64Array): void {
+export function quantise(derivatives: Float64Array, rows: Int32Array, stride: number): void {
   let largest = 0;
-  for (const value of derivatives) largest = Math.max(largest, Math.abs(value));
+  for (const row of rows) {
+    for (let at = row * stride; at < (row + 1) * stride; at++) {
+      const size = Math.abs(derivatives[at]!);
+      if (size > largest) largest = size;
+    }
+  }
   if (!(largest > 0) || largest === Infinity) return;
   let step = 1;
   while (step * 1073741824 < largest) step *= 2;
   while (step * 536870912 > largest && step > 1e-290) step /= 2;
-  for (let i = 0; i < derivatives.length; i++) derivatives[i] = Math.round(derivatives[i]! / step) * step;
+  const perUnit = 1 / step;
+  for (const row of rows) {
+    for (let at = row * stride; at < (row + 1) * stride; at++) {
+      derivatives[at] = Math.round(derivatives[at]! * perUnit) * step;
+    }
+  }
 }

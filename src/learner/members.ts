@@ -1,25 +1,43 @@
 import { softmax, sigmoid } from './numeric';
+import { addLinearScores, type LinearTables } from './linear';
 import { leafOf, type Trees } from './trees';
 
-/** One model of the ensemble: `width` trees in turn, one per output, added to `base`. */
+/** A candidate's share in a member: trees, one per output in turn or for all outputs, added to `base`; or a linear model. */
+export type Part =
+  | { kind: 'trees'; weight: number; base: Float64Array; trees: Trees }
+  | { kind: 'linear'; weight: number; base: Float64Array; tables: LinearTables };
+
+/** One fold's model: a weighted sum of parts, `width` scores per row. */
 export interface Member {
   weight: number;
-  base: Float64Array;
-  trees: Trees;
+  width: number;
+  parts: Part[];
 }
 
 const BLOCK = 2048;
 
-/** Scores of one member: `width` per row of `rows` (numbers of table rows), in their order. */
-export function memberScores(member: Member, columns: Uint8Array[], rows: Int32Array): Float64Array {
-  const { base, trees } = member;
-  const width = base.length;
+/** Scores of one part, without its weight: `width` per row of `rows` (numbers of table rows), in their order. */
+export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array): Float64Array {
+  const width = part.base.length;
   const scores = new Float64Array(rows.length * width);
+  if (part.kind === 'linear') {
+    for (let i = 0; i < rows.length; i++)
+      addLinearScores(part.tables, columns, rows[i]!, 1, scores, i * width);
+    return scores;
+  }
+  const { base, trees } = part;
   for (let i = 0; i < scores.length; i++) scores[i] = base[i % width]!;
   for (let start = 0; start < rows.length; start += BLOCK) {
     const end = Math.min(rows.length, start + BLOCK);
     for (let tree = 0; tree < trees.roots.length; tree++) {
       const root = trees.roots[tree]!;
+      if (trees.width > 1) {
+        for (let i = start; i < end; i++) {
+          const from = leafOf(trees, root, columns, rows[i]!);
+          for (let k = 0; k < width; k++) scores[i * width + k]! += trees.values[from + k]!;
+        }
+        continue;
+      }
       const output = tree % width;
       for (let i = start; i < end; i++) {
         scores[i * width + output]! += trees.values[leafOf(trees, root, columns, rows[i]!)]!;
@@ -27,6 +45,16 @@ export function memberScores(member: Member, columns: Uint8Array[], rows: Int32A
     }
   }
   return scores;
+}
+
+/** Scores of one member: `width` per row. */
+export function memberScores(member: Member, columns: Uint8Array[], rows: Int32Array): Float64Array {
+  const sum = new Float64Array(rows.length * member.width);
+  for (const part of member.parts) {
+    const scores = partScores(part, columns, rows);
+    for (let i = 0; i < sum.length; i++) sum[i]! += part.weight * scores[i]!;
+  }
+  return sum;
 }
 
 /** Scores as class probabilities; one score per row is the log-odds of the second of two classes. */
@@ -60,7 +88,7 @@ export function ensembleProbabilities(
   how: { classes: number; temperature: number; averageScores: boolean },
 ): Float64Array {
   const { classes, temperature, averageScores } = how;
-  const width = members[0]!.base.length;
+  const width = members[0]!.width;
   const sum = new Float64Array(rows.length * (averageScores ? width : classes));
   for (const member of members) {
     const scores = memberScores(member, columns, rows);

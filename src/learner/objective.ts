@@ -9,6 +9,8 @@ export interface Objective {
   /** The best constant scores for these rows. */
   base(rows: Int32Array): Float64Array;
   derivatives(scores: Float64Array, rows: Int32Array, output: number, out: Float64Array): void;
+  /** Both derivatives of every output of one row: `out[output * 2]`, `out[output * 2 + 1]`. */
+  rowDerivatives(scores: Float64Array, row: number, out: Float64Array): void;
   /** Mean loss over rows. */
   loss(scores: Float64Array, rows: Int32Array): number;
 }
@@ -31,6 +33,10 @@ export function squaredError(target: Float64Array): Objective {
         out[row * 2] = scores[row]! - target[row]!;
         out[row * 2 + 1] = 1;
       }
+    },
+    rowDerivatives(scores, row, out) {
+      out[0] = scores[row]! - target[row]!;
+      out[1] = 1;
     },
     loss(scores, rows) {
       let sum = 0;
@@ -56,6 +62,11 @@ export function binaryLogLoss(codes: Int32Array): Objective {
         out[row * 2 + 1] = Math.max(p * (1 - p), LEAST_CURVATURE);
       }
     },
+    rowDerivatives(scores, row, out) {
+      const p = sigmoid(scores[row]!);
+      out[0] = p - codes[row]!;
+      out[1] = Math.max(p * (1 - p), LEAST_CURVATURE);
+    },
     loss(scores, rows) {
       let sum = 0;
       for (const row of rows) {
@@ -70,7 +81,7 @@ export function binaryLogLoss(codes: Int32Array): Objective {
 /** Log-loss of several classes: a score each, the softmax of which are the probabilities. */
 export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
   const p = new Float64Array(classes);
-  const perRow = new Float64Array(codes.length * classes);
+  let perRow = new Float64Array(0);
   const factor = classes / (classes - 1);
   return {
     width: classes,
@@ -81,6 +92,7 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
       return counts.map((count) => log(count / total));
     },
     derivatives(scores, rows, output, out) {
+      if (perRow.length === 0) perRow = new Float64Array(codes.length * classes);
       // The first output of a round fixes the probabilities for all of them.
       if (output === 0)
         for (const row of rows) softmax(scores, row * classes, classes, perRow, row * classes);
@@ -88,6 +100,13 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
         const q = perRow[row * classes + output]!;
         out[row * 2] = q - (codes[row] === output ? 1 : 0);
         out[row * 2 + 1] = Math.max(factor * q * (1 - q), LEAST_CURVATURE);
+      }
+    },
+    rowDerivatives(scores, row, out) {
+      softmax(scores, row * classes, classes, p, 0);
+      for (let k = 0; k < classes; k++) {
+        out[k * 2] = p[k]! - (codes[row] === k ? 1 : 0);
+        out[k * 2 + 1] = Math.max(factor * p[k]! * (1 - p[k]!), LEAST_CURVATURE);
       }
     },
     loss(scores, rows) {

@@ -1,4 +1,11 @@
-import { chooseEncoders, columnSpecs, encodeColumn, type ColumnSpec, type Encoder } from './encode';
+import {
+  binCenters,
+  chooseEncoders,
+  columnSpecs,
+  encodeColumn,
+  type ColumnSpec,
+  type Encoder,
+} from './encode';
 import { makePlan, type Plan } from './plan';
 import { Random } from './random';
 import { readOptions, type Settings } from './settings';
@@ -13,6 +20,8 @@ export interface Prepared {
   encoders: Encoder[];
   specs: ColumnSpec[];
   columns: Uint8Array[];
+  /** What the bins of each ordered column stand for. */
+  centers: (Float64Array | undefined)[];
   task: 'classification' | 'regression';
   classes: Label[];
   /** Class of each row; empty for regression. */
@@ -37,6 +46,7 @@ export function prepare(input: TrainInput): Prepared {
   const settings = readOptions(input.options, features.length);
   const encoders: Encoder[] = [];
   const columns: Uint8Array[] = [];
+  const centers: (Float64Array | undefined)[] = [];
   features.forEach((feature, source) => {
     const random = new Random(settings.seed, STREAM.bins, source);
     for (const encoder of chooseEncoders(
@@ -46,7 +56,9 @@ export function prepare(input: TrainInput): Prepared {
       random,
     )) {
       encoders.push(encoder);
-      columns.push(...encodeColumn(encoder, feature, sharedBytes));
+      const bins = encodeColumn(encoder, feature, sharedBytes);
+      columns.push(...bins);
+      centers.push(...binCenters(encoder, feature, bins));
     }
   });
   const specs = columnSpecs(encoders);
@@ -64,6 +76,7 @@ export function prepare(input: TrainInput): Prepared {
     encoders,
     specs,
     columns,
+    centers,
     task,
     classes,
     codes,

@@ -120,7 +120,11 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
   ranks(residuals).forEach((rank, row) => (derivatives[row * 3] = -rank));
   ranks(residuals.map(Math.abs)).forEach((rank, row) => (derivatives[row * 3 + 1] = -rank));
   for (let row = 0; row < count; row++) derivatives[row * 3 + 2] = 1;
-  quantise(derivatives);
+  quantise(
+    derivatives,
+    Int32Array.from({ length: count }, (_, row) => row),
+    3,
+  );
   const leaf = Math.max(10, Math.min(100, Math.floor(count / 25)));
   const rules: GrowRules = {
     lambda: 0,
