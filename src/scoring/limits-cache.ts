@@ -26,18 +26,18 @@ export class LimitsCache {
   ) {}
 
   /**
-   * The limits for a limits node.
+   * The limits for a limits node; none (`{}`), with one warning, where the service has no such route.
    *
-   * @throws ServiceError when the service is away, or has no such route, and no older limits are known
+   * @throws ServiceError when the service is away and no older limits are known
    */
   async get(signal?: AbortSignal): Promise<ModelLimits> {
-    if (this.value !== undefined && this.value !== NO_LIMITS && this.now() - this.readAt < FRESH_MS) {
+    if (this.value !== undefined && this.now() - this.readAt < FRESH_MS) {
       return this.value;
     }
     try {
       return await this.read(undefined, signal);
     } catch (error) {
-      if (this.value !== undefined && this.value !== NO_LIMITS && signal?.aborted !== true) {
+      if (this.value !== undefined && signal?.aborted !== true) {
         return this.value;
       }
       throw error;
@@ -46,14 +46,14 @@ export class LimitsCache {
 
   /** The limits to check against; none (`{}`) when they are not to be had. Never waits where some are known. */
   async forChecks(signal?: AbortSignal): Promise<ModelLimits> {
-    const age = this.now() - this.readAt;
+    const failedLately = this.now() - this.failedAt < RETRY_MS;
     if (this.value !== undefined) {
-      if (age >= FRESH_MS && this.now() - this.failedAt >= RETRY_MS) {
+      if (this.now() - this.readAt >= FRESH_MS && !failedLately) {
         this.readForChecks().catch(() => undefined);
       }
       return this.value;
     }
-    if (this.now() - this.failedAt < RETRY_MS) {
+    if (failedLately) {
       return NO_LIMITS;
     }
     try {
@@ -67,14 +67,8 @@ export class LimitsCache {
   private async readForChecks(): Promise<ModelLimits> {
     try {
       return await this.read(CHECK_TIMEOUT_MS);
-    } catch (thrown) {
-      const error = toServiceError(thrown);
+    } catch (error) {
       this.failedAt = this.now();
-      if (error.code === 'not_found') {
-        this.value ??= NO_LIMITS;
-        this.readAt = this.now();
-        this.warnOnce('The service has no limits route: tables are sent without a check of their size.');
-      }
       throw error;
     }
   }
@@ -92,7 +86,17 @@ export class LimitsCache {
 
   private async request(options: { timeoutMs?: number; signal?: AbortSignal }): Promise<ModelLimits> {
     const client = await this.client();
-    this.value = await client.getModelLimits(options);
+    try {
+      this.value = await client.getModelLimits(options);
+    } catch (error) {
+      if (toServiceError(error).code !== 'not_found') {
+        throw error;
+      }
+      this.value ??= NO_LIMITS;
+      this.warnOnce(
+        'The service has no limits route: the size of tables is not checked before they are sent.',
+      );
+    }
     this.readAt = this.now();
     return this.value;
   }

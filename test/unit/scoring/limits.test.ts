@@ -129,7 +129,7 @@ describe('LimitsCache', () => {
     assert.equal(await limits.forChecks(), LIMITS);
   });
 
-  it('without the route there are no checks and one warning; the limits node errs', async () => {
+  it('without the route there are no checks, and one warning', async () => {
     const { limits, warnings, asked, pass } = cache([gone]);
     assert.deepEqual(await limits.forChecks(), {});
     assert.deepEqual(await limits.forChecks(), {});
@@ -138,7 +138,11 @@ describe('LimitsCache', () => {
     await limits.forChecks();
     await new Promise(setImmediate);
     assert.equal(warnings.length, 1);
-    await assert.rejects(limits.get(), { code: 'not_found' });
+    assert.deepEqual(await limits.get(), {});
+  });
+
+  it('a limits node is told when the service is away and nothing is known', async () => {
+    await assert.rejects(cache([away]).limits.get(), { code: 'service.unavailable' });
   });
 
   it('a service that is away does not stop the work before it begins, nor is it asked again at once', async () => {
