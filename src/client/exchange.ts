@@ -134,7 +134,9 @@ export function exchange(
 
 /**
  * The body for undici. An error of the file itself is kept aside, because it is not one of the network; the stream
- * is closed whatever ends the sending.
+ * is closed whatever ends the sending. It ends with the last byte due, not with the end of its source, which may
+ * come some turns of the event loop later: the answer may be there by then, and undici closes a connection whose
+ * answer is complete before its request.
  */
 function bodyOf(body: HttpRequest['body'], failure: { error?: unknown }): Dispatcher.DispatchOptions['body'] {
   if (body === undefined || Buffer.isBuffer(body)) {
@@ -148,10 +150,10 @@ function bodyOf(body: HttpRequest['body'], failure: { error?: unknown }): Dispat
     try {
       for await (const chunk of body.open()) {
         left -= chunk.length;
-        if (left < 0) {
+        yield chunk;
+        if (left <= 0) {
           break;
         }
-        yield chunk;
       }
     } catch (error) {
       failure.error = error;

@@ -101,6 +101,11 @@ function putRequest(job: PutJob, url: URL, chunk: Chunk, onBytes: (bytes: number
     }
   }
   headers['content-length'] = String(bytes);
+  const { content } = job.source;
+  if (content !== undefined) {
+    const body = Buffer.from(content.buffer, content.byteOffset + chunk.start, bytes);
+    return { method: 'PUT', url, headers, body };
+  }
   const open = async function* () {
     for await (const part of job.source.open(chunk.start, chunk.end) as AsyncIterable<Uint8Array>) {
       onBytes(part.length);

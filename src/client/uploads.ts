@@ -74,7 +74,8 @@ async function sendAll(
     }
   };
   const stop = new AbortController();
-  const call = outer.within(stop.signal);
+  const alone = urls.length === 1;
+  const call = alone ? outer : outer.within(stop.signal);
   let first: unknown;
   await Promise.all(
     prepared.files.map(async (file) => {
@@ -86,7 +87,9 @@ async function sendAll(
       }
     }),
   );
-  call.end();
+  if (!alone) {
+    call.end();
+  }
   urls.forEach((url) => wiring.secrets.forgetUrl(url));
   outer.throwIfOver();
   if (first === undefined) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { planChunks } from '../../../dist/src/client/chunks';
 import type { UploadSource } from '../../../dist/src/client';
@@ -47,6 +48,28 @@ describe('client: uploads', () => {
       assert.equal((await service.rowsOf(test_set_upload_id)).length, 5_000);
       assert.deepEqual(service.breaches, []);
     }));
+
+  it('sends what is in memory as it is, whole and in chunks, with retries and progress', async () => {
+    for (const chunks of [1, 4]) {
+      await withService({ chunks }, {}, async (service, client) => {
+        const fitted_train_set_id = await fitted(client);
+        const x = xOf([5, 6, 7]);
+        const bytes = await buffer(x.open());
+        const padded = Buffer.concat([Buffer.from('before'), bytes, Buffer.from('after')]);
+        const content = padded.subarray(6, 6 + bytes.length);
+        const unopened: UploadSource = { ...x, content, open: () => assert.fail('opened') };
+        service.fault('put', inTurn({ status: 500 }));
+        const seen: number[] = [];
+        const { test_set_upload_id } = await client.uploadTestSet(
+          { fitted_train_set_id, x: unopened },
+          { onProgress: (sent) => seen.push(sent) },
+        );
+        assert.deepEqual(service.bytesOf(test_set_upload_id), bytes);
+        assert.equal(seen.at(-1), bytes.length);
+        assert.deepEqual(service.breaches, []);
+      });
+    }
+  });
 
   it('repeats a chunk that failed alone', () =>
     withService({ chunks: 5 }, {}, async (service, client) => {
