@@ -1,0 +1,401 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { type FlowNode, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { startStrictService, type StrictService } from '../helpers/strict-service';
+import {
+  cancel,
+  deploy,
+  done,
+  type Editor,
+  type EditorRed,
+  findChromium,
+  openConfigDialog,
+  openDialog,
+  openEditor,
+  properties,
+} from './editor';
+
+const chromium = findChromium();
+const node = (id: string, type: string, y: number, more: object = {}): FlowNode => ({
+  id,
+  type,
+  z: 'sheet',
+  name: '',
+  x: 300,
+  y,
+  config: 'local',
+  wires: [[], []].slice(0, type === 'tabular-limits' ? 2 : 1),
+  ...more,
+});
+
+/** The properties but those named. */
+function without(one: Record<string, unknown>, names: string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(one).filter(([name]) => !names.includes(name)));
+}
+
+describe('the dialogs, in Chromium', function () {
+  this.timeout(60_000);
+  let red: RealNodeRed;
+  let service: StrictService;
+  let editor: Editor;
+
+  before(async function () {
+    if (chromium === undefined) {
+      console.log(
+        '      no Chromium (CHROMIUM, /usr/bin/chromium or on the path): the dialogs are not tested',
+      );
+      this.skip();
+    }
+    service = await startStrictService();
+    red = await startNodeRed({
+      flows: [
+        { id: 'sheet', type: 'tab', label: 'Sheet' },
+        { id: 'local', type: 'tabular-config', name: '', service: 'embedded' },
+        node('fit', 'tabular-fit', 80),
+        node('predict', 'tabular-predict', 140),
+        node('upload', 'tabular-upload', 200),
+        node('limits', 'tabular-limits', 260),
+        node('cost', 'tabular-cost', 320),
+        {
+          id: 'train',
+          type: 'inject',
+          z: 'sheet',
+          x: 100,
+          y: 400,
+          props: [{ p: 'payload' }],
+          repeat: '',
+          crontab: '',
+          once: false,
+          onceDelay: 0.1,
+          topic: '',
+          payload: JSON.stringify(
+            Array.from({ length: 40 }, (_, i) => ({ x: i % 5, label: i % 5 > 2 ? 'b' : 'a' })),
+          ),
+          payloadType: 'json',
+          wires: [['learned']],
+        },
+        node('learned', 'tabular-fit', 400, { target: 'label', model: 'ripe' }),
+      ],
+    });
+    editor = await openEditor(chromium, red.url);
+  });
+
+  after(async () => {
+    await editor?.close();
+    await red?.stop();
+    await service?.close();
+  });
+
+  afterEach(() => {
+    assert.deepEqual(editor?.complaints.splice(0) ?? [], []);
+  });
+
+  const field = (label: string) =>
+    editor.page.locator('.red-ui-tray').last().getByLabel(label, { exact: true });
+  const openAdvanced = () => editor.page.locator('.tabular-advanced > summary').click();
+  const saved = (id: string): Record<string, unknown> => {
+    const flows = JSON.parse(fs.readFileSync(path.join(red.userDir, 'flows.json'), 'utf8')) as FlowNode[];
+    return flows.find((one) => one.id === id)!;
+  };
+
+  it('are all in the palette, in a category of their own', async () => {
+    const names = await editor.page
+      .locator(
+        '[id="red-ui-palette-tabular_prediction"] .red-ui-palette-label, [id*="tabular"] .red-ui-palette-label',
+      )
+      .allTextContents();
+    assert.deepEqual([...new Set(names)].sort(), ['cost', 'fit', 'limits', 'predict', 'upload']);
+  });
+
+  it('fit: fills, saves, deploys and reopens with every value', async () => {
+    const { page } = editor;
+    await openDialog(page, 'fit');
+    await field('Target').fill('label');
+    await field('Task').selectOption('classification');
+    await field('Keep as').fill('kept');
+    await field('Name').fill('my fit');
+    assert.equal(await field('Ignore').isVisible(), false, 'Advanced is folded');
+    await openAdvanced();
+    await field('Ignore').fill('a, b');
+    await page.evaluate(() => {
+      const $ = (
+        globalThis as unknown as { $: (selector: string) => { typedInput(...args: unknown[]): void } }
+      ).$;
+      $('#node-input-options').typedInput('value', '{"random_state":1}');
+    });
+    await field('text').check();
+    assert.equal(await field('Thinking time').isVisible(), false);
+    await field('Thinking').selectOption('high');
+    await field('Thinking time').fill('90');
+    await field('Metric').fill('log_loss');
+    await field('Fit again even if nothing changed').check();
+    assert.equal(await field('Give up after').isVisible(), false);
+    await field('Collect message sequences into one table').check();
+    await field('Give up after').fill('30');
+    await done(page);
+    await deploy(page);
+    assert.deepEqual(without(saved('fit'), ['x', 'y', 'z', 'wires']), {
+      id: 'fit',
+      type: 'tabular-fit',
+      name: 'my fit',
+      config: 'local',
+      source: 'value',
+      table: 'payload',
+      tableType: 'msg',
+      target: 'label',
+      ignore: 'a, b',
+      types: '',
+      task: 'classification',
+      model: 'kept',
+      systems: ['text'],
+      options: '{"random_state":1}',
+      thinkingEffort: 'high',
+      thinkingTimeout: '90',
+      thinkingMetric: 'log_loss',
+      forceRefit: true,
+      collect: true,
+      collectTimeout: '30',
+    });
+    await openDialog(page, 'fit');
+    assert.equal(await field('Target').inputValue(), 'label');
+    assert.equal(
+      await field('Thinking time').isVisible(),
+      true,
+      'Advanced is open where something was changed',
+    );
+    assert.equal(await field('text').isChecked(), true);
+    assert.equal(await field('preprocessing').isChecked(), false);
+    await cancel(page);
+  });
+
+  it('predict: quantiles appear where they apply; everything is saved', async () => {
+    const { page } = editor;
+    await openDialog(page, 'predict');
+    assert.equal(await field('Quantiles').isVisible(), false);
+    await field('Model').fill('ripe');
+    await field('Output').selectOption('quantiles');
+    await field('Quantiles').fill('0.05,0.95');
+    await field('Attach as').fill('life');
+    await openAdvanced();
+    await field('Missing columns').selectOption('fill');
+    await field('Batch rows').fill('100');
+    await field('Batch wait').fill('20');
+    await field('Keep the order of arrival').uncheck();
+    await field('Queue').fill('5000');
+    await field('When full').selectOption('dropOldest');
+    await field('Highest cost').fill('12.5');
+    await done(page);
+    await deploy(page);
+    assert.deepEqual(without(saved('predict'), ['x', 'y', 'z', 'wires']), {
+      id: 'predict',
+      type: 'tabular-predict',
+      name: '',
+      config: 'local',
+      model: 'ripe',
+      task: '',
+      source: 'value',
+      table: 'payload',
+      tableType: 'msg',
+      outputType: 'quantiles',
+      quantiles: '0.05,0.95',
+      property: 'life',
+      missingColumns: 'fill',
+      batchRows: '100',
+      batchMs: '20',
+      ordered: false,
+      queue: '5000',
+      overflow: 'dropOldest',
+      retryPredict: false,
+      maxCost: '12.5',
+      api: 'svc',
+    });
+  });
+
+  it('upload: target for a train set, model for a test set', async () => {
+    const { page } = editor;
+    await openDialog(page, 'upload');
+    await field('Target').fill('label');
+    assert.equal(await field('Model').isVisible(), false);
+    await field('Upload as').selectOption('test');
+    assert.equal(await field('Target').isVisible(), false);
+    await field('Model').fill('ripe');
+    await field('Input').selectOption('file');
+    await page.getByText('File path').waitFor();
+    await openAdvanced();
+    await field('Format').selectOption('csv');
+    await done(page);
+    const stored = await properties(page, 'upload');
+    assert.equal(stored.set, 'test');
+    assert.equal(stored.model, 'ripe');
+    assert.equal(stored.source, 'file');
+    assert.equal(stored.format, 'csv');
+    assert.equal(stored.valid, true);
+  });
+
+  it('limits and cost: the fields that apply', async () => {
+    const { page } = editor;
+    await openDialog(page, 'limits');
+    assert.equal(await field('Model version').isVisible(), false);
+    await field('Check a table against the limits').check();
+    await field('Check as').selectOption('test');
+    await field('Model version').fill('v3');
+    await done(page);
+    const limits = await properties(page, 'limits');
+    assert.deepEqual([limits.check, limits.set, limits.modelVersion], [true, 'test', 'v3']);
+    await openDialog(page, 'cost');
+    await field('Estimators').fill('8');
+    await done(page);
+    assert.equal((await properties(page, 'cost')).nEstimators, '8');
+  });
+
+  it('refuse wrong values with the reason', async () => {
+    const { page } = editor;
+    const reasons = async (id: string) =>
+      ((await properties(page, id)).validationErrors as string[]).join('\n');
+    await openDialog(page, 'predict');
+    await field('Quantiles').fill('0.1,1.5');
+    await field('Batch rows').fill('0');
+    await field('Queue').fill('many');
+    assert.match((await field('Quantiles').getAttribute('class')) ?? '', /input-error/);
+    await done(page);
+    const wrong = await reasons('predict');
+    assert.match(wrong, /Quantiles: must be numbers between 0 and 1/);
+    assert.match(wrong, /Batch rows: must be at least 1/);
+    assert.match(wrong, /Queue: must be a whole number/);
+    await openDialog(page, 'predict');
+    await field('Quantiles').fill('0.1,0.5');
+    await field('Batch rows').fill('${ROWS}');
+    await field('Queue').fill('10');
+    await done(page);
+    assert.equal((await properties(page, 'predict')).valid, true);
+
+    await openDialog(page, 'fit');
+    await page.evaluate(() => {
+      const $ = (
+        globalThis as unknown as { $: (selector: string) => { typedInput(...args: unknown[]): void } }
+      ).$;
+      $('#node-input-types').typedInput('value', '{"a":"float"}');
+    });
+    await done(page);
+    assert.match(await reasons('fit'), /Column types: the type of column "a" is unknown/);
+    await openDialog(page, 'fit');
+    await page.evaluate(() => {
+      const $ = (
+        globalThis as unknown as { $: (selector: string) => { typedInput(...args: unknown[]): void } }
+      ).$;
+      $('#node-input-types').typedInput('value', '{}');
+    });
+    await done(page);
+    assert.equal((await properties(page, 'fit')).types, '');
+  });
+
+  it('offer the columns that passed and the models that were fitted', async () => {
+    const { page } = editor;
+    await deploy(page);
+    await red.inject('train');
+    await waitFor('the fit', () => red.statuses.get('learned')?.text?.includes('ready') || undefined, 30_000);
+    await openDialog(page, 'learned');
+    await page.waitForSelector('#node-input-target-suggestions option', { state: 'attached' });
+    const columns = await page
+      .locator('#node-input-target-suggestions option')
+      .evaluateAll((options) => options.map((option) => option.getAttribute('value')));
+    assert.deepEqual(columns, ['x', 'label']);
+    await cancel(page);
+    await openDialog(page, 'predict');
+    await page.waitForSelector('#node-input-model-suggestions option', { state: 'attached' });
+    const [model] = await page
+      .locator('#node-input-model-suggestions option')
+      .evaluateAll((options) =>
+        options.map((option) => [option.getAttribute('value'), option.getAttribute('label')]),
+      );
+    assert.deepEqual(model, ['ripe', 'Classification: label, 40 rows']);
+    assert.equal(await page.locator('#tabular-models-tip').isVisible(), false);
+    await cancel(page);
+  });
+
+  it('config: a hosted service needs an address; the connection is tested; the token stays secret', async () => {
+    const { page } = editor;
+    await openConfigDialog(page, 'local');
+    assert.equal(await field('Base URL').isVisible(), false);
+    await field('Service').selectOption('hosted');
+    await field('Base URL').fill('no address');
+    await field('Base URL').blur();
+    assert.match((await field('Base URL').getAttribute('class')) ?? '', /input-error/);
+    await field('Base URL').fill(service.url);
+    await field('Base URL').blur();
+    assert.doesNotMatch((await field('Base URL').getAttribute('class')) ?? '', /input-error/);
+
+    const result = page.locator('#tabular-test-result');
+    await field('Token').fill('not-the-token');
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await result.getByText('Check the token.').waitFor();
+    await field('Token').fill(service.token);
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await result.getByText('Connected').waitFor();
+    await field('API name').isHidden();
+    await openAdvanced();
+    await field('API name').fill('other');
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await result.getByText('but not under this API name').waitFor();
+    await field('API name').fill('');
+    await field('Timeout').fill('soon');
+    await field('Timeout').blur();
+    assert.match((await field('Timeout').getAttribute('class')) ?? '', /input-error/);
+    await field('Timeout').fill('60');
+    await done(page);
+    await deploy(page);
+
+    assert.equal(saved('local').baseUrl, service.url);
+    assert.equal(saved('local').timeout, '60');
+    for (const file of fs.readdirSync(red.userDir).filter((name) => name.endsWith('.json'))) {
+      assert.ok(!fs.readFileSync(path.join(red.userDir, file), 'utf8').includes(service.token), file);
+    }
+    const exported = await page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      return JSON.stringify(RED.nodes.createCompleteNodeSet({ credentials: false }));
+    });
+    assert.ok(exported.includes(service.url) && !exported.includes(service.token));
+
+    await openConfigDialog(page, 'local');
+    assert.equal(await field('Token').inputValue(), '__PWRD__');
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await result.getByText('Connected').waitFor();
+    assert.ok(!(await page.content()).includes(service.token));
+    await field('Timeout').fill('61');
+    await done(page);
+    await deploy(page);
+    await openConfigDialog(page, 'local');
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await result.getByText('Connected').waitFor();
+    await cancel(page);
+  });
+
+  it('are the same after export and import', async () => {
+    const { page } = editor;
+    const ids = ['fit', 'predict', 'upload', 'limits', 'cost'];
+    const { before: exported, after: all } = await page.evaluate((list) => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      const before = RED.nodes.createExportableNodeSet(list.map((id) => RED.nodes.node(id)));
+      RED.view.importNodes(structuredClone(before), {
+        generateIds: true,
+        addFlow: true,
+        applyNodeDefaults: true,
+      });
+      return { before, after: RED.nodes.createCompleteNodeSet({ credentials: false }) };
+    }, ids);
+    const strip = (one: Record<string, unknown>) => without(one, ['id', 'z', 'x', 'y', 'wires', 'config']);
+    const pairs = exported
+      .filter(({ type }) => type !== 'tabular-config')
+      .map((one) => ({
+        before: strip(one),
+        after: all.filter(({ type, id }) => type === one.type && id !== one.id).map(strip),
+      }));
+    assert.equal(pairs.length, 5);
+    for (const { before, after } of pairs) {
+      const wanted = JSON.stringify(before);
+      const found = after.map((one) => JSON.stringify(one));
+      assert.ok(found.includes(wanted), `${wanted}\n${found.join('\n')}`);
+    }
+  });
+});

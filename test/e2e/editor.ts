@@ -1,0 +1,144 @@
+/* A real Chromium on the editor of a real Node-RED. */
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Chromium by the variable CHROMIUM, in its usual place, or on the path. */
+export function findChromium(): string | undefined {
+  const onPath = (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .flatMap((folder) => NAMES.map((name) => path.join(folder, name)));
+  return [process.env.CHROMIUM, '/usr/bin/chromium', ...onPath].find((file) => {
+    if (file === undefined || file === '') return false;
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export interface Editor {
+  page: Page;
+  /** Errors of the console and of scripts, so far. */
+  complaints: string[];
+  close(): Promise<void>;
+}
+
+export async function openEditor(executablePath: string, url: string, locale = 'en-US'): Promise<Editor> {
+  const browser: Browser = await chromium.launch({ executablePath, args: FLAGS });
+  const page = await browser.newPage({ viewport: { width: 1300, height: 1100 }, locale });
+  page.setDefaultTimeout(10_000);
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  // The palette's catalogue is on the internet, where a test does not go.
+  await page.route(/^https:/, (route) =>
+    route.fulfill({ json: { modules: [] }, headers: { 'access-control-allow-origin': '*' } }),
+  );
+  await page.goto(url);
+  await page.waitForSelector('#red-ui-palette .red-ui-palette-node');
+  await page.waitForSelector('.red-ui-flow-node');
+  return { page, complaints, close: () => browser.close() };
+}
+
+/** Opens a node's dialog as a double click does. */
+export async function openDialog(page: Page, id: string): Promise<void> {
+  await page.evaluate((node) => {
+    const { RED } = globalThis as unknown as { RED: EditorRed };
+    RED.editor.edit(RED.nodes.node(node));
+  }, id);
+  await page.waitForSelector('.red-ui-tray .tabular-form');
+  await settled(page);
+}
+
+export async function openConfigDialog(page: Page, id: string): Promise<void> {
+  await page.evaluate((node) => {
+    const { RED } = globalThis as unknown as { RED: EditorRed };
+    RED.editor.editConfig('', 'tabular-config', node, 'node-input');
+  }, id);
+  await page.waitForSelector('.red-ui-tray #tabular-test', { state: 'attached' });
+  await settled(page);
+}
+
+/** Presses Done (or Update), and waits until the tray is gone. */
+export async function done(page: Page): Promise<void> {
+  await page.locator('.red-ui-tray').last().locator('.red-ui-tray-toolbar .primary').click();
+  await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+}
+
+export async function cancel(page: Page): Promise<void> {
+  await page
+    .locator('.red-ui-tray')
+    .last()
+    .locator('.red-ui-tray-toolbar button:not(.primary)')
+    .last()
+    .click();
+  await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+}
+
+/** The tray has stopped moving. */
+async function settled(page: Page): Promise<void> {
+  const tray = page.locator('.red-ui-tray').last();
+  let last = -1;
+  for (;;) {
+    const x = (await tray.boundingBox())?.x ?? -1;
+    if (x === last) return;
+    last = x;
+    await page.waitForTimeout(80);
+  }
+}
+
+/** The properties of a node in the editor. */
+export function properties(page: Page, id: string): Promise<Record<string, unknown>> {
+  return page.evaluate((node) => {
+    const { RED } = globalThis as unknown as { RED: EditorRed };
+    const found = RED.nodes.node(node);
+    const names = ['name', ...Object.keys(found._def.defaults), 'valid', 'validationErrors'];
+    return Object.fromEntries(names.map((name) => [name, found[name]]));
+  }, id);
+}
+
+export async function deploy(page: Page): Promise<void> {
+  await Promise.all([
+    page.waitForResponse((answer) => answer.url().endsWith('/flows') && answer.request().method() === 'POST'),
+    page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      RED.actions.invoke('core:deploy-flows');
+    }),
+  ]);
+}
+
+interface EditorNode extends Record<string, unknown> {
+  _def: { defaults: Record<string, unknown> };
+}
+
+export interface EditorRed {
+  editor: {
+    edit(node: EditorNode): void;
+    editConfig(name: string, type: string, id: string, prefix: string): void;
+  };
+  nodes: {
+    node(id: string): EditorNode;
+    createExportableNodeSet(nodes: EditorNode[]): Record<string, unknown>[];
+    createCompleteNodeSet(options: object): Record<string, unknown>[];
+    getType(type: string): unknown;
+  };
+  view: { importNodes(nodes: object[], options: object): void };
+  actions: { invoke(name: string): void };
+}
