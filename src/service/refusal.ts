@@ -36,11 +36,24 @@ export function notFound(message: string): Refusal {
   return new Refusal({ status: 404, errorCode: 'NOT_FOUND', message });
 }
 
+/** What the file system says when the service's folder is full, gone, or not to be written. */
+const STORAGE_FAILURES = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+  'EACCES',
+  'EPERM',
+  'EIO',
+  'EFBIG',
+  'ENOENT',
+  'ENOTDIR',
+]);
+
 /** Any thrown value as a refusal; what is none becomes a 500 that names no inner detail. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EROFS' || code === 'EACCES') {
+  if (code !== undefined && STORAGE_FAILURES.has(code)) {
     return new Refusal({
       status: 507,
       errorCode: 'STORAGE_FAILED',

@@ -227,6 +227,25 @@ describe('Service: command, folder, restart', () => {
     await h.stop();
   });
 
+  it('says so when its folder is gone, and makes it anew', async () => {
+    const data = await folder();
+    const h = await Harness.start({ dataDir: data });
+    const prepare = { x_train_info: { format: 'csv' }, y_train_info: { format: 'csv' } };
+    await rm(data, { recursive: true });
+    const refused = await h.post('prepare_train_set_upload', prepare);
+    assert.deepEqual([refused.status, refused.body.code], [507, 'storage.failed']);
+    let status = 0;
+    for (let i = 0; i < 100 && status !== 200; i++) {
+      await sleep(50);
+      status = await h.post('prepare_train_set_upload', prepare).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+    }
+    assert.equal(status, 200);
+    await h.stop();
+  });
+
   it('waits for the folder when started again while the former one still closes', async () => {
     const data = await folder();
     const first = await Harness.start({ dataDir: data });

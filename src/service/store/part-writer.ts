@@ -9,8 +9,8 @@ import { isCrc32c } from './hashes';
 
 interface Chunk {
   done?: { bytes: number; crc: number };
-  /** The request that is writing it. A newer one for the same chunk takes its place. */
-  active?: Readable;
+  /** The request that is writing it, and when it has stopped. A newer one for the same chunk takes its place. */
+  active?: { body: Readable; stopped: Promise<void> };
 }
 
 /**
@@ -45,34 +45,43 @@ export class PartWriter {
     if (chunk === undefined) {
       throw new Refusal({ status: 403, errorCode: 'SIGNATURE_INVALID', message: 'There is no such chunk.' });
     }
-    chunk.active?.destroy(new Error('A newer PUT of the same chunk took over.'));
-    await this.finishing?.catch(() => undefined);
-    const range = this.rangeOf(index);
-    const again = chunk.done;
-    chunk.active = body;
+    const former = chunk.active;
+    former?.body.destroy(new Error('A newer PUT of the same chunk took over.'));
+    let stop = (): void => undefined;
+    const active = { body, stopped: new Promise<void>((resolve) => (stop = resolve)) };
+    chunk.active = active;
     try {
-      const written = await this.write(body, range, again === undefined);
-      if (range.length !== undefined && written.bytes !== range.length) {
-        throw mismatch(`${this.name(index)} has ${written.bytes} bytes; ${range.length} were announced.`);
-      }
-      if (again !== undefined) {
-        if (again.crc === written.crc && again.bytes === written.bytes) return;
-        throw mismatch(
-          `${this.name(index)} has been uploaded already, with other bytes: prepare a new upload.`,
-        );
-      }
-      chunk.done = written;
+      // Its last write may still be on its way to the disk.
+      await former?.stopped;
+      await this.finishing?.catch(() => undefined);
+      await this.receiveAlone(chunk, index, body);
     } catch (error) {
-      if (again === undefined && this.chunks.length === 1 && chunk.active === body) {
+      if (chunk.done === undefined && this.chunks.length === 1 && chunk.active === active) {
         await rm(this.file, { force: true });
       }
       throw error;
     } finally {
-      if (chunk.active === body) delete chunk.active;
+      stop();
+      if (chunk.active === active) delete chunk.active;
     }
     if (this.part.arrived === undefined && this.chunks.every((one) => one.done !== undefined)) {
       this.finishing ??= this.finish().finally(() => (this.finishing = undefined));
       await this.finishing;
+    }
+  }
+
+  private async receiveAlone(chunk: Chunk, index: number, body: Readable): Promise<void> {
+    const range = this.rangeOf(index);
+    const again = chunk.done;
+    const written = await this.write(body, range, again === undefined);
+    if (range.length !== undefined && written.bytes !== range.length) {
+      throw mismatch(`${this.name(index)} has ${written.bytes} bytes; ${range.length} were announced.`);
+    }
+    if (again === undefined) chunk.done = written;
+    else if (again.crc !== written.crc || again.bytes !== written.bytes) {
+      throw mismatch(
+        `${this.name(index)} has been uploaded already, with other bytes: prepare a new upload.`,
+      );
     }
   }
 
@@ -92,7 +101,7 @@ export class PartWriter {
 
   /** Ends the PUTs under way. */
   abort(): void {
-    for (const chunk of this.chunks) chunk.active?.destroy();
+    for (const chunk of this.chunks) chunk.active?.body.destroy();
   }
 
   private rangeOf(index: number): { start: number; length?: number } {

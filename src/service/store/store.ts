@@ -124,12 +124,14 @@ async function trim(
   models: Shelf<ModelEntry>,
   log: Log,
 ): Promise<void> {
-  const tests = oldestFirst([...uploads.items.values()].filter((item) => item.entry.set === 'test'));
-  let surplusTests = tests.length - MAX_TEST_UPLOADS;
   let total = bytesOf(uploads) + bytesOf(models);
+  const all = [...uploads.items.values()];
+  const tests = all.filter((item) => item.entry.set === 'test');
+  // Some more at once, so that a stream of small test sets doesn't sort them all each time.
+  let surplusTests = tests.length > MAX_TEST_UPLOADS ? tests.length - MAX_TEST_UPLOADS * 0.9 : 0;
   if (surplusTests <= 0 && total <= maxBytes) return;
-  const trains = oldestFirst([...uploads.items.values()].filter((item) => item.entry.set === 'train'));
-  for (const item of [...tests, ...trains]) {
+  const trains = all.filter((item) => item.entry.set === 'train');
+  for (const item of [...oldestFirst(tests), ...oldestFirst(trains)]) {
     if (total <= maxBytes && surplusTests <= 0) return;
     surplusTests -= 1;
     total -= item.bytes;
