@@ -13,6 +13,9 @@ import { backOff, retryAfter, sleep } from './waiting';
 
 const PARALLEL_CHUNKS = 8;
 
+/** Up to so many bytes go to the socket at once, without a stream. */
+const SMALL = 256 * 1024;
+
 /** Headers of the connection or set by us from the file itself, whatever the service asks for. */
 const HOP_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect)$/i;
 
@@ -102,7 +105,7 @@ function putRequest(job: PutJob, url: URL, chunk: Chunk, onBytes: (bytes: number
   }
   headers['content-length'] = String(bytes);
   const { content } = job.source;
-  if (content !== undefined) {
+  if (content !== undefined && bytes <= SMALL) {
     const body = Buffer.from(content.buffer, content.byteOffset + chunk.start, bytes);
     return { method: 'PUT', url, headers, body };
   }

@@ -52,8 +52,8 @@ export interface UploadSource {
   format: 'csv' | 'parquet';
   bytes: number;
   hash: string;
-  /** The whole content, where it is in memory anyway: then it is sent as it is, without streams. */
-  content?: Uint8Array;
+  /** The whole content, where it is in memory anyway: a small one is sent without a stream. */
+  readonly content?: Uint8Array;
   open(start?: number, end?: number): Readable;
 }
 

@@ -12,6 +12,8 @@ export interface TableFile {
   readonly bytes: number;
   /** CRC32C as the service takes it. */
   readonly hash: string;
+  /** The bytes, where they are in memory. */
+  readonly content?: Uint8Array;
   /** A stream of bytes `start` to `end` (exclusive); may be called again and again. */
   open(start?: number, end?: number): Readable;
   dispose(): Promise<void>;
@@ -28,6 +30,9 @@ export function tableFile(format: FileFormat, rows: number, written: Written): T
     rows,
     bytes,
     hash,
+    get content() {
+      return content;
+    },
     open(start = 0, end = bytes) {
       if (path !== undefined) {
         return fileStream(path, start, end);
