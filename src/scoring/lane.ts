@@ -39,6 +39,10 @@ export class Lane<Payload, Outcome> {
       this.head = 0;
       return undefined;
     }
+    if (this.head > COMPACT_AT && this.head * 2 > this.queue.length) {
+      this.queue = this.queue.slice(this.head);
+      this.head = 0;
+    }
     return this.queue[this.head];
   }
 
@@ -62,10 +66,6 @@ export class Lane<Payload, Outcome> {
       if (job.alone) {
         break;
       }
-    }
-    if (this.head > COMPACT_AT && this.head * 2 > this.queue.length) {
-      this.queue = this.queue.slice(this.head);
-      this.head = 0;
     }
     return taken;
   }

@@ -47,59 +47,87 @@ export class Outbox {
   }
 }
 
-/** A message's place in the order of its model. */
+/** A message's place in the order of its model: a link of a chain. */
 export interface Turn {
-  key: string;
+  readonly line: Line;
   over: boolean;
   deliver: (() => void) | undefined;
+  before: Turn | undefined;
+  after: Turn | undefined;
 }
 
 interface Line {
-  turns: Turn[];
-  head: number;
+  key: string;
+  first: Turn | undefined;
+  last: Turn | undefined;
 }
 
-/** Lets results leave in the order in which their messages came, per key; a message that failed holds nobody up. */
+/**
+ * Lets results leave in the order in which their messages came, per key. A message that failed holds nobody up, and
+ * leaves nothing behind: while one result is long in coming, any number of others may come and go.
+ */
 export class Turns {
   private readonly lines = new Map<string, Line>();
 
   constructor(private readonly outbox: Outbox) {}
 
   enter(key: string): Turn {
-    const turn: Turn = { key, over: false, deliver: undefined };
-    const line = this.lines.get(key);
+    let line = this.lines.get(key);
     if (line === undefined) {
-      this.lines.set(key, { turns: [turn], head: 0 });
-    } else {
-      line.turns.push(turn);
+      line = { key, first: undefined, last: undefined };
+      this.lines.set(key, line);
     }
+    const turn: Turn = { line, over: false, deliver: undefined, before: line.last, after: undefined };
+    if (line.last === undefined) {
+      line.first = turn;
+    } else {
+      line.last.after = turn;
+    }
+    line.last = turn;
     return turn;
   }
 
-  /** Ends a turn; `deliver` is called when every turn before it is over. */
+  /** Ends a turn; `deliver` is called when every turn before it is over. Without it the turn is taken back. */
   leave(turn: Turn, deliver?: () => void): void {
+    turn.deliver = deliver;
     if (turn.over) {
-      turn.deliver = deliver;
+      if (deliver === undefined && turn.line.first !== turn) {
+        this.unlink(turn);
+      }
       return;
     }
     turn.over = true;
-    turn.deliver = deliver;
-    const line = this.lines.get(turn.key);
-    if (line === undefined) {
-      return;
+    const { line } = turn;
+    if (deliver === undefined) {
+      this.unlink(turn);
     }
-    while (line.head < line.turns.length && line.turns[line.head]!.over) {
-      const next = line.turns[line.head]!;
-      line.head++;
+    for (let next = line.first; next?.over === true; next = line.first) {
+      const delivered = next;
+      this.unlink(next);
       if (next.deliver !== undefined) {
-        this.outbox.push(() => next.deliver?.());
+        this.outbox.push(() => delivered.deliver?.());
       }
     }
-    if (line.head === line.turns.length) {
-      this.lines.delete(turn.key);
-    } else if (line.head > COMPACT_AT && line.head * 2 > line.turns.length) {
-      line.turns.splice(0, line.head);
-      line.head = 0;
+  }
+
+  private unlink(turn: Turn): void {
+    const { line, before, after } = turn;
+    if (before === undefined && line.first !== turn) {
+      return;
+    }
+    if (before === undefined) {
+      line.first = after;
+    } else {
+      before.after = after;
+    }
+    if (after === undefined) {
+      line.last = before;
+    } else {
+      after.before = before;
+    }
+    turn.before = turn.after = undefined;
+    if (line.first === undefined && this.lines.get(line.key) === line) {
+      this.lines.delete(line.key);
     }
   }
 }
