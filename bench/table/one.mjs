@@ -31,6 +31,8 @@ try {
   peak();
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
+  // The first delay counts only from a turn that the monitor has seen.
+  await new Promise((resolve) => setTimeout(resolve, 20));
   const start = performance.now();
   const bytes = await encode(rows, path.join(folder, 'file'));
   const seconds = (performance.now() - start) / 1000;

@@ -46,5 +46,6 @@ export type Answer =
   | { job: number; kind: 'written' }
   | { job: number; kind: 'progress'; rows: number }
   | { job: number; kind: 'batch'; batch: ColumnBatch }
-  | { job: number; kind: 'done'; result: unknown }
+  /** `retire`: the thread holds so much memory that it should end when it is idle. */
+  | { job: number; kind: 'done'; result: unknown; retire?: boolean }
   | { job: number; kind: 'failed'; error: { code: ErrorCode; message: string } };

@@ -2,11 +2,14 @@ import { parentPort } from 'node:worker_threads';
 import { toServiceError } from '../wire/service-error';
 import type { Answer, Request, Task } from './encoder-protocol';
 import { type JobPort, runTask } from './encoder-tasks';
-import { warmModules } from './lazy';
+import { warmModules, wasmBytes } from './lazy';
 
 /** The encoder thread: runs pieces of work side by side, each an asynchronous function with its own inbox. */
 const port = parentPort!;
 const inboxes = new Map<number, Inbox>();
+
+/** WebAssembly memory never shrinks; a Parquet file with one huge row group can make it grow so far. */
+const RETIRE_BYTES = 256 * 1024 * 1024;
 
 type Answering<T> = T extends unknown ? Omit<T, 'job'> : never;
 
@@ -51,8 +54,15 @@ class Inbox implements JobPort {
 async function work(task: Task, inbox: Inbox): Promise<void> {
   try {
     const { result, transfer } = await runTask(task, inbox);
-    inbox.send({ kind: 'done', result }, transfer);
+    inbox.send({ kind: 'done', result, retire: wasmBytes() > RETIRE_BYTES }, transfer);
   } catch (error) {
+    if (error instanceof WebAssembly.RuntimeError) {
+      // A trap leaves the WebAssembly module in an unknown state: this thread ends, and a new one is started.
+      setImmediate(() => {
+        throw error;
+      });
+      return;
+    }
     const { code, message } = toServiceError(error);
     inbox.send({ kind: 'failed', error: { code, message } });
   }

@@ -164,10 +164,20 @@ class EncoderHost {
       this.jobs.delete(answer.job);
       job.close();
       if (this.jobs.size === 0) {
-        this.worker?.unref();
+        this.rest(answer.kind === 'done' && answer.retire === true);
       }
     }
     job.receive(answer);
+  }
+
+  /** Nothing is under way: lets the process end, and frees a thread that has grown large. */
+  private rest(retire: boolean): void {
+    const { worker } = this;
+    worker?.unref();
+    if (retire) {
+      this.worker = undefined;
+      void worker?.terminate();
+    }
   }
 
   private ended(worker: Worker, error: Error): void {

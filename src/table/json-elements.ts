@@ -1,4 +1,5 @@
 import { invalidTable } from './invalid';
+import { parseJson } from './json-parse';
 
 /** Characters of text that are parsed at a time. */
 const PART = 128 * 1024;
@@ -71,7 +72,7 @@ export class JsonElements implements Iterable<unknown[]> {
 
   private parse(from: number, to: number): unknown[] {
     try {
-      return JSON.parse(`[${this.text.slice(from, to)}]`) as unknown[];
+      return parseJson(`[${this.text.slice(from, to)}]`) as unknown[];
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw invalidTable(`The JSON text is not valid after row ${this.rows}: ${reason}.`);

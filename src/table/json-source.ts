@@ -1,5 +1,6 @@
 import { invalidTable } from './invalid';
 import { JsonElements } from './json-elements';
+import { parseJson } from './json-parse';
 import { turn } from './pace';
 import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from './source';
 import { openValue } from './open-value';
@@ -28,7 +29,7 @@ export async function openJsonText(text: string, signal?: AbortSignal): Promise<
 
 function parseWhole(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     const lines = parseLines(text);
     if (lines !== undefined) {
@@ -54,7 +55,7 @@ function parseLines(text: string): unknown[] | undefined {
       return undefined;
     }
     try {
-      rows.push(JSON.parse(line));
+      rows.push(parseJson(line));
     } catch {
       return undefined;
     }

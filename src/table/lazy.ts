@@ -17,6 +17,11 @@ export const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
 export const parquet = (): typeof import('parquet-wasm') =>
   load('parquet-wasm') as typeof import('parquet-wasm');
 
+/** Bytes of WebAssembly memory that this thread holds. */
+export function wasmBytes(): number {
+  return parquet().wasmMemory().buffer.byteLength;
+}
+
 /** Loads what every encoding needs, so that the first table does not wait for it. */
 export function warmModules(): void {
   arrow();

@@ -1,4 +1,4 @@
-import type { ParquetFile, RecordBatch as WasmBatch } from 'parquet-wasm';
+import type { ParquetFile, ParquetMetaData, RecordBatch as WasmBatch } from 'parquet-wasm';
 import { ServiceError } from '../wire/service-error';
 import type { ArrowBatch } from './arrow-source';
 import type { BlobLike } from './blob';
@@ -24,8 +24,9 @@ export interface NamedBatch {
   batch: ArrowBatch;
 }
 
-/** Rows that are decoded at a time. */
-const READ_ROWS = 4096;
+/** Rows and bytes that are decoded at a time. */
+const READ_ROWS = 16_384;
+const READ_BYTES = 8 * 1024 * 1024;
 
 /** Opens a Parquet file of any writer. Errors: `table.invalid`, `file.unreadable`. */
 export async function openParquet(blob: BlobLike): Promise<ParquetReader> {
@@ -51,9 +52,11 @@ class GroupReader implements ParquetReader {
   }
 
   async *batches(columns?: string[]): AsyncIterable<NamedBatch> {
-    const groups = this.file.metadata().numRowGroups();
-    for (let group = 0; group < groups; group++) {
-      const options = { rowGroups: [group], batchSize: READ_ROWS, columns };
+    const metadata = this.file.metadata();
+    for (let group = 0; group < metadata.numRowGroups(); group++) {
+      const { rows, bytes } = sizeOf(metadata, group);
+      const batchSize = Math.max(64, Math.min(READ_ROWS, Math.floor((READ_BYTES * rows) / bytes)));
+      const options = { rowGroups: [group], batchSize, columns, concurrency: 1 };
       const reader = (await decoding(() => this.file.stream(options))).getReader();
       try {
         for (;;) {
@@ -71,6 +74,15 @@ class GroupReader implements ParquetReader {
 
   close(): void {
     this.file.free();
+  }
+}
+
+function sizeOf(metadata: ParquetMetaData, group: number): { rows: number; bytes: number } {
+  const info = metadata.rowGroup(group);
+  try {
+    return { rows: Math.max(1, info.numRows()), bytes: Math.max(1, info.totalByteSize()) };
+  } finally {
+    info.free();
   }
 }
 
@@ -106,7 +118,7 @@ class WholeReader implements ParquetReader {
   }
 
   private read(offset: number, columns?: string[]): NamedBatch[] {
-    const options = { offset, limit: WHOLE_ROWS, batchSize: READ_ROWS, columns };
+    const options = { offset, limit: WHOLE_ROWS, batchSize: READ_ROWS / 4, columns };
     const batches = arrowBatches(parquet().readParquet(this.bytes, options).intoIPCStream());
     return [...batches].filter(({ batch }) => batch.numRows > 0);
   }

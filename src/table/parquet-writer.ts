@@ -142,7 +142,13 @@ class BatchEncoder {
     });
     const records = new RecordBatch(this.schema, data as never);
     const table = new Table(this.schema as never, [records as never]);
-    return parquet().Table.fromIPCStream(tableToIPC(table, 'stream')).recordBatches();
+    const inWasm = parquet().Table.fromIPCStream(tableToIPC(table, 'stream'));
+    try {
+      return inWasm.recordBatches();
+    } finally {
+      // Left to the collector, tables would pile up in WebAssembly memory, which it does not see.
+      inWasm.free();
+    }
   }
 }
 

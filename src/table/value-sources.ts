@@ -46,7 +46,7 @@ export class RowsSource implements LocalSource {
   *slices({ pace }: SliceOptions): Iterable<Slice> {
     // One array for the cells of all columns and slices: a new one for each would keep the collector busy.
     const cells: unknown[] = [];
-    for (let first = 0; first < this.rows.length; ) {
+    for (let first = 0; first < this.rows.length;) {
       const rows = Math.min(pace.rows, this.rows.length - first);
       cells.length = rows;
       yield new RowsSlice(this, first, rows, cells);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import {
   type Column,
@@ -10,8 +12,10 @@ import {
   encodeBatches,
   encodeTrainSet,
   openTable,
+  openTableFile,
   profileTable,
   readBatches,
+  TableSpool,
   warmEncoder,
 } from '../../../dist/src/table';
 import { Sink } from '../../../dist/src/table/sink';
@@ -149,6 +153,36 @@ describe('Encoding large tables', function () {
     assert.deepEqual(await tempFiles(), []);
   });
 
+  it('reads a file again where the encoder thread ended under it', () =>
+    withFolder(async (folder) => {
+      const where = path.join(folder, 'a.csv');
+      await writeFile(
+        where,
+        `a,y\n${Array.from({ length: 200_000 }, (_, i) => `${i},${i % 3}`).join('\n')}\n`,
+      );
+      const source = await openTableFile(where);
+      let kills = 1;
+      const release = catchWorker((worker) => {
+        if (kills-- > 0) {
+          setTimeout(() => void worker.terminate(), 30);
+        }
+      });
+      try {
+        const profile = await profileTable(source, { target: 'y' });
+        assert.equal(profile.rows, 200_000);
+        kills = 1;
+        const { y } = await encodeTrainSet(source, profile, { target: 'y' });
+        assert.equal((await readByHyparquet(await bytesOf(y))).rows.length, 200_000);
+        const controller = new AbortController();
+        const aborted = encodeTrainSet(source, profile, { target: 'y', signal: controller.signal });
+        setTimeout(() => controller.abort(), 30);
+        await assert.rejects(aborted, { name: 'AbortError' });
+      } finally {
+        release();
+      }
+      assert.deepEqual(await tempFiles(), []);
+    }));
+
   it('fails what is under way when it is closed', async () => {
     const source = await openTable(rows);
     const profile = await profileTable(source, { target: 'y' });
@@ -183,6 +217,86 @@ describe('Encoding large tables', function () {
         }
       }
     });
+  });
+});
+
+describe('The temporary folder', () => {
+  after(() => closeEncoder());
+
+  it('is private, and those of dead processes are removed', () =>
+    withFolder(async (folder) => {
+      const before = process.env['TMPDIR'];
+      await closeEncoder();
+      process.env['TMPDIR'] = folder;
+      try {
+        const { pid } = spawnSync(process.execPath, ['-e', '0']);
+        const names = {
+          dead: `tabular-prediction-${pid}-aaaaaa`,
+          justDead: `tabular-prediction-${pid}-bbbbbb`,
+          alive: `tabular-prediction-${process.ppid}-cccccc`,
+          other: 'tabular-prediction-notes',
+        };
+        const hourAgo = new Date(Date.now() - 3_600_000);
+        for (const name of Object.values(names)) {
+          await mkdir(path.join(folder, name));
+          await writeFile(path.join(folder, name, 'file'), 'x');
+          if (name !== names.justDead) {
+            await utimes(path.join(folder, name), hourAgo, hourAgo);
+          }
+        }
+        const spool = new TableSpool({ memoryBytes: 1 });
+        await spool.append([{ a: 1 }]);
+        await spool.finish();
+        const left = await readdir(folder);
+        assert.deepEqual(
+          Object.entries(names)
+            .filter(([, name]) => !left.includes(name))
+            .map(([kind]) => kind),
+          ['dead'],
+        );
+        const own = left.find((name) => name.startsWith(`tabular-prediction-${process.pid}-`))!;
+        assert.equal((await stat(path.join(folder, own))).mode & 0o777, 0o700);
+        await spool.dispose();
+        await closeEncoder();
+        assert.equal((await readdir(folder)).includes(own), false);
+      } finally {
+        process.env['TMPDIR'] = before ?? '';
+        if (before === undefined) {
+          delete process.env['TMPDIR'];
+        }
+      }
+    }));
+});
+
+describe('Memory', () => {
+  it('does not grow with the table', async function () {
+    this.timeout(120_000);
+    const entry = path.resolve(__dirname, '../../../dist/src/table');
+    // 800 MB of columns, made and written in a process of its own.
+    const script = `
+      const t = require(${JSON.stringify(entry)});
+      const columns = Array.from({ length: 50 }, (_, i) => ({ name: 'c' + i, type: 'number' }));
+      async function* batches() {
+        for (let b = 0; b < 100; b++) {
+          yield {
+            rows: 20000,
+            columns: columns.map(() => ({ type: 'number', values: new Float64Array(20000).map((_, i) => i % 100) })),
+          };
+        }
+      }
+      (async () => {
+        await t.encodeBatches(columns, [{ rows: 1, columns: columns.map(() => ({ type: 'number', values: new Float64Array(1) })) }]);
+        const idle = process.memoryUsage().rss;
+        let most = 0;
+        const file = await t.encodeBatches(columns, batches(), { onProgress: () => (most = Math.max(most, process.memoryUsage().rss)) });
+        await file.dispose();
+        await t.closeEncoder();
+        console.log(JSON.stringify({ rows: file.rows, megabytes: (most - idle) / 2 ** 20 }));
+      })();`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 110_000 });
+    const { rows, megabytes } = JSON.parse(stdout) as { rows: number; megabytes: number };
+    assert.equal(rows, 2_000_000);
+    assert.ok(megabytes < 250, `${Math.round(megabytes)} MB above idle`);
   });
 });
 
@@ -223,8 +337,6 @@ describe('The sink of a file', () => {
 
 describe('The encoder thread', () => {
   it('does not keep the process alive', async () => {
-    const { execFile } = await import('node:child_process');
-    const { promisify } = await import('node:util');
     const entry = path.resolve(__dirname, '../../../dist/src/table');
     const script = `const t = require(${JSON.stringify(entry)}); t.warmEncoder();
       t.openTable({ a: 1 }).then((s) => t.encodeBatches([{ name: 'a', type: 'integer' }], t.readBatches(s, [{ name: 'a', type: 'integer' }])))

@@ -104,6 +104,22 @@ describe('Input forms of a table', () => {
     }
   });
 
+  it('whole numbers beyond 2^53 in JSON text stay exact', async () => {
+    const rows = [
+      { id: 9007199254740993n, f: 0.1234567890123456, s: 'no 12345678901234567890', n: 5 },
+      { id: -9223372036854775808n, f: 1e21, s: '\\"12345678901234567', n: 6 },
+    ];
+    const text = JSON.stringify(rows, (_, value: unknown) =>
+      typeof value === 'bigint' ? `<${value}>` : value,
+    );
+    const exact = text.replace(/"<(-?\d+)>"/g, '$1');
+    assert.deepEqual(await readRows(await openTable(exact)), rows);
+    const long = `[${Array.from({ length: 10_000 }, () => exact.slice(1, -1)).join(',')}]`;
+    const read = await readRows(await openTable(long));
+    assert.equal(read.length, 20_000);
+    assert.deepEqual(read.slice(-2), rows);
+  });
+
   it('rows with different keys have the union of them', async () => {
     const source = await openTable([{ a: 1 }, { b: 'x', a: null }, {}]);
     assert.deepEqual((await profileTable(source)).columns, [
