@@ -46,7 +46,7 @@ export function answerError(
   retryAfterMs?: number,
 ): ServiceError {
   const code = codeOf(status, envelope, asked);
-  const said = secrets.clean(envelope.message);
+  const said = secrets.clean(envelope.message).replace(/[.\s]+$/, '');
   const cause: ServiceErrorCause = { status };
   if (envelope.serviceCode !== undefined) {
     cause.serviceCode = secrets.clean(envelope.serviceCode, 100);
@@ -210,7 +210,7 @@ function notFoundMessage(
     return `The service has no route ${asked.path} (${status}): ${said}. Check the base URL and the API name.`;
   }
   return code === 'model.unknown'
-    ? `The service does not know the model any more (${status}): ${said}. Fit it again.`
+    ? `The service does not know the model any more (${status}): ${said}.${/fit it again/i.test(said) ? '' : ' Fit it again.'}`
     : `The ${asked.what} names something that the service does not have (${status}): ${said}.`;
 }
 

@@ -158,7 +158,7 @@ function judge(
   }
   const { status, headers, body } = outcome.answer;
   const envelope = readEnvelope(body);
-  const said = wiring.secrets.clean(envelope.message, 200);
+  const said = wiring.secrets.clean(envelope.message, 200).replace(/[.\s]+$/, '');
   if (REFUSALS.has(status) && envelope.retryable !== true) {
     throw new UrlRefused(status, said);
   }

@@ -114,6 +114,20 @@ describe('client: what an answer means', () => {
       await rejection(client.estimateCost({ operation: 'predict' }), 'response.invalid');
     }));
 
+  it('ends the sentence of the service once, and does not repeat its advice', () =>
+    withService({}, {}, async (service, client) => {
+      const request = await ready(client);
+      const messages: [string, string][] = [
+        ['No such model. Fit it again.', 'No such model. Fit it again.'],
+        ['No such model', 'No such model. Fit it again.'],
+      ];
+      for (const [message, end] of messages) {
+        service.fault('predict', () => ({ status: 404, body: { message, error_code: 'NOT_FOUND' } }));
+        const error = await rejection(client.predict(request), 'model.unknown');
+        assert.equal(error.message, `The service does not know the model any more (404): ${end}`);
+      }
+    }));
+
   it('a duplicate without the id to reuse is response.invalid', () =>
     withService({}, {}, async (service, client) => {
       const upload = () => client.uploadTrainSet({ x: xOf([1]), y: yOf(['a']) });
