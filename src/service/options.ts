@@ -29,7 +29,7 @@ export interface ServiceOptions {
   chunkBytes?: number;
   /** Address under which clients reach the service, where a proxy stands before it: base of the signed URLs. */
   publicUrl?: string;
-  /** Threads that fit; default half the cores. */
+  /** Threads that fit; default as many as cores, from 2 to 8 (one core less where they can't yield to others). */
   fitThreads?: number;
   /** Threads that predict; default as many as cores, at most 4. */
   predictThreads?: number;
@@ -56,9 +56,15 @@ export function resolveOptions(options: ServiceOptions, token: string): Resolved
     rateLimit: options.rateLimit ?? {},
     urlSeconds: options.urlSeconds ?? 3_600,
     chunkBytes: options.chunkBytes ?? 16 * 1024 * 1024,
-    fitThreads: options.fitThreads ?? Math.max(1, Math.floor(cores / 2)),
+    fitThreads: options.fitThreads ?? defaultFitThreads(cores),
     predictThreads: options.predictThreads ?? Math.max(1, Math.min(4, cores)),
     ...(options.apiName === undefined ? {} : { apiName: options.apiName }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
   };
+}
+
+/** At least two, so that a short fit need not wait for a long one. */
+function defaultFitThreads(cores: number): number {
+  const spared = process.platform === 'linux' ? 0 : 1;
+  return Math.max(2, Math.min(8, cores - spared));
 }

@@ -13,9 +13,14 @@ import { fileRef } from '../store/uploads';
 import type { FitJob, FitOutcome, ModelRef } from './jobs';
 import { canonical } from './canonical';
 import type { WorkerPool } from './pool';
+import { Turnstile } from './turnstile';
 
 /** A smaller file is fitted before a helper thread would have started. */
 const HELPED_BYTES = 200_000;
+
+/** Train sets larger than this may need a good part of the memory, so only so many are fitted at once. */
+const LARGE_BYTES = 16e6;
+const LARGE_AT_ONCE = 2;
 
 /** A fit that waits or runs. */
 export interface FitUnderWay {
@@ -38,6 +43,7 @@ export interface FitAnswer {
 export class Fits {
   private readonly underWay = new Map<string, { state: FitUnderWay; answer: Promise<ModelEntry> }>();
   private readonly forced = new Set<FitUnderWay>();
+  private readonly large = new Turnstile(LARGE_AT_ONCE);
 
   constructor(
     private readonly store: Store,
@@ -102,7 +108,9 @@ export class Fits {
       folder = models.makeFolder(id);
       const modelFile = path.join(folder, MODEL_FILE);
       this.log('debug', `Fit ${id} of ${upload.entry.id} starts.`);
-      const outcome = await uploads.reading(upload, () => this.start(request, upload, modelFile, state));
+      const start = (): Promise<FitOutcome> => this.start(request, upload, modelFile, state);
+      const large = sizeOf(upload.entry) > LARGE_BYTES;
+      const outcome = await uploads.reading(upload, () => (large ? this.large.run(start) : start()));
       const entry = modelEntry(id, key, request, outcome);
       await models.put(entry, folder, true);
       this.log('debug', `Fit ${id} took ${Date.now() - state.started_at} ms.`);
@@ -148,6 +156,10 @@ export class Fits {
       this.log('debug', `A helper of a fit ended: ${error instanceof Error ? error.message : String(error)}`);
     });
   }
+}
+
+function sizeOf({ x, y }: UploadEntry): number {
+  return (x.arrived?.bytes ?? 0) + (y?.arrived?.bytes ?? 0);
 }
 
 function trainOptions(request: FitRequest): TrainOptions {
