@@ -6,7 +6,7 @@ import type { ModelLimits } from '../wire/types';
 import type { ClientPort } from './client-port';
 import type { Context } from './context';
 import { CostEstimates } from './cost';
-import { limitSetOf, testExcess, trainExcess } from './limits';
+import { limitSetOf, testExcess, trainExcess, versionNamed } from './limits';
 import { LimitsCache } from './limits-cache';
 import { linkedController, untilAborted } from './linked';
 import type { ModelCards } from './model-cards';
@@ -116,8 +116,7 @@ export class Connection {
       const { target, ignore, modelVersion } = request;
       const source = await openInput(request.table, signal);
       const profile = await profileTable(source, { ...(target !== '' && { target }), ignore, signal });
-      const named = modelVersion === '' ? undefined : modelVersion;
-      const set = limitSetOf(limits, named ?? limits.default_model_version);
+      const set = limitSetOf(limits, versionNamed(limits, modelVersion));
       const columns = profile.columns.length - (profile.target === undefined ? 0 : 1);
       if (request.set === 'test') {
         return testExcess(set, { rows: profile.rows, columns });

@@ -1,3 +1,4 @@
+export type { ClientPort } from './client-port';
 export { Connection, type ConnectionOptions } from './connection';
 export { ModelCards, type ModelCardsOptions } from './model-cards';
 export { Predictor } from './predictor';

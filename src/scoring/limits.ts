@@ -32,6 +32,15 @@ export function versionOf(limits: ModelLimits, options: Record<string, unknown>)
   return limits.default_model_version;
 }
 
+/** The model version that a user names: a key of `model_limits`, or a model path that contains one. */
+export function versionNamed(limits: ModelLimits, name: string | undefined): string | undefined {
+  if (name === undefined || name === '') {
+    return limits.default_model_version;
+  }
+  const version = versionOf({ model_limits: limits.model_limits }, { model_path: name });
+  return version ?? name;
+}
+
 /** The limits of a version; those of an unknown one are `max_model_limit`. */
 export function limitSetOf(limits: ModelLimits, version: string | undefined): LimitSet {
   const known = limits.model_limits ?? {};

@@ -1,8 +1,8 @@
 import type { TableSource } from '../table/source';
 import type { Column, ColumnType, FileFormat, Label } from '../table/types';
+import type { OutputType, Task } from '../wire/types';
 
-export type Task = 'classification' | 'regression';
-export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quantiles' | 'full';
+export type { OutputType, Task } from '../wire/types';
 
 /** Where the rows are: a value of any form of DESIGN 5, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };

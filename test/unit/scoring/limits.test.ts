@@ -7,6 +7,7 @@ import {
   sizeExcess,
   testExcess,
   trainExcess,
+  versionNamed,
   versionOf,
 } from '../../../dist/src/scoring/limits';
 import { LimitsCache } from '../../../dist/src/scoring/limits-cache';
@@ -31,6 +32,13 @@ describe('limits', () => {
     assert.equal(versionOf(LIMITS, { model_path: 'auto' }), 'v2');
     assert.equal(versionOf(LIMITS, { model_path: 'v3.5_default' }), 'v3.5');
     assert.equal(versionOf(LIMITS, { model_path: 'v3.5-fast_default' }), 'v3.5-fast');
+  });
+
+  it('a version may be named by its key or by a model path; an unknown name stays unknown', () => {
+    assert.equal(versionNamed(LIMITS, ''), 'v2');
+    assert.equal(versionNamed(LIMITS, 'v3.5'), 'v3.5');
+    assert.equal(versionNamed(LIMITS, 'v3.5-fast_default'), 'v3.5-fast');
+    assert.deepEqual(limitSetOf(LIMITS, versionNamed(LIMITS, 'v9')), { train_set_max_rows: 7 });
   });
 
   it('an unknown version has the limits of max_model_limit, even one named like an inherited property', () => {

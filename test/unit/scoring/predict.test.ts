@@ -116,6 +116,22 @@ describe('Predictor', () => {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('Arrow and Parquet become rows', async () => {
+    await start();
+    const { tableFromJSON, tableToIPC } = await import('apache-arrow');
+    const arrow = tableFromJSON([row(1), row(2)]);
+    const upload = await at.connection.upload({ set: 'test', table: { value: arrow }, model: 'pets' });
+    for (const value of [arrow, Buffer.from(tableToIPC(arrow, 'file')), at.service.bytesOf(upload.id)]) {
+      const outcome = await at.connection.predict(ask(value, { outputType: 'preds' }));
+      assert.deepEqual(outcome.prediction, ['dog', 'cat']);
+      assert.deepEqual(outcome.table, [
+        { ...row(1), prediction: 'dog' },
+        { ...row(2), prediction: 'cat' },
+      ]);
+    }
+    assert.deepEqual(at.service.breaches, []);
+  });
+
   it('messages of many forms share a test set', async () => {
     await start({ predictMs: 150 });
     const predictor = at.connection.predictor();
