@@ -13,7 +13,7 @@ module.exports = function (RED: NodeAPI): void {
     const config = useConfig(RED, def.config);
     const table = tableReader(RED, this, def);
     const predictor = predictorOf(RED, this, def, config);
-    const work = attach(this, RED, {
+    attach(this, RED, {
       secrets: () => config.secrets(),
       read: async (msg) => {
         if (predictor.control(msg)) return undefined;
@@ -37,7 +37,6 @@ module.exports = function (RED: NodeAPI): void {
       },
       close: () => predictor.close(),
     });
-    predictor.showOn(work.status);
   }
   RED.nodes.registerType('tabular-predict', TabularPredict);
 };

@@ -49,7 +49,7 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
   const controller = new AbortController();
   // Each message under way listens to this one signal.
   setMaxListeners(0, controller.signal);
-  const status = new StatusLine(node, red);
+  const status = StatusLine.of(node, red);
   const work: Work = { signal: controller.signal, status };
   const inFlight = new InFlight();
   const ordered = new Ordered();
@@ -59,10 +59,11 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
     const ticket = inFlight.begin((error) => {
       job.settled?.(msg);
       if (error === undefined) {
+        status.succeed();
         done();
       } else {
         if (error.code === 'closed') cut++;
-        else status.literal('error', error.code);
+        else status.fail(error.code);
         done(error);
       }
     });

@@ -4,7 +4,7 @@ import { fromEnvironment } from './environment';
 import { choiceField, flagField, numberField } from './fields';
 import type { FlowNode, Message, Red } from './node-red';
 import type { PredictDef } from './predict-request';
-import type { StatusLine } from './status-line';
+import { StatusLine } from './status-line';
 import type { UsedConfig } from './use-config';
 
 /** Bytes that may wait in one node's queue (DESIGN 6). */
@@ -20,14 +20,12 @@ export interface NodePredictor {
    * a few more turns to read its message, and a message waits only for a fit that has begun.
    */
   awaitFit(request: PredictRequest): Promise<void>;
-  showOn(status: StatusLine): void;
   close(): Promise<void>;
 }
 
 /** The predictor of one predict node, made with its first message. */
 export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: UsedConfig): NodePredictor {
   let made: Predictor | undefined;
-  let line: StatusLine | undefined;
 
   const make = (): Predictor => {
     const env = (value: unknown): string => fromEnvironment(red, node, value);
@@ -44,7 +42,7 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
         'reject',
       retryPredict: flagField(def.retryPredict, false),
       maxCost: number('Maximum cost', def.maxCost, { min: 0 }) ?? 0,
-      onLoad: (load) => line && showLoad(line, load),
+      onLoad: (load) => showLoad(StatusLine.of(node, red), load),
       onWarning: (warning) => node.warn(warning),
     });
   };
@@ -66,9 +64,6 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
       if (typeof model !== 'string' || config.connection().cards.has(model)) return;
       await immediate();
     },
-    showOn(status) {
-      line = status;
-    },
     async close() {
       await made?.close();
     },
@@ -83,5 +78,5 @@ function showLoad(status: StatusLine, load: PredictLoad): void {
   const { inFlight, waiting } = load;
   if (waiting > 0) status.show('busy', 'load.waiting', { inFlight, waiting });
   else if (inFlight > 0) status.show('busy', 'load.inFlight', { inFlight });
-  else status.show('ready', 'ready');
+  else status.rest();
 }

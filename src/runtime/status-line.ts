@@ -15,6 +15,8 @@ const LOOK: Record<StatusKind, Pick<NodeStatus, 'fill' | 'shape'>> = {
   plain: { fill: 'grey', shape: 'ring' },
 };
 
+const lines = new WeakMap<FlowNode, StatusLine>();
+
 /**
  * What a node shows under itself. Called for every message of a stream, so it keeps only the newest status
  * and gives it to Node-RED at most four times a second.
@@ -25,6 +27,14 @@ export class StatusLine {
   private timer: NodeJS.Timeout | undefined;
   private shown = '';
   private ended = false;
+  private failed = false;
+
+  /** The one line of a node. */
+  static of(node: FlowNode, red: Red): StatusLine {
+    const known = lines.get(node) ?? new StatusLine(node, red);
+    lines.set(node, known);
+    return known;
+  }
 
   constructor(
     private readonly node: FlowNode,
@@ -33,6 +43,7 @@ export class StatusLine {
 
   /** Shows the catalogue's text `status.<key>`. */
   show(kind: StatusKind, key: string, values?: Record<string, string | number>): void {
+    if (kind === 'ready') this.failed = false;
     this.put(() => ({ ...LOOK[kind], text: text(this.red, `status.${key}`, values) }));
   }
 
@@ -41,8 +52,22 @@ export class StatusLine {
     this.put(() => ({ ...LOOK[kind], text: literal }));
   }
 
-  clear(): void {
-    this.put(() => ({}));
+  /** Shows an error's code; it stays until a message goes well. */
+  fail(code: string): void {
+    this.failed = true;
+    this.literal('error', code);
+  }
+
+  /** A message went well: an error that still stands there has had its time. */
+  succeed(): void {
+    if (!this.failed) return;
+    this.failed = false;
+    this.show('ready', 'ready');
+  }
+
+  /** Nothing is under way. */
+  rest(): void {
+    if (!this.failed) this.show('ready', 'ready');
   }
 
   /** Shows nothing more, and leaves no timer. */

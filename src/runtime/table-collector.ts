@@ -4,6 +4,7 @@ import { rememberColumns } from './columns-seen';
 import type { FlowNode, Message, Red } from './node-red';
 import { text } from './node-red';
 import { Sequences, withoutSequence } from './sequences';
+import { StatusLine } from './status-line';
 import { type TableDef, tableReader } from './table-input';
 
 /** Seconds without a part after which a sequence is given up, where the dialog names none. */
@@ -33,7 +34,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
   const sequences = new Sequences({
     idleMs: (seconds > 0 ? seconds : IDLE_SECONDS) * 1000,
     onIncomplete: (error, lastPart) => {
-      node.status({ fill: 'red', shape: 'ring', text: error.code });
+      StatusLine.of(node, red).fail(error.code);
       node.error(error, lastPart);
     },
   });

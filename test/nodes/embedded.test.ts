@@ -42,7 +42,9 @@ describe('all six nodes on the embedded service', () => {
 
   it('gives quantiles in order', async function () {
     this.timeout(60_000);
-    bench.send('fitNumber', { payload: trainRows(200).map(({ id, x, colour }, i) => ({ id, x, colour, z: i % 7 })) });
+    bench.send('fitNumber', {
+      payload: trainRows(200).map(({ id, x, colour }, i) => ({ id, x, colour, z: i % 7 })),
+    });
     await bench.out('fitNumber').first(1, 50_000);
     bench.send('quantiles', { payload: row(3) });
     const [msg] = await bench.out('quantiles').first();

@@ -35,6 +35,18 @@ describe('StatusLine', () => {
     assert.equal(node.statuses.length, 1);
   });
 
+  it('keeps an error until a message goes well, though the node comes to rest', async () => {
+    const node = fakeNode();
+    const line = new StatusLine(node, fakeRed());
+    line.fail('queue.full');
+    line.rest();
+    await sleep(300);
+    assert.equal(node.statuses.at(-1)?.text, 'queue.full');
+    line.succeed();
+    await sleep(300);
+    assert.match(node.statuses.at(-1)?.text ?? '', /status\.ready/);
+  });
+
   it('is cleared at the end and stays silent after it', async () => {
     const node = fakeNode();
     const line = new StatusLine(node, fakeRed());

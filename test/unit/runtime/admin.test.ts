@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { adminRoutes } from '../../../dist/src/runtime/admin';
+import type { Red } from '../../../dist/src/runtime/node-red';
+
+describe('admin routes', () => {
+  it('each stand behind a permission of Node-RED: reading, or writing for the connection test', () => {
+    const routes: string[] = [];
+    const needsPermission = (permission: string) => Object.assign(() => undefined, { permission });
+    const register = (method: string) => (path: string, guard: { permission: string }, handler: unknown) => {
+      assert.equal(typeof handler, 'function');
+      routes.push(`${method} ${path} ${guard.permission}`);
+    };
+    adminRoutes({
+      auth: { needsPermission },
+      httpAdmin: { get: register('GET'), post: register('POST') },
+    } as unknown as Red);
+    assert.deepEqual(routes.sort(), [
+      'GET /tabular-prediction/:id/columns tabular-prediction.read',
+      'GET /tabular-prediction/:id/models tabular-prediction.read',
+      'GET /tabular-prediction/:id/versions tabular-prediction.read',
+      'POST /tabular-prediction/:id/test tabular-prediction.write',
+    ]);
+  });
+});
