@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import Papa from 'papaparse';
-import { type FlowNode, root, startNodeRed } from '../test/helpers/node-red';
+import { type FlowNode, placed, root, startNodeRed } from '../test/helpers/node-red';
 
 interface Case {
   file: string;
@@ -98,7 +98,7 @@ function flow(item: Case, folder: string, parsed: boolean): FlowNode[] {
     wires: [[to]],
   });
   const table = { config: 'c', table: 'payload', tableType: 'msg' };
-  return [
+  return placed([
     { id: 't', type: 'tab', label: 'evaluate' },
     { id: 'c', type: 'tabular-config', name: '', service: 'embedded' },
     { id: 'fit-in', type: 'http in', z: 't', url: '/fit', method: 'post', wires: [['train-file']] },
@@ -145,7 +145,7 @@ function flow(item: Case, folder: string, parsed: boolean): FlowNode[] {
       wires: [['out']],
     },
     { id: 'out', type: 'http response', z: 't', statusCode: '', headers: {}, wires: [] },
-  ];
+  ]);
 }
 
 function trivial(item: Case, train: Record<string, string>[], truth: string[]): number {

@@ -11,6 +11,11 @@ export const root = path.resolve(__dirname, '..', '..');
 /** A node of a flow file; what is in it depends on its type. */
 export type FlowNode = { id: string; type: string } & Record<string, unknown>;
 
+/** Gives every node on a tab a place: what has none is a config node to Node-RED. */
+export function placed(nodes: FlowNode[]): FlowNode[] {
+  return nodes.map((node) => (node.z === undefined ? node : { x: 100, y: 100, ...node }));
+}
+
 export interface DebugMessage {
   id: string;
   name: string;

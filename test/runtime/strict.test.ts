@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
 import { startStrictService, type StrictOptions, type StrictService } from '../helpers/strict-service';
 
@@ -21,7 +21,7 @@ function flow(service: StrictService, dialect: Dialect): FlowNode[] {
     ...route(name, name),
     { id: name, type: 'tabular-predict', ...table, property: 'p', ...properties, wires: [['answer']] },
   ];
-  return [
+  const nodes: FlowNode[] = [
     { id: 't', type: 'tab', label: 'strict' },
     {
       id: 'c',
@@ -38,12 +38,21 @@ function flow(service: StrictService, dialect: Dialect): FlowNode[] {
       type: 'tabular-fit',
       ...table,
       target: 'y',
+      ignore: 'kind',
       model: 'numbers',
       task: 'regression',
       wires: [['answer']],
     },
     ...route('fit-kind', 'fit-kind'),
-    { id: 'fit-kind', type: 'tabular-fit', ...table, target: 'kind', model: 'kinds', wires: [['answer']] },
+    {
+      id: 'fit-kind',
+      type: 'tabular-fit',
+      ...table,
+      target: 'kind',
+      ignore: 'y',
+      model: 'kinds',
+      wires: [['answer']],
+    },
     ...predict('mean', { model: 'numbers' }),
     ...predict('quantiles', { model: 'numbers', outputType: 'quantiles', quantiles: '0.1,0.5,0.9' }),
     ...predict('full', { model: 'numbers', outputType: 'full' }),
@@ -80,6 +89,7 @@ function flow(service: StrictService, dialect: Dialect): FlowNode[] {
     },
     { id: 'out', type: 'http response', z: 't', statusCode: '', headers: {}, wires: [] },
   ];
+  return placed(nodes);
 }
 
 /** A table of whole `id`s with columns of every kind; the stand-in predicts from the id. */
