@@ -35,7 +35,7 @@ async function withNodeRed(
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
   });
   try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 760 }, deviceScaleFactor: 1.5 });
+    const page = await browser.newPage({ viewport: { width: 1440, height: 800 }, deviceScaleFactor: 1.5 });
     await shoot(page, red, flow);
   } finally {
     await browser.close();

@@ -29,7 +29,7 @@ export class Flow {
   /** A node at column x, row y of the grid. Its `wires` are set by `wire`. */
   node(type, name, [x, y], properties = {}) {
     return this.#add(
-      { type, z: this.tab, name, x: 130 + 220 * x, y: 60 + 60 * y, wires: [], ...properties },
+      { type, z: this.tab, name, x: 120 + 190 * x, y: 60 + 60 * y, wires: [], ...properties },
       `${type} ${name}`,
     );
   }

@@ -39,7 +39,7 @@ export function liveMachine(withPlots) {
     model: 'pump bearing',
   });
 
-  flow.comment('2. Score every live reading', [0.2, 4]);
+  flow.comment('2. Score every live reading', [0.2, 6]);
   const tick = flow.node('inject', 'every second', [0, 5], {
     ...NODE_DEFAULTS.inject,
     repeat: '1',
@@ -58,7 +58,7 @@ export function liveMachine(withPlots) {
     model: 'pump failure',
     property: 'failure_ahead',
   });
-  const forecast = flow.node('tabular-predict', 'bearing in 10 min?', [2.2, 5], {
+  const forecast = flow.node('tabular-predict', 'bearing in 10 min?', [3.3, 4], {
     config: service,
     table: 'payload',
     tableType: 'msg',
@@ -67,15 +67,15 @@ export function liveMachine(withPlots) {
     quantiles: '0.1,0.5,0.9',
     property: 'bearing_in_10min_c',
   });
-  const show = flow.node('function', 'show', [3.4, 5], {
+  const show = flow.node('function', 'show', [3.3, 5], {
     ...NODE_DEFAULTS.function,
     func: source('show-reading.js'),
   });
-  const debug = flow.node('debug', 'scored reading', [4.4, 5], NODE_DEFAULTS.debug);
+  const debug = flow.node('debug', 'scored reading', [4.5, 5], NODE_DEFAULTS.debug);
 
-  flow.comment('3. What went wrong, by code', [0.2, 7]);
-  const caught = flow.node('catch', 'any error', [0, 8], { scope: null, uncaught: false });
-  const errors = flow.node('debug', 'error', [1, 8], {
+  flow.comment('3. What went wrong, by code', [0.25, 8]);
+  const caught = flow.node('catch', 'any error', [0, 9], { scope: null, uncaught: false });
+  const errors = flow.node('debug', 'error', [1, 9], {
     ...NODE_DEFAULTS.debug,
     complete: 'error',
     targetType: 'msg',
@@ -95,9 +95,9 @@ export function liveMachine(withPlots) {
 }
 
 const COLOURS = [
-  '#1f77b4',
+  '#e4572e',
   '#9ecae1',
-  '#08519c',
+  '#1f77b4',
   '#9ecae1',
   '#A347E1',
   '#D62728',
@@ -170,7 +170,7 @@ function addPlots(flow, show) {
     chartType: 'line',
     category: 'topic',
     categoryType: 'msg',
-    xAxisLabel: '',
+    xAxisLabel: 'a second is a minute of the machine',
     xAxisProperty: 'x',
     xAxisPropertyType: 'msg',
     xAxisType: 'time',
@@ -198,13 +198,13 @@ function addPlots(flow, show) {
     interpolation: 'linear',
   };
 
-  flow.comment('4. Live plots: open /dashboard', [3.4, 6]);
-  const points = flow.node('function', 'to plots', [3.4, 7], {
+  flow.comment('4. Live plots: open /dashboard', [2.1, 7]);
+  const points = flow.node('function', 'to plots', [2.2, 8.5], {
     ...NODE_DEFAULTS.function,
     func: source('plot-reading.js'),
     outputs: 3,
   });
-  const temperature = flow.node('ui-chart', 'bearing temperature', [4.6, 6.5], {
+  const temperature = flow.node('ui-chart', 'bearing temperature', [3.7, 7], {
     ...chart,
     group: group('Bearing temperature: measured, and forecast ten minutes ahead with its 80 % band', 1, 8),
     label: '',
@@ -216,7 +216,7 @@ function addPlots(flow, show) {
     height: 7,
   });
   const riskGroup = group('Failure within the hour', 2, 4);
-  const gauge = flow.node('ui-gauge', 'risk now', [4.6, 7.5], {
+  const gauge = flow.node('ui-gauge', 'risk now', [3.7, 8], {
     group: riskGroup,
     order: 1,
     value: 'payload',
@@ -246,7 +246,7 @@ function addPlots(flow, show) {
     styleGlow: false,
     className: '',
   });
-  const riskChart = flow.node('ui-chart', 'risk over time', [4.6, 8.5], {
+  const riskChart = flow.node('ui-chart', 'risk over time', [3.7, 9], {
     ...chart,
     group: riskGroup,
     label: '',
@@ -259,7 +259,7 @@ function addPlots(flow, show) {
     width: 4,
     height: 4,
   });
-  const alarms = flow.node('ui-table', 'alarms', [4.6, 9.5], {
+  const alarms = flow.node('ui-table', 'alarms', [3.7, 10], {
     group: group('Alarms', 3, 12),
     label: '',
     order: 1,

@@ -18,20 +18,20 @@ function gauss(pump) {
   return Math.sqrt(-2 * Math.log(1 - uniform(pump))) * Math.cos(2 * Math.PI * uniform(pump));
 }
 
-function newPump(seed, { wear = 0.05, roomOffset = 0 } = {}) {
+function newPump(seed, { wear = 0.05, hoursSinceService = 0, bearing = 40, roomOffset = 0 } = {}) {
   return {
     seed,
     roomOffset,
     wear,
     fouling: 0,
     minute: 0,
-    hoursSinceService: 0,
+    hoursSinceService,
     rpm: 2400,
     setpoint: 2400,
     valve: 0.8,
     fluid: 'water',
     winding: 45,
-    bearing: 40,
+    bearing,
   };
 }
 
@@ -134,7 +134,8 @@ if (msg.topic === 'history') {
 }
 
 // The live machine is an old one in a warmer room than the history knew: the drift that every model meets.
-const pump = context.get('pump') || newPump(2026, { wear: 0.62, roomOffset: 3 });
+const pump =
+  context.get('pump') || newPump(2026, { wear: 0.55, hoursSinceService: 5.5, bearing: 68, roomOffset: 3 });
 const { reading, failed } = step(pump);
 if (failed) service(pump);
 context.set('pump', pump);
