@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import { attach } from '../src/runtime/attach';
 import { hooks } from '../src/runtime/follow';
-import { type LimitsDef, limitsCheck, limitsOrNone } from '../src/runtime/limits-request';
+import { type LimitsDef, limitsCheck } from '../src/runtime/limits-request';
 import type { FlowNode } from '../src/runtime/node-red';
 import { tableReader } from '../src/runtime/table-input';
 import { useConfig } from '../src/runtime/use-config';
@@ -17,7 +17,7 @@ module.exports = function (RED: NodeAPI): void {
       read: (msg) => limitsCheck(RED, this, def, table, msg),
       run: async (check, msg, work) => {
         const connection = config.connection();
-        msg.limits = await limitsOrNone(connection, check !== undefined, hooks(this, work));
+        msg.limits = await connection.limits(hooks(this, work));
         delete msg.limits_exceeded;
         const exceeded = check === undefined ? [] : await connection.checkLimits(check, hooks(this, work));
         if (exceeded.length === 0) {

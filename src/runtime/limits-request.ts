@@ -1,7 +1,4 @@
-import type { Connection } from '../scoring';
-import type { CheckLimitsRequest, Hooks } from '../scoring/types';
-import { ServiceError } from '../wire/service-error';
-import type { ModelLimits } from '../wire/types';
+import type { CheckLimitsRequest } from '../scoring/types';
 import { fromEnvironment } from './environment';
 import { choiceField, textField } from './fields';
 import type { FlowNode, FlowNodeDef, Message, Red } from './node-red';
@@ -31,22 +28,4 @@ export async function limitsCheck(
     set: choiceField(['train', 'test'], { place: 'The field Set', value: env(def.set) }) ?? 'train',
     modelVersion: textField({ place: 'The field Model version', value: env(def.modelVersion).trim() }),
   };
-}
-
-/**
- * The service's limits. For a check, a service that has no such route has none to check against: a warning,
- * and nothing is beyond them (DESIGN section 4).
- */
-export async function limitsOrNone(
-  connection: Connection,
-  forCheck: boolean,
-  hooks: Hooks,
-): Promise<ModelLimits> {
-  try {
-    return await connection.limits(hooks);
-  } catch (error) {
-    if (!forCheck || !(error instanceof ServiceError) || error.code !== 'not_found') throw error;
-    hooks.onWarning?.(`The table goes unchecked: ${error.message}`);
-    return {};
-  }
 }
