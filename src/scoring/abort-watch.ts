@@ -2,7 +2,7 @@
 export class AbortWatch<Item> {
   private readonly watched = new Map<AbortSignal, { items: Set<Item>; stop: () => void }>();
 
-  constructor(private readonly onAbort: (item: Item) => void) {}
+  constructor(private readonly onAbort: (items: Item[]) => void) {}
 
   add(signal: AbortSignal, item: Item): void {
     const known = this.watched.get(signal);
@@ -11,11 +11,7 @@ export class AbortWatch<Item> {
       return;
     }
     const items = new Set([item]);
-    const aborted = (): void => {
-      for (const one of [...items]) {
-        this.onAbort(one);
-      }
-    };
+    const aborted = (): void => this.onAbort([...items]);
     signal.addEventListener('abort', aborted, { once: true });
     this.watched.set(signal, { items, stop: () => signal.removeEventListener('abort', aborted) });
   }

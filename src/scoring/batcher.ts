@@ -32,7 +32,12 @@ export class Batcher<Payload, Outcome> {
   private readonly parked = new Set<Job<Payload, Outcome>>();
   private readonly flying = new Set<Job<Payload, Outcome>>();
   private readonly flights = new Map<Flight, Promise<void>>();
-  private readonly aborts = new AbortWatch<Job<Payload, Outcome>>((job) => this.fail(job, closedError()));
+  private readonly aborts = new AbortWatch<Job<Payload, Outcome>>((jobs) => {
+    const error = closedError();
+    for (const job of jobs) {
+      this.fail(job, error);
+    }
+  });
   private readonly turns = new Turns(new Outbox());
   private readonly outbox = new Outbox();
   private rows = 0;
@@ -148,8 +153,9 @@ export class Batcher<Payload, Outcome> {
   /** Fails everything that is not yet sent; answers how many messages. */
   reset(): number {
     const dropped = [...this.pending];
+    const error = new ServiceError('closed', 'Dropped by msg.reset before it was scored.');
     for (const job of dropped) {
-      this.fail(job, new ServiceError('closed', 'Dropped by msg.reset before it was scored.'));
+      this.fail(job, error);
     }
     return dropped.length;
   }
@@ -165,8 +171,10 @@ export class Batcher<Payload, Outcome> {
 
   async close(): Promise<void> {
     this.closed = true;
+    // One error for all: the stack traces of 100,000 would take a second to make.
+    const error = closedError();
     for (const job of [...this.parked, ...this.flying, ...this.pending]) {
-      this.fail(job, closedError());
+      this.fail(job, error);
     }
     for (const lane of this.lanes.values()) {
       this.dropLane(lane);
