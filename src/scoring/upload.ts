@@ -1,7 +1,7 @@
-import { encodeBatches, profileTable, readBatches } from '../table';
+import { type Column, encodeBatches, fileAsIs, profileTable, readBatches, type TableFile } from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context';
-import { describeExcess, sizeExcess } from './limits';
+import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './limits';
 import { untilAborted } from './linked';
 import { chooseModel, resolveTarget, type Target, unknownModel } from './target';
 import { noteIfDead } from './test-set';
@@ -33,21 +33,9 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
   const target = await knownTarget(context, request, signal);
   const known = target.name !== target.fittedId;
   hooks.onStatus?.({ key: 'reading' });
-  const source = await openInput(request.table, signal);
-  const columns =
-    target.columns.length > 0
-      ? target.columns
-      : (await profileTable(source, { ignore: request.ignore, types: request.types, signal })).columns;
-  const batches = readBatches(source, columns, { missingColumns: request.missingColumns, signal });
-  const file = await encodeBatches(columns, batches, { format: request.format, signal });
+  const { file, columns } = await testFile(request, target, signal);
   try {
-    if (file.rows === 0) {
-      throw new ServiceError('table.empty', 'The table has no rows: there is nothing to upload.');
-    }
-    const excess = sizeExcess(await context.limits.forChecks(signal), file.bytes);
-    if (excess.length > 0) {
-      throw new ServiceError('limit.exceeded', `The test set is too large: ${describeExcess(excess)} bytes.`);
-    }
+    await demandWithinLimits(context, target, file, columns.length, signal);
     const client = await context.client();
     const sent = await client.uploadTestSet(
       {
@@ -84,6 +72,54 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
     throw noteIfDead(context, target, toServiceError(error));
   } finally {
     await file.dispose();
+  }
+}
+
+/** The rows as a file of the model's columns: a Parquet file on disk that has them already goes as it is. */
+async function testFile(
+  request: UploadRequest,
+  target: Target,
+  signal: AbortSignal | undefined,
+): Promise<{ file: TableFile; columns: readonly Column[] }> {
+  const { table, format, ignore, types, missingColumns } = request;
+  if ('path' in table && format !== 'csv' && target.columns.length > 0) {
+    const file = await fileAsIs(table.path, target.columns, { signal });
+    if (file !== undefined) {
+      return { file, columns: target.columns };
+    }
+  }
+  const source = await openInput(table, signal);
+  const columns =
+    target.columns.length > 0
+      ? target.columns
+      : (await profileTable(source, { ignore, types, signal })).columns;
+  const batches = readBatches(source, columns, { missingColumns, signal });
+  return { file: await encodeBatches(columns, batches, { format, signal }), columns };
+}
+
+/** An upload is one test set: it cannot be split. */
+async function demandWithinLimits(
+  context: Context,
+  target: Target,
+  file: TableFile,
+  columns: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (file.rows === 0) {
+    throw new ServiceError('table.empty', 'The table has no rows: there is nothing to upload.');
+  }
+  const limits = await context.limits.forChecks(signal);
+  const set = limitSetOf(limits, versionOf(limits, target.options));
+  const excess = [
+    ...testExcess(set, { rows: file.rows, columns }, { trainRows: target.trainRows }),
+    ...sizeExcess(limits, file.bytes),
+  ];
+  if (excess.length > 0) {
+    throw new ServiceError(
+      'limit.exceeded',
+      `The test set is beyond the limits of the service: ${describeExcess(excess)}. Nothing was sent. ` +
+        'A predict node splits such a table by itself.',
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ServiceClient } from '../../../dist/src/client/service-client';
@@ -518,6 +518,52 @@ describe('Predictor', () => {
     assert.equal(outcome.modelName, 'pets');
     assert.equal(outcome.table, undefined);
     assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a Parquet file that has the columns already goes up as it is; another one is encoded anew', async () => {
+    await start();
+    const folder = mkdtempSync(path.join(tmpdir(), 'upload-'));
+    try {
+      const first = await at.connection.upload({
+        set: 'test',
+        table: { value: [row(1), row(2), row(3)] },
+        model: 'pets',
+      });
+      const file = path.join(folder, 'rows.parquet');
+      const bytes = at.service.bytesOf(first.id);
+      writeFileSync(file, bytes);
+      const upload = await at.connection.upload({ set: 'test', table: { path: file }, model: 'pets' });
+      assert.deepEqual(at.service.bytesOf(upload.id), bytes);
+      assert.deepEqual([upload.rows, upload.bytes, upload.hash], [3, bytes.length, first.hash]);
+      assert.ok(existsSync(file));
+      await at.connection.train({
+        table: { value: history() },
+        target: 'species',
+        ignore: ['ok'],
+        model: 'fewer',
+      });
+      const anew = await at.connection.upload({ set: 'test', table: { path: file }, model: 'fewer' });
+      assert.deepEqual(
+        anew.columns.map(({ name }) => name),
+        ['id', 'name', 'size'],
+      );
+      const { prediction } = await at.connection.predict({ testSetUploadId: anew.id, outputType: 'preds' });
+      assert.deepEqual(prediction, ['dog', 'cat', 'dog']);
+      assert.deepEqual(at.service.breaches, []);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('an upload beyond the limits of a test set is not sent', async () => {
+    await start({ limits: { max_model_limit: { test_set_max_rows: 2 } } });
+    const upload = at.connection.upload({
+      set: 'test',
+      table: { value: [row(1), row(2), row(3)] },
+      model: 'pets',
+    });
+    assert.equal(await codeOf(upload), 'limit.exceeded');
+    assert.equal(at.service.seen('prepare_test_set_upload').length, 0);
   });
 
   it('an upload stays with the model that it was made for, also when its name stands for a newer one', async () => {
