@@ -55,7 +55,13 @@ const core = (file: string) =>
 const contextStores = requireHere('@node-red/runtime/lib/nodes/context/index.js') as {
   load(): Promise<void>;
 };
-const CORE = ['network/05-tls.js', 'network/06-httpproxy.js'].map(core);
+const CORE = [
+  'network/05-tls.js',
+  'network/06-httpproxy.js',
+  'sequence/17-split.js',
+  'parsers/70-CSV.js',
+  'storage/10-file.js',
+].map(core);
 
 /** Messages that came to one place, and a way to wait for more. */
 export class Inbox {

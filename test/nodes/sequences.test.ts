@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { type Bench, startBench, stopBench, trainRows } from './bench';
+
+/** Node-RED's own split, csv and file in nodes before a collecting node, as they really send their sequences. */
+describe('message sequences of the core nodes', () => {
+  let service: StrictService;
+  let bench: Bench;
+
+  const core = (id: string, type: string, more: object) => ({ id, type, z: 'flow', x: 50, y: 50, ...more });
+  const csv = (id: string) =>
+    core(id, 'csv', {
+      spec: 'rfc',
+      sep: ',',
+      hdrin: true,
+      hdrout: 'none',
+      multi: 'one',
+      ret: '\\n',
+      temp: '',
+      skip: '0',
+      strings: true,
+      wires: [['fit']],
+    });
+  const fileIn = (id: string, format: string, to: string) =>
+    core(id, 'file in', {
+      filename: 'file',
+      filenameType: 'msg',
+      format,
+      chunk: true,
+      encoding: 'none',
+      wires: [[to]],
+    });
+
+  beforeEach(async () => {
+    service = await startStrictService();
+    bench = await startBench({
+      config: { service: 'hosted', baseUrl: service.url },
+      token: service.token,
+      nodes: [{ id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout: '3' }],
+      extra: [
+        core('split', 'split', {
+          splt: '\\n',
+          spltType: 'str',
+          arraySplt: 1,
+          arraySpltType: 'len',
+          stream: false,
+          addname: '',
+          property: 'payload',
+          wires: [['fit']],
+        }),
+        csv('csv'),
+        fileIn('lines', 'lines', 'fit'),
+        fileIn('bytes', 'stream', 'fit'),
+        fileIn('linesToCsv', 'lines', 'csv'),
+      ],
+    });
+  });
+
+  afterEach(async () => {
+    await stopBench();
+    await service.close();
+    assert.deepEqual(service.breaches, []);
+  });
+
+  const text = (end: string, count = 30): string =>
+    `id,x,y\n${trainRows(count)
+      .map(({ id, x, y }) => `${String(id)},${String(x)},${String(y)}`)
+      .join('\n')}${end}`;
+  const file = (content: string): string => {
+    const name = path.join(bench.userDir, 'train.csv');
+    fs.writeFileSync(name, content);
+    return name;
+  };
+  const rowsFitted = async (n = 1): Promise<number[]> => {
+    const all = await bench.out('fit').first(n, 8_000);
+    assert.deepEqual(bench.caught.all, []);
+    for (const msg of all) assert.ok(!('parts' in msg));
+    return all.map(({ model }) => model.rows as number);
+  };
+
+  it('split: rows of an array, two arrays at once', async () => {
+    bench.send('split', { payload: trainRows(30) });
+    bench.send('split', { payload: trainRows(20) });
+    assert.deepEqual((await rowsFitted(2)).sort(), [20, 30]);
+    await bench.completed.first(50);
+    assert.equal(bench.completed.all.length, 50);
+  });
+
+  it('split: lines of a CSV text', async () => {
+    bench.send('split', { payload: text('') });
+    assert.deepEqual(await rowsFitted(), [30]);
+  });
+
+  it('csv: a row each', async () => {
+    bench.send('csv', { payload: text('\n') });
+    assert.deepEqual(await rowsFitted(), [30]);
+  });
+
+  for (const [name, end] of [
+    ['with a line end at its end', '\n'],
+    ['without one', ''],
+  ] as const) {
+    it(`file in by lines, a file ${name}`, async () => {
+      bench.send('lines', { file: file(text(end)) });
+      assert.deepEqual(await rowsFitted(), [30]);
+    });
+
+    it(`file in by lines through csv, a file ${name}`, async () => {
+      bench.send('linesToCsv', { file: file(text(end)) });
+      assert.deepEqual(await rowsFitted(), [30]);
+    });
+  }
+
+  it('file in by pieces, one of them empty at the end', async () => {
+    const long = text('\n', 9000);
+    const exact = long.slice(0, long.lastIndexOf('\n', 65_535) + 1);
+    const padded = `${exact.slice(0, -1)}${' '.repeat(65_536 - exact.length)}\n`;
+    assert.equal(padded.length, 65_536);
+    bench.send('bytes', { file: file(padded) });
+    const [rows] = await rowsFitted();
+    assert.equal(rows, exact.split('\n').length - 2);
+  });
+
+  it('file in by pieces of a larger file', async () => {
+    bench.send('bytes', { file: file(text('\n', 20_000)) });
+    assert.deepEqual(await rowsFitted(), [20_000]);
+  });
+});
