@@ -1,12 +1,14 @@
 /** A whole number of 16 digits or more, or a string, which may hold digits too. */
 const STRING_OR_LONG = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+/** A quick look for such a number; the digits of a fraction are no sign of one. */
+const LONG = /(?<![\d.])\d{16}/;
 const MARKED = /^\0-?\d+$/;
 
 /**
  * JSON.parse, but whole numbers beyond 2^53 become bigint instead of being rounded. Throws SyntaxError.
  */
 export function parseJson(text: string): unknown {
-  if (!/\d{16}/.test(text)) {
+  if (!LONG.test(text)) {
     return JSON.parse(text);
   }
   let marked = false;

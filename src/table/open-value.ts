@@ -51,5 +51,7 @@ function describe(value: unknown): string {
   if (value === undefined || value === null) {
     return `${String(value)}: there is no table in this message`;
   }
-  return typeof value === 'function' ? 'a function' : `a ${typeof value} (${show(value)})`;
+  return value instanceof Date
+    ? 'a date'
+    : `a ${typeof value}${typeof value === 'function' ? '' : ` (${show(value)})`}`;
 }

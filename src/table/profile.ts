@@ -56,7 +56,7 @@ export async function profileSource(source: LocalSource, options: ProfileOptions
     await pace.step(signal);
   }
   if (rows === 0) {
-    throw emptyTable('The table has column names but no rows.');
+    throw emptyTable(`The table has no rows, only the column names ${listNames(source.names)}.`);
   }
   const warnings = [...unknownNames(source.names, types)];
   const columns = tallies.map((tally) => {

@@ -7,6 +7,9 @@ import type { LocalSource, TableSource } from './source';
 import type { Column } from './types';
 import { type Row, RowsSource } from './value-sources';
 
+/** Rows that are made into objects at a time. */
+const STEP = 1000;
+
 /**
  * The rows of a table as objects, to join predictions to. Rows that came as objects are those very objects;
  * values of columns and arrays stay as they are; CSV, Parquet and Arrow give numbers, booleans, text, Date,
@@ -19,7 +22,7 @@ export async function readRows(source: TableSource, options: { signal?: AbortSig
   }
   if (isRemote(source)) {
     const { columns } = await source.profile({ signal });
-    return collect(columns, source.batches(columns, { signal }));
+    return collect(columns, source.batches(columns, { signal, maxRows: STEP }));
   }
   const local = source as LocalSource;
   return (await valueRows(local, signal)) ?? typedRows(local, signal);
@@ -55,7 +58,7 @@ async function typedRows(source: LocalSource, signal?: AbortSignal): Promise<Row
     }
     throw error;
   }
-  return collect(profile.columns, batchesOf(source, profile.columns, { signal, maxRows: 2000 }));
+  return collect(profile.columns, batchesOf(source, profile.columns, { signal, maxRows: STEP }));
 }
 
 async function collect(columns: readonly Column[], batches: AsyncIterable<ColumnBatch>): Promise<Row[]> {

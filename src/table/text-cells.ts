@@ -159,11 +159,13 @@ export function parseNumber(text: string, comma: boolean): number | undefined {
     return NaN;
   }
   if ((reading & NUMBER) !== 0) {
-    return (reading & FRACTION) !== 0 && /i/i.test(text) ? infinity(text) : Number(text);
+    const value = Number(text);
+    return Number.isNaN(value) ? infinity(text) : value;
   }
   return (reading & COMMA_NUMBER) !== 0 ? Number(text.replace(',', '.')) : undefined;
 }
 
+/** "inf" and its like, which JavaScript does not read. */
 function infinity(text: string): number {
   return text.includes('-') ? -Infinity : Infinity;
 }
@@ -193,22 +195,28 @@ export function parseDate(text: string): number {
     return NaN;
   }
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] = match;
-  const date = new Date(0);
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) {
-    return NaN;
-  }
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) {
     return NaN;
   }
-  const milliseconds = Math.trunc(Number(`0.${fraction}0`) * 1000 + 1e-6);
-  return (
-    date.getTime() +
-    ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 +
-    milliseconds -
-    zoneMinutes(zone) * 60_000
-  );
+  const midnight = dayOf(Number(year), Number(month) - 1, Number(day));
+  const milliseconds = fraction === '' ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'));
+  const seconds = (Number(hour) * 60 + Number(minute) - zoneMinutes(zone)) * 60 + Number(second);
+  return midnight + seconds * 1000 + milliseconds;
 }
+
+/** The beginning of a day, NaN where the month has no such day. */
+function dayOf(year: number, month: number, day: number): number {
+  const time = Date.UTC(year < 100 ? year + 400 : year, month, day);
+  const date = new Date(time);
+  if (date.getUTCMonth() !== month || date.getUTCDate() !== day) {
+    return NaN;
+  }
+  // Date.UTC takes years below 100 for those of the 20th century; 400 years are always as long.
+  return year < 100 ? time - DAYS_OF_400_YEARS * DAY : time;
+}
+
+const DAY = 86_400_000;
+const DAYS_OF_400_YEARS = 146_097;
 
 function zoneMinutes(zone: string | undefined): number {
   if (zone === undefined || zone === 'Z') {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { parseDate, parseNumber } from '../../../dist/src/table/text-cells';
 import { openTable, profileTable } from '../../../dist/src/table';
 
 /** The type of a CSV column with these fields. */
@@ -55,5 +57,59 @@ describe('Recognition of the fields of a text file', () => {
 
   it('a decimal point and a decimal comma in one column: text', async () => {
     assert.equal(await typeOf(['1,5', '2.5'], ';'), 'text');
+  });
+});
+
+describe('Values of fields', () => {
+  it('dates are what Date itself makes of ISO text', () => {
+    fc.assert(
+      fc.property(
+        fc.date({ noInvalidDate: true, min: new Date('0000-01-01T00:00:00Z'), max: new Date('9999-12-31') }),
+        (date) => {
+          assert.equal(parseDate(date.toISOString()), date.getTime());
+          assert.equal(
+            parseDate(date.toISOString().slice(0, 10)),
+            Date.parse(date.toISOString().slice(0, 10)),
+          );
+        },
+      ),
+    );
+    for (const [text, same] of [
+      ['2024-01-01 10:00', '2024-01-01T10:00:00Z'],
+      ['2024-01-01T10:00:00.5', '2024-01-01T10:00:00.500Z'],
+      ['2024-01-01T10:00:00.123456789Z', '2024-01-01T10:00:00.123Z'],
+      ['2024-01-01T10:00:00+05:30', '2024-01-01T04:30:00Z'],
+      ['2024-01-01T10:00:00-0800', '2024-01-01T18:00:00Z'],
+      ['2024-01-01T10:00:00+02', '2024-01-01T08:00:00Z'],
+    ] as const) {
+      assert.equal(parseDate(text), Date.parse(same), text);
+    }
+    for (const text of [
+      '1900-02-29',
+      '2024-13-01',
+      '2024-00-10',
+      '2024-01-32',
+      '2024-1-1',
+      '2024-01-01T10',
+      '2024-01-01Z',
+    ]) {
+      assert.ok(Number.isNaN(parseDate(text)), text);
+    }
+  });
+
+  it('numbers are what String makes of them', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true }), (value) => {
+        assert.equal(parseNumber(String(value), false), value === 0 ? Number(String(value)) : value);
+      }),
+    );
+    assert.deepEqual(
+      ['inf', '-INF', '+infinity', '', 'NA', ' 5 ', 'x'].map((text) => parseNumber(text, false)),
+      [Infinity, -Infinity, Infinity, NaN, NaN, 5, undefined],
+    );
+    assert.deepEqual(
+      ['1,5', '1.5', '-,5', '1,5e3', '1,2,3'].map((text) => parseNumber(text, true)),
+      [1.5, 1.5, -0.5, 1500, undefined],
+    );
   });
 });
