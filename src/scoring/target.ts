@@ -34,13 +34,7 @@ export type ModelChoice =
 export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: ModelCards): ModelChoice {
   const { model, fittedTrainSetId } = request;
   if (typeof model === 'object') {
-    if (typeof model.fitted_train_set_id !== 'string' || !Array.isArray(model.columns)) {
-      throw new ServiceError(
-        'model.unknown',
-        'msg.model is no model card: it lacks fitted_train_set_id or columns. Take it from a fit node.',
-      );
-    }
-    return { kind: 'card', card: model };
+    return { kind: 'card', card: checkedCard(model) };
   }
   if (model !== undefined && model !== '') {
     return { kind: 'name', name: model };
@@ -55,13 +49,30 @@ export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: Model
   );
 }
 
+/** A card may come from elsewhere: what predicting rests on must be there. */
+function checkedCard(card: ModelCard | null): ModelCard {
+  const { fitted_train_set_id: id, columns, task } = card ?? ({} as Partial<ModelCard>);
+  const lacks = [
+    typeof id === 'string' && id !== '' ? [] : ['fitted_train_set_id'],
+    task === 'classification' || task === 'regression' ? [] : ['task'],
+    Array.isArray(columns) ? [] : ['columns'],
+  ].flat();
+  if (card === null || lacks.length > 0) {
+    throw new ServiceError(
+      'model.unknown',
+      `msg.model is no model card: it lacks ${lacks.join(', ')}. Take msg.model from a fit node.`,
+    );
+  }
+  return card;
+}
+
 /** Messages for one model keep their order among themselves. */
 export function orderKey(choice: ModelChoice): string {
   switch (choice.kind) {
     case 'name':
       return `name ${choice.name}`;
     case 'card':
-      return `name ${choice.card.name}`;
+      return `name ${choice.card.name ?? choice.card.fitted_train_set_id}`;
     case 'id':
       return `id ${choice.id}`;
   }
@@ -87,7 +98,7 @@ export function resolveTarget(
   const outputType = outputTypeOf(card.task, request);
   return {
     fittedId: card.fitted_train_set_id,
-    name: card.name,
+    name: card.name ?? card.fitted_train_set_id,
     task: card.task,
     outputType,
     quantiles: quantilesOf(outputType, request),

@@ -15,8 +15,10 @@ export async function train(
 ): Promise<TrainResult> {
   const { trainSetUploadId } = request;
   if (trainSetUploadId !== undefined && trainSetUploadId !== '') {
-    const upload =
-      request.upload?.id === trainSetUploadId ? request.upload : context.cards.upload(trainSetUploadId);
+    const given = request.upload;
+    const usable =
+      given?.id === trainSetUploadId && Array.isArray(given.columns) && typeof given.hash === 'string';
+    const upload = usable ? given : context.cards.upload(trainSetUploadId);
     return fitUpload(context, request, upload ?? unknownUpload(trainSetUploadId), undefined, hooks, put);
   }
   if (request.table === undefined) {

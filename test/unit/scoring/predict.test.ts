@@ -630,6 +630,10 @@ describe('Predictor', () => {
       await codeOf(at.connection.predict({ table: { value: row(2) }, model: {} as never })),
       'model.unknown',
     );
+    for (const broken of [null, { ...card, task: 'guess' }, { ...card, columns: undefined }]) {
+      const request = { table: { value: row(2) }, model: broken as never };
+      assert.equal(await codeOf(at.connection.predict(request)), 'model.unknown');
+    }
     assert.equal(await codeOf(at.connection.predict({ table: { value: row(2) } })), 'model.unknown');
   });
 
