@@ -42,6 +42,9 @@ export interface BoostInput {
   onIteration?: (iteration: number) => void;
 }
 
+/** Work of a row's probability of one class, in histogram updates. */
+export const SCORING_WORK = 16;
+
 /** What one run of boosting keeps from iteration to iteration. */
 interface Run extends BoostInput {
   rules: BoostRules;
@@ -53,6 +56,8 @@ interface Run extends BoostInput {
   gains: Float64Array;
   /** Columns with at least two different bins among the rows: others cannot split anything. */
   usable: Int32Array;
+  /** Both derivatives of every output of the sampled rows, for trees of all outputs. */
+  perRow: Float32Array;
 }
 
 /** Gradient boosting (J. H. Friedman, 2001) with Newton leaves, stopped early on the held-out rows. */
@@ -74,11 +79,13 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
     builder: new TreeBuilder(rules.sketch ? width : 1),
     gains: new Float64Array(specs.length),
     usable: usableColumns(columns, specs, rows),
+    perRow: new Float32Array(rules.sketch ? sampleSize * width * 2 : 0),
   };
   const curve = [objective.loss(scores, heldOut)];
   let best = curve[0]!;
   let bestIteration = 0;
   let limited = false;
+  let scoring = 0;
   const others = new Uint8Array(tableRows);
   for (let iteration = 1; iteration <= rules.maxIterations && run.usable.length > 0; iteration++) {
     const sample = sampleRows(rows, sampleSize, random);
@@ -95,7 +102,8 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
       best = loss;
       bestIteration = iteration;
     } else if (iteration - bestIteration >= rules.patience) break;
-    if (run.grower.work > rules.workBudget) {
+    scoring += (sampleSize + heldOut.length) * width * SCORING_WORK;
+    if (run.grower.work + scoring > rules.workBudget) {
       limited = iteration < rules.maxIterations;
       break;
     }
@@ -106,7 +114,7 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
     iterations: curve.length - 1,
     curve: Float64Array.from(curve),
     gains: run.gains,
-    work: run.grower.work,
+    work: run.grower.work + scoring,
     limited,
   };
 }
@@ -143,18 +151,22 @@ function addVectorTree(run: Run, sample: Int32Array, others: Uint8Array): void {
   const signs = Float64Array.from({ length: width * rules.sketch }, () => (random.uniform() < 0.5 ? -1 : 1));
   const one = new Float64Array(width * 2);
   const stride = rules.sketch + 1;
-  for (const row of sample) {
+  const { perRow } = run;
+  const placeOf = new Int32Array(others.length);
+  sample.forEach((row, place) => {
     objective.rowDerivatives(scores, row, one);
+    perRow.set(one, place * width * 2);
+    placeOf[row] = place * width * 2;
     for (let d = 0; d < rules.sketch; d++) {
       let sum = 0;
       for (let k = 0; k < width; k++) sum += one[k * 2]! * signs[d * width + k]!;
       derivatives[row * stride + d] = sum;
     }
     derivatives[row * stride + rules.sketch] = 1;
-  }
+  });
   quantise(derivatives, sample, stride);
   const leaves = run.grower.grow(sample, derivatives, picked, rules, random, builder, run.gains);
-  const values = leaves.map((leaf) => leafValues(run, sample, leaf, one));
+  const values = leaves.map((leaf) => leafValues(run, sample, leaf, placeOf));
   leaves.forEach((leaf, l) => {
     builder.setLeaf(leaf.node, values[l]!);
     for (let i = leaf.start; i < leaf.end; i++) {
@@ -171,12 +183,12 @@ function addVectorTree(run: Run, sample: Int32Array, others: Uint8Array): void {
   }
 }
 
-function leafValues(run: Run, sample: Int32Array, leaf: GrownLeaf, one: Float64Array): Float32Array {
-  const { rules, scores, objective } = run;
-  const sums = new Float64Array(one.length);
+function leafValues(run: Run, sample: Int32Array, leaf: GrownLeaf, placeOf: Int32Array): Float32Array {
+  const { rules, objective, perRow } = run;
+  const sums = new Float64Array(objective.width * 2);
   for (let i = leaf.start; i < leaf.end; i++) {
-    objective.rowDerivatives(scores, sample[i]!, one);
-    for (let d = 0; d < one.length; d++) sums[d]! += one[d]!;
+    const from = placeOf[sample[i]!]!;
+    for (let d = 0; d < sums.length; d++) sums[d]! += perRow[from + d]!;
   }
   return Float32Array.from(
     { length: objective.width },

@@ -1,4 +1,5 @@
 import { fitTemperature } from './calibrate';
+import { chooseWeights } from './choose';
 import { foldRows, type FoldResult } from './fold';
 import { featureImportance } from './importance';
 import {
@@ -14,7 +15,7 @@ import { STREAM, type Prepared } from './prepare';
 import { Random } from './random';
 import { fitResiduals } from './residuals';
 import { classificationScores, regressionScores } from './scores';
-import { stackWeights, type StackInput } from './stack';
+import type { StackInput } from './stack';
 import { firstTrees } from './trees';
 import type { FitReport, Scores } from './types';
 
@@ -37,7 +38,8 @@ export function combine(prepared: Prepared, results: FoldResult[]): Model {
   );
   const rows = joinedRows(heldOut);
   const width = candidates[0]![0]!.base.length;
-  const weights = stackWeights(stackInput(prepared, rows, scores, width));
+  const { metric } = prepared.settings.thinking ?? {};
+  const weights = chooseWeights(stackInput(prepared, rows, scores, width), prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {
     const parts = candidates.map((candidate, c) => ({ ...candidate[m]!, weight: weights[c]! }));
     return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
@@ -52,9 +54,14 @@ export function combine(prepared: Prepared, results: FoldResult[]): Model {
     : finishRegression(prepared, folds, members, outOfFold);
 }
 
+/** Numbers of the boosted candidates that every fold had the time for. */
+function completeRuns(folds: FoldResult[]): number[] {
+  return Array.from(folds[0]!.boosted.keys()).filter((run) => folds.every((fold) => fold.boosted[run]));
+}
+
 /** Per candidate of the plan, its part in each fold, cut to what is best over all folds. */
 function candidatesOf(folds: FoldResult[]): Part[][] {
-  const candidates = folds[0]!.boosted.map((_, run): Part[] => {
+  const candidates = completeRuns(folds).map((run): Part[] => {
     const runs = folds.map((fold) => fold.boosted[run]!);
     const iterations = commonBest(runs.map(({ curve }) => curve));
     return runs.map(({ base, trees, iterations: own }) => {
@@ -279,13 +286,16 @@ function makeReport(
   const { plan, settings } = prepared;
   const { weights } = parts;
   const gains = new Float64Array(prepared.specs.length);
-  for (const { boosted } of folds) {
-    boosted.forEach((run, c) => {
-      run.gains.forEach((gain, column) => (gains[column]! += weights[c]! * gain));
-    });
-  }
-  const limited = folds.some((fold) => fold.boosted.some((run) => run.limited));
+  completeRuns(folds).forEach((run, c) => {
+    for (const { boosted } of folds) {
+      boosted[run]!.gains.forEach((gain, column) => (gains[column]! += weights[c]! * gain));
+    }
+  });
+  const limited = folds.some((fold) => fold.boosted.some((run) => run?.limited));
   const reasons = [...plan.reasons];
+  if (folds.some((fold) => fold.boosted.includes(undefined))) {
+    reasons.push('The search ended at its timeout, so it depends on the speed of this machine.');
+  }
   if (limited) reasons.push('Boosting ended at the work budget before the held-out loss stopped falling.');
   return {
     task: prepared.task,
@@ -311,5 +321,5 @@ function treesIn(parts: Part[]): number {
 }
 
 function workOf({ boosted, linear }: FoldResult): number {
-  return boosted.reduce((sum, run) => sum + run.work, linear?.work ?? 0);
+  return boosted.reduce((sum, run) => sum + (run?.work ?? 0), linear?.work ?? 0);
 }

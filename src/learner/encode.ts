@@ -25,22 +25,25 @@ export interface ColumnSpec {
 const OTHER_BIN = 1;
 const NAMED_CATEGORIES = MAX_BINS - 1;
 
-/** Chooses the encoders of a column from its values. `asCategory`: the user said that it holds categories. */
-export function chooseEncoders(
-  column: FeatureColumn,
-  source: number,
-  asCategory: boolean,
-  random: Random,
-): Encoder[] {
-  if (column.kind === 'text') return chooseTextEncoders(column, source, asCategory, random);
+/** How to encode: `asCategory` where the user said that the column holds categories. */
+export interface EncodeRules {
+  asCategory: boolean;
+  maxBins: number;
+  random: Random;
+}
+
+/** Chooses the encoders of a column from its values. */
+export function chooseEncoders(column: FeatureColumn, source: number, rules: EncodeRules): Encoder[] {
+  const { asCategory, maxBins, random } = rules;
+  if (column.kind === 'text') return chooseTextEncoders(column, source, rules);
   if (column.kind === 'date') {
     return DATE_PARTS.map((part): Encoder => {
       const values = dateValues(column.values, part);
-      return { type: 'date', source, part, borders: findBorders(values, random) };
+      return { type: 'date', source, part, borders: findBorders(values, random, maxBins) };
     }).filter((encoder) => columnSpecs([encoder])[0]!.bins > 2 || hasMissing(column.values, encoder));
   }
   if (asCategory) return [{ type: 'numberCategory', source, values: commonNumbers(column.values) }];
-  const borders = findBorders(column.values, random);
+  const borders = findBorders(column.values, random, maxBins);
   return [{ type: 'number', source, borders }];
 }
 
@@ -52,8 +55,7 @@ function hasMissing(values: Float64Array, encoder: Encoder): boolean {
 function chooseTextEncoders(
   column: FeatureColumn & { kind: 'text' },
   source: number,
-  asCategory: boolean,
-  random: Random,
+  { asCategory, random }: EncodeRules,
 ): Encoder[] {
   const { codes, dictionary } = column;
   const counts = new Int32Array(dictionary.length);

@@ -8,8 +8,8 @@ import { LearnerError } from './types';
 /** What one fold learned: structured-cloneable. */
 export interface FoldResult {
   readonly fold: number;
-  /** One per set of rules of the plan. */
-  boosted: Boosted[];
+  /** One per set of rules of the plan; undefined where the time was over. */
+  boosted: (Boosted | undefined)[];
   linear: LearnedLinear | undefined;
 }
 
@@ -44,7 +44,9 @@ export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {
   const runs = plan.boosts.length;
   const objective = objectiveOf(prepared);
   const common = { columns, specs, objective, rows, heldOut, tableRows: prepared.rows };
+  const started = Date.now();
   const boosted = plan.boosts.map((rules, run) => {
+    if (run > 0 && plan.foldMs !== undefined && Date.now() - started > plan.foldMs) return undefined;
     const onIteration = (iteration: number) => {
       if (hooks.shouldStop?.()) throw new LearnerError('The fit was stopped.');
       hooks.onProgress?.((run + iteration / rules.maxIterations) / runs);

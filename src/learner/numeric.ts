@@ -5,22 +5,6 @@
 
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;
-const INVERSE_FACTORIALS = [
-  1 / 6227020800,
-  1 / 479001600,
-  1 / 39916800,
-  1 / 3628800,
-  1 / 362880,
-  1 / 40320,
-  1 / 5040,
-  1 / 720,
-  1 / 120,
-  1 / 24,
-  1 / 6,
-  1 / 2,
-  1,
-  1,
-];
 
 const POWERS_OF_TWO = new Float64Array(2100);
 {
@@ -36,8 +20,13 @@ export function exp(x: number): number {
   if (x < -745.1332191019411) return 0;
   const k = Math.round(x * 1.4426950408889634);
   const r = x - k * LN2_HIGH - k * LN2_LOW;
-  let sum = INVERSE_FACTORIALS[0]!;
-  for (let i = 1; i < 14; i++) sum = sum * r + INVERSE_FACTORIALS[i]!;
+  // The Taylor series, its even and its odd terms side by side, since each sum waits for the one before it.
+  const z = r * r;
+  const even =
+    1 + z * (1 / 2 + z * (1 / 24 + z * (1 / 720 + z * (1 / 40320 + z * (1 / 3628800 + z / 479001600)))));
+  const odd =
+    1 + z * (1 / 6 + z * (1 / 120 + z * (1 / 5040 + z * (1 / 362880 + z * (1 / 39916800 + z / 6227020800)))));
+  const sum = even + r * odd;
   return k > 1023 ? sum * 2 * POWERS_OF_TWO[1075 + k - 1]! : sum * POWERS_OF_TWO[1075 + k]!;
 }
 

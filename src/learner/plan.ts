@@ -1,4 +1,4 @@
-import type { BoostRules } from './boost';
+import { SCORING_WORK, type BoostRules } from './boost';
 import type { ColumnSpec } from './encode';
 import type { Settings } from './settings';
 
@@ -11,58 +11,166 @@ export interface Plan {
   boosts: BoostRules[];
   /** Is a linear model a candidate too? */
   linear: boolean;
-  /** Rows per fold at most, by the user's wish. */
+  /** Rows per fold (≥ 1) or part of them (< 1) at most. */
   subsample: number | undefined;
+  /** Milliseconds that a fold may search for; candidates after the first are left out when it is over. */
+  foldMs: number | undefined;
   workBudget: number;
+  /** How the work budget changed the plan. */
   reasons: string[];
 }
 
-const WORK_BUDGET = 3e10;
+export interface PlanInput {
+  rows: number;
+  specs: ColumnSpec[];
+  task: 'classification' | 'regression';
+  classes: number;
+  settings: Settings;
+}
 
-export function makePlan(
-  rows: number,
-  specs: ColumnSpec[],
-  task: 'classification' | 'regression',
-  classes: number,
-  settings: Settings,
-): Plan {
-  const small = rows < 2000;
-  const wished = settings.estimators ?? (small ? 10 : rows < 20_000 ? 5 : 3);
+/** Histogram updates of a whole fit: some tens of seconds of one core. */
+const WORK_BUDGET = 8e9;
+const THINKING_BUDGET = { medium: 2.4e10, high: 8e10 };
+/** Updates per second that a timeout is reckoned with; real ones are some times faster on a desk computer. */
+const WORK_PER_SECOND = 1e8;
+/** Iterations that every fold should be able to afford. */
+const WANTED_ITERATIONS = 150;
+/** Scores held in memory, rows × classes. */
+const MAX_SCORES = 4e7;
+const SMALL = 2000;
+/** Above it one tree serves all classes. */
+const MANY_CLASSES = 12;
+
+/** Few bins on wide short tables, where 254 would cost more to search than the rows to sum. */
+export function binsFor(rows: number, features: number): number {
+  return features > 200 && rows < 20_000 ? Math.max(16, Math.min(64, Math.floor(rows / 20))) : 254;
+}
+
+export function makePlan(input: PlanInput): Plan {
+  const { rows, task, classes, settings } = input;
+  const width = input.specs.length;
+  const small = rows < SMALL;
+  const byDefault = !small || width > 500 || classes > MANY_CLASSES ? (rows < 20_000 ? 5 : 3) : 10;
+  const wished = settings.estimators ?? (settings.thinking ? Math.max(5, byDefault) : byDefault);
   const parts = Math.max(1, Math.min(rows, Math.max(wished, 5)));
   const folds = Math.min(wished, parts);
-  const workBudget = settings.workBudget ?? WORK_BUDGET;
   const trivial = rows < 4 || (task === 'classification' && classes < 2);
-  const classification = task === 'classification';
+  const plan: Plan = {
+    parts,
+    folds,
+    boosts: candidates(input, trivial),
+    linear: !trivial && rows <= 20_000,
+    subsample: settings.subsample,
+    foldMs: undefined,
+    workBudget: budgetOf(settings),
+    reasons: [],
+  };
+  const { thinking } = settings;
+  if (thinking?.timeoutSecs !== undefined) plan.foldMs = (thinking.timeoutSecs * 800) / folds;
+  fitBudget(plan, input);
+  return plan;
+}
+
+function budgetOf({ workBudget, thinking }: Settings): number {
+  if (workBudget !== undefined) return workBudget;
+  if (!thinking) return WORK_BUDGET;
+  return Math.min(THINKING_BUDGET[thinking.effort], (thinking.timeoutSecs ?? Infinity) * WORK_PER_SECOND);
+}
+
+function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial: boolean): BoostRules[] {
+  const many = classes > MANY_CLASSES;
+  const small = rows < SMALL && !many;
+  const width = specs.length;
+  const part = (share: number) => (width > 3 ? Math.min(share, Math.max(0.05, 120 / width)) : 1);
   const main: BoostRules = {
     learningRate: small ? 0.04 : 0.1,
     maxIterations: trivial ? 0 : small ? 600 : 500,
     patience: small ? 60 : 25,
-    rowSample: rows < 50_000 ? 0.8 : 0.5,
-    columnSample: specs.length > 3 ? (small ? 0.8 : 0.5) : 1,
+    rowSample: rows * (many ? classes : 1) < 50_000 ? 0.8 : 0.5,
+    columnSample: part(small ? 0.8 : 0.5),
     lambda: 1,
-    minWeight: classification ? (small ? 1 : 3) : Math.max(2, Math.min(20, Math.floor(rows / 60))),
+    minWeight: many ? Math.max(2, Math.min(10, rows / (classes * 10))) : leastWeight(rows, task),
     minGain: 1e-9,
     categorySmooth: 5,
     categoryLambda: 5,
     maxLeaves: small ? 10 : 31,
     maxDepth: small ? 6 : 12,
     nodeColumns: 1,
-    sketch: classes > 12 ? 5 : 0,
-    workBudget: workBudget / folds,
+    sketch: many ? 5 : 0,
+    workBudget: 0,
   };
-  const shallow: BoostRules = {
+  const shallow: BoostRules = { ...main, maxLeaves: 5, maxDepth: 4, columnSample: part(0.5) };
+  const list = small ? [main, shallow] : [main];
+  if (!settings.thinking) return list;
+  const patience = main.patience * 2;
+  const slow = {
     ...main,
-    maxLeaves: 5,
-    maxDepth: 4,
-    columnSample: specs.length > 3 ? 0.5 : 1,
+    learningRate: main.learningRate / 2,
+    maxIterations: main.maxIterations * 2,
+    patience,
   };
-  return {
-    parts,
-    folds,
-    boosts: small ? [main, shallow] : [main],
-    linear: !trivial && rows <= 20_000,
-    subsample: settings.subsample,
-    workBudget,
-    reasons: [],
-  };
+  list.push({ ...slow, columnSample: part(0.35), maxLeaves: 16, categorySmooth: 20, categoryLambda: 20 });
+  list.push({ ...slow, maxLeaves: 3, maxDepth: 2, rowSample: 0.7, columnSample: part(0.7) });
+  list.push({ ...main, maxLeaves: small ? 24 : 63, nodeColumns: 0.5, lambda: 5 });
+  if (settings.thinking.effort === 'medium') return list;
+  list.push({ ...slow, maxLeaves: 8, rowSample: 0.5, columnSample: part(0.5), lambda: 3 });
+  list.push({
+    ...slow,
+    maxLeaves: 48,
+    maxDepth: 16,
+    nodeColumns: 0.3,
+    rowSample: 0.6,
+    minWeight: main.minWeight * 2,
+  });
+  list.push({ ...slow, maxLeaves: 12, columnSample: 1, minWeight: main.minWeight / 2, lambda: 0.3 });
+  list.push({ ...slow, maxLeaves: 6, columnSample: part(0.25), categorySmooth: 50, categoryLambda: 10 });
+  return list;
+}
+
+/** Least weight of a leaf: curvature for classes (4 rows at least per unit), rows for numbers. */
+function leastWeight(rows: number, task: PlanInput['task']): number {
+  if (task === 'classification') return rows < SMALL ? 1 : 3;
+  return Math.max(2, Math.min(20, Math.floor(rows / 60)));
+}
+
+/** Cuts rows and columns per tree until every fold can afford its iterations, and says so. */
+function fitBudget(plan: Plan, { rows, specs, classes, task }: PlanInput): void {
+  const outputs = task === 'classification' && classes > 2 ? classes : 1;
+  if (rows * outputs > MAX_SCORES) {
+    const most = Math.floor(MAX_SCORES / outputs);
+    plan.subsample = Math.min(most, rowsWished(plan.subsample, rows));
+    plan.reasons.push(`Each estimator learns from at most ${most} rows: there are many rows and classes.`);
+  }
+  const total = plan.boosts.length * plan.folds;
+  const learned = Math.min(rows, rowsWished(plan.subsample, rows));
+  const bins = specs.reduce((sum, spec) => sum + spec.bins, 0) / Math.max(1, specs.length);
+  let cut = 1;
+  for (const rules of plan.boosts) {
+    rules.workBudget = plan.workBudget / total;
+    const trees = (rules.sketch || outputs) * WANTED_ITERATIONS;
+    const cost = () =>
+      trees *
+      specs.length *
+      rules.columnSample *
+      (learned * rules.rowSample * Math.min(3, Math.sqrt(rules.maxLeaves)) + bins * rules.maxLeaves * 3);
+    while (cost() > rules.workBudget && learned * rules.rowSample > 4000) rules.rowSample *= 0.8;
+    while (cost() > rules.workBudget && specs.length * rules.columnSample > 20) rules.columnSample *= 0.8;
+    if (rules.sketch)
+      hasten(rules, cost() / WANTED_ITERATIONS + learned * rules.rowSample * outputs * SCORING_WORK);
+    cut = Math.min(cut, (learned * rules.rowSample) / rows);
+  }
+  if (cut < 0.4 && plan.workBudget > 0 && rows > 4000) {
+    plan.reasons.push(`Each tree sees ${Math.round(cut * 100)} % of the rows.`);
+  }
+}
+
+/** Raises the learning rate where the budget allows too few iterations. */
+function hasten(rules: BoostRules, perIteration: number): void {
+  const affordable = rules.workBudget / perIteration;
+  rules.learningRate = Math.max(rules.learningRate, Math.min(0.3, 12 / affordable));
+}
+
+function rowsWished(subsample: number | undefined, rows: number): number {
+  if (subsample === undefined) return rows;
+  return subsample < 1 ? Math.max(1, Math.round(subsample * rows)) : subsample;
 }

@@ -6,7 +6,7 @@ import {
   type ColumnSpec,
   type Encoder,
 } from './encode';
-import { makePlan, type Plan } from './plan';
+import { binsFor, makePlan, type Plan } from './plan';
 import { Random } from './random';
 import { readOptions, type Settings } from './settings';
 import { LearnerError, type FeatureColumn, type Label, type Target, type TrainInput } from './types';
@@ -43,18 +43,15 @@ export const STREAM = { bins: 1, parts: 2, fold: 100, residuals: 3, importance: 
 export function prepare(input: TrainInput): Prepared {
   const { features, target } = input;
   const rows = checkRows(features, target);
-  const settings = readOptions(input.options, features.length);
+  const settings = readOptions(input.options, features.length, target.task);
   const encoders: Encoder[] = [];
   const columns: Uint8Array[] = [];
   const centers: (Float64Array | undefined)[] = [];
+  const maxBins = binsFor(rows, features.length);
   features.forEach((feature, source) => {
     const random = new Random(settings.seed, STREAM.bins, source);
-    for (const encoder of chooseEncoders(
-      feature,
-      source,
-      settings.categoryColumns.includes(source),
-      random,
-    )) {
+    const asCategory = settings.categoryColumns.includes(source);
+    for (const encoder of chooseEncoders(feature, source, { asCategory, maxBins, random })) {
       encoders.push(encoder);
       const bins = encodeColumn(encoder, feature, sharedBytes);
       columns.push(...bins);
@@ -65,7 +62,7 @@ export function prepare(input: TrainInput): Prepared {
   if (specs.length >= 0xffff) throw new LearnerError(`The table has too many columns: ${features.length}.`);
   const { codes, values, center, scale } = readTarget(target);
   const classes = target.task === 'classification' ? target.classes : [];
-  const plan = makePlan(rows, specs, target.task, classes.length, settings);
+  const plan = makePlan({ rows, specs, task: target.task, classes: classes.length, settings });
   const part = assignParts(target, rows, plan.parts, new Random(settings.seed, STREAM.parts));
   const named = features.map(({ name, kind }) => ({ name, kind }));
   const task = target.task;

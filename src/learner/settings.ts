@@ -1,3 +1,4 @@
+import { knownMetric } from './choose';
 import { LearnerError, type TrainOptions } from './types';
 
 /** Options after checking, in the learner's own terms. */
@@ -18,10 +19,16 @@ export interface Settings {
   ignored: string[];
 }
 
+/** Options that mean nothing where a number is predicted. */
+const FOR_CLASSES = new Set(['softmax_temperature', 'average_before_softmax', 'balance_probabilities']);
 const NOT_OPTIONS = new Set(['onProgress', 'shouldStop', 'workBudget']);
 
 /** @throws LearnerError for an option of the wrong type or out of its range. */
-export function readOptions(options: TrainOptions, columns: number): Settings {
+export function readOptions(
+  options: TrainOptions,
+  columns: number,
+  task: 'classification' | 'regression',
+): Settings {
   const settings: Settings = {
     estimators: undefined,
     seed: 0,
@@ -37,8 +44,14 @@ export function readOptions(options: TrainOptions, columns: number): Settings {
   };
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || value === null || NOT_OPTIONS.has(name)) continue;
-    if (readOption(settings, name, value, columns)) settings.used[name] ??= value;
+    const meant = task === 'classification' || !FOR_CLASSES.has(name);
+    if (meant && readOption(settings, name, value, columns)) settings.used[name] ??= value;
     else if (name !== 'inference_config') settings.ignored.push(name);
+  }
+  const { thinking } = settings;
+  if (thinking?.metric !== undefined && !knownMetric(thinking.metric, task)) {
+    settings.ignored.push('thinking.metric');
+    thinking.metric = undefined;
   }
   settings.ignored.sort();
   return settings;
@@ -124,6 +137,9 @@ function readThinking(value: unknown): Settings['thinking'] {
   const given = value as { effort?: unknown; timeoutSecs?: unknown; metric?: unknown };
   if (given.effort !== 'medium' && given.effort !== 'high') {
     throw new LearnerError('Thinking effort must be medium or high.');
+  }
+  if (given.timeoutSecs !== undefined && !((given.timeoutSecs as number) > 0)) {
+    throw new LearnerError('The thinking timeout must be a number of seconds above 0.');
   }
   const timeoutSecs = typeof given.timeoutSecs === 'number' ? given.timeoutSecs : undefined;
   const metric = typeof given.metric === 'string' ? given.metric : undefined;

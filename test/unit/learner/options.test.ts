@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import {
+  combine,
+  LearnerError,
+  predict,
+  prepare,
+  saveModel,
+  train,
+  trainFold,
+  type ClassificationResult,
+  type RegressionResult,
+  type TrainOptions,
+} from '../../../dist/src/learner';
+import { classify, normals, numbers, regress, text } from './tables';
+
+const rows = 240;
+const x = normals(rows, 11);
+const z = normals(rows, 12);
+const noise = normals(rows, 13);
+const group = Array.from(z, (value) => (value > 0.5 ? 'red' : value < -0.5 ? 'blue' : 'green'));
+const labels = Array.from(x, (value, i) =>
+  value + (group[i] === 'red' ? 1 : 0) + noise[i]! > 1 ? 'yes' : 'no',
+);
+const features = [numbers('x', x), text('group', group), numbers('useless', normals(rows, 14))];
+
+const fit = (options: TrainOptions = {}) => train(classify(features, labels, options));
+const probasOf = (options: TrainOptions) =>
+  (predict(fit(options), features, rows) as ClassificationResult).probas;
+/** SHA-256 of the predictions in the last test; one list for every major of Node. */
+const GOLDEN = [
+  '8a4e2b121376661a9f2d8775268dc16ce53794e7db40f738243af860aea73aaa',
+  'ee990245bc5b883a7cb4291026e470d0258dd92d9c9db0eee92c62d990cd6cdc',
+  'c1ef639ce9de040afb05b998229278c98c0796665dc58321bc45407e55eaefbc',
+];
+
+const hash = (values: Float64Array) =>
+  createHash('sha256').update(new Uint8Array(values.buffer)).digest('hex');
+
+describe('learner options', () => {
+  it('n_estimators is the number of folds, from 1 to 10', () => {
+    for (const [wished, got] of [
+      [1, 1],
+      [4, 4],
+      [10, 10],
+      [40, 10],
+    ] as const) {
+      assert.equal(fit({ n_estimators: wished }).report.estimators, got);
+    }
+  });
+
+  it('softmax_temperature sharpens below and flattens above', () => {
+    const spread = (temperature: number) =>
+      probasOf({ softmax_temperature: temperature }).reduce((sum, p) => sum + Math.abs(p - 0.5), 0);
+    assert.ok(spread(0.3) > spread(1) && spread(1) > spread(3));
+  });
+
+  it('average_before_softmax averages scores, which are the same for one estimator', () => {
+    const both = (n: number) =>
+      [false, true].map((average_before_softmax) => probasOf({ average_before_softmax, n_estimators: n }));
+    const [one, same] = both(1) as [Float64Array, Float64Array];
+    one.forEach((p, i) => assert.ok(Math.abs(p - same[i]!) < 1e-12));
+    const [several, other] = both(5) as [Float64Array, Float64Array];
+    assert.notDeepEqual(several, other);
+  });
+
+  it('balance_probabilities raises the rarer class', () => {
+    const yes = (options: TrainOptions) => probasOf(options).reduce((sum, p, i) => sum + (i % 2 ? p : 0), 0);
+    assert.ok(labels.filter((label) => label === 'yes').length < rows / 2);
+    assert.ok(yes({ balance_probabilities: true }) > yes({}));
+  });
+
+  it('categorical_features_indices makes categories of numbers', () => {
+    const code = Array.from(x, (_, i) => (i * 7) % 20);
+    const odd = code.map((value) => value % 2);
+    const table = [numbers('code', code)];
+    const asCategory = train(classify(table, odd, { categorical_features_indices: [0], n_estimators: 2 }));
+    assert.equal(asCategory.encoders[0]!.type, 'numberCategory');
+    const result = predict(asCategory, [numbers('code', [4, 5, 99])], 3) as ClassificationResult;
+    assert.ok(result.probas[1]! < 0.1 && result.probas[3]! > 0.9 && Number.isFinite(result.probas[5]!));
+  });
+
+  it('inference_config.SUBSAMPLE_SAMPLES bounds the rows of each estimator', () => {
+    const model = fit({ inference_config: { SUBSAMPLE_SAMPLES: 60, POLYNOMIAL_FEATURES: 'no' } });
+    assert.ok(model.report.work.units < fit().report.work.units);
+    assert.deepEqual(model.report.options.used, { inference_config: { SUBSAMPLE_SAMPLES: 60 } });
+    assert.deepEqual(model.report.options.ignored, ['inference_config.POLYNOMIAL_FEATURES']);
+  });
+
+  it('thinking searches longer, within its budget', () => {
+    const model = fit({
+      thinking: { effort: 'medium', timeoutSecs: 60, metric: 'accuracy' },
+      n_estimators: 5,
+    });
+    assert.ok(model.report.work.units > 1.5 * fit({ n_estimators: 5 }).report.work.units);
+    assert.ok(model.report.work.units <= model.report.work.budget);
+    assert.throws(() => fit({ thinking: { effort: 'huge' as 'high' } }), LearnerError);
+  });
+
+  it('lists what does not apply, and refuses what is wrong', () => {
+    const given = {
+      device: ['cpu'],
+      fit_mode: 'x',
+      n_estimators: 2,
+      memory_saving_mode: null,
+      softmax_temperature: 2,
+    };
+    const model = train(regress(features, noise, given));
+    assert.deepEqual(model.report.options, {
+      used: { n_estimators: 2 },
+      ignored: ['device', 'fit_mode', 'softmax_temperature'],
+    });
+    const wrong: Record<string, unknown>[] = [
+      { n_estimators: 0 },
+      { n_estimators: 'four' },
+      { softmax_temperature: 0 },
+      { random_state: 1.5 },
+      { categorical_features_indices: [3] },
+      { balance_probabilities: 'yes' },
+    ];
+    for (const options of wrong) assert.throws(() => fit(options), LearnerError, JSON.stringify(options));
+  });
+
+  it('trains folds anywhere and in any order with the same bits', () => {
+    const input = classify(features, labels, { n_estimators: 3 });
+    const prepared = prepare(input);
+    const folds = [2, 0, 1].map((fold) => structuredClone(trainFold(structuredClone(prepared), fold)));
+    assert.deepEqual(Buffer.from(saveModel(combine(prepared, folds))), Buffer.from(saveModel(train(input))));
+  });
+
+  it('does not change a tree when a feature is changed monotonically', () => {
+    const trees = (values: Float64Array) => {
+      const [boosted] = trainFold(prepare(classify([numbers('x', values), features[1]!], labels)), 0).boosted;
+      return boosted!.trees;
+    };
+    assert.deepEqual(trees(x), trees(x.map((value) => value ** 3 * 1000)));
+  });
+
+  it('reports scores against the baseline, importance, and that the budget bit', () => {
+    const { report } = fit();
+    assert.ok(report.scores.log_loss! < report.baseline.log_loss! - 0.05);
+    assert.ok(report.scores.accuracy! > report.baseline.accuracy! && report.scores.roc_auc! > 0.75);
+    assert.equal(report.importance[0]!.feature, 'x');
+    assert.ok(report.importance[0]!.permutation > report.importance[2]!.permutation);
+    assert.ok(Math.abs(report.importance.reduce((sum, one) => sum + one.gain, 0) - 1) < 1e-9);
+    assert.equal(report.work.limited, false);
+    const limited = fit({ workBudget: 200_000 });
+    assert.ok(limited.report.work.limited && limited.report.work.reasons.length > 0);
+  });
+
+  it('tells thirty classes apart', () => {
+    const codes = Array.from(x, (_, i) => i % 30);
+    const where = codes.map((code, i) => code + noise[i]! / 20);
+    const result = predict(
+      train(classify([numbers('where', where)], codes)),
+      [numbers('where', [3, 17, 29])],
+      3,
+    );
+    const { probas, classes } = result as ClassificationResult;
+    [3, 17, 29].forEach((label, row) => {
+      const one = probas.subarray(row * 30, (row + 1) * 30);
+      assert.equal(classes[one.indexOf(Math.max(...one))], label);
+    });
+  });
+
+  it('covers about four fifths by the 80 % interval', () => {
+    const y = x.map((value, i) => 2 * value + Math.abs(value) * noise[i]!);
+    const model = train(regress([numbers('x', x)], y));
+    const fresh = normals(2000, 21);
+    const spread = normals(2000, 22);
+    const [low, high] = (predict(model, [numbers('x', fresh)], 2000) as RegressionResult).quantiles([
+      0.1, 0.9,
+    ]);
+    const inside = fresh.filter((value, i) => {
+      const actual = 2 * value + Math.abs(value) * spread[i]!;
+      return actual >= low![i]! && actual <= high![i]!;
+    }).length;
+    assert.ok(inside / 2000 > 0.72 && inside / 2000 < 0.88, String(inside / 2000));
+  });
+
+  it('gives the very bits it gave when this test was written', () => {
+    const mixed = [
+      ...features,
+      text(
+        'note',
+        Array.from(x, (_, i) => `no ${i % 9} part ${i % 4}`),
+      ),
+    ];
+    const classes = predict(
+      train(classify(mixed, labels, { random_state: 5, n_estimators: 3 })),
+      mixed,
+      rows,
+    );
+    const y = x.map((value, i) => value * 3 + noise[i]!);
+    const numbersModel = train(regress(mixed, y, { random_state: 5, n_estimators: 3 }));
+    const quantiles = (predict(numbersModel, mixed, rows) as RegressionResult).quantiles([0.2, 0.8]);
+    assert.deepEqual(
+      [hash((classes as ClassificationResult).probas), hash(quantiles[0]!), hash(quantiles[1]!)],
+      GOLDEN,
+    );
+  });
+});

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { binOf, findBorders } from '../../../dist/src/learner/binning';
+import { fitTemperature } from '../../../dist/src/learner/calibrate';
+import { datePart } from '../../../dist/src/learner/dates';
+import { bucketLogits, cumulativeOf, modeOf, quantilesOf } from '../../../dist/src/learner/distribution';
+import { Grower, quantise, type GrowRules } from '../../../dist/src/learner/grow';
+import { cholesky, gram, solve } from '../../../dist/src/learner/matrix';
+import { exp, log, sigmoid } from '../../../dist/src/learner/numeric';
+import { Random } from '../../../dist/src/learner/random';
+import { rocAuc } from '../../../dist/src/learner/scores';
+import { tryCategories, tryOrdered, type Candidate } from '../../../dist/src/learner/split-finder';
+import { stackWeights } from '../../../dist/src/learner/stack';
+import { findNumber, tokensOf } from '../../../dist/src/learner/text';
+import { leafOf, TreeBuilder } from '../../../dist/src/learner/trees';
+import { normals } from './tables';
+
+const rules: GrowRules = {
+  lambda: 0,
+  minWeight: 1,
+  minGain: 1e-9,
+  categorySmooth: 0,
+  categoryLambda: 0,
+  maxLeaves: 2,
+  maxDepth: 10,
+  nodeColumns: 1,
+};
+
+/** Drop in squared error by splitting `left` from the rest, straight from the definition. */
+function gainOf(gradients: number[], left: boolean[]): number {
+  const score = (values: number[]) =>
+    values.length ? values.reduce((a, b) => a + b, 0) ** 2 / values.length : 0;
+  const on = (side: boolean) => gradients.filter((_, i) => left[i] === side);
+  return score(on(true)) + score(on(false)) - score(gradients);
+}
+
+/** Best gain by a histogram of one column. */
+function found(bins: number[], gradients: number[], count: number, category: boolean): Candidate {
+  const sums = new Float64Array(count * 2);
+  const totals = new Float64Array(2);
+  bins.forEach((bin, row) => {
+    sums[bin * 2]! += gradients[row]!;
+    sums[bin * 2 + 1]! += 1;
+    totals[0]! += gradients[row]!;
+    totals[1]! += 1;
+  });
+  const best: Candidate = { gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined };
+  const h = { sums, offset: 0, bins: count, totals, width: 1 };
+  if (category) tryCategories(h, 0, rules, best);
+  else tryOrdered(h, 0, rules, best);
+  return best;
+}
+
+const rowsOf = (bins: number) =>
+  fc.array(
+    fc.record({ bin: fc.integer({ min: 0, max: bins - 1 }), gradient: fc.integer({ min: -9, max: 9 }) }),
+    {
+      minLength: 2,
+      maxLength: 14,
+    },
+  );
+
+describe('learner parts', () => {
+  it('exp, log and sigmoid agree with the engine to the last digits', () => {
+    for (const x of [0, 1, -1, 0.3, 20.5, -700, 709.7, -744.9, 1e-9, ...normals(200, 3)]) {
+      assert.ok(Math.abs(exp(x) - Math.exp(x)) <= 1e-15 * Math.exp(x) + 5e-324, `exp ${x}`);
+      assert.ok(Math.abs(sigmoid(x) - 1 / (1 + Math.exp(-x))) < 1e-15);
+    }
+    for (const x of [1, 2, 1e-300, 5e-324, 1e300, 0.9999999, 1.0000001, ...normals(200, 4).map(Math.abs)]) {
+      assert.ok(Math.abs(log(x) - Math.log(x)) <= 1e-15 * Math.abs(Math.log(x)) + 1e-18, `log ${x}`);
+    }
+    assert.deepEqual([exp(1000), exp(-1000), log(0), log(-1)], [Infinity, 0, -Infinity, NaN]);
+  });
+
+  it('bins keep the order of values, and depend on nothing else', () => {
+    const value = fc.oneof(fc.double({ noNaN: true, min: -50, max: 50 }), fc.integer({ min: -5, max: 5 }));
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 400 }), (list) => {
+        const values = Float64Array.from(list);
+        const stretched = values.map((v) => v * 1024 + 4096);
+        const borders = findBorders(values, new Random(1));
+        const others = findBorders(stretched, new Random(1));
+        const bins = Array.from(values, (v) => binOf(v, borders));
+        const sorted = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
+        for (let i = 1; i < sorted.length; i++) assert.ok(bins[sorted[i]!]! >= bins[sorted[i - 1]!]!);
+        assert.ok(borders.length <= 253 && bins.every((bin) => bin >= 1 && bin <= 254));
+        const distinct = new Set(stretched).size === new Set(values).size;
+        if (distinct)
+          assert.deepEqual(
+            Array.from(stretched, (v) => binOf(v, others)),
+            bins,
+          );
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+    assert.equal(binOf(NaN, Float64Array.of(1)), 0);
+    assert.deepEqual([binOf(-Infinity, Float64Array.of(1)), binOf(Infinity, Float64Array.of(1))], [1, 2]);
+  });
+
+  it('finds the best ordered split, missing values on either side, as brute force does', () => {
+    fc.assert(
+      fc.property(rowsOf(6), (rows) => {
+        const bins = rows.map((row) => row.bin);
+        const gradients = rows.map((row) => row.gradient);
+        let best = 0;
+        for (let border = 0; border < 6; border++) {
+          for (const missingLeft of [true, false]) {
+            const left = bins.map((bin) => (bin === 0 ? missingLeft : bin <= border));
+            best = Math.max(best, gainOf(gradients, left));
+          }
+        }
+        const split = found(bins, gradients, 6, false);
+        assert.ok(Math.abs(split.gain - best) < 1e-9, `${split.gain} against ${best}`);
+        if (best > 1e-6) {
+          const own = bins.map((bin) => (bin === 0 ? split.missingLeft : bin <= split.bin));
+          assert.ok(
+            Math.abs(gainOf(gradients, own) - best) < 1e-9,
+            'the split named is the one of that gain',
+          );
+        }
+      }),
+      { numRuns: 500, seed: 2 },
+    );
+  });
+
+  it('finds the best of all partitions of categories, as brute force does', () => {
+    fc.assert(
+      fc.property(rowsOf(6), (rows) => {
+        const bins = rows.map((row) => row.bin);
+        const gradients = rows.map((row) => row.gradient);
+        let best = 0;
+        for (let set = 1; set < 63; set++) {
+          best = Math.max(
+            best,
+            gainOf(
+              gradients,
+              bins.map((bin) => ((set >> bin) & 1) === 1),
+            ),
+          );
+        }
+        const split = found(bins, gradients, 6, true);
+        assert.ok(Math.abs(split.gain - best) < 1e-9, `${split.gain} against ${best}`);
+        if (best > 1e-6) {
+          const own = bins.map((bin) => ((split.set![0]! >>> bin) & 1) === 1);
+          assert.ok(Math.abs(gainOf(gradients, own) - best) < 1e-9, 'the set named is the one of that gain');
+        }
+      }),
+      { numRuns: 500, seed: 3 },
+    );
+  });
+
+  it('subtracts histograms without a trace: every leaf has exactly the sums of its rows', () => {
+    const random = new Random(5);
+    const rows = 3000;
+    const columns = Array.from({ length: 6 }, () =>
+      Uint8Array.from({ length: rows }, () => random.below(200)),
+    );
+    const specs = columns.map((_, i) => ({ source: i, bins: 200, category: i > 3 }));
+    for (const width of [1, 3]) {
+      const stride = width + 1;
+      const derivatives = normals(rows * stride, 6);
+      for (let row = 0; row < rows; row++)
+        derivatives[row * stride + width] = Math.abs(derivatives[row]!) + 0.01;
+      const all = Int32Array.from({ length: rows }, (_, row) => row);
+      quantise(derivatives, all, stride);
+      const grower = new Grower(columns, specs, width, rows);
+      const builder = new TreeBuilder(1);
+      const order = all.slice();
+      const picked = Int32Array.from(columns.keys());
+      const grown = grower.grow(
+        order,
+        derivatives,
+        picked,
+        { ...rules, maxLeaves: 40 },
+        random,
+        builder,
+        new Float64Array(6),
+      );
+      assert.equal(grown.length, 40);
+      const leaves = new Map(grown.map((leaf) => [builder.setLeaf(leaf.node, [0]), leaf]));
+      for (const leaf of grown) {
+        for (let d = 0; d < stride; d++) {
+          let sum = 0;
+          for (let i = leaf.start; i < leaf.end; i++) sum += derivatives[order[i]! * stride + d]!;
+          assert.equal(leaf.sums[d], sum);
+        }
+      }
+      order.forEach((row, i) => {
+        const leaf = leaves.get(leafOf(builder.nodes, builder.lastRoot, columns, row))!;
+        assert.ok(i >= leaf.start && i < leaf.end, 'walking the tree ends in the leaf that holds the row');
+      });
+    }
+  });
+
+  it('quantiles and cumulative probabilities are each other’s inverse, and never cross', () => {
+    const atoms = Float64Array.of(1, 2, 4, 8);
+    const weights = Float64Array.of(1, 1, 1, 1);
+    const out = new Float64Array(5);
+    quantilesOf({ atoms, weights }, [0.01, 0.375, 0.5, 0.625, 0.99], out);
+    assert.deepEqual([...out], [1, 2, 3, 4, 8]);
+    const back = new Float64Array(3);
+    cumulativeOf({ atoms, weights }, [2, 3, 4], back);
+    assert.deepEqual([...back], [0.375, 0.5, 0.625]);
+    assert.equal(
+      modeOf({ atoms: Float64Array.of(0, 5, 5.1, 5.2, 9), weights: Float64Array.of(1, 2, 2, 2, 1) }) > 4.9,
+      true,
+    );
+    const list = fc.array(
+      fc.tuple(fc.double({ noNaN: true, min: -9, max: 9 }), fc.double({ noNaN: true, min: 0, max: 3 })),
+      {
+        minLength: 1,
+        maxLength: 30,
+      },
+    );
+    fc.assert(
+      fc.property(list, (pairs) => {
+        const sorted = Float64Array.from(pairs, ([atom]) => atom).sort();
+        const mass = Float64Array.from(pairs, ([, weight]) => weight);
+        mass[0]! += 0.1;
+        const levels = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
+        const quantiles = new Float64Array(99);
+        quantilesOf({ atoms: sorted, weights: mass }, levels, quantiles);
+        for (let q = 1; q < 99; q++) assert.ok(quantiles[q]! >= quantiles[q - 1]!);
+        assert.ok(quantiles[0]! >= sorted[0]! && quantiles[98]! <= sorted[sorted.length - 1]!);
+        const logits = new Float64Array(7);
+        bucketLogits(
+          { atoms: sorted, weights: mass },
+          Float64Array.of(-10, -5, -1, 0, 1, 2, 5, 10),
+          logits,
+          0,
+        );
+        assert.ok(Math.abs(logits.reduce((sum, l) => sum + Math.exp(l), 0) - 1) < 1e-12);
+      }),
+      { numRuns: 200, seed: 4 },
+    );
+  });
+
+  it('finds the temperature that scores were heated by', () => {
+    const random = new Random(9);
+    const truth = normals(4000, 8).map((z) => 2 * z);
+    const codes = Int32Array.from(truth, (z) => (random.uniform() < sigmoid(z) ? 1 : 0));
+    const heated = fitTemperature(
+      truth.map((z) => z * 2),
+      codes,
+      1,
+      2,
+    );
+    assert.ok(heated > 1.8 && heated < 2.2, String(heated));
+  });
+
+  it('gives all weight to the candidate that is right', () => {
+    const target = normals(300, 1);
+    const scores = [normals(300, 2), target.slice(), normals(300, 3)];
+    const weights = stackWeights({ scores, width: 1, target, regression: true });
+    assert.ok(weights[1]! > 0.95 && Math.abs(weights.reduce((a, b) => a + b) - 1) < 1e-12);
+  });
+
+  it('solves a positive definite system', () => {
+    const design = normals(60, 7);
+    const matrix = gram(design, 12, 5);
+    const wanted = Float64Array.of(1, -2, 3, 0, 0.5);
+    const right = new Float64Array(5);
+    for (let i = 0; i < 5; i++) for (let j = 0; j < 5; j++) right[i]! += matrix[i * 5 + j]! * wanted[j]!;
+    solve(cholesky(matrix, 5), 5, right);
+    right.forEach((value, i) => assert.ok(Math.abs(value - wanted[i]!) < 1e-9));
+  });
+
+  it('reads tokens, numbers and times', () => {
+    assert.deepEqual(
+      [...tokensOf('Ford Pinto 1974')],
+      ['ford', 'pinto', 'ford pinto', '1974', 'pinto 1974', '^f', '^fo', '^for'],
+    );
+    assert.deepEqual([...tokensOf('Été')], [...tokensOf('e\u0301te\u0301'.toUpperCase())]);
+    assert.deepEqual([findNumber('from -12.5 kg'), findNumber('none')], [-12.5, NaN]);
+    const at = Date.UTC(2023, 1, 3, 4, 5, 6);
+    assert.deepEqual(
+      (['secondOfDay', 'weekday', 'dayOfMonth', 'month', 'dayOfYear'] as const).map((part) =>
+        datePart(at, part),
+      ),
+      [14706, 5, 3, 2, 34],
+    );
+    assert.equal(datePart(-1, 'secondOfDay'), 86399);
+  });
+
+  it('counts ties as half in the area under the ROC curve', () => {
+    const probas = Float64Array.of(0, 0.1, 0, 0.4, 0, 0.4, 0, 0.8);
+    assert.equal(rocAuc(probas, Int32Array.of(0, 0, 1, 1), 2, 1), 0.875);
+    assert.equal(rocAuc(probas, Int32Array.of(1, 1, 1, 1), 2, 1), undefined);
+  });
+});
