@@ -35,7 +35,7 @@ export class LimitsCache {
       return this.value;
     }
     try {
-      return await this.read(undefined, signal);
+      return await untilAborted(this.read(), signal);
     } catch (error) {
       if (this.value !== undefined && signal?.aborted !== true) {
         return this.value;
@@ -73,21 +73,18 @@ export class LimitsCache {
     }
   }
 
-  /** One request at a time, shared by whoever waits, unless a caller brings a signal of its own. */
-  private async read(timeoutMs?: number, signal?: AbortSignal): Promise<ModelLimits> {
-    if (signal !== undefined) {
-      return this.request({ signal });
-    }
-    this.reading ??= this.request({ timeoutMs }).finally(() => {
+  /** One request at a time, shared by whoever waits. */
+  private read(timeoutMs?: number): Promise<ModelLimits> {
+    this.reading ??= this.request(timeoutMs).finally(() => {
       this.reading = undefined;
     });
     return this.reading;
   }
 
-  private async request(options: { timeoutMs?: number; signal?: AbortSignal }): Promise<ModelLimits> {
+  private async request(timeoutMs: number | undefined): Promise<ModelLimits> {
     const client = await this.client();
     try {
-      this.value = await client.getModelLimits(options);
+      this.value = await client.getModelLimits({ timeoutMs });
     } catch (error) {
       if (toServiceError(error).code !== 'not_found') {
         throw error;

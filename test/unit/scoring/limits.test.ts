@@ -122,7 +122,8 @@ describe('LimitsCache', () => {
 
   it('asks once an hour, and at the same time only once', async () => {
     const { limits, asked, pass } = cache([LIMITS]);
-    await Promise.all([limits.forChecks(), limits.forChecks(), limits.get()]);
+    const { signal } = new AbortController();
+    await Promise.all([limits.forChecks(), limits.forChecks(), limits.get(signal), limits.get(signal)]);
     assert.equal(asked(), 1);
     pass(HOUR + 1);
     await limits.get();
