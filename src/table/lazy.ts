@@ -9,8 +9,6 @@ const load = createRequire(__filename);
 export const arrow = (): typeof import('apache-arrow') =>
   load('apache-arrow') as typeof import('apache-arrow');
 
-export const papaparse = (): typeof import('papaparse') => load('papaparse') as typeof import('papaparse');
-
 export const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
   load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number };
 

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { ServiceError } from '../wire/service-error';
 import { type ArrowBatch, batchSlices } from './arrow-source';
 import { CsvSource, decodedPieces } from './csv-source';
@@ -132,18 +132,18 @@ class ArrowFileSource implements LocalSource {
   ) {}
 
   static async open(path: string): Promise<ArrowFileSource> {
-    const reader = await openReader(path);
+    const { reader, close } = await openReader(path);
     try {
       const names = reader.schema.fields.map((field) => field.name);
       checkNames(names);
       return new ArrowFileSource(path, names);
     } finally {
-      await reader.cancel();
+      await close();
     }
   }
 
   async *slices(options: SliceOptions): AsyncIterable<Slice> {
-    const reader = await openReader(this.path);
+    const { reader, close } = await openReader(this.path);
     let first = 0;
     try {
       for await (const batch of reader) {
@@ -152,27 +152,29 @@ class ArrowFileSource implements LocalSource {
         first += records.numRows;
       }
     } finally {
-      await reader.cancel();
+      await close();
     }
   }
 }
 
+/** A reader of Arrow's IPC format; the file kind is read by position, the stream kind in order. */
 async function openReader(path: string) {
-  let file: FileHandle | undefined;
+  const { RecordBatchReader } = arrow();
+  const file = await open(path, 'r');
   try {
-    const { RecordBatchReader } = arrow();
-    file = await open(path, 'r');
     const start = Buffer.alloc(6);
     await file.read(start, 0, 6, 0);
-    const isFile = start.toString('latin1') === 'ARROW1';
-    if (!isFile) {
-      await file.close();
-    }
-    return isFile
-      ? await (await RecordBatchReader.from(file)).open()
-      : await (await RecordBatchReader.from(createReadStream(path))).open();
+    const reader =
+      start.toString('latin1') === 'ARROW1'
+        ? await (await RecordBatchReader.from(file)).open()
+        : await (await RecordBatchReader.from(file.createReadStream({ start: 0, autoClose: false }))).open();
+    const close = async (): Promise<void> => {
+      await reader.cancel();
+      await file.close().catch(() => undefined);
+    };
+    return { reader, close };
   } catch (error) {
-    await file?.close().catch(() => undefined);
+    await file.close().catch(() => undefined);
     throw invalidTable(
       `The file "${path}" begins like Arrow but cannot be read: ${(error as Error).message}.`,
     );
