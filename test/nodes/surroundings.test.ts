@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { type FlowNode, placed, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { trainRows } from './bench';
+
+const fixture = (name: string) => path.join(__dirname, '../fixtures/tls', name);
+
+/** A forward proxy for plain HTTP that notes what it was asked for. */
+async function startProxy(): Promise<{ server: Server; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    asked.push(`${incoming.headers['proxy-authorization'] ?? ''} ${incoming.url ?? ''}`);
+    const { method, headers } = incoming;
+    const onward = request(incoming.url ?? '', { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => outgoing.destroy());
+    incoming.pipe(onward);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, asked };
+}
+
+describe('a hosted service behind what a real Node-RED has around it', function () {
+  this.timeout(60_000);
+  let service: StrictService;
+  let red: RealNodeRed | undefined;
+
+  afterEach(async () => {
+    await red?.stop();
+    red = undefined;
+    await service.close();
+    assert.deepEqual(service.breaches, []);
+  });
+
+  /** Tokens come with a deploy; in a flow file they would stand in a file of their own. */
+  const deployed = async (flows: FlowNode[], env?: NodeJS.ProcessEnv): Promise<RealNodeRed> => {
+    red = await startNodeRed({ flows: [], env });
+    await red.deploy(flows);
+    return red;
+  };
+
+  const flow = (config: object, extra: FlowNode[] = [], fit: object = {}): FlowNode[] =>
+    placed([
+      { id: 't', type: 'tab', label: 'test' },
+      { id: 'c', type: 'tabular-config', name: '', service: 'hosted', retries: 0, ...config },
+      {
+        id: 'go',
+        type: 'inject',
+        z: 't',
+        props: [{ p: 'payload' }],
+        payload: JSON.stringify(trainRows(20)),
+        payloadType: 'json',
+        wires: [['fit']],
+      },
+      {
+        id: 'fit',
+        type: 'tabular-fit',
+        z: 't',
+        config: 'c',
+        target: 'y',
+        model: 'm',
+        wires: [['shown']],
+        ...fit,
+      },
+      { id: 'caught', type: 'catch', z: 't', wires: [['error']] },
+      {
+        id: 'shown',
+        type: 'debug',
+        z: 't',
+        active: true,
+        tosidebar: true,
+        complete: 'model.name',
+        targetType: 'msg',
+      },
+      {
+        id: 'error',
+        type: 'debug',
+        z: 't',
+        active: true,
+        tosidebar: true,
+        complete: 'error.code',
+        targetType: 'msg',
+      },
+      ...extra,
+    ]);
+
+  it('its certificate is checked against the CA of a tls-config node', async () => {
+    service = await startStrictService({
+      tls: { key: readFileSync(fixture('server.key.pem')), cert: readFileSync(fixture('server.pem')) },
+    });
+    const tls = {
+      id: 'tls',
+      type: 'tls-config',
+      cert: '',
+      key: '',
+      ca: fixture('ca.pem'),
+      verifyservercert: true,
+    };
+    const base = { baseUrl: service.url, credentials: { token: service.token } };
+    const red = await deployed(flow({ ...base, tls: 'tls' }, [tls]));
+    await red.inject('go');
+    assert.equal((await red.shown('shown'))[0]?.msg, 'm');
+    // Forced, since an unchanged train set asks for nothing.
+    await red.deploy(flow(base, [], { forceRefit: true }));
+    await red.inject('go');
+    assert.equal((await red.shown('error'))[0]?.msg, 'service.unavailable');
+  });
+
+  it('an http proxy node with user and password takes the requests to it', async () => {
+    service = await startStrictService();
+    const { server, asked } = await startProxy();
+    try {
+      const { port } = server.address() as AddressInfo;
+      const proxy = {
+        id: 'proxy',
+        type: 'http proxy',
+        name: '',
+        url: `http://127.0.0.1:${port}`,
+        noproxy: [],
+        credentials: { username: 'me', password: 'p@ss' },
+      };
+      const { port: behind } = new URL(service.url);
+      const baseUrl = `http://service.example.org:${behind}`;
+      const red = await deployed(flow({ baseUrl, proxy: 'proxy', credentials: { token: 'x' } }, [proxy]));
+      await red.inject('go');
+      assert.equal((await red.shown('error'))[0]?.msg, 'service.unavailable');
+      const wanted = `Basic ${Buffer.from('me:p@ss').toString('base64')} ${baseUrl}/svc/`;
+      assert.ok(asked[0]?.startsWith(wanted), asked.join('\n'));
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  it('address and token hold environment variables, also inside a longer text', async () => {
+    service = await startStrictService({ token: 'start-middle-end' });
+    const { port } = new URL(service.url);
+    const red = await deployed(
+      flow({ baseUrl: 'http://127.0.0.1:${PORT_OF_SERVICE}/', credentials: { token: 'start-${PART}-end' } }),
+      { PORT_OF_SERVICE: port, PART: 'middle' },
+    );
+    await red.inject('go');
+    assert.equal((await red.shown('shown'))[0]?.msg, 'm');
+    await waitFor('the status', () => red.statuses.get('fit')?.text?.includes('ready') || undefined);
+    assert.ok(!red.log().includes('start-middle-end'));
+  });
+});
