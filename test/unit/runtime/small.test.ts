@@ -141,8 +141,8 @@ describe('paths', () => {
   });
 
   it('of files follow fileWorkingDirectory', () => {
-    assert.equal(filePath(fakeRed({}, { fileWorkingDirectory: '/work' }), 'a.csv'), '/work/a.csv');
-    assert.equal(filePath(fakeRed({}, { fileWorkingDirectory: '/work' }), '/x/a.csv'), '/x/a.csv');
+    assert.equal(filePath(fakeRed({}, { fileWorkingDirectory: '/srv' }), 'a.csv'), '/srv/a.csv');
+    assert.equal(filePath(fakeRed({}, { fileWorkingDirectory: '/srv' }), '/x/a.csv'), '/x/a.csv');
   });
 });
 
