@@ -1,7 +1,6 @@
 import { fitTemperature } from './calibrate';
 import { chooseWeights } from './choose';
 import { foldRows, type FoldResult } from './fold';
-import { featureImportance } from './importance';
 import {
   ensembleProbabilities,
   memberScores,
@@ -13,11 +12,12 @@ import {
 import type { Model } from './model';
 import { STREAM, type Prepared } from './prepare';
 import { Random } from './random';
+import { completeRuns, makeReport } from './report';
 import { fitResiduals } from './residuals';
 import { classificationScores, regressionScores } from './scores';
 import type { StackInput } from './stack';
 import { firstTrees } from './trees';
-import type { FitReport, Scores } from './types';
+import type { FitReport } from './types';
 
 /** Rows that some fold held out, and that fold's scores of them. */
 interface OutOfFold {
@@ -52,11 +52,6 @@ export function combine(prepared: Prepared, results: FoldResult[]): Model {
   return prepared.task === 'classification'
     ? finishClassification(prepared, folds, members, outOfFold)
     : finishRegression(prepared, folds, members, outOfFold);
-}
-
-/** Numbers of the boosted candidates that every fold had the time for. */
-function completeRuns(folds: FoldResult[]): number[] {
-  return Array.from(folds[0]!.boosted.keys()).filter((run) => folds.every((fold) => fold.boosted[run]));
 }
 
 /** Per candidate of the plan, its part in each fold, cut to what is best over all folds. */
@@ -268,58 +263,4 @@ function sampleOf(prepared: Prepared, { rows }: OutOfFold): Int32Array {
 function commonParts(prepared: Prepared, members: Member[], report: FitReport) {
   const { task, classes, features, encoders, center, scale } = prepared;
   return { task, classes, features, encoders, members, report, center, scale };
-}
-
-function makeReport(
-  prepared: Prepared,
-  folds: FoldResult[],
-  members: Member[],
-  parts: {
-    scores: Scores;
-    baseline: Scores;
-    lossOf: (columns: Uint8Array[]) => number;
-    sample: Int32Array;
-    weights: Float64Array;
-    extraWork: number;
-  },
-): FitReport {
-  const { plan, settings } = prepared;
-  const { weights } = parts;
-  const gains = new Float64Array(prepared.specs.length);
-  completeRuns(folds).forEach((run, c) => {
-    for (const { boosted } of folds) {
-      boosted[run]!.gains.forEach((gain, column) => (gains[column]! += weights[c]! * gain));
-    }
-  });
-  const limited = folds.some((fold) => fold.boosted.some((run) => run?.limited));
-  const reasons = [...plan.reasons];
-  if (folds.some((fold) => fold.boosted.includes(undefined))) {
-    reasons.push('The search ended at its timeout, so it depends on the speed of this machine.');
-  }
-  if (limited) reasons.push('Boosting ended at the work budget before the held-out loss stopped falling.');
-  return {
-    task: prepared.task,
-    rows: prepared.rows,
-    features: prepared.features.length,
-    estimators: folds.length,
-    trees: members.reduce((sum, { parts }) => sum + treesIn(parts), 0),
-    scores: parts.scores,
-    baseline: parts.baseline,
-    importance: featureImportance(prepared, gains, parts.sample, parts.lossOf),
-    options: { used: settings.used, ignored: settings.ignored },
-    work: {
-      units: folds.reduce((sum, fold) => sum + workOf(fold), parts.extraWork),
-      budget: plan.workBudget,
-      limited: reasons.length > 0,
-      reasons,
-    },
-  };
-}
-
-function treesIn(parts: Part[]): number {
-  return parts.reduce((sum, part) => sum + (part.kind === 'trees' ? part.trees.roots.length : 0), 0);
-}
-
-function workOf({ boosted, linear }: FoldResult): number {
-  return boosted.reduce((sum, run) => sum + (run?.work ?? 0), linear?.work ?? 0);
 }

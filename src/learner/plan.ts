@@ -81,11 +81,13 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   const many = classes > MANY_CLASSES;
   const small = rows < SMALL && !many;
   const width = specs.length;
-  const part = (share: number) => (width > 3 ? Math.min(share, Math.max(0.05, 120 / width)) : 1);
+  // Interactions need their columns together: a share of few columns would part them.
+  const part = (share: number) =>
+    Math.min(1, Math.max(6 / Math.max(1, width), Math.min(share, Math.max(0.05, 120 / width))));
   const main: BoostRules = {
-    learningRate: small ? 0.04 : 0.1,
+    learningRate: small ? 0.04 : rows < 20_000 && !many ? 0.06 : 0.1,
     maxIterations: trivial ? 0 : small ? 600 : 500,
-    patience: small ? 60 : 25,
+    patience: small ? 60 : rows < 20_000 && !many ? 40 : 25,
     rowSample: rows * (many ? classes : 1) < 50_000 ? 0.8 : 0.5,
     columnSample: part(small ? 0.8 : 0.5),
     lambda: 1,
@@ -93,7 +95,7 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
     minGain: 1e-9,
     categorySmooth: 5,
     categoryLambda: 5,
-    maxLeaves: small ? 10 : 31,
+    maxLeaves: small ? 10 : rows < 20_000 && !many ? 16 : 31,
     maxDepth: small ? 6 : 12,
     nodeColumns: 1,
     sketch: many ? 5 : 0,
