@@ -47,6 +47,8 @@ export async function startStrictService(options: StrictOptions = {}): Promise<S
 export class StrictService {
   /** Everything seen that the specification doesn't allow. */
   readonly breaches: string[] = [];
+  /** How many requests came. */
+  served = 0;
   /** Every request, in order of arrival (the newest 20,000). */
   readonly requests: SeenRequest[] = [];
   readonly token: string;
@@ -143,6 +145,7 @@ export class StrictService {
       headers: req.headers,
       at: Date.now(),
     };
+    this.served += 1;
     this.requests.push(seen);
     if (this.requests.length > 20_000) this.requests.shift();
     if (route === undefined) {

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { longFit } from '../helpers/long-fit';
+import { placed, startNodeRed, type FlowNode, type RealNodeRed } from '../helpers/node-red';
+import { seeded } from '../helpers/soak';
+import { startStrictService, type StrictService } from '../helpers/strict-service';
+
+/** Enough columns that the file of model cards takes a while to write. */
+const COLUMNS = Array.from({ length: 300 }, (_, i) => `a column with a long name, number ${i}`);
+
+function wideRow(id: number): Record<string, number> {
+  return { id, ...Object.fromEntries(COLUMNS.map((name, i) => [name, (id * i) % 11])) };
+}
+
+function flow(service: StrictService): FlowNode[] {
+  const z = 'tab';
+  const route = (id: string, node: FlowNode, func: string): FlowNode[] => [
+    { id, type: 'http in', z, url: `/${id}`, method: 'post', wires: [[`${id}-in`]] },
+    { id: `${id}-in`, type: 'function', z, func, outputs: 1, libs: [], wires: [[node.id]] },
+    { ...node, z, config: 'config', wires: [[`${id}-answer`]] },
+    {
+      id: `${id}-answer`,
+      type: 'function',
+      z,
+      func: 'msg.payload = { name: msg.model && msg.model.name, prediction: msg.prediction }; return msg;',
+      outputs: 1,
+      libs: [],
+      wires: [[`${id}-out`]],
+    },
+    { id: `${id}-out`, type: 'http response', z, wires: [] },
+  ];
+  return placed([
+    { id: 'tab', type: 'tab', label: 'restart' },
+    {
+      id: 'config',
+      type: 'tabular-config',
+      service: 'hosted',
+      baseUrl: service.url,
+      credentials: { token: service.token },
+    },
+    ...route(
+      'train',
+      { id: 'fit', type: 'tabular-fit', target: 'y', task: 'regression' },
+      'msg.model_name = msg.payload.name; msg.payload = msg.payload.rows; return msg;',
+    ),
+    ...route(
+      'score',
+      { id: 'predict', type: 'tabular-predict' },
+      'msg.model = msg.payload.name; msg.payload = msg.payload.rows; return msg;',
+    ),
+    { id: 'catch', type: 'catch', z, wires: [['failed']] },
+    {
+      id: 'failed',
+      type: 'function',
+      z,
+      func: 'msg.statusCode = 500; msg.payload = msg.error; return msg;',
+      outputs: 1,
+      libs: [],
+      wires: [['score-out']],
+    },
+  ]);
+}
+
+async function post(red: RealNodeRed, route: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${red.url}/${route}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+describe('restart of a real Node-RED', function () {
+  this.timeout(180_000);
+  let service: StrictService;
+  let userDir: string;
+  let red: RealNodeRed | undefined;
+
+  beforeEach(async () => {
+    service = await startStrictService();
+    userDir = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-restart-'));
+  });
+
+  afterEach(async () => {
+    red?.process.kill('SIGKILL');
+    red = undefined;
+    await service.close();
+    fs.rmSync(userDir, { recursive: true, force: true });
+  });
+
+  it('knows every model that a message announced, after kill -9 at any moment', async () => {
+    const random = seeded(20_260_118);
+    const announced: string[] = [];
+    const link = { 'node-red-contrib-tabular-prediction': path.resolve(__dirname, '..', '..') };
+    let cutWhileWriting = 0;
+    for (let round = 0; round < 4; round++) {
+      const flows =
+        round === 0 ? [] : (JSON.parse(fs.readFileSync(`${userDir}/flows.json`, 'utf8')) as FlowNode[]);
+      red = await startNodeRed({ flows, userDir, link });
+      if (round === 0) await red.deploy(flow(service));
+      for (const name of announced) {
+        const id = 100 + round;
+        const { prediction } = await post(red, 'score', { name, rows: [wideRow(id)] });
+        assert.deepEqual(prediction, [id], `${name} in round ${round}`);
+      }
+      const { process: running } = red;
+      const gone = once(running, 'exit');
+      const before = announced.length;
+      const train = async (lane: number): Promise<void> => {
+        for (let i = 0; ; i++) {
+          const name = `round ${round}, lane ${lane}, model ${i}`;
+          const rows = Array.from({ length: 12 }, (_, id) => ({
+            ...wideRow(id),
+            y: id / 3 + i + 1000 * lane,
+          }));
+          const { name: answered } = await post(red!, 'train', { name, rows });
+          assert.equal(answered, name);
+          announced.push(name);
+        }
+      };
+      const lanes = [0, 1].map((lane) => train(lane).catch((error: unknown) => error));
+      while (announced.length < before + 2) await sleep(5);
+      await sleep(random() * 300);
+      running.kill('SIGKILL');
+      await gone;
+      for (const error of await Promise.all(lanes)) {
+        assert.ok(error instanceof TypeError, `only the kill may end it: ${String(error)}`);
+      }
+      cutWhileWriting += fs
+        .readdirSync(path.join(userDir, 'tabular-prediction'))
+        .filter((name) => name.endsWith('.tmp')).length;
+      assert.doesNotMatch(red.log(), /set aside/);
+    }
+    assert.ok(announced.length >= 8, `${announced.length} models, ${cutWhileWriting} kills while writing`);
+    assert.deepEqual(service.breaches, []);
+  });
+
+  it('starts with what a kill in the middle of writing leaves, and keeps the models of before', async () => {
+    const link = { 'node-red-contrib-tabular-prediction': path.resolve(__dirname, '..', '..') };
+    red = await startNodeRed({ flows: [], userDir, link });
+    await red.deploy(flow(service));
+    const rows = Array.from({ length: 12 }, (_, id) => ({ id, y: id / 3 }));
+    await post(red, 'train', { name: 'kept', rows });
+    const gone = once(red.process, 'exit');
+    red.process.kill('SIGKILL');
+    await gone;
+    const folder = path.join(userDir, 'tabular-prediction');
+    const whole = fs.readFileSync(path.join(folder, 'models.json'), 'utf8');
+    // What a write that was cut leaves behind: a part of the new file under its temporary name.
+    fs.writeFileSync(path.join(folder, 'models.json.4242.tmp'), whole.slice(0, whole.length / 2));
+    const flows = JSON.parse(fs.readFileSync(`${userDir}/flows.json`, 'utf8')) as FlowNode[];
+    red = await startNodeRed({ flows, userDir, link });
+    assert.deepEqual((await post(red, 'score', { name: 'kept', rows: [{ id: 7 }] })).prediction, [7]);
+    assert.equal(await red.stop(), 0);
+    red = undefined;
+  });
+});
+
+describe('a fit of minutes, in a real Node-RED', function () {
+  this.timeout(60_000);
+
+  it('waits through white space until the answer comes', async () => {
+    const took = await longFit(6_000, 200);
+    assert.ok(took > 5_500, `${took} ms`);
+  });
+
+  it('is cut by a redeploy, soon', async () => {
+    const took = await longFit(40_000, 200, true);
+    assert.ok(took < 8_000, `${took} ms`);
+  });
+});
