@@ -68,6 +68,11 @@ export class ServiceError extends Error {
       this.cause = cause;
     }
   }
+
+  /** Node-RED writes this into `msg.error.message` and its log, where the class's name says nothing. */
+  override toString(): string {
+    return this.message;
+  }
 }
 
 /** Any thrown value as a ServiceError; what is none of ours becomes `internal`, or `closed` for an abort. */

@@ -17,4 +17,8 @@ describe('ServiceError', () => {
     assert.equal(toServiceError(new TypeError('boom')).code, 'internal');
     assert.equal(toServiceError('text').code, 'internal');
   });
+
+  it('reads as its message alone, as a Catch node shows it', () => {
+    assert.equal(String(new ServiceError('table.empty', 'The table has no rows.')), 'The table has no rows.');
+  });
 });
