@@ -32,9 +32,16 @@ export function runPeer(ydf, table, train, test) {
     const labels = train.map((row) => (regression ? String(table.values[row]) : `k${table.codes[row]}`));
     const trainCsv = toCsv(table.features, train, labels);
     // It refuses a test file without a target column; what stands in it is not read.
-    const testCsv = toCsv(table.features, test, test.map(() => labels[0]));
+    const testCsv = toCsv(
+      table.features,
+      test,
+      test.map(() => labels[0]),
+    );
     const started = process.cpuUsage();
-    const learner = new ydf.GradientBoostedTreesLearner('target', regression ? 'REGRESSION' : 'CLASSIFICATION');
+    const learner = new ydf.GradientBoostedTreesLearner(
+      'target',
+      regression ? 'REGRESSION' : 'CLASSIFICATION',
+    );
     const model = learner.train(trainCsv);
     const seconds = process.cpuUsage(started).user / 1e6;
     const predictions = model.predict(testCsv);
