@@ -4,11 +4,13 @@ import path from 'node:path';
 import { root } from '../lib/prepare.mjs';
 import { liveMachine } from './live-machine.mjs';
 import { firstSteps } from './first-steps.mjs';
+import { postgresql } from './postgresql.mjs';
 
 const examples = {
   'First steps': firstSteps(),
   'Live machine': liveMachine(false),
   'Live machine with plots': liveMachine(true),
+  'PostgreSQL in and out': postgresql(),
 };
 
 mkdirSync(path.join(root, 'examples'), { recursive: true });
