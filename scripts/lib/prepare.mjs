@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 export const root = path.resolve(import.meta.dirname, '..', '..');
@@ -58,6 +58,11 @@ function isStamped(stamp, value) {
 export function installOnce() {
   const wanted = digest([path.join(root, 'package-lock.json')]);
   if (isStamped(installStamp, wanted)) return;
+  // npm ci empties the folder that it installs into: behind a link, that would be another checkout's.
+  if (lstatSync(path.dirname(installStamp), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    console.warn('node_modules is a link: nothing is installed, it is used as it is.');
+    return;
+  }
   console.log('Installing the packages that package-lock.json names (the first time only) …');
   npm(root, 'ci', '--no-audit', '--no-fund', '--loglevel=error');
   writeFileSync(installStamp, wanted);
