@@ -6,8 +6,10 @@ import { createRequire } from 'node:module';
 import { TABLES } from './tables.mjs';
 import { measure } from './measure.mjs';
 import { loadPeer, runPeer } from './peer.mjs';
+import { hasSklearn, runSklearn } from './sklearn.mjs';
 
-export const ydf = await loadPeer();
+const ydf = await loadPeer();
+const sklearn = hasSklearn();
 const require = createRequire(import.meta.url);
 const learner = require('../../dist/src/learner');
 
@@ -82,6 +84,16 @@ for (const [name, make] of Object.entries(TABLES)) {
         figures['ydf loss'] = theirs.logloss ?? theirs.rmse;
         if (theirs.accuracy !== undefined) figures['ydf acc'] = theirs.accuracy;
         figures['ydf fit'] = peer.seconds;
+      }
+    }
+    if (sklearn) {
+      const { error, ...peers } = runSklearn(table, train, test);
+      if (error) console.log(`${name}: scikit-learn: ${error}`);
+      for (const [peer, theirs] of Object.entries(peers)) {
+        const { logloss, rmse, accuracy } = measure(table, theirs, targetOf(table, test));
+        figures[`${peer} loss`] = logloss ?? rmse;
+        if (accuracy !== undefined) figures[`${peer} acc`] = accuracy;
+        figures[`${peer} fit`] = theirs.seconds;
       }
     }
     if (process.env.VERBOSE) console.log(seed, model.report);
