@@ -19,7 +19,8 @@ Serves the tabular prediction API on 127.0.0.1: trains and predicts on this mach
   --data <folder>       where uploads and fitted models are kept (default ${defaultFolder()})
   --api-name <name>     the only product name that the routes answer to, as in /<name>/fit
                         (default: any name)
-  --max-gb <number>     disk space for uploads and models, in GB; the oldest are dropped (default 20)
+  --max-gb <number>     disk space for uploads and models, in GB; the oldest are dropped
+                        (default 20, or half of the free disk)
   --public-url <url>    address under which clients reach the service through a proxy
   --verbose             say more
   --help                show this text

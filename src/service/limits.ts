@@ -15,7 +15,7 @@ export interface ServiceLimits extends Required<LimitSet> {
 
 /** Limits for a machine. Options lower them; null or undefined leaves one as it is. */
 export function serviceLimits(
-  options: Pick<ResolvedOptions, 'limits' | 'maxBytes'>,
+  options: Pick<ResolvedOptions, 'limits'> & { maxBytes: number },
   memoryBytes = availableMemory(),
 ): ServiceLimits {
   const cells = Math.floor((memoryBytes * MEMORY_SHARE) / BYTES_PER_CELL);

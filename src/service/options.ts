@@ -15,7 +15,7 @@ export interface ServiceOptions {
   token?: string;
   /** The only name that the routes answer to, `/{apiName}/fit`. Default: any name. */
   apiName?: string;
-  /** Bytes that uploads and models may take on disk; the oldest are dropped. Default 20 GB. */
+  /** Bytes that uploads and models may take on disk; the oldest are dropped. Default 20 GB, or half of the free disk. */
   maxBytes?: number;
   /** Lower (never higher) limits than those the machine's memory sets. */
   limits?: Partial<LimitSet> & { dataset_max_size_bytes?: number };
@@ -38,10 +38,12 @@ export interface ServiceOptions {
 
 /** Options with every default filled in; plain data but for `log`. */
 export interface ResolvedOptions extends Required<
-  Omit<ServiceOptions, 'apiName' | 'publicUrl' | 'host' | 'log'>
+  Omit<ServiceOptions, 'apiName' | 'publicUrl' | 'host' | 'log' | 'maxBytes'>
 > {
   apiName?: string;
   publicUrl?: string;
+  /** Left out: found when the folder is opened. */
+  maxBytes?: number;
 }
 
 export function resolveOptions(options: ServiceOptions, token: string): ResolvedOptions {
@@ -50,7 +52,6 @@ export function resolveOptions(options: ServiceOptions, token: string): Resolved
     dataDir: options.dataDir,
     port: options.port ?? 0,
     token,
-    maxBytes: options.maxBytes ?? 20e9,
     limits: options.limits ?? {},
     keepaliveMs: options.keepaliveMs ?? 2_000,
     rateLimit: options.rateLimit ?? {},
@@ -58,6 +59,7 @@ export function resolveOptions(options: ServiceOptions, token: string): Resolved
     chunkBytes: options.chunkBytes ?? 16 * 1024 * 1024,
     fitThreads: options.fitThreads ?? defaultFitThreads(cores),
     predictThreads: options.predictThreads ?? Math.max(1, Math.min(4, cores)),
+    ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
     ...(options.apiName === undefined ? {} : { apiName: options.apiName }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
   };

@@ -5,7 +5,7 @@ import os from 'node:os';
 import { ServiceError } from '../wire/service-error';
 import { RateLimiter } from './http/rate-limit';
 import { answer } from './http/router';
-import { serviceLimits } from './limits';
+import { serviceLimits, type ServiceLimits } from './limits';
 import type { Log, ResolvedOptions } from './options';
 import type { ServiceContext } from './routes/context';
 import { openStore } from './store/store';
@@ -34,12 +34,15 @@ export async function runService(
   log: Log,
   onLost: (reason: string) => void,
 ): Promise<RunningService> {
-  const limits = serviceLimits(options);
+  const limitsUnder = (maxBytes: number): ServiceLimits =>
+    serviceLimits({ limits: options.limits, maxBytes });
+  const fileBytes = (maxBytes: number): number => limitsUnder(maxBytes).dataset_max_size_bytes;
   const own: { service?: RunningService } = {};
-  const store = await openStore(options, limits.dataset_max_size_bytes, log, (reason) => {
+  const store = await openStore(options, fileBytes, log, (reason) => {
     log('warn', `The service lost its folder ${options.dataDir} (${reason}) and closes.`);
     void own.service?.close().finally(() => onLost(reason));
   });
+  const limits = limitsUnder(store.maxBytes);
   const fitPool = new WorkerPool({
     name: 'fit',
     script: path.join(__dirname, 'work', 'fit-worker.js'),
@@ -82,7 +85,10 @@ export async function runService(
   server.on('request', serve);
   // The answer to "Expect: 100-continue" waits until the request is known to be welcome.
   server.on('checkContinue', serve);
-  const sweeper = setInterval(() => store.uploads.sweep(), SWEEP_MS);
+  const sweeper = setInterval(() => {
+    store.uploads.sweep();
+    store.trim().catch((error: unknown) => log('warn', `Old test sets stay: ${(error as Error).message}`));
+  }, SWEEP_MS);
   sweeper.unref();
   const closeParts = async (): Promise<void> => {
     clearInterval(sweeper);

@@ -6,11 +6,9 @@ import type { ResolvedOptions, Log } from '../options';
 import { readJsonFile, writeFileAtomic } from './atomic-file';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
 import { type FolderLock, lockFolder } from './folder-lock';
-import { Shelf, type Shelved } from './shelf';
+import { bytesOf, defaultMaxBytes, Retention } from './retention';
+import { Shelf } from './shelf';
 import { fileName, Uploads } from './uploads';
-
-/** Test sets are small and many; beyond this number the oldest go, whatever their size. */
-const MAX_TEST_UPLOADS = 2_000;
 
 export const MODEL_FILE = 'model.bin';
 
@@ -22,7 +20,9 @@ export interface Store {
   secret: Buffer;
   /** Folder for files that live as long as one request; emptied at every start. */
   temporary: string;
-  /** Drops the oldest things until all fits under the size cap. */
+  /** The size cap: as given, or by the free disk. */
+  maxBytes: number;
+  /** Drops what is beyond the bounds of size, number and age. */
   trim(): Promise<void>;
   /** Bytes on disk. */
   bytes(): number;
@@ -32,12 +32,13 @@ export interface Store {
 /**
  * Opens the folder, making it where it is missing.
  *
+ * @param maxFileBytes how large a file may be under a size cap
  * @param onLost called when another process took the folder over
  * @throws ServiceError `storage.failed`: not a writable folder, or held by another process
  */
 export async function openStore(
   options: Pick<ResolvedOptions, 'dataDir' | 'maxBytes'>,
-  maxFileBytes: number,
+  maxFileBytes: (maxBytes: number) => number,
   log: Log,
   onLost: (reason: string) => void,
 ): Promise<Store> {
@@ -66,7 +67,11 @@ export async function openStore(
     await uploadShelf.load();
     await models.load();
     const secret = await readSecret(path.join(dataDir, 'secret.json'), log);
-    const uploads = new Uploads(uploadShelf, maxFileBytes);
+    const bytes = (): number => bytesOf(uploadShelf) + bytesOf(models);
+    const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, bytes()));
+    const retention = new Retention({ maxBytes }, uploadShelf, models, log);
+    await retention.trim();
+    const uploads = new Uploads(uploadShelf, maxFileBytes(maxBytes));
     const held = lock;
     return {
       uploads,
@@ -74,8 +79,9 @@ export async function openStore(
       models,
       secret,
       temporary,
-      trim: () => trim(options.maxBytes, uploadShelf, models, log),
-      bytes: () => bytesOf(uploadShelf) + bytesOf(models),
+      maxBytes,
+      trim: () => retention.trim(),
+      bytes,
       close: () => held.release(),
     };
   } catch (error) {
@@ -106,45 +112,4 @@ async function readSecret(file: string, log: Log): Promise<Buffer> {
   const secret = randomBytes(32);
   await writeFileAtomic(file, JSON.stringify({ secret: secret.toString('hex') }), true);
   return secret;
-}
-
-function bytesOf(shelf: Shelf<UploadEntry> | Shelf<ModelEntry>): number {
-  let total = 0;
-  for (const item of shelf.items.values()) total += item.bytes;
-  return total;
-}
-
-/**
- * Test sets go before train sets and those before models, since each is dearer to bring back than the one
- * before; among equals the one unused for longest goes first. What is being read stays.
- */
-async function trim(
-  maxBytes: number,
-  uploads: Shelf<UploadEntry>,
-  models: Shelf<ModelEntry>,
-  log: Log,
-): Promise<void> {
-  let total = bytesOf(uploads) + bytesOf(models);
-  const all = [...uploads.items.values()];
-  const tests = all.filter((item) => item.entry.set === 'test');
-  // Some more at once, so that a stream of small test sets doesn't sort them all each time.
-  let surplusTests = tests.length > MAX_TEST_UPLOADS ? tests.length - MAX_TEST_UPLOADS * 0.9 : 0;
-  if (surplusTests <= 0 && total <= maxBytes) return;
-  const trains = all.filter((item) => item.entry.set === 'train');
-  for (const item of [...oldestFirst(tests), ...oldestFirst(trains)]) {
-    if (total <= maxBytes && surplusTests <= 0) return;
-    surplusTests -= 1;
-    total -= item.bytes;
-    await uploads.drop(item.entry.id);
-  }
-  for (const item of oldestFirst([...models.items.values()])) {
-    if (total <= maxBytes) return;
-    total -= item.bytes;
-    log('warn', `Dropped the fitted train set ${item.entry.id} to stay under ${maxBytes} bytes.`);
-    await models.drop(item.entry.id);
-  }
-}
-
-function oldestFirst<E>(items: Shelved<E>[]): Shelved<E>[] {
-  return items.filter((item) => item.pins === 0).sort((a, b) => a.lastUsedAt - b.lastUsedAt);
 }

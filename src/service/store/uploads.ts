@@ -56,7 +56,9 @@ export class Uploads {
     const found = id === undefined ? undefined : this.shelf.items.get(id);
     if (found === undefined) return undefined;
     const { x, y } = found.entry;
-    return sameSize(request.x, x) && (request.y === undefined || sameSize(request.y, y)) ? id : undefined;
+    const same = sameSize(request.x, x) && (request.y === undefined || sameSize(request.y, y));
+    // It counts as a use: who is told the id reads it next.
+    return same ? this.shelf.use(found.entry.id)?.entry.id : undefined;
   }
 
   /** Makes place for a new upload. Its bytes come through `receive`. */

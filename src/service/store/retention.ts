@@ -1,0 +1,108 @@
+import { statfs } from 'node:fs/promises';
+import type { Log } from '../options';
+import type { ModelEntry, UploadEntry } from './entries';
+import type { Shelf, Shelved } from './shelf';
+
+/** Test sets are small and many; beyond this number the oldest go, whatever their size. */
+const MAX_TEST_UPLOADS = 2_000;
+/** A test set is wanted for the predict that follows its upload, and for the same rows soon again. */
+const TEST_IDLE_MS = 3_600_000;
+const DEFAULT_MAX_BYTES = 20e9;
+
+export interface Bounds {
+  maxBytes: number;
+  /** Default 2,000. */
+  maxTests?: number;
+  /** Milliseconds after its last use when a test set goes. Default one hour. */
+  testIdleMs?: number;
+}
+
+/**
+ * Drops what is beyond the bounds. Test sets go before train sets and those before models, since each is dearer
+ * to bring back than the one before; among equals the one unused for longest goes first. What is being read
+ * stays. Test sets are bounded in number and age too: a stream of single rows makes one each.
+ */
+export class Retention {
+  private running: Promise<void> | undefined;
+  private again = false;
+
+  constructor(
+    private readonly bounds: Bounds,
+    private readonly uploads: Shelf<UploadEntry>,
+    private readonly models: Shelf<ModelEntry>,
+    private readonly log: Log,
+  ) {}
+
+  /** One pass at a time, so that two of them don't both drop what is too much. */
+  trim(): Promise<void> {
+    if (this.running !== undefined) {
+      this.again = true;
+      return this.running;
+    }
+    this.running = this.run().finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  private async run(): Promise<void> {
+    do {
+      this.again = false;
+      await this.pass(Date.now());
+    } while (this.again);
+  }
+
+  private async pass(now: number): Promise<void> {
+    const { maxBytes, maxTests = MAX_TEST_UPLOADS, testIdleMs = TEST_IDLE_MS } = this.bounds;
+    const all = [...this.uploads.items.values()];
+    const tests = oldestFirst(all.filter((item) => item.entry.set === 'test'));
+    let total = bytesOf(this.uploads) + bytesOf(this.models);
+    // Some more at once, so that a stream of small test sets doesn't come here with each of them.
+    let surplus = tests.length > maxTests ? tests.length - Math.floor(maxTests * 0.9) : 0;
+    for (const item of tests) {
+      const aged = now - item.lastUsedAt > testIdleMs;
+      if (!aged && surplus <= 0 && total <= maxBytes) break;
+      if (item.pins > 0) continue;
+      surplus -= 1;
+      total -= item.bytes;
+      await this.uploads.drop(item.entry.id);
+    }
+    if (total <= maxBytes) return;
+    for (const item of oldestFirst(all.filter((item) => item.entry.set === 'train'))) {
+      if (total <= maxBytes) return;
+      if (item.pins > 0) continue;
+      total -= item.bytes;
+      await this.uploads.drop(item.entry.id);
+    }
+    for (const item of oldestFirst([...this.models.items.values()])) {
+      if (total <= maxBytes) return;
+      if (item.pins > 0) continue;
+      total -= item.bytes;
+      this.log('warn', `Dropped the fitted train set ${item.entry.id} to stay under ${maxBytes} bytes.`);
+      await this.models.drop(item.entry.id);
+    }
+  }
+}
+
+/** Bytes on disk of all items of a shelf. */
+export function bytesOf(shelf: Shelf<UploadEntry> | Shelf<ModelEntry>): number {
+  let total = 0;
+  for (const item of shelf.items.values()) total += item.bytes;
+  return total;
+}
+
+/**
+ * The size cap where none is given: 20 GB, or half of the disk space that is free or taken by the service itself
+ * already, where that is less. What is there already always fits, so a full disk never costs a model.
+ */
+export async function defaultMaxBytes(folder: string, stored: number): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return capFor(bavail * bsize, stored);
+}
+
+/** @internal */
+export function capFor(free: number, stored: number): number {
+  return Math.max(stored, Math.min(DEFAULT_MAX_BYTES, Math.floor((free + stored) / 2)));
+}
+
+function oldestFirst<E>(items: Shelved<E>[]): Shelved<E>[] {
+  return items.sort((a, b) => a.lastUsedAt - b.lastUsedAt);
+}

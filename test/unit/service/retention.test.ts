@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { isModelEntry, type ModelEntry, type UploadEntry } from '../../../dist/src/service/store/entries';
+import { capFor, type Bounds, Retention } from '../../../dist/src/service/store/retention';
+import { Shelf, type Shelved } from '../../../dist/src/service/store/shelf';
+import { openStore, type Store } from '../../../dist/src/service/store/store';
+
+const HOUR = 3_600_000;
+
+describe('Retention', () => {
+  let root: string;
+  let store: Store;
+  const open = (maxBytes?: number): Promise<Store> =>
+    openStore(
+      { dataDir: root, ...(maxBytes !== undefined && { maxBytes }) },
+      () => 1e6,
+      () => undefined,
+      () => undefined,
+    );
+  beforeEach(async () => {
+    root = await mkdtemp(path.join(os.tmpdir(), 'tabular-retention-'));
+    store = await open();
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  let made = 0;
+  /** A complete upload of 10 bytes, last used so many milliseconds ago. */
+  const put = async (set: 'train' | 'test', ago = 0): Promise<Shelved<UploadEntry>> => {
+    const id = `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`;
+    const folder = store.uploadShelf.makeFolder(id);
+    const part = { format: 'csv' as const, chunks: 1, arrived: { bytes: 5, crc: 'AAAAAA==' } };
+    await writeFile(path.join(folder, 'x.csv'), '12345');
+    if (set === 'train') await writeFile(path.join(folder, 'y.csv'), '12345');
+    const entry: UploadEntry =
+      set === 'train'
+        ? { version: 1, id, set, createdAt: 0, x: part, y: part }
+        : { version: 1, id, set, createdAt: 0, x: part, fittedId: 'model' };
+    const item = await store.uploadShelf.put(entry, folder, false);
+    item.lastUsedAt -= ago;
+    const then = new Date(item.lastUsedAt);
+    await utimes(path.join(folder, 'upload.json'), then, then);
+    return item;
+  };
+  const trim = (bounds: Partial<Bounds>): Promise<void> =>
+    new Retention({ maxBytes: 1e9, ...bounds }, store.uploadShelf, store.models, () => undefined).trim();
+  const left = async (): Promise<string[]> => (await readdir(path.join(root, 'uploads'))).sort();
+  const ids = (...items: Shelved<UploadEntry>[]): string[] => items.map(({ entry }) => entry.id).sort();
+
+  it('drops test sets an hour after their last use, train sets never for their age', async () => {
+    const train = await put('train', 100 * HOUR);
+    await put('test', HOUR + 5000);
+    const young = await put('test', HOUR - 60_000);
+    await trim({});
+    assert.deepEqual(await left(), ids(train, young));
+  });
+
+  it('keeps the newest of more test sets than the bound, counted by their last use', async () => {
+    const train = await put('train', 5 * HOUR);
+    const tests = [];
+    for (let i = 0; i < 11; i++) tests.push(await put('test', 11_000 - i * 1000));
+    store.uploadShelf.use(tests[0]!.entry.id);
+    await trim({ maxTests: 10 });
+    // Down to nine tenths, and the one that was used again is the newest.
+    assert.deepEqual(await left(), ids(train, tests[0]!, ...tests.slice(3)));
+  });
+
+  it('never drops what a predict reads, also one that began while it was at work', async () => {
+    const read = await put('test', 3 * HOUR);
+    const readLater = await put('test', 2 * HOUR);
+    const gone = await put('test', 2.5 * HOUR);
+    read.pins = 1;
+    const working = trim({ maxBytes: 0 });
+    readLater.pins = 1;
+    await working;
+    assert.deepEqual(await left(), ids(read, readLater));
+    assert.equal(store.uploadShelf.items.has(gone.entry.id), false);
+  });
+
+  it('does not drop twice what is too much when asked twice at once', async () => {
+    const tests = [];
+    for (let i = 0; i < 20; i++) tests.push(await put('test', 20_000 - i * 1000));
+    const retention = new Retention({ maxBytes: 100 }, store.uploadShelf, store.models, () => undefined);
+    await put('test');
+    await Promise.all([retention.trim(), retention.trim(), retention.trim()]);
+    assert.equal((await left()).length, 20, '20 × 5 bytes fit under 100');
+  });
+
+  it('clears aged test sets at a start, by the time noted on disk', async () => {
+    await put('test', 2 * HOUR);
+    const young = await put('test', 60_000);
+    const train = await put('train', 2 * HOUR);
+    await store.close();
+    store = await open();
+    assert.deepEqual(await left(), ids(young, train));
+    assert.equal(store.uploads.get(young.entry.id, 'test').entry.id, young.entry.id);
+  });
+
+  it('counts the answer to a duplicate as a use', async () => {
+    const known = await put('test', HOUR - 1000);
+    await store.close();
+    store = await open();
+    const before = store.uploadShelf.items.get(known.entry.id)!.lastUsedAt;
+    const x = { format: 'csv' as const, chunks: 1, announcedHash: 'AAAAAA==' };
+    assert.equal(store.uploads.findDuplicate({ set: 'test', fittedId: 'model', x }), known.entry.id);
+    assert.ok(store.uploadShelf.items.get(known.entry.id)!.lastUsedAt > before);
+  });
+
+  it('takes half of the free disk, up to 20 GB, and never less than what it holds', async () => {
+    assert.equal(capFor(100e9, 0), 20e9);
+    assert.equal(capFor(10e9, 0), 5e9);
+    assert.equal(capFor(6e9, 4e9), 5e9, 'a restart with 4 GB stored has the cap it had before');
+    assert.equal(capFor(0, 3e9), 3e9);
+    assert.ok(store.maxBytes > 0 && store.maxBytes <= 20e9);
+    await store.close();
+    store = await open(123);
+    assert.equal(store.maxBytes, 123);
+  });
+
+  it('drops models last', async () => {
+    const train = await put('train', HOUR);
+    const models = new Shelf<ModelEntry>({
+      root: path.join(root, 'models'),
+      index: 'model.json',
+      isEntry: isModelEntry,
+      filesOf: (entry) => [{ name: 'model.bin', bytes: entry.bytes }],
+      log: () => undefined,
+    });
+    const entry = { id: 'm', bytes: 8, createdAt: 0 } as ModelEntry;
+    await models.put(entry, models.makeFolder('m'), false);
+    const told: string[] = [];
+    const bound = (maxBytes: number): Promise<void> =>
+      new Retention({ maxBytes }, store.uploadShelf, models, (_, text) => told.push(text)).trim();
+    await bound(8);
+    assert.deepEqual([await left(), models.items.size, told], [[], 1, []], `${train.entry.id} went first`);
+    await bound(7);
+    assert.equal(models.items.size, 0);
+    assert.match(told.join(), /Dropped the fitted train set m/);
+  });
+});
