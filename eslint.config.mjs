@@ -101,7 +101,14 @@ export default ts.config(
     languageOptions: {
       sourceType: 'script',
       parserOptions: { ecmaFeatures: { globalReturn: true } },
-      globals: { msg: 'readonly', node: 'readonly', context: 'readonly', flow: 'readonly', RED: 'readonly' },
+      globals: {
+        msg: 'readonly',
+        env: 'readonly',
+        node: 'readonly',
+        context: 'readonly',
+        flow: 'readonly',
+        RED: 'readonly',
+      },
     },
   },
 );

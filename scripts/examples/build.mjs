@@ -4,6 +4,7 @@ import path from 'node:path';
 import { root } from '../lib/prepare.mjs';
 import { liveMachine } from './live-machine.mjs';
 import { firstSteps } from './first-steps.mjs';
+import { scaleOut } from './scale-out.mjs';
 import { postgresql } from './postgresql.mjs';
 
 const examples = {
@@ -11,6 +12,7 @@ const examples = {
   'Live machine': liveMachine(false),
   'Live machine with plots': liveMachine(true),
   'PostgreSQL in and out': postgresql(),
+  'Scale out over MQTT': scaleOut(),
 };
 
 mkdirSync(path.join(root, 'examples'), { recursive: true });

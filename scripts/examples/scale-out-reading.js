@@ -1,0 +1,1 @@
+return { key: msg.payload.key, payload: msg.payload.values, model: flow.get('card') };
