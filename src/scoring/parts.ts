@@ -18,11 +18,21 @@ export async function rowsPerTestSet(
   columns: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const set = await serviceLimits(context, target, signal);
   return Math.min(
-    maxTestRows(set, { trainRows: target.trainRows, columns, outputType: target.outputType }),
+    await rowsAllowed(context, target, columns, signal),
     maxAnswerRows(target.outputType, target.classes?.length ?? 0, target.quantiles?.length ?? 0),
   );
+}
+
+/** Rows of one test set that the service allows; Infinity where nothing binds. */
+async function rowsAllowed(
+  context: Context,
+  target: Target,
+  columns: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const set = await serviceLimits(context, target, signal);
+  return maxTestRows(set, { trainRows: target.trainRows, columns, outputType: target.outputType });
 }
 
 /** Scores a table in parts of at most the rows allowed, and joins what comes back, in order. */
@@ -33,12 +43,13 @@ export async function scoreInParts(
   batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
   options: ScoreOptions,
 ): Promise<Scored> {
-  const allowed = await rowsPerTestSet(context, target, columns.length, options.signal);
+  const first = await rowsPerTestSet(context, target, columns.length, options.signal);
+  const allowed = await rowsAllowed(context, target, columns.length, options.signal);
   const { controller, unlink } = linkedController(options.signal);
   const reader = new PartReader(batches);
   const results: PredictResult[] = [];
   const running = new Set<Promise<void>>();
-  let rowsPerPart = allowed;
+  let rowsPerPart = first;
   let failure: { error: unknown } | undefined;
   const note = (error: unknown): void => {
     failure ??= { error };
@@ -50,7 +61,7 @@ export async function scoreInParts(
       const score = scoreFile(context, target, file, { ...options, signal: controller.signal })
         .then((result) => {
           results[part] = result;
-          rowsPerPart = Math.min(allowed, rowsByWidth(result) ?? allowed);
+          rowsPerPart = Math.min(allowed, rowsByWidth(result) ?? first);
         }, note)
         .finally(() => file.dispose());
       const tracked: Promise<void> = score.catch(note).then(() => {

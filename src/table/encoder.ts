@@ -91,6 +91,10 @@ export class Job {
   }
 
   private checked(answer: Answer): Answer {
+    if (answer.kind === 'done') {
+      // There is nothing to come: who asks once more, as a caller that gives up may, must not wait for it.
+      this.failure = new ServiceError('internal', 'The work of the encoder thread is at its end.');
+    }
     if (answer.kind !== 'failed') {
       return answer;
     }
