@@ -127,4 +127,38 @@ describe('message sequences of the core nodes', () => {
     bench.send('bytes', { file: file(text('\n', 20_000)) });
     assert.deepEqual(await rowsFitted(), [20_000]);
   });
+
+  it('two files at once, by pieces and by lines, are kept apart', async () => {
+    bench.send('bytes', { file: file(text('\n', 20_000)) });
+    const other = path.join(bench.userDir, 'other.csv');
+    fs.writeFileSync(other, text('\n', 3000));
+    bench.send('lines', { file: other });
+    assert.deepEqual((await rowsFitted(2)).sort(), [20_000, 3000]);
+  });
+
+  it('sequences that come interleaved, with the count in the last part alone', async () => {
+    const rows = trainRows(40);
+    for (const index of rows.keys()) {
+      for (const [id, count] of [
+        ['a', 40],
+        ['b', 25],
+      ] as const) {
+        if (index < count) {
+          const parts = { id, index, ...(index === count - 1 && { count }) };
+          bench.send('fit', { payload: { ...rows[index], from: id }, parts });
+        }
+      }
+    }
+    assert.deepEqual((await rowsFitted(2)).sort(), [25, 40]);
+    for (const { model } of bench.out('fit').all) {
+      const arrived = await service.rowsOf(model.train_set_upload_id as string);
+      assert.deepEqual(
+        arrived.map(({ id }) => id),
+        rows.slice(0, arrived.length).map(({ id }) => id),
+      );
+      assert.equal(new Set(arrived.map(({ from }) => from)).size, 1);
+    }
+    await bench.completed.first(65);
+    assert.equal(bench.completed.all.length, 65);
+  });
 });

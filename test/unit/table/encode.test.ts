@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { ParquetReader } from 'parquetjs-lite';
 import {
@@ -14,7 +16,7 @@ import {
   readRows,
   type Column,
 } from '../../../dist/src/table';
-import { bytesOf, readByHyparquet } from './helpers';
+import { bytesOf, readByDuckdb, readByHyparquet, withFolder } from './helpers';
 
 const NAMES = [
   '__proto__',
@@ -66,26 +68,30 @@ function stored(cell: unknown, type: Column['type']): unknown {
 describe('Parquet', () => {
   after(() => closeEncoder());
 
-  it('any table comes back equal through an independent reader', async () => {
-    await fc.assert(
-      fc.asyncProperty(table, async ([columns, rows]) => {
-        const matrix = [columns.map(({ name }) => name), ...rows];
-        const source = await openTable(matrix);
-        const file = await encodeBatches(columns, readBatches(source, columns));
-        const bytes = await bytesOf(file);
-        assert.equal(file.rows, rows.length);
-        assert.equal(file.bytes, bytes.length);
-        assert.equal(file.hash, crc32cToBase64(crc32c(bytes)));
-        const back = await readByHyparquet(bytes);
-        assert.deepEqual(back.names, matrix[0]);
-        assert.deepEqual(
-          back.rows,
-          rows.map((row) => row.map((cell, i) => stored(cell, columns[i]!.type))),
-        );
-      }),
-      { numRuns: 60 },
-    );
-  }).timeout(60_000);
+  it('any table comes back equal through two independent readers', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'table.parquet');
+      await fc.assert(
+        fc.asyncProperty(table, async ([columns, rows]) => {
+          const matrix = [columns.map(({ name }) => name), ...rows];
+          const source = await openTable(matrix);
+          const file = await encodeBatches(columns, readBatches(source, columns));
+          const bytes = await bytesOf(file);
+          assert.equal(file.rows, rows.length);
+          assert.equal(file.bytes, bytes.length);
+          assert.equal(file.hash, crc32cToBase64(crc32c(bytes)));
+          await writeFile(path, bytes);
+          for (const back of [await readByHyparquet(bytes), await readByDuckdb(path)]) {
+            assert.deepEqual(back.names, matrix[0]);
+            assert.deepEqual(
+              back.rows,
+              rows.map((row) => row.map((cell, i) => stored(cell, columns[i]!.type))),
+            );
+          }
+        }),
+        { numRuns: 60 },
+      );
+    })).timeout(60_000);
 
   it('a table of 2,000 columns, and one of many row groups', async () => {
     const wide = [Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`c${i}`, i + 0.5]))];

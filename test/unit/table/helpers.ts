@@ -33,6 +33,43 @@ export async function readByHyparquet(bytes: Uint8Array): Promise<Decoded> {
   return { names, rows: rows.map((row) => row.map((cell) => cell ?? null)) };
 }
 
+/** Reads a Parquet file by DuckDB; whole numbers come as bigint, times as Date. */
+export async function readByDuckdb(file: string): Promise<Decoded> {
+  const { DuckDBInstance, DuckDBTimestampTZValue } = await import('@duckdb/node-api');
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  try {
+    // Bound, as a path may hold a quote.
+    const result = await connection.runAndReadAll('SELECT * FROM read_parquet($1)', [file]);
+    const { names } = await parquetNames(file, connection);
+    const rows = result
+      .getRows()
+      .map((row) =>
+        row.map((cell) =>
+          cell instanceof DuckDBTimestampTZValue ? new Date(Number(cell.micros / 1000n)) : cell,
+        ),
+      );
+    return { names, rows };
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+/** The names in the file: those of a result are changed where they differ in case only. */
+async function parquetNames(
+  file: string,
+  connection: { runAndReadAll(sql: string, values: string[]): Promise<{ getRows(): unknown[][] }> },
+): Promise<{ names: string[] }> {
+  const schema = await connection.runAndReadAll('SELECT name FROM parquet_schema($1)', [file]);
+  return {
+    names: schema
+      .getRows()
+      .slice(1)
+      .map(([name]) => String(name)),
+  };
+}
+
 /** Runs with a folder of its own, removed afterwards. */
 export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(path.join(tmpdir(), 'table-test-'));
