@@ -3,11 +3,21 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../lib/prepare.mjs';
 import { liveMachine } from './live-machine.mjs';
+import { batchFile } from './batch-file.mjs';
+import { costGuard } from './cost-guard.mjs';
+import { errorsByCode } from './errors-by-code.mjs';
 import { firstSteps } from './first-steps.mjs';
 import { scaleOut } from './scale-out.mjs';
+import { hostedService } from './hosted-service.mjs';
+import { limitsCheck } from './limits-check.mjs';
 import { postgresql } from './postgresql.mjs';
 
 const examples = {
+  'Batch scoring of a file': batchFile(),
+  'Cost guard': costGuard(),
+  'Handling errors by code': errorsByCode(),
+  'Hosted service': hostedService(),
+  'Limits check': limitsCheck(),
   'First steps': firstSteps(),
   'Live machine': liveMachine(false),
   'Live machine with plots': liveMachine(true),

@@ -7,9 +7,13 @@ export class Flow {
   #nodes = [];
   #label;
 
-  constructor(label, info) {
+  /** `env`: the flow's environment variables. */
+  constructor(label, info, env = []) {
     this.#label = label;
-    this.tab = this.#add({ type: 'tab', label, disabled: false, info }, `tab ${label}`).id;
+    this.tab = this.#add(
+      { type: 'tab', label, disabled: false, info, ...(env.length > 0 && { env }) },
+      `tab ${label}`,
+    ).id;
   }
 
   #add(node, key) {

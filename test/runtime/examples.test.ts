@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { type FlowNode, type RealNodeRed, root, startNodeRed, waitFor } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
 import { startPostgres } from '../helpers/postgres';
+import { startStrictService } from '../helpers/strict-service';
 
 function example(name: string): FlowNode[] {
   return JSON.parse(fs.readFileSync(path.join(root, 'examples', `${name}.json`), 'utf8')) as FlowNode[];
@@ -25,12 +27,16 @@ describe('every example, imported and deployed', function () {
   async function start(
     name: string,
     change: (flow: FlowNode[]) => void = () => undefined,
+    env: NodeJS.ProcessEnv = {},
   ): Promise<{ red: RealNodeRed; flow: FlowNode[] }> {
     tested.add(`${name}.json`);
     const flow = example(name);
     change(flow);
+    // Credentials come by a deploy: in the file of the flows Node-RED does not look for them.
+    const byDeploy = flow.some(({ credentials }) => credentials !== undefined);
     red = await startNodeRed({
-      flows: flow,
+      flows: byDeploy ? [] : flow,
+      env,
       link: {
         'node-red-contrib-tabular-prediction': installedPackage(),
         '@flowfuse/node-red-dashboard': path.join(root, 'node_modules', '@flowfuse', 'node-red-dashboard'),
@@ -41,6 +47,7 @@ describe('every example, imported and deployed', function () {
         ),
       },
     });
+    if (byDeploy) await red.deploy(flow);
     return { red, flow };
   }
 
@@ -71,6 +78,156 @@ describe('every example, imported and deployed', function () {
       ],
     );
     for (const { ripe_probabilities: p } of rows) assert.ok(Math.abs(p.yes! + p.no! - 1) < 1e-6);
+  });
+
+  it('Batch scoring of a file: every row of one file is in the other, with its prediction', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-batch-'));
+    try {
+      const { red, flow } = await start('Batch scoring of a file', (nodes) => {
+        const tab = nodes.find(({ type }) => type === 'tab') as FlowNode & { env: { value: string }[] };
+        tab.env[0]!.value = path.join(folder, 'made');
+      });
+      await red.inject(find(flow, 'inject', 'Make files'));
+      await red.shown(find(flow, 'debug', 'file made'), 2);
+      await red.inject(find(flow, 'inject', 'Train'));
+      const [trained] = await red.shown(find(flow, 'debug', 'model card'), 1, 60_000);
+      const card = trained!.msg as { rows: number; columns: { name: string }[] };
+      assert.equal(card.rows, 400);
+      assert.deepEqual(
+        card.columns.map(({ name }) => name),
+        ['press', 'mould_c', 'pressure_bar', 'operator'],
+      );
+      await red.inject(find(flow, 'inject', 'Score'));
+      await red.shown(find(flow, 'debug', 'scored file'));
+      const [header, ...lines] = fs
+        .readFileSync(path.join(folder, 'made', 'scored.csv'), 'utf8')
+        .trim()
+        .split(/\r?\n/);
+      assert.equal(header, 'part,press,mould_c,pressure_bar,operator,defect');
+      assert.deepEqual(
+        lines.map((line) => Number(line.split(',')[0])),
+        Array.from({ length: 100 }, (_, i) => 400 + i),
+      );
+      const right = lines.filter((line) => {
+        const [, press, mould, pressure, , defect] = line.split(',');
+        return (Number(mould) > (press === 'C' ? 80 : 90) || Number(pressure) < 93) === (defect === 'yes');
+      });
+      assert.ok(right.length >= 90, `${right.length} of 100 are right`);
+    } finally {
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('Hosted service: limits, a fit, a cost and predictions of the service that variables name', async () => {
+    const service = await startStrictService();
+    try {
+      const { red, flow } = await start('Hosted service', undefined, {
+        TABULAR_URL: service.url,
+        TABULAR_TOKEN: service.token,
+      });
+      await red.inject(find(flow, 'inject', 'Limits'));
+      const [limits] = await red.shown(find(flow, 'debug', 'what the service takes'));
+      assert.ok((limits!.msg as { max_model_limit: object }).max_model_limit);
+      await red.inject(find(flow, 'inject', 'Train'));
+      const [trained] = await red.shown(find(flow, 'debug', 'model card'));
+      assert.equal((trained!.msg as { rows: number }).rows, 60);
+      await red.inject(find(flow, 'inject', 'Predict'));
+      const [scored] = await red.shown(find(flow, 'debug', 'rows with their prediction'));
+      const rows = scored!.msg as { id: number; price: Record<string, number> }[];
+      const wanted = service.predictionFor([60, 61, 62, 63], 'quantiles', {
+        quantiles: [0.1, 0.5, 0.9],
+      }) as number[][];
+      rows.forEach(({ id, price }, i) => {
+        assert.equal(id, 60 + i);
+        assert.deepEqual(Object.values(price), [wanted[0]![i], wanted[1]![i], wanted[2]![i]]);
+      });
+      const [cost] = await red.shown(find(flow, 'debug', 'cost in tokens'));
+      assert.ok(Number(cost!.msg) > 0);
+      assert.deepEqual(service.breaches, []);
+      assert.ok(!JSON.stringify(red.debug).includes(service.token));
+      assert.ok(!red.log().includes(service.token));
+      await red.stop();
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('Cost guard: what is free goes through', async () => {
+    const { red, flow } = await start('Cost guard');
+    await red.inject(find(flow, 'inject', 'Train'));
+    await red.shown(find(flow, 'debug', 'model card'), 1, 60_000);
+    await red.inject(find(flow, 'inject', 'Score'));
+    for (const name of ['scored', 'scored too']) {
+      const [scored] = await red.shown(find(flow, 'debug', name));
+      const rows = scored!.msg as { weight: number }[];
+      assert.equal(rows.length, 40);
+      assert.ok(rows.every(({ weight }) => Number.isFinite(weight)));
+    }
+    assert.ok(!red.debug.some(({ id }) => id === find(flow, 'debug', 'too dear')));
+  });
+
+  it('Cost guard: what is too dear is not sent, at either guard', async () => {
+    const service = await startStrictService();
+    try {
+      const { red, flow } = await start('Cost guard', (nodes) => {
+        const config = nodes.find(({ type }) => type === 'tabular-config')!;
+        Object.assign(config, {
+          service: 'hosted',
+          baseUrl: service.url,
+          credentials: { token: service.token },
+        });
+        const score = nodes.find(({ name }) => name === 'Score')!;
+        score.payload = JSON.stringify(
+          Array.from({ length: 200 }, (_, id) => ({ id, size: 1, colour: 'red' })),
+        );
+      });
+      await red.inject(find(flow, 'inject', 'Train'));
+      await red.shown(find(flow, 'debug', 'model card'));
+      await red.inject(find(flow, 'inject', 'Score'));
+      const [dear] = await red.shown(find(flow, 'debug', 'too dear'));
+      assert.ok(Number(dear!.msg) > 100);
+      const [error] = await red.shown(find(flow, 'debug', 'error'));
+      assert.equal((error!.msg as { code: string }).code, 'cost.exceeded');
+      assert.ok(!service.requests.some(({ route }) => route === 'predict'));
+      assert.deepEqual(service.breaches, []);
+      await red.stop();
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('Limits check: a small table is learned from, a wide one leaves by the second output', async () => {
+    const { red, flow } = await start('Limits check');
+    await red.inject(find(flow, 'inject', 'Wide table'));
+    const [beyond] = await red.shown(find(flow, 'debug', 'beyond the limits'));
+    const [limit] = beyond!.msg as { limit: string; value: number; max: number }[];
+    assert.equal(limit!.limit, 'max_cols');
+    assert.ok(limit!.value >= 2499 && limit!.value > limit!.max);
+    await red.inject(find(flow, 'inject', 'Small table'));
+    const cards = await red.shown(find(flow, 'debug', 'model card'), 1, 60_000);
+    assert.equal((cards[0]!.msg as { columns: unknown[] }).columns.length, 3);
+    assert.ok(!red.debug.some(({ id }) => id === find(flow, 'debug', 'error')));
+  });
+
+  it('Handling errors by code: each error goes where its code belongs', async () => {
+    const { red, flow } = await start('Handling errors by code');
+    const press = (name: string) => red.inject(find(flow, 'inject', name));
+    const code = async (place: string, count: number) => {
+      const shown = await red.shown(find(flow, 'debug', place), count);
+      return (shown[count - 1]!.msg as { code: string; message: string }).code;
+    };
+    await press('Before training');
+    assert.equal(await code('fit a model first', 1), 'model.unknown');
+    await press('Train');
+    await red.shown(find(flow, 'debug', 'model card'), 1, 60_000);
+    await press('A column is missing');
+    assert.equal(await code('wrong data', 1), 'columns.missing');
+    await press('A wrong value');
+    assert.equal(await code('wrong data', 2), 'table.invalid');
+    await press('A good row');
+    const [scored] = await red.shown(find(flow, 'debug', 'scored'));
+    assert.equal((scored!.msg as { warm: string }).warm, 'yes');
+    assert.ok(!red.debug.some(({ id }) => id === find(flow, 'debug', 'tell somebody')));
   });
 
   for (const name of ['Live machine', 'Live machine with plots']) {

@@ -1,0 +1,87 @@
+import { Flow, NODE_DEFAULTS, source } from './flow.mjs';
+
+const INFO = `# Batch scoring of a file
+
+*Make files* writes two CSV files, *Train* learns from the first, *Score* predicts every row of the second and writes the rows with their prediction to a third.
+
+The nodes **fit** and **predict** read the files by themselves (*Input: A file on disk*), so a train set may be larger than the memory. Parquet and Arrow files work as well.
+
+The files stand in the folder that the flow's environment variable \`FOLDER\` names (double-click the tab), below the folder in which Node-RED was started.`;
+
+/** A CSV file through three buttons: made, learned from, scored into another file. */
+export function batchFile() {
+  const flow = new Flow('Batch scoring of a file', INFO, [
+    { name: 'FOLDER', value: 'tabular-example', type: 'str' },
+  ]);
+  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
+  const button = (name, row) => flow.node('inject', name, [0, row], { ...NODE_DEFAULTS.inject, props: [] });
+  const inFolder = (file) => `$env('FOLDER') & '/${file}'`;
+  const write = (name, place, filename, filenameType) =>
+    flow.node('file', name, place, {
+      filename,
+      filenameType,
+      appendNewline: false,
+      createDir: true,
+      overwriteFile: 'true',
+      encoding: 'utf8',
+    });
+  const shown = (name, place, complete) =>
+    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
+
+  flow.comment('Press the three buttons from top to bottom.', [0.3, 0]);
+  const make = button('Make files', 1);
+  const csv = flow.node('function', 'two CSV texts', [1, 1], {
+    ...NODE_DEFAULTS.function,
+    func: source('batch-files.js'),
+  });
+  const writeBoth = write('write', [2, 1], 'filename', 'msg');
+  const made = shown('file made', [3, 1], 'filename');
+
+  const train = button('Train', 2.5);
+  const fit = flow.node('tabular-fit', 'defect?', [1, 2.5], {
+    config: service,
+    source: 'file',
+    table: inFolder('known.csv'),
+    tableType: 'jsonata',
+    target: 'defect',
+    ignore: 'part',
+    task: 'auto',
+    model: 'defect',
+  });
+  const card = shown('model card', [3, 2.5], 'model');
+
+  const score = button('Score', 4);
+  const predict = flow.node('tabular-predict', 'defect?', [1, 4], {
+    config: service,
+    source: 'file',
+    table: inFolder('new.csv'),
+    tableType: 'jsonata',
+    model: 'defect',
+    outputType: 'preds',
+    property: 'defect',
+  });
+  const text = flow.node('csv', 'as CSV', [2, 4], {
+    sep: ',',
+    hdrin: '',
+    hdrout: 'all',
+    multi: 'one',
+    ret: '\\n',
+    temp: '',
+    skip: '0',
+    strings: true,
+    include_empty_strings: '',
+    include_null_values: '',
+    spec: 'rfc',
+  });
+  const writeScored = write('scored.csv', [3, 4], inFolder('scored.csv'), 'jsonata');
+  const written = shown('scored file', [4, 4], 'payload');
+
+  const caught = flow.node('catch', 'any error', [0, 5.5], { scope: null, uncaught: false });
+  const errors = shown('error', [1, 5.5], 'error');
+
+  flow.wire(make, csv, writeBoth, made);
+  flow.wire(train, fit, card);
+  flow.wire(score, predict, text, writeScored, written);
+  flow.wire(caught, errors);
+  return flow;
+}

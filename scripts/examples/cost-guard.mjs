@@ -1,0 +1,78 @@
+import { Flow, NODE_DEFAULTS } from './flow.mjs';
+
+const INFO = `# Cost guard
+
+Two ways to keep a metered service from costing more than you want:
+
+1. **cost** asks for the estimate, and a switch decides: up to 100 tokens go on, the rest is shown instead.
+2. **predict** has *Highest cost* under Advanced: a request over it is not sent, and ends with the error \`cost.exceeded\`, which a Catch node sees.
+
+The embedded service is free, so here everything goes through; choose *hosted* in the configuration node to see it bite.`;
+
+const ROWS = (count) =>
+  Array.from({ length: count }, (_, i) => ({ id: i, size: (i * 7) % 10, colour: ['red', 'blue'][i % 2] }));
+
+/** The cost node before a switch, and the predict node's own guard. */
+export function costGuard() {
+  const flow = new Flow('Cost guard', INFO);
+  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
+  const table = { config: service, table: 'payload', tableType: 'msg' };
+  const button = (name, row, rows) =>
+    flow.node('inject', name, [0, row], {
+      ...NODE_DEFAULTS.inject,
+      props: [{ p: 'payload' }],
+      payload: JSON.stringify(rows),
+      payloadType: 'json',
+    });
+  const shown = (name, place, complete) =>
+    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
+
+  flow.comment('Press Train first, then Score.', [0.2, 0]);
+  const train = button(
+    'Train',
+    1,
+    ROWS(60).map((row) => ({ ...row, weight: row.size * 3 + (row.colour === 'red' ? 1 : 0) })),
+  );
+  const fit = flow.node('tabular-fit', 'weight?', [1, 1], {
+    ...table,
+    target: 'weight',
+    task: 'regression',
+    model: 'weight',
+  });
+  const card = shown('model card', [4, 1], 'model');
+  const score = button('Score', 3, ROWS(40));
+  const cost = flow.node('tabular-cost', 'how much?', [1, 3], { ...table, operation: 'predict' });
+  const guard = flow.node('switch', 'up to 100 tokens?', [2, 3], {
+    property: 'estimated_cost',
+    propertyType: 'msg',
+    rules: [{ t: 'lte', v: '100', vt: 'num' }, { t: 'else' }],
+    checkall: 'false',
+    repair: false,
+    outputs: 2,
+  });
+  const predict = flow.node('tabular-predict', 'weight?', [3, 2.5], {
+    ...table,
+    model: 'weight',
+    property: 'weight',
+  });
+  const scored = shown('scored', [4, 2.5], 'payload');
+  const dear = shown('too dear', [4, 3.5], 'estimated_cost');
+  const guarded = flow.node('tabular-predict', 'weight, at most 100 tokens', [3, 5], {
+    ...table,
+    model: 'weight',
+    property: 'weight',
+    maxCost: 100,
+  });
+  const alsoScored = shown('scored too', [4, 5], 'payload');
+  const caught = flow.node('catch', 'any error', [0, 6.5], { scope: null, uncaught: false });
+  const errors = shown('error', [1, 6.5], 'error');
+  flow.wire(train, fit, card);
+  flow.wire(score, [cost, guarded]);
+  flow.wire(cost, guard);
+  flow.wireOutput(guard, 0, predict);
+  flow.wireOutput(guard, 1, dear);
+  flow.wire(predict, scored);
+  flow.wire(guarded, alsoScored);
+  flow.wire(caught, errors);
+  return flow;
+}

@@ -1,0 +1,88 @@
+import { Flow, NODE_DEFAULTS } from './flow.mjs';
+
+const INFO = `# Handling errors by code
+
+Every message that fails reaches the Catch node with \`msg.error.code\`, \`msg.error.message\` and \`msg.error.cause\`. A switch sends it where it belongs:
+
+* the data is wrong (\`columns.missing\`, \`table.*\`): set it aside, and look at it,
+* the service is away or busy (\`service.*\`, \`rate.limit.exceeded\`): try the same message again in half a minute,
+* there is no model (\`model.unknown\`): fit one first,
+* anything else: tell somebody.
+
+Press *Before training*: no model yet. Then *Train*, and the others. The README lists every code.`;
+
+const TRAINED = Array.from({ length: 60 }, (_, i) => ({
+  load: (i * 7) % 20,
+  room: ['north', 'south'][i % 2],
+  warm: (i * 7) % 20 > (i % 2 ? 8 : 12) ? 'yes' : 'no',
+}));
+
+/** A Catch node, a switch on the error's code, and what to do in each case. */
+export function errorsByCode() {
+  const flow = new Flow('Handling errors by code', INFO);
+  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
+  const table = { config: service, table: 'payload', tableType: 'msg' };
+  const button = (name, row, payload) =>
+    flow.node('inject', name, [0, row], {
+      ...NODE_DEFAULTS.inject,
+      props: [{ p: 'payload' }],
+      payload: JSON.stringify(payload),
+      payloadType: 'json',
+    });
+  const shown = (name, place, complete) =>
+    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
+
+  flow.comment('Press the buttons from top to bottom.', [0.2, 0]);
+  const early = button('Before training', 1, { load: 15, room: 'north' });
+  const train = button('Train', 2, TRAINED);
+  const good = button('A good row', 3, { load: 15, room: 'north' });
+  const lacking = button('A column is missing', 4, { load: 15 });
+  const wrong = button('A wrong value', 5, { load: 'heavy', room: 'north' });
+  const fit = flow.node('tabular-fit', 'warm?', [1.4, 2], { ...table, target: 'warm', model: 'warm room' });
+  const predict = flow.node('tabular-predict', 'warm?', [1.4, 3], {
+    ...table,
+    model: 'warm room',
+    property: 'warm',
+  });
+  const card = shown('model card', [2.7, 2], 'model');
+  const scored = shown('scored', [2.7, 3], 'payload');
+
+  const caught = flow.node('catch', 'any error', [0, 7.5], { scope: null, uncaught: false });
+  const code = (pattern) => ({ t: 'regex', v: pattern, vt: 'str', case: false });
+  const which = flow.node('switch', 'by code', [1.1, 7.5], {
+    property: 'error.code',
+    propertyType: 'msg',
+    rules: [
+      code('^(columns\\.missing|table\\.)'),
+      code('^(service\\.|rate\\.limit)'),
+      code('^model\\.unknown$'),
+      { t: 'else' },
+    ],
+    checkall: 'false',
+    repair: false,
+    outputs: 4,
+  });
+  const aside = shown('wrong data', [2.5, 6.5], 'error');
+  const again = flow.node('delay', 'in 30 s', [2.5, 7.2], {
+    pauseType: 'delay',
+    timeout: '30',
+    timeoutUnits: 'seconds',
+    rate: '1',
+    nbRateUnits: '1',
+    rateUnits: 'second',
+    randomFirst: '1',
+    randomLast: '5',
+    randomUnits: 'seconds',
+    drop: false,
+    allowrate: false,
+    outputs: 1,
+  });
+  const noModel = shown('fit a model first', [2.5, 7.9], 'error');
+  const other = shown('tell somebody', [2.5, 8.6], 'error');
+  flow.wire(train, fit, card);
+  flow.wire([early, good, lacking, wrong], predict, scored);
+  flow.wire(caught, which);
+  for (const [output, next] of [aside, again, noModel, other].entries()) flow.wireOutput(which, output, next);
+  flow.wire(again, predict);
+  return flow;
+}

@@ -1,0 +1,72 @@
+import { Flow, NODE_DEFAULTS } from './flow.mjs';
+
+const INFO = `# Hosted service
+
+The same nodes as with the embedded service; only the configuration node **Hosted service** differs. Either
+
+* open it, put in *Base URL* and *Token*, and press *Test connection*, or
+* start Node-RED with the environment variables \`TABULAR_URL\` and \`TABULAR_TOKEN\`, which it names.
+
+*Limits* shows what the service takes, *Train* sends a table, *Predict* sends rows and shows how much the service would charge.`;
+
+const HOUSES = (count) =>
+  Array.from({ length: count }, (_, i) => {
+    const area = 45 + ((i * 31) % 140);
+    const storey = i % 7;
+    const heating = ['gas', 'heat pump', 'district'][i % 3];
+    const price = 1200 * area + 4000 * storey + (heating === 'heat pump' ? 15000 : 0);
+    return { id: i, area, storey, heating, price };
+  });
+
+/** Limits, fit, cost and predict of a hosted service that environment variables name. */
+export function hostedService() {
+  const flow = new Flow('Hosted service', INFO);
+  const service = flow.config('tabular-config', 'Hosted service', {
+    service: 'hosted',
+    baseUrl: '${TABULAR_URL}',
+    credentials: { token: '${TABULAR_TOKEN}' },
+  });
+  const table = { config: service, table: 'payload', tableType: 'msg' };
+  const button = (name, row, rows) =>
+    flow.node('inject', name, [0, row], {
+      ...NODE_DEFAULTS.inject,
+      props: rows ? [{ p: 'payload' }] : [],
+      ...(rows && { payload: JSON.stringify(rows), payloadType: 'json' }),
+    });
+  const shown = (name, place, complete) =>
+    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
+
+  flow.comment('First open "Hosted service" and press Test connection.', [0.5, 0]);
+  const ask = button('Limits', 1);
+  const limits = flow.node('tabular-limits', 'limits', [1, 1], { config: service, check: false });
+  const said = shown('what the service takes', [3, 1], 'limits');
+  const train = button('Train', 2.5, HOUSES(60));
+  const fit = flow.node('tabular-fit', 'price?', [1, 2.5], {
+    ...table,
+    target: 'price',
+    task: 'regression',
+    model: 'house price',
+  });
+  const card = shown('model card', [3, 2.5], 'model');
+  const fresh = HOUSES(64).slice(60);
+  for (const house of fresh) delete house.price;
+  const score = button('Predict', 4, fresh);
+  const cost = flow.node('tabular-cost', 'cost', [1, 4], { ...table, operation: 'predict' });
+  const predict = flow.node('tabular-predict', 'price?', [2, 4], {
+    ...table,
+    model: 'house price',
+    outputType: 'quantiles',
+    quantiles: '0.1,0.5,0.9',
+    property: 'price',
+  });
+  const scored = shown('rows with their prediction', [3, 4], 'payload');
+  const tokens = shown('cost in tokens', [2, 5], 'estimated_cost');
+  const caught = flow.node('catch', 'any error', [0, 6], { scope: null, uncaught: false });
+  const errors = shown('error', [1, 6], 'error');
+  flow.wire(ask, limits, said);
+  flow.wire(train, fit, card);
+  flow.wire(score, cost, [predict, tokens]);
+  flow.wire(predict, scored);
+  flow.wire(caught, errors);
+  return flow;
+}

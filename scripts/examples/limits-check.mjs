@@ -1,0 +1,46 @@
+import { Flow, NODE_DEFAULTS, source } from './flow.mjs';
+
+const INFO = `# Limits check
+
+**limits** with *Check a table against the limits* has two outputs: a table that the service takes leaves by the first, one beyond its limits by the second, with \`msg.limits_exceeded\`: which limit, how much it is and how much it may be. Nothing is sent for that but one question, whose answer is kept for an hour.
+
+*Small table* has 60 rows and 4 columns. *Wide table* has 2,500 columns, more than the embedded service takes.`;
+
+/** A table within the limits and one beyond them, each at its own output. */
+export function limitsCheck() {
+  const flow = new Flow('Limits check', INFO);
+  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
+  const table = { config: service, table: 'payload', tableType: 'msg' };
+  const button = (name, row, columns) =>
+    flow.node('inject', name, [0, row], {
+      ...NODE_DEFAULTS.inject,
+      props: [{ p: 'columns', v: String(columns), vt: 'num' }],
+    });
+  const shown = (name, place, complete) =>
+    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
+
+  flow.comment('Press either button.', [0.1, 0]);
+  const small = button('Small table', 1, 4);
+  const wide = button('Wide table', 2, 2500);
+  const made = flow.node('function', 'table', [1, 1.5], {
+    ...NODE_DEFAULTS.function,
+    func: source('limits-table.js'),
+  });
+  const check = flow.node('tabular-limits', 'takes it?', [2, 1.5], { ...table, check: true, set: 'train' });
+  const fit = flow.node('tabular-fit', 'sum?', [3, 1], {
+    ...table,
+    target: 'sum',
+    task: 'regression',
+    model: 'sum',
+  });
+  const card = shown('model card', [4, 1], 'model');
+  const beyond = shown('beyond the limits', [4, 2], 'limits_exceeded');
+  const caught = flow.node('catch', 'any error', [0, 3.5], { scope: null, uncaught: false });
+  const errors = shown('error', [1, 3.5], 'error');
+  flow.wire([small, wide], made, check);
+  flow.wireOutput(check, 0, fit);
+  flow.wireOutput(check, 1, beyond);
+  flow.wire(fit, card);
+  flow.wire(caught, errors);
+  return flow;
+}
