@@ -1,10 +1,13 @@
 /*
  * Objects → Parquet file + CRC32C, 1M rows × 21 mixed columns, beside parquetjs-lite, hyparquet-writer and
- * DuckDB's appender: node bench/tables.mjs [rows] [name,name]
+ * DuckDB's appender; a big Parquet file uploaded beside `curl -T` and `cp`; a train set from a big CSV file; the
+ * load time of the package: npm run bench -- tables [rows] [name,name]
  * Each runs in a process of its own, on the same rows; times, event-loop delay and peak RSS above the rows.
+ * BENCH_UPLOAD_GB (5) and BENCH_CSV_GB (1) set the sizes of the files, which are made in the temporary folder.
  */
 import { fork } from 'node:child_process';
 import { encoders } from './table/encoders.mjs';
+import { loadTimes, transfers } from './table/transfer.mjs';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
 const names = (process.argv[3] ?? 'ours,duckdb,hyparquet-writer,parquetjs-lite').split(',');
@@ -48,3 +51,9 @@ for (const name of names) {
   ];
   console.log(`| ${cells.join(' | ')} |`);
 }
+
+loadTimes();
+await transfers({
+  parquetBytes: Number(process.env.BENCH_UPLOAD_GB ?? 5) * 1e9,
+  csvBytes: Number(process.env.BENCH_CSV_GB ?? 1) * 1e9,
+});
