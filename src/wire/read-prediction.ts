@@ -155,9 +155,12 @@ function readFullQuantiles(raw: unknown, rows: number): number[][] {
 }
 
 function matrix(raw: unknown, path: string): number[][] {
-  return listOf(raw, path, Array.isArray, 'an array of numbers').map((row, i) =>
-    numbers(row, `${path}[${i}]`),
-  );
+  const rows = listOf(raw, path, Array.isArray, 'an array of numbers') as unknown[][];
+  const odd = rows.findIndex((row) => !row.every(isNumber));
+  if (odd >= 0) {
+    numbers(rows[odd], `${path}[${odd}]`);
+  }
+  return rows as number[][];
 }
 
 function numbers(raw: unknown, path: string): number[] {
