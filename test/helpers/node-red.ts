@@ -95,6 +95,9 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
     fs.mkdirSync(path.dirname(link), { recursive: true });
     if (!fs.existsSync(link)) fs.symlinkSync(folder, link, 'junction');
   }
+  // Without one of its own, a package.json further up would say how its scripts are read.
+  const manifest = path.join(userDir, 'package.json');
+  if (!fs.existsSync(manifest)) fs.writeFileSync(manifest, '{ "name": "user-folder", "private": true }');
   fs.writeFileSync(path.join(userDir, 'flows.json'), JSON.stringify(options.flows));
   fs.writeFileSync(
     path.join(userDir, 'settings.js'),

@@ -1,0 +1,34 @@
+/* npm run bench -- <name> [arguments]: builds, installs the peers of bench/ where they are needed, and measures. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const here = import.meta.dirname;
+const root = path.join(here, '..');
+
+const benches = {
+  tables: { file: 'tables.mjs', peers: true },
+  learner: { file: 'learner/learner.mjs', peers: true },
+  stream: { file: 'stream/stream.ts', peers: false },
+};
+
+const [name, ...args] = process.argv.slice(2);
+const bench = Object.hasOwn(benches, name ?? '') ? benches[name] : undefined;
+if (bench === undefined) {
+  console.error(`Usage: npm run bench -- <${Object.keys(benches).join('|')}> [arguments]`);
+  process.exit(1);
+}
+
+function run(command, parameters, options) {
+  const { status } = spawnSync(command, parameters, { stdio: 'inherit', ...options });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+run(process.execPath, [path.join(root, 'scripts', 'build.mjs')], { cwd: root });
+if (bench.peers && !existsSync(path.join(here, 'node_modules'))) {
+  run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here, shell: process.platform === 'win32' });
+}
+const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+run(process.execPath, ['--import', loader, path.join(here, bench.file), ...args], { cwd: root });
