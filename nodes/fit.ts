@@ -3,6 +3,7 @@ import { attach } from '../src/runtime/attach';
 import { forgetColumns } from '../src/runtime/columns-seen';
 import { fitRequest, type FitDef } from '../src/runtime/fit-request';
 import { hooks } from '../src/runtime/follow';
+import { showFitted } from '../src/runtime/fitted';
 import type { FlowNode } from '../src/runtime/node-red';
 import { tableCollector } from '../src/runtime/table-collector';
 import { useConfig } from '../src/runtime/use-config';
@@ -25,11 +26,7 @@ module.exports = function (RED: NodeAPI): void {
         delete msg.force_refit;
         msg.fitted_train_set_id = card.fitted_train_set_id;
         msg.model = card;
-        work.status.show(
-          'ready',
-          taskFound ? `fitted.${card.task}` : card.rows > 0 ? 'fitted.ready' : 'fitted.plain',
-          { rows: card.rows },
-        );
+        showFitted(work.status, card, taskFound);
         return msg;
       },
       settled: (msg) => tables.release(msg),

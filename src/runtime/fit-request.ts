@@ -19,6 +19,7 @@ export interface FitDef extends FlowNodeDef, CollectDef {
   thinkingEffort?: string;
   thinkingTimeout?: string | number;
   thinkingMetric?: string;
+  holdout?: string | number;
   forceRefit?: boolean;
 }
 
@@ -56,6 +57,7 @@ export async function fitRequest(
     systems: systems(def.systems),
     options: objectField(...candidates('Options', def.options, 'options', msg)),
     thinking: thinking(def, env),
+    holdout: numberField({ min: 0, max: 50 }, { place: 'The field Hold back', value: env(def.holdout) }),
   };
 }
 

@@ -10,6 +10,7 @@ import {
 import { ServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
 import type { Context } from './context';
+import { encodeKept, type Holdout, planHoldout } from './holdout';
 import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from './limits';
 import { autoTask, checkTarget } from './task';
 import type { Hooks, TableChoices, SetInput, Task, UploadCard } from './types';
@@ -19,6 +20,8 @@ export interface TrainSet {
   x: TableFile;
   y: TableFile;
   card: Omit<UploadCard, 'id' | 'reused'>;
+  /** The rows that the files leave out. */
+  holdout?: Holdout;
 }
 
 export interface TrainSetRequest extends TableChoices {
@@ -26,6 +29,8 @@ export interface TrainSetRequest extends TableChoices {
   target: string | undefined;
   task: 'auto' | Task;
   options: Record<string, unknown>;
+  /** Percent of the rows to keep back. */
+  holdout?: number;
 }
 
 /**
@@ -64,7 +69,11 @@ export async function prepareTrainSet(
   }
   const limits = await context.limits.forChecks(signal);
   demandWithinLimits(limits, profile, columns.length, task, request.options);
-  const { x, y } = await encodeTrainSet(source, profile, { target, format, signal });
+  const split = await splitOff(source, profile, { ...request, target, task }, hooks);
+  const { x, y } =
+    split === undefined
+      ? await encodeTrainSet(source, profile, { target, format, signal })
+      : await encodeKept(source, profile, target, split.mask, { format, signal });
   try {
     for (const file of [x, y]) {
       const excess = sizeExcess(limits, file.bytes);
@@ -86,7 +95,7 @@ export async function prepareTrainSet(
     card: {
       set: 'train',
       format: x.format,
-      rows: profile.rows,
+      rows: split?.holdout.kept ?? profile.rows,
       bytes: x.bytes + y.bytes,
       hash: `${x.hash},${y.hash}`,
       target,
@@ -94,7 +103,27 @@ export async function prepareTrainSet(
       ...(classes !== undefined && { classes }),
       task: auto,
     },
+    ...(split !== undefined && { holdout: split.holdout }),
   };
+}
+
+/** The rows to keep back, where that is asked for. */
+async function splitOff(
+  source: TableSource,
+  profile: TableProfile,
+  request: TrainSetRequest & { target: string; task: Task },
+  { signal, onWarning }: Hooks,
+): Promise<{ mask: Uint8Array; holdout: Holdout } | undefined> {
+  const { holdout: percent = 0, options, target, task } = request;
+  if (percent <= 0) {
+    return undefined;
+  }
+  const seed = typeof options.random_state === 'number' ? options.random_state : 0;
+  const split = await planHoldout(source, profile, { target, task, percent, seed, signal });
+  if (split === undefined) {
+    onWarning?.(`No row can be kept back: ${percent} % of ${profile.rows} rows is less than one.`);
+  }
+  return split;
 }
 
 /** Sends a train set and keeps its upload card. */

@@ -3,8 +3,10 @@ import { ServiceError, toServiceError } from '../wire/service-error';
 import type { System } from '../wire/types';
 import { cloneJson } from './clone-json';
 import type { Context } from './context';
+import { readReport } from './report';
+import { announceCost, scoreHoldout } from './score-holdout';
 import { prepareTrainSet, sendTrainSet, type TrainSet } from './train-set';
-import type { Hooks, Task, TrainRequest, TrainResult, UploadCard } from './types';
+import type { Hooks, ModelCard, Task, TrainRequest, TrainResult, UploadCard } from './types';
 
 /** Fits a model and puts its card under its name (DESIGN 6, fit). Announce the fit before, by `cards.beginFit`. */
 export async function train(
@@ -19,6 +21,11 @@ export async function train(
     const usable =
       given?.id === trainSetUploadId && Array.isArray(given.columns) && typeof given.hash === 'string';
     const upload = usable ? given : context.cards.upload(trainSetUploadId);
+    if ((request.holdout ?? 0) > 0) {
+      hooks.onWarning?.(
+        'No rows are kept back: the train set was uploaded before. Give the table to the fit node for that.',
+      );
+    }
     return fitUpload(context, request, upload ?? unknownUpload(trainSetUploadId), undefined, hooks, put);
   }
   if (request.table === undefined) {
@@ -73,8 +80,11 @@ async function fitUpload(
       return { card, reused: true, taskFound };
     }
   }
+  if (set?.holdout !== undefined) {
+    await announceCost(context, { columns: upload.columns, options }, set.holdout, hooks);
+  }
   const fitted = await sendAndFit(context, request, task, upload.id, set, hooks);
-  const card = {
+  const card: ModelCard = {
     name: request.model,
     fitted_train_set_id: fitted.fittedId,
     train_set_upload_id: fitted.uploadId,
@@ -86,10 +96,23 @@ async function fitUpload(
     options,
     service: context.key,
     fitted_at: new Date().toISOString(),
+    ...readReport(fitted.report),
   };
+  if (set?.holdout !== undefined) {
+    const scores = await scoreHoldout(context, card, set.holdout, hooks);
+    if (scores !== undefined) {
+      card.scores = scores;
+    }
+  }
   put(card, fingerprint);
   await context.cards.flush();
   return { card, reused: false, taskFound };
+}
+
+interface Fitted {
+  fittedId: string;
+  /** What the service tells of the fit, beyond the specification. */
+  report?: unknown;
 }
 
 /** Uploads where there is something to upload, fits; a reused upload id that fit refuses is given up, once. */
@@ -100,20 +123,20 @@ async function sendAndFit(
   uploadId: string | undefined,
   set: TrainSet | undefined,
   hooks: Hooks,
-): Promise<{ fittedId: string; uploadId: string }> {
+): Promise<Fitted & { uploadId: string }> {
   if (set === undefined) {
-    return { fittedId: await fit(context, request, task, uploadId!, hooks), uploadId: uploadId! };
+    return { ...(await fit(context, request, task, uploadId!, hooks)), uploadId: uploadId! };
   }
   const sent = await sendTrainSet(context, set, request, hooks);
   try {
-    return { fittedId: await fit(context, request, task, sent.id, hooks), uploadId: sent.id };
+    return { ...(await fit(context, request, task, sent.id, hooks)), uploadId: sent.id };
   } catch (thrown) {
     const { code } = toServiceError(thrown);
     if (!sent.reused || !(code === 'not_found' || code === 'validation.failed' || code === 'duplicate')) {
       throw thrown;
     }
     const anew = await sendTrainSet(context, set, { ...request, forceReupload: true }, hooks);
-    return { fittedId: await fit(context, request, task, anew.id, hooks), uploadId: anew.id };
+    return { ...(await fit(context, request, task, anew.id, hooks)), uploadId: anew.id };
   }
 }
 
@@ -123,7 +146,7 @@ async function fit(
   task: Task,
   uploadId: string,
   hooks: Hooks,
-): Promise<string> {
+): Promise<Fitted> {
   const client = await context.client();
   const { thinking, systems, options } = request;
   const began = performance.now();
@@ -147,7 +170,7 @@ async function fit(
       },
       { signal: hooks.signal },
     );
-    return answer.fitted_train_set_id;
+    return { fittedId: answer.fitted_train_set_id, report: answer.report };
   } finally {
     clearInterval(timer);
   }
@@ -162,7 +185,7 @@ function unknownUpload(id: string): UploadCard {
 function fingerprintOf(
   upload: Omit<UploadCard, 'id' | 'reused'>,
   task: Task,
-  { options, systems, thinking }: TrainRequest,
+  { options, systems, thinking, holdout = 0 }: TrainRequest,
 ): string {
   const parts = [
     upload.hash,
@@ -174,6 +197,8 @@ function fingerprintOf(
     sorted(options ?? {}),
     [...(systems ?? [])].sort(),
     sorted(thinking ?? {}),
+    // Left out where there is none: fingerprints on disk stay good.
+    ...(holdout > 0 ? [holdout] : []),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }

@@ -1,8 +1,12 @@
 import type { TableSource } from '../table/source';
 import type { Column, ColumnType, FileFormat, Label } from '../table/types';
 import type { OutputType, Task } from '../wire/types';
+import type { ColumnImportance } from './report';
+import type { ModelScores } from './scores';
 
 export type { OutputType, Task } from '../wire/types';
+export type { ColumnImportance } from './report';
+export type { ModelScores, Scores } from './scores';
 
 /** Where the rows are: a value of any form of DESIGN 5, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };
@@ -67,6 +71,10 @@ export interface ModelCard {
   service: string;
   /** ISO 8601. */
   fitted_at: string;
+  /** How good it is: on the rows kept back, else out-of-fold where the service tells. */
+  scores?: ModelScores;
+  /** What it rests on, where the service tells; at most 50 columns. */
+  importance?: ColumnImportance[];
 }
 
 export interface TableChoices {
@@ -96,6 +104,8 @@ export interface TrainRequest extends TableChoices {
   systems?: string[];
   /** The model configuration object (S 2.6). */
   options?: Record<string, unknown>;
+  /** Part of a table's rows, in percent, that is kept back from the fit and scored after it. Default 0. */
+  holdout?: number;
   thinking?: { effort?: string; timeoutSecs?: number; metric?: string };
   forceRefit?: boolean;
 }

@@ -26,6 +26,7 @@ export { crc32c, crc32cToBase64 } from './crc32c';
 export { encodeBatches, type EncodeOptions, encodeTrainSet } from './encode';
 export { closeEncoder, warmEncoder } from './encoder';
 export { openTable, type OpenOptions } from './open';
+export { pickRows } from './pick-rows';
 export type { ProfileOptions, TableProfile, TargetProfile } from './profile';
 export { readRows, setCell } from './read-rows';
 export { readTableFile, type TableContent } from './read-table-file';

@@ -129,6 +129,7 @@ describe('the dialogs, in Chromium', function () {
     await field('Thinking').selectOption('high');
     await field('Thinking time').fill('90');
     await field('Metric').fill('log_loss');
+    await field('Hold back').fill('20');
     await field('Fit again even if nothing changed').check();
     assert.equal(await field('Give up after').isVisible(), false);
     await field('Collect message sequences into one table').check();
@@ -153,6 +154,7 @@ describe('the dialogs, in Chromium', function () {
       thinkingEffort: 'high',
       thinkingTimeout: '90',
       thinkingMetric: 'log_loss',
+      holdout: '20',
       forceRefit: true,
       collect: true,
       collectTimeout: '30',

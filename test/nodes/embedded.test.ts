@@ -15,6 +15,8 @@ describe('all six nodes on the embedded service', () => {
         { id: 'upload', type: 'tabular-upload', set: 'test', model: 'm' },
         { id: 'predict', type: 'tabular-predict', model: 'm' },
         { id: 'quantiles', type: 'tabular-predict', model: 'n', outputType: 'quantiles' },
+        { id: 'fitHeld', type: 'tabular-fit', target: 'y', model: 'held', holdout: '25' },
+        { id: 'fitWrong', type: 'tabular-fit', target: 'y', model: 'wrong', holdout: '80' },
         { id: 'fitNumber', type: 'tabular-fit', target: 'z', task: 'regression', model: 'n' },
       ],
     });
@@ -38,6 +40,24 @@ describe('all six nodes on the embedded service', () => {
       assert.ok(Math.abs(Number(p.no) + Number(p.yes) - 1) < 1e-6);
     }
     assert.equal(msg?.metadata.test_set_num_rows, 7);
+  });
+
+  it('says how good a model is and what it rests on', async function () {
+    this.timeout(60_000);
+    const [fitted] = await bench.out('fit').first();
+    assert.equal(fitted?.model.scores.from, 'out-of-fold');
+    assert.equal(typeof fitted?.model.importance[0].permutation, 'number');
+    bench.send('fitHeld', { payload: trainRows(200) });
+    const [held] = await bench.out('fitHeld').first(1, 50_000);
+    assert.deepEqual(
+      [held?.model.scores.from, held?.model.scores.rows, held?.model.rows],
+      ['holdout', 50, 150],
+    );
+    bench.send('fitWrong', { payload: trainRows(20) });
+    const [caught] = await bench.caught.first();
+    assert.equal(caught?.error?.code, 'config.invalid');
+    assert.match(caught?.error?.message, /Hold back must be a number of at least 0 and at most 50/);
+    bench.caught.all.length = 0;
   });
 
   it('gives quantiles in order', async function () {

@@ -5,6 +5,7 @@ import {
   cellAt,
   joinBatches,
   openTable,
+  pickRows,
   readBatches,
   sliceBatch,
   type Column,
@@ -34,6 +35,24 @@ function rowsOf(batch: ColumnBatch): unknown[][] {
 }
 
 describe('Batches', () => {
+  it('can be read in part: the rows picked, as they are', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { minLength: 1, maxLength: 20 }),
+        fc.infiniteStream(fc.boolean()),
+        async (rows, coins) => {
+          const [batch] = await collect(readBatches(await openTable(rows), COLUMNS));
+          const picked = rows.flatMap((_, i) => (coins.next().value === true ? [i] : []));
+          const all = rowsOf(batch!);
+          assert.deepEqual(
+            rowsOf(pickRows(batch!, picked)),
+            picked.map((i) => all[i]),
+          );
+        },
+      ),
+    );
+  });
+
   it('can be cut and joined without a change', async () => {
     await fc.assert(
       fc.asyncProperty(

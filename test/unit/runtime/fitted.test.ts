@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { showFitted } from '../../../dist/src/runtime/fitted';
+import { StatusLine } from '../../../dist/src/runtime/status-line';
+import type { ModelCard, ModelScores } from '../../../dist/src/scoring';
+import { fakeNode, fakeRed } from './fake';
+
+describe('the status of a fit', () => {
+  const shown = (card: Partial<ModelCard>, taskFound: boolean): string => {
+    const node = fakeNode();
+    showFitted(
+      new StatusLine(node, fakeRed()),
+      { rows: 9, task: 'classification', ...card } as ModelCard,
+      taskFound,
+    );
+    return node.statuses[0]!.text!.replace(/^.*:status\./, '');
+  };
+  const scores = (own: Partial<ModelScores>): ModelScores => ({
+    from: 'holdout',
+    rows: 5,
+    baseline: { rows: 5 },
+    ...own,
+  });
+
+  it('shows how good the model is where that is known', () => {
+    assert.equal(shown({ scores: scores({ accuracy: 0.984 }) }, true), 'fitted.accuracy {"score":"0.98"}');
+    assert.equal(shown({ scores: scores({ r2: 0.7 }) }, false), 'fitted.r2 {"score":"0.70"}');
+    assert.equal(shown({ scores: scores({ r2: -1.234 }) }, false), 'fitted.r2 {"score":"-1.23"}');
+  });
+
+  it('never rounds up to a perfect score', () => {
+    assert.equal(shown({ scores: scores({ accuracy: 0.9996 }) }, true), 'fitted.accuracy {"score":"0.99"}');
+    assert.equal(shown({ scores: scores({ accuracy: 1 }) }, true), 'fitted.accuracy {"score":"1.00"}');
+  });
+
+  it('else the task that was found out, or the rows', () => {
+    assert.equal(shown({}, true), 'fitted.classification');
+    assert.equal(shown({ scores: scores({ rmse: 3 }), task: 'regression' }, true), 'fitted.regression');
+    assert.equal(shown({}, false), 'fitted.ready {"rows":9}');
+    assert.equal(shown({ rows: 0 }, false), 'fitted.plain');
+  });
+});

@@ -1,0 +1,198 @@
+import { strict as assert } from 'node:assert';
+import fc from 'fast-check';
+import { chooseHeld, MOST_HELD_ROWS } from '../../../dist/src/scoring/holdout-plan';
+import { readReport } from '../../../dist/src/scoring/report';
+import {
+  classificationScores,
+  LEVELS,
+  quantileOf,
+  regressionScores,
+  rocAuc,
+} from '../../../dist/src/scoring/scores';
+
+const near = (actual: number | undefined, expected: number): void =>
+  assert.ok(actual !== undefined && Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);
+
+describe('scores', () => {
+  it('accuracy, log-loss and ROC AUC of a worked example', async () => {
+    const probas = [0.9, 0.6, 0.4, 0.2].map((p) => [1 - p, p]);
+    const scores = await classificationScores(probas, [1, 0, 1, 0], 2);
+    assert.equal(scores.rows, 4);
+    near(scores.accuracy, 0.5);
+    near(scores.log_loss, -(Math.log(0.9) + Math.log(0.4) + Math.log(0.4) + Math.log(0.8)) / 4);
+    near(scores.roc_auc, 0.75);
+  });
+
+  it('of several classes: the mean area of each against the rest, classes without rows left out', async () => {
+    const probas = [
+      [0.8, 0.1, 0.1, 0],
+      [0.2, 0.6, 0.2, 0],
+      [0.5, 0.3, 0.2, 0],
+    ];
+    const scores = await classificationScores(probas, [0, 1, 2], 4);
+    // Class 0: 1; class 1: 1; class 2: its row ties with one and beats one: 0.75; class 3: none.
+    near(scores.roc_auc, (1 + 1 + 0.75) / 3);
+    near(scores.accuracy, 2 / 3);
+  });
+
+  it('one class, an unknown class, a probability of 0: finite', async () => {
+    const one = await classificationScores([[1], [1]], [0, 0], 1);
+    assert.deepEqual(one, { rows: 2, accuracy: 1, log_loss: 0 });
+    const unknown = await classificationScores([[0.5, 0.5]], [-1], 2);
+    near(unknown.log_loss, -Math.log(1e-15));
+    assert.equal(unknown.accuracy, 0);
+    near((await classificationScores([[1, 0]], [1], 2)).log_loss, -Math.log(1e-15));
+    assert.deepEqual(await classificationScores([], [], 2), { rows: 0 });
+  });
+
+  it('ROC AUC is the part of the pairs that are in order, ties half', () => {
+    const pair = fc.record({ score: fc.integer({ min: 0, max: 5 }), code: fc.constantFrom(0, 1) });
+    fc.assert(
+      fc.property(fc.array(pair, { maxLength: 30 }), (rows) => {
+        let pairs = 0;
+        let won = 0;
+        for (const a of rows) {
+          for (const b of rows) {
+            if (a.code === 1 && b.code === 0) {
+              pairs++;
+              won += a.score > b.score ? 1 : a.score === b.score ? 0.5 : 0;
+            }
+          }
+        }
+        const area = rocAuc(
+          Float64Array.from(rows, ({ score }) => score),
+          rows.map(({ code }) => code),
+          1,
+        );
+        if (pairs === 0) assert.equal(area, undefined);
+        else near(area, won / pairs);
+      }),
+    );
+  });
+
+  it('RMSE, MAE, R², pinball loss and coverage of a worked example', () => {
+    const actual = [0, 10];
+    const quantiles = LEVELS.map((level) => [level, level]);
+    const scores = regressionScores([1, 7], quantiles, actual);
+    near(scores.rmse, Math.sqrt((1 + 9) / 2));
+    near(scores.mae, 2);
+    near(scores.r2, 1 - 10 / 50);
+    const pinball = LEVELS.map((q) => (1 - q) * q + q * (10 - q)).reduce((a, b) => a + b) / 18;
+    near(scores.pinball, pinball);
+    near(scores.coverage_80, 0);
+    near(regressionScores([1, 7], [[0, 0], ...quantiles.slice(1, 8), [1, 10]], actual).coverage_80, 1);
+    assert.equal(regressionScores([1], [], [1]).r2, undefined, 'one value has no spread');
+  });
+
+  it('a perfect prediction has R² 1 and loss 0, the mean has R² 0', () => {
+    const numbers = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 2, maxLength: 20 });
+    fc.assert(
+      fc.property(numbers, (actual) => {
+        fc.pre(new Set(actual).size > 1);
+        const perfect = regressionScores(
+          actual,
+          LEVELS.map(() => actual),
+          actual,
+        );
+        assert.deepEqual([perfect.rmse, perfect.r2, perfect.pinball, perfect.coverage_80], [0, 1, 0, 1]);
+        const mean = actual.reduce((a, b) => a + b, 0) / actual.length;
+        const trivial = regressionScores(
+          actual.map(() => mean),
+          [],
+          actual,
+        );
+        assert.ok(Math.abs(trivial.r2!) < 1e-9);
+      }),
+    );
+  });
+
+  it('quantiles interpolate as type 7', () => {
+    const expected = { 0: 1, 0.1: 1.4, 0.5: 3, 0.9: 8.2, 1: 11 };
+    for (const [level, value] of Object.entries(expected)) {
+      near(quantileOf([1, 2, 3, 4, 11], Number(level)), value);
+    }
+    assert.equal(quantileOf([5], 0.3), 5);
+  });
+});
+
+describe('rows kept back', () => {
+  it('are a part of each class, never all of one, and the same for the same seed', () => {
+    const counts = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(counts, fc.integer({ min: 1, max: 50 }), fc.nat(), (sizes, percent, seed) => {
+        const codes = Int32Array.from(sizes.flatMap((size, code) => new Array<number>(size).fill(code)));
+        const held = chooseHeld({ codes, counts: sizes }, percent, seed);
+        assert.deepEqual(held, chooseHeld({ codes, counts: sizes }, percent, seed));
+        let total = 0;
+        sizes.forEach((size, code) => {
+          const of = codes.reduce((sum, c, row) => sum + (c === code ? held[row]! : 0), 0);
+          assert.ok(of < size, 'one is left');
+          assert.ok(of <= (size * percent) / 100 + 1 + 1e-9, 'a row more than its part at most');
+          total += of;
+        });
+        assert.ok(total <= (codes.length * percent) / 100 + 1e-6);
+      }),
+    );
+  });
+
+  it('differ by seed and are spread over the table', () => {
+    const codes = new Int32Array(1000);
+    const held = (seed: number): Uint8Array => chooseHeld({ codes, counts: [1000] }, 20, seed);
+    assert.notDeepEqual(held(1), held(2));
+    for (let from = 0; from < 1000; from += 250) {
+      const here = held(3)
+        .subarray(from, from + 250)
+        .reduce((sum, bit) => sum + bit, 0);
+      assert.ok(here > 30 && here < 70, `${here} of 250 from row ${from}`);
+    }
+    assert.equal(
+      held(3).reduce((sum, bit) => sum + bit, 0),
+      200,
+    );
+  });
+
+  it('are at most 10,000', () => {
+    const codes = new Int32Array(100_000);
+    const held = chooseHeld({ codes, counts: [100_000] }, 50, 0);
+    assert.equal(
+      held.reduce((sum, bit) => sum + bit, 0),
+      MOST_HELD_ROWS,
+    );
+  });
+});
+
+describe('the report of a fit answer', () => {
+  it('becomes scores marked as out-of-fold, and importance by column, at most 50', () => {
+    const importance = Array.from({ length: 60 }, (_, i) => ({
+      feature: `c${i}`,
+      gain: 0.1,
+      permutation: 0.2,
+    }));
+    const read = readReport({
+      scores: { rows: 10, accuracy: 0.9, odd: 'x' },
+      baseline: { rows: 10, accuracy: 0.5 },
+      importance,
+    });
+    assert.deepEqual(read.scores, {
+      from: 'out-of-fold',
+      rows: 10,
+      accuracy: 0.9,
+      baseline: { rows: 10, accuracy: 0.5 },
+    });
+    assert.equal(read.importance?.length, 50);
+    assert.deepEqual(read.importance?.[0], { column: 'c0', gain: 0.1, permutation: 0.2 });
+  });
+
+  it('of another shape, or none, says nothing', () => {
+    for (const report of [
+      undefined,
+      null,
+      'fine',
+      [],
+      { scores: 1, importance: 'much' },
+      { scores: { rows: 3 }, importance: [null, { feature: 1 }] },
+    ]) {
+      assert.deepEqual(readReport(report), {});
+    }
+  });
+});
