@@ -211,10 +211,22 @@
     update();
   }
 
+  /* The one score that models of a task are mostly told apart by. */
+  function scoreOf({ accuracy, r2 }) {
+    if (Number.isFinite(accuracy)) return `accuracy ${accuracy.toFixed(3)}`;
+    return Number.isFinite(r2) ? `R² ${r2.toFixed(3)}` : '';
+  }
+
   function suggestModels() {
     followConfig('models', (cards) => {
-      const label = ({ task, target, rows }) =>
-        `${text(`task.${task}`)}: ${target}${rows ? `, ${text('rows', { rows: rows.toLocaleString() })}` : ''}`;
+      const label = ({ task, target, rows, scores }) =>
+        [
+          `${text(`task.${task}`)}: ${target}`,
+          rows ? text('rows', { rows: rows.toLocaleString() }) : '',
+          scoreOf(scores || {}),
+        ]
+          .filter((part) => part !== '')
+          .join(', ');
       suggest(
         $('#node-input-model'),
         cards.map((card) => ({ value: card.name, label: label(card) })),

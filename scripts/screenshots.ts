@@ -75,7 +75,7 @@ async function main(): Promise<void> {
     await withNodeRed('Live machine with plots', async (page, red) => {
       await page.goto(`${red.url}/dashboard/`);
       await page.waitForTimeout(seconds * 1000);
-      await page.screenshot({ path: path.join(images, 'live-machine.png') });
+      await page.screenshot({ path: path.join(images, 'live-machine.png'), fullPage: true });
       await openEditor(page, red.url);
       await page.waitForTimeout(3000);
       await page.screenshot({ path: path.join(images, 'live-machine-flow.png') });

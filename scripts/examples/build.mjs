@@ -10,6 +10,7 @@ import { firstSteps } from './first-steps.mjs';
 import { scaleOut } from './scale-out.mjs';
 import { hostedService } from './hosted-service.mjs';
 import { limitsCheck } from './limits-check.mjs';
+import { mqttSensors } from './mqtt-sensors.mjs';
 import { postgresql } from './postgresql.mjs';
 
 const examples = {
@@ -21,6 +22,7 @@ const examples = {
   'First steps': firstSteps(),
   'Live machine': liveMachine(false),
   'Live machine with plots': liveMachine(true),
+  'MQTT sensors': mqttSensors(),
   'PostgreSQL in and out': postgresql(),
   'Scale out over MQTT': scaleOut(),
 };

@@ -90,7 +90,7 @@ export function liveMachine(withPlots) {
   flow.wireOutput(pump, 1, risk);
   flow.wire(risk, forecast, show, debug);
   flow.wire(caught, errors);
-  if (withPlots) addPlots(flow, show);
+  if (withPlots) addPlots(flow, show, [fitFailure, fitBearing]);
   return flow;
 }
 
@@ -106,7 +106,7 @@ const COLOURS = [
   '#C5B0D5',
 ];
 
-function addPlots(flow, show) {
+function addPlots(flow, show, fits) {
   const ui = flow.config('ui-base', 'Tabular prediction', {
     path: '/dashboard',
     appIcon: '',
@@ -170,7 +170,7 @@ function addPlots(flow, show) {
     chartType: 'line',
     category: 'topic',
     categoryType: 'msg',
-    xAxisLabel: 'a second is a minute of the machine',
+    xAxisLabel: ' ',
     xAxisProperty: 'x',
     xAxisPropertyType: 'msg',
     xAxisType: 'time',
@@ -206,7 +206,7 @@ function addPlots(flow, show) {
   });
   const temperature = flow.node('ui-chart', 'bearing temperature', [3.7, 7], {
     ...chart,
-    group: group('Bearing temperature: measured, and forecast ten minutes ahead with its 80 % band', 1, 8),
+    group: group('Bearing temperature and 10-min forecast', 1, 8),
     label: '',
     order: 1,
     yAxisLabel: '°C',
@@ -254,16 +254,15 @@ function addPlots(flow, show) {
     yAxisLabel: '%',
     ymin: '0',
     ymax: '100',
-    showLegend: false,
-    colors: ['#d9534f', ...COLOURS.slice(1)],
+    colors: ['#5cb85c', '#d9534f', ...COLOURS.slice(2)],
     width: 4,
     height: 4,
   });
   const alarms = flow.node('ui-table', 'alarms', [3.7, 10], {
-    group: group('Alarms', 3, 12),
+    group: group('Alarms', 3, 6),
     label: '',
     order: 1,
-    width: 12,
+    width: 6,
     height: 0,
     maxrows: 0,
     passthru: false,
@@ -281,6 +280,26 @@ function addPlots(flow, show) {
     action: 'replace',
     className: '',
   });
+  const cards = flow.node('function', 'model cards', [3.6, 1.5], {
+    ...NODE_DEFAULTS.function,
+    func: source('model-cards.js'),
+  });
+  const models = flow.node('ui-template', 'models', [4.6, 1.5], {
+    group: group('Models', 4, 6),
+    page: '',
+    ui: '',
+    order: 1,
+    width: 6,
+    height: 0,
+    head: '',
+    format: source('model-cards.html'),
+    storeOutMessages: true,
+    passthru: false,
+    resendOnRefresh: true,
+    templateScope: 'local',
+    className: '',
+  });
+  flow.wire(fits, cards, models);
   flow.wire(show, points);
   flow.wireOutput(points, 0, temperature);
   flow.wireOutput(points, 1, gauge, riskChart);

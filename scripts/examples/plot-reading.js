@@ -25,6 +25,9 @@ alarms.length = Math.min(alarms.length, 8);
 context.set('alarms', alarms);
 return [
   temperature,
-  { topic: 'failure within the hour', payload: Number(risk.toFixed(1)), x: now },
+  [
+    { topic: 'no failure', payload: Number((100 - risk).toFixed(1)), x: now },
+    { topic: 'failure', payload: Number(risk.toFixed(1)), x: now },
+  ],
   { payload: alarms },
 ];

@@ -311,9 +311,30 @@ describe('the dialogs, in Chromium', function () {
       .evaluateAll((options) =>
         options.map((option) => [option.getAttribute('value'), option.getAttribute('label')]),
       );
-    assert.deepEqual(model, ['ripe', 'Classification: label, 40 rows']);
+    assert.equal(model![0], 'ripe');
+    assert.match(model![1]!, /^Classification: label, 40 rows(, accuracy [01]\.\d{3})?$/);
     assert.equal(await page.locator('#tabular-models-tip').isVisible(), false);
     await cancel(page);
+  });
+
+  it('offer a model with its score where its card has one', async () => {
+    const { page } = editor;
+    const card = { task: 'regression', target: 'load', rows: 7 };
+    const cards = [
+      { ...card, name: 'scored', scores: { r2: 0.98765 } },
+      { ...card, name: 'plain' },
+    ];
+    const route = /tabular-prediction\/[^/]+\/models/;
+    await page.route(route, (asked) => asked.fulfill({ json: cards }));
+    await openDialog(page, 'predict');
+    const options = page.locator('#node-input-model-suggestions option');
+    await options.first().waitFor({ state: 'attached' });
+    assert.deepEqual(await options.evaluateAll((all) => all.map((option) => option.getAttribute('label'))), [
+      'Regression: load, 7 rows, R² 0.988',
+      'Regression: load, 7 rows',
+    ]);
+    await cancel(page);
+    await page.unroute(route);
   });
 
   it('config: a hosted service needs an address; the connection is tested; the token stays secret', async () => {
@@ -371,6 +392,46 @@ describe('the dialogs, in Chromium', function () {
     await page.getByRole('button', { name: 'Test connection' }).click();
     await result.getByText('Connected').waitFor();
     await cancel(page);
+  });
+
+  it('reopen with what was saved: Done without a change leaves every property as it was', async () => {
+    const { page } = editor;
+    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost']) {
+      const before = await properties(page, id);
+      await openDialog(page, id);
+      await done(page);
+      assert.deepEqual(await properties(page, id), before, id);
+    }
+    const before = await properties(page, 'local');
+    await openConfigDialog(page, 'local');
+    await done(page);
+    assert.deepEqual(await properties(page, 'local'), before);
+  });
+
+  it('name every field for a screen reader, and let the keyboard reach what is shown', async () => {
+    const { page } = editor;
+    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost', 'local']) {
+      await (id === 'local' ? openConfigDialog(page, id) : openDialog(page, id));
+      const nameless = await page.evaluate(() => {
+        const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
+        const own =
+          'input[id^=node-], input.tabular-system, select[id^=node-], textarea[id^=node-], button, summary';
+        return (
+          [...form.querySelectorAll<HTMLInputElement>(own)]
+            // Node-RED's own typedInput brings buttons of its own.
+            .filter((input) => input.type !== 'hidden' && !/typedInput-/.test(input.className))
+            .filter((input) => {
+              const labels = [...(input.labels ?? [])].map((label) => label.textContent);
+              const name = [...labels, input.getAttribute('aria-label'), input.title];
+              if (input.matches('button, summary')) name.push(input.textContent);
+              return input.tabIndex < 0 || !name.some((text) => text?.trim());
+            })
+            .map((input) => input.outerHTML)
+        );
+      });
+      assert.deepEqual(nameless, [], id);
+      await cancel(page);
+    }
   });
 
   it('are the same after export and import', async () => {

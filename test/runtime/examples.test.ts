@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type FlowNode, type RealNodeRed, root, startNodeRed, waitFor } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
+import { mosquittoBinary, startMosquitto } from '../helpers/mosquitto';
 import { startPostgres } from '../helpers/postgres';
 import { startStrictService } from '../helpers/strict-service';
 
@@ -228,6 +229,68 @@ describe('every example, imported and deployed', function () {
     const [scored] = await red.shown(find(flow, 'debug', 'scored'));
     assert.equal((scored!.msg as { warm: string }).warm, 'yes');
     assert.ok(!red.debug.some(({ id }) => id === find(flow, 'debug', 'tell somebody')));
+  });
+
+  it('MQTT sensors: each reading is answered under its own topic', async function () {
+    const binary = mosquittoBinary();
+    tested.add('MQTT sensors.json');
+    if (binary === undefined) {
+      console.log('      no Mosquitto here (install it, or set MOSQUITTO to its path): MQTT is not tested');
+      return this.skip();
+    }
+    const broker = await startMosquitto(binary);
+    try {
+      const { red, flow } = await start('MQTT sensors', (nodes) => {
+        nodes.find(({ type }) => type === 'mqtt-broker')!.port = String(broker.port);
+      });
+      await waitFor('the broker', () => red.log().includes('Connected to broker') || undefined);
+      await red.inject(find(flow, 'inject', 'Train'));
+      await red.shown(find(flow, 'debug', 'model card'), 1, 60_000);
+      await red.inject(find(flow, 'inject', 'Two readings'));
+      const shown = await red.shown(find(flow, 'debug', 'prediction'), 2);
+      const answers = shown.map(({ msg }) => msg as { topic: string; payload: { quality: string } });
+      assert.deepEqual(answers.map(({ topic, payload }) => [topic, payload.quality]).sort(), [
+        ['plant/oven1/quality', 'good'],
+        ['plant/oven2/quality', 'burnt'],
+      ]);
+      assert.ok(!red.debug.some(({ id }) => id === find(flow, 'debug', 'error')));
+      await red.stop();
+    } finally {
+      await broker.close();
+    }
+  });
+
+  it('the model cards of the plots show scores and importance where a card has them', () => {
+    const code = example('Live machine with plots').find(({ name }) => name === 'model cards')!.func;
+    const kept = new Map<string, unknown>();
+    const context = {
+      get: (key: string) => kept.get(key),
+      set: (key: string, v: unknown) => kept.set(key, v),
+    };
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the function node's body, as Node-RED runs it
+    const run = new Function('msg', 'context', String(code)) as (msg: object, store: object) => unknown;
+    const plain = { name: 'a', task: 'regression', target: 'y', rows: 1200, columns: [{}, {}] };
+    const model = { ...plain, fitted_at: '2026-01-02T03:04:05.000Z' };
+    run({ model }, context);
+    const { payload } = run(
+      {
+        model: {
+          ...model,
+          name: 'b',
+          scores: { rmse: 1.23456, from: 'holdout' },
+          importance: [{ column: 'x', gain: 0.754, permutation: 1 }],
+        },
+      },
+      context,
+    ) as { payload: { name: string; facts: unknown[]; scores: unknown[]; importance: unknown[] }[] };
+    assert.deepEqual(
+      payload.map(({ name, scores, importance }) => ({ name, scores, importance })),
+      [
+        { name: 'a', scores: [], importance: [] },
+        { name: 'b', scores: [['rmse', '1.235']], importance: [{ column: 'x', percent: 75 }] },
+      ],
+    );
+    assert.deepEqual(payload[0]!.facts.at(2), ['rows', '1,200']);
   });
 
   for (const name of ['Live machine', 'Live machine with plots']) {
