@@ -30,15 +30,18 @@ export function chooseHeld({ codes, counts }: Coded, percent: number, seed: numb
   return held;
 }
 
-/** Rounded so that what one class loses the next gains: many small classes together give their part too. */
+/**
+ * Rounded so that what one class loses by it the next gains: many small classes together give their part too. What a
+ * class cannot give, because one row must stay, is not asked of another.
+ */
 function quotas(counts: readonly number[], part: number): number[] {
   let owed = 0;
   return counts.map((count) => {
     owed += count * part;
     // The sum of parts such as 0.1 falls short of a whole number by its rounding.
-    const quota = Math.max(0, Math.min(count - 1, Math.floor(owed + 1e-9)));
-    owed -= quota;
-    return quota;
+    const whole = Math.floor(owed + 1e-9);
+    owed -= whole;
+    return Math.max(0, Math.min(count - 1, whole));
   });
 }
 
