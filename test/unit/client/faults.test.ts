@@ -69,6 +69,10 @@ const AMBIGUOUS: [string, Fault][] = [
 const REFUSED: [string, Fault][] = [
   ['429 without Retry-After', { status: 429 }],
   ['429 with Retry-After in seconds', { status: 429, headers: { 'retry-after': '0' } }],
+  [
+    '429 with Retry-After as a date',
+    { status: 429, headers: { 'retry-after': new Date(Date.now() - 1_000).toUTCString() } },
+  ],
   ['503', { status: 503 }],
   ['400 that is retryable', { status: 400, body: { code: 'busy', detail: 'busy', retryable: true } }],
   ['500 that is retryable', { status: 500, body: { code: 'busy', detail: 'busy', retryable: true } }],
