@@ -53,11 +53,14 @@ export class Retention {
   private async pass(now: number): Promise<void> {
     const { maxBytes, maxTests = MAX_TEST_UPLOADS, testIdleMs = TEST_IDLE_MS } = this.bounds;
     const all = [...this.uploads.items.values()];
-    const tests = oldestFirst(all.filter((item) => item.entry.set === 'test'));
+    const tests = all.filter((item) => item.entry.set === 'test');
     let total = bytesOf(this.uploads) + bytesOf(this.models);
+    // Nearly always so: it is asked after each upload.
+    const young = tests.every((item) => now - item.lastUsedAt <= testIdleMs);
+    if (young && tests.length <= maxTests && total <= maxBytes) return;
     // Some more at once, so that a stream of small test sets doesn't come here with each of them.
     let surplus = tests.length > maxTests ? tests.length - Math.floor(maxTests * 0.9) : 0;
-    for (const item of tests) {
+    for (const item of oldestFirst(tests)) {
       const aged = now - item.lastUsedAt > testIdleMs;
       if (!aged && surplus <= 0 && total <= maxBytes) break;
       if (item.pins > 0) continue;
