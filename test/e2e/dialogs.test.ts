@@ -296,7 +296,7 @@ describe('the dialogs, in Chromium', function () {
     const { page } = editor;
     await deploy(page);
     await red.inject('train');
-    await waitFor('the fit', () => red.statuses.get('learned')?.text?.includes('ready') || undefined, 30_000);
+    await waitFor('the fit', () => red.statuses.get('learned')?.fill === 'green' || undefined, 30_000);
     await openDialog(page, 'learned');
     await page.waitForSelector('#node-input-target-suggestions option', { state: 'attached' });
     const columns = await page
