@@ -1,12 +1,13 @@
-import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import type { Model } from './model';
 import { LearnerError } from './types';
 
 /*
- * A model as bytes: "TPM1", length and CRC of what follows, then deflated: a JSON text in which every typed array is
- * replaced by its place, and the arrays themselves, each at a multiple of 8.
+ * A model as bytes: "TPM2", length and CRC of what follows, then a JSON text in which every typed array is replaced by
+ * its place, and the arrays themselves, each at a multiple of 8. Not deflated: ending a thread while zlib sets up a
+ * stream in it aborts the whole process (an assertion of Node's own), and these run in threads that may be ended.
  */
-const MAGIC = 0x314d5054;
+const MAGIC = 0x324d5054;
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
 
@@ -29,12 +30,11 @@ export function saveModel(model: Model): Uint8Array {
   body.writeUInt32LE(json.length, 0);
   json.copy(body, 8);
   for (const { at, bytes } of arrays) body.set(bytes, start + at);
-  const packed = deflateRawSync(body, { level: 5 });
-  const out = Buffer.alloc(16 + packed.length);
+  const out = Buffer.alloc(16 + body.length);
   out.writeUInt32LE(MAGIC, 0);
-  out.writeUInt32LE(packed.length, 4);
-  out.writeUInt32LE(crc32(packed), 8);
-  packed.copy(out, 16);
+  out.writeUInt32LE(body.length, 4);
+  out.writeUInt32LE(crc32(body), 8);
+  body.copy(out, 16);
   return out;
 }
 
@@ -48,12 +48,11 @@ export function loadModel(bytes: Uint8Array): Model {
   if (packed.length !== buffer.readUInt32LE(4) || crc32(packed) !== buffer.readUInt32LE(8)) {
     throw new LearnerError('The model is damaged: its checksum does not fit.');
   }
-  const inflated = inflateRawSync(packed);
-  const body = new Uint8Array(inflated.length);
-  body.set(inflated);
-  const jsonLength = inflated.readUInt32LE(0);
+  const body = new Uint8Array(packed.length);
+  body.set(packed);
+  const jsonLength = packed.readUInt32LE(0);
   const start = 8 + Math.ceil(jsonLength / 8) * 8;
-  return JSON.parse(inflated.toString('utf8', 8, 8 + jsonLength), (_key, value: unknown) => {
+  return JSON.parse(packed.toString('utf8', 8, 8 + jsonLength), (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null) return value;
     if ('$number' in value) return Number(value.$number);
     if (!('$array' in value)) return value;

@@ -4,8 +4,8 @@ import { LearnerError, loadModel, type Model } from '../../learner';
 import { Refusal } from '../refusal';
 import type { ModelRef } from './jobs';
 
-/** A model in memory takes about this many times its file, which is deflated. */
-const EXPANSION = 4;
+/** A model in memory takes about this many times its file: trees are objects over the arrays. */
+const EXPANSION = 2;
 
 /** Models in memory, the least recently used dropped beyond a number of bytes; the newest always stays. */
 export class ModelCache {
