@@ -2,8 +2,10 @@ import type { ParquetFile, ParquetMetaData, RecordBatch as WasmBatch } from 'par
 import { ServiceError } from '../wire/service-error';
 import type { ArrowBatch } from './arrow-source';
 import type { BlobLike } from './blob';
+import { BlockFile, type Place } from './block-file';
 import { invalidTable } from './invalid';
 import { arrow, parquet } from './lazy';
+import { planGroup } from './parquet-bands';
 
 export interface ParquetField {
   name: string;
@@ -24,10 +26,6 @@ export interface NamedBatch {
   batch: ArrowBatch;
 }
 
-/** Rows and bytes that are decoded at a time. */
-const READ_ROWS = 16_384;
-const READ_BYTES = 8 * 1024 * 1024;
-
 /** Opens a Parquet file of any writer. Errors: `table.invalid`, `file.unreadable`. */
 export async function openParquet(blob: BlobLike): Promise<ParquetReader> {
   try {
@@ -41,33 +39,27 @@ export async function openParquet(blob: BlobLike): Promise<ParquetReader> {
   }
 }
 
-/** Reads row group by row group; of each, the compressed bytes of the wanted columns are in memory. */
+/** Reads row group by row group, and of a large one some columns at a time (`planGroup`). */
 class GroupReader implements ParquetReader {
   readonly fields: readonly ParquetField[];
   readonly rows: number;
+  private readonly names: readonly string[];
 
   constructor(private readonly file: ParquetFile) {
     this.fields = fieldsOf(file.schema().intoIPCStream());
-    this.rows = file.metadata().fileMetadata().numRows();
+    this.names = this.fields.map(({ name }) => name);
+    this.rows = this.withMetadata((metadata) => metadata.fileMetadata().numRows());
   }
 
   async *batches(columns?: string[]): AsyncIterable<NamedBatch> {
-    const metadata = this.file.metadata();
-    for (let group = 0; group < metadata.numRowGroups(); group++) {
-      const { rows, bytes } = sizeOf(metadata, group);
-      const batchSize = Math.max(64, Math.min(READ_ROWS, Math.floor((READ_BYTES * rows) / bytes)));
-      const options = { rowGroups: [group], batchSize, columns, concurrency: 1 };
-      const reader = (await decoding(() => this.file.stream(options))).getReader();
-      try {
-        for (;;) {
-          const read = (await decoding(() => reader.read())) as { done: boolean; value: WasmBatch };
-          if (read.done) {
-            break;
-          }
-          yield* arrowBatches(read.value.intoIPCStream());
-        }
-      } finally {
-        await reader.cancel().catch(() => undefined);
+    const groups = this.withMetadata((metadata) => metadata.numRowGroups());
+    for (let group = 0; group < groups; group++) {
+      const { bands, batchRows } = this.withMetadata((metadata) =>
+        planGroup(metadata, group, this.names, columns),
+      );
+      const read = (band: string[] | undefined) => this.blocks(group, batchRows, band);
+      for await (const blocks of bands.length === 1 ? alone(read(bands[0])) : sideBySide(bands, read)) {
+        yield* joinedBatches(blocks);
       }
     }
   }
@@ -75,20 +67,76 @@ class GroupReader implements ParquetReader {
   close(): void {
     this.file.free();
   }
+
+  /** Record batches of some columns of a row group, in Arrow's IPC format. */
+  private async *blocks(group: number, batchSize: number, columns: string[] | undefined) {
+    const options = { rowGroups: [group], batchSize, columns, concurrency: 1 };
+    const reader = (await decoding(() => this.file.stream(options))).getReader();
+    try {
+      for (;;) {
+        const read = (await decoding(() => reader.read())) as { done: boolean; value: WasmBatch };
+        if (read.done) {
+          return;
+        }
+        yield read.value.intoIPCStream();
+      }
+    } finally {
+      await reader.cancel().catch(() => undefined);
+    }
+  }
+
+  private withMetadata<T>(look: (metadata: ParquetMetaData) => T): T {
+    const metadata = this.file.metadata();
+    try {
+      return look(metadata);
+    } finally {
+      metadata.free();
+    }
+  }
 }
 
-function sizeOf(metadata: ParquetMetaData, group: number): { rows: number; bytes: number } {
-  const info = metadata.rowGroup(group);
+async function* alone(blocks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array[]> {
+  for await (const block of blocks) {
+    yield [block];
+  }
+}
+
+/**
+ * Reads one band after the other, so that the columns of one alone are in memory, and keeps all but the last in a
+ * temporary file; answers the blocks of the same rows of all bands.
+ */
+async function* sideBySide(
+  bands: readonly (string[] | undefined)[],
+  read: (band: string[] | undefined) => AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array[]> {
+  const file = await BlockFile.create();
   try {
-    return { rows: Math.max(1, info.numRows()), bytes: Math.max(1, info.totalByteSize()) };
+    const places: Place[][] = [];
+    for (const band of bands.slice(0, -1)) {
+      const own: Place[] = [];
+      for await (const block of read(band)) {
+        own.push(await file.append(block));
+      }
+      places.push(own);
+    }
+    let index = 0;
+    for await (const last of read(bands.at(-1))) {
+      const blocks: Uint8Array[] = [];
+      for (const own of places) {
+        blocks.push(await file.read(own[index]!));
+      }
+      index++;
+      yield [...blocks, last];
+    }
   } finally {
-    info.free();
+    await file.close();
   }
 }
 
 /** A file of this size at most is read as a whole, where its page index is broken. */
 const WHOLE_LIMIT = 512 * 1024 * 1024;
 const WHOLE_ROWS = 100_000;
+const WHOLE_BATCH = 4096;
 
 /** Reads a file that is in memory, without its page index. */
 class WholeReader implements ParquetReader {
@@ -118,7 +166,7 @@ class WholeReader implements ParquetReader {
   }
 
   private read(offset: number, columns?: string[]): NamedBatch[] {
-    const options = { offset, limit: WHOLE_ROWS, batchSize: READ_ROWS / 4, columns };
+    const options = { offset, limit: WHOLE_ROWS, batchSize: WHOLE_BATCH, columns };
     const batches = arrowBatches(parquet().readParquet(this.bytes, options).intoIPCStream());
     return [...batches].filter(({ batch }) => batch.numRows > 0);
   }
@@ -145,6 +193,24 @@ function* arrowBatches(ipc: Uint8Array): Iterable<NamedBatch> {
   for (const batch of batches) {
     yield { names, batch: batch as unknown as ArrowBatch };
   }
+}
+
+/** The same rows of several bands as one batch. Each block holds one record batch. */
+function* joinedBatches(blocks: readonly Uint8Array[]): Iterable<NamedBatch> {
+  if (blocks.length === 1) {
+    yield* arrowBatches(blocks[0]!);
+    return;
+  }
+  const parts = blocks.flatMap((block) => [...arrowBatches(block)]);
+  const { numRows } = parts[0]!.batch;
+  if (parts.some(({ batch }) => batch.numRows !== numRows)) {
+    throw invalidTable('The Parquet file is damaged: its columns have different numbers of rows.');
+  }
+  const vectors = parts.flatMap(({ names, batch }) => names.map((_, index) => batch.getChildAt(index)));
+  yield {
+    names: parts.flatMap(({ names }) => names),
+    batch: { numRows, getChildAt: (index) => vectors[index] ?? null },
+  };
 }
 
 async function decoding<T>(work: () => Promise<T>): Promise<T> {

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { closeEncoder, type Column, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
+import { withFolder } from './helpers';
+
+const ENTRY = path.resolve(__dirname, '../../../dist/src/table');
+
+/** Runs SQL in DuckDB, in which `FILE` is a path. */
+async function duckdb(sql: string): Promise<void> {
+  const { DuckDBInstance } = await import('@duckdb/node-api');
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  try {
+    await connection.run(sql);
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+/** A hash of the cells of each column, in order, however the rows are cut into batches. */
+async function digests(file: string, columns: readonly Column[]): Promise<string[]> {
+  const hashes = columns.map(() => createHash('sha1'));
+  const source = await openTableFile(file);
+  for await (const batch of readBatches(source, columns)) {
+    batch.columns.forEach((column, index) => {
+      hashes[index]!.update(column.type === 'text' ? column.bytes : Buffer.from(column.values.buffer));
+      if (column.type === 'text') {
+        hashes[index]!.update(Buffer.from(column.missing ?? new Uint8Array(batch.rows)));
+      }
+    });
+  }
+  return hashes.map((hash) => hash.digest('hex'));
+}
+
+/** Peak memory of reading a file, above that before it, in a process of its own. */
+async function reading(
+  file: string,
+  columns: readonly Column[],
+  way: 'thread' | 'service',
+): Promise<{ rows: number; megabytes: number }> {
+  const script = `
+    const t = require(${JSON.stringify(ENTRY)});
+    const [file, columns] = ${JSON.stringify([file, columns])};
+    (async () => {
+      const one = [{ rows: 1, columns: columns.map(() => ({ type: 'number', values: new Float64Array(1) })) }];
+      await (await t.encodeBatches(columns, one)).dispose();
+      const idle = process.memoryUsage().rss;
+      let [rows, most] = [0, 0];
+      const timer = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5);
+      const batches = ${way === 'thread'}
+        ? t.readBatches(await t.openTableFile(file), columns)
+        : (await t.readTableFile(file, 'parquet')).batches();
+      for await (const batch of batches) {
+        rows += batch.rows;
+        most = Math.max(most, process.memoryUsage().rss);
+      }
+      clearInterval(timer);
+      await t.closeEncoder();
+      console.log(JSON.stringify({ rows, megabytes: Math.round((most - idle) / 2 ** 20) }));
+    })();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 110_000 });
+  return JSON.parse(stdout) as { rows: number; megabytes: number };
+}
+
+const MIXED = `SELECT i AS id, random() AS a, CASE WHEN i % 7 = 0 THEN NULL ELSE random() END AS b,
+  'note ' || i || ' é ' || random() AS note, CASE WHEN i % 3 = 0 THEN NULL ELSE 'site ' || (i % 5) END AS site,
+  i % 2 = 0 AS flag, TIMESTAMP '2024-01-01' + INTERVAL (i) SECOND AS at, CAST(i AS DECIMAL(18, 3)) / 7 AS money,
+  random() AS "é", random() AS c, random() AS d, random() AS "__proto__" FROM range(400000) t(i)`;
+
+describe('A Parquet file with one huge row group', function () {
+  this.timeout(120_000);
+  after(() => closeEncoder());
+
+  it('has the cells that the same table in small row groups has, whichever columns are wanted', () =>
+    withFolder(async (folder) => {
+      const [huge, small] = [path.join(folder, 'huge.parquet'), path.join(folder, 'small.parquet')];
+      await duckdb(`SET preserve_insertion_order = true; CREATE TABLE t AS ${MIXED};
+        COPY t TO '${huge}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2000000);
+        COPY t TO '${small}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 20000)`);
+      const { columns, rows } = await profileTable(await openTableFile(huge));
+      assert.equal(rows, 400_000);
+      assert.deepEqual(
+        columns.map(({ type }) => type),
+        'integer,number,number,text,text,boolean,date,number,number,number,number,number'.split(','),
+      );
+      assert.deepEqual(await digests(huge, columns), await digests(small, columns));
+      const some = [...columns.slice(0, 9)].reverse();
+      assert.deepEqual(await digests(huge, some), await digests(small, some));
+    }));
+
+  it('may have names that begin other ones, with letters beyond ASCII', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'names.parquet');
+      await duckdb(`COPY (SELECT i AS "é", i + 1 AS "éé", i + 2 AS a, i + 3 AS "a.b" FROM range(5) t(i))
+        TO '${file}' (FORMAT parquet)`);
+      const source = await openTableFile(file);
+      const columns: Column[] = [
+        { name: 'é', type: 'integer' },
+        { name: 'a', type: 'integer' },
+      ];
+      for await (const { columns: found } of readBatches(source, columns)) {
+        assert.deepEqual(
+          found.map((column) => Array.from((column as { values: Float64Array }).values)),
+          [
+            [0, 1, 2, 3, 4],
+            [2, 3, 4, 5, 6],
+          ],
+        );
+      }
+    }));
+
+  it('is read in bounded memory, by the encoder thread and as the embedded service reads it', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'huge.parquet');
+      const names = Array.from({ length: 60 }, (_, i) => `m${i}`);
+      await duckdb(`SET memory_limit = '1500MB'; SET preserve_insertion_order = false;
+        COPY (SELECT ${names.map((name) => `random() AS ${name}`).join(', ')} FROM range(1000000))
+        TO '${file}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 1000000)`);
+      const columns = names.map((name): Column => ({ name, type: 'number' }));
+      for (const way of ['thread', 'service'] as const) {
+        const { rows, megabytes } = await reading(file, columns, way);
+        assert.equal(rows, 1_000_000);
+        // 480 MB of numbers, and nearly as much in the file: a row group in memory would be about 1 GB.
+        assert.ok(megabytes < 300, `${way}: ${megabytes} MB above idle`);
+      }
+    }));
+
+  it('leaves no temporary file, also when it is left in the middle', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'huge.parquet');
+      await duckdb(`COPY (SELECT random() AS a, random() AS b, random() AS c, random() AS d, random() AS e
+        FROM range(1000000)) TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 2000000)`);
+      const columns = ['a', 'b', 'c', 'd', 'e'].map((name): Column => ({ name, type: 'number' }));
+      for await (const batch of readBatches(await openTableFile(file), columns)) {
+        assert.ok(batch.rows > 0);
+        break;
+      }
+      const left = (await readdir(tmpdir())).filter((name) => name.startsWith('tabular-blocks-'));
+      assert.deepEqual(left, []);
+    }));
+});
