@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { attach } from '../src/runtime/attach';
+import { hooks } from '../src/runtime/follow';
 import type { FlowNode } from '../src/runtime/node-red';
 import { type PredictDef, predictRequest } from '../src/runtime/predict-request';
 import { predictorOf } from '../src/runtime/predictor-of';
@@ -21,12 +22,9 @@ module.exports = function (RED: NodeAPI): void {
         await predictor.awaitFit(request);
         return request;
       },
-      run: async (request, msg, { signal }) => {
+      run: async (request, msg, work) => {
         if (request === undefined) return undefined;
-        const outcome = await predictor.get().predict(request, {
-          signal,
-          onWarning: (warning) => this.warn(warning),
-        });
+        const outcome = await predictor.get().predict(request, hooks(this, work));
         delete msg.test_set_upload_id;
         delete msg.force_refit;
         if (outcome.table !== undefined) table.write(msg, outcome.table);

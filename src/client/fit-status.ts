@@ -40,6 +40,14 @@ export async function completedFit(
   return body;
 }
 
+/** The part done, 0 to 1, of the newest fit of a train set in the embedded service's status. */
+export function progressOf({ fits }: Body, trainSetUploadId: string): number | undefined {
+  const list = Array.isArray(fits) ? (fits as Partial<Record<string, unknown>>[]) : [];
+  const own = list.filter((fit) => fit?.train_set_upload_id === trainSetUploadId.toLowerCase());
+  const progress = own.at(-1)?.progress;
+  return typeof progress === 'number' ? Math.min(1, Math.max(0, progress)) : undefined;
+}
+
 function pollMs(seconds: unknown): number {
   return typeof seconds === 'number' && Number.isFinite(seconds)
     ? Math.max(LEAST_POLL_MS, seconds * 1000)

@@ -10,8 +10,10 @@ import type {
 } from '../wire/types';
 import { Core, demandRequest, schemas, warm } from './core';
 import { fit } from './fit-call';
+import { progressOf } from './fit-status';
 import { withoutNulls } from './nulls';
 import { predict, predictLegacy } from './predict-calls';
+import { ask } from './requests';
 import type {
   CallKind,
   CallOptions,
@@ -105,6 +107,19 @@ export class ServiceClient {
   async fit(request: FitCall, options: CallOptions = {}): Promise<FitResponse> {
     await warm();
     return fit(this.core, request, options);
+  }
+
+  /**
+   * How far the newest fit of a train set is, 0 to 1; undefined where none is under way. Not of the specification: only
+   * the embedded service tells it.
+   */
+  async fitProgress(trainSetUploadId: string, options: CallOptions = {}): Promise<number | undefined> {
+    await warm();
+    const { core } = this;
+    return core.call('info', 'status request', options, async (call) => {
+      const plan = core.plan('info', call.what, 'get_service_status', { repeatable: true });
+      return progressOf(await ask(core.wiring, call, plan), trainSetUploadId);
+    });
   }
 
   /**

@@ -1,26 +1,111 @@
 import type { Hooks, StatusEvent } from '../scoring/types';
 import type { Work } from './attach';
 import type { FlowNode } from './node-red';
-import type { StatusLine } from './status-line';
+import { Pace, speedText, timeParts } from './pace';
+import type { Progress, Shown, StatusLine } from './status-line';
+
+/** A guess at the time left from less than this would jump about. */
+const LEAST_FIT_S = 3;
+const LEAST_FRACTION = 0.05;
+
+type Event<Key> = Extract<StatusEvent, { key: Key }>;
 
 /** The hooks by which one message's work shows itself under the node and is stopped with it. */
-export function hooks(node: FlowNode, work: Work, onStatus = showStatus): Hooks {
+export function hooks(node: FlowNode, work: Work): Hooks {
+  const follower = new Follower(work.status);
   return {
     signal: work.signal,
-    onStatus: (event) => onStatus(work.status, event),
+    onStatus: (event) => follower.show(event),
     onWarning: (warning) => node.warn(warning),
   };
 }
 
-function showStatus(status: StatusLine, event: StatusEvent): void {
-  switch (event.key) {
-    case 'uploading':
-      status.show('busy', 'uploading', { percent: Math.floor(event.percent) });
-      break;
-    case 'fitting':
-      status.show('busy', 'fitting', { seconds: Math.floor(event.seconds) });
-      break;
-    default:
-      status.show('busy', event.key);
+/** Shows how far the work of one message is: in words, and in numbers for a Status node. */
+export class Follower {
+  private phase: { key: StatusEvent['key']; began: number; pace: Pace } | undefined;
+
+  constructor(
+    private readonly status: StatusLine,
+    private readonly now = () => performance.now(),
+  ) {}
+
+  show(event: StatusEvent): void {
+    const at = this.now();
+    if (this.phase?.key !== event.key) this.phase = { key: event.key, began: at, pace: new Pace() };
+    const { began, pace } = this.phase;
+    const seconds = Math.floor((at - began) / 1000);
+    if (event.key === 'uploading') pace.note(event.sent, at);
+    if (event.key === 'predicting') pace.note(event.done ?? 0, at);
+    this.status.showLater('busy', () => this.shown(event, seconds, pace));
   }
+
+  private shown(event: StatusEvent, seconds: number, pace: Pace): Shown {
+    switch (event.key) {
+      case 'uploading':
+        return this.uploading(event, seconds, pace);
+      case 'fitting':
+        return this.fitting(event);
+      case 'predicting':
+        return this.predicting(event, seconds, pace);
+      default:
+        return { key: event.key, progress: { phase: event.key, seconds } };
+    }
+  }
+
+  private uploading({ sent, total }: Event<'uploading'>, seconds: number, pace: Pace): Shown {
+    const percent = percentOf(sent, total);
+    const speed = pace.perSecond();
+    const left = pace.secondsLeft(total);
+    const progress: Progress = { phase: 'uploading', percent, seconds, bytes: sent, total_bytes: total };
+    if (speed === undefined || left === undefined || sent >= total)
+      return { key: 'uploading', values: { percent }, progress };
+    return {
+      key: 'uploadingAt',
+      values: { percent, speed: speedText(speed), time: this.time(left) },
+      progress: { ...progress, bytes_per_second: Math.round(speed), seconds_left: left },
+    };
+  }
+
+  private fitting({ seconds, fraction }: Event<'fitting'>): Shown {
+    const time = this.time(seconds);
+    const progress: Progress = { phase: 'fitting', seconds };
+    if (fraction === undefined) return { key: 'fitting', values: { time }, progress };
+    const percent = percentOf(fraction, 1);
+    if (seconds < LEAST_FIT_S || fraction < LEAST_FRACTION) {
+      return { key: 'fittingAt', values: { time, percent }, progress: { ...progress, percent } };
+    }
+    const left = Math.ceil((seconds * (1 - fraction)) / fraction);
+    return {
+      key: 'fittingOf',
+      values: { time, percent, left: this.time(left) },
+      progress: { ...progress, percent, seconds_left: left },
+    };
+  }
+
+  private predicting({ done, total }: Event<'predicting'>, seconds: number, pace: Pace): Shown {
+    const progress: Progress = { phase: 'predicting', seconds };
+    if (done === undefined || done === 0) return { key: 'predicting', progress };
+    const counted = { ...progress, rows: done };
+    if (total === undefined) return { key: 'predictingRows', values: { rows: done }, progress: counted };
+    const percent = percentOf(done, total);
+    const left = pace.secondsLeft(total);
+    const known = { ...counted, total_rows: total, percent };
+    return left === undefined
+      ? { key: 'predictingAt', values: { percent }, progress: known }
+      : {
+          key: 'predictingOf',
+          values: { percent, time: this.time(left) },
+          progress: { ...known, seconds_left: left },
+        };
+  }
+
+  private time(seconds: number): string {
+    const { unit, value } = timeParts(seconds);
+    return this.status.text(`time.${unit}`, { value });
+  }
+}
+
+/** Whole percent; 100 only where all is done. */
+function percentOf(done: number, total: number): number {
+  return total === 0 ? 100 : Math.min(100, Math.max(0, Math.floor((100 * done) / total)));
 }

@@ -4,7 +4,7 @@ import { fromEnvironment } from './environment';
 import { choiceField, flagField, numberField } from './fields';
 import type { FlowNode, Message, Red } from './node-red';
 import type { PredictDef } from './predict-request';
-import { StatusLine } from './status-line';
+import { type Progress, StatusLine } from './status-line';
 import type { UsedConfig } from './use-config';
 
 /** Bytes that may wait in one node's queue (DESIGN 6). */
@@ -76,7 +76,8 @@ function raised(flag: unknown): boolean {
 
 function showLoad(status: StatusLine, load: PredictLoad): void {
   const { inFlight, waiting } = load;
-  if (waiting > 0) status.show('busy', 'load.waiting', { inFlight, waiting });
-  else if (inFlight > 0) status.show('busy', 'load.inFlight', { inFlight });
+  const progress: Progress = { phase: 'predicting', in_flight: inFlight, waiting };
+  if (waiting > 0) status.show('busy', 'load.waiting', { inFlight, waiting }, progress);
+  else if (inFlight > 0) status.show('busy', 'load.inFlight', { inFlight }, progress);
   else status.rest();
 }

@@ -15,6 +15,38 @@ const LOOK: Record<StatusKind, Pick<NodeStatus, 'fill' | 'shape'>> = {
   plain: { fill: 'grey', shape: 'ring' },
 };
 
+/**
+ * How far a node's work is, in numbers: a Status node finds it as `msg.status.progress`. What is not known is left out.
+ * Node-RED hands the whole status object to Status nodes, and its text, colour and shape alone to the editor.
+ */
+export interface Progress {
+  phase: 'reading' | 'uploading' | 'fitting' | 'predicting';
+  /** Since this phase began. */
+  seconds?: number;
+  /** 0 to 100, whole. */
+  percent?: number;
+  seconds_left?: number;
+  /** Sent so far. */
+  bytes?: number;
+  total_bytes?: number;
+  bytes_per_second?: number;
+  /** Scored so far. */
+  rows?: number;
+  total_rows?: number;
+  /** Messages at the service, and waiting for a free slot. */
+  in_flight?: number;
+  waiting?: number;
+}
+
+/** A status: the catalogue's text `status.<key>` with its values, and the numbers. */
+export interface Shown {
+  key: string;
+  values?: Record<string, string | number>;
+  progress?: Progress;
+}
+
+type Status = NodeStatus & { progress?: Progress };
+
 const lines = new WeakMap<FlowNode, StatusLine>();
 
 /**
@@ -23,7 +55,7 @@ const lines = new WeakMap<FlowNode, StatusLine>();
  */
 export class StatusLine {
   private last = -Infinity;
-  private pending: (() => NodeStatus) | undefined;
+  private pending: (() => Status) | undefined;
   private timer: NodeJS.Timeout | undefined;
   private shown = '';
   private ended = false;
@@ -42,9 +74,22 @@ export class StatusLine {
   ) {}
 
   /** Shows the catalogue's text `status.<key>`. */
-  show(kind: StatusKind, key: string, values?: Record<string, string | number>): void {
+  show(kind: StatusKind, key: string, values?: Shown['values'], progress?: Progress): void {
     if (kind === 'ready') this.failed = false;
-    this.put(() => ({ ...LOOK[kind], text: text(this.red, `status.${key}`, values) }));
+    this.showLater(kind, () => ({ key, values, progress }));
+  }
+
+  /** Shows what `make` answers when the time of this status comes, if no newer one is there by then. */
+  showLater(kind: StatusKind, make: () => Shown): void {
+    this.put(() => {
+      const { key, values, progress } = make();
+      return { ...LOOK[kind], text: this.text(key, values), ...(progress !== undefined && { progress }) };
+    });
+  }
+
+  /** The catalogue's text `status.<key>`. */
+  text(key: string, values?: Shown['values']): string {
+    return text(this.red, `status.${key}`, values);
   }
 
   /** Shows a text that needs no translation: an error's code, a model's name. */
@@ -77,7 +122,7 @@ export class StatusLine {
     this.node.status({});
   }
 
-  private put(make: () => NodeStatus): void {
+  private put(make: () => Status): void {
     if (this.ended) return;
     this.pending = make;
     if (this.timer !== undefined) return;

@@ -25,5 +25,6 @@ export interface ClientPort {
   predict(request: PredictCall, options?: CallOptions): Promise<PredictResult>;
   estimateCost(request: EstimateCostRequest, options?: CallOptions): Promise<EstimateCostResponse>;
   predictLegacy(request: LegacyPredictCall, options?: CallOptions): Promise<LegacyPredictResult>;
+  fitProgress?(trainSetUploadId: string, options?: CallOptions): Promise<number | undefined>;
   close(): Promise<void>;
 }

@@ -35,13 +35,16 @@ async function rowsAllowed(
   return maxTestRows(set, { trainRows: target.trainRows, columns, outputType: target.outputType });
 }
 
-/** Scores a table in parts of at most the rows allowed, and joins what comes back, in order. */
+/**
+ * Scores a table in parts of at most the rows allowed, and joins what comes back, in order. `onRows` is told the rows
+ * of each part that has come back.
+ */
 export async function scoreInParts(
   context: Context,
   target: Target,
   columns: readonly Column[],
   batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
-  options: ScoreOptions,
+  options: ScoreOptions & { onRows?: (rows: number) => void },
 ): Promise<Scored> {
   const first = await rowsPerTestSet(context, target, columns.length, options.signal);
   const allowed = await rowsAllowed(context, target, columns.length, options.signal);
@@ -61,6 +64,7 @@ export async function scoreInParts(
       const score = scoreFile(context, target, file, { ...options, signal: controller.signal })
         .then((result) => {
           results[part] = result;
+          options.onRows?.(result.rows);
           rowsPerPart = Math.min(allowed, rowsByWidth(result) ?? first);
         }, note)
         .finally(() => file.dispose());

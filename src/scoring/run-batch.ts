@@ -95,10 +95,18 @@ async function runStream(
     missingColumns: request.missingColumns,
     signal: options.signal,
   });
-  const onProgress = (sent: number, total: number): void => {
-    hooks?.onStatus?.({ key: 'uploading', percent: total === 0 ? 100 : Math.floor((100 * sent) / total) });
-  };
-  const scored = await scoreInParts(run.context, target, columns, batches, { ...options, onProgress });
+  let done = 0;
+  const predicting = (): void => hooks?.onStatus?.({ key: 'predicting', done, total: table.source.rowCount });
+  const scored = await scoreInParts(run.context, target, columns, batches, {
+    ...options,
+    // Where the table goes in parts, the bytes of one say little: the rows scored tell how far it is.
+    onProgress: (sent, total) =>
+      done === 0 && sent < total ? hooks?.onStatus?.({ key: 'uploading', sent, total }) : predicting(),
+    onRows: (rows) => {
+      done += rows;
+      predicting();
+    },
+  });
   await deliver(run, job, scored, target, options.signal);
 }
 

@@ -135,7 +135,7 @@ export async function sendTrainSet(
 ): Promise<UploadCard> {
   const client = await context.client();
   const onProgress = (sent: number, total: number): void => {
-    hooks.onStatus?.({ key: 'uploading', percent: total === 0 ? 100 : Math.floor((100 * sent) / total) });
+    hooks.onStatus?.({ key: 'uploading', sent, total });
   };
   const sent = await client.uploadTrainSet(
     {

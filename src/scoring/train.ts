@@ -3,6 +3,7 @@ import { ServiceError, toServiceError } from '../wire/service-error';
 import type { System } from '../wire/types';
 import { cloneJson } from './clone-json';
 import type { Context } from './context';
+import { followFit } from './fit-progress';
 import { readReport } from './report';
 import { announceCost, scoreHoldout } from './score-holdout';
 import { prepareTrainSet, sendTrainSet, type TrainSet } from './train-set';
@@ -149,11 +150,7 @@ async function fit(
 ): Promise<Fitted> {
   const client = await context.client();
   const { thinking, systems, options } = request;
-  const began = performance.now();
-  const tick = (): void =>
-    hooks.onStatus?.({ key: 'fitting', seconds: Math.round((performance.now() - began) / 1000) });
-  tick();
-  const timer = setInterval(tick, 1000);
+  const following = followFit(context, client, uploadId, hooks);
   try {
     const answer = await client.fit(
       {
@@ -172,7 +169,7 @@ async function fit(
     );
     return { fittedId: answer.fitted_train_set_id, report: answer.report };
   } finally {
-    clearInterval(timer);
+    following.end();
   }
 }
 

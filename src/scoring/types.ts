@@ -14,12 +14,15 @@ export type TableInput = { value: unknown } | { path: string };
 /** A train or test set may be an opened table too, such as the collected parts of a message sequence. */
 export type SetInput = TableInput | { source: TableSource };
 
-/** What a piece of work is doing, for the node's status; `key` is an i18n key. */
+/** What a piece of work is doing, for the node's status. */
 export type StatusEvent =
   | { key: 'reading' }
-  | { key: 'uploading'; percent: number }
-  | { key: 'fitting'; seconds: number }
-  | { key: 'predicting' };
+  /** Bytes; `sent` may fall where some have to be sent again. */
+  | { key: 'uploading'; sent: number; total: number }
+  /** `fraction` is the part done, 0 to 1, where the service tells it. */
+  | { key: 'fitting'; seconds: number; fraction?: number }
+  /** Rows scored so far, and of how many where that is known. */
+  | { key: 'predicting'; done?: number; total?: number };
 
 /** How the caller follows and stops a piece of work. */
 export interface Hooks {

@@ -46,11 +46,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
       },
       {
         signal,
-        onProgress: (bytes, total) =>
-          hooks.onStatus?.({
-            key: 'uploading',
-            percent: total === 0 ? 100 : Math.floor((100 * bytes) / total),
-          }),
+        onProgress: (bytes, total) => hooks.onStatus?.({ key: 'uploading', sent: bytes, total }),
       },
     );
     const card: UploadCard = {

@@ -27,7 +27,9 @@ export type Route =
   | 'predict'
   | 'get_model_limits'
   | 'estimate_cost'
-  | 'get_fit_status';
+  | 'get_fit_status'
+  /** Not of the specification: the embedded service alone has it. */
+  | 'get_service_status';
 
 export const LEGACY_PREDICT_PATH = '/v1/predict';
 

@@ -59,6 +59,7 @@ export async function longFit(fitMs: number, keepaliveMs: number, cut = false): 
     const begun = performance.now();
     if (!cut) {
       await red.shown('card', 1, fitMs + 30_000);
+      if (service.breaches.length > 0) throw new Error(service.breaches.join('\n'));
       return performance.now() - begun;
     }
     await new Promise((resolve) => setTimeout(resolve, fitMs / 4));

@@ -52,7 +52,7 @@ describe('Connection.train', () => {
       history().map((row) => row.species),
     );
     assert.deepEqual(statuses[0], { key: 'reading' });
-    assert.ok(statuses.some((status) => status.key === 'uploading' && status.percent === 100));
+    assert.ok(statuses.some((status) => status.key === 'uploading' && status.sent === status.total));
     assert.ok(statuses.some((status) => status.key === 'fitting'));
     const fit = at.service.seen('fit')[0]!.body as Record<string, unknown>;
     assert.deepEqual(fit.svc_systems, ['text']);
