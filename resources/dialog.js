@@ -1,0 +1,168 @@
+/* global RED, document */
+/*
+ * The markup of the dialogs, written down once: each node's .html lists its rows, and what a row needs (label, unit,
+ * tip, place for the reason of an error, the ids that tie them together for a screen reader) is made here. The
+ * template element itself stays in the .html, because Node-RED reads from there which node types a file brings.
+ */
+(function () {
+  'use strict';
+  const shared = (RED.tabularPrediction = RED.tabularPrediction || {});
+  if (shared.dialog) return;
+
+  const PACKAGE = 'node-red-contrib-tabular-prediction';
+  const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  const escape = (text) => String(text).replace(/[&<>"]/g, (mark) => ENTITIES[mark]);
+  const attributes = (map) =>
+    Object.entries(map)
+      .filter(([, value]) => value !== undefined && value !== false)
+      .map(([name, value]) => ` ${name}="${escape(value)}"`)
+      .join('');
+
+  /* A word comes from the catalogue of the dialog's own node, else from the one that all share. */
+  shared.word = (type, key, values) =>
+    RED._([`${PACKAGE}/${type}:${key}`, `${PACKAGE}/tabular-config:${key}`], values);
+  shared.prefixOf = (type) => (type === 'tabular-config' ? 'node-config-input-' : 'node-input-');
+
+  /*
+   * The rows of one dialog. Options of every row: icon, label (key; default: the name), unit and tip (keys),
+   * placeholder (a text, or true for the key of this name), when ("field=value", "field=one|other": shown only then).
+   */
+  function rowsOf(type) {
+    const word = (key) => escape(shared.word(type, key));
+    const when = (condition) => attributes({ 'data-tabular-when': condition });
+    const icon = (name) => `<i class="fa fa-${name}" aria-hidden="true"></i>`;
+
+    function parts(name, options) {
+      const id = shared.prefixOf(type) + name;
+      const unit =
+        options.unit && `<span class="tabular-unit" id="${id}-unit">${word(`unit.${options.unit}`)}</span>`;
+      const tip =
+        options.tip &&
+        `<div class="form-tips" id="${id}-tip"${attributes({ 'data-tabular-no': options.suggest })}>${word(`tip.${options.tip}`)}</div>`;
+      const described = [unit && `${id}-unit`, tip && `${id}-tip`, `${id}-error`].filter(Boolean).join(' ');
+      const after = `<div class="tabular-error" id="${id}-error" aria-live="polite"></div>${tip || ''}`;
+      return { id, unit: unit || '', after, described };
+    }
+
+    function row(name, options, control) {
+      const { id, unit, after, described } = parts(name, options);
+      const label = options.labels || word(`label.${options.label || name}`);
+      return `<div class="form-row"${when(options.when)}>
+        <label for="${id}" id="${id}-label">${icon(options.icon)} <span>${label}</span></label>
+        <div class="tabular-field">${control(id, described)}${unit}</div>${after}</div>`;
+    }
+
+    function text(name, options, more = {}) {
+      const { placeholder } = options;
+      return row(
+        name,
+        options,
+        (id, described) =>
+          `<input type="text" id="${id}" aria-describedby="${described}"${attributes({
+            placeholder: placeholder === true ? shared.word(type, `placeholder.${name}`) : placeholder,
+            'data-tabular-suggest': options.suggest,
+            ...more,
+          })}>`,
+      );
+    }
+
+    const options = (name, values) =>
+      values
+        .map((value) => `<option value="${value}">${word(`${name}.${value || 'none'}`)}</option>`)
+        .join('');
+
+    const rows = {
+      text,
+      number: (name, more) => text(name, more, { inputmode: 'decimal', class: 'tabular-short' }),
+      json: (name, more) => text(name, more, { 'data-tabular-json': 'true' }),
+      password: (name, more) => text(name, more, { type: 'password', autocomplete: 'new-password' }),
+
+      /* `values`: a list, or {group: list}, whose groups are named by the key of a task. */
+      select: (name, values, more) =>
+        row(name, more, (id, described) => {
+          const inner = Array.isArray(values)
+            ? options(name, values)
+            : Object.entries(values)
+                .map(([group, list]) =>
+                  group === ''
+                    ? options(name, list)
+                    : `<optgroup label="${word(group)}">${options(name, list)}</optgroup>`,
+                )
+                .join('');
+          return `<select id="${id}" aria-describedby="${described}">${inner}</select>`;
+        }),
+
+      /* Another config node; Node-RED puts a list and its buttons in place of the input. */
+      other: (name, more) => row(name, more, (id) => `<input type="text" id="${id}" style="width: 100%">`),
+
+      check: (name, more = {}) => {
+        const { id, after, described } = parts(name, more);
+        return `<div class="form-row"${when(more.when)}>
+          <label class="tabular-check" for="${id}"><input type="checkbox" id="${id}" aria-describedby="${described}"> <span>${word(`label.${name}`)}</span></label>${after}</div>`;
+      },
+
+      /* Several boxes whose ticked values are one list. */
+      checks: (name, values, more) => {
+        const id = `${shared.prefixOf(type)}${name}`;
+        const box = (value) =>
+          `<label class="tabular-check"><input type="checkbox" value="${value}"> <span>${word(`${name}.${value}`)}</span></label>`;
+        return `<div class="form-row"${when(more.when)}>
+          <label id="${id}-label">${icon(more.icon)} <span>${word(`label.${name}`)}</span></label>
+          <div class="tabular-group" role="group" aria-labelledby="${id}-label" data-tabular-checks="${name}">${values.map(box).join('')}</div></div>`;
+      },
+
+      note: (key, more) =>
+        `<div class="form-row"${when(more.when)}><div class="form-tips">${word(`tip.${key}`)}</div></div>`,
+
+      /* A button with the place where it says what came of it. */
+      button: (name, more) =>
+        `<div class="form-row"${when(more.when)}><div class="tabular-field">
+          <button type="button" class="red-ui-button" id="tabular-${name}">${icon(more.icon)} ${word(`label.${name}`)}</button></div>
+          <div class="tabular-result" id="tabular-${name}-result" role="status" aria-live="polite"></div></div>`,
+
+      advanced: (inner) =>
+        `<details class="tabular-advanced"><summary>${word('label.advanced')}</summary>${inner.join('')}</details>`,
+
+      name: () => text('name', { icon: 'tag', placeholder: shared.word(type, 'label.name') }),
+      config: () => rows.other('config', { icon: 'plug', label: 'service' }),
+      target: (more) =>
+        text('target', { icon: 'bullseye', placeholder: true, suggest: 'columns', tip: 'columns', ...more }),
+      model: (more) =>
+        text('model', { icon: 'cube', placeholder: true, suggest: 'models', tip: 'models', ...more }),
+      modelVersion: (more) =>
+        text('modelVersion', { icon: 'code-fork', placeholder: true, suggest: 'versions', ...more }),
+      ignore: (more) => text('ignore', { icon: 'ban', placeholder: true, ...more }),
+      types: (more) => rows.json('types', { icon: 'list-ol', ...more }),
+
+      /* Where the table is: a value in a property, or a file on disk. */
+      table: (more = {}) =>
+        rows.select('source', ['value', 'file'], { icon: 'sign-in', label: 'input', ...more }) +
+        text('table', {
+          icon: 'table',
+          labels: ['value=table', 'file=path']
+            .map((pair) => pair.split('='))
+            .map(([source, key]) => `<span${when(`source=${source}`)}>${word(`label.${key}`)}</span>`)
+            .join(''),
+          ...more,
+        }) +
+        `<input type="hidden" id="${shared.prefixOf(type)}tableType">`,
+
+      /* A message sequence as one table. */
+      collect: () =>
+        rows.check('collect') +
+        rows.number('collectTimeout', {
+          icon: 'clock-o',
+          unit: 'seconds',
+          placeholder: true,
+          when: 'collect=true',
+        }),
+    };
+    return rows;
+  }
+
+  /* Fills the template of a node type; `list` is given the makers of its rows. */
+  shared.dialog = function (type, list) {
+    const template = document.querySelector(`script[data-template-name="${type}"]`);
+    template.textContent = `<div class="tabular-form">${list(rowsOf(type)).join('\n')}</div>`;
+  };
+})();

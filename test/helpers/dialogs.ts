@@ -1,0 +1,96 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import vm from 'node:vm';
+import { root } from './node-red';
+
+export const NODES = ['config', 'limits', 'upload', 'fit', 'predict', 'cost'] as const;
+export type NodeName = (typeof NODES)[number];
+
+/** What a dialog's .html brings to the editor. */
+export interface Dialog {
+  /** The properties that stand in a flow file, in the order of `defaults`. */
+  properties: string[];
+  credentials: string[];
+  icon?: string;
+  /** The markup as dialog.js makes it. */
+  template: string;
+}
+
+/** A catalogue as flat keys: `label.name` → text. */
+export function catalogue(language: string, node: string): Map<string, string> {
+  const flat = new Map<string, string>();
+  const walk = (value: object, prefix: string): void => {
+    for (const [key, inner] of Object.entries(value)) {
+      if (typeof inner === 'string') flat.set(prefix + key, inner);
+      else walk(inner as object, `${prefix}${key}.`);
+    }
+  };
+  const file = path.join(root, 'dist', 'nodes', 'locales', language, `${node}.json`);
+  walk(JSON.parse(fs.readFileSync(file, 'utf8')) as object, '');
+  return flat;
+}
+
+/**
+ * The dialogs as the editor gets them, without a browser: the shared scripts and the script of each .html run against
+ * as little of the editor as they touch while they register. `asked` are the
+ * words they asked for as `node:key`, `missing` the keys that no catalogue had.
+ */
+export function loadDialogs(language: string): {
+  dialogs: Record<NodeName, Dialog>;
+  asked: Set<string>;
+  missing: string[];
+} {
+  const catalogues = new Map(NODES.map((node) => [node as string, catalogue(language, node)]));
+  const missing: string[] = [];
+  const asked = new Set<string>();
+  const templates = new Map<string, { textContent: string }>();
+  const dialogs = {} as Record<NodeName, Dialog>;
+  const translate = (keys: string | string[]): string => {
+    for (const key of [keys].flat()) {
+      const [, node, name] = /^node-red-contrib-tabular-prediction\/tabular-(\w+):(.+)$/.exec(key) ?? [];
+      const found = catalogues.get(node ?? '')?.get(name ?? '');
+      if (found === undefined) continue;
+      asked.add(`${node}:${name}`);
+      return found;
+    }
+    missing.push(String(keys));
+    return String(keys);
+  };
+  const context = vm.createContext({
+    URL,
+    document: {
+      querySelector(selector: string) {
+        const type = /"(.+)"/.exec(selector)![1]!;
+        if (!templates.has(type)) templates.set(type, { textContent: '' });
+        return templates.get(type);
+      },
+    },
+    RED: {
+      _: translate,
+      validators: { typedInput: () => () => true },
+      nodes: {
+        registerType(
+          type: string,
+          definition: { defaults: object; credentials?: object; icon?: string },
+        ): void {
+          dialogs[type.replace('tabular-', '') as NodeName] = {
+            properties: Object.keys(definition.defaults),
+            credentials: Object.keys(definition.credentials ?? {}),
+            icon: definition.icon,
+            template: templates.get(type)!.textContent,
+          };
+        },
+      },
+    },
+  });
+  for (const node of NODES) {
+    const html = fs.readFileSync(path.join(root, 'dist', 'nodes', `${node}.html`), 'utf8');
+    for (const [, file] of html.matchAll(
+      /<script src="resources\/node-red-contrib-tabular-prediction\/(.+?)">/g,
+    )) {
+      vm.runInContext(fs.readFileSync(path.join(root, 'resources', file!), 'utf8'), context);
+    }
+    vm.runInContext(/<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(html)![1]!, context);
+  }
+  return { dialogs, asked, missing };
+}
