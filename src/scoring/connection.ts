@@ -3,17 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { profileTable } from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
+import { checkLimits } from './check-limits';
 import type { ClientPort } from './client-port';
 import type { Context } from './context';
 import { CostEstimates } from './cost';
-import { limitSetOf, testExcess, trainExcess, versionNamed } from './limits';
 import { LimitsCache } from './limits-cache';
 import { linkedController, untilAborted } from './linked';
 import type { ModelCards } from './model-cards';
 import { Predictor } from './predictor';
 import { Slots } from './slots';
 import { unknownModel } from './target';
-import { autoTask } from './task';
 import { train } from './train';
 import { openInput } from './train-set';
 import type {
@@ -112,17 +111,7 @@ export class Connection {
   /** The limits that a table goes beyond; empty where it is within them. */
   checkLimits(request: CheckLimitsRequest, hooks: Hooks = {}): Promise<LimitExceeded[]> {
     return this.work(hooks, async ({ signal }) => {
-      const limits = await this.context.limits.get(signal);
-      const { target, ignore, modelVersion } = request;
-      const source = await openInput(request.table, signal);
-      const profile = await profileTable(source, { ...(target !== '' && { target }), ignore, signal });
-      const set = limitSetOf(limits, versionNamed(limits, modelVersion));
-      const columns = profile.columns.length - (profile.target === undefined ? 0 : 1);
-      if (request.set === 'test') {
-        return testExcess(set, { rows: profile.rows, columns });
-      }
-      const classes = autoTask(profile) === 'classification' ? (profile.target?.distinct ?? 0) : 0;
-      return trainExcess(set, { rows: profile.rows, columns, classes });
+      return checkLimits(await this.context.limits.get(signal), request, signal);
     });
   }
 

@@ -10,8 +10,11 @@ export type MessageTable =
   | { kind: 'small'; small: SmallRows; checked: readonly Column[] }
   /** Read on arrival. */
   | { kind: 'batch'; source: TableSource; value: unknown; batch: ColumnBatch; columns: readonly Column[] }
-  /** Too large to hold, or of unknown length: read while it is sent. */
-  | { kind: 'stream'; source: TableSource; value: unknown; columns: readonly Column[] }
+  /**
+   * Too large to hold, or of unknown length: read while it is sent. `path` is that of a Parquet file which has the
+   * columns already: it may go up as it is.
+   */
+  | { kind: 'stream'; source: TableSource; value: unknown; columns: readonly Column[]; path?: string }
   /** Uploaded before; `card` where it was uploaded from here. */
   | { kind: 'upload'; id: string; card: UploadCard | undefined }
   /** For the deprecated route. */

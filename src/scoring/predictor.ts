@@ -1,4 +1,4 @@
-import { type Column, openTable, openTableFile, profileTable, type TableSource } from '../table';
+import { type Column, fitsAsIs, openTable, openTableFile, profileTable, type TableSource } from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import { Batcher } from './batcher';
 import { readAtMost } from './conform';
@@ -183,10 +183,17 @@ export class Predictor {
       const key =
         target!.columns.length > 0 ? laneKey(message) : `${laneKey(message)}|${JSON.stringify(columns)}`;
       const { missingColumns } = request;
+      const rows = source.rowCount ?? READ_AT_ONCE;
+      if ('path' in input && rows > 0 && fitsAsIs(source, columns)) {
+        message.table = { kind: 'stream', source, value, columns, path: input.path };
+        this.batcher.resize(job, rows, job.bytes);
+        this.batcher.enqueue(job, key, true);
+        return;
+      }
       const batch = await readAtMost(source, columns, READ_AT_ONCE, { missingColumns, signal });
       if (batch === undefined) {
         message.table = { kind: 'stream', source, value, columns };
-        this.batcher.resize(job, source.rowCount ?? READ_AT_ONCE, job.bytes);
+        this.batcher.resize(job, rows, job.bytes);
         this.batcher.enqueue(job, key, true);
         return;
       }

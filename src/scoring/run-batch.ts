@@ -1,4 +1,11 @@
-import { type ColumnBatch, encodeBatches, readBatches } from '../table';
+import {
+  type Column,
+  type ColumnBatch,
+  encodeBatches,
+  fileAsIs,
+  readBatches,
+  type TableFile,
+} from '../table';
 import { slicePrediction } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Batcher } from './batcher';
@@ -91,23 +98,47 @@ async function runStream(
     return;
   }
   const columns = columnsOf([job], target);
-  const batches = readBatches(table.source, columns, {
-    missingColumns: request.missingColumns,
-    signal: options.signal,
-  });
   let done = 0;
   const predicting = (): void => hooks?.onStatus?.({ key: 'predicting', done, total: table.source.rowCount });
-  const scored = await scoreInParts(run.context, target, columns, batches, {
+  const scoring: ScoreOptions = {
     ...options,
     // Where the table goes in parts, the bytes of one say little: the rows scored tell how far it is.
     onProgress: (sent, total) =>
       done === 0 && sent < total ? hooks?.onStatus?.({ key: 'uploading', sent, total }) : predicting(),
+  };
+  const file = await wholeFile(run.context, table.path, columns, target, options.signal);
+  if (file !== undefined) {
+    await deliver(run, job, await scoreFile(run.context, target, file, scoring), target, options.signal);
+    return;
+  }
+  const batches = readBatches(table.source, columns, {
+    missingColumns: request.missingColumns,
+    signal: options.signal,
+  });
+  const scored = await scoreInParts(run.context, target, columns, batches, {
+    ...scoring,
     onRows: (rows) => {
       done += rows;
       predicting();
     },
   });
   await deliver(run, job, scored, target, options.signal);
+}
+
+/** A Parquet file that has the columns and need not be split, to be sent as it is. */
+async function wholeFile(
+  context: Context,
+  path: string | undefined,
+  columns: readonly Column[],
+  target: Target,
+  signal: AbortSignal,
+): Promise<TableFile | undefined> {
+  if (path === undefined) {
+    return undefined;
+  }
+  const rows = await rowsPerTestSet(context, target, columns.length, signal);
+  const { dataset_max_size_bytes: bytes } = await context.limits.forChecks(signal);
+  return fileAsIs(path, columns, { signal, most: { rows, bytes } });
 }
 
 /** Messages that share a test set: read into one, scored, cut apart again. */

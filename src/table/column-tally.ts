@@ -1,4 +1,4 @@
-import { type ColumnData, cellsOf } from './batch';
+import { type ColumnData, cellsOf, rowsOf } from './batch';
 import { nestedCell } from './builders';
 import { show } from './invalid';
 import type { SliceColumn } from './source';
@@ -31,6 +31,9 @@ const KIND_NAMES: [number, string][] = [
 
 const ANY_READING = text.WHOLE | text.NUMBER | text.COMMA_NUMBER | text.BOOLEAN | text.DATE;
 
+/** Bytes that a cell other than text takes as text at most: those of a date, or of a long number. */
+const OTHER_BYTES = 30;
+
 interface Sight {
   row: number;
   value: unknown;
@@ -47,6 +50,8 @@ export class ColumnTally {
   private marks = 0;
   private fields = 0;
   private oddField: Sight | undefined;
+  private rows = 0;
+  private textBytes = 0;
 
   constructor(
     readonly name: string,
@@ -58,6 +63,7 @@ export class ColumnTally {
 
   add(column: SliceColumn, first: number): void {
     this.target?.add(column);
+    this.measure(column);
     if (this.given !== undefined) {
       return;
     }
@@ -78,6 +84,28 @@ export class ColumnTally {
       return this.settleValues();
     }
     return this.kinds === 0 ? this.settleFields() : this.settleBoth();
+  }
+
+  /** Bytes of the column as it is stored, without compression, at most. */
+  bytesAs(type: ColumnType): number {
+    return type === 'text' ? 4 * this.rows + this.textBytes : 9 * this.rows;
+  }
+
+  private measure(column: SliceColumn): void {
+    if (column.kind === 'typed') {
+      const { data } = column;
+      this.rows += rowsOf(data);
+      this.textBytes += data.type === 'text' ? data.bytes.length : OTHER_BYTES * rowsOf(data);
+      return;
+    }
+    const { cells } = column;
+    let characters = 0;
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      characters += typeof cell === 'string' ? cell.length : OTHER_BYTES / 3;
+    }
+    this.rows += cells.length;
+    this.textBytes += 3 * characters;
   }
 
   /** A sequence of messages can hold text files and objects. */

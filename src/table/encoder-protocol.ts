@@ -7,11 +7,25 @@ import type { Column, FileFormat } from './types';
 /** A table that the worker opens by itself: a file on disk, or bytes in shared memory. */
 export type Origin = { kind: 'path'; path: string } | { kind: 'bytes'; bytes: Uint8Array };
 
+/** What is known of a table without reading it. */
+export interface OpenedTable {
+  names: string[];
+  rowCount: number | undefined;
+  /** A Parquet file: what its columns are stored as (numbers of Arrow's type enumeration), and its size. */
+  parquet?: { stored: number[]; bytes: number };
+}
+
+/** A file beyond these does not go up as it is. */
+export interface AsIsBounds {
+  rows?: number;
+  bytes?: number;
+}
+
 /** What the worker can be asked for. */
 export type Task =
   /** Write batches, given here or sent one by one, to a file. Answers Written. */
   | { name: 'encode'; columns: Column[]; format: FileFormat; spill: Spill; batches?: ColumnBatch[] }
-  /** Answers { names, rowCount }. */
+  /** Answers OpenedTable. */
   | { name: 'open'; origin: Origin }
   | { name: 'profile'; origin: Origin; options: Omit<ProfileOptions, 'signal'> }
   /** Sends batches, each when it is pulled. */
@@ -30,8 +44,8 @@ export type Task =
       format: FileFormat;
       spills: { x: Spill; y: Spill };
     }
-  /** Answers { bytes, hash, rows }, or nothing where the file's columns are not these. */
-  | { name: 'asIs'; path: string; columns: Column[] };
+  /** Answers { bytes, hash, rows }, or nothing where the file's columns are not these or it is larger. */
+  | { name: 'asIs'; path: string; columns: Column[]; most: AsIsBounds };
 
 /** To the worker. `job` numbers the pieces of work that run side by side. */
 export type Request =

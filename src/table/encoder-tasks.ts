@@ -1,9 +1,10 @@
 import { type ColumnBatch, transferList } from './batch';
 import { batchesOf } from './batches';
 import { writeCsv } from './csv-writer';
-import type { Answer, Origin, Request, Task } from './encoder-protocol';
+import type { Answer, OpenedTable, Origin, Request, Task } from './encoder-protocol';
 import { fileAsIs } from './file-as-is';
 import { openOrigin } from './local-file';
+import { ParquetSource } from './parquet-source';
 import { writeParquet } from './parquet-writer';
 import { profileSource } from './profile';
 import { Sink, type Written } from './sink';
@@ -32,9 +33,7 @@ export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
     case 'encode':
       return encode(task, port);
     case 'open':
-      return withSource(task.origin, ({ names, rowCount }) =>
-        Promise.resolve({ result: { names: [...names], rowCount } }),
-      );
+      return withSource(task.origin, (source) => Promise.resolve({ result: describe(source) }));
     case 'profile':
       return withSource(task.origin, async (source) => ({
         result: await profileSource(source, { ...task.options, signal: port.signal }),
@@ -44,8 +43,19 @@ export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
     case 'trainSet':
       return withSource(task.origin, (source) => trainSet(source, task, port));
     case 'asIs':
-      return { result: await fileAsIs(task.path, task.columns, port.signal) };
+      return { result: await fileAsIs(task.path, task.columns, task.most, port.signal) };
   }
+}
+
+function describe(source: LocalSource): OpenedTable {
+  const { names, rowCount } = source;
+  return {
+    names: [...names],
+    rowCount,
+    ...(source instanceof ParquetSource && {
+      parquet: { stored: source.fields.map(({ type }) => type.typeId), bytes: source.bytes },
+    }),
+  };
 }
 
 async function withSource(origin: Origin, work: (source: LocalSource) => Promise<Outcome>): Promise<Outcome> {

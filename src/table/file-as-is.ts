@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { crc32c, crc32cToBase64 } from './crc32c';
 import { openPath, unreadable } from './local-file';
+import type { AsIsBounds } from './encoder-protocol';
 import { ParquetSource } from './parquet-source';
-import type { Column, ColumnType } from './types';
+import { storedAs } from './stored-as';
+import type { Column } from './types';
 
 /** What is known of a file that goes up byte for byte. */
 export interface AsIs {
@@ -11,28 +13,22 @@ export interface AsIs {
   rows: number;
 }
 
-/** Numbers of Arrow's type enumeration that a column of each type may be stored as. */
-const STORED_AS: Record<ColumnType, number[]> = {
-  number: [2, 3],
-  integer: [2, 3],
-  bigint: [2],
-  boolean: [6],
-  text: [5, 20, 24],
-  date: [8, 10],
-};
-
 /**
  * Checks whether a file is Parquet whose columns are these, in this order, and takes its CRC32C as a stream;
- * undefined where the file must be encoded anew. Must run in a worker thread.
+ * undefined where the file must be encoded anew, or is beyond the bounds. Must run in a worker thread.
  */
 export async function fileAsIs(
   path: string,
   columns: readonly Column[],
+  most: AsIsBounds = {},
   signal?: AbortSignal,
 ): Promise<AsIs | undefined> {
   const { source, close } = await openPath(path);
   try {
     if (!(source instanceof ParquetSource) || !fits(source, columns)) {
+      return undefined;
+    }
+    if (source.rowCount > (most.rows ?? Infinity) || source.bytes > (most.bytes ?? Infinity)) {
       return undefined;
     }
     return { ...(await checksum(path, signal)), rows: source.rowCount };
@@ -41,13 +37,11 @@ export async function fileAsIs(
   }
 }
 
-function fits({ fields }: ParquetSource, columns: readonly Column[]): boolean {
-  return (
-    fields.length === columns.length &&
-    columns.every(({ name, type }, index) => {
-      const field = fields[index]!;
-      return field.name === name && STORED_AS[type].includes(field.type.typeId);
-    })
+function fits({ names, fields }: ParquetSource, columns: readonly Column[]): boolean {
+  return storedAs(
+    columns,
+    names,
+    fields.map(({ type }) => type.typeId),
   );
 }
 

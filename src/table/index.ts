@@ -1,10 +1,12 @@
 import type { ColumnBatch } from './batch';
 import { type BatchOptions, batchesOf } from './batches';
 import { retried, startJob } from './encoder';
+import type { AsIsBounds } from './encoder-protocol';
 import type { AsIs } from './file-as-is';
 import { type ProfileOptions, profileSource, type TableProfile } from './profile';
 import { isRemote, openRemote } from './remote-source';
 import type { LocalSource, TableSource } from './source';
+import { storedAs } from './stored-as';
 import { type TableFile, userFile } from './table-file';
 import type { Column } from './types';
 
@@ -65,17 +67,33 @@ export function readBatches(
     : batchesOf(source as LocalSource, columns, options);
 }
 
+/** A Parquet file on disk whose columns already are these: `fileAsIs` may send it as it is. Nothing is read. */
+export function fitsAsIs(source: TableSource, columns: readonly Column[]): boolean {
+  return (
+    isRemote(source) &&
+    source.origin.kind === 'path' &&
+    source.parquet !== undefined &&
+    storedAs(columns, source.names, source.parquet.stored)
+  );
+}
+
+/** Bytes of a Parquet file on disk; undefined for any other table. */
+export function parquetBytes(source: TableSource): number | undefined {
+  return isRemote(source) && source.origin.kind === 'path' ? source.parquet?.bytes : undefined;
+}
+
 /**
  * A Parquet file on disk whose columns already are these, to be sent byte for byte; undefined where it has
- * to be encoded anew. Errors: `file.unreadable`, `table.invalid`.
+ * to be encoded anew, or has more rows or bytes than `most`. Errors: `file.unreadable`, `table.invalid`.
  */
 export async function fileAsIs(
   path: string,
   columns: readonly Column[],
-  options: { signal?: AbortSignal } = {},
+  options: { signal?: AbortSignal; most?: AsIsBounds } = {},
 ): Promise<TableFile | undefined> {
+  const { signal, most = {} } = options;
   const known = await retried(() =>
-    startJob({ name: 'asIs', path, columns: [...columns] }, options.signal).result<AsIs | undefined>(),
+    startJob({ name: 'asIs', path, columns: [...columns], most }, signal).result<AsIs | undefined>(),
   );
   return known === undefined ? undefined : userFile(path, 'parquet', known);
 }

@@ -12,13 +12,15 @@ export class ParquetSource implements LocalSource {
   private constructor(
     readonly form: TableForm,
     private readonly reader: ParquetReader,
+    /** Bytes of the file. */
+    readonly bytes: number,
   ) {
     this.names = reader.fields.map(({ name }) => name);
     this.rowCount = reader.rows;
   }
 
   static async open(form: TableForm, blob: BlobLike): Promise<ParquetSource> {
-    const source = new ParquetSource(form, await openParquet(blob));
+    const source = new ParquetSource(form, await openParquet(blob), blob.size);
     checkNames(source.names);
     return source;
   }

@@ -10,6 +10,8 @@ export interface TableProfile {
   rows: number;
   /** All columns but the ignored ones, the target among them, in the order of the table. */
   columns: Column[];
+  /** Bytes of the table as a file at most; compression makes it smaller. */
+  bytes: number;
   /** Sentences for the user, such as a column of mixed kinds that is taken as text. */
   warnings: string[];
   target?: TargetProfile;
@@ -35,6 +37,10 @@ export interface ProfileOptions {
   signal?: AbortSignal;
 }
 
+/** What a file needs besides its cells: once, and for each column. */
+const FILE_BYTES = 2048;
+const COLUMN_BYTES = 512;
+
 /**
  * Goes over all rows once and settles the type of every column (DESIGN section 5). Errors:
  * `target.missing`, `table.empty`, `table.invalid` (a nested cell, a ragged row, no column left).
@@ -59,14 +65,17 @@ export async function profileSource(source: LocalSource, options: ProfileOptions
     throw emptyTable(`The table has no rows, only the column names ${listNames(source.names)}.`);
   }
   const warnings = [...unknownNames(source.names, types)];
+  let bytes = FILE_BYTES;
   const columns = tallies.map((tally) => {
     const { type, warning } = tally.settle();
     if (warning !== undefined) {
       warnings.push(warning);
     }
+    bytes += tally.bytesAs(type) + COLUMN_BYTES + tally.name.length * 6;
     return { name: tally.name, type };
   });
-  const profile: TableProfile = { rows, columns, warnings };
+  // Each row group has its own header of every column, of about a thousandth of what it may hold.
+  const profile: TableProfile = { rows, columns, bytes: Math.ceil(bytes * 1.1), warnings };
   const targetTally = tallies.find((tally) => tally.target !== undefined);
   if (targetTally?.target !== undefined) {
     profile.target = targetProfile(targetTally.name, targetTally.settle().type, targetTally.target);

@@ -1,10 +1,10 @@
 import type { ColumnBatch } from './batch';
 import type { BatchOptions } from './batches';
 import { retried, startJob } from './encoder';
-import type { Origin } from './encoder-protocol';
+import type { OpenedTable, Origin } from './encoder-protocol';
 import { turn } from './pace';
 import type { ProfileOptions, TableProfile } from './profile';
-import type { LocalSource, TableForm, TableSource } from './source';
+import type { TableForm, TableSource } from './source';
 import type { Column } from './types';
 
 /** A table that the encoder thread reads by itself, so that this thread never sees more than its batches. */
@@ -14,6 +14,7 @@ export class RemoteSource implements TableSource {
     readonly origin: Origin,
     readonly names: readonly string[],
     readonly rowCount: number | undefined,
+    readonly parquet?: OpenedTable['parquet'],
   ) {}
 
   profile({ signal, ...options }: ProfileOptions): Promise<TableProfile> {
@@ -58,10 +59,10 @@ export async function openRemote(
 ): Promise<RemoteSource> {
   const sendable =
     origin.kind === 'bytes' ? { kind: origin.kind, bytes: await shared(origin.bytes) } : origin;
-  const { names, rowCount } = await retried(() =>
-    startJob({ name: 'open', origin: sendable }, signal).result<Pick<LocalSource, 'names' | 'rowCount'>>(),
+  const { names, rowCount, parquet } = await retried(() =>
+    startJob({ name: 'open', origin: sendable }, signal).result<OpenedTable>(),
   );
-  return new RemoteSource(form, sendable, names, rowCount);
+  return new RemoteSource(form, sendable, names, rowCount, parquet);
 }
 
 const COPY = 8 * 1024 * 1024;

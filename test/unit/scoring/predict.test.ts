@@ -9,6 +9,7 @@ import {
   type PredictRequest,
   type Predictor,
 } from '../../../dist/src/scoring';
+import type { ServiceError } from '../../../dist/src/wire/service-error';
 import { inTurn, type StrictOptions } from '../../helpers/strict-service';
 import { type Bench, bench, codeOf, history, row, settled } from './stand-in';
 
@@ -553,6 +554,75 @@ describe('Predictor', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it('a Parquet file is predicted as it is where its columns fit the model and it need not be split', async () => {
+    await start();
+    const folder = mkdtempSync(path.join(tmpdir(), 'predict-'));
+    try {
+      const rows = Array.from({ length: 40 }, (_, id) => row(id));
+      const first = await at.connection.upload({ set: 'test', table: { value: rows }, model: 'pets' });
+      const file = path.join(folder, 'rows.parquet');
+      const bytes = at.service.bytesOf(first.id);
+      writeFileSync(file, bytes);
+      const asRead = () =>
+        at.connection.predict({ table: { path: file }, model: 'pets', outputType: 'preds' });
+      const sent = () => at.service.seen('prepare_test_set_upload').map(({ body }) => body);
+      const labels = rows.map(({ id }) => (id % 2 === 0 ? 'cat' : 'dog'));
+      await at.close();
+      await start();
+      const outcome = await asRead();
+      const { x_test_info: info } = sent()[0] as { x_test_info: { hash: string; size_bytes: number } };
+      assert.deepEqual([info.hash, info.size_bytes], [first.hash, bytes.length]);
+      const [asked] = at.service.seen('predict').map(({ body }) => body as { test_set_upload_id: string });
+      assert.deepEqual(at.service.bytesOf(asked!.test_set_upload_id), bytes);
+      assert.deepEqual(outcome.prediction, labels);
+      assert.deepEqual(
+        outcome.table,
+        rows.map((one, i) => ({ ...one, prediction: labels[i] })),
+      );
+
+      // Over a limit it is split, and so encoded anew.
+      for (const limits of [
+        { max_model_limit: { test_set_max_rows: 30 } },
+        { max_model_limit: { test_set_max_cells: 30 * 4 } },
+      ]) {
+        await at.close();
+        await start({ limits });
+        assert.deepEqual((await asRead()).prediction, labels);
+        const hashes = sent().map((body) => (body as { x_test_info: { hash: string } }).x_test_info.hash);
+        assert.equal(hashes.length, 2);
+        assert.ok(!hashes.includes(first.hash));
+      }
+      assert.ok(existsSync(file));
+      assert.deepEqual(at.service.breaches, []);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('a test set of too many bytes is refused before anything is sent, by predict as by upload', async () => {
+    await start();
+    const rows = Array.from({ length: 300 }, (_, id) => ({
+      ...row(id),
+      name: `${Math.sin(id)} ${Math.cos(id)}`,
+    }));
+    const { bytes } = await at.connection.upload({ set: 'test', table: { value: rows }, model: 'pets' });
+    await at.close();
+    await start({ limits: { dataset_max_size_bytes: bytes - 1 } });
+    const sent = at.service.requests.length;
+    const table = { value: rows };
+    for (const work of [
+      at.connection.predict({ table, model: 'pets' }),
+      at.connection.upload({ set: 'test', table, model: 'pets' }),
+    ]) {
+      await assert.rejects(work, (error: ServiceError) => {
+        assert.equal(error.code, 'limit.exceeded');
+        assert.match(error.message, /dataset_max_size_bytes/);
+        return true;
+      });
+    }
+    assert.equal(at.service.requests.length, sent);
   });
 
   it('an upload beyond the limits of a test set is not sent', async () => {

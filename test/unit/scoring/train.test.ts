@@ -1,4 +1,7 @@
 import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { inTurn } from '../../helpers/strict-service';
 import { type Bench, bench, codeOf, history } from './stand-in';
 import type { StatusEvent, TrainRequest } from '../../../dist/src/scoring';
@@ -282,6 +285,32 @@ describe('Connection.checkLimits and estimateCost', () => {
       { limit: 'max_cols', value: 4, max: 3 },
     ]);
     assert.deepEqual(await at.connection.checkLimits({ table, set: 'test', ignore: ['species', 'ok'] }), []);
+  });
+
+  it('measures the file that would be sent: bytes of the larger one of a train set, of a Parquet file as it is', async () => {
+    const rows = Array.from({ length: 3000 }, (_, id) => ({ id, noise: Math.sin(id), y: id % 2 === 0 }));
+    const table = { value: rows };
+    at = await bench();
+    const { id } = await at.connection.upload({ set: 'train', table, target: 'y' });
+    const file = at.service.bytesOf(id);
+    const folder = mkdtempSync(path.join(tmpdir(), 'limits-'));
+    try {
+      const where = path.join(folder, 'x.parquet');
+      writeFileSync(where, file);
+      await at.close();
+      at = await bench({ limits: { dataset_max_size_bytes: file.length } });
+      assert.deepEqual(await at.connection.checkLimits({ table, target: 'y' }), []);
+      assert.deepEqual(await at.connection.checkLimits({ table: { path: where }, set: 'test' }), []);
+      await at.close();
+      at = await bench({ limits: { dataset_max_size_bytes: file.length - 1 } });
+      const over = [{ limit: 'dataset_max_size_bytes', value: file.length, max: file.length - 1 }];
+      assert.deepEqual(await at.connection.checkLimits({ table, target: 'y' }), over);
+      assert.deepEqual(await at.connection.checkLimits({ table, ignore: ['y'], set: 'test' }), over);
+      assert.deepEqual(await at.connection.checkLimits({ table: { path: where }, set: 'test' }), over);
+      assert.equal(at.service.requests.length, 1);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('fills the cost request from the card and the table, and asks once', async () => {
