@@ -1,6 +1,7 @@
 /*
  * The learner on every table: node bench/learner/learner.mjs [--seeds 3] [table name part …]
- * A quarter of the rows is held back, a split per seed; figures are means over the seeds. Times are processor seconds.
+ * A quarter of the rows is held back, a split per seed; of a generator at least 4,000 fresh ones. Figures are means over
+ * the seeds; times are processor seconds.
  */
 import { createRequire } from 'node:module';
 import { TABLES } from './tables.mjs';
@@ -27,7 +28,7 @@ function takeRows(feature, rows) {
   return { ...feature, values: Float64Array.from(rows, (row) => feature.values[row]) };
 }
 
-function split(rows, seed) {
+function split(rows, held, seed) {
   let state = (seed * 747796405 + 2891336453) >>> 0;
   const order = Array.from({ length: rows }, (_, row) => row);
   for (let i = rows - 1; i > 0; i--) {
@@ -35,7 +36,6 @@ function split(rows, seed) {
     const j = Math.floor((state / 4294967296) * (i + 1));
     [order[i], order[j]] = [order[j], order[i]];
   }
-  const held = Math.round(rows / 4);
   return { test: order.slice(0, held), train: order.slice(held) };
 }
 
@@ -48,15 +48,19 @@ const targetOf = (table, rows) =>
         codes: Int32Array.from(rows, (row) => table.codes[row]),
       };
 
+console.log(
+  '| table | loss | ours | ydf-training | sklearn hist. boosting | sklearn forest | trivial | accuracy | ece (by chance) | pinball | 80 % | fit s, ours | ydf | hist | forest |',
+);
+console.log(`|${'---|'.repeat(15)}`);
 for (const [name, make] of Object.entries(TABLES)) {
   if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) continue;
   const table = make();
   if (!table) continue;
   const rows = (table.codes ?? table.values).length;
-  const runs = rows >= 50_000 ? 1 : seeds;
+  const runs = rows - (table.test ?? 0) >= 50_000 ? 1 : seeds;
   const sums = {};
   for (let seed = 1; seed <= runs; seed++) {
-    const { train, test } = split(rows, seed);
+    const { train, test } = split(rows, table.test ?? Math.round(rows / 4), seed);
     const options = { random_state: seed, ...JSON.parse(process.env.OPTIONS ?? '{}') };
     const started = process.cpuUsage();
     const model = learner.train({
@@ -70,35 +74,59 @@ for (const [name, make] of Object.entries(TABLES)) {
       table.features.map((feature) => takeRows(feature, test)),
       test.length,
     );
-    const figures = {
-      ...measure(table, result, targetOf(table, test)),
-      oof: model.report.scores.log_loss ?? model.report.scores.rmse,
-      fit: seconds,
-      trees: model.report.trees,
-    };
-    if (ydf) {
-      const peer = runPeer(ydf, table, train, test);
-      if (peer.error) console.log(`${name}: ydf-training: ${peer.error}`);
-      else {
-        const theirs = measure(table, peer, targetOf(table, test));
-        figures['ydf loss'] = theirs.logloss ?? theirs.rmse;
-        if (theirs.accuracy !== undefined) figures['ydf acc'] = theirs.accuracy;
-        figures['ydf fit'] = peer.seconds;
-      }
-    }
+    const target = targetOf(table, test);
+    const own = measure(table, result, target);
+    const figures = { ...own, ours: lossOf(own), ours_fit: seconds };
+    figures.trivial = lossOf(measure(table, trivial(table, train, test), target));
+    if (ydf) addPeer(figures, 'ydf', runPeer(ydf, table, train, test));
     if (sklearn) {
       const { error, ...peers } = runSklearn(table, train, test);
-      if (error) console.log(`${name}: scikit-learn: ${error}`);
-      for (const [peer, theirs] of Object.entries(peers)) {
-        const { logloss, rmse, accuracy } = measure(table, theirs, targetOf(table, test));
-        figures[`${peer} loss`] = logloss ?? rmse;
-        if (accuracy !== undefined) figures[`${peer} acc`] = accuracy;
-        figures[`${peer} fit`] = theirs.seconds;
-      }
+      for (const peer of ['hist', 'forest']) addPeer(figures, peer, peers[peer] ?? { error });
     }
     if (process.env.VERBOSE) console.log(seed, model.report);
     for (const [key, value] of Object.entries(figures)) sums[key] = (sums[key] ?? 0) + value / runs;
+
+    function addPeer(to, peer, answer) {
+      if (answer.error) {
+        console.error(`${peer}: ${answer.error}`);
+        return;
+      }
+      to[peer] = lossOf(measure(table, answer, target));
+      to[`${peer}_fit`] = answer.seconds;
+    }
   }
-  const line = Object.entries(sums).map(([key, value]) => `${key} ${value.toFixed(key === 'trees' ? 0 : 4)}`);
-  console.log(`${name.padEnd(26)}${line.join('  ')}`);
+  console.log(row(name, table, sums));
+}
+
+function lossOf({ logloss, rmse }) {
+  return logloss ?? rmse;
+}
+
+/** Always the train set's class frequencies, or its mean. */
+function trivial(table, train, test) {
+  if (table.task === 'regression') {
+    const mean = train.reduce((sum, at) => sum + table.values[at] / train.length, 0);
+    return { mean: new Float64Array(test.length).fill(mean) };
+  }
+  const count = table.classes.length;
+  const shares = new Float64Array(count);
+  for (const at of train) shares[table.codes[at]] += 1 / train.length;
+  return { probas: Float64Array.from({ length: test.length * count }, (_, i) => shares[i % count]) };
+}
+
+function row(name, table, sums) {
+  const fixed = (key, digits) => (sums[key] === undefined ? '' : sums[key].toFixed(digits));
+  const losses = ['ours', 'ydf', 'hist', 'forest', 'trivial'].map((key) => fixed(key, 3));
+  const best = Math.min(...losses.filter((loss) => loss !== '').map(Number));
+  const cells = [
+    name,
+    table.task === 'regression' ? 'RMSE' : 'log-loss',
+    ...losses.map((loss) => (loss !== '' && Number(loss) === best ? `**${loss}**` : loss)),
+    fixed('accuracy', 3),
+    sums.ece === undefined ? '' : `${fixed('ece', 3)} (${fixed('floor', 3)})`,
+    fixed('pinball', 3),
+    fixed('coverage', 2),
+    ...['ours', 'ydf', 'hist', 'forest'].map((key) => fixed(`${key}_fit`, 1)),
+  ];
+  return `| ${cells.join(' | ')} |`;
 }

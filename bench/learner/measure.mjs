@@ -14,7 +14,8 @@ function classification(table, { probas }, codes) {
   let loss = 0;
   let [found, claimed, present] = [0, 0, 0];
   const positive = table.positive === undefined ? -1 : table.classes.indexOf(table.positive);
-  const bins = Array.from({ length: 10 }, () => ({ rows: 0, confidence: 0, right: 0 }));
+  const confidences = new Float64Array(codes.length);
+  const hits = new Uint8Array(codes.length);
   codes.forEach((code, row) => {
     const p = probas.subarray(row * count, (row + 1) * count);
     const best = p.indexOf(Math.max(...p));
@@ -23,19 +24,42 @@ function classification(table, { probas }, codes) {
     if (best === positive) claimed++;
     if (code === positive) present++;
     if (best === positive && code === positive) found++;
-    const bin = bins[Math.min(9, Math.floor(p[best] * 10))];
-    bin.rows++;
-    bin.confidence += p[best];
-    bin.right += best === code ? 1 : 0;
+    confidences[row] = p[best];
+    hits[row] = best === code ? 1 : 0;
   });
   const rows = codes.length;
   const figures = { logloss: loss / rows, accuracy: right / rows };
-  figures.ece = bins.reduce((sum, bin) => sum + Math.abs(bin.confidence - bin.right) / rows, 0);
+  figures.ece = calibrationError(confidences, hits);
+  figures.floor = perfectError(confidences);
   if (positive >= 0) {
     figures.recall = found / present;
     figures.precision = claimed > 0 ? found / claimed : 0;
   }
   return figures;
+}
+
+/** Expected calibration error over ten bins of equal width. */
+export function calibrationError(confidences, hits) {
+  const gaps = new Float64Array(10);
+  confidences.forEach((p, row) => (gaps[Math.min(9, Math.floor(p * 10))] += p - hits[row]));
+  return gaps.reduce((sum, gap) => sum + Math.abs(gap), 0) / confidences.length;
+}
+
+/**
+ * The error that a perfectly calibrated model of these confidences would show on as many rows by chance alone: the
+ * mean over 200 draws of which rows it gets right.
+ */
+function perfectError(confidences) {
+  let state = 12345;
+  const uniform = () => (state = Math.imul(state, 48271) >>> 0) / 4294967296;
+  let sum = 0;
+  for (let draw = 0; draw < 200; draw++) {
+    sum += calibrationError(
+      confidences,
+      confidences.map((p) => (uniform() < p ? 1 : 0)),
+    );
+  }
+  return sum / 200;
 }
 
 function regression(result, actual) {

@@ -56,7 +56,7 @@ const REAL = [
   },
 ];
 
-function readReal({ name, file, target, drop, regression, positive }) {
+function readReal({ file, target, drop, regression, positive }) {
   const folder = dataFolder();
   if (!folder || !existsSync(path.join(folder, file))) return undefined;
   const { data, meta } = Papa.parse(readFileSync(path.join(folder, file), 'utf8').trim(), { header: true });
@@ -68,16 +68,25 @@ function readReal({ name, file, target, drop, regression, positive }) {
     ),
   );
   const cells = data.map((row) => row[target]);
-  return makeTable(name, features, cells, regression, positive);
+  return makeTable(features, cells, regression, positive);
+}
+
+/** Fresh rows that a generator makes to score on, where a quarter of the rows would be too few to tell chance from error. */
+const FRESH_ROWS = 4000;
+
+/** A generated table of `rows` rows, three quarters of them to learn from; `test` rows are to be held back. */
+function generated(rows, make) {
+  const test = Math.max(Math.round(rows / 4), FRESH_ROWS);
+  return { ...make(rows - Math.round(rows / 4) + test), test };
 }
 
 /** `cells`: the target per row, labels or numbers. */
-function makeTable(name, features, cells, regression, positive) {
-  if (regression) return { name, features, task: 'regression', values: Float64Array.from(cells, Number) };
+function makeTable(features, cells, regression, positive) {
+  if (regression) return { features, task: 'regression', values: Float64Array.from(cells, Number) };
   const classes = [...new Set(cells)].sort();
   const index = new Map(classes.map((label, i) => [label, i]));
   const codes = Int32Array.from(cells, (cell) => index.get(cell));
-  return { name, features, task: 'classification', classes, codes, positive };
+  return { features, task: 'classification', classes, codes, positive };
 }
 
 /** Marsaglia's xorshift: the generators are the same everywhere. */
@@ -110,7 +119,6 @@ function friedman(rows) {
       normal(),
   );
   return makeTable(
-    `friedman ${rows}`,
     x.map((v, i) => numbers(`x${i}`, v)),
     y,
     true,
@@ -122,7 +130,6 @@ function xor(rows) {
   const x = column(6, () => column(rows, uniform));
   const y = column(rows, (i) => String(x[0][i] > 0.5 !== x[1][i] > 0.5 ? uniform() < 0.9 : uniform() < 0.1));
   return makeTable(
-    `xor ${rows}`,
     x.map((v, i) => numbers(`x${i}`, v)),
     y,
   );
@@ -133,7 +140,6 @@ function heteroscedastic(rows) {
   const x = column(5, () => column(rows, uniform));
   const y = column(rows, (i) => 10 * x[0][i] + 5 * x[1][i] + (0.2 + 4 * x[2][i]) * normal());
   return makeTable(
-    `heteroscedastic ${rows}`,
     x.map((v, i) => numbers(`x${i}`, v)),
     y,
     true,
@@ -166,15 +172,13 @@ function churn(rows) {
   });
   const cells = { plan, region, tenure, bill, calls, paperless };
   return makeTable(
-    `churn ${rows}`,
     Object.entries(cells).map(([name, v]) => toFeature(name, v)),
     y,
   );
 }
 
-function highCardinality(rows) {
+function highCardinality(rows, count) {
   const { uniform, normal } = generator(5);
-  const count = Math.floor(rows / 10);
   const effect = column(count, () => 1.5 * normal());
   const id = column(rows, () => Math.floor(uniform() ** 2 * count));
   const x = column(rows, uniform);
@@ -188,7 +192,7 @@ function highCardinality(rows) {
     numbers('x', x),
     numbers('noise', noise),
   ];
-  return makeTable(`high cardinality ${rows}`, features, y);
+  return makeTable(features, y);
 }
 
 function shortText(rows) {
@@ -216,7 +220,7 @@ function shortText(rows) {
   const y = column(rows, (i) =>
     String(Math.max(1, Math.min(5, Math.round(3 + 1.2 * lean[i] + 0.5 * normal())))),
   );
-  return makeTable(`short text ${rows}`, [toFeature('review', text), numbers('price', price)], y);
+  return makeTable([toFeature('review', text), numbers('price', price)], y);
 }
 
 function imbalanced(rows) {
@@ -227,7 +231,6 @@ function imbalanced(rows) {
     return String(uniform() < 1 / (1 + Math.exp(-z)));
   });
   return makeTable(
-    `imbalanced ${rows}`,
     x.map((v, i) => numbers(`x${i}`, v)),
     y,
   );
@@ -239,7 +242,6 @@ function classes(rows, count) {
   const label = column(rows, () => Math.floor(uniform() * count));
   const x = column(8, (d) => column(rows, (i) => centers[label[i]][d] * (d % 2 ? 1 : 0.5) + 1.5 * normal()));
   return makeTable(
-    `${count} classes ${rows}`,
     x.map((v, i) => numbers(`x${i}`, v)),
     label.map((l) => `class ${l}`),
   );
@@ -250,7 +252,6 @@ function linear(rows) {
   const x = column(12, () => column(rows, normal));
   const y = column(rows, (i) => x.reduce((sum, v, d) => sum + v[i] * (d % 3), 0) + 2 * normal());
   return makeTable(
-    `linear ${rows}`,
     x.map((v, i) => numbers(`x${i}`, v)),
     y,
     true,
@@ -284,25 +285,29 @@ export function mixed(rows, regression = false) {
       c.reduce((sum, codes, d) => sum + effects[d][codes[i]], 0);
     return regression ? z + normal() : String(uniform() < 1 / (1 + Math.exp(-1.5 * z)));
   });
-  return makeTable(`mixed ${rows}${regression ? ' regression' : ''}`, features, y, regression);
+  return makeTable(features, y, regression);
 }
+
+const GENERATED = [
+  ['friedman 200', 200, friedman],
+  ['friedman 2000', 2000, friedman],
+  ['xor 500', 500, xor],
+  ['heteroscedastic 3000', 3000, heteroscedastic],
+  ['linear 300', 300, linear],
+  ['churn 1000', 1000, churn],
+  ['churn 10000', 10_000, churn],
+  ['high cardinality 5000', 5000, (rows) => highCardinality(rows, 500)],
+  ['short text 1500', 1500, shortText],
+  ['imbalanced 5000', 5000, imbalanced],
+  ['5 classes 50', 50, (rows) => classes(rows, 5)],
+  ['5 classes 1000', 1000, (rows) => classes(rows, 5)],
+  ['40 classes 4000', 4000, (rows) => classes(rows, 40)],
+  ['mixed 100000', 100_000, (rows) => mixed(rows)],
+  ['mixed 100000 regression', 100_000, (rows) => mixed(rows, true)],
+];
 
 /** Every table, made when asked for; undefined where its data is not here. */
 export const TABLES = {
   ...Object.fromEntries(REAL.map((real) => [real.name, () => readReal(real)])),
-  'friedman 200': () => friedman(200),
-  'friedman 2000': () => friedman(2000),
-  'xor 500': () => xor(500),
-  'heteroscedastic 3000': () => heteroscedastic(3000),
-  'linear 300': () => linear(300),
-  'churn 1000': () => churn(1000),
-  'churn 10000': () => churn(10_000),
-  'high cardinality 5000': () => highCardinality(5000),
-  'short text 1500': () => shortText(1500),
-  'imbalanced 5000': () => imbalanced(5000),
-  '5 classes 50': () => classes(50, 5),
-  '5 classes 1000': () => classes(1000, 5),
-  '40 classes 4000': () => classes(4000, 40),
-  'mixed 100000': () => mixed(100_000),
-  'mixed 100000 regression': () => mixed(100_000, true),
+  ...Object.fromEntries(GENERATED.map(([name, rows, make]) => [name, () => generated(rows, make)])),
 };

@@ -1,5 +1,17 @@
-import { exp, log } from './numeric';
-import { probabilities } from './members';
+import { exp, log, sigmoid, softmax } from './numeric';
+
+/** How the ensemble's scores become probabilities. */
+export interface Calibration {
+  /** Divides the scores before the softmax. */
+  temperature: number;
+  /** Part of the probability, 0 to 1, that goes to the class frequencies: what labels owe to chance. */
+  noise: number;
+  /** Class frequencies of the train set. */
+  priors: Float64Array;
+  averageScores: boolean;
+  /** Are the probabilities to be divided by the class frequencies? */
+  balance: boolean;
+}
 
 const LEAST = 1e-15;
 
@@ -12,20 +24,115 @@ export function logLoss(probas: Float64Array, codes: ArrayLike<number>, classes:
   return codes.length > 0 ? sum / codes.length : 0;
 }
 
+/** Pull of the temperature's logarithm towards that of a mild sharpening, which few rows could not tell, in nats. */
+const PULL = 5;
+const USUAL = -0.5;
+/** Nats that a noise of 1 costs: without evidence there is none. */
+const NOISE_COST = 5;
+const MOST_NOISE = 0.6;
+
 /**
- * The softmax temperature that makes out-of-fold scores most probable (C. Guo et al., 2017), by golden section
- * over its logarithm; between 1/4 and 4.
+ * The temperature (C. Guo et al., 2017) and the noise that make out-of-fold scores most probable. A temperature alone
+ * cannot say "certain of the pattern, but one label in ten is wrong". By golden section over the temperature's
+ * logarithm, between 1/4 and 4, with the best noise for each.
  */
-export function fitTemperature(
+export function fitCalibration(
   scores: Float64Array,
   codes: ArrayLike<number>,
   width: number,
+  priors: Float64Array,
+): { temperature: number; noise: number } {
+  const classes = priors.length;
+  if (codes.length < 10 || classes < 2) return { temperature: 1, noise: 0 };
+  const share = Float64Array.from(codes, (code) => priors[code]!);
+  const likely = new Float64Array(codes.length);
+  let best = { loss: Infinity, temperature: 1, noise: 0 };
+  const costOf = (logTemperature: number) => {
+    const temperature = exp(logTemperature);
+    const probas = probabilities(scores, width, classes, temperature);
+    for (let row = 0; row < codes.length; row++) likely[row] = probas[row * classes + codes[row]!]!;
+    const { noise, cost } = fitNoise(likely, share);
+    const loss = cost + (PULL / 2) * (logTemperature - USUAL) ** 2;
+    if (loss < best.loss) best = { loss, temperature, noise };
+    return loss;
+  };
+  minimise(costOf, -1.386, 1.386, 24);
+  return { temperature: best.temperature, noise: best.noise };
+}
+
+/**
+ * The noise that makes rows most probable whose true class has probability `likely` by the model and `share` by
+ * frequency; the cost is convex in it. Bisection on the slope.
+ */
+function fitNoise(likely: Float64Array, share: Float64Array): { noise: number; cost: number } {
+  const slope = (noise: number) => {
+    let sum = NOISE_COST;
+    for (let row = 0; row < likely.length; row++) {
+      const away = share[row]! - likely[row]!;
+      sum -= away / Math.max(likely[row]! + noise * away, LEAST);
+    }
+    return sum;
+  };
+  let low = 0;
+  let high = MOST_NOISE;
+  if (slope(0) < 0) {
+    for (let step = 0; step < 12; step++) {
+      const middle = (low + high) / 2;
+      if (slope(middle) < 0) low = middle;
+      else high = middle;
+    }
+  }
+  let cost = NOISE_COST * low;
+  for (let row = 0; row < likely.length; row++) {
+    cost -= log(Math.max((1 - low) * likely[row]! + low * share[row]!, LEAST));
+  }
+  return { noise: low, cost };
+}
+
+/** Scores as class probabilities; one score per row is the log-odds of the second of two classes. */
+export function probabilities(
+  scores: Float64Array,
+  width: number,
   classes: number,
-): number {
-  if (codes.length < 10 || classes < 2) return 1;
-  const loss = (logTemperature: number) =>
-    logLoss(probabilities(scores, width, classes, exp(logTemperature)), codes, classes);
-  return exp(minimise(loss, -1.386, 1.386, 24));
+  temperature: number,
+): Float64Array {
+  if (width > 1) {
+    const out = new Float64Array(scores.length);
+    for (let at = 0; at < scores.length; at += width) softmax(scores, at, width, out, at, temperature);
+    return out;
+  }
+  const out = new Float64Array(scores.length * classes);
+  for (let row = 0; row < scores.length; row++) {
+    if (classes < 2) out[row] = 1;
+    else {
+      out[row * 2 + 1] = sigmoid(scores[row]! / temperature);
+      out[row * 2] = sigmoid(-scores[row]! / temperature);
+    }
+  }
+  return out;
+}
+
+/** Gives the noise's part of each row's probability to the class frequencies, in place. */
+export function blur(probas: Float64Array, { noise, priors }: Calibration): void {
+  if (noise === 0) return;
+  const classes = priors.length;
+  for (let at = 0; at < probas.length; at += classes) {
+    for (let k = 0; k < classes; k++) probas[at + k] = (1 - noise) * probas[at + k]! + noise * priors[k]!;
+  }
+}
+
+/** Divides probabilities by the frequency of their class, and makes each row sum to 1 again. */
+export function balance(probas: Float64Array, priors: Float64Array): void {
+  const classes = priors.length;
+  for (let at = 0; at < probas.length; at += classes) {
+    let sum = 0;
+    for (let k = 0; k < classes; k++) {
+      const p = priors[k]! > 0 ? probas[at + k]! / priors[k]! : 0;
+      probas[at + k] = p;
+      sum += p;
+    }
+    for (let k = 0; k < classes; k++) probas[at + k] = sum > 0 ? probas[at + k]! / sum : 1 / classes;
+  }
 }
 
 /** The minimum of a function with a single one between `low` and `high`, by golden section. */

@@ -1,4 +1,4 @@
-import { probabilities } from './members';
+import { probabilities } from './calibrate';
 import { classificationScores, regressionScores } from './scores';
 import { stackWeights, type StackInput } from './stack';
 import type { Scores } from './types';

@@ -1,14 +1,7 @@
-import { fitTemperature } from './calibrate';
+import { balance, blur, fitCalibration, probabilities, type Calibration } from './calibrate';
 import { chooseWeights } from './choose';
 import { foldRows, type FoldResult } from './fold';
-import {
-  ensembleProbabilities,
-  memberScores,
-  partScores,
-  probabilities,
-  type Member,
-  type Part,
-} from './members';
+import { ensembleProbabilities, memberScores, partScores, type Member, type Part } from './members';
 import type { Model } from './model';
 import { STREAM, type Prepared } from './prepare';
 import { Random } from './random';
@@ -139,17 +132,22 @@ function finishClassification(
   const count = classes.length;
   const actual = outOfFold.rows.map((row) => codes[row]!);
   const { width, scores } = outOfFold;
-  const temperature = settings.temperature ?? fitTemperature(scores, actual, width, count);
   const priors = new Float64Array(count);
   for (const code of codes) priors[code]! += 1 / codes.length;
-  const probas = probabilities(scores, width, count, temperature);
+  const calibration: Calibration = {
+    ...calibrate(outOfFold, actual, priors, settings.temperature),
+    priors,
+    averageScores: settings.averageScores,
+    balance: settings.balance,
+  };
+  const probas = probabilities(scores, width, count, calibration.temperature);
+  blur(probas, calibration);
   if (settings.balance) balance(probas, priors);
   const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]!);
-  const how = { classes: count, temperature, averageScores: settings.averageScores };
   const sample = sampleOf(prepared, outOfFold);
   const sampleCodes = sample.map((row) => codes[row]!);
   const lossOf = (columns: Uint8Array[]) => {
-    const p = ensembleProbabilities(members, columns, sample, how);
+    const p = ensembleProbabilities(members, columns, sample, calibration);
     return classificationScores(p, sampleCodes, count).log_loss ?? 0;
   };
   const report = makeReport(prepared, folds, members, {
@@ -162,26 +160,26 @@ function finishClassification(
   });
   return {
     ...commonParts(prepared, members, report),
-    temperature,
-    averageScores: settings.averageScores,
-    priors: settings.balance ? priors : undefined,
+    calibration,
     residuals: undefined,
     borders: undefined,
   };
 }
 
-/** Divides probabilities by the frequency of their class, and makes each row sum to 1 again. */
-export function balance(probas: Float64Array, priors: Float64Array): void {
-  const classes = priors.length;
-  for (let at = 0; at < probas.length; at += classes) {
-    let sum = 0;
-    for (let k = 0; k < classes; k++) {
-      const p = priors[k]! > 0 ? probas[at + k]! / priors[k]! : 0;
-      probas[at + k] = p;
-      sum += p;
-    }
-    for (let k = 0; k < classes; k++) probas[at + k] = sum > 0 ? probas[at + k]! / sum : 1 / classes;
-  }
+/** Calibration by the out-of-fold scores, of every so-manieth row where there are very many. */
+function calibrate(
+  { scores, width }: OutOfFold,
+  codes: Int32Array,
+  priors: Float64Array,
+  given: number | undefined,
+): Pick<Calibration, 'temperature' | 'noise'> {
+  if (given !== undefined) return { temperature: given, noise: 0 };
+  const step = Math.ceil(codes.length / MAX_STACKED);
+  if (step <= 1) return fitCalibration(scores, codes, width, priors);
+  const chosen = codes.filter((_, i) => i % step === 0);
+  const own = new Float64Array(chosen.length * width);
+  chosen.forEach((_, i) => own.set(scores.subarray(i * step * width, (i * step + 1) * width), i * width));
+  return fitCalibration(own, chosen, width, priors);
 }
 
 function finishRegression(
@@ -220,9 +218,7 @@ function finishRegression(
   });
   return {
     ...commonParts(prepared, members, report),
-    temperature: 1,
-    averageScores: false,
-    priors: undefined,
+    calibration: undefined,
     residuals: fit.forest,
     borders: bucketBorders(values, fit.forest.atoms, center, scale),
   };

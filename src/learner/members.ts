@@ -1,4 +1,4 @@
-import { softmax, sigmoid } from './numeric';
+import { blur, probabilities, type Calibration } from './calibrate';
 import { addLinearScores, type LinearTables } from './linear';
 import { leafOf, type Trees } from './trees';
 
@@ -57,37 +57,15 @@ export function memberScores(member: Member, columns: Uint8Array[], rows: Int32A
   return sum;
 }
 
-/** Scores as class probabilities; one score per row is the log-odds of the second of two classes. */
-export function probabilities(
-  scores: Float64Array,
-  width: number,
-  classes: number,
-  temperature: number,
-): Float64Array {
-  if (width > 1) {
-    const out = new Float64Array(scores.length);
-    for (let at = 0; at < scores.length; at += width) softmax(scores, at, width, out, at, temperature);
-    return out;
-  }
-  const out = new Float64Array(scores.length * classes);
-  for (let row = 0; row < scores.length; row++) {
-    if (classes < 2) out[row] = 1;
-    else {
-      out[row * 2 + 1] = sigmoid(scores[row]! / temperature);
-      out[row * 2] = sigmoid(-scores[row]! / temperature);
-    }
-  }
-  return out;
-}
-
-/** The ensemble's class probabilities, weights summing to 1. */
+/** The ensemble's class probabilities, not balanced yet. */
 export function ensembleProbabilities(
   members: Member[],
   columns: Uint8Array[],
   rows: Int32Array,
-  how: { classes: number; temperature: number; averageScores: boolean },
+  calibration: Calibration,
 ): Float64Array {
-  const { classes, temperature, averageScores } = how;
+  const { temperature, averageScores, priors } = calibration;
+  const classes = priors.length;
   const width = members[0]!.width;
   const sum = new Float64Array(rows.length * (averageScores ? width : classes));
   for (const member of members) {
@@ -95,13 +73,18 @@ export function ensembleProbabilities(
     const part = averageScores ? scores : probabilities(scores, width, classes, temperature);
     for (let i = 0; i < part.length; i++) sum[i]! += member.weight * part[i]!;
   }
-  if (averageScores) return probabilities(sum, width, classes, temperature);
-  for (let at = 0; at < sum.length; at += classes) {
+  const mean = averageScores ? probabilities(sum, width, classes, temperature) : normalised(sum, classes);
+  blur(mean, calibration);
+  return mean;
+}
+
+function normalised(probas: Float64Array, classes: number): Float64Array {
+  for (let at = 0; at < probas.length; at += classes) {
     let total = 0;
-    for (let k = 0; k < classes; k++) total += sum[at + k]!;
-    for (let k = 0; k < classes; k++) sum[at + k]! /= total;
+    for (let k = 0; k < classes; k++) total += probas[at + k]!;
+    for (let k = 0; k < classes; k++) probas[at + k]! /= total;
   }
-  return sum;
+  return probas;
 }
 
 /** The ensemble's mean prediction. */

@@ -1,3 +1,4 @@
+import type { Calibration } from './calibrate';
 import type { Encoder } from './encode';
 import type { Member } from './members';
 import type { ResidualForest } from './residuals';
@@ -12,10 +13,8 @@ export interface Model {
   readonly report: FitReport;
   encoders: Encoder[];
   members: Member[];
-  temperature: number;
-  averageScores: boolean;
-  /** Class frequencies to divide by, where probabilities are to be balanced. */
-  priors: Float64Array | undefined;
+  /** Undefined for regression. */
+  calibration: Calibration | undefined;
   /** A prediction is `center + scale ×` the ensemble's mean. */
   center: number;
   scale: number;

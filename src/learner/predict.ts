@@ -1,5 +1,5 @@
 import { binAll } from './binning';
-import { balance } from './combine';
+import { balance } from './calibrate';
 import { bucketLogits, modeOf, quantilesOf, type Atoms } from './distribution';
 import { encodeColumn } from './encode';
 import { ensembleMean, ensembleProbabilities } from './members';
@@ -18,11 +18,10 @@ export function predict(
 ): ClassificationResult | RegressionResult {
   const columns = encodeFeatures(model, features, rows);
   const all = Int32Array.from({ length: rows }, (_, row) => row);
-  if (model.task === 'regression') return regressionResult(model, columns, all);
-  const { temperature, averageScores, classes, priors } = model;
-  const how = { classes: classes.length, temperature, averageScores };
-  const probas = ensembleProbabilities(model.members, columns, all, how);
-  if (priors) balance(probas, priors);
+  const { calibration, classes } = model;
+  if (!calibration) return regressionResult(model, columns, all);
+  const probas = ensembleProbabilities(model.members, columns, all, calibration);
+  if (calibration.balance) balance(probas, calibration.priors);
   return { task: 'classification', rows, classes, probas };
 }
 

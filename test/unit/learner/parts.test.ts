@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { binOf, findBorders } from '../../../dist/src/learner/binning';
-import { fitTemperature } from '../../../dist/src/learner/calibrate';
+import { blur, fitCalibration } from '../../../dist/src/learner/calibrate';
 import { datePart } from '../../../dist/src/learner/dates';
 import { bucketLogits, cumulativeOf, modeOf, quantilesOf } from '../../../dist/src/learner/distribution';
 import { Grower, quantise, type GrowRules } from '../../../dist/src/learner/grow';
@@ -239,13 +239,35 @@ describe('learner parts', () => {
     const random = new Random(9);
     const truth = normals(4000, 8).map((z) => 2 * z);
     const codes = Int32Array.from(truth, (z) => (random.uniform() < sigmoid(z) ? 1 : 0));
-    const heated = fitTemperature(
+    const halves = Float64Array.of(0.5, 0.5);
+    const heated = fitCalibration(
       truth.map((z) => z * 2),
       codes,
       1,
-      2,
+      halves,
     );
-    assert.ok(heated > 1.8 && heated < 2.2, String(heated));
+    assert.ok(heated.temperature > 1.8 && heated.temperature < 2.2, String(heated.temperature));
+    assert.ok(heated.noise < 0.02, String(heated.noise));
+  });
+
+  it('finds how many labels were drawn by chance, and gives them back to the class frequencies', () => {
+    const random = new Random(10);
+    const scores = normals(4000, 11).map((z) => 6 * z);
+    const byChance = (z: number) => (random.uniform() < 0.2 ? random.below(2) : z > 0 ? 1 : 0);
+    const codes = Int32Array.from(scores, byChance);
+    const priors = Float64Array.of(0.5, 0.5);
+    const { temperature, noise } = fitCalibration(scores, codes, 1, priors);
+    assert.ok(noise > 0.16 && noise < 0.24, String(noise));
+    assert.ok(temperature < 1, String(temperature));
+    const probas = Float64Array.of(0, 1, 1, 0);
+    blur(probas, {
+      temperature,
+      noise: 0.2,
+      priors: Float64Array.of(0.75, 0.25),
+      averageScores: false,
+      balance: false,
+    });
+    [0.15, 0.85, 0.95, 0.05].forEach((p, i) => assert.ok(Math.abs(probas[i]! - p) < 1e-12));
   });
 
   it('gives all weight to the candidate that is right', () => {
