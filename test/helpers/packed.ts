@@ -14,7 +14,8 @@ interface Packed {
 let packed: Packed | undefined;
 let installed: string | undefined;
 
-function npm(args: string[], cwd: string): string {
+/** npm as the one that runs us, where npm runs us; answers what it printed. */
+export function npm(args: string[], cwd: string): string {
   const cli = process.env.npm_execpath;
   const [command, first] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []];
   return execFileSync(command, [...first, ...args], {
@@ -54,4 +55,18 @@ export function installedPackage(): string {
     installed = path.join(folder, 'node_modules', 'node-red-contrib-tabular-prediction');
   }
   return installed;
+}
+
+/** The same package under another version, as an earlier or a later release would be. Answers the tarball's path. */
+export function packedAs(version: string): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-release-'));
+  process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
+  execFileSync('tar', ['-xzf', packedPackage().tarball, '-C', folder]);
+  const unpacked = path.join(folder, 'package');
+  const file = path.join(unpacked, 'package.json');
+  const manifest = JSON.parse(fs.readFileSync(file, 'utf8')) as object;
+  fs.writeFileSync(file, JSON.stringify({ ...manifest, version }, null, 2));
+  npm(['pack', '--ignore-scripts', '--pack-destination', folder], unpacked);
+  const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz'));
+  return path.join(folder, tarball!);
 }
