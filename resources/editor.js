@@ -9,11 +9,10 @@
   if (shared.prepare) return;
 
   const TABLE_TYPES = ['msg', 'flow', 'global', 'jsonata', 'str', 'env'];
-  const colours = { model: '#5FA8A0', data: '#8CC4BD' };
   const text = (key, values) => shared.text(key, values);
   const isEmpty = (value) => shared.isEmpty(value);
 
-  const tableDefaults = () => ({
+  const tableDefaults = {
     source: { value: 'value' },
     table: {
       value: 'payload',
@@ -21,7 +20,7 @@
       validate: RED.validators.typedInput({ typeField: 'tableType', allowUndefined: true }),
     },
     tableType: { value: 'msg' },
-  });
+  };
 
   /* Calls `update` with a list from the service now, and whenever another config node is chosen. */
   function followConfig(what, then) {
@@ -209,14 +208,13 @@
     });
   }
 
-  /* What every node of the palette says of itself; `own` wins. */
-  function node(type, own) {
+  /*
+   * Registers a node of the palette with what is alike for all of them; `own` wins. What stands there as it is
+   * (category, colour, icon, defaults, inputs, outputs) is read by tools that do not run it, such as the flow library.
+   */
+  function registerType(type, own) {
     const short = type.replace('tabular-', '');
-    return {
-      category: 'tabular prediction',
-      icon: `${type}.svg`,
-      inputs: 1,
-      outputs: 1,
+    RED.nodes.registerType(type, {
       inputLabels: function () {
         return this._('labels.input');
       },
@@ -237,13 +235,12 @@
         save(this);
       },
       ...own,
-    };
+    });
   }
 
   Object.assign(shared, {
-    colours,
     tableDefaults,
     prepare,
-    node,
+    registerType,
   });
 })();

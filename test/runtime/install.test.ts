@@ -164,7 +164,7 @@ describe('from a bare user folder: install, upgrade, remove, install again', fun
     await stop();
   });
 
-  it('leaves no temporary file behind', async () => {
+  it('leaves no temporary file behind', () => {
     // npm on a newer Node keeps compiled code there.
     const ours = filesBelow(temporary).filter((file) => !file.startsWith('node-compile-cache'));
     assert.deepEqual(ours, []);
