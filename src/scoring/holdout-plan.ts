@@ -1,3 +1,5 @@
+import { Yielder } from './yield';
+
 /** Classes of all rows, by code, and how many there are of each. */
 export interface Coded {
   codes: Int32Array;
@@ -14,17 +16,25 @@ export const MOST_HELD_ROWS = 10_000;
  *
  * @param percent of the rows; at most MOST_HELD_ROWS are kept back
  */
-export function chooseHeld({ codes, counts }: Coded, percent: number, seed: number): Uint8Array {
+export async function chooseHeld(
+  { codes, counts }: Coded,
+  percent: number,
+  seed: number,
+): Promise<Uint8Array> {
   const part = Math.min(percent / 100, MOST_HELD_ROWS / Math.max(1, codes.length));
   const quota = quotas(counts, part);
   const left = [...counts];
   const random = mulberry32(seed);
   const held = new Uint8Array(codes.length);
+  const yielder = new Yielder();
   for (let row = 0; row < codes.length; row++) {
     const code = codes[row]!;
     if (random() * left[code]!-- < quota[code]!) {
       held[row] = 1;
       quota[code]!--;
+    }
+    if (yielder.isDueAt(row)) {
+      await yielder.turn();
     }
   }
   return held;

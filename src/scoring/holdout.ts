@@ -1,20 +1,23 @@
 import {
+  batchBytes,
   cellAt,
   type Column,
   type ColumnBatch,
   type ColumnData,
-  encodeBatches,
+  encodeTrainBatches,
   type FileFormat,
   type Label,
   labelAt,
   pickRows,
   readBatches,
+  sliceBatch,
   type TableFile,
   type TableProfile,
   type TableSource,
 } from '../table';
 import type { Task } from '../wire/types';
 import { chooseHeld } from './holdout-plan';
+import { Yielder } from './yield';
 
 /** Rows of a train set that the fit does not see. */
 export interface Holdout {
@@ -22,7 +25,7 @@ export interface Holdout {
   rows: number;
   kept: number;
   /** The features of the rows kept back. */
-  batches(): AsyncIterable<ColumnBatch>;
+  batches: () => AsyncIterable<ColumnBatch>;
   /** The target of the rows kept back and of those left, in the order of the table. */
   truth: Truth;
 }
@@ -81,75 +84,125 @@ export async function planHoldout(
       counts[code]!++;
     }
   }
-  const mask = chooseHeld({ codes, counts }, percent, seed);
-  const rows = mask.reduce((sum, bit) => sum + bit, 0);
+  const mask = await chooseHeld({ codes, counts }, percent, seed);
+  const { truth, rows } = await truthOf(task, mask, { codes, values, classes, counts });
   if (rows === 0) {
     return undefined;
   }
-  const truth = truthOf(task, mask, { codes, values, classes, counts });
-  const batches = (): AsyncIterable<ColumnBatch> => rowsWhere(source, columns, mask, 1, signal);
+  const batches = (): AsyncIterable<ColumnBatch> => heldRows(source, columns, mask, signal);
   return { mask, holdout: { rows, kept: profile.rows - rows, batches, truth } };
 }
 
-/** The train set without the rows kept back, as its two files. */
+/** What is kept back stays in memory up to so many bytes; beyond them the table is read again for it. */
+const HELD_BYTES = 32 * 1024 * 1024;
+
+/**
+ * The train set without the rows kept back, as its two files, in one pass. The rows kept back are gathered in the same
+ * pass, where there is room for them: `holdout.batches` then reads nothing.
+ */
 export async function encodeKept(
   source: TableSource,
   profile: TableProfile,
   target: string,
-  mask: Uint8Array,
+  { mask, holdout }: { mask: Uint8Array; holdout: Holdout },
   { format, signal }: SplitOptions,
 ): Promise<{ x: TableFile; y: TableFile }> {
-  const encode = (columns: Column[]): Promise<TableFile> =>
-    encodeBatches(columns, rowsWhere(source, columns, mask, 0, signal), { format, signal });
-  const x = await encode(profile.columns.filter(({ name }) => name !== target));
-  try {
-    return { x, y: await encode(profile.columns.filter(({ name }) => name === target)) };
-  } catch (error) {
-    await x.dispose();
-    throw error;
+  const held: ColumnBatch[] = [];
+  let bytes = 0;
+  const keep = (batch: ColumnBatch): void => {
+    bytes += batchBytes(batch);
+    if (bytes <= HELD_BYTES) {
+      held.push(batch);
+    }
+  };
+  const features = profile.columns.flatMap(({ name }, index) => (name === target ? [] : [index]));
+  const kept = async function* (): AsyncGenerator<ColumnBatch> {
+    for await (const [batch, first] of numbered(readBatches(source, profile.columns, { signal }))) {
+      const own = rowsWhere(batch, mask, first, 1);
+      if (own.length > 0 && bytes <= HELD_BYTES) {
+        keep(pickRows({ rows: batch.rows, columns: features.map((index) => batch.columns[index]!) }, own));
+      }
+      const others = rowsWhere(batch, mask, first, 0);
+      if (others.length > 0) {
+        yield pickRows(batch, others);
+      }
+    }
+  };
+  const files = await encodeTrainBatches(profile.columns, kept(), { target, format, signal });
+  if (bytes <= HELD_BYTES) {
+    holdout.batches = () => listed(held);
   }
+  return files;
 }
 
-function truthOf(
+async function truthOf(
   task: Task,
   mask: Uint8Array,
   all: { codes: Int32Array; values: Float64Array; classes: Label[]; counts: number[] },
-): Truth {
-  if (task === 'regression') {
-    const held: number[] = [];
-    all.values.forEach((value, row) => mask[row] === 1 && held.push(value));
-    return { task, held, kept: all.values.filter((_, row) => mask[row] === 0) };
-  }
+): Promise<{ truth: Truth; rows: number }> {
+  const { codes, values, classes } = all;
+  const yielder = new Yielder();
   const held: number[] = [];
   const keptCounts = [...all.counts];
-  all.codes.forEach((code, row) => {
+  const kept = new Float64Array(values.length);
+  let left = 0;
+  for (let row = 0; row < mask.length; row++) {
     if (mask[row] === 1) {
-      held.push(code);
-      keptCounts[code]!--;
+      held.push(task === 'regression' ? values[row]! : codes[row]!);
+      keptCounts[codes[row]!]!--;
+    } else {
+      kept[left++] = values[row]!;
     }
-  });
-  return { task, classes: all.classes, held, keptCounts };
+    if (yielder.isDueAt(row)) {
+      await yielder.turn();
+    }
+  }
+  const truth: Truth =
+    task === 'regression'
+      ? { task, held, kept: kept.subarray(0, left) }
+      : { task, classes, held, keptCounts };
+  return { truth, rows: held.length };
 }
 
-async function* rowsWhere(
+async function* heldRows(
   source: TableSource,
   columns: readonly Column[],
   mask: Uint8Array,
-  wanted: 0 | 1,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ColumnBatch> {
-  let first = 0;
-  for await (const batch of readBatches(source, columns, { signal })) {
-    const rows: number[] = [];
-    for (let i = 0; i < batch.rows; i++) {
-      if (mask[first + i] === wanted) {
-        rows.push(i);
-      }
-    }
-    first += batch.rows;
+  for await (const [batch, first] of numbered(readBatches(source, columns, { signal }))) {
+    const rows = rowsWhere(batch, mask, first, 1);
     if (rows.length > 0) {
       yield pickRows(batch, rows);
     }
+  }
+}
+
+/** Batches with the number of their first row. */
+async function* numbered(batches: AsyncIterable<ColumnBatch>): AsyncGenerator<[ColumnBatch, number]> {
+  let first = 0;
+  for await (const batch of batches) {
+    yield [batch, first];
+    first += batch.rows;
+  }
+}
+
+/** Rows of a batch that are kept back (1), or are not (0). */
+function rowsWhere({ rows }: ColumnBatch, mask: Uint8Array, first: number, wanted: 0 | 1): number[] {
+  const found: number[] = [];
+  for (let i = 0; i < rows; i++) {
+    if (mask[first + i] === wanted) {
+      found.push(i);
+    }
+  }
+  return found;
+}
+
+/** Copies, as what is encoded from a sequence is handed over. */
+// eslint-disable-next-line @typescript-eslint/require-await
+async function* listed(batches: readonly ColumnBatch[]): AsyncGenerator<ColumnBatch> {
+  for (const batch of batches) {
+    yield sliceBatch(batch, 0, batch.rows);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   regressionScores,
   type Scores,
 } from './scores';
+import { sortedCopy } from './sort';
 import type { Target } from './target';
 import type { Hooks, ModelCard } from './types';
 
@@ -80,7 +81,7 @@ export async function scoreHoldout(
   try {
     return holdout.truth.task === 'classification'
       ? await labelScores(await ask('probas'), holdout.truth, card.classes)
-      : numberScores(await ask('mean'), await ask('quantiles'), holdout.truth);
+      : await numberScores(await ask('mean'), await ask('quantiles'), holdout.truth);
   } catch (thrown) {
     rethrowClosed(thrown, hooks);
     const { message } = toServiceError(thrown);
@@ -116,11 +117,11 @@ async function labelScores(
   };
 }
 
-function numberScores(
+async function numberScores(
   mean: Scored,
   quantiles: Scored,
   truth: Extract<Truth, { task: 'regression' }>,
-): ModelScores {
+): Promise<ModelScores> {
   if (mean.prediction.kind !== 'numbers' || quantiles.prediction.kind !== 'quantiles') {
     throw wrongKind(`${mean.prediction.kind} and ${quantiles.prediction.kind}`);
   }
@@ -128,13 +129,13 @@ function numberScores(
   return {
     from: 'holdout',
     ...regressionScores(mean.prediction.values, quantiles.prediction.values, held),
-    baseline: baselineOf(kept, held),
+    baseline: await baselineOf(kept, held),
   };
 }
 
 /** Always the mean and the quantiles of the train set. */
-function baselineOf(kept: Float64Array, held: readonly number[]): Scores {
-  const sorted = kept.slice().sort();
+async function baselineOf(kept: Float64Array, held: readonly number[]): Promise<Scores> {
+  const sorted = await sortedCopy(kept);
   const mean = kept.reduce((sum, value) => sum + value / kept.length, 0);
   const constant = (value: number): number[] => held.map(() => value);
   const levels = LEVELS.map((level) => constant(quantileOf(sorted, level)));

@@ -73,7 +73,7 @@ export async function prepareTrainSet(
   const { x, y } =
     split === undefined
       ? await encodeTrainSet(source, profile, { target, format, signal })
-      : await encodeKept(source, profile, target, split.mask, { format, signal });
+      : await encodeKept(source, profile, target, split, { format, signal });
   try {
     for (const file of [x, y]) {
       const excess = sizeExcess(limits, file.bytes);

@@ -167,12 +167,22 @@ export function encodeTrainSet(
   );
 }
 
-async function encodeLocal(
+function encodeLocal(
   source: LocalSource,
   profile: TableProfile,
+  options: EncodeOptions & { target: string },
+): Promise<{ x: TableFile; y: TableFile }> {
+  const batches = batchesOf(source, profile.columns, { signal: options.signal });
+  return encodeTrainBatches(profile.columns, batches, options);
+}
+
+/** The same from batches of these columns, which are transferred and cannot be used afterwards. */
+export async function encodeTrainBatches(
+  all: readonly Column[],
+  batches: AsyncIterable<ColumnBatch>,
   { target, format = 'parquet', signal, onProgress }: EncodeOptions & { target: string },
 ): Promise<{ x: TableFile; y: TableFile }> {
-  const columns = trainColumns(profile.columns, target);
+  const columns = trainColumns(all, target);
   const start = (part: Column[]): BatchWriter => {
     const spill = newSpill(format);
     return new BatchWriter(startJob({ name: 'encode', columns: part, format, spill }, signal), spill);
@@ -180,8 +190,8 @@ async function encodeLocal(
   const x = start(columns.x);
   const y = start(columns.y);
   try {
-    for await (const batch of batchesOf(source, profile.columns, { signal })) {
-      const parts = splitBatch(profile.columns, target, batch);
+    for await (const batch of batches) {
+      const parts = splitBatch(all, target, batch);
       await Promise.all([x.write(parts.x, transferList(parts.x)), y.write(parts.y, transferList(parts.y))]);
       onProgress?.(x.rows);
     }

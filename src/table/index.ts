@@ -25,7 +25,7 @@ export {
 } from './batch';
 export type { BatchOptions } from './batches';
 export { crc32c, crc32cToBase64 } from './crc32c';
-export { encodeBatches, type EncodeOptions, encodeTrainSet } from './encode';
+export { encodeBatches, type EncodeOptions, encodeTrainBatches, encodeTrainSet } from './encode';
 export { closeEncoder, warmEncoder } from './encoder';
 export { openTable, type OpenOptions } from './open';
 export { pickRows } from './pick-rows';

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
+import { sortedCopy } from '../../../dist/src/scoring/sort';
 import { chooseHeld, MOST_HELD_ROWS } from '../../../dist/src/scoring/holdout-plan';
 import { readReport } from '../../../dist/src/scoring/report';
 import {
@@ -116,13 +117,13 @@ describe('scores', () => {
 });
 
 describe('rows kept back', () => {
-  it('are a part of each class, never all of one, and the same for the same seed', () => {
+  it('are a part of each class, never all of one, and the same for the same seed', async () => {
     const counts = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 });
-    fc.assert(
-      fc.property(counts, fc.integer({ min: 1, max: 50 }), fc.nat(), (sizes, percent, seed) => {
+    await fc.assert(
+      fc.asyncProperty(counts, fc.integer({ min: 1, max: 50 }), fc.nat(), async (sizes, percent, seed) => {
         const codes = Int32Array.from(sizes.flatMap((size, code) => new Array<number>(size).fill(code)));
-        const held = chooseHeld({ codes, counts: sizes }, percent, seed);
-        assert.deepEqual(held, chooseHeld({ codes, counts: sizes }, percent, seed));
+        const held = await chooseHeld({ codes, counts: sizes }, percent, seed);
+        assert.deepEqual(held, await chooseHeld({ codes, counts: sizes }, percent, seed));
         let total = 0;
         sizes.forEach((size, code) => {
           const of = codes.reduce((sum, c, row) => sum + (c === code ? held[row]! : 0), 0);
@@ -135,29 +136,59 @@ describe('rows kept back', () => {
     );
   });
 
-  it('differ by seed and are spread over the table', () => {
+  it('differ by seed and are spread over the table', async () => {
     const codes = new Int32Array(1000);
-    const held = (seed: number): Uint8Array => chooseHeld({ codes, counts: [1000] }, 20, seed);
-    assert.notDeepEqual(held(1), held(2));
+    const held = (seed: number) => chooseHeld({ codes, counts: [1000] }, 20, seed);
+    assert.notDeepEqual(await held(1), await held(2));
+    const third = await held(3);
     for (let from = 0; from < 1000; from += 250) {
-      const here = held(3)
-        .subarray(from, from + 250)
-        .reduce((sum, bit) => sum + bit, 0);
+      const here = third.subarray(from, from + 250).reduce((sum, bit) => sum + bit, 0);
       assert.ok(here > 30 && here < 70, `${here} of 250 from row ${from}`);
     }
     assert.equal(
-      held(3).reduce((sum, bit) => sum + bit, 0),
+      third.reduce((sum, bit) => sum + bit, 0),
       200,
     );
   });
 
-  it('are at most 10,000', () => {
+  it('are at most 10,000', async () => {
     const codes = new Int32Array(100_000);
-    const held = chooseHeld({ codes, counts: [100_000] }, 50, 0);
+    const held = await chooseHeld({ codes, counts: [100_000] }, 50, 0);
     assert.equal(
       held.reduce((sum, bit) => sum + bit, 0),
       MOST_HELD_ROWS,
     );
+  });
+});
+
+describe('long loops over rows', () => {
+  it('give the event loop turns', async () => {
+    const codes = new Int32Array(3_000_000);
+    for (const work of [
+      () => chooseHeld({ codes, counts: [codes.length] }, 20, 1),
+      () => sortedCopy(Float64Array.from({ length: 1_000_000 }, (_, i) => Math.sin(i))),
+    ]) {
+      let turns = 0;
+      const count = (): void => {
+        turns++;
+        timer = setImmediate(count);
+      };
+      let timer = setImmediate(count);
+      await work();
+      clearImmediate(timer);
+      assert.ok(turns >= 2, `${turns} turns`);
+    }
+  });
+});
+
+describe('a sorted copy', () => {
+  it('of few and of many numbers is what sort makes, and leaves the original', async () => {
+    for (const count of [0, 1, 1000, 32_768, 32_769, 100_001, 300_000]) {
+      const values = Float64Array.from({ length: count }, (_, i) => Math.round(1e4 * Math.sin(i * i)) + 0);
+      const before = values.slice();
+      assert.deepEqual(await sortedCopy(values), values.slice().sort());
+      assert.deepEqual(values, before);
+    }
   });
 });
 
