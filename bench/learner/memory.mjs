@@ -29,7 +29,8 @@ async function measureAll(sizes) {
   );
   console.log('|---|---|---|---|---|---|---|---|');
   for (const rows of sizes.length > 0 ? sizes : [100_000, 1_000_000]) {
-    for (const task of ['classification', 'regression']) await measure(rows, task);
+    for (const task of (process.env.TASKS ?? 'classification,regression').split(','))
+      await measure(rows, task);
   }
   await closeEncoder();
 }
@@ -45,7 +46,8 @@ async function measure(rows, task) {
     await sleep(500);
     const idle = peak(child.pid, true);
     const started = performance.now();
-    const fitted = await client.fit({ train_set_upload_id, task });
+    const svc_config = JSON.parse(process.env.OPTIONS ?? '{}');
+    const fitted = await client.fit({ train_set_upload_id, task, svc_config });
     const seconds = (performance.now() - started) / 1000;
     const fit = peak(child.pid) - idle;
     const { fitted_train_set_id } = fitted;

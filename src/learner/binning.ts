@@ -12,15 +12,17 @@ const SAMPLE = 100_000;
 export function findBorders(values: Float64Array, random: Random, maxBins = MAX_BINS): Float64Array {
   const known = values.length > SAMPLE ? sampled(values, random) : values.filter((v) => v === v);
   known.sort();
-  const distinct: number[] = [];
-  const counts: number[] = [];
+  // The distinct values move to the front of the sorted ones.
+  const counts = new Int32Array(known.length);
+  let size = 0;
   for (const value of known) {
-    if (distinct.length > 0 && distinct[distinct.length - 1] === value) counts[counts.length - 1]!++;
+    if (size > 0 && known[size - 1] === value) counts[size - 1]!++;
     else {
-      distinct.push(value);
-      counts.push(1);
+      known[size] = value;
+      counts[size++] = 1;
     }
   }
+  const distinct = known.subarray(0, size);
   const borders: number[] = [];
   if (distinct.length <= maxBins) {
     for (let i = 1; i < distinct.length; i++) borders.push(between(distinct[i - 1]!, distinct[i]!));
@@ -31,8 +33,8 @@ export function findBorders(values: Float64Array, random: Random, maxBins = MAX_
   let inBin = 0;
   for (let i = 0; i < distinct.length - 1 && bins > 1; i++) {
     inBin += counts[i]!;
-    const size = rest / bins;
-    if (inBin >= size || inBin + counts[i + 1]! / 2 > size) {
+    const wanted = rest / bins;
+    if (inBin >= wanted || inBin + counts[i + 1]! / 2 > wanted) {
       borders.push(between(distinct[i]!, distinct[i + 1]!));
       rest -= inBin;
       inBin = 0;

@@ -141,8 +141,10 @@ function assignParts(target: Target, rows: number, parts: number, random: Random
   const order = random.shuffle(Int32Array.from({ length: rows }, (_, row) => row));
   const { task } = target;
   if (task === 'classification') {
-    order.sort((a, b) => target.codes[a]! - target.codes[b]!);
-    for (let i = 0; i < rows; i++) part[order[i]!] = i % parts;
+    const place = new Int32Array(target.classes.length + 1);
+    for (const code of target.codes) place[code + 1]!++;
+    for (let k = 1; k < place.length; k++) place[k]! += place[k - 1]!;
+    for (const row of order) part[row] = place[target.codes[row]!]!++ % parts;
     return part;
   }
   order.sort((a, b) => target.values[a]! - target.values[b]!);
