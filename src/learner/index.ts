@@ -9,7 +9,7 @@ export type { Model } from './model';
 export { prepare, type Prepared } from './prepare';
 export { trainFold, type FoldHooks, type FoldResult } from './fold';
 export { combine } from './combine';
-export { predict } from './predict';
+export { predict, type PredictOptions } from './predict';
 export { loadModel, saveModel } from './store';
 
 /** prepare, every fold in turn, combine. Synchronous: call it in a worker. */

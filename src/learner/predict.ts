@@ -1,11 +1,21 @@
 import { binAll } from './binning';
-import { balance } from './calibrate';
+import { balance, type Calibration } from './calibrate';
 import { bucketLogits, modeOf, quantilesOf, type Atoms } from './distribution';
 import { encodeColumn } from './encode';
-import { ensembleMean, ensembleProbabilities } from './members';
+import { ensembleMean, ensembleProbabilities, type Member } from './members';
 import type { Model } from './model';
 import { atomWeights } from './residuals';
 import { LearnerError, type ClassificationResult, type FeatureColumn, type RegressionResult } from './types';
+
+/** What a prediction can do otherwise than the model was fitted to; what is left out stays. */
+export interface PredictOptions {
+  /** Only the first so many models of the ensemble. */
+  estimators?: number;
+  /** Of the softmax; classification only, like all that follow. */
+  temperature?: number;
+  averageScores?: boolean;
+  balance?: boolean;
+}
 
 /**
  * Predicts `rows` rows. Columns are found by name; extra ones are ignored; unseen categories count as rare ones.
@@ -15,14 +25,37 @@ export function predict(
   model: Model,
   features: FeatureColumn[],
   rows: number,
+  options: PredictOptions = {},
 ): ClassificationResult | RegressionResult {
   const columns = encodeFeatures(model, features, rows);
   const all = Int32Array.from({ length: rows }, (_, row) => row);
-  const { calibration, classes } = model;
-  if (!calibration) return regressionResult(model, columns, all);
-  const probas = ensembleProbabilities(model.members, columns, all, calibration);
+  const members = firstMembers(model.members, options.estimators);
+  const { classes } = model;
+  if (!model.calibration) return regressionResult({ ...model, members }, columns, all);
+  const calibration = recalibrated(model.calibration, options);
+  const probas = ensembleProbabilities(members, columns, all, calibration);
   if (calibration.balance) balance(probas, calibration.priors);
   return { task: 'classification', rows, classes, probas };
+}
+
+/** A temperature that was asked for stands alone, as it does in a fit: the noise belongs to the fitted one. */
+function recalibrated(
+  fitted: Calibration,
+  { temperature, averageScores, balance }: PredictOptions,
+): Calibration {
+  return {
+    ...fitted,
+    ...(temperature === undefined ? {} : { temperature, noise: 0 }),
+    averageScores: averageScores ?? fitted.averageScores,
+    balance: balance ?? fitted.balance,
+  };
+}
+
+function firstMembers(members: Member[], count = members.length): Member[] {
+  if (count >= members.length) return members;
+  return members
+    .slice(0, Math.max(1, count))
+    .map((member, _, kept) => ({ ...member, weight: 1 / kept.length }));
 }
 
 function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): Uint8Array[] {

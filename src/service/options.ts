@@ -1,8 +1,28 @@
 import os from 'node:os';
 import type { LimitSet } from '../wire/types';
+import type { Patience } from './http/arrival';
 import type { RateLimits } from './http/rate-limit';
 
 export type Log = (level: 'debug' | 'info' | 'warn', text: string) => void;
+
+/** How long others may keep the service waiting. */
+export interface Times {
+  /** For the headers of a request, in milliseconds. */
+  headersMs: number;
+  /** For bodies of JSON and forms. */
+  body: Patience;
+  /** For the bytes of an upload. */
+  upload: Patience;
+  /** A client that reads nothing of its answer for so long loses its connection; milliseconds. */
+  answerIdleMs: number;
+}
+
+const TIMES: Times = {
+  headersMs: 30_000,
+  body: { idleMs: 30_000, bytesPerSecond: 16_384 },
+  upload: { idleMs: 120_000, bytesPerSecond: 16_384 },
+  answerIdleMs: 120_000,
+};
 
 /** What `startService` takes. */
 export interface ServiceOptions {
@@ -33,13 +53,16 @@ export interface ServiceOptions {
   fitThreads?: number;
   /** Threads that predict; default as many as cores, at most 4. */
   predictThreads?: number;
+  /** @internal Other times, so that tests need not wait. */
+  times?: Partial<Times>;
   log?: Log;
 }
 
 /** Options with every default filled in; plain data but for `log`. */
 export interface ResolvedOptions extends Required<
-  Omit<ServiceOptions, 'apiName' | 'publicUrl' | 'host' | 'log' | 'maxBytes'>
+  Omit<ServiceOptions, 'apiName' | 'publicUrl' | 'host' | 'log' | 'maxBytes' | 'times'>
 > {
+  times: Times;
   apiName?: string;
   publicUrl?: string;
   /** Left out: found when the folder is opened. */
@@ -54,6 +77,7 @@ export function resolveOptions(options: ServiceOptions, token: string): Resolved
     token,
     limits: options.limits ?? {},
     keepaliveMs: options.keepaliveMs ?? 2_000,
+    times: { ...TIMES, ...options.times },
     rateLimit: options.rateLimit ?? {},
     urlSeconds: options.urlSeconds ?? 3_600,
     chunkBytes: options.chunkBytes ?? 16 * 1024 * 1024,

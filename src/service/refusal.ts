@@ -49,15 +49,21 @@ const STORAGE_FAILURES = new Set([
   'ENOTDIR',
 ]);
 
+/** Did the file system refuse? Connections have errors of the same shape, with other codes. */
+export function isStorageFailure(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code !== undefined && STORAGE_FAILURES.has(code);
+}
+
 /** Any thrown value as a refusal; what is none becomes a 500 that names no inner detail. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  if (code !== undefined && STORAGE_FAILURES.has(code)) {
+  if (isStorageFailure(error)) {
+    const { code } = error as NodeJS.ErrnoException;
     return new Refusal({
       status: 507,
       errorCode: 'STORAGE_FAILED',
-      message: `The service could not write to its folder (${code}): make room or mend its permissions.`,
+      message: `The service could not work in its folder (${code}): make room or mend its permissions.`,
       retryable: false,
     });
   }

@@ -14,6 +14,8 @@ import { WorkerPool } from './work/pool';
 
 const HOST = '127.0.0.1';
 const SWEEP_MS = 60_000;
+/** Beyond this, new connections are closed at once. */
+const MAX_CONNECTIONS = 2_000;
 /** How long a close lets running answers finish. */
 const GRACE_MS = 1_000;
 
@@ -69,7 +71,15 @@ export async function runService(
     },
     log,
   );
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000, headersTimeout: 30_000 });
+  const { headersMs } = options.times;
+  const server = createServer({
+    // Bodies have patience of their own; answers too.
+    requestTimeout: 0,
+    keepAliveTimeout: 65_000,
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: Math.ceil(headersMs / 3),
+  });
+  server.maxConnections = MAX_CONNECTIONS;
   const context: ServiceContext = {
     options,
     limits,

@@ -28,6 +28,27 @@ export async function openOrigin(origin: Origin): Promise<Opened> {
   return origin.kind === 'path' ? openPath(origin.path) : openBytes(origin.bytes);
 }
 
+/**
+ * Opens CSV or Parquet in this thread, which must be a worker: on disk, or its bytes. Errors as `openOrigin`.
+ */
+export async function openFile(file: string | Uint8Array): Promise<Opened> {
+  if (typeof file === 'string') return openPath(file);
+  if (file.length === 0) throw emptyTable('The file is empty.');
+  switch (contentOf(file)) {
+    case 'parquet':
+      return openBytes(file);
+    case 'csv': {
+      const source = await CsvSource.open(
+        'file',
+        decodedPieces(() => [file]),
+      );
+      return { source, close: () => Promise.resolve() };
+    }
+    default:
+      throw invalidTable('The file is neither CSV nor Parquet.');
+  }
+}
+
 async function openBytes(bytes: Uint8Array): Promise<Opened> {
   const source = await ParquetSource.open('parsed', new BytesBlob(bytes));
   return {

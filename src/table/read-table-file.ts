@@ -2,7 +2,7 @@ import { ServiceError } from '../wire/service-error';
 import type { ColumnBatch } from './batch';
 import { batchesOf } from './batches';
 import { CsvSource } from './csv-source';
-import { openPath } from './local-file';
+import { openFile } from './local-file';
 import { ParquetSource } from './parquet-source';
 import { profileSource } from './profile';
 import type { LocalSource } from './source';
@@ -17,22 +17,22 @@ export interface TableContent {
 }
 
 /**
- * Reads a Parquet file of any writer, or CSV, as a stream. Must be called in a worker thread: it decodes in
+ * Reads a Parquet file of any writer, or CSV, as a stream: by its path, or its bytes. Must be called in a worker thread: it decodes in
  * the thread that calls it. `types` settles the types of columns that would else be told from their values. A file without rows has no batches. Errors: `file.unreadable`, `table.invalid`
  * (not of this format, nested columns), `table.empty` (CSV without even a header).
  */
 export async function readTableFile(
-  path: string,
+  file: string | Uint8Array,
   format: FileFormat,
   options: { signal?: AbortSignal; types?: Readonly<Record<string, ColumnType>> } = {},
 ): Promise<TableContent> {
   const { signal } = options;
-  const { columns, rows } = await reading(path, format, (source) => describe(source, options));
+  const { columns, rows } = await reading(file, format, (source) => describe(source, options));
   return {
     columns,
     rows,
     async *batches() {
-      const { source, close } = await openPath(path);
+      const { source, close } = await openFile(file);
       try {
         yield* batchesOf(source, columns, { signal });
       } finally {
@@ -43,11 +43,11 @@ export async function readTableFile(
 }
 
 async function reading<T>(
-  path: string,
+  file: string | Uint8Array,
   format: FileFormat,
   work: (source: LocalSource) => Promise<T>,
 ): Promise<T> {
-  const { source, close } = await openPath(path);
+  const { source, close } = await openFile(file);
   try {
     if (!(format === 'csv' ? source instanceof CsvSource : source instanceof ParquetSource)) {
       throw new ServiceError('table.invalid', `The file is not ${format === 'csv' ? 'CSV' : 'Parquet'}.`);

@@ -4,6 +4,12 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, flowers, Harness, line } from './harness';
 
+/** The same rows over and over, until they are too many bytes for the memory. */
+function longer(csv: string): string {
+  const [header, ...rows] = csv.trimEnd().split('\n');
+  return `${header}\n${`${rows.join('\n')}\n`.repeat(Math.ceil(70_000 / csv.length))}`;
+}
+
 describe('Service: many at once', () => {
   let h: Harness;
   before(async () => {
@@ -79,18 +85,23 @@ describe('Service: many at once', () => {
     const train = await first.uploadTrain(x, y);
     const ask = { train_set_upload_id: train, task: 'classification' };
     const fitted = (await first.post('fit', ask)).body.fitted_train_set_id as string;
-    const test = await first.uploadTest(fitted, x);
-    const predict = {
+    const predict = (test: string) => ({
       test_set_upload_id: test,
       fitted_train_set_id: fitted,
       task_config: { task: 'classification' },
-    };
-    const before = await first.post('predict', predict);
+    });
+    const large = predict(await first.uploadTest(fitted, longer(x)));
+    const small = predict(await first.uploadTest(fitted, x));
+    const before = await first.post('predict', large);
+    assert.equal((await first.post('predict', small)).status, 200);
     await first.stop(true);
     const second = await Harness.start({ dataDir: first.folder });
     try {
-      const after = await second.post('predict', predict);
+      const after = await second.post('predict', large);
       assert.deepEqual(after.body, before.body);
+      const gone = await second.post('predict', small);
+      assert.equal(gone.status, 404, 'small test sets live in memory');
+      assert.match(gone.body.message, /no test set upload .* upload it again/);
       const again = await second.post('fit', ask);
       assert.deepEqual([again.body.fitted_train_set_id, again.body.reused], [fitted, true]);
       const forced = await second.post('fit', { ...ask, force_refit: true });
@@ -108,7 +119,7 @@ describe('Service: many at once', () => {
     const train = await first.uploadTrain(x, y);
     const fitted = await first.fit(x, y, 'classification');
     const sound = await first.fit(x, y, 'classification', { force_refit: true });
-    const test = await first.uploadTest(sound, x);
+    const test = await first.uploadTest(sound, longer(x));
     await first.stop(true);
     const spoil = async (...parts: string[]) => {
       const file = path.join(first.folder, ...parts);

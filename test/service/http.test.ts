@@ -87,7 +87,7 @@ describe('Service: HTTP', () => {
   it('answers 405 with the method that is allowed', async () => {
     const answer = await h.post('get_model_limits', {});
     assert.equal(answer.status, 405);
-    assert.equal(answer.headers.get('allow'), 'GET');
+    assert.equal(answer.headers.get('allow'), 'GET, HEAD');
     assert.equal((await h.get('fit')).headers.get('allow'), 'POST');
   });
 

@@ -103,7 +103,7 @@ describe('Service: command, folder, restart', () => {
     assert.equal((await limits(third.url)).status, 200);
     assert.equal(await end(first.child, 'SIGINT'), 0);
     assert.equal(await end(second.child, 'SIGTERM'), 0);
-    assert.deepEqual((await readdir(data)).sort(), ['models', 'secret.json', 'temporary', 'uploads']);
+    assert.deepEqual((await readdir(data)).sort(), ['models', 'secret.json', 'uploads']);
   });
 
   it('refuses a folder that another process has, and a port that is taken', async () => {

@@ -1,39 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { invalid, Refusal } from '../refusal';
+import { arriving, type Patience } from './arrival';
 
-/** A request body must arrive within this time; a sender that dawdles is cut off. */
-const BODY_TIMEOUT_MS = 60_000;
-
-/** The bytes of a request body, at most `maxBytes` of them. @throws Refusal 413, 422 (cut off), 408 (too slow) */
-export async function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/** The bytes of a request body, at most `maxBytes` of them. @throws Refusal 413, 408 (too slow) */
+export async function readBody(req: IncomingMessage, maxBytes: number, patience: Patience): Promise<Buffer> {
   const announced = Number(req.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes);
   const chunks: Buffer[] = [];
   let size = 0;
-  const timer = setTimeout(() => {
-    req.destroy(
-      new Refusal({ status: 408, errorCode: 'REQUEST_TIMEOUT', message: 'The body came too slowly.' }),
-    );
-  }, BODY_TIMEOUT_MS);
-  try {
-    for await (const chunk of req as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      chunks.push(chunk);
-    }
-  } finally {
-    clearTimeout(timer);
+  for await (const chunk of arriving(req, patience)) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
 /** A JSON request body. @throws Refusal 413, or 422 for another content type, broken UTF-8 or broken JSON */
-export async function readJson(req: IncomingMessage, maxBytes: number): Promise<unknown> {
+export async function readJson(req: IncomingMessage, maxBytes: number, patience: Patience): Promise<unknown> {
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (type !== 'application/json') {
     throw invalid(`The Content-Type of this request must be application/json, not ${type || 'empty'}.`);
   }
-  const bytes = await readBody(req, maxBytes);
+  const bytes = await readBody(req, maxBytes, patience);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

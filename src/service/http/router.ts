@@ -41,17 +41,20 @@ export async function answer(
     checkBearer(req.headers.authorization, context.options.token);
     const { route, apiName } = find(context, url.pathname);
     envelope = route.envelope;
-    if (req.method !== route.method) throw wrongMethod(route.method);
+    const method = req.method === 'HEAD' ? 'GET' : req.method;
+    if (method !== route.method) throw wrongMethod(route.method);
     if (route.rate !== undefined) context.limiter.take(route.rate);
     if (req.headers.expect !== undefined) res.writeContinue();
-    const body =
-      route.method === 'GET' || route.rawBody === true ? undefined : await readJson(req, MAX_JSON_BYTES);
+    const withJson = route.method === 'POST' && route.rawBody !== true;
+    const body = withJson ? await readJson(req, MAX_JSON_BYTES, context.options.times.body) : undefined;
     const result = await route.handle(context, { req, res, apiName, body });
     if (result !== undefined) sendJson(res, result.status, result.body);
   } catch (error) {
     refuse(context, req, res, error, envelope);
   } finally {
     discardBody(req, res);
+    // From here on the time is the client's: reading nothing of a long answer must not hold it for ever.
+    if (!res.writableFinished) res.socket?.setTimeout(context.options.times.answerIdleMs);
   }
 }
 
@@ -95,11 +98,12 @@ function find(context: ServiceContext, pathname: string): { route: Route; apiNam
   return { route, apiName };
 }
 
-function wrongMethod(allowed: string): Refusal {
+function wrongMethod(method: Route['method']): Refusal {
+  const allowed = method === 'GET' ? 'GET, HEAD' : method;
   return new Refusal({
     status: 405,
     errorCode: 'METHOD_NOT_ALLOWED',
-    message: `This route takes ${allowed} requests.`,
+    message: `This route takes ${method} requests.`,
     retryable: false,
     headers: { allow: allowed },
   });

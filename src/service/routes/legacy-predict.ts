@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { parseLegacyPredict } from '../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../wire/types';
+import type { Patience } from '../http/arrival';
 import { readBody } from '../http/body';
 import { invalid } from '../refusal';
+import { applyConfig } from './config';
 import { accept, type Route, type RouteRequest } from './context';
-import { abortedWith, configOf, modelFor, score } from './predict';
+import { abortedWith, modelFor, score } from './predict';
 
 /** The form is held in memory while it is taken apart. */
 const MAX_FORM_BYTES = 16 * 1024 * 1024;
@@ -22,45 +21,40 @@ export const legacyPredict: Route = {
   rawBody: true,
   async handle(context, request) {
     const started = performance.now();
-    const { data, file } = await readForm(request);
+    const { data, file } = await readForm(request, context.options.times.body);
     const sent = accept(parseLegacyPredict(data));
     const model = modelFor(context, sent.model_id, sent.task);
-    const temporary = path.join(context.store.temporary, `${randomUUID()}.csv`);
-    try {
-      await writeFile(temporary, file, { flag: 'wx', mode: 0o600 });
-      const outcome = await score(context, model, {
-        x: { file: temporary, format: 'csv' },
-        outputType: sent.output_type ?? DEFAULT_OUTPUT_TYPE[sent.task],
-        quantiles: DEFAULT_QUANTILES,
-        signal: abortedWith(request.res),
-      });
-      const options = Object.entries(sent).filter(([name]) => !NOT_OPTIONS.has(name));
-      const params = {
-        ...configOf(model, Object.fromEntries(options)),
-        differentiable_input: false,
-        n_jobs: null,
-      };
-      const rest = {
-        duration_seconds: (performance.now() - started) / 1000,
-        task: model.task,
-        params,
-        used_credits: 0,
-        remaining_quota: Number.MAX_SAFE_INTEGER,
-      };
-      const tail = JSON.stringify(rest).slice(1);
-      const body = Buffer.concat([Buffer.from('{"prediction":'), outcome.json, Buffer.from(`,${tail}`)]);
-      return { status: 200, body };
-    } finally {
-      await rm(temporary, { force: true });
-    }
+    const config = Object.entries(sent).filter(([name]) => !NOT_OPTIONS.has(name));
+    const applied = applyConfig(model, Object.fromEntries(config));
+    const outcome = await score(context, model, {
+      x: { data: file, format: 'csv' },
+      outputType: sent.output_type ?? DEFAULT_OUTPUT_TYPE[sent.task],
+      quantiles: DEFAULT_QUANTILES,
+      options: applied.options,
+      signal: abortedWith(request.res),
+    });
+    const params = { ...applied.config, differentiable_input: false, n_jobs: null };
+    const rest = {
+      duration_seconds: (performance.now() - started) / 1000,
+      task: model.task,
+      params,
+      used_credits: 0,
+      remaining_quota: Number.MAX_SAFE_INTEGER,
+    };
+    const tail = JSON.stringify(rest).slice(1);
+    const body = Buffer.concat([Buffer.from('{"prediction":'), outcome.json, Buffer.from(`,${tail}`)]);
+    return { status: 200, body };
   },
 };
 
 /** The two parts of the form. @throws Refusal 413, or 422 naming the part */
-async function readForm({ req }: RouteRequest): Promise<{ data: unknown; file: Uint8Array }> {
+async function readForm(
+  { req }: RouteRequest,
+  patience: Patience,
+): Promise<{ data: unknown; file: Uint8Array }> {
   const type = req.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(type)) throw invalid('This route takes multipart/form-data.');
-  const bytes = await readBody(req, MAX_FORM_BYTES);
+  const bytes = await readBody(req, MAX_FORM_BYTES, patience);
   let form: FormData;
   try {
     form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
@@ -74,7 +68,7 @@ async function readForm({ req }: RouteRequest): Promise<{ data: unknown; file: U
   if (data === null) throw invalid('Invalid request: the part "data" (JSON) is required.');
   if (file === null) throw invalid('Invalid request: the part "file" (CSV) is required.');
   const text = typeof data === 'string' ? data : await data.text();
-  const content = typeof file === 'string' ? Buffer.from(file) : Buffer.from(await file.arrayBuffer());
+  const content = new Uint8Array(await (typeof file === 'string' ? new Blob([file]) : file).arrayBuffer());
   try {
     return { data: JSON.parse(text) as unknown, file: content };
   } catch {

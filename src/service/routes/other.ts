@@ -36,6 +36,7 @@ export const getServiceStatus: Route = {
         train_set_uploads: uploads.filter((item) => item.entry.set === 'train').length,
         test_set_uploads: uploads.filter((item) => item.entry.set === 'test').length,
         stored_bytes: store.bytes(),
+        memory_bytes: store.uploads.memoryBytes(),
       },
     };
   },

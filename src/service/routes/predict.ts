@@ -1,19 +1,14 @@
 import path from 'node:path';
 import { toWireMetadata } from '../../wire/dialect';
 import { parsePredict } from '../../wire/parse-requests';
-import {
-  DEFAULT_OUTPUT_TYPE,
-  DEFAULT_QUANTILES,
-  type ModelConfig,
-  type PredictMetadata,
-  type PredictRequest,
-} from '../../wire/types';
+import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES, type PredictMetadata } from '../../wire/types';
 import { invalid, notFound, Refusal } from '../refusal';
 import type { ModelEntry } from '../store/entries';
 import { MODEL_FILE } from '../store/store';
 import { fileRef } from '../store/uploads';
-import { MODEL_VERSION, PACKAGE_VERSION } from '../version';
+import { PACKAGE_VERSION } from '../version';
 import type { PredictJob, PredictOutcome } from '../work/jobs';
+import { type Applied, applyConfig } from './config';
 import { accept, type Route, type ServiceContext } from './context';
 
 /**
@@ -35,15 +30,17 @@ export const predict: Route = {
           `${upload.entry.fittedId ?? ''}, not for ${model.id}.`,
       );
     }
+    const applied = applyConfig(model, request.svc_config);
     const outcome = await uploads.reading(upload, () =>
       score(context, model, {
         x: fileRef(upload, 'x'),
         outputType: request.output_type ?? DEFAULT_OUTPUT_TYPE[request.task],
         quantiles: request.quantiles ?? DEFAULT_QUANTILES,
+        options: applied.options,
         signal: abortedWith(res),
       }),
     );
-    const metadata = toWireMetadata(metadataOf(model, request, outcome), { apiName });
+    const metadata = toWireMetadata(metadataOf(model, applied, outcome), { apiName });
     return { status: 200, body: joinJson(outcome.json, metadata) };
   },
 };
@@ -63,7 +60,7 @@ export function modelFor(context: ServiceContext, id: string, task: ModelEntry['
 export async function score(
   context: ServiceContext,
   model: ModelEntry,
-  asked: Pick<PredictJob, 'x' | 'outputType' | 'quantiles'> & { signal?: AbortSignal },
+  asked: Pick<PredictJob, 'x' | 'outputType' | 'quantiles' | 'options'> & { signal?: AbortSignal },
 ): Promise<PredictOutcome> {
   const { signal, ...what } = asked;
   const { store, predictPool, limits } = context;
@@ -100,46 +97,17 @@ export function abortedWith(res: {
   return controller.signal;
 }
 
-/** The configuration as sent with fit and predict, over the learner's defaults (S 2.6). */
-export function configOf(model: ModelEntry, sent: ModelConfig = {}): ModelConfig {
-  const own: ModelConfig = {
-    n_estimators: 8,
-    categorical_features_indices: null,
-    softmax_temperature: 1,
-    average_before_softmax: false,
-    random_state: 0,
-    inference_config: null,
-    ignore_pretraining_limits: false,
-    n_preprocessing_jobs: 1,
-    inference_precision: 'auto',
-    fit_mode: 'fit_preprocessors',
-    device: ['cpu'],
-    memory_saving_mode: false,
-    ...(model.task === 'classification' ? { balance_probabilities: false } : {}),
-  };
-  const used = Object.entries(model.usedOptions).filter(([name]) => name in own);
-  return { ...own, ...Object.fromEntries(used), ...model.config, ...sent, model_path: MODEL_VERSION };
-}
-
-function metadataOf(model: ModelEntry, request: PredictRequest, outcome: PredictOutcome): PredictMetadata {
-  const config = configOf(model, request.svc_config);
-  const late = lateOptions(model, request.svc_config);
+function metadataOf(model: ModelEntry, applied: Applied, outcome: PredictOutcome): PredictMetadata {
   return {
     test_set_num_rows: outcome.rows,
     test_set_num_cols: outcome.columns,
     package_version: PACKAGE_VERSION,
-    svc_config: config,
+    svc_config: applied.config,
     task: model.task,
     ...(model.classes === undefined ? {} : { classes: model.classes }),
-    ignored_options: [...new Set([...model.ignoredOptions, ...late])],
+    ignored_options: applied.ignored,
     ignored_columns: outcome.extra,
   };
-}
-
-/** Options that came with the predict and differ from the fit's: trees are grown by then. */
-function lateOptions(model: ModelEntry, sent: ModelConfig = {}): string[] {
-  const fitted: ModelConfig = { ...configOf(model), model_path: sent.model_path };
-  return Object.keys(sent).filter((name) => JSON.stringify(sent[name]) !== JSON.stringify(fitted[name]));
 }
 
 /** `{"prediction": <json>, "metadata": …}` without parsing the prediction again. */

@@ -4,14 +4,11 @@ import { verifyUpload } from '../http/signed-url';
 import { Refusal } from '../refusal';
 import type { ServiceContext } from './context';
 
-/** A PUT whose sender is silent for this long is given up. */
-const IDLE_MS = 120_000;
-
 /**
  * PUT on a signed URL (S 4.1 and 4.2): no token, the headers of `required_headers`, the file's bytes as they
  * are. Streamed to disk; answers 200 without content of interest.
  *
- * @throws Refusal 403 (signature, expiry, headers), 400 (size or hash other than announced), 405, 413
+ * @throws Refusal 403 (signature, expiry, headers), 400 (size or hash other than announced), 405, 408 (too slow), 413
  */
 export async function putUpload(
   context: ServiceContext,
@@ -27,10 +24,11 @@ export async function putUpload(
       headers: { allow: 'PUT' },
     });
   }
-  const { store, limits } = context;
+  const { store, limits, options } = context;
   const target = verifyUpload(store.secret, url, req.headers, Date.now() / 1000);
-  const length = Number(req.headers['content-length'] ?? 0);
-  if (length > limits.dataset_max_size_bytes) {
+  const length =
+    req.headers['content-length'] === undefined ? undefined : Number(req.headers['content-length']);
+  if (length !== undefined && length > limits.dataset_max_size_bytes) {
     throw new Refusal({
       status: 413,
       errorCode: 'PAYLOAD_TOO_LARGE',
@@ -39,8 +37,8 @@ export async function putUpload(
     });
   }
   if (req.headers.expect !== undefined) res.writeContinue();
-  req.setTimeout(IDLE_MS, () => req.destroy());
-  const complete = await store.uploads.receive(target.uploadId, target.part, target.chunk, req);
+  const body = { stream: req, length, patience: options.times.upload };
+  const complete = await store.uploads.receive(target, body);
   sendJson(res, 200, {});
   if (complete !== undefined) await store.trim();
 }

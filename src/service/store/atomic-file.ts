@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { renameSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -17,8 +17,13 @@ export async function writeFileAtomic(
   const temporary = `${file}.${randomUUID()}.tmp`;
   if (!durable) {
     // A small file without fsync is a matter of microseconds, less than the way to libuv's threads and back.
-    writeFileSync(temporary, data, { flag: 'wx', mode: 0o600 });
-    renameSync(temporary, file);
+    try {
+      writeFileSync(temporary, data, { flag: 'wx', mode: 0o600 });
+      renameSync(temporary, file);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
     return;
   }
   try {

@@ -1,11 +1,19 @@
-import { constants } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { crc32c, crc32cToBase64 } from '../../table/crc32c';
-import { invalid, Refusal } from '../refusal';
+import { arriving, type Patience } from '../http/arrival';
+import { invalid, isStorageFailure, Refusal } from '../refusal';
 import { combineCrc32c } from './crc-combine';
 import type { UploadPart } from './entries';
 import { isCrc32c } from './hashes';
+import type { PartStore } from './part-store';
+
+/** The body of a PUT. */
+export interface PutBody {
+  stream: Readable;
+  /** As its Content-Length says; undefined where it comes in chunks of HTTP. */
+  length?: number | undefined;
+  patience: Patience;
+}
 
 interface Chunk {
   done?: { bytes: number; crc: number };
@@ -23,7 +31,7 @@ export class PartWriter {
 
   constructor(
     readonly part: UploadPart,
-    private readonly file: string,
+    private readonly store: PartStore,
     private readonly maxBytes: number,
     private readonly durable: boolean,
   ) {
@@ -38,9 +46,10 @@ export class PartWriter {
    * Writes one chunk; with the last one missing, checks size and hash of the whole against what was announced.
    * Repeating a chunk is allowed, also after the whole has arrived, as long as it brings the same bytes.
    *
-   * @throws Refusal 400 (other size or hash than announced, or cut off), 403 (no such chunk), 413
+   * @throws Refusal 400 (other size or hash than announced, or cut off), 403 (no such chunk), 408, 413; errors of
+   *   the file system
    */
-  async receive(index: number, body: Readable): Promise<void> {
+  async receive(index: number, body: PutBody): Promise<void> {
     const chunk = this.chunks[index];
     if (chunk === undefined) {
       throw new Refusal({ status: 403, errorCode: 'SIGNATURE_INVALID', message: 'There is no such chunk.' });
@@ -48,7 +57,7 @@ export class PartWriter {
     const former = chunk.active;
     former?.body.destroy(new Error('A newer PUT of the same chunk took over.'));
     let stop = (): void => undefined;
-    const active = { body, stopped: new Promise<void>((resolve) => (stop = resolve)) };
+    const active = { body: body.stream, stopped: new Promise<void>((resolve) => (stop = resolve)) };
     chunk.active = active;
     try {
       // Its last write may still be on its way to the disk.
@@ -57,7 +66,7 @@ export class PartWriter {
       await this.receiveAlone(chunk, index, body);
     } catch (error) {
       if (chunk.done === undefined && this.chunks.length === 1 && chunk.active === active) {
-        await rm(this.file, { force: true });
+        await this.store.remove();
       }
       throw error;
     } finally {
@@ -70,7 +79,7 @@ export class PartWriter {
     }
   }
 
-  private async receiveAlone(chunk: Chunk, index: number, body: Readable): Promise<void> {
+  private async receiveAlone(chunk: Chunk, index: number, body: PutBody): Promise<void> {
     const range = this.rangeOf(index);
     const again = chunk.done;
     const written = await this.write(body, range, again === undefined);
@@ -86,10 +95,10 @@ export class PartWriter {
   }
 
   /** Reads a PUT of a file that has arrived already. @throws Refusal 400 when the bytes are others */
-  static async compare(part: UploadPart, body: Readable, maxBytes: number): Promise<void> {
+  static async compare(part: UploadPart, body: PutBody, maxBytes: number): Promise<void> {
     let bytes = 0;
     let crc = 0;
-    for await (const data of body as AsyncIterable<Buffer>) {
+    for await (const data of arriving(body.stream, body.patience)) {
       bytes += data.length;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
       crc = crc32c(data, crc);
@@ -113,25 +122,25 @@ export class PartWriter {
   }
 
   private async write(
-    body: Readable,
+    body: PutBody,
     range: { start: number; length?: number },
     keep: boolean,
   ): Promise<{ bytes: number; crc: number }> {
-    const handle = keep ? await open(this.file, this.openFlags(), 0o600) : undefined;
+    const handle = keep ? await this.store.open() : undefined;
     let bytes = 0;
     let crc = 0;
     try {
-      for await (const data of body as AsyncIterable<Buffer>) {
+      for await (const data of arriving(body.stream, body.patience)) {
         if (range.length !== undefined && bytes + data.length > range.length) {
           throw mismatch(`More bytes came than the ${range.length} that were announced.`);
         }
         if (bytes + data.length > this.maxBytes) throw tooLarge(this.maxBytes);
-        await handle?.write(data, 0, data.length, range.start + bytes);
+        await handle?.write(data, range.start + bytes);
         crc = crc32c(data, crc);
         bytes += data.length;
       }
     } catch (error) {
-      throw error instanceof Refusal || isStorageError(error)
+      throw error instanceof Refusal || isStorageFailure(error)
         ? error
         : mismatch('The upload was cut off before its end.');
     } finally {
@@ -150,29 +159,16 @@ export class PartWriter {
     const announced = this.part.announcedHash;
     if (announced !== undefined && isCrc32c(announced) && announced !== crc) {
       for (const chunk of this.chunks) delete chunk.done;
-      await rm(this.file, { force: true });
+      await this.store.remove();
       throw mismatch(`The CRC32C of the bytes is ${crc}; ${announced} was announced.`);
     }
     if (whole.bytes === 0) {
       for (const chunk of this.chunks) delete chunk.done;
-      await rm(this.file, { force: true });
+      await this.store.remove();
       throw mismatch('The file is empty: not even a header came.');
     }
-    if (this.durable) {
-      const handle = await open(this.file, 'r+');
-      try {
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-    }
+    if (this.durable) await this.store.sync();
     this.part.arrived = { bytes: whole.bytes, crc };
-  }
-
-  /** A whole file replaces what an earlier PUT left; a chunk goes between the others. */
-  private openFlags(): number {
-    const { O_CREAT, O_RDWR, O_TRUNC } = constants;
-    return O_CREAT | O_RDWR | (this.chunks.length === 1 ? O_TRUNC : 0);
   }
 
   private name(index: number): string {
@@ -190,13 +186,6 @@ function tooLarge(maxBytes: number): Refusal {
     errorCode: 'PAYLOAD_TOO_LARGE',
     message: `The file is larger than ${maxBytes} bytes, the most that this service takes.`,
   });
-}
-
-function isStorageError(error: unknown): boolean {
-  return (
-    typeof (error as NodeJS.ErrnoException | undefined)?.syscall === 'string' &&
-    (error as NodeJS.ErrnoException).syscall !== 'read'
-  );
 }
 
 /** @throws Refusal 422 when a file announced to have chunks has no size */

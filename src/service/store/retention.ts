@@ -63,7 +63,8 @@ export class Retention {
     for (const item of oldestFirst(tests)) {
       const aged = now - item.lastUsedAt > testIdleMs;
       if (!aged && surplus <= 0 && total <= maxBytes) break;
-      if (item.pins > 0) continue;
+      // One in memory makes no room on the disk.
+      if (item.pins > 0 || (!aged && surplus <= 0 && item.data !== undefined)) continue;
       surplus -= 1;
       total -= item.bytes;
       await this.uploads.drop(item.entry.id);

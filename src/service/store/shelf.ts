@@ -20,6 +20,10 @@ export interface Shelved<E> {
   verified: boolean;
   /** Work under way that reads these files; they are not dropped meanwhile. */
   pins: number;
+  /** Has any work read it to its end? */
+  read: boolean;
+  /** The one file of an item that is kept in memory alone; such an item has no folder and no bytes on disk. */
+  data?: Uint8Array;
 }
 
 interface ShelfOptions<E> {
@@ -86,6 +90,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
       lastUsedAt: used,
       verified: false,
       pins: 0,
+      read: false,
     });
   }
 
@@ -101,7 +106,14 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     const text = JSON.stringify(entry);
     await writeFileAtomic(path.join(folder, this.options.index), text, durable);
     const bytes = sum(this.options.filesOf(entry));
-    const item: Shelved<E> = { entry, folder, bytes, lastUsedAt: Date.now(), verified: true, pins: 0 };
+    const item = { ...newItem(entry), folder, bytes };
+    this.items.set(entry.id, item);
+    return item;
+  }
+
+  /** Keeps an entry and its one file in memory: it is gone after a restart. */
+  hold(entry: E, data: Uint8Array): Shelved<E> {
+    const item = { ...newItem(entry), data };
     this.items.set(entry.id, item);
     return item;
   }
@@ -112,7 +124,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     if (item === undefined) return undefined;
     const now = Date.now();
     item.lastUsedAt = now;
-    if (now - (this.touched.get(id) ?? 0) > TOUCH_EVERY_MS) {
+    if (item.data === undefined && now - (this.touched.get(id) ?? 0) > TOUCH_EVERY_MS) {
       this.touched.set(id, now);
       const time = new Date(now);
       utimes(path.join(item.folder, this.options.index), time, time).catch(() => undefined);
@@ -126,7 +138,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     if (item === undefined) return;
     this.items.delete(id);
     this.touched.delete(id);
-    await rm(item.folder, { recursive: true, force: true });
+    if (item.data === undefined) await rm(item.folder, { recursive: true, force: true });
   }
 
   /** Moves a damaged folder out of the way, to `<name>.corrupt`, and says so. */
@@ -149,6 +161,10 @@ export class Shelf<E extends { id: string; createdAt: number }> {
       await rm(path.join(root, name), { recursive: true, force: true });
     }
   }
+}
+
+function newItem<E>(entry: E): Shelved<E> {
+  return { entry, folder: '', bytes: 0, lastUsedAt: Date.now(), verified: true, pins: 0, read: false };
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { ServiceError } from '../../wire/service-error';
 import type { ResolvedOptions, Log } from '../options';
@@ -18,8 +18,6 @@ export interface Store {
   uploadShelf: Shelf<UploadEntry>;
   models: Shelf<ModelEntry>;
   secret: Buffer;
-  /** Folder for files that live as long as one request; emptied at every start. */
-  temporary: string;
   /** The size cap: as given, or by the free disk. */
   maxBytes: number;
   /** Drops what is beyond the bounds of size, number and age. */
@@ -61,9 +59,6 @@ export async function openStore(
       filesOf: (entry) => [{ name: MODEL_FILE, bytes: entry.bytes }],
       log,
     });
-    const temporary = path.join(dataDir, 'temporary');
-    await rm(temporary, { recursive: true, force: true });
-    await mkdir(temporary, { mode: 0o700 });
     await uploadShelf.load();
     await models.load();
     const secret = await readSecret(path.join(dataDir, 'secret.json'), log);
@@ -78,7 +73,6 @@ export async function openStore(
       uploadShelf,
       models,
       secret,
-      temporary,
       maxBytes,
       trim: () => retention.trim(),
       bytes,

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
-import { notFound, Refusal } from '../refusal';
-import type { PartName, SetKind, UploadEntry, UploadPart } from './entries';
+import type { UploadTarget } from '../http/signed-url';
+import { isStorageFailure, notFound, Refusal } from '../refusal';
 import type { FileRef } from '../work/jobs';
-import { PartWriter } from './part-writer';
+import type { PartName, SetKind, UploadEntry, UploadPart } from './entries';
+import { fileStore, type MemoryStore, memoryStore } from './part-store';
+import { PartWriter, type PutBody } from './part-writer';
 import type { Shelf, Shelved } from './shelf';
 
 /**
@@ -16,10 +17,16 @@ import type { Shelf, Shelved } from './shelf';
 const TEST_DUPLICATES = 256;
 /** Uploads that wait for their bytes. */
 const MAX_PENDING = 5_000;
+/** Test sets up to this size stay in memory, as long as all of them take no more than the bound beside it. */
+const SMALL_BYTES = 64 * 1024;
+const MEMORY_BYTES = 16 * 1024 * 1024;
 
 interface Pending {
   entry: UploadEntry;
-  folder: string;
+  /** Made when the first file comes to the disk; that of a train set at once, so that a full disk shows early. */
+  folder?: string;
+  /** Where a small test set is kept instead. */
+  memory?: MemoryStore;
   writers: Partial<Record<PartName, PartWriter>>;
   /** Unix milliseconds after which its signed URLs are void. */
   expiresAt: number;
@@ -74,7 +81,9 @@ export class Uploads {
       ...(request.fittedId === undefined ? {} : { fittedId: request.fittedId }),
       ...(request.description === undefined ? {} : { description: request.description }),
     };
-    this.pending.set(id, { entry, folder: this.shelf.makeFolder(id), writers: {}, expiresAt });
+    const pending: Pending = { entry, writers: {}, expiresAt };
+    if (entry.set === 'train') this.folderOf(pending);
+    this.pending.set(id, pending);
     this.sweep();
     return entry;
   }
@@ -83,18 +92,15 @@ export class Uploads {
    * Takes the bytes of one PUT. When the last file is there the upload is complete.
    *
    * @returns the upload, once complete by this PUT
-   * @throws Refusal 400, 403, 413 as PartWriter.receive; 403 for an upload that nobody waits for any more
+   * @throws Refusal 400, 403, 408, 413 as PartWriter.receive; 403 for an upload that nobody waits for any more;
+   *   errors of the file system, which end the upload
    */
-  async receive(
-    id: string,
-    part: PartName,
-    chunk: number,
-    body: Readable,
-  ): Promise<Shelved<UploadEntry> | undefined> {
+  async receive(target: UploadTarget, body: PutBody): Promise<Shelved<UploadEntry> | undefined> {
+    const { uploadId: id, part, chunk } = target;
     const pending = this.pending.get(id);
     const info = pending?.entry[part];
     if (pending === undefined || info === undefined) {
-      if (this.shelf.items.has(id)) return this.receiveAgain(id, part, chunk, body);
+      if (this.shelf.items.has(id)) return this.receiveAgain(target, body);
       throw new Refusal({
         status: 403,
         errorCode: 'URL_EXPIRED',
@@ -102,25 +108,69 @@ export class Uploads {
         retryable: false,
       });
     }
-    const writer = (pending.writers[part] ??= new PartWriter(
-      info,
-      path.join(pending.folder, fileName(part, info)),
-      this.maxFileBytes,
-      pending.entry.set === 'train',
-    ));
-    await writer.receive(chunk, body);
-    const { x, y } = pending.entry;
-    if (x.arrived === undefined || (y !== undefined && y.arrived === undefined)) return undefined;
-    pending.completing ??= this.complete(pending);
-    await pending.completing;
+    const writer = (pending.writers[part] ??= this.writer(pending, part, body));
+    try {
+      await writer.receive(chunk, body);
+      const { x, y } = pending.entry;
+      if (x.arrived === undefined || (y !== undefined && y.arrived === undefined)) return undefined;
+      pending.completing ??= this.complete(pending);
+      await pending.completing;
+    } catch (error) {
+      // What has come of it takes room that is wanted now, and it could not be completed.
+      if (isStorageFailure(error)) await this.giveUp(pending);
+      throw error;
+    }
     return this.shelf.items.get(id);
   }
 
+  private writer(pending: Pending, part: PartName, body: PutBody): PartWriter {
+    const { entry } = pending;
+    const info = entry[part]!;
+    const { announcedBytes: size = SMALL_BYTES } = info;
+    const small = (info.announcedBytes ?? body.length ?? Infinity) <= SMALL_BYTES;
+    if (small && entry.set === 'test' && info.chunks === 1 && this.makeRoom(size)) {
+      pending.memory = memoryStore(size);
+      return new PartWriter(info, pending.memory, size, false);
+    }
+    const file = (): string => path.join(this.folderOf(pending), fileName(part, info));
+    const store = fileStore(file, info.chunks === 1);
+    return new PartWriter(info, store, this.maxFileBytes, entry.set === 'train');
+  }
+
+  private folderOf(pending: Pending): string {
+    return (pending.folder ??= this.shelf.makeFolder(pending.entry.id));
+  }
+
+  /**
+   * Room for a test set in memory: those that have been read go first, the one unused for longest before others.
+   * What is still to be read stays, so that many uploads at once don't push one another out.
+   */
+  private makeRoom(bytes: number): boolean {
+    let used = this.memoryBytes() + bytes;
+    if (used <= MEMORY_BYTES) return true;
+    const held = [...this.shelf.items.values()].filter((item) => item.data !== undefined);
+    for (const item of held.sort((a, b) => a.lastUsedAt - b.lastUsedAt)) {
+      if (used <= MEMORY_BYTES) break;
+      if (!item.read || item.pins > 0) continue;
+      used -= item.data!.length;
+      void this.shelf.drop(item.entry.id);
+    }
+    return used <= MEMORY_BYTES;
+  }
+
+  /** Bytes of test sets that are kept in memory or on their way there. */
+  memoryBytes(): number {
+    let total = 0;
+    for (const item of this.shelf.items.values()) total += item.data?.length ?? 0;
+    for (const { memory } of this.pending.values()) total += memory?.size ?? 0;
+    return total;
+  }
+
   /** A PUT repeated after the upload was complete, because its answer got lost: the same bytes are fine. */
-  private async receiveAgain(id: string, part: PartName, chunk: number, body: Readable): Promise<undefined> {
-    const info = this.shelf.items.get(id)?.entry[part];
+  private async receiveAgain({ uploadId, part, chunk }: UploadTarget, body: PutBody): Promise<undefined> {
+    const info = this.shelf.items.get(uploadId)?.entry[part];
     if (info?.arrived === undefined || info.chunks !== 1 || chunk !== 0) {
-      body.resume();
+      body.stream.resume();
       return undefined;
     }
     await PartWriter.compare(info, body, this.maxFileBytes);
@@ -128,10 +178,18 @@ export class Uploads {
   }
 
   private async complete(pending: Pending): Promise<void> {
-    const { entry, folder } = pending;
-    await this.shelf.put(entry, folder, entry.set === 'train');
+    const { entry, memory } = pending;
+    if (memory !== undefined) this.shelf.hold(entry, memory.bytes());
+    else await this.shelf.put(entry, this.folderOf(pending), entry.set === 'train');
     this.index(entry);
     this.pending.delete(entry.id);
+  }
+
+  /** Ends an upload before its time; its signed URLs are void from now on. */
+  private async giveUp(pending: Pending): Promise<void> {
+    this.pending.delete(pending.entry.id);
+    for (const writer of Object.values(pending.writers)) writer.abort();
+    if (pending.folder !== undefined) await rm(pending.folder, { recursive: true, force: true });
   }
 
   /** A complete upload. @throws Refusal 404, or 422 while its bytes have not arrived */
@@ -162,6 +220,7 @@ export class Uploads {
     try {
       const result = await work();
       item.verified = true;
+      item.read = true;
       return result;
     } catch (error) {
       if (!(error instanceof Refusal) || error.body.errorCode !== 'UPLOAD_DAMAGED') throw error;
@@ -175,13 +234,12 @@ export class Uploads {
   /** Removes uploads whose URLs ran out, and the oldest waiting ones beyond a bound. */
   sweep(now = Date.now()): void {
     let surplus = this.pending.size - MAX_PENDING;
-    for (const [id, pending] of this.pending) {
+    for (const pending of this.pending.values()) {
       const busy = Object.values(pending.writers).some((writer) => writer.busy);
       if (busy || pending.completing !== undefined) continue;
       if (pending.expiresAt >= now && surplus <= 0) continue;
       surplus -= 1;
-      this.pending.delete(id);
-      rm(pending.folder, { recursive: true, force: true }).catch(() => undefined);
+      this.giveUp(pending).catch(() => undefined);
     }
   }
 
@@ -211,6 +269,7 @@ export class Uploads {
 /** A part's file as the workers read it; checked by them the first time after a start. */
 export function fileRef(item: Shelved<UploadEntry>, part: PartName): FileRef {
   const info = item.entry[part]!;
+  if (item.data !== undefined) return { data: item.data, format: info.format };
   const file = path.join(item.folder, fileName(part, info));
   const crc = item.verified ? undefined : info.arrived?.crc;
   return { file, format: info.format, ...(crc === undefined ? {} : { crc }) };

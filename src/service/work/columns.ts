@@ -90,12 +90,12 @@ function textTypes(
 
 /** @throws Refusal 422 for a file that cannot be read; one with code UPLOAD_DAMAGED for other bytes than uploaded */
 export async function openFile(
-  { file, format, crc }: FileRef,
+  { file, data, format, crc }: FileRef,
   types?: Record<string, ColumnType>,
 ): ReturnType<typeof readTableFile> {
   if (crc !== undefined) await verify(file, crc);
   try {
-    return await readTableFile(file, format, types === undefined ? {} : { types });
+    return await readTableFile(data ?? file, format, types === undefined ? {} : { types });
   } catch (error) {
     throw unreadable(format, error);
   }

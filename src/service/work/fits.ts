@@ -191,7 +191,7 @@ function fitKey(request: FitRequest): string {
 const DEFAULT_SYSTEMS = ['preprocessing', 'text'];
 
 function modelEntry(id: string, key: string, request: FitRequest, outcome: FitOutcome): ModelEntry {
-  const { report, targetName, features, classes, rows, bytes, crc } = outcome;
+  const { report, targetName, features, classes, temperature, rows, bytes, crc } = outcome;
   return {
     version: 1,
     id,
@@ -204,7 +204,11 @@ function modelEntry(id: string, key: string, request: FitRequest, outcome: FitOu
     rows,
     systems: request.svc_systems ?? DEFAULT_SYSTEMS,
     config: request.svc_config ?? {},
-    usedOptions: { ...report.options.used, n_estimators: report.estimators },
+    usedOptions: {
+      ...report.options.used,
+      n_estimators: report.estimators,
+      ...(temperature === undefined ? {} : { softmax_temperature: temperature }),
+    },
     ignoredOptions: report.options.ignored,
     report,
     bytes,

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { FitReport, TrainOptions } from '../../learner';
+import type { FitReport, PredictOptions, TrainOptions } from '../../learner';
 import type { FileFormat, Label } from '../../table/types';
 import type { OutputType } from '../../wire/types';
 import type { ServiceLimits } from '../limits';
@@ -8,13 +8,16 @@ import type { FeatureShape, Task } from '../store/entries';
 /** What the fit threads are asked to do: a whole fit, or to help one with its folds. */
 export type FitTask = FitJob | AssistJob;
 
-/** An uploaded file. */
-export interface FileRef {
-  file: string;
-  format: FileFormat;
-  /** CRC32C that its bytes must have; left out where they were checked since the service started. */
-  crc?: string;
-}
+/** An uploaded file: on disk, or its bytes. */
+export type FileRef = { format: FileFormat } & (
+  | {
+      file: string;
+      /** CRC32C that its bytes must have; left out where they were checked since the service started. */
+      crc?: string;
+      data?: undefined;
+    }
+  | { data: Uint8Array; file?: undefined; crc?: undefined }
+);
 
 export interface FitJob {
   kind: 'fit';
@@ -38,6 +41,8 @@ export interface FitOutcome {
   targetName: string;
   features: FeatureShape[];
   classes?: Label[];
+  /** The softmax temperature that the model predicts with. */
+  temperature?: number;
   rows: number;
   bytes: number;
   crc: string;
@@ -60,6 +65,7 @@ export interface PredictJob {
   x: FileRef;
   outputType: OutputType;
   quantiles: readonly number[];
+  options: PredictOptions;
   limits: ServiceLimits;
 }
 

@@ -29,7 +29,7 @@ async function score(job: PredictJob): Promise<JobResult> {
   const features = await readFeatures(job.x, bounds, job.features);
   let json: Uint8Array<ArrayBuffer>;
   try {
-    const result = predict(model, features.columns, features.rows);
+    const result = predict(model, features.columns, features.rows, job.options);
     json = predictionJson(result, job.outputType, job.quantiles);
   } catch (error) {
     if (error instanceof LearnerError) throw invalid(error.message);

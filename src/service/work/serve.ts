@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { Refusal } from '../refusal';
+import { isStorageFailure, Refusal, toRefusal } from '../refusal';
 import type { WorkerAnswer } from './pool';
 
 /** What a job gives back: its result and the buffers in it to be handed over without a copy. */
@@ -30,7 +30,7 @@ export function serveJobs<T>(work: Work<T>): void {
 }
 
 function describe(id: number, error: unknown): WorkerAnswer {
-  if (error instanceof Refusal) return { id, refusal: error.body };
+  if (error instanceof Refusal || isStorageFailure(error)) return { id, refusal: toRefusal(error).body };
   return { id, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 

@@ -6,7 +6,15 @@ import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUploadEntry, type UploadEntry } from '../../../dist/src/service/store/entries';
 import { Shelf } from '../../../dist/src/service/store/shelf';
+import type { PutBody } from '../../../dist/src/service/store/part-writer';
 import { Uploads } from '../../../dist/src/service/store/uploads';
+
+const patience = { idleMs: 10_000, bytesPerSecond: 1 };
+const x = (uploadId: string) => ({ uploadId, part: 'x' as const, chunk: 0 });
+const put = (body: string | Readable): PutBody =>
+  typeof body === 'string'
+    ? { stream: Readable.from([Buffer.from(body)]), length: body.length, patience }
+    : { stream: body, patience };
 
 describe('Uploads', () => {
   let root: string;
@@ -37,12 +45,12 @@ describe('Uploads', () => {
     const busy = prepare();
     const body = new PassThrough();
     body.write('a\n');
-    const sending = uploads.receive(busy.id, 'x', 0, body);
+    const sending = uploads.receive(x(busy.id), put(body));
     await sleep(20);
     uploads.sweep(Date.now() + 5000);
     await sleep(50);
     assert.deepEqual(await readdir(root), [busy.id]);
-    await assert.rejects(uploads.receive(late.id, 'x', 0, Readable.from([Buffer.from('a')])), {
+    await assert.rejects(uploads.receive(x(late.id), put('a')), {
       status: 403,
     });
     body.end('1\n');
@@ -55,9 +63,9 @@ describe('Uploads', () => {
     const entry = prepare();
     const hanging = new PassThrough();
     hanging.write('old');
-    const first = uploads.receive(entry.id, 'x', 0, hanging).catch((error: unknown) => error);
+    const first = uploads.receive(x(entry.id), put(hanging)).catch((error: unknown) => error);
     await sleep(20);
-    const done = await uploads.receive(entry.id, 'x', 0, Readable.from([Buffer.from('new\n1\n')]));
+    const done = await uploads.receive(x(entry.id), put('new\n1\n'));
     assert.equal(done?.entry.x.arrived?.bytes, 6);
     assert.equal(((await first) as { status: number }).status, 400);
   });
@@ -66,7 +74,7 @@ describe('Uploads', () => {
     const send = async (i: number) => {
       const hash = `opaque:${i}`;
       const entry = prepare(hash);
-      await uploads.receive(entry.id, 'x', 0, Readable.from([Buffer.from(`a\n${i}\n`)]));
+      await uploads.receive(x(entry.id), put(`a\n${i}\n`));
       return entry.id;
     };
     const known = (i: number) =>
@@ -85,7 +93,7 @@ describe('Uploads', () => {
 
   it('takes another announced size as another file', async () => {
     const entry = prepare('opaque:1');
-    await uploads.receive(entry.id, 'x', 0, Readable.from([Buffer.from('a\n1\n')]));
+    await uploads.receive(x(entry.id), put('a\n1\n'));
     const ask = (announcedBytes: number) =>
       uploads.findDuplicate({
         set: 'test',
@@ -94,5 +102,59 @@ describe('Uploads', () => {
       });
     assert.equal(ask(4), entry.id);
     assert.equal(ask(5), undefined);
+  });
+
+  describe('in memory', () => {
+    const SIZE = 64 * 1024;
+    beforeEach(() => (uploads = new Uploads(shelf, SIZE)));
+    const send = async (): Promise<string> => {
+      const entry = uploads.prepare(
+        { set: 'test', fittedId: 'model', x: { format: 'csv', chunks: 1, announcedBytes: SIZE } },
+        Date.now() + 60_000,
+      );
+      await uploads.receive(x(entry.id), put('1'.repeat(SIZE)));
+      return entry.id;
+    };
+    const read = (id: string) => uploads.reading(uploads.get(id, 'test'), () => Promise.resolve());
+
+    it('takes 16 MiB at most: what was read longest ago goes, what nobody has read stays', async () => {
+      const ids: string[] = [];
+      for (let i = 0; i < 256; i++) ids.push(await send());
+      assert.deepEqual(await readdir(root), [], 'so far in memory');
+      assert.equal(uploads.memoryBytes(), 256 * SIZE);
+      const onDisk = await send();
+      assert.deepEqual(await readdir(root), [onDisk], 'nobody has read any of them');
+      await read(ids[3]!);
+      await sleep(2);
+      await read(ids[1]!);
+      await send();
+      assert.deepEqual(await readdir(root), [onDisk]);
+      assert.throws(() => uploads.get(ids[3]!, 'test'), { status: 404 });
+      assert.equal(uploads.get(ids[1]!, 'test').entry.id, ids[1]);
+      assert.equal(uploads.memoryBytes(), 256 * SIZE);
+    });
+
+    it('counts what is still on its way, and what was given up no more', async () => {
+      const entry = prepare();
+      const body = new PassThrough();
+      const sending = uploads.receive(x(entry.id), { stream: body, length: 10, patience });
+      body.write('1');
+      await sleep(10);
+      assert.equal(uploads.memoryBytes(), SIZE, 'as much as it may come to');
+      body.destroy();
+      await assert.rejects(sending, { status: 400 });
+      uploads.sweep(Date.now() + 5000);
+      assert.equal(uploads.memoryBytes(), 0);
+    });
+
+    it('leaves one that a predict reads where it is', async () => {
+      const first = uploads.get(await send(), 'test');
+      await read(first.entry.id);
+      first.pins = 1;
+      for (let i = 0; i < 255; i++) await send();
+      await send();
+      assert.equal(shelf.items.has(first.entry.id), true);
+      assert.equal((await readdir(root)).length, 1);
+    });
   });
 });

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { type Answer, answerOf, Harness } from './harness';
+
+/** Two classes that overlap, one four times as frequent as the other. */
+function overlapping(): { x: string; y: string } {
+  const rows = Array.from({ length: 300 }, (_, i) => {
+    const rare = i % 5 === 0;
+    return { a: ((i * 37) % 101) / 20 + (rare ? 2 : 0), kind: rare ? 'rare' : 'usual' };
+  });
+  return {
+    x: `a\n${rows.map(({ a }) => a).join('\n')}\n`,
+    y: `y\n${rows.map(({ kind }) => kind).join('\n')}\n`,
+  };
+}
+
+describe('Service: the configuration object (S 2.6)', () => {
+  const { x, y } = overlapping();
+  const rows = 'a\n0.5\n3\n4\n6\n';
+  let h: Harness;
+  let upload: string;
+  before(async () => {
+    h = await Harness.start();
+    upload = await h.uploadTrain(x, y);
+  });
+  after(() => h.stop());
+
+  const fit = async (config: object, task = 'classification'): Promise<string> => {
+    const answer = await h.post('fit', { train_set_upload_id: upload, task, svc_config: config });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.fitted_train_set_id as string;
+  };
+  const predict = async (fitted: string, config?: object, task = 'classification'): Promise<Answer> => {
+    const answer = await h.post('predict', {
+      test_set_upload_id: await h.uploadTest(fitted, rows),
+      fitted_train_set_id: fitted,
+      task_config: { task, ...(config && { svc_config: config }) },
+    });
+    assert.equal(answer.status, 200, answer.text);
+    return answer;
+  };
+  const same = (a: Answer, b: Answer): void => assert.deepEqual(a.body.prediction, b.body.prediction);
+
+  for (const config of [
+    { softmax_temperature: 3 },
+    { average_before_softmax: true },
+    { balance_probabilities: true },
+    { softmax_temperature: 0.5, average_before_softmax: true, balance_probabilities: true },
+  ]) {
+    it(`predicts with ${JSON.stringify(config)} as if it had been fitted so`, async () => {
+      const plain = await fit({ softmax_temperature: 1 });
+      const asked = await predict(plain, config);
+      const fitted = await predict(await fit({ softmax_temperature: 1, ...config }));
+      same(asked, fitted);
+      assert.notDeepEqual(asked.body.prediction, (await predict(plain)).body.prediction);
+      assert.deepEqual(asked.body.metadata, fitted.body.metadata);
+      assert.deepEqual(asked.body.metadata.ignored_options, []);
+      for (const [name, value] of Object.entries(config)) {
+        assert.equal(asked.body.metadata.svc_config[name], value);
+      }
+    });
+  }
+
+  it('takes back at predict time what the fit was asked for', async () => {
+    const plain = await fit({});
+    const balanced = await fit({ balance_probabilities: true });
+    same(await predict(balanced, { balance_probabilities: false }), await predict(plain));
+    same(await predict(plain, { balance_probabilities: true }), await predict(balanced));
+  });
+
+  it('takes fewer estimators, and says that more cannot be had', async () => {
+    const fitted = await fit({ n_estimators: 6 });
+    const fewer = await predict(fitted, { n_estimators: 2 });
+    assert.equal(fewer.body.metadata.svc_config.n_estimators, 2);
+    assert.notDeepEqual(fewer.body.prediction, (await predict(fitted)).body.prediction);
+    for (const row of fewer.body.prediction as [number, number][]) {
+      assert.ok(Math.abs(row[0] + row[1] - 1) < 1e-12);
+    }
+    const more = await predict(fitted, { n_estimators: 9 });
+    same(more, await predict(fitted));
+    assert.equal(more.body.metadata.svc_config.n_estimators, 6);
+    assert.deepEqual(more.body.metadata.ignored_options, ['n_estimators']);
+  });
+
+  it('shows what was used, and lists what had no effect, of the fit and of the predict', async () => {
+    const fitted = await fit({ random_state: 5, device: ['cuda'], fit_mode: 'low_memory' });
+    const { metadata } = (
+      await predict(fitted, { random_state: 6, memory_saving_mode: true, device: ['cpu'] })
+    ).body;
+    assert.equal(metadata.svc_config.random_state, 5);
+    assert.deepEqual(metadata.svc_config.device, ['cpu']);
+    assert.equal(metadata.svc_config.memory_saving_mode, false);
+    assert.deepEqual(metadata.ignored_options, ['device', 'fit_mode', 'memory_saving_mode', 'random_state']);
+    const temperature = metadata.svc_config.softmax_temperature as number;
+    assert.ok(temperature > 0 && temperature !== 1, 'the one that was fitted to the out-of-fold scores');
+    same(await predict(fitted, { softmax_temperature: temperature }), await predict(fitted));
+  });
+
+  it('says that a regression has no classes to treat so', async () => {
+    const numbers = `y\n${Array.from({ length: 300 }, (_, i) => ((i * 37) % 101) / 20).join('\n')}\n`;
+    const fitted = await h.fit(x, numbers, 'regression');
+    const asked = { softmax_temperature: 0.5, average_before_softmax: true, balance_probabilities: true };
+    const answer = await predict(fitted, asked, 'regression');
+    assert.deepEqual(answer.body.metadata.ignored_options, Object.keys(asked).sort());
+    same(answer, await predict(fitted, undefined, 'regression'));
+    const two = await predict(fitted, { n_estimators: 2 }, 'regression');
+    assert.notDeepEqual(two.body.prediction, answer.body.prediction);
+  });
+
+  it('honours the same options on the deprecated route', async () => {
+    const fitted = await fit({ softmax_temperature: 1 });
+    const form = async (data: object): Promise<Answer> => {
+      const body = new FormData();
+      body.set('data', new Blob([JSON.stringify({ model_id: fitted, task: 'classification', ...data })]));
+      body.set('file', new Blob([rows]), 'rows.csv');
+      return answerOf(await fetch(h.url('/v1/predict'), { method: 'POST', headers: h.bearer(), body }));
+    };
+    const config = { softmax_temperature: 3, balance_probabilities: true };
+    const answer = await form(config);
+    assert.deepEqual(answer.body.prediction, (await predict(fitted, config)).body.prediction);
+    assert.equal(answer.body.params.softmax_temperature, 3);
+    same(await form({}), await predict(fitted));
+  });
+});
