@@ -141,10 +141,11 @@ class EncoderHost {
         execArgv: [],
         name: 'tabular-encoder',
       });
-      worker.unref();
       worker.on('message', (answer: Answer) => this.receive(answer));
       worker.on('error', (error) => this.ended(worker, new WorkerEnded(error.message)));
       worker.on('exit', (code) => this.ended(worker, new WorkerEnded(`exit code ${code}`)));
+      // After the listeners, one of which keeps the process alive again.
+      worker.unref();
       this.worker = worker;
     }
     return this.worker;

@@ -345,6 +345,12 @@ describe('The encoder thread', () => {
     assert.equal(stdout.trim(), '1');
   });
 
+  it('does not keep the process alive where it is warmed and never used', async () => {
+    const entry = path.resolve(__dirname, '../../../dist/src/table');
+    const script = `require(${JSON.stringify(entry)}).warmEncoder()`;
+    await promisify(execFile)(process.execPath, ['-e', script], { timeout: 15_000 });
+  });
+
   it('can be warmed and closed again and again', async () => {
     warmEncoder();
     await closeEncoder();
