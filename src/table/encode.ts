@@ -2,7 +2,9 @@ import { rm } from 'node:fs/promises';
 import { type ColumnBatch, batchBytes, transferList } from './batch';
 import { batchesOf } from './batches';
 import { type Job, retried, startJob } from './encoder';
+import { crc32c, crc32cToBase64 } from './crc32c';
 import { isRemote } from './remote-source';
+import { isSmall, smallParquet } from './small-parquet';
 import type { TableProfile } from './profile';
 import type { Spill, Written } from './sink';
 import type { LocalSource, TableSource } from './source';
@@ -25,7 +27,7 @@ const WINDOW = 2;
 const ONE_MESSAGE = 4 * 1024 * 1024;
 
 /**
- * Writes batches to a file, in the encoder thread. Batches of an array are copied; those of an asynchronous
+ * Writes batches to a file, in the encoder thread, but for a few rows, which are written before they could be there. Batches of an array are copied; those of an asynchronous
  * sequence are transferred and cannot be used afterwards. An `integer` column that holds fractions is
  * written as `number`. Errors: `storage.failed`, `table.invalid` where the thread ended under it.
  */
@@ -81,6 +83,12 @@ async function encodeStream(
   if (Array.isArray(batches) && total(batches, batchBytes) <= ONE_MESSAGE) {
     const list = batches as ColumnBatch[];
     const rows = total(list, (batch) => batch.rows);
+    if (format === 'parquet' && list.length === 1 && isSmall(list[0]!, batchBytes(list[0]!))) {
+      signal?.throwIfAborted();
+      const data = smallParquet(columns, list[0]!);
+      onProgress?.(rows);
+      return tableFile(format, rows, { bytes: data.length, hash: crc32cToBase64(crc32c(data)), data });
+    }
     const result = await startJob({ ...task, batches: list }, signal).result<Written>();
     onProgress?.(rows);
     return tableFile(format, rows, result);

@@ -1,11 +1,11 @@
-import { type ColumnBatch, transferList } from './batch';
+import { batchBytes, type ColumnBatch, transferList } from './batch';
 import { batchesOf } from './batches';
 import { writeCsv } from './csv-writer';
 import type { Answer, OpenedTable, Origin, Request, Task } from './encoder-protocol';
 import { fileAsIs } from './file-as-is';
 import { openOrigin } from './local-file';
 import { ParquetSource } from './parquet-source';
-import { writeParquet } from './parquet-writer';
+import { writeParquet, writeParquetAtOnce } from './parquet-writer';
 import { profileSource } from './profile';
 import { Sink, type Written } from './sink';
 import type { LocalSource } from './source';
@@ -58,6 +58,9 @@ function describe(source: LocalSource): OpenedTable {
   };
 }
 
+/** A batch of so many bytes is written in one go: by then its stream would cost next to nothing. */
+const AT_ONCE = 1024 * 1024;
+
 async function withSource(origin: Origin, work: (source: LocalSource) => Promise<Outcome>): Promise<Outcome> {
   const opened = await openOrigin(origin);
   try {
@@ -70,8 +73,13 @@ async function withSource(origin: Origin, work: (source: LocalSource) => Promise
 async function encode(task: Task & { name: 'encode' }, port: JobPort): Promise<Outcome> {
   const sink = new Sink(task.spill);
   try {
-    const batches = task.batches === undefined ? received(port) : listed(task.batches);
-    await writeFile(task.format, task.columns, batches, sink);
+    const only = task.batches?.length === 1 ? task.batches[0] : undefined;
+    if (only !== undefined && task.format === 'parquet' && batchBytes(only) <= AT_ONCE) {
+      await writeParquetAtOnce(task.columns, only, sink);
+    } else {
+      const batches = task.batches === undefined ? received(port) : listed(task.batches);
+      await writeFile(task.format, task.columns, batches, sink);
+    }
     return written({ result: await sink.finish() });
   } catch (error) {
     await sink.discard();

@@ -1,7 +1,8 @@
 import type { Data, DataType } from 'apache-arrow';
-import type { WriterProperties } from 'parquet-wasm';
+import type { Table as WasmTable, WriterProperties } from 'parquet-wasm';
 import type { ColumnBatch, ColumnData } from './batch';
-import { MISSING_BOOLEAN, rowsOf } from './batch';
+import { rowsOf } from './batch';
+import { bits, missingTest, wholeNumbers } from './cell-bits';
 import { arrow, parquet } from './lazy';
 import type { Sink } from './sink';
 import type { Column } from './types';
@@ -65,6 +66,20 @@ export async function writeParquet(
   if (failure !== undefined) {
     throw failure as Error;
   }
+}
+
+/**
+ * The same for rows that are all there, at once: the stream between two threads of control costs a table of few rows
+ * ten times the work of writing it.
+ */
+export async function writeParquetAtOnce(
+  columns: readonly Column[],
+  batch: ColumnBatch,
+  sink: Sink,
+): Promise<void> {
+  const table = new BatchEncoder(columns).table(batch);
+  // Both belong to the writer from here on, which frees them.
+  await sink.write(parquet().writeParquet(table, writerProperties(columns, batch)));
 }
 
 function writerProperties(columns: readonly Column[], head: ColumnBatch): WriterProperties {
@@ -132,6 +147,17 @@ class BatchEncoder {
   }
 
   encode(batch: ColumnBatch): unknown[] {
+    const inWasm = this.table(batch);
+    try {
+      return inWasm.recordBatches();
+    } finally {
+      // Left to the collector, tables would pile up in WebAssembly memory, which it does not see.
+      inWasm.free();
+    }
+  }
+
+  /** In WebAssembly memory until it is freed. */
+  table(batch: ColumnBatch): WasmTable {
     const { makeData, RecordBatch, Struct, Table, tableToIPC } = arrow();
     const children = this.columns.map(({ type }, index) => arrowData(type, batch.columns[index]!));
     const data = makeData({
@@ -142,13 +168,7 @@ class BatchEncoder {
     });
     const records = new RecordBatch(this.schema, data as never);
     const table = new Table(this.schema as never, [records as never]);
-    const inWasm = parquet().Table.fromIPCStream(tableToIPC(table, 'stream'));
-    try {
-      return inWasm.recordBatches();
-    } finally {
-      // Left to the collector, tables would pile up in WebAssembly memory, which it does not see.
-      inWasm.free();
-    }
+    return parquet().Table.fromIPCStream(tableToIPC(table, 'stream'));
   }
 }
 
@@ -190,21 +210,6 @@ function arrowValues(type: Column['type'], column: Exclude<ColumnData, { type: '
   return wholeNumbers(column.values);
 }
 
-/** Doubles as 64-bit whole numbers, by their halves: a BigInt for each would be ten times slower. */
-function wholeNumbers(values: Float64Array): BigInt64Array {
-  const result = new BigInt64Array(values.length);
-  const halves = new Int32Array(result.buffer);
-  for (let i = 0; i < values.length; i++) {
-    const value = Math.floor(values[i]!);
-    if (!Number.isNaN(value)) {
-      const high = Math.floor(value / 2 ** 32);
-      halves[i * 2] = value - high * 2 ** 32;
-      halves[i * 2 + 1] = high;
-    }
-  }
-  return result;
-}
-
 function validity(column: ColumnData, rows: number): { nullBitmap: Uint8Array | null; nullCount: number } {
   const isMissing = missingTest(column);
   if (isMissing === undefined) {
@@ -215,28 +220,4 @@ function validity(column: ColumnData, rows: number): { nullBitmap: Uint8Array | 
     nullCount += isMissing(row) ? 1 : 0;
   }
   return { nullBitmap: nullCount === 0 ? null : bits(rows, (row) => !isMissing(row)), nullCount };
-}
-
-function missingTest(column: ColumnData): ((row: number) => boolean) | undefined {
-  switch (column.type) {
-    case 'text':
-    case 'bigint': {
-      const { missing } = column;
-      return missing === undefined ? undefined : (row) => missing[row] === 1;
-    }
-    case 'boolean':
-      return (row) => column.values[row] === MISSING_BOOLEAN;
-    default:
-      return (row) => Number.isNaN(column.values[row]);
-  }
-}
-
-function bits(length: number, isSet: (row: number) => boolean): Uint8Array {
-  const result = new Uint8Array((length + 7) >> 3);
-  for (let i = 0; i < length; i++) {
-    if (isSet(i)) {
-      result[i >> 3]! |= 1 << (i & 7);
-    }
-  }
-  return result;
 }

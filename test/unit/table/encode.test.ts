@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { ParquetReader } from 'parquetjs-lite';
 import {
@@ -73,25 +74,64 @@ describe('Parquet', () => {
       const path = join(folder, 'table.parquet');
       await fc.assert(
         fc.asyncProperty(table, async ([columns, rows]) => {
-          const matrix = [columns.map(({ name }) => name), ...rows];
-          const source = await openTable(matrix);
-          const file = await encodeBatches(columns, readBatches(source, columns));
-          const bytes = await bytesOf(file);
-          assert.equal(file.rows, rows.length);
-          assert.equal(file.bytes, bytes.length);
-          assert.equal(file.hash, crc32cToBase64(crc32c(bytes)));
-          await writeFile(path, bytes);
-          for (const back of [await readByHyparquet(bytes), await readByDuckdb(path)]) {
-            assert.deepEqual(back.names, matrix[0]);
-            assert.deepEqual(
-              back.rows,
-              rows.map((row) => row.map((cell, i) => stored(cell, columns[i]!.type))),
-            );
+          const names = columns.map(({ name }) => name);
+          // A few rows are written at once; some more, or several batches, by the encoder thread.
+          const ways: [unknown[][], number][] = [
+            [rows, Infinity],
+            [rows, Math.max(1, rows.length >> 1)],
+            [Array.from({ length: 70 }, () => rows).flat(), Infinity],
+          ];
+          for (const [table, maxRows] of ways) {
+            const source = await openTable([names, ...table]);
+            const file = await encodeBatches(columns, readBatches(source, columns, { maxRows }));
+            const bytes = await bytesOf(file);
+            assert.equal(file.rows, table.length);
+            assert.equal(file.bytes, bytes.length);
+            assert.equal(file.hash, crc32cToBase64(crc32c(bytes)));
+            await writeFile(path, bytes);
+            for (const back of [await readByHyparquet(bytes), await readByDuckdb(path)]) {
+              assert.deepEqual(back.names, names);
+              assert.deepEqual(
+                back.rows,
+                table.map((row) => row.map((cell, i) => stored(cell, columns[i]!.type))),
+              );
+            }
           }
         }),
-        { numRuns: 60 },
+        { numRuns: 40 },
       );
     })).timeout(60_000);
+
+  it('a few rows are written without the encoder thread, and read by parquetjs-lite too', async () => {
+    await closeEncoder();
+    const columns: Column[] = [
+      { name: 'n', type: 'number' },
+      { name: 'i', type: 'integer' },
+      { name: 't', type: 'text' },
+      { name: 'b', type: 'boolean' },
+    ];
+    const rows = Array.from({ length: 64 }, (_, i) =>
+      i % 5 === 4 ? [null, null, null, null] : [i / 4, -i, `é${i}`, i % 2 === 0],
+    );
+    const source = await openTable([columns.map(({ name }) => name), ...rows]);
+    // eslint-disable-next-line @typescript-eslint/unbound-method
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = () => assert.fail('the thread was asked');
+    try {
+      const file = await encodeBatches(columns, readBatches(source, columns));
+      const reader = await ParquetReader.openBuffer(await bytesOf(file));
+      const cursor = reader.getCursor();
+      for (const [n, i, t, b] of rows) {
+        const row = (await cursor.next()) as Record<string, unknown>;
+        assert.deepEqual(
+          [row.n, row.i, row.t, row.b].map((cell) => cell ?? null),
+          [n, typeof i === 'number' ? BigInt(i) : i, t, b],
+        );
+      }
+    } finally {
+      Worker.prototype.postMessage = postMessage;
+    }
+  });
 
   it('a table of 2,000 columns, and one of many row groups', async () => {
     const wide = [Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`c${i}`, i + 0.5]))];

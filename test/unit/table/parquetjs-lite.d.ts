@@ -11,6 +11,7 @@ declare module 'parquetjs-lite' {
   export class ParquetReader {
     static openBuffer(bytes: Buffer): Promise<ParquetReader>;
     getRowCount(): { toString(): string };
+    getCursor(): { next(): Promise<object | null> };
     schema: ParquetSchema;
   }
 }
