@@ -38,6 +38,7 @@ export class Core {
   readonly wiring: Wiring;
   readonly pacing: Pacing;
   private readonly closing = new AbortController();
+  private readonly routes = new Map<string, URL>();
 
   /** @throws ServiceError `config.invalid` */
   constructor(options: ClientOptions) {
@@ -86,7 +87,7 @@ export class Core {
   plan(kind: CallKind, what: string, route: Route, options: RequestOptions): Plan {
     const { body, query, ...rest } = options;
     const path = routePath(route, this.dialect);
-    const url = this.url(path);
+    const url = query === undefined ? this.routeUrl(path) : this.url(path);
     for (const [name, value] of Object.entries(query ?? {})) {
       url.searchParams.set(name, value);
     }
@@ -115,6 +116,16 @@ export class Core {
       'accept-encoding': 'identity',
       'user-agent': userAgent,
     };
+  }
+
+  /** The URL of a route without a query: shared by all requests, so never changed. */
+  private routeUrl(path: string): URL {
+    let url = this.routes.get(path);
+    if (url === undefined) {
+      url = this.url(path);
+      this.routes.set(path, url);
+    }
+    return url;
   }
 
   url(path: string): URL {

@@ -1,44 +1,39 @@
+/** A shorter text is part of too many words to be hidden. */
+const SHORTEST = 4;
+
 /**
  * Keeps secrets out of texts: the access token, signed URLs (whole, and their parts), anything that looks like a
  * bearer or a JWT, and the path and query of any other URL, which may be signed too.
  */
 export class Secrets {
-  private readonly known = new Set<string>();
+  /** Signed URLs of uploads under way. Taken apart only when there is a text to clean: most never are. */
+  private readonly urls = new Set<string>();
 
-  constructor(token: string) {
-    this.hide(token);
-  }
+  constructor(private readonly token: string) {}
 
   /** A signed URL of an upload; kept until `forget`. */
   addUrl(text: string): void {
-    for (const part of partsOf(text)) {
-      this.hide(part);
-    }
+    this.urls.add(text);
   }
 
   forgetUrl(text: string): void {
-    for (const part of partsOf(text)) {
-      this.known.delete(part);
-    }
+    this.urls.delete(text);
   }
 
   /** The text without secrets, at most `longest` characters of it. */
   clean(text: string, longest = 600): string {
     let out = text.length > 20_000 ? text.slice(0, 20_000) : text;
-    for (const secret of [...this.known].sort((a, b) => b.length - a.length)) {
-      out = out.replaceAll(secret, '[hidden]');
+    const known = new Set([this.token, ...[...this.urls].flatMap(partsOf)]);
+    for (const secret of [...known].sort((a, b) => b.length - a.length)) {
+      if (secret.length >= SHORTEST) {
+        out = out.replaceAll(secret, '[hidden]');
+      }
     }
     out = out
       .replace(/\b(bearer)\s+[^\s"',;]+/gi, '$1 [hidden]')
       .replace(/\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g, '[hidden]')
       .replace(/\b(https?:\/\/)(?:[^\s/@"'<>]*@)?([^\s/?#"'<>)]+)[^\s"'<>)]*/gi, '$1$2');
     return out.length > longest ? `${out.slice(0, longest)}…` : out;
-  }
-
-  private hide(text: string): void {
-    if (text.length >= 4) {
-      this.known.add(text);
-    }
   }
 }
 

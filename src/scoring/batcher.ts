@@ -260,15 +260,19 @@ export class Batcher<Payload, Outcome> {
   }
 
   private async fly(key: string, jobs: Job<Payload, Outcome>[], flight: Flight): Promise<void> {
-    let error: unknown = new ServiceError('internal', 'The batch ended without a result for this message.');
+    let thrown: { error: unknown } | undefined;
     try {
       await this.options.run(key, jobs, flight.controller.signal);
-    } catch (thrown) {
-      error = thrown;
+    } catch (error) {
+      thrown = { error };
     }
     for (const job of jobs) {
       if (job.state === 'flying') {
-        this.fail(job, error);
+        // An error is dear to make, so it is made only where it is needed.
+        thrown ??= {
+          error: new ServiceError('internal', 'The batch ended without a result for this message.'),
+        };
+        this.fail(job, thrown.error);
       }
     }
     this.flights.delete(flight);
