@@ -1,6 +1,7 @@
 import { ServiceError, type ErrorCode, type ServiceErrorCause } from '../wire/service-error';
 import type { Envelope } from './envelope';
 import { PROXY_REFUSED, type TransportFailure } from './exchange';
+import { MissingError, missingIn } from './missing';
 import type { Secrets } from './secrets';
 
 /** The upload exists already (status 409): `uploadId` is the one to reuse. */
@@ -63,7 +64,10 @@ export function answerError(
   if (envelope.support !== undefined) {
     cause.support = secrets.clean(envelope.support, 200);
   }
-  return new ServiceError(code, messageOf(code, status, said, envelope, asked, retryAfterMs), cause);
+  const message = messageOf(code, status, said, envelope, asked, retryAfterMs);
+  return status === 404 || status === 410
+    ? new MissingError(code, message, missingIn(envelope), cause)
+    : new ServiceError(code, message, cause);
 }
 
 /** A request that brought no whole answer, as one of ours. `host` is the address without secrets. */
@@ -141,18 +145,12 @@ function codeOf(status: number, envelope: Envelope, asked: Asked): ErrorCode {
   }
 }
 
-/**
- * A 404 says that the model is gone, or the upload, or, where it is not the service's own, that there is no such
- * route at all: only the first may mark a model as dead.
- */
+/** Only a 404 that may speak of the model is `model.unknown`: it may mark the model as dead. */
 function missingCode(envelope: Envelope, asked: Asked): ErrorCode {
-  if (!envelope.own || asked.missing === 'not_found') {
-    return 'not_found';
-  }
-  const said = `${envelope.serviceCode ?? ''} ${envelope.message}`;
-  const upload = /test[\s_-]*set|upload/i.test(said);
-  const model = /fitted|train|model/i.test(said);
-  return upload && !model ? 'not_found' : 'model.unknown';
+  const missing = missingIn(envelope);
+  return asked.missing === 'not_found' || missing === 'route' || missing === 'upload'
+    ? 'not_found'
+    : 'model.unknown';
 }
 
 function isBudget(envelope: Envelope): boolean {

@@ -1,3 +1,4 @@
+import { missingOf } from '../client/missing';
 import {
   type Column,
   type ColumnBatch,
@@ -17,7 +18,7 @@ import type { Message, MessageJob, MessageTable } from './message';
 import { outcomeBytes, outcomeOf, type Scored, smallOutcome } from './outcome';
 import { rowsPerTestSet, scoreInParts } from './parts';
 import { resolveTarget, type Target } from './target';
-import { predictUpload, scoreFile, type ScoreOptions } from './test-set';
+import { noteIfDead, predictUpload, scoreFile, type ScoreOptions } from './test-set';
 import type { PredictOutcome, PredictSettings } from './types';
 import { Yielder } from './yield';
 
@@ -76,6 +77,9 @@ async function runUpload(
     await deliver(run, job, scored, target, options.signal);
   } catch (thrown) {
     const error = toServiceError(thrown);
+    if (missingOf(error) === 'model') {
+      throw noteIfDead(run.context, target, error);
+    }
     // The upload id may be the wrong one, so the model is not marked dead.
     throw error.code === 'not_found' || error.code === 'model.unknown'
       ? new ServiceError(

@@ -1,4 +1,5 @@
 import type { TableFile } from '../table';
+import { missingOf } from '../client/missing';
 import type { PredictResult } from '../client/types';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context';
@@ -18,11 +19,12 @@ export interface ScoreOptions {
 }
 
 /**
- * Uploads one test set and predicts it. An upload id that the service had already is given up for a new upload, once,
- * where predict refuses it (DESIGN 4, "duplicates").
+ * Uploads one test set and predicts it. Where predict refuses the upload, it is sent again by force, once: one that
+ * the service had already (DESIGN 4, "duplicates"), or one that it has lost since.
  *
- * @throws ServiceError `cost.exceeded`, `limit.exceeded` before anything is sent; `model.unknown` for a 404;
- *   `response.invalid` when the answer has another number of rows than the test set
+ * @throws ServiceError `cost.exceeded`, `limit.exceeded` before anything is sent; `model.unknown` where the model is
+ *   gone, or may be; `not_found` where it is the upload again; `response.invalid` when the answer has another number
+ *   of rows than the test set
  */
 export async function scoreFile(
   context: Context,
@@ -49,7 +51,7 @@ export async function scoreFile(
       result = await predictUpload(context, target, sent.test_set_upload_id, options);
     } catch (thrown) {
       const error = toServiceError(thrown);
-      if (!sent.reused || !refusesUpload(error) || options.budget?.left === 0) {
+      if (!isUploadToBlame(error, sent.reused) || options.budget?.left === 0) {
         throw error;
       }
       if (options.budget !== undefined) {
@@ -135,9 +137,16 @@ function demandRows(result: PredictResult, rows: number): void {
   }
 }
 
-/** What a service may say of an upload id that it named itself but cannot use. */
-function refusesUpload(error: ServiceError): boolean {
-  return ['not_found', 'model.unknown', 'validation.failed', 'duplicate'].includes(error.code);
+/**
+ * Whether predict may have failed for the upload it was told of. A 404 that does not say what is missing may mean it
+ * as well as the model: the model is suspected only where a new upload meets the same.
+ */
+function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
+  const missing = missingOf(error);
+  if (missing !== undefined) {
+    return missing === 'upload' || missing === 'unclear';
+  }
+  return reused && ['not_found', 'model.unknown', 'validation.failed', 'duplicate'].includes(error.code);
 }
 
 /** Rows that may be sent to the target at once, as the service's limits have it; Infinity where nothing binds. */

@@ -115,6 +115,13 @@ export class StrictService {
     this.routes.models.delete(fittedId);
   }
 
+  /** Forgets every test set that has come so far, as a service does that keeps them for a while. */
+  deleteTestSets(): void {
+    for (const [id, { set }] of this.routes.uploads) {
+      if (set === 'test') this.routes.uploads.delete(id);
+    }
+  }
+
   /** The rows of an upload as they arrived: features for a test set; X or y for a train set. */
   async rowsOf(uploadId: string, file: 'x' | 'y' = 'x'): Promise<Row[]> {
     return (await store.tableOf(this.routes.uploads.get(uploadId)!.files[file === 'x' ? 0 : 1]!)).rows;

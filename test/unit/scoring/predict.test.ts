@@ -380,6 +380,77 @@ describe('Predictor', () => {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('a test set that was lost before predict is sent again, once and without hash, and no model is blamed', async () => {
+    await start();
+    at.service.fault('predict', ({ n }) => {
+      if (n === 0) at.service.deleteTestSets();
+      return undefined;
+    });
+    const { prediction } = await at.connection.predict(ask(row(1)));
+    assert.deepEqual((prediction as number[][])[0]![0], probability(1));
+    const hashes = at.service
+      .seen('prepare_test_set_upload')
+      .map(({ body }) => typeof (body as { x_test_info: { hash?: string } }).x_test_info.hash);
+    assert.deepEqual(hashes, ['string', 'undefined']);
+    at.service.fault('predict', () => {
+      at.service.deleteTestSets();
+      return undefined;
+    });
+    assert.equal(await codeOf(at.connection.predict(ask(row(2)))), 'not_found');
+    assert.equal(at.service.seen('predict').length, 2 + 2);
+    assert.deepEqual(
+      at.cards.list().map(({ dead }) => dead),
+      [undefined],
+    );
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a model that was lost before predict is named at once: nothing is sent again', async () => {
+    await start();
+    const { fitted_train_set_id: id } = at.cards.get('pets')!;
+    at.service.fault('predict', () => {
+      at.service.deleteModel(id);
+      return undefined;
+    });
+    assert.equal(await codeOf(at.connection.predict(ask(row(1)))), 'model.unknown');
+    assert.equal(at.service.seen('predict').length, 1);
+    assert.equal(at.service.seen('put').length, 2 + 1);
+    assert.deepEqual(
+      at.cards.list().map(({ dead }) => dead),
+      [true],
+    );
+  });
+
+  it('a 404 that does not say what is missing: the test set is sent again before the model is suspected', async () => {
+    await start();
+    at.service.fault('predict', inTurn(NOT_FOUND));
+    assert.equal(await codeOf(at.connection.predict(ask(row(1)))), 'none');
+    assert.equal(at.cards.list()[0]!.dead, undefined);
+    at.service.fault('predict', () => NOT_FOUND);
+    assert.equal(await codeOf(at.connection.predict(ask(row(1)))), 'model.unknown');
+    assert.equal(at.cards.list()[0]!.dead, true);
+    assert.equal(at.service.seen('predict').length, 2 + 2);
+  });
+
+  it('a 404 of something on the way is not answered by sending again', async () => {
+    await start();
+    at.service.fault('predict', () => ({ status: 404, body: '<html>nginx</html>' }));
+    assert.equal(await codeOf(at.connection.predict(ask(row(1)))), 'not_found');
+    assert.equal(at.service.seen('predict').length, 1);
+    assert.equal(at.cards.list()[0]!.dead, undefined);
+  });
+
+  it('an upload id: the model is dead only where the service says that it is the model that is gone', async () => {
+    await start();
+    const { id } = await at.connection.upload({ set: 'test', table: { value: [row(5)] }, model: 'pets' });
+    at.service.deleteTestSets();
+    assert.equal(await codeOf(at.connection.predict({ testSetUploadId: id })), 'not_found');
+    assert.equal(at.cards.list()[0]!.dead, undefined);
+    at.service.deleteModel(at.cards.get('pets')!.fitted_train_set_id);
+    assert.equal(await codeOf(at.connection.predict({ testSetUploadId: id })), 'model.unknown');
+    assert.equal(at.cards.list()[0]!.dead, true);
+  });
+
   it('a table over the limits is split and joined again, in order', async () => {
     const values = Array.from({ length: 100 }, (_, id) => row(id));
     for (const [limits, most] of [
