@@ -58,11 +58,13 @@
         name,
         options,
         (id, described) =>
-          `<input type="text" id="${id}" aria-describedby="${described}"${attributes({
-            placeholder: placeholder === true ? shared.word(type, `placeholder.${name}`) : placeholder,
-            'data-tabular-suggest': options.suggest,
-            ...more,
-          })}>`,
+          `<input type="text" id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}"${attributes(
+            {
+              placeholder: placeholder === true ? shared.word(type, `placeholder.${name}`) : placeholder,
+              'data-tabular-suggest': options.suggest,
+              ...more,
+            },
+          )}>`,
       );
     }
 
@@ -89,7 +91,7 @@
                     : `<optgroup label="${word(group)}">${options(name, list)}</optgroup>`,
                 )
                 .join('');
-          return `<select id="${id}" aria-describedby="${described}">${inner}</select>`;
+          return `<select id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}">${inner}</select>`;
         }),
 
       /* Another config node; Node-RED puts a list and its buttons in place of the input. */
@@ -98,7 +100,7 @@
       check: (name, more = {}) => {
         const { id, after, described } = parts(name, more);
         return `<div class="form-row"${when(more.when)}>
-          <label class="tabular-check" for="${id}"><input type="checkbox" id="${id}" aria-describedby="${described}"> <span>${word(`label.${name}`)}</span></label>${after}</div>`;
+          <label class="tabular-check" for="${id}" id="${id}-label"><input type="checkbox" id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}"> <span>${word(`label.${name}`)}</span></label>${after}</div>`;
       },
 
       /* Several boxes whose ticked values are one list. */
@@ -136,7 +138,7 @@
 
       /* Where the table is: a value in a property, or a file on disk. */
       table: (more = {}) =>
-        rows.select('source', ['value', 'file'], { icon: 'sign-in', label: 'input', ...more }) +
+        rows.select('source', ['value', 'file'], { icon: 'sign-in', label: 'input', when: more.when }) +
         text('table', {
           icon: 'table',
           labels: ['value=table', 'file=path']

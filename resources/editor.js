@@ -141,7 +141,10 @@
     fold.prop('open', changed || wrong).on('toggle', () => RED.tray.resize());
   }
 
-  /* Node-RED's own parts, made known to keyboard and screen reader: typed inputs and the buttons of a config list. */
+  /*
+   * Node-RED's own parts, made known to keyboard and screen reader: typed inputs and the buttons of a config list.
+   * Names are by aria-labelledby, which no tooltip overrides: Node-RED 5 makes the reason against a value its name.
+   */
   function nameParts(form) {
     form.find('.red-ui-typedInput-container').each(function () {
       const id = $(this).prev('input').attr('id');
@@ -151,7 +154,7 @@
       $(`#${id}-label`).on('click', () => inner.trigger('focus'));
     });
     form.find('select:not([aria-describedby])').each(function () {
-      $(this).attr('aria-describedby', `${this.id}-error`);
+      $(this).attr({ 'aria-labelledby': `${this.id}-label`, 'aria-describedby': `${this.id}-error` });
     });
     form.find('a.red-ui-button').each(function () {
       const action = /-edit$/.test(this.id) ? 'edit' : 'add';

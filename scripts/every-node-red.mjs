@@ -1,6 +1,6 @@
 /*
- * npm run test:every: the runtime tests (the packed package in a real Node-RED) on the other Node-RED and Node
- * versions that users have. The npm packages node-<platform>-<arch> carry Node's own binaries.
+ * npm run test:every: the runtime tests (the packed package in a real Node-RED) and those in a browser, on the other
+ * Node-RED and Node versions that users have; Node-RED 5 brings a dark theme. The npm packages node-<platform>-<arch> carry Node's own binaries.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ for (const pair of PAIRS) {
       .find((file) => existsSync(file));
     console.log(`\nNode-RED ${pair.nodeRed} on Node ${pair.node}`);
     const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
-    const done = spawnSync(process.execPath, [mocha, 'test/runtime/**/*.test.ts'], {
+    const done = spawnSync(process.execPath, [mocha, 'test/{runtime,e2e}/**/*.test.ts'], {
       cwd: root,
       stdio: 'inherit',
       env: { ...process.env, NODE_BINARY: binary, NODE_RED: path.join(folder, 'node_modules', 'node-red') },

@@ -14,21 +14,11 @@ import {
   openDialog,
   openEditor,
   properties,
+  sheet,
+  SHEET_IDS,
 } from './editor';
 
 const chromium = findChromium();
-const node = (id: string, type: string, y: number, more: object = {}): FlowNode => ({
-  id,
-  type,
-  z: 'sheet',
-  name: '',
-  x: 300,
-  y,
-  config: 'local',
-  wires: [[], []].slice(0, type === 'tabular-limits' ? 2 : 1),
-  ...more,
-});
-
 /** The properties but those named. */
 function without(one: Record<string, unknown>, names: string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(one).filter(([name]) => !names.includes(name)));
@@ -49,14 +39,7 @@ describe('the dialogs, in Chromium', function () {
     }
     service = await startStrictService();
     red = await startNodeRed({
-      flows: [
-        { id: 'sheet', type: 'tab', label: 'Sheet' },
-        { id: 'local', type: 'tabular-config', name: '', service: 'embedded' },
-        node('fit', 'tabular-fit', 80),
-        node('predict', 'tabular-predict', 140),
-        node('upload', 'tabular-upload', 200),
-        node('limits', 'tabular-limits', 260),
-        node('cost', 'tabular-cost', 320),
+      flows: sheet([
         {
           id: 'train',
           type: 'inject',
@@ -75,8 +58,19 @@ describe('the dialogs, in Chromium', function () {
           payloadType: 'json',
           wires: [['learned']],
         },
-        node('learned', 'tabular-fit', 400, { target: 'label', model: 'ripe' }),
-      ],
+        {
+          id: 'learned',
+          type: 'tabular-fit',
+          z: 'sheet',
+          name: '',
+          x: 300,
+          y: 400,
+          config: 'local',
+          target: 'label',
+          model: 'ripe',
+          wires: [[]],
+        },
+      ]),
     });
     editor = await openEditor(chromium, red.url);
   });
@@ -410,7 +404,7 @@ describe('the dialogs, in Chromium', function () {
 
   it('name every field for a screen reader, and let the keyboard reach what is shown', async () => {
     const { page } = editor;
-    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost', 'local']) {
+    for (const id of SHEET_IDS) {
       await (id === 'local' ? openConfigDialog(page, id) : openDialog(page, id));
       const nameless = await page.evaluate(() => {
         const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;

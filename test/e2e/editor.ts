@@ -2,9 +2,10 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import type { FlowNode } from '../helpers/node-red';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-const FLAGS = [
+export const FLAGS = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -31,6 +32,47 @@ export function findChromium(): string | undefined {
   });
 }
 
+/** The ids of the nodes of `sheet`, its config node among them. */
+export const SHEET_IDS = ['fit', 'predict', 'upload', 'limits', 'cost', 'local'];
+
+/** A flow with one node of each type, as a user drags them in, on an embedded service. */
+export function sheet(more: FlowNode[] = []): FlowNode[] {
+  const nodes = SHEET_IDS.slice(0, -1).map((id, i) => ({
+    id,
+    type: `tabular-${id}`,
+    z: 'sheet',
+    name: '',
+    x: 300,
+    y: 80 + 60 * i,
+    config: 'local',
+    wires: id === 'limits' ? [[], []] : [[]],
+  }));
+  return [
+    { id: 'sheet', type: 'tab', label: 'Sheet' },
+    { id: 'local', type: 'tabular-config', name: '', service: 'embedded' },
+    ...nodes,
+    ...more,
+  ];
+}
+
+/** The themes of this editor: Node-RED 5 has a dark one. */
+export async function themes(page: Page): Promise<('light' | 'dark')[]> {
+  await useTheme(page, 'dark');
+  const ground = await page.evaluate(() =>
+    getComputedStyle(document.documentElement).getPropertyValue('--red-ui-form-background').trim(),
+  );
+  await useTheme(page, 'light');
+  return ground === '#fff' ? ['light'] : ['light', 'dark'];
+}
+
+/** As the editor's own setting does. */
+export async function useTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
+  await page.evaluate(
+    (dark) => document.documentElement.classList.toggle('nr-theme-dark', dark),
+    theme === 'dark',
+  );
+}
+
 export interface Editor {
   page: Page;
   /** Errors of the console and of scripts, so far. */
@@ -42,6 +84,8 @@ export async function openEditor(executablePath: string, url: string, locale = '
   const browser: Browser = await chromium.launch({ executablePath, args: FLAGS });
   const page = await browser.newPage({ viewport: { width: 1300, height: 1100 }, locale });
   page.setDefaultTimeout(10_000);
+  // The test's compiler marks named functions so; what runs in the page needs the mark too.
+  await page.addInitScript('globalThis.__name = (named) => named');
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());

@@ -49,6 +49,8 @@ export interface StartOptions {
   /** An existing user folder, for a restart; it is kept. Default: a new one, removed at stop. */
   userDir?: string;
   env?: NodeJS.ProcessEnv;
+  /** Further lines of settings.js, each with its comma. */
+  settings?: string;
   /** The node binary and the node-red package to run; else those of NODE_BINARY and NODE_RED, else our own. */
   nodeBinary?: string;
   nodeRed?: string;
@@ -103,7 +105,7 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
     path.join(userDir, 'settings.js'),
     `module.exports = { uiHost: '127.0.0.1', uiPort: ${port}, flowFile: 'flows.json', credentialSecret: 'test',
       telemetry: { enabled: false, updateNotification: false }, editorTheme: { tours: false },
-      debugMaxLength: 10000000, logging: { console: { level: 'info' } } };`,
+      debugMaxLength: 10000000, logging: { console: { level: 'info' } }, ${options.settings ?? ''} };`,
   );
 
   const red = options.nodeRed ?? process.env.NODE_RED ?? path.join(root, 'node_modules', 'node-red');
@@ -135,12 +137,12 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
 
   const comms = new WebSocket(`${url.replace('http', 'ws')}/comms`);
   comms.addEventListener('message', (event) => {
-    const list = [JSON.parse(String(event.data)) as unknown].flat() as { topic: string; data: never }[];
+    const list = [JSON.parse(String(event.data)) as unknown].flat() as { topic?: string; data: never }[];
     for (const { topic, data } of list) {
       if (topic === 'debug') {
         const shown = data as DebugMessage;
         debug.push({ ...shown, msg: parse(shown.format, shown.msg) });
-      } else if (topic.startsWith('status/')) {
+      } else if (topic?.startsWith('status/')) {
         statuses.set(topic.slice('status/'.length), data);
       }
     }

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { type FlowNode, type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
+import { findChromium, FLAGS } from './editor';
+
+const executablePath = findChromium();
+const DASHBOARD = '@flowfuse/node-red-dashboard';
+
+describe('the dashboard of the live machine, in Chromium', function () {
+  this.timeout(90_000);
+  let red: RealNodeRed;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const flow = JSON.parse(
+    fs.readFileSync(path.join(root, 'examples', 'Live machine with plots.json'), 'utf8'),
+  ) as FlowNode[];
+  const idOf = (type: string, name: string) =>
+    flow.find((node) => node.type === type && node.name === name)!.id;
+
+  before(async function () {
+    if (executablePath === undefined) this.skip();
+    red = await startNodeRed({
+      flows: flow,
+      link: {
+        'node-red-contrib-tabular-prediction': root,
+        [DASHBOARD]: path.join(root, 'node_modules', ...DASHBOARD.split('/')),
+      },
+    });
+    browser = await chromium.launch({ executablePath, args: FLAGS });
+    page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(`${red.url}/dashboard/`);
+    await page.locator('canvas').first().waitFor({ timeout: 60_000 });
+  });
+
+  after(async () => {
+    await browser?.close();
+    await red?.stop();
+  });
+
+  afterEach(() => {
+    assert.deepEqual(complaints.splice(0), []);
+  });
+
+  interface Point {
+    topic: string;
+    payload: number;
+  }
+
+  /** What a chart has been given so far, newest last. */
+  async function points(name: string): Promise<Point[]> {
+    const answer = await fetch(`${red.url}/dashboard/_debug/datastore/${idOf('ui-chart', name)}`);
+    const text = await answer.text();
+    return text === '' ? [] : (JSON.parse(text) as Point[]);
+  }
+
+  /** The pixels of each chart as they stand on the page. */
+  const pictures = () =>
+    page.evaluate(() => [...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL()));
+
+  async function until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
+    for (const end = Date.now() + 60_000; Date.now() < end;) {
+      const found = await probe();
+      if (found !== undefined) return found;
+      await page.waitForTimeout(250);
+    }
+    throw new Error(`waited in vain for ${what}`);
+  }
+
+  it('plots measured values, forecasts and probabilities, and they move', async () => {
+    const names = ['bearing temperature', 'risk over time'];
+    const first = await until('points on both charts', async () => {
+      const both = await Promise.all(names.map(points));
+      return both.every((list) => list.length > 0) ? both : undefined;
+    });
+    const drawn = await pictures();
+    assert.ok(drawn.length >= 2);
+    await until('new values on both charts', async () => {
+      const both = await Promise.all(names.map(points));
+      const moved = both.every((list, i) => {
+        const values = (all: Point[]) => new Set(all.map(({ payload }) => payload));
+        return values(list).size > values(first[i]!).size;
+      });
+      return moved || undefined;
+    });
+    await until('other pixels in both charts', async () => {
+      const now = await pictures();
+      return drawn.every((picture, i) => picture !== now[i]) || undefined;
+    });
+  });
+
+  it('shows the cards of both models with their scores and the columns that matter', async () => {
+    for (const [model, score] of [
+      ['pump failure', 'accuracy'],
+      ['pump bearing', 'r2'],
+    ] as const) {
+      const card = page.getByRole('region', { name: model });
+      await card.getByText(score, { exact: true }).waitFor({ timeout: 30_000 });
+      assert.ok((await card.getByRole('listitem').count()) >= 3, model);
+    }
+  });
+});

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { startStrictService, type StrictService } from '../helpers/strict-service';
+import {
+  cancel,
+  type Editor,
+  findChromium,
+  openConfigDialog,
+  openDialog,
+  openEditor,
+  sheet,
+  SHEET_IDS,
+  themes,
+  useTheme,
+} from './editor';
+
+const chromium = findChromium();
+
+describe('the dialogs by keyboard, by ear and in each theme', function () {
+  this.timeout(60_000);
+  let red: RealNodeRed;
+  let service: StrictService;
+  let editor: Editor;
+
+  before(async function () {
+    if (chromium === undefined) this.skip();
+    service = await startStrictService();
+    red = await startNodeRed({ flows: sheet() });
+    editor = await openEditor(chromium, red.url);
+  });
+
+  after(async () => {
+    await editor?.close();
+    await red?.stop();
+    await service?.close();
+  });
+
+  afterEach(() => {
+    assert.deepEqual(editor?.complaints.splice(0) ?? [], []);
+  });
+
+  const open = (id: string) => (id === 'local' ? openConfigDialog : openDialog)(editor.page, id);
+  /** What has the focus: its id, the role it plays in a typed input, or its tag. */
+  const focused = () =>
+    editor.page.evaluate(() => {
+      const active = document.activeElement!;
+      const part = /typedInput-(type-select|input|option-trigger|option-expand)/.exec(active.className)?.[1];
+      return active.id || part || active.tagName;
+    });
+  /** The texts that describe a field to a screen reader. */
+  const description = (id: string) =>
+    editor.page.evaluate((field) => {
+      const ids = document.getElementById(field)!.getAttribute('aria-describedby')!.split(' ');
+      return ids
+        .map((one) => document.getElementById(one)?.textContent ?? '')
+        .filter((text) => text !== '')
+        .join(' ');
+    }, id);
+
+  it('Tab goes from field to field in the order they stand in; each shows that it has the focus', async () => {
+    const { page } = editor;
+    await open('fit');
+    await page.focus('#node-input-config');
+    const stations: string[] = [await focused()];
+    const unmarked: string[] = [];
+    while (stations.at(-1) !== 'SUMMARY' && stations.length < 30) {
+      await page.keyboard.press('Tab');
+      stations.push(await focused());
+      const marked = await page.evaluate(() => {
+        const look = (element: Element) => {
+          const { outlineStyle, outlineWidth, borderColor, boxShadow } = getComputedStyle(element);
+          return JSON.stringify([outlineStyle === 'none' ? '' : outlineWidth, borderColor, boxShadow]);
+        };
+        const active = document.activeElement as HTMLElement;
+        const seen = [active, active.closest('.red-ui-typedInput-container') ?? active];
+        const withFocus = seen.map(look).join();
+        active.blur();
+        const without = seen.map(look).join();
+        active.focus();
+        return withFocus !== without;
+      });
+      if (!marked) unmarked.push(stations.at(-1)!);
+    }
+    assert.deepEqual(stations, [
+      'node-input-config',
+      'node-input-btn-config-edit',
+      'node-input-btn-config-add',
+      'node-input-source',
+      'type-select',
+      'input',
+      'node-input-target',
+      'node-input-task',
+      'node-input-model',
+      'node-input-name',
+      'SUMMARY',
+    ]);
+    assert.deepEqual(unmarked, []);
+    await cancel(page);
+  });
+
+  it('Enter and Space open and close Advanced, and a screen reader is told', async () => {
+    const { page } = editor;
+    await open('predict');
+    const session = await page.context().newCDPSession(page);
+    const expanded = async (): Promise<unknown> => {
+      const { result } = await session.send('Runtime.evaluate', {
+        expression: "document.querySelector('.tabular-advanced > summary')",
+      });
+      const tree = await session.send('Accessibility.getPartialAXTree', {
+        objectId: result.objectId,
+        fetchRelatives: false,
+      });
+      return tree.nodes[0]?.properties?.find(({ name }) => name === 'expanded')?.value.value;
+    };
+    await page.focus('.tabular-advanced > summary');
+    assert.equal(await expanded(), false);
+    await page.keyboard.press('Enter');
+    assert.equal(await page.isVisible('#node-input-batchRows'), true);
+    assert.equal(await expanded(), true);
+    await page.keyboard.press('Space');
+    assert.equal(await page.isVisible('#node-input-batchRows'), false);
+    assert.equal(await expanded(), false);
+    await session.detach();
+    await cancel(page);
+  });
+
+  it('Enter on the pencil opens the service, and closing it comes back to the node', async () => {
+    const { page } = editor;
+    await open('cost');
+    await page.focus('#node-input-btn-config-edit');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.red-ui-tray #node-config-input-service');
+    await page.locator('#node-config-dialog-cancel').click();
+    await page.waitForSelector('.red-ui-tray #node-input-operation');
+    await cancel(page);
+  });
+
+  it('a wrong value says why under its field, and to a screen reader; a right one takes it back', async () => {
+    const { page } = editor;
+    await open('predict');
+    await page.click('.tabular-advanced > summary');
+    await page.fill('#node-input-batchRows', '2.5');
+    assert.equal(await description('node-input-batchRows'), 'rows, 1 = off must be a whole number');
+    assert.equal(await page.getAttribute('#node-input-batchRows', 'aria-invalid'), 'true');
+    assert.equal(await page.getAttribute('#node-input-batchRows-error', 'aria-live'), 'polite');
+    await page.fill('#node-input-batchRows', '25');
+    assert.equal(await description('node-input-batchRows'), 'rows, 1 = off');
+    assert.equal(await page.getAttribute('#node-input-batchRows', 'aria-invalid'), null);
+    await cancel(page);
+
+    await open('limits');
+    await page.selectOption('#node-input-config', '_ADD_');
+    assert.match(await description('node-input-config'), /choose a service/);
+    await cancel(page);
+
+    await open('local');
+    await page.selectOption('#node-config-input-service', 'hosted');
+    assert.equal(await page.isVisible('#node-config-input-baseUrl-error'), true);
+    for (const [value, reason] of [
+      ['', 'must be filled in'],
+      ['ftp://here', 'must begin with https:// or http://'],
+      ['https://me:secret@here', 'may not hold a user name or password; use the token'],
+    ] as const) {
+      await page.fill('#node-config-input-baseUrl', value);
+      assert.equal(await description('node-config-input-baseUrl'), reason);
+    }
+    await page.fill('#node-config-input-baseUrl', '${ADDRESS}/api');
+    assert.equal(await description('node-config-input-baseUrl'), '');
+    await cancel(page);
+  });
+
+  it('Test connection works by keyboard and speaks up where a screen reader listens', async () => {
+    const { page } = editor;
+    await open('local');
+    await page.selectOption('#node-config-input-service', 'hosted');
+    await page.fill('#node-config-input-baseUrl', service.url);
+    await page.focus('#tabular-test');
+    await page.keyboard.press('Enter');
+    const result = page.getByRole('status').filter({ hasText: 'Check the token.' });
+    await result.getByText('There is no token yet').waitFor();
+    assert.equal(await result.getAttribute('aria-live'), 'polite');
+    await page.fill('#node-config-input-baseUrl', 'http://127.0.0.1:9');
+    await page.fill('#node-config-input-token', 'any');
+    await page.focus('#tabular-test');
+    await page.keyboard.press('Space');
+    await page.getByRole('status').filter({ hasText: 'Check the base URL.' }).waitFor();
+    await cancel(page);
+  });
+
+  it('every text stands out from its ground (4.5 to 1), in each theme the editor has', async () => {
+    const { page } = editor;
+    for (const theme of await themes(page)) {
+      await useTheme(page, theme);
+      for (const id of SHEET_IDS) {
+        await open(id);
+        await page.evaluate(() => {
+          const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
+          // Everything is shown at once, reasons included.
+          for (const hidden of form.querySelectorAll<HTMLElement>('[data-tabular-when], .form-tips'))
+            hidden.style.display = '';
+          for (const fold of form.querySelectorAll('details')) fold.open = true;
+          for (const place of form.querySelectorAll('.tabular-error')) place.textContent = 'must be another';
+        });
+        const faint = await page.evaluate(() => {
+          const numbers = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+          const ground = (element: Element | null): number[] => {
+            if (element === null) return [255, 255, 255];
+            const found = numbers(getComputedStyle(element).backgroundColor);
+            return found.length === 4 && found[3] === 0 ? ground(element.parentElement) : found;
+          };
+          const luminance = (rgb: number[]) => {
+            const [r, g, b] = rgb
+              .map((value) => value / 255)
+              .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+            return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+          };
+          const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
+          const texts = form.querySelectorAll(
+            'label > span, .tabular-unit, .tabular-error, .form-tips, summary, .tabular-field > select, .tabular-field > input',
+          );
+          return [...texts]
+            .filter((element) => element.getClientRects().length > 0)
+            .map((element) => {
+              const pair = [numbers(getComputedStyle(element).color), ground(element)].map(luminance);
+              const ratio = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+              return `${element.id || element.className || element.textContent}: ${ratio.toFixed(2)}`;
+            })
+            .filter((line) => Number(line.split(': ').at(-1)) < 4.5);
+        });
+        assert.deepEqual(faint, [], `${theme}, ${id}`);
+        await cancel(page);
+      }
+    }
+    await useTheme(page, 'light');
+  });
+
+  it('nothing is cut off, in trays 300 and 500 pixels wide', async () => {
+    const { page } = editor;
+    const left = await page.evaluate(
+      () => document.querySelector('#red-ui-editor-stack')!.getBoundingClientRect().left,
+    );
+    for (const width of [300, 500]) {
+      await page.setViewportSize({ width: Math.round(1300 - left + width + 8), height: 1100 });
+      for (const id of SHEET_IDS) {
+        await open(id);
+        const cut = await page.evaluate(() => {
+          const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
+          for (const hidden of form.querySelectorAll<HTMLElement>('[data-tabular-when], .form-tips'))
+            hidden.style.display = '';
+          for (const fold of form.querySelectorAll('details')) fold.open = true;
+          const tray = form.closest('.red-ui-tray')!.getBoundingClientRect();
+          return [...form.querySelectorAll('*')]
+            .filter((element) => element.getBoundingClientRect().right > tray.right)
+            .map((element) => `${element.tagName} ${element.id}`);
+        });
+        assert.deepEqual(cut, [], `${id} at ${width}`);
+        await cancel(page);
+      }
+    }
+    await page.setViewportSize({ width: 1300, height: 1100 });
+  });
+});
