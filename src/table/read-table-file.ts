@@ -12,29 +12,40 @@ import type { Column, ColumnType, FileFormat } from './types';
 export interface TableContent {
   columns: Column[];
   rows: number;
-  /** The rows from the beginning, each time it is called. */
-  batches(): AsyncIterable<ColumnBatch>;
+  /** The rows from the beginning, each time it is called: of all columns, or of these by name. */
+  batches(names?: readonly string[]): AsyncIterable<ColumnBatch>;
+}
+
+export interface ReadFileOptions {
+  signal?: AbortSignal;
+  /** Settles the types of columns that would else be told from their values. */
+  types?: Readonly<Record<string, ColumnType>>;
+  /** Told what is known before anything is read; what it throws is thrown. `rows`: of Parquet alone. */
+  onOpen?: (names: readonly string[], rows: number | undefined) => void;
 }
 
 /**
- * Reads a Parquet file of any writer, or CSV, as a stream: by its path, or its bytes. Must be called in a worker thread: it decodes in
- * the thread that calls it. `types` settles the types of columns that would else be told from their values. A file without rows has no batches. Errors: `file.unreadable`, `table.invalid`
- * (not of this format, nested columns), `table.empty` (CSV without even a header).
+ * Reads a Parquet file of any writer, or CSV, as a stream: by its path, or its bytes. Must be called in a worker
+ * thread: it decodes in the thread that calls it. A file without rows has no batches. Errors: `file.unreadable`,
+ * `table.invalid` (not of this format, nested columns), `table.empty` (CSV without even a header).
  */
 export async function readTableFile(
   file: string | Uint8Array,
   format: FileFormat,
-  options: { signal?: AbortSignal; types?: Readonly<Record<string, ColumnType>> } = {},
+  options: ReadFileOptions = {},
 ): Promise<TableContent> {
   const { signal } = options;
-  const { columns, rows } = await reading(file, format, (source) => describe(source, options));
+  const { columns, rows } = await reading(file, format, (source) => {
+    options.onOpen?.(source.names, source.rowCount);
+    return describe(source, options);
+  });
   return {
     columns,
     rows,
-    async *batches() {
+    async *batches(names) {
       const { source, close } = await openFile(file);
       try {
-        yield* batchesOf(source, columns, { signal });
+        yield* batchesOf(source, named(columns, names), { signal });
       } finally {
         await close();
       }
@@ -58,9 +69,46 @@ async function reading<T>(
   }
 }
 
+function named(columns: readonly Column[], names: readonly string[] | undefined): readonly Column[] {
+  if (names === undefined) {
+    return columns;
+  }
+  const known = new Map(columns.map((column) => [column.name, column]));
+  return names.map((name) => known.get(name)!);
+}
+
+/** Types that a Parquet file tells of itself, by Arrow's type enumeration: floats, booleans, text, dates and times. */
+const STORED: Record<number, ColumnType> = {
+  3: 'number',
+  5: 'text',
+  6: 'boolean',
+  8: 'date',
+  10: 'date',
+  20: 'text',
+  24: 'text',
+};
+
 async function describe(
   source: LocalSource,
-  options: { signal?: AbortSignal; types?: Readonly<Record<string, ColumnType>> },
+  options: ReadFileOptions,
+): Promise<{ columns: Column[]; rows: number }> {
+  if (!(source instanceof ParquetSource) || source.rowCount === 0) {
+    return settled(source, options);
+  }
+  // The other columns, such as whole numbers that may be beyond 2^53, are settled by their values.
+  const told = source.fields.map(({ name, type }) => ({ name, type: STORED[type.typeId] }));
+  const ignore = told.flatMap(({ name, type }) => (type === undefined ? [] : [name]));
+  const open = ignore.length < told.length ? (await settled(source, { ...options, ignore })).columns : [];
+  const found = new Map(open.map((column) => [column.name, column]));
+  return {
+    columns: told.map(({ name, type }) => (type === undefined ? found.get(name)! : { name, type })),
+    rows: source.rowCount,
+  };
+}
+
+async function settled(
+  source: LocalSource,
+  options: ReadFileOptions & { ignore?: readonly string[] },
 ): Promise<{ columns: Column[]; rows: number }> {
   if (source.rowCount === 0) {
     return { columns: source.names.map((name) => ({ name, type: 'text' })), rows: 0 };

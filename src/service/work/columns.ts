@@ -45,7 +45,10 @@ export async function readFeatures(
   bounds: ColumnBounds,
   wanted?: readonly FeatureShape[],
 ): Promise<Features> {
-  const content = await openFile(file, textTypes(file, wanted));
+  const content = await openFile(file, {
+    types: textTypes(file, wanted),
+    onOpen: (names, rows) => checkBounds(rows ?? 0, names.length, bounds),
+  });
   const names = content.columns.map((column) => column.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw invalid(`The file has two columns named "${twice}".`);
@@ -57,22 +60,19 @@ export async function readFeatures(
   }
   if (shapes.length === 0) throw invalid('The file has no columns.');
   checkBounds(content.rows, names.length, bounds);
-  const builders = shapes.map((shape) => ({
-    at: names.indexOf(shape.name),
-    shape,
-    build: builder(shape, content.rows),
-  }));
+  const builders = shapes.map((shape) => builder(shape, content.rows));
+  const wantedNames = shapes.map(({ name }) => name);
   let rows = 0;
-  for await (const batch of readAll(content)) {
+  for await (const batch of readAll(content, wantedNames)) {
     if (rows + batch.rows > content.rows) throw invalid('The file holds more rows than it says.');
-    for (const { at, build } of builders) build.add(batch.columns[at]!, rows);
+    builders.forEach((build, at) => build.add(batch.columns[at]!, rows));
     rows += batch.rows;
   }
   if (rows === 0) throw invalid('The file has no rows.', 'EMPTY_TABLE');
   return {
     rows,
     width: names.length,
-    columns: builders.map(({ build }) => build.finish(rows)),
+    columns: builders.map((build) => build.finish(rows)),
     shapes: [...shapes],
     extra: names.filter((name) => !shapes.some((shape) => shape.name === name)),
   };
@@ -91,13 +91,13 @@ function textTypes(
 /** @throws Refusal 422 for a file that cannot be read; one with code UPLOAD_DAMAGED for other bytes than uploaded */
 export async function openFile(
   { file, data, format, crc }: FileRef,
-  types?: Record<string, ColumnType>,
+  options: Parameters<typeof readTableFile>[2] = {},
 ): ReturnType<typeof readTableFile> {
   if (crc !== undefined) await verify(file, crc);
   try {
-    return await readTableFile(data ?? file, format, types === undefined ? {} : { types });
+    return await readTableFile(data ?? file, format, options);
   } catch (error) {
-    throw unreadable(format, error);
+    throw error instanceof Refusal ? error : unreadable(format, error);
   }
 }
 
@@ -120,11 +120,12 @@ function damaged(reason: string): Refusal {
 }
 
 /** The batches of a file. @throws Refusal 422 where the file turns out to be damaged */
-export async function* readAll(content: {
-  batches(): AsyncIterable<ColumnBatch>;
-}): AsyncGenerator<ColumnBatch> {
+export async function* readAll(
+  content: { batches(names?: readonly string[]): AsyncIterable<ColumnBatch> },
+  names?: readonly string[],
+): AsyncGenerator<ColumnBatch> {
   try {
-    yield* content.batches();
+    yield* content.batches(names);
   } catch (error) {
     throw unreadable('table', error);
   }
@@ -164,7 +165,7 @@ function textBuilder({ name }: FeatureShape, rows: number): Builder {
         }
         const text = cell instanceof Date ? cell.toISOString() : String(cell);
         let code = known.get(text);
-        if (code === undefined) known.set(text, (code = known.size));
+        if (code === undefined) known.set(flat(text), (code = known.size));
         codes[row++] = code;
       }
     },
@@ -175,6 +176,11 @@ function textBuilder({ name }: FeatureShape, rows: number): Builder {
       dictionary: [...known.keys()],
     }),
   };
+}
+
+/** A copy of its own: a string that was cut from the text of a whole batch would keep all of that in memory. */
+function flat(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 function numberBuilder(shape: FeatureShape, kind: 'number' | 'date', rows: number): Builder {

@@ -1,0 +1,123 @@
+import { strict as assert } from 'node:assert';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { DuckDBInstance } from '@duckdb/node-api';
+
+const DIST = path.resolve(__dirname, '../../dist/src');
+
+/** Runs a script in a process of its own; answers what it prints as JSON. `idle` and `most` are MB of memory. */
+async function measured<T>(script: string): Promise<T> {
+  const whole = `
+    const megabytes = () => process.memoryUsage().rss / 2 ** 20;
+    let most = 0;
+    const look = () => (most = Math.max(most, megabytes()));
+    setInterval(look, 5).unref();
+    (async () => { ${script} })();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '-e', whole], {
+    timeout: 170_000,
+  });
+  return JSON.parse(stdout) as T;
+}
+
+describe('Service: memory', function () {
+  this.timeout(180_000);
+  let folder: string;
+  const columns = Array.from({ length: 50 }, (_, i) => `m${i}`);
+  const file = (name: string): string => path.join(folder, name);
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'service-memory-'));
+    const db = await (await DuckDBInstance.create()).connect();
+    const noise = columns.map((name) => `random() AS ${name}`).join(', ');
+    // 400 MB of numbers in one row group, and nearly as many bytes in the file.
+    await db.run(`SET memory_limit = '1500MB'; SET preserve_insertion_order = false;
+      COPY (SELECT ${noise} FROM range(1000000))
+      TO '${file('x.parquet')}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 1000000);
+      COPY (SELECT i % 2 AS y FROM range(1000000) t(i)) TO '${file('y.parquet')}' (FORMAT parquet);
+      COPY (SELECT i AS id, repeat('the same words again ', 10) || CASE WHEN i % 100 = 0 THEN i // 100 ELSE 0 END AS note
+        FROM range(1000000) t(i)) TO '${file('text.parquet')}' (FORMAT parquet, COMPRESSION zstd)`);
+    db.closeSync();
+  });
+
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('reading features takes their columns and little more, whatever the row groups', async () => {
+    const { values, above } = await measured<{ values: number; above: number }>(`
+      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/columns'))});
+      const idle = megabytes();
+      const { columns } = await readFeatures(
+        { file: ${JSON.stringify(file('x.parquet'))}, format: 'parquet' },
+        { rows: 1e6, cells: 1e8, columns: 100 },
+      );
+      look();
+      const values = columns.reduce((sum, column) => sum + column.values.byteLength, 0) / 2 ** 20;
+      console.log(JSON.stringify({ values, above: most - idle }));`);
+    assert.ok(values > 380);
+    assert.ok(
+      above - values < 300,
+      `${Math.round(above - values)} MB beside ${Math.round(values)} of columns`,
+    );
+  });
+
+  it('only the columns that a model wants are decoded; text that repeats is kept once', async () => {
+    const { rows, words, above, heap } = await measured<Record<'rows' | 'words' | 'above' | 'heap', number>>(`
+      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/columns'))});
+      const idle = megabytes();
+      const bounds = { rows: 1e6, cells: 1e8, columns: 100 };
+      const two = ['m3', 'm40'].map((name) => ({ name, type: 'number', kind: 'number' }));
+      const x = await readFeatures({ file: ${JSON.stringify(file('x.parquet'))}, format: 'parquet' }, bounds, two);
+      const text = await readFeatures({ file: ${JSON.stringify(file('text.parquet'))}, format: 'parquet' }, bounds);
+      look();
+      gc();
+      const heap = process.memoryUsage().heapUsed / 2 ** 20;
+      const words = text.columns[1].dictionary.length;
+      console.log(JSON.stringify({ rows: x.rows, words, above: most - idle, heap }));`);
+    assert.deepEqual([rows, words], [1_000_000, 10_000]);
+    // 800 MB as numbers and text. Of every batch of text some cells are new, which must not keep the others.
+    assert.ok(above < 400, `${Math.round(above)} MB above idle`);
+    assert.ok(heap < 100, `${Math.round(heap)} MB of heap`);
+  });
+
+  it('an upload goes to disk as it comes, and a fit beyond the limits is refused before anything is decoded', async () => {
+    const { size } = statSync(file('x.parquet'));
+    assert.ok(size > 350e6);
+    const { code, put, fit } = await measured<{ code: string; put: number; fit: number }>(`
+      const { createReadStream, statSync } = require('node:fs');
+      const { request } = require('node:http');
+      const { startService } = require(${JSON.stringify(path.join(DIST, 'service'))});
+      const service = await startService({ dataDir: ${JSON.stringify(file('data'))}, limits: { train_set_max_rows: 999999 } });
+      const post = async (route, body) => {
+        const answer = await fetch(service.url + '/svc/' + route, {
+          method: 'POST',
+          headers: { authorization: 'Bearer ' + service.token, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        return answer.json();
+      };
+      const send = (name, { signed_urls, required_headers: headers }) => new Promise((resolve, reject) => {
+        const put = request(signed_urls[0], { method: 'PUT', headers: { ...headers, 'content-length': statSync(name).size } });
+        put.on('error', reject).on('response', (answer) => answer.resume().on('end', resolve));
+        createReadStream(name).pipe(put);
+      });
+      const info = { format: 'parquet' };
+      await post('prepare_train_set_upload', { x_train_info: info, y_train_info: info });
+      const idle = megabytes();
+      const made = await post('prepare_train_set_upload', { x_train_info: info, y_train_info: info });
+      await send(${JSON.stringify(file('x.parquet'))}, made.x_train_info);
+      await send(${JSON.stringify(file('y.parquet'))}, made.y_train_info);
+      const put = most - idle;
+      most = 0;
+      const { error_code: code } = await post('fit', {
+        train_set_upload_id: made.train_set_upload_id, task_config: { task: 'classification' },
+      });
+      const fit = most - idle;
+      await service.close();
+      console.log(JSON.stringify({ code, put, fit }));`);
+    assert.equal(code, 'LIMIT_EXCEEDED');
+    assert.ok(put < 150, `PUT: ${Math.round(put)} MB above idle`);
+    assert.ok(fit < 200, `fit: ${Math.round(fit)} MB above idle`);
+  });
+});
