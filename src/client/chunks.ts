@@ -6,7 +6,7 @@ export interface Chunk {
 
 /**
  * How a file of `bytes` bytes is cut for `count` signed URLs: floor(bytes / count) each, and the last takes the
- * rest. The server decides the count (DESIGN section 4, "chunks").
+ * rest. The server decides the count.
  */
 export function planChunks(bytes: number, count: number): Chunk[] {
   const size = Math.floor(bytes / count);

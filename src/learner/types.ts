@@ -45,7 +45,7 @@ export interface TrainOptions {
   /** `SUBSAMPLE_SAMPLES`: rows (≥ 1) or part of the rows (< 1) that each estimator sees. */
   inference_config?: Record<string, unknown> | null;
   thinking?: ThinkingOptions;
-  /** Work bound in cell updates (rows × columns, see DESIGN section 8). Same bound, same bits. */
+  /** Work bound in cell updates (rows × columns). Same bound, same bits. */
   workBudget?: number;
   /** Called with the part done, 0 to 1. */
   onProgress?: (fraction: number) => void;

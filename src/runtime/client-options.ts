@@ -5,7 +5,7 @@ import { fromEnvironment } from './environment';
 import { choiceField, numberField } from './fields';
 import type { FlowNode, FlowNodeDef, Red } from './node-red';
 
-/** The config node as it stands in a flow file (DESIGN 6). */
+/** The config node as it stands in a flow file. */
 export interface ConfigDef extends FlowNodeDef {
   service?: string;
   baseUrl?: string;

@@ -5,7 +5,7 @@ import { modelChoice } from './models';
 import type { FlowNode, FlowNodeDef, Message, Red } from './node-red';
 import type { TableDef, TableReader } from './table-input';
 
-/** The cost node as it stands in a flow file (DESIGN 6). */
+/** The cost node as it stands in a flow file. */
 export interface CostDef extends FlowNodeDef, TableDef {
   config?: string;
   operation?: string;

@@ -1,7 +1,7 @@
 import { ServiceError } from '../wire/service-error';
 
 /**
- * Reading what a message asks for. Dialog wins; a field left empty is taken from the message (DESIGN 6).
+ * Reading what a message asks for. Dialog wins; a field left empty is taken from the message.
  * Each reader takes the first of its candidates that says something and names the place of a wrong one.
  */
 export interface Candidate {

@@ -6,7 +6,7 @@ import type { FlowNode, FlowNodeDef, Message, Red } from './node-red';
 import type { CollectDef, TableCollector } from './table-collector';
 import { typesField } from './types-field';
 
-/** The fit node as it stands in a flow file (DESIGN 6). */
+/** The fit node as it stands in a flow file. */
 export interface FitDef extends FlowNodeDef, CollectDef {
   config?: string;
   target?: string;

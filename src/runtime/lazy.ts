@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 
 /**
  * The layers below, loaded with the first message: Node-RED loads every node of the package at its start, and
- * that is to stay unnoticed (DESIGN section 9, load time).
+ * that is to stay unnoticed.
  */
 const load = createRequire(__filename);
 

@@ -4,7 +4,7 @@ import { choiceField, textField } from './fields';
 import type { FlowNode, FlowNodeDef, Message, Red } from './node-red';
 import type { TableDef, TableReader } from './table-input';
 
-/** The limits node as it stands in a flow file (DESIGN 6). */
+/** The limits node as it stands in a flow file. */
 export interface LimitsDef extends FlowNodeDef, TableDef {
   config?: string;
   check?: boolean;

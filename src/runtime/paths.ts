@@ -8,7 +8,7 @@ function ownFolder(red: Red): string {
   return path.resolve(userDir, 'tabular-prediction');
 }
 
-/** Where the model cards are kept (DESIGN 6). */
+/** Where the model cards are kept. */
 export function modelsPath(red: Red): string {
   return path.join(ownFolder(red), 'models.json');
 }

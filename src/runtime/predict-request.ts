@@ -6,7 +6,7 @@ import { modelChoice, requiredModel } from './models';
 import type { FlowNode, FlowNodeDef, Message, Red } from './node-red';
 import type { TableDef, TableReader } from './table-input';
 
-/** The predict node as it stands in a flow file (DESIGN 6). */
+/** The predict node as it stands in a flow file. */
 export interface PredictDef extends FlowNodeDef, TableDef {
   config?: string;
   model?: string;

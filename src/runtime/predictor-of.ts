@@ -7,7 +7,7 @@ import type { PredictDef } from './predict-request';
 import { type Progress, StatusLine } from './status-line';
 import type { UsedConfig } from './use-config';
 
-/** Bytes that may wait in one node's queue (DESIGN 6). */
+/** Bytes that may wait in one node's queue. */
 const QUEUE_BYTES = 64 * 1024 * 1024;
 
 export interface NodePredictor {

@@ -7,7 +7,7 @@ import type { FlowNode, FlowNodeDef, Message, Red } from './node-red';
 import type { CollectDef, TableCollector } from './table-collector';
 import { typesField } from './types-field';
 
-/** The upload node as it stands in a flow file (DESIGN 6). */
+/** The upload node as it stands in a flow file. */
 export interface UploadDef extends FlowNodeDef, CollectDef {
   config?: string;
   set?: string;

@@ -16,7 +16,7 @@ export interface Attachment {
 }
 
 /**
- * Reads a prediction as columns to attach (DESIGN 6, "Out"). `classes` are the labels in the order of the
+ * Reads a prediction as columns to attach. `classes` are the labels in the order of the
  * probabilities; without them a class is its index.
  */
 export function attachmentOf(

@@ -22,7 +22,7 @@ export interface BatcherOptions<Payload, Outcome> {
 const LOAD_MS = 250;
 
 /**
- * Micro-batching like a group commit (DESIGN 7): a message goes at once while a slot is free; while none is, messages
+ * Micro-batching like a group commit: a message goes at once while a slot is free; while none is, messages
  * of one lane gather. The queue is bounded in rows and bytes, results that wait for their turn included.
  */
 export class Batcher<Payload, Outcome> {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../wire/service-error';
 
-/** Predicts for one batch at most, the first included (DESIGN 7). */
+/** Predicts for one batch at most, the first included. */
 export const MAX_PREDICTS = 32;
 
 /** Predicts that a batch may still take to find what the service refuses. */

@@ -2,8 +2,7 @@ import type { LimitSet, ModelLimits, OutputType } from '../wire/types';
 import type { LimitExceeded } from './types';
 
 /**
- * Numbers in one answer at most. Parsing JSON holds the event loop, about 20 ms for this many (DESIGN 7,
- * "Beyond the limits").
+ * Numbers in one answer at most. Parsing JSON holds the event loop, about 20 ms for this many.
  */
 export const ANSWER_NUMBERS = 100_000;
 
@@ -89,7 +88,7 @@ export function sizeExcess(limits: ModelLimits, bytes: number): LimitExceeded[] 
   return excess([['dataset_max_size_bytes', bytes, limits.dataset_max_size_bytes]]);
 }
 
-/** Rows that one test set may have, at least 1 (DESIGN 4, "limits"); Infinity where nothing binds. */
+/** Rows that one test set may have, at least 1 (docs/architecture.md, "limits"); Infinity where nothing binds. */
 export function maxTestRows(
   set: LimitSet,
   model: { trainRows: number; columns: number; outputType: OutputType },

@@ -18,7 +18,7 @@ const READERS = 2;
 /** Bytes taken for a row before its table is read. */
 const ROW_BYTES = 64;
 
-/** The queue and the batches of one predict node (DESIGN 7). */
+/** The queue and the batches of one predict node. */
 export class Predictor {
   private readonly batcher: Batcher<Message, PredictOutcome>;
   private readonly readers = new Slots(READERS);

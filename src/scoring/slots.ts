@@ -1,6 +1,6 @@
 /**
  * The predicts that may run at a time on one connection. Whoever finds none free waits in line; a line that
- * waits is what lets messages gather (DESIGN 7, micro-batching).
+ * waits is what lets messages gather.
  */
 export class Slots {
   private readonly line = new Set<() => void>();

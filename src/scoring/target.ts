@@ -30,7 +30,7 @@ export interface Target {
 export type ModelChoice =
   { kind: 'name'; name: string } | { kind: 'card'; card: ModelCard } | { kind: 'id'; id: string };
 
-/** The model a request names: a card or a name first, else an id (DESIGN 6, predict). */
+/** The model a request names: a card or a name first, else an id. */
 export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: ModelCards): ModelChoice {
   const { model, fittedTrainSetId } = request;
   if (typeof model === 'object') {

@@ -20,7 +20,7 @@ export interface ScoreOptions {
 
 /**
  * Uploads one test set and predicts it. Where predict refuses the upload, it is sent again by force, once: one that
- * the service had already (DESIGN 4, "duplicates"), or one that it has lost since.
+ * the service had already (docs/architecture.md, "duplicates"), or one that it has lost since.
  *
  * @throws ServiceError `cost.exceeded`, `limit.exceeded` before anything is sent; `model.unknown` where the model is
  *   gone, or may be; `not_found` where it is the upload again; `response.invalid` when the answer has another number

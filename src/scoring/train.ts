@@ -9,7 +9,7 @@ import { announceCost, scoreHoldout } from './score-holdout';
 import { prepareTrainSet, sendTrainSet, type TrainSet } from './train-set';
 import type { Hooks, ModelCard, Task, TrainRequest, TrainResult, UploadCard } from './types';
 
-/** Fits a model and puts its card under its name (DESIGN 6, fit). Announce the fit before, by `cards.beginFit`. */
+/** Fits a model and puts its card under its name. Announce the fit before, by `cards.beginFit`. */
 export async function train(
   context: Context,
   request: TrainRequest,

@@ -8,7 +8,7 @@ export type { OutputType, Task } from '../wire/types';
 export type { ColumnImportance } from './report';
 export type { ModelScores, Scores } from './scores';
 
-/** Where the rows are: a value of any form of DESIGN 5, or the path of a file on disk. */
+/** Where the rows are: a value of any form that docs/architecture.md lists, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };
 
 /** A train or test set may be an opened table too, such as the collected parts of a message sequence. */
@@ -57,7 +57,7 @@ export interface UploadCard {
   fitted_train_set_id?: string;
 }
 
-/** What is known of a fitted train set: `msg.model` (DESIGN 6). */
+/** What is known of a fitted train set: `msg.model`. */
 export interface ModelCard {
   name: string;
   fitted_train_set_id: string;
@@ -132,7 +132,7 @@ export interface UploadRequest extends TableChoices {
   missingColumns?: 'error' | 'fill';
 }
 
-/** How a predict node batches and bounds what waits (DESIGN 6, 7). */
+/** How a predict node batches and bounds what waits. */
 export interface PredictSettings {
   /** Rows that messages may gather into one predict; 1 = off. Default 500. */
   batchRows?: number;

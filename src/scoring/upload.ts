@@ -8,7 +8,7 @@ import { noteIfDead } from './test-set';
 import { openInput, prepareTrainSet, sendTrainSet } from './train-set';
 import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
 
-/** Uploads a train set or a test set; answers its card, which is kept by its id (DESIGN 6, upload). */
+/** Uploads a train set or a test set; answers its card, which is kept by its id. */
 export async function upload(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
   return request.set === 'train' ? uploadTrain(context, request, hooks) : uploadTest(context, request, hooks);
 }

@@ -21,7 +21,7 @@ export interface BatchOptions {
 /**
  * The rows of a table in batches of these columns, in this order; other columns are left out. An `integer`
  * column whose rows hold fractions comes as `number`. Errors: `columns.missing`, `table.invalid` with column
- * and row (DESIGN section 5, last paragraph).
+ * and row.
  */
 export async function* batchesOf(
   source: LocalSource,

@@ -10,7 +10,7 @@ import type { Column } from './types';
 /**
  * Gathers the cells of one column, slice by slice, in the type that the column has. A lossless change is
  * made (numeric text to number, ISO text to date, anything plain to text); anything else is `table.invalid`
- * with column and row (DESIGN section 5, last paragraph).
+ * with column and row.
  */
 export interface ColumnBuilder {
   /** Adds all cells of a slice; `first` is the number of its first row in the table, from 0. */

@@ -1,7 +1,7 @@
 import { crcModule } from './lazy';
 
 /**
- * CRC32C (Castagnoli), by which the service tells files apart (DESIGN section 4, row "hash"): the checksum
+ * CRC32C (Castagnoli), by which the service tells files apart: the checksum
  * of `data`, or of all bytes so far when `previous` is the value of what came before. The value is signed.
  */
 export function crc32c(data: Uint8Array, previous = 0): number {

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 
 /**
- * Loads heavy modules on first use, so that loading the package's nodes in Node-RED stays quick
- * (DESIGN section 9, load time). parquet-wasm is for worker threads only.
+ * Loads heavy modules on first use, so that loading the package's nodes in Node-RED stays quick.
+ * parquet-wasm is for worker threads only.
  */
 const load = createRequire(__filename);
 

@@ -9,7 +9,7 @@ import type { Column } from './types';
 
 /**
  * Rows and bytes of a row group at most. Small groups keep the WebAssembly heap small: 18 MB with groups of
- * 10,000 rows in a probe, 417 MB with 50,000 (DESIGN section 5).
+ * 10,000 rows in a probe, 417 MB with 50,000.
  */
 const GROUP_ROWS = 20_000;
 const GROUP_BYTES = 16 * 1024 * 1024;

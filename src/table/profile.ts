@@ -42,7 +42,7 @@ const FILE_BYTES = 2048;
 const COLUMN_BYTES = 512;
 
 /**
- * Goes over all rows once and settles the type of every column (DESIGN section 5). Errors:
+ * Goes over all rows once and settles the type of every column. Errors:
  * `target.missing`, `table.empty`, `table.invalid` (a nested cell, a ragged row, no column left).
  */
 export async function profileSource(source: LocalSource, options: ProfileOptions): Promise<TableProfile> {

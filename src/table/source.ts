@@ -1,7 +1,7 @@
 import type { ColumnData } from './batch';
 import type { Pace } from './pace';
 
-/** The input forms of DESIGN section 5. `parsed` is a table read from text or bytes, `file` one on disk. */
+/** The input forms that docs/architecture.md lists. `parsed` is a table read from text or bytes, `file` one on disk. */
 export type TableForm = 'row' | 'rows' | 'columns' | 'matrix' | 'arrow' | 'parsed' | 'file';
 
 /** A table that can be read more than once. What it holds is reached through the functions of this folder. */

@@ -20,7 +20,7 @@ const MIN_INT64 = -(2n ** 63n);
 const CHAR_0 = 48;
 const CHAR_9 = 57;
 
-/** NA, N/A, NaN and null in any case (DESIGN section 5). */
+/** NA, N/A, NaN and null in any case. */
 export function isAbsent(text: string): boolean {
   if (text.length < 2 || text.length > 4) {
     return false;

@@ -13,7 +13,7 @@ export interface PredictionContext {
 }
 
 /**
- * Reads the `prediction` of a predict response (S 4.4; shapes as DESIGN section 4 settles them).
+ * Reads the `prediction` of a predict response (S 4.4; shapes as docs/architecture.md settles them).
  * @throws ServiceError `response.invalid`, naming the place, for a shape that the request doesn't allow.
  */
 export function readPrediction(raw: unknown, context: PredictionContext): Prediction {

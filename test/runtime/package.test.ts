@@ -10,7 +10,9 @@ const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'ut
   types: string;
   bin: Record<string, string>;
   dependencies: Record<string, string>;
-  'node-red': { nodes: Record<string, string> };
+  keywords: string[];
+  engines: { node: string };
+  'node-red': { version: string; nodes: Record<string, string> };
 };
 
 describe('the package as npm packs it', function () {
@@ -47,11 +49,47 @@ describe('the package as npm packs it', function () {
 
   it('holds nothing else: no sources, tests, maps, benches or state', () => {
     const known =
-      /^(dist\/(src|nodes)\/.+\.(js|d\.ts|html|json|svg)|examples\/.+\.json|resources\/editor\.js|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+      /^(dist\/(src|nodes)\/.+\.(js|d\.ts|html|json|svg)|docs\/\w[\w-]*\.md|examples\/.+\.json|resources\/\w+\.js|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|package\.json)$/;
     assert.deepEqual(
       files.filter((file) => !known.test(file)),
       [],
     );
+  });
+
+  it('has what the scorecard of the flow library asks for', () => {
+    assert.ok(Object.keys(manifest.dependencies).length <= 6);
+    assert.ok(manifest.keywords.includes('node-red'));
+    assert.match(manifest['node-red'].version, /^>=\d/);
+    assert.match(manifest.engines.node, /^>=\d/);
+    const examples = fs.readdirSync(path.join(root, 'examples'));
+    const used = new Set(
+      examples
+        .flatMap(
+          (name) =>
+            JSON.parse(fs.readFileSync(path.join(root, 'examples', name), 'utf8')) as { type: string }[],
+        )
+        .map(({ type }) => type),
+    );
+    for (const type of Object.keys(manifest['node-red'].nodes)) {
+      assert.ok(used.has(type), `an example with ${type}`);
+      // The library finds out how a node looks without running its dialog.
+      const dialog = fs.readFileSync(
+        path.join(root, manifest['node-red'].nodes[type]!).replace(/\.js$/, '.html'),
+        'utf8',
+      );
+      assert.ok(dialog.includes(`registerType('${type}', {`), type);
+      if (type === 'tabular-config') continue;
+      for (const look of [
+        /category: '[\w ]+',/,
+        /color: '#\w+',/,
+        /icon: '[\w.-]+',/,
+        /inputs: \d,/,
+        /outputs: \d,/,
+      ]) {
+        assert.match(dialog, look, type);
+      }
+      assert.doesNotMatch(dialog.split('defaults: {')[1]!.split('\n            },')[0]!, /\.\.\./, type);
+    }
   });
 
   it('has in the lock file no address of a registry', () => {

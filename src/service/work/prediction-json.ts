@@ -6,7 +6,7 @@ import { invalid } from '../refusal';
 const FLUSH_LENGTH = 1 << 20;
 
 /**
- * The value of `prediction` (S 4.4, shapes as DESIGN section 4 settles them) as JSON in UTF-8. Numbers that
+ * The value of `prediction` (S 4.4, shapes as docs/architecture.md settles them) as JSON in UTF-8. Numbers that
  * JSON has no word for (the −∞ among logits) become null.
  *
  * @param quantiles levels for `quantiles` and `full`

@@ -26,6 +26,20 @@ describe('the README', () => {
     assert.deepEqual(rowsOf('What it depends on, and why').sort(), Object.keys(manifest.dependencies).sort());
   });
 
+  it('and the sources name no document that is not in the package', () => {
+    const files = ['src', 'nodes', 'docs', 'resources'].flatMap((folder) =>
+      fs
+        .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.(ts|js|html|md)$/.test(name))
+        .map((name) => path.join(folder, name)),
+    );
+    assert.ok(files.length > 200);
+    const pointing = [...files, 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].filter((file) =>
+      /\bDESIGN\b/.test(fs.readFileSync(path.join(root, file), 'utf8')),
+    );
+    assert.deepEqual(pointing, []);
+  });
+
   it('points only at files that are there', () => {
     const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1]!);
     assert.ok(links.length > 5);
