@@ -12,6 +12,7 @@ import { hostedService } from './hosted-service.mjs';
 import { limitsCheck } from './limits-check.mjs';
 import { mqttSensors } from './mqtt-sensors.mjs';
 import { postgresql } from './postgresql.mjs';
+import { uploadOnce } from './upload-once.mjs';
 
 const examples = {
   'Batch scoring of a file': batchFile(),
@@ -25,6 +26,7 @@ const examples = {
   'MQTT sensors': mqttSensors(),
   'PostgreSQL in and out': postgresql(),
   'Scale out over MQTT': scaleOut(),
+  'Upload once': uploadOnce(),
 };
 
 mkdirSync(path.join(root, 'examples'), { recursive: true });

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { root } from '../lib/prepare.mjs';
+
+const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /** One example under construction: nodes get ids that depend on nothing but their names, so that a rebuild changes nothing. */
 export class Flow {
@@ -23,6 +26,14 @@ export class Flow {
     const whole = { id, ...node };
     this.#nodes.push(whole);
     return whole;
+  }
+
+  /** Packages of other nodes: the editor offers to install those that are not there, as it does for its own exports. */
+  needs(...packages) {
+    const modules = Object.fromEntries(
+      packages.map((name) => [name, manifest.devDependencies[name].replace(/^\D/, '')]),
+    );
+    this.#add({ type: 'global-config', env: [], modules }, 'global-config');
   }
 
   /** A node that has no place on a tab; the service, a dashboard page. */

@@ -9,9 +9,17 @@ A simulated pump makes a labelled history, two models learn from it, and a live 
 
 Press Deploy and watch the statuses. Nothing leaves this computer: the service is the embedded one.`;
 
+const PLOTS_INFO = `
+
+Needs the nodes \`@flowfuse/node-red-dashboard\` (Manage palette → Install); the plots are then at \`/dashboard\` of this Node-RED.`;
+
 /** The pump, its two models and its live readings; `withPlots` adds a dashboard (@flowfuse/node-red-dashboard). */
 export function liveMachine(withPlots) {
-  const flow = new Flow(withPlots ? 'Live machine with plots' : 'Live machine', INFO);
+  const flow = new Flow(
+    withPlots ? 'Live machine with plots' : 'Live machine',
+    withPlots ? `${INFO}${PLOTS_INFO}` : INFO,
+  );
+  if (withPlots) flow.needs('@flowfuse/node-red-dashboard');
   const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
   const fit = { config: service, table: 'payload', tableType: 'msg', types: '', task: 'auto' };
 

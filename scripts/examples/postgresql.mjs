@@ -52,6 +52,7 @@ SET late = EXCLUDED.late, probability = EXCLUDED.probability, model = EXCLUDED.m
 
 export function postgresql() {
   const flow = new Flow('PostgreSQL in and out', INFO);
+  flow.needs('node-red-contrib-postgrestor-next');
   const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
   const database = flow.config('postgresDB', 'Database', {
     host: '127.0.0.1',

@@ -81,6 +81,34 @@ describe('every example, imported and deployed', function () {
     for (const { ripe_probabilities: p } of rows) assert.ok(Math.abs(p.yes! + p.no! - 1) < 1e-6);
   });
 
+  it('Upload once: two models from one train set, two answers from one test set', async () => {
+    const { red, flow } = await start('Upload once');
+    const train = find(flow, 'inject', 'Train');
+    const cards = find(flow, 'debug', 'model card');
+    await red.inject(train);
+    const shown = (await red.shown(cards, 2, 60_000)).map(
+      ({ msg }) => msg as { name: string; train_set_upload_id: string; scores: { r2: number } },
+    );
+    assert.deepEqual(shown.map(({ name }) => name).sort(), ['rentals', 'rentals, quick']);
+    assert.equal(shown[0]!.train_set_upload_id, shown[1]!.train_set_upload_id);
+    for (const { name, scores } of shown) assert.ok(scores.r2 > 0.9, `${name}: R² ${scores.r2}`);
+    await red.inject(find(flow, 'inject', 'Predict'));
+    const [mean] = await red.shown(find(flow, 'debug', 'rentals a day'));
+    const [band] = await red.shown(find(flow, 'debug', 'their 0.1, 0.5 and 0.9 quantiles'));
+    const truth = [257.5, 1280, 1940];
+    (mean!.msg as number[]).forEach((value, i) => {
+      assert.ok(Math.abs(value - truth[i]!) < 150, `${value} for ${truth[i]}`);
+      const [low, middle, high] = (band!.msg as number[][]).map((quantile) => quantile[i]!);
+      assert.ok(low! < middle! && middle! < high!);
+    });
+    await red.inject(train);
+    await red.shown(cards, 4);
+    const upload = find(flow, 'tabular-upload', 'train set');
+    await waitFor('the status of the upload', () =>
+      /already there/.test(red.statuses.get(upload)?.text ?? '') ? true : undefined,
+    );
+  });
+
   it('Batch scoring of a file: every row of one file is in the other, with its prediction', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-batch-'));
     try {
@@ -393,6 +421,35 @@ describe('every example, imported and deployed', function () {
       await red.stop();
     } finally {
       await postgres.close();
+    }
+  });
+
+  it('each says what it is, what to press and what it needs, and holds no path or secret of ours', () => {
+    for (const file of fs.readdirSync(path.join(root, 'examples'))) {
+      const flow = example(file.replace(/\.json$/, ''));
+      const tab = flow.find(({ type }) => type === 'tab') as FlowNode & { label: string; info: string };
+      assert.equal(`${tab.label}.json`, file);
+      assert.match(tab.info, /^# .+\n\n/, file);
+      assert.ok(
+        flow.some(({ type }) => type === 'comment'),
+        `${file} has a comment`,
+      );
+      for (const { type, name } of flow) {
+        if (!['tab', 'group', 'global-config'].includes(type))
+          assert.ok(name, `${file}: a ${type} without a name`);
+      }
+      const text = JSON.stringify(flow);
+      assert.doesNotMatch(text, /\/(home|tmp|root|Users|opt|var)\/|[A-Z]:\\\\/, file);
+      for (const { credentials = {} } of flow) {
+        for (const secret of Object.values(credentials as object))
+          assert.match(String(secret), /^\$\{\w+\}$/, file);
+      }
+      const { modules = {} } = (flow.find(({ type }) => type === 'global-config') ?? {}) as {
+        modules?: object;
+      };
+      const foreign = flow.some(({ type }) => type.startsWith('ui-') || type.startsWith('postgres'));
+      assert.equal(Object.keys(modules).length > 0, foreign, `${file} names the packages it needs`);
+      for (const name of Object.keys(modules)) assert.ok(tab.info.includes(name), `${file}: ${name}`);
     }
   });
 

@@ -122,6 +122,15 @@ describe('from a bare user folder: install, upgrade, remove, install again', fun
     await assertPredicts();
   });
 
+  it('the Import dialog offers the examples', async () => {
+    const library = `${red!.url}/library/examples/flows/${NAME}/`;
+    const offered = (await (await fetch(library)).json()) as { fn: string }[];
+    const names = fs.readdirSync(path.join(root, 'examples')).map((file) => path.parse(file).name);
+    assert.deepEqual(offered.map(({ fn }) => fn).sort(), names.sort());
+    const one = await fetch(`${library}First%20steps`);
+    assert.deepEqual(await one.json(), flow);
+  });
+
   it('upgrade from the palette, restart: the flow goes on with the model of before', async () => {
     await install(NEW, packedPackage().tarball);
     await assertPredicts();
