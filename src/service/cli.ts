@@ -125,6 +125,8 @@ async function serve(options: CliOptions): Promise<void> {
   };
   process.on('SIGINT', end);
   process.on('SIGTERM', end);
+  // A bound on the size of files (ulimit -f) is answered like a full disk; without a listener it ends the process.
+  if (process.platform !== 'win32') process.on('SIGXFSZ', () => undefined);
 }
 
 main().catch((error: unknown) => {
