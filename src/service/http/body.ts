@@ -50,7 +50,7 @@ function tooLarge(maxBytes: number): Refusal {
 }
 
 /** How much of a refused body is read and thrown away, so that its sender comes to read the answer. */
-const DRAIN_BYTES = 8 * 1024 * 1024;
+const DRAIN_BYTES = 64 * 1024 * 1024;
 const DRAIN_MS = 2_000;
 
 /**
