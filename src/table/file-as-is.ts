@@ -1,20 +1,17 @@
-import { createReadStream } from 'node:fs';
-import { crc32c, crc32cToBase64 } from './crc32c';
-import { openPath, unreadable } from './local-file';
+import { openPath } from './local-file';
 import type { AsIsBounds } from './encoder-protocol';
+import { type FileChecksum, fileChecksum } from './file-checksum';
 import { ParquetSource } from './parquet-source';
 import { storedAs } from './stored-as';
 import type { Column } from './types';
 
 /** What is known of a file that goes up byte for byte. */
-export interface AsIs {
-  bytes: number;
-  hash: string;
+export interface AsIs extends FileChecksum {
   rows: number;
 }
 
 /**
- * Checks whether a file is Parquet whose columns are these, in this order, and takes its CRC32C as a stream;
+ * Checks whether a file is Parquet whose columns are these, in this order, and takes its CRC32C;
  * undefined where the file must be encoded anew, or is beyond the bounds. Must run in a worker thread.
  */
 export async function fileAsIs(
@@ -31,7 +28,7 @@ export async function fileAsIs(
     if (source.rowCount > (most.rows ?? Infinity) || source.bytes > (most.bytes ?? Infinity)) {
       return undefined;
     }
-    return { ...(await checksum(path, signal)), rows: source.rowCount };
+    return { ...(await fileChecksum(path, signal)), rows: source.rowCount };
   } finally {
     await close();
   }
@@ -43,19 +40,4 @@ function fits({ names, fields }: ParquetSource, columns: readonly Column[]): boo
     names,
     fields.map(({ type }) => type.typeId),
   );
-}
-
-async function checksum(path: string, signal?: AbortSignal): Promise<{ bytes: number; hash: string }> {
-  let value = 0;
-  let bytes = 0;
-  try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024, signal })) {
-      value = crc32c(chunk as Uint8Array, value);
-      bytes += (chunk as Uint8Array).length;
-    }
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw unreadable(path, error);
-  }
-  return { bytes, hash: crc32cToBase64(value) };
 }

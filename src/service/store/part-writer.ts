@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { crc32c, crc32cToBase64 } from '../../table/crc32c';
 import { arriving, type Patience } from '../http/arrival';
 import { invalid, isStorageFailure, Refusal } from '../refusal';
-import { combineCrc32c } from './crc-combine';
+import { combineCrc32c } from '../../table/crc-combine';
 import type { UploadPart } from './entries';
 import { isCrc32c } from './hashes';
 import type { PartStore } from './part-store';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { combineCrc32c } from '../../../dist/src/service/store/crc-combine';
+import { combineCrc32c } from '../../../dist/src/table/crc-combine';
 import { crc32c } from '../../../dist/src/table/crc32c';
 
 describe('combineCrc32c', () => {

@@ -1,0 +1,97 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { ChecksumPart, PartChecksum } from './checksum-worker';
+import { combineCrc32c } from './crc-combine';
+import { crc32c, crc32cToBase64 } from './crc32c';
+import { unreadable } from './local-file';
+
+export interface FileChecksum {
+  bytes: number;
+  hash: string;
+  /** Modification time before the first byte was read. */
+  mtimeMs: number;
+}
+
+/** A smaller file is read by this thread: starting others would take as long. */
+const PARALLEL_BYTES = 128 * 1024 * 1024;
+const MOST_THREADS = 4;
+const READ_SIZE = 1024 * 1024;
+
+/**
+ * The CRC32C of a file on disk. A large one is read in parts by several threads: an upload waits for the checksum,
+ * since the service wants to know it before it gives an address. Errors: `file.unreadable`.
+ */
+export async function fileChecksum(path: string, signal?: AbortSignal): Promise<FileChecksum> {
+  try {
+    const { size, mtimeMs } = await stat(path);
+    const threads = size < PARALLEL_BYTES ? 1 : Math.min(MOST_THREADS, availableParallelism());
+    const crc =
+      threads === 1 ? await streamed(path, size, signal) : await inParts(path, size, threads, signal);
+    return { bytes: size, hash: crc32cToBase64(crc), mtimeMs };
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw unreadable(path, error);
+  }
+}
+
+async function streamed(path: string, size: number, signal: AbortSignal | undefined): Promise<number> {
+  let crc = 0;
+  let bytes = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: READ_SIZE, signal })) {
+    crc = crc32c(chunk as Uint8Array, crc);
+    bytes += (chunk as Uint8Array).length;
+  }
+  demand(bytes, size);
+  return crc;
+}
+
+async function inParts(
+  path: string,
+  size: number,
+  threads: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const length = Math.ceil(size / threads);
+  const parts = Array.from({ length: threads }, (_, i): ChecksumPart => {
+    const start = i * length;
+    return { path, start, end: Math.min(size, start + length) };
+  });
+  const sums = await Promise.all(parts.map((part) => inThread(part, signal)));
+  let crc = 0;
+  sums.forEach((sum, i) => {
+    demand(sum.bytes, parts[i]!.end - parts[i]!.start);
+    crc = combineCrc32c(crc, sum.crc, sum.bytes);
+  });
+  return crc;
+}
+
+function inThread(
+  part: ChecksumPart,
+  signal: AbortSignal | undefined,
+): Promise<{ bytes: number; crc: number }> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(join(__dirname, 'checksum-worker.js'), { execArgv: [], workerData: part });
+    const abort = (): void => {
+      void worker.terminate();
+      reject(new Error('aborted'));
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    worker.once('message', (sum: PartChecksum) =>
+      'error' in sum ? reject(Object.assign(new Error(sum.error.message), sum.error)) : resolve(sum),
+    );
+    worker.once('error', reject);
+    worker.once('exit', () => {
+      signal?.removeEventListener('abort', abort);
+      reject(new Error('the thread that reads it ended'));
+    });
+  });
+}
+
+function demand(bytes: number, expected: number): void {
+  if (bytes !== expected) {
+    throw new Error('its size changed while it was read');
+  }
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { createReadStream } from 'node:fs';
+import { open, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { crc32c, crc32cToBase64 } from '../../../dist/src/table/crc32c';
+import { fileChecksum } from '../../../dist/src/table/file-checksum';
+import { rejectsWith, withFolder } from './helpers';
+
+const MiB = 2 ** 20;
+
+/** A file with some text every few million bytes, and nothing in between. */
+async function sparse(file: string, bytes: number): Promise<void> {
+  const handle = await open(file, 'w');
+  try {
+    await handle.truncate(bytes);
+    for (let at = 0; at < bytes; at += 7_654_321) {
+      await handle.write(`here is ${at}`.slice(0, bytes - at), at);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+describe('The checksum of a file on disk', function () {
+  this.timeout(30_000);
+
+  for (const bytes of [0, 5, 3 * MiB + 1, 128 * MiB - 1, 128 * MiB, 150 * MiB + 7]) {
+    it(`of ${bytes} bytes is that of its bytes in order`, () =>
+      withFolder(async (folder) => {
+        const file = path.join(folder, 'file');
+        await sparse(file, bytes);
+        let crc = 0;
+        for await (const chunk of createReadStream(file, { highWaterMark: MiB })) {
+          crc = crc32c(chunk as Buffer, crc);
+        }
+        const found = await fileChecksum(file);
+        assert.deepEqual([found.bytes, found.hash], [bytes, crc32cToBase64(crc)]);
+      }));
+  }
+
+  it('of a large file ends with an abort, whose reason it throws', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'file');
+      await sparse(file, 1000 * MiB);
+      const controller = new AbortController();
+      const work = fileChecksum(file, controller.signal);
+      setTimeout(() => controller.abort(new Error('enough')), 60);
+      await assert.rejects(work, /enough/);
+    }));
+
+  it('that is not there, or is a folder, is file.unreadable', () =>
+    withFolder(async (folder) => {
+      await rejectsWith(fileChecksum(path.join(folder, 'none')), 'file.unreadable', /there is no such file/);
+      await writeFile(path.join(folder, 'file'), 'x');
+      await rejectsWith(fileChecksum(folder), 'file.unreadable', /cannot be read/);
+    }));
+});
