@@ -6,7 +6,7 @@ const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 31));
 
 async function main(): Promise<void> {
   console.log(`${messages} messages, seed ${seed}`);
-  const summary = await soak({ messages, seed, redeploys: 10, log: console.log });
+  const summary = await soak({ messages, seed, redeploys: 10, outages: 3, log: console.log });
   const { state, before, early, after } = summary;
   const mb = (value: number) => `${value.toFixed(1)} MB`;
   console.table({
@@ -16,6 +16,7 @@ async function main(): Promise<void> {
     'ended with an error': state.failed,
     'lost by Node-RED between nodes at a redeploy, and sent again': state.resent,
     redeploys: summary.redeploys,
+    'outages of the service': summary.outages.length,
     'fits asked for': state.fits.taken,
     requests: summary.requests,
     'faults injected': Object.values(summary.faults).reduce((sum, n) => sum + n, 0),

@@ -14,6 +14,8 @@ export interface SoakOptions {
   redeploys: number;
   /** Share of requests that go wrong. */
   faultRate?: number;
+  /** How often the service goes silent, refuses the token, and deletes the model that is in use. Default 1. */
+  outages?: number;
   log?: (text: string) => void;
 }
 
@@ -48,6 +50,8 @@ export interface SoakSummary {
   redeploys: number;
   requests: number;
   faults: Record<string, number>;
+  /** What befell the whole service, in order, and how many messages had been scored by then. */
+  outages: { kind: OutageKind; sent: number }[];
   breaches: string[];
   /** Before the first message, when a fifth had passed, and at the end with every flow removed. */
   before: ProcessState;
@@ -94,7 +98,39 @@ const FAULTS: [string, Fault][] = [
   ['white space', { whitespaceMs: 80 }],
   ['slow', { delayMs: 120 }],
   ['slow reader', { slowReadMs: 20 }],
+  ['silent', { silent: true }],
 ];
+
+/** What may befall the service as a whole, whatever the route. */
+type OutageKind = 'goes silent' | 'refuses the token' | 'deletes the model';
+
+const OUTAGES: OutageKind[] = ['goes silent', 'refuses the token', 'deletes the model'];
+
+/** Requests that an outage lasts for; by then every slot has met it. */
+const OUTAGE_REQUESTS = 6;
+
+/** The outage under way. */
+class Outage {
+  private fault: Fault | undefined;
+  private left = 0;
+
+  begin(kind: OutageKind, service: StrictService): void {
+    if (kind === 'deletes the model') {
+      service.deleteModels();
+      return;
+    }
+    const expired = { code: 'auth.unauthorized', detail: 'The token has expired', retryable: false };
+    this.fault = kind === 'goes silent' ? { silent: true } : { status: 401, body: expired };
+    this.left = OUTAGE_REQUESTS;
+  }
+
+  /** What it does to a request. A signed URL needs no token. */
+  meets(route: StrictRoute): Fault | undefined {
+    if (this.left === 0 || (route === 'put' && this.fault?.status === 401)) return undefined;
+    this.left -= 1;
+    return this.fault;
+  }
+}
 
 /** Whether a fault makes sense on a route: 2xx to a PUT is success, and 403 elsewhere is a lost token. */
 function fits(name: string, fault: Fault, route: StrictRoute): boolean {
@@ -116,10 +152,13 @@ function addFaults(
   random: () => number,
   rate: number,
   counts: Record<string, number>,
+  outage: Outage,
 ) {
   for (const route of ROUTES) {
     const possible = FAULTS.filter(([name, fault]) => fits(name, fault, route));
     service.fault(route, () => {
+      const general = outage.meets(route);
+      if (general !== undefined) return general;
       if (random() >= rate) return undefined;
       const [name, fault] = possible[Math.floor(random() * possible.length)]!;
       counts[name] = (counts[name] ?? 0) + 1;
@@ -127,6 +166,9 @@ function addFaults(
     });
   }
 }
+
+/** Short, so that a silent server does not make the run a long one. */
+const TIMEOUT_SECONDS = 5;
 
 const TRAIN = `const shift = Date.now() % 1000;
 return { payload: Array.from({ length: 40 }, (_, i) => ({ id: i, x: i % 7, y: i / 3 + shift })) };`;
@@ -142,7 +184,7 @@ function soakFlow(service: StrictService, revision: number): FlowNode[] {
       type: 'tabular-config',
       service: 'hosted',
       baseUrl: service.url,
-      timeout: 30,
+      timeout: TIMEOUT_SECONDS,
       retries: 6,
       credentials: { token: service.token },
     },
@@ -189,11 +231,12 @@ async function get<T>(red: RealNodeRed, route: string): Promise<T> {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Waits until a model is known; a fit may fail by the faults, then the next one is asked for. */
-async function trainedOnce(red: RealNodeRed): Promise<void> {
+/** Fits until a new model is known; a fit may fail by the faults, then the next one is asked for. */
+async function trained(red: RealNodeRed): Promise<void> {
+  const before = red.debug.filter(({ id }) => id === 'card').length;
   for (let tries = 0; tries < 20; tries++) {
     await red.inject('train');
-    const known = await red.shown('card', 1, 5_000).catch(() => undefined);
+    const known = await red.shown('card', before + 1, 5_000).catch(() => undefined);
     if (known !== undefined) return;
   }
   throw new Error(`no fit went well\n${red.log()}`);
@@ -225,9 +268,12 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
   try {
     let revision = 0;
     await red.deploy(soakFlow(service, revision));
-    await trainedOnce(red);
+    await trained(red);
     const before = await get<ProcessState>(red, 'process');
-    addFaults(service, random, options.faultRate ?? 0.08, faults);
+    const outage = new Outage();
+    addFaults(service, random, options.faultRate ?? 0.08, faults, outage);
+    const planned = Array.from({ length: options.outages ?? 1 }, () => OUTAGES).flat();
+    const outages: SoakSummary['outages'] = [];
 
     await fetch(`${red.url}/stream/start`, {
       method: 'POST',
@@ -240,7 +286,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
     let turns = 0;
     let fitted = 0;
     let state = await get<StreamState>(red, 'state');
-    const limit = Date.now() + 30_000 + messages * 10;
+    const limit = Date.now() + 30_000 + messages * 10 + planned.length * 15_000;
     while (!state.finished || state.fits.ended < state.fits.taken) {
       if (Date.now() > limit) throw new Error(`did not end: ${JSON.stringify(state)}\n${red.log()}`);
       await sleep(100);
@@ -253,6 +299,14 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
       } else if (state.ended >= ((fitted + 0.5) * messages) / (2 * redeploys + 1)) {
         fitted += 1;
         await red.inject('train');
+      } else if (state.ended >= ((outages.length + 0.75) * messages) / (planned.length + 1)) {
+        const kind = planned[outages.length];
+        if (kind !== undefined) {
+          outages.push({ kind, sent: state.sent });
+          log(`the service ${kind} after ${state.ended} messages`);
+          outage.begin(kind, service);
+          if (kind === 'deletes the model') await trained(red);
+        }
       }
       state = await get<StreamState>(red, 'state');
       if (early === undefined && state.ended >= messages / 5) early = await get<ProcessState>(red, 'process');
@@ -271,6 +325,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
       redeploys: done,
       requests: service.served,
       faults,
+      outages,
       breaches: service.breaches,
       before,
       early: early ?? before,
@@ -310,6 +365,19 @@ export function soakFaults(summary: SoakSummary, messages: number): string[] {
   rule(state.unordered.length === 0, `out of order: ${JSON.stringify(state.unordered)}`);
   rule(state.fits.taken === state.fits.ended, `${state.fits.ended} of ${state.fits.taken} fits ended`);
   rule(state.sent > 0.5 * messages, `only ${state.sent} of ${messages} were scored`);
+  rule(summary.outages.length > 0, 'the service had no outage');
+  const codesOf: Record<OutageKind, string[]> = {
+    'goes silent': ['service.timeout', 'predict.unknown'],
+    'refuses the token': ['auth.unauthorized'],
+    'deletes the model': ['model.unknown'],
+  };
+  for (const { kind, sent } of summary.outages) {
+    rule(
+      codesOf[kind].some((code) => code in state.codes),
+      `no message says that the service ${kind}: ${JSON.stringify(state.codes)}`,
+    );
+    rule(state.sent > sent, `nothing was scored after the service ${kind}`);
+  }
   rule(summary.breaches.length === 0, `breaches: ${[...new Set(summary.breaches)].slice(0, 5).join('; ')}`);
   rule(!('internal' in state.codes), `errors of our own: ${JSON.stringify(state.codes)}`);
   rule(after.heapMb < early.heapMb + 15, `heap grew from ${early.heapMb} to ${after.heapMb} MB`);

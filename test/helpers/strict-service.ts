@@ -115,6 +115,11 @@ export class StrictService {
     this.routes.models.delete(fittedId);
   }
 
+  /** Forgets every fitted model. */
+  deleteModels(): void {
+    this.routes.models.clear();
+  }
+
   /** Forgets every test set that has come so far, as a service does that keeps them for a while. */
   deleteTestSets(): void {
     for (const [id, { set }] of this.routes.uploads) {
