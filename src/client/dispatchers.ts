@@ -14,8 +14,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Connection pools, one per way out: the service's own origin with the user's certificate, every other origin
- * (storage behind signed URLs) without it; each direct or through a proxy. HTTP/1.1 with keep-alive. Pools know no
- * time limit for headers or bodies: a fit may send whitespace for minutes, and the call's deadline bounds it.
+ * (storage behind signed URLs) without it; each direct or through a proxy. HTTP/1.1 with keep-alive.
  */
 export class Dispatchers {
   private readonly pools = new Map<string, Dispatcher>();
@@ -55,15 +54,13 @@ export class Dispatchers {
 
   private open(tls: TlsOptions, proxy: string | undefined): Dispatcher {
     const { Agent, ProxyAgent } = undici();
-    const patience = { headersTimeout: 0, bodyTimeout: 0 };
     if (proxy === undefined) {
-      return new Agent({ ...patience, connect: connector(tls) });
+      return new Agent({ connect: connector(tls) });
     }
     if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol)) {
       throw new ServiceError('config.invalid', 'The proxy is not an http:// or https:// URL.');
     }
     return new ProxyAgent({
-      ...patience,
       uri: proxy,
       requestTls: { ...tls, timeout: CONNECT_TIMEOUT_MS },
       proxyTunnel: false,

@@ -34,6 +34,12 @@ export const PROXY_REFUSED = 'PROXY_REFUSED';
 /** An answer longer than can be taken. */
 export class AnswerTooLong extends Error {}
 
+/**
+ * No time limit of the library's own: a fit may send white space for minutes, and the call's deadline bounds it. Said
+ * with each request, because a pool may forget it: undici's way through a proxy to http does.
+ */
+const PATIENCE = { headersTimeout: 0, bodyTimeout: 0 };
+
 /** Longest answer read: a JavaScript string cannot hold much more. */
 export const LONGEST_ANSWER = 500 * 1024 * 1024;
 const LONGEST_ERROR = 1024 * 1024;
@@ -91,6 +97,7 @@ export function exchange(
           method: request.method,
           headers: request.headers,
           body: bodyOf(request.body, bodyFailure),
+          ...PATIENCE,
         },
         {
           onRequestStart(current) {
