@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { placed, startNodeRed, type FlowNode, type RealNodeRed } from './node-red';
+import { seeded } from './seeded';
 import { startStrictService, type Fault, type StrictRoute, type StrictService } from './strict-service';
 
 export interface SoakOptions {
@@ -62,17 +63,6 @@ export interface SoakSummary {
   connectionsAfter: number;
   tempFilesAfter: string[];
   log: string;
-}
-
-/** A small seeded generator (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const FAULTS: [string, Fault][] = [

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { longFit } from '../helpers/long-fit';
 import { placed, startNodeRed, type FlowNode, type RealNodeRed } from '../helpers/node-red';
-import { seeded } from '../helpers/soak';
+import { seeded } from '../helpers/seeded';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 
 /** Enough columns that the file of model cards takes a while to write. */

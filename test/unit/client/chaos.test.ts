@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict';
 import { ServiceError, type ErrorCode } from '../../../dist/src/wire/service-error';
+import { seeded } from '../../helpers/seeded';
 import type { Fault, StrictRoute } from '../../helpers/strict-service';
 import { fitted, withService, xOf, type MemorySource } from './support';
-
-/** A small seeded generator (mulberry32), so that a failing run can be run again. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const FAULTS: Fault[] = [
   { reset: 'before' },

@@ -119,6 +119,16 @@ describe('client: faults, each injected by a real server', () => {
       }));
   }
 
+  for (const [what, fault] of AMBIGUOUS) {
+    it(`legacy predict: ${what} is predict.unknown, and is not repeated`, () =>
+      withService({}, {}, async (service, client) => {
+        service.fault('v1/predict', inTurn(fault));
+        const data = { model_id: 'm', task: 'classification' } as const;
+        await rejection(client.predictLegacy({ data, file: xOf([1, 2]) }), 'predict.unknown');
+        assert.equal(service.seen('v1/predict').length, 1);
+      }));
+  }
+
   for (const [what, fault] of REFUSED) {
     it(`predict and a forced fit: ${what} is repeated, because it costs nothing`, () =>
       withService({}, {}, async (service, client) => {
@@ -184,6 +194,19 @@ describe('client: faults, each injected by a real server', () => {
     assert.match(error.message, /Check that the service runs/);
     assert.equal(warnings.length, 2);
     await client.close();
+  });
+
+  it('a storage that refuses the connection is upload.failed, naming it', async () => {
+    const server = createServer();
+    const port = await new Promise<number>((resolve) =>
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
+    );
+    await new Promise((resolve) => server.close(resolve));
+    await withService({ storageUrl: `http://127.0.0.1:${port}` }, { retries: 1 }, async (service, client) => {
+      const error = await rejection(client.uploadTrainSet(train()), 'upload.failed');
+      assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${port} \\(connection refused\\)`));
+      assert.deepEqual(service.breaches, []);
+    });
   });
 
   for (const [what, fault, pattern] of [
@@ -284,6 +307,19 @@ describe('client: faults, each injected by a real server', () => {
       await run();
       assert.deepEqual(service.breaches, []);
     }));
+
+  for (const [name, route, work] of REPEATABLE) {
+    if (route === 'predict') continue;
+    it(`${name}: a server that never answers is service.timeout, at the deadline`, () =>
+      withService({}, { timeoutMs: 400 }, async (service, client) => {
+        const { run } = await work(client);
+        service.fault(route, () => ({ silent: true }));
+        const started = performance.now();
+        const error = await rejection(run(), 'service.timeout');
+        assert.match(error.message, /did not end within 0\.4 s/);
+        assert.ok(performance.now() - started < 2_000);
+      }));
+  }
 
   it('a server that never answers ends at the deadline: service.timeout, for a predict predict.unknown', () =>
     withService({}, {}, async (service, client) => {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { planChunks } from '../../../dist/src/client/chunks';
 import type { UploadSource } from '../../../dist/src/client';
 import { inTurn } from '../../helpers/strict-service';
-import { blob, fitted, rejection, source, withService, xOf, yOf } from './support';
+import { blob, clientFor, fitted, rejection, source, withService, xOf, yOf } from './support';
 
 const train = () => ({ x: xOf([1, 2, 3, 4]), y: yOf(['a', 'b', 'a', 'b']) });
 
@@ -152,6 +152,30 @@ describe('client: uploads', () => {
       service.fault('prepare_train_set_upload', inTurn(undefined, { status: 409, body }));
       assert.deepEqual(await client.uploadTrainSet(train()), { train_set_upload_id: id, reused: true });
     }));
+
+  it('a twin of another client that comes between prepare and PUT: the same bytes are there once more, or reused', async () => {
+    for (const status of [409, 412]) {
+      await withService({}, {}, async (service, client) => {
+        const request = train();
+        const other = clientFor(service);
+        let met = false;
+        service.fault('put', () => {
+          if (met) return undefined;
+          met = true;
+          return { status, body: '<Error>Exists</Error>', delayMs: 150 };
+        });
+        const upload = client.uploadTrainSet(request);
+        while (!met) await new Promise((resolve) => setTimeout(resolve, 2));
+        const { train_set_upload_id: twin } = await other.uploadTrainSet(train());
+        const { train_set_upload_id: id, reused } = await upload;
+        assert.equal(reused, id === twin);
+        assert.equal((await service.rowsOf(id)).length, 4);
+        assert.equal((await service.rowsOf(id, 'y')).length, 4);
+        assert.deepEqual(service.breaches, []);
+        await other.close();
+      });
+    }
+  });
 
   it('a bare prepare route gives the id of a duplicate in its error', () =>
     withService({}, {}, async (_, client) => {

@@ -1,19 +1,9 @@
 import { strict as assert } from 'node:assert';
 import type { Connection, PredictOutcome, Predictor } from '../../../dist/src/scoring';
 import type { ServiceError } from '../../../dist/src/wire/service-error';
+import { seeded } from '../../helpers/seeded';
 import type { Fault, FaultFunction, StrictRoute } from '../../helpers/strict-service';
 import { type Bench, bench, history, row } from './stand-in';
-
-/** Numbers from 0 to 1 by a seed (mulberry32), so that a failing run can be run again. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 const envelope = (code: string, retryable: boolean) => ({
   code,

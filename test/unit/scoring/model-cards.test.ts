@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ModelCards } from '../../../dist/src/scoring/model-cards';
 import type { ModelCard } from '../../../dist/src/scoring/types';
+import { seeded } from '../../helpers/seeded';
 
 function card(name: string, fittedId = `fitted-${name}`): ModelCard {
   return {
@@ -219,25 +220,35 @@ describe('ModelCards', () => {
           process.stdout.write(i + '\\n');
         }
       })();`;
+    const random = seeded(20_261_120);
     let flushed = 0;
-    for (let round = 0; round < 6; round++) {
+    let cut = 0;
+    for (let round = 0; round < 15; round++) {
+      const writes = Math.floor(random() * 25);
+      const moment = random() * 25;
       const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
       let output = '';
       await new Promise<void>((resolve) => {
         child.stdout.on('data', (chunk: Buffer) => {
           output += chunk.toString();
-          if (output.split('\n').length > 5 + round * 7) {
-            child.kill('SIGKILL');
+          if (output.split('\n').length > writes) {
+            setTimeout(() => child.kill('SIGKILL'), moment);
           }
         });
         child.on('close', () => resolve());
       });
-      const last = Number(output.trim().split('\n').at(-1));
+      // The last line may itself have been cut.
+      const last = Number(output.slice(0, output.lastIndexOf('\n')).split('\n').at(-1));
       flushed = Math.max(flushed, last + 1);
+      const folder = path.dirname(file);
+      const temporary = readdirSync(folder).filter((name) => name.endsWith('.tmp'));
+      cut += temporary.length;
+      temporary.forEach((name) => rmSync(path.join(folder, name)));
       const cards = open();
       assert.ok(cards.list().length >= flushed, `${cards.list().length} of ${flushed}`);
       await cards.close();
     }
     assert.deepEqual(warnings, []);
-  });
+    assert.ok(cut > 0, 'some were killed in the middle of writing');
+  }).timeout(60_000);
 });
