@@ -62,7 +62,7 @@ describe('an encoder thread that dies under a predict node', function () {
     fs.writeFileSync(
       file,
       `id,x,colour\n${table(0, rows)
-        .map(({ id }) => `${id},1,red\n`)
+        .map(({ id }) => `${String(id)},1,red\n`)
         .join('')}`,
     );
     return file;
