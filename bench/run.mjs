@@ -30,5 +30,18 @@ run(process.execPath, [path.join(root, 'scripts', 'build.mjs')], { cwd: root });
 if (bench.peers && !existsSync(path.join(here, 'node_modules'))) {
   run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here, shell: process.platform === 'win32' });
 }
+// Not in the lock file: some registries lack builds of it for some platforms, and npm ci would then refuse all peers.
+// 0.24 is the last whose binaries run on Node 20. Without it the bench says so and goes on.
+if (name === 'tables' && !existsSync(path.join(here, 'node_modules', 'nodejs-polars'))) {
+  const wanted = [
+    'install',
+    '--no-save',
+    '--no-package-lock',
+    '--no-audit',
+    '--no-fund',
+    'nodejs-polars@0.24.0',
+  ];
+  spawnSync('npm', wanted, { cwd: here, stdio: 'ignore', shell: process.platform === 'win32' });
+}
 const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 run(process.execPath, ['--import', loader, path.join(here, bench.file), ...args], { cwd: root });

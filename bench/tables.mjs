@@ -1,16 +1,31 @@
 /*
- * Objects → Parquet file + CRC32C, 1M rows × 21 mixed columns, beside parquetjs-lite, hyparquet-writer and
- * DuckDB's appender; a big Parquet file uploaded beside `curl -T` and `cp`; a train set from a big CSV file; the
+ * Objects → Parquet file + CRC32C, 1M rows × 21 mixed columns, beside parquetjs-lite, hyparquet-writer, DuckDB's
+ * appender and, where it can be installed, nodejs-polars; a big Parquet file uploaded beside `curl -T` and `cp`; a train set from a big CSV file; the
  * load time of the package: npm run bench -- tables [rows] [name,name]
  * Each runs in a process of its own, on the same rows; times, event-loop delay and peak RSS above the rows.
  * BENCH_UPLOAD_GB (5) and BENCH_CSV_GB (1) set the sizes of the files, which are made in the temporary folder.
  */
 import { fork } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { encoders } from './table/encoders.mjs';
 import { loadTimes, transfers } from './table/transfer.mjs';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
-const names = (process.argv[3] ?? 'ours,duckdb,hyparquet-writer,parquetjs-lite').split(',');
+const all = ['ours', 'duckdb', 'nodejs-polars', 'hyparquet-writer', 'parquetjs-lite'];
+const wanted = process.argv[3]?.split(',') ?? all;
+
+/** Why a peer cannot run here. */
+function missing(name) {
+  if (name !== 'nodejs-polars') return undefined;
+  try {
+    createRequire(import.meta.url)('nodejs-polars');
+    return undefined;
+  } catch (error) {
+    return `it has no binary here for Node ${process.versions.node} (${error.message.split('\n')[0]})`;
+  }
+}
+
+const names = wanted.filter((name) => missing(name) === undefined);
 
 function measure(name) {
   return new Promise((resolve, reject) => {
@@ -30,6 +45,9 @@ if (unknown.length > 0) {
   throw new Error(`No such encoder: ${unknown.join(', ')}. There are ${Object.keys(encoders).join(', ')}.`);
 }
 
+for (const name of wanted.filter((name) => !names.includes(name))) {
+  console.log(`${name} is skipped: ${missing(name)}.`);
+}
 console.log(`${rows} rows x 21 columns, Node ${process.version}, ${process.platform} ${process.arch}\n`);
 console.log(
   '| encoder | seconds | rows/s | MB | loop max ms | loop p99 ms | MB above the rows | ours is faster by |',

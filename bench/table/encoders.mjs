@@ -71,6 +71,28 @@ export const encoders = {
     };
   },
 
+  async 'nodejs-polars'(warm) {
+    const pl = require('nodejs-polars');
+    const types = {
+      number: pl.Float64,
+      integer: pl.Int64,
+      boolean: pl.Bool,
+      date: pl.Datetime('ms'),
+      text: pl.Utf8,
+    };
+    return async (rows, file = warm) => {
+      const series = COLUMNS.map(({ name, type }) =>
+        pl.Series(
+          name,
+          rows.map((row) => row[name]),
+          types[type],
+        ),
+      );
+      pl.DataFrame(series).writeParquet(file, { compression: 'zstd' });
+      return hashed(file);
+    };
+  },
+
   async duckdb(warm) {
     const { DuckDBInstance, DuckDBTimestampMillisecondsValue } = await import('@duckdb/node-api');
     const instance = await DuckDBInstance.create(':memory:');
