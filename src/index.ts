@@ -1,5 +1,6 @@
 /**
- * The face for programs: the service's client, the embedded service, the table functions and the errors.
+ * The face for programs: train and predict on tables, and the parts that this is made of: the service's client, the
+ * embedded service, the table functions and the errors.
  * None of them needs Node-RED.
  */
 export { ServiceClient } from './client/service-client';
@@ -13,6 +14,15 @@ export type {
   TrainSetUpload,
   UploadSource,
 } from './client/types';
+export {
+  connect,
+  type Asking,
+  type ConnectOptions,
+  type GivenTable,
+  type Tabular,
+  type Training,
+} from './connect';
+export type { ModelCard, PredictOutcome } from './scoring';
 export { startService } from './service';
 export type { ServiceHandle, ServiceOptions } from './service';
 export {

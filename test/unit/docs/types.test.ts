@@ -9,11 +9,15 @@ const tsc = createRequire(__filename).resolve('typescript/bin/tsc');
 
 const PROGRAM = `
 import {
-  encodeBatches, encodeTrainSet, ERROR_CODES, openTable, profileTable, readBatches, ServiceClient, ServiceError,
-  startService, type ErrorCode, type ModelLimits, type Prediction, type TableFile,
+  connect, encodeBatches, encodeTrainSet, ERROR_CODES, openTable, profileTable, readBatches, ServiceClient, ServiceError,
+  startService, type ErrorCode, type ModelCard, type ModelLimits, type Prediction, type TableFile,
 } from 'node-red-contrib-tabular-prediction';
 
 export async function main(): Promise<number[][]> {
+  const tabular = await connect({ baseUrl: 'https://example.org', token: 't', dialect: { apiName: 'acme' } });
+  const card: ModelCard = await tabular.train({ path: 'rows.csv', target: 'y', task: 'regression', holdout: 10 });
+  const scored = await tabular.predict({ table: [{ a: 1 }], model: card, signal: AbortSignal.timeout(1000) });
+  console.log(scored.modelName, card.scores?.r2);
   const service = await startService({ dataDir: './data' });
   const client = new ServiceClient({ baseUrl: service.url, token: service.token, dialect: { fitRequest: 'flat' } });
   const table = await openTable([{ a: 1, y: 2 }]);

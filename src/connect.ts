@@ -1,0 +1,124 @@
+import path from 'node:path';
+import { ServiceClient } from './client/service-client';
+import type { ClientOptions } from './client/types';
+import { Connection, ModelCards } from './scoring';
+import type {
+  Hooks,
+  ModelCard,
+  PredictOutcome,
+  PredictRequest,
+  PredictSettings,
+  TableInput,
+  TrainRequest,
+} from './scoring';
+import { type ServiceHandle, startService } from './service';
+import { DEFAULT_DIALECT } from './wire/dialect';
+import { ServiceError } from './wire/service-error';
+
+/** Which service, and how it is spoken to: `dataDir` for the embedded one, `baseUrl` and `token` for another. */
+export interface ConnectOptions extends Partial<ClientOptions> {
+  /** Folder of the embedded service: uploads, models and their cards. One process at a time. */
+  dataDir?: string;
+  /** File that keeps the model cards. Default: `models.json` in `dataDir`; without that, memory only. */
+  models?: string;
+  /** How calls of `predict` are gathered and bounded, as in the predict node. */
+  settings?: PredictSettings;
+}
+
+/** A table of any form that the nodes take, or the path of a CSV, TSV, Parquet or Arrow file. */
+export type GivenTable = { table: unknown; path?: undefined } | { path: string; table?: undefined };
+
+/** As the fit node; `model` is the name to keep it under, by default the target's. */
+export type Training = GivenTable &
+  Omit<TrainRequest, 'table' | 'trainSetUploadId' | 'upload' | 'model' | 'target'> &
+  Hooks & { target: string; model?: string };
+
+/** As the predict node; `model` is a card or a name. */
+export type Asking = GivenTable & Omit<PredictRequest, 'table' | 'testSetUploadId'> & Hooks;
+
+/** Trains and predicts on tables, as the fit and predict nodes do with a message. */
+export class Tabular {
+  private readonly predictor;
+
+  /** @internal Use `connect`. */
+  constructor(
+    private readonly connection: Connection,
+    private readonly cards: ModelCards,
+    private readonly service: ServiceHandle | undefined,
+    settings: PredictSettings | undefined,
+  ) {
+    this.predictor = connection.predictor(settings);
+  }
+
+  /**
+   * Fits a model and keeps its card. An unchanged table with unchanged options answers with the card that is there.
+   * @throws ServiceError
+   */
+  async train(training: Training): Promise<ModelCard> {
+    const { model = training.target } = training;
+    const { card } = await this.connection.train({ ...training, table: inputOf(training), model }, training);
+    return card;
+  }
+
+  /**
+   * Predicts; `table` of the answer is the table with the predictions attached. Calls at the same time share requests.
+   * @throws ServiceError
+   */
+  predict(asking: Asking): Promise<PredictOutcome> {
+    return this.predictor.predict({ ...asking, table: inputOf(asking) }, asking);
+  }
+
+  /** The cards of the models of this service, the newest first. */
+  models(): ModelCard[] {
+    return this.cards.list();
+  }
+
+  /** Ends what is under way with `closed`, and an embedded service that this started. */
+  async close(): Promise<void> {
+    await this.predictor.close();
+    await this.connection.close();
+    await this.cards.close();
+    await this.service?.close();
+  }
+}
+
+/**
+ * Opens the embedded service in `dataDir`, or a connection to the one at `baseUrl`.
+ * @throws ServiceError `config.invalid`, `storage.failed`
+ */
+export async function connect(options: ConnectOptions): Promise<Tabular> {
+  const { dataDir, models, settings, ...given } = options;
+  if ((dataDir === undefined) === (given.baseUrl === undefined)) {
+    throw new ServiceError('config.invalid', 'Give either dataDir (the embedded service) or baseUrl.');
+  }
+  const service = dataDir === undefined ? undefined : await startService({ dataDir });
+  try {
+    const to: ClientOptions = {
+      ...given,
+      ...(service === undefined
+        ? { baseUrl: given.baseUrl! }
+        : { baseUrl: service.url, token: service.token }),
+    };
+    const client = new ServiceClient(to);
+    const apiName = given.dialect?.apiName ?? DEFAULT_DIALECT.apiName;
+    const key = service === undefined ? `${to.baseUrl}/${apiName}` : 'embedded';
+    const file = models ?? (dataDir === undefined ? undefined : path.join(dataDir, 'models.json'));
+    const cards = new ModelCards({ path: file, service: key, onWarning: (text) => to.log?.('warn', text) });
+    const { concurrency, log } = to;
+    const connection = new Connection({
+      key,
+      client: () => Promise.resolve(client),
+      cards,
+      concurrency,
+      log,
+    });
+    return new Tabular(connection, cards, service, settings);
+  } catch (error) {
+    await service?.close();
+    throw error;
+  }
+}
+
+function inputOf({ table, path: file }: GivenTable): TableInput {
+  return file === undefined ? { value: table } : { path: file };
+}

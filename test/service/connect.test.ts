@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { connect, ServiceError } from '../../dist/src';
+import { startStrictService } from '../helpers/strict-service';
+
+const code = (wanted: string) => (error: unknown) => error instanceof ServiceError && error.code === wanted;
+const rows = Array.from({ length: 60 }, (_, i) => ({ id: i, size: i % 9, y: 2 * (i % 9) }));
+
+describe('connect', function () {
+  this.timeout(60_000);
+  let folder: string;
+
+  beforeEach(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-connect-'));
+  });
+
+  afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+  it('trains on the embedded service and knows the model by name after a restart, also from a file', async () => {
+    let tabular = await connect({ dataDir: folder });
+    const seen: string[] = [];
+    const card = await tabular.train({
+      table: rows,
+      target: 'y',
+      task: 'regression',
+      ignore: ['id'],
+      onStatus: ({ key }) => seen.push(key),
+    });
+    assert.equal(card.name, 'y');
+    assert.deepEqual(card.columns, [{ name: 'size', type: 'integer' }]);
+    assert.ok(seen.includes('fitting'));
+    await tabular.close();
+
+    tabular = await connect({ dataDir: folder });
+    assert.deepEqual(
+      tabular.models().map(({ name }) => name),
+      ['y'],
+    );
+    const file = path.join(folder, 'new.csv');
+    fs.writeFileSync(file, 'size\n3\n8\n');
+    const { table, modelName } = await tabular.predict({ path: file, model: 'y', property: 'guess' });
+    assert.equal(modelName, 'y');
+    const [three, eight] = table as { size: number; guess: number }[];
+    assert.ok(Math.abs(three!.guess - 6) < 2 && Math.abs(eight!.guess - 16) < 2, JSON.stringify(table));
+    await tabular.close();
+    await assert.rejects(tabular.predict({ table: [{ size: 1 }], model: 'y' }), code('closed'));
+  });
+
+  it('speaks to a hosted service in its dialect; calls at the same time share requests', async () => {
+    const service = await startStrictService({ apiName: 'acme', fitRequest: 'flat', predictMs: 50 });
+    const tabular = await connect({
+      baseUrl: service.url,
+      token: service.token,
+      dialect: { apiName: 'acme', fitRequest: 'flat' },
+    });
+    try {
+      const model = await tabular.train({ table: rows, target: 'y', task: 'regression' });
+      const answers = await Promise.all(
+        rows.map(({ id, size }) => tabular.predict({ table: { id, size }, model })),
+      );
+      assert.deepEqual(
+        answers.map(({ prediction }) => prediction),
+        rows.map(({ id }) => [id]),
+      );
+      assert.ok(service.seen('predict').length < 20, `${service.seen('predict').length} predicts`);
+      assert.deepEqual(service.breaches, []);
+    } finally {
+      await tabular.close();
+      await service.close();
+    }
+  });
+
+  it('wants one service, not two or none', async () => {
+    await assert.rejects(connect({}), code('config.invalid'));
+    await assert.rejects(connect({ dataDir: folder, baseUrl: 'http://127.0.0.1:1' }), code('config.invalid'));
+    await assert.rejects(connect({ baseUrl: 'no address' }), code('config.invalid'));
+    // What it had started by then is ended: the folder is free.
+    await assert.rejects(connect({ dataDir: folder, retries: -1 }), code('config.invalid'));
+    const tabular = await connect({ dataDir: folder });
+    await tabular.close();
+  });
+});
