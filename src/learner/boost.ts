@@ -149,21 +149,16 @@ function addVectorTree(run: Run, sample: Int32Array, others: Uint8Array): void {
   const { width } = objective;
   const picked = pickColumns(run.usable, rules.columnSample, random);
   const signs = Float64Array.from({ length: width * rules.sketch }, () => (random.uniform() < 0.5 ? -1 : 1));
-  const one = new Float64Array(width * 2);
   const stride = rules.sketch + 1;
-  const { perRow } = run;
   const placeOf = new Int32Array(others.length);
-  sample.forEach((row, place) => {
-    objective.rowDerivatives(scores, row, one);
-    perRow.set(one, place * width * 2);
-    placeOf[row] = place * width * 2;
-    for (let d = 0; d < rules.sketch; d++) {
-      let sum = 0;
-      for (let k = 0; k < width; k++) sum += one[k * 2]! * signs[d * width + k]!;
-      derivatives[row * stride + d] = sum;
-    }
+  for (let place = 0; place < sample.length; place++) {
+    const row = sample[place]!;
+    const at = place * width * 2;
+    placeOf[row] = at;
+    objective.rowDerivatives(scores, row, run.perRow, at);
+    sumBySigns(run.perRow, at, signs, width, derivatives, row * stride);
     derivatives[row * stride + rules.sketch] = 1;
-  });
+  }
   quantise(derivatives, sample, stride);
   const leaves = run.grower.grow(sample, derivatives, picked, rules, random, builder, run.gains);
   const values = leaves.map((leaf) => leafValues(run, sample, leaf, placeOf));
@@ -180,6 +175,22 @@ function addVectorTree(run: Run, sample: Int32Array, others: Uint8Array): void {
     if (others[row] === 0) continue;
     const from = leafOf(trees, root, columns, row);
     for (let k = 0; k < width; k++) scores[row * width + k]! += trees.values[from + k]!;
+  }
+}
+
+/** Sums a row's gradients by each set of signs. */
+function sumBySigns(
+  perRow: Float32Array,
+  at: number,
+  signs: Float64Array,
+  width: number,
+  out: Float64Array,
+  to: number,
+): void {
+  for (let from = 0; from < signs.length; from += width) {
+    let sum = 0;
+    for (let k = 0; k < width; k++) sum += perRow[at + k * 2]! * signs[from + k]!;
+    out[to++] = sum;
   }
 }
 

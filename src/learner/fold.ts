@@ -37,13 +37,23 @@ export function foldRows(prepared: Prepared, fold: number): { rows: Int32Array; 
   return { rows: random.sample(rows.length, size).map((i) => rows[i]!), heldOut };
 }
 
+/** Probabilities worked out after each tree to see whether the held-out loss still falls. */
+const WATCHED = 400_000;
+
+/** Some of the held-out rows, where there are so many classes that all of them would cost as much as the trees. */
+function watchedRows(heldOut: Int32Array, width: number, random: Random): Int32Array {
+  const most = Math.max(1000, Math.floor(WATCHED / width));
+  return random.sample(heldOut.length, most).map((i) => heldOut[i]!);
+}
+
 /** Trains one fold. The result depends on `prepared` and `fold` alone: the same bits wherever it runs. */
 export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {}): FoldResult {
   const { columns, specs, plan, settings } = prepared;
   const { rows, heldOut } = foldRows(prepared, fold);
   const runs = plan.boosts.length;
   const objective = objectiveOf(prepared);
-  const common = { columns, specs, objective, rows, heldOut, tableRows: prepared.rows };
+  const watched = watchedRows(heldOut, objective.width, new Random(settings.seed, STREAM.fold + fold, 1000));
+  const common = { columns, specs, objective, rows, heldOut: watched, tableRows: prepared.rows };
   const started = Date.now();
   const boosted = plan.boosts.map((rules, run) => {
     if (run > 0 && plan.foldMs !== undefined && Date.now() - started > plan.foldMs) return undefined;

@@ -9,8 +9,8 @@ export interface Objective {
   /** The best constant scores for these rows. */
   base(rows: Int32Array): Float64Array;
   derivatives(scores: Float64Array, rows: Int32Array, output: number, out: Float64Array): void;
-  /** Both derivatives of every output of one row: `out[output * 2]`, `out[output * 2 + 1]`. */
-  rowDerivatives(scores: Float64Array, row: number, out: Float64Array): void;
+  /** Both derivatives of every output of one row: `out[at + output * 2]`, `out[at + output * 2 + 1]`. */
+  rowDerivatives(scores: Float64Array, row: number, out: Float32Array, at: number): void;
   /** Mean loss over rows. */
   loss(scores: Float64Array, rows: Int32Array): number;
 }
@@ -34,9 +34,9 @@ export function squaredError(target: Float64Array): Objective {
         out[row * 2 + 1] = 1;
       }
     },
-    rowDerivatives(scores, row, out) {
-      out[0] = scores[row]! - target[row]!;
-      out[1] = 1;
+    rowDerivatives(scores, row, out, at) {
+      out[at] = scores[row]! - target[row]!;
+      out[at + 1] = 1;
     },
     loss(scores, rows) {
       let sum = 0;
@@ -62,10 +62,10 @@ export function binaryLogLoss(codes: Int32Array): Objective {
         out[row * 2 + 1] = Math.max(p * (1 - p), LEAST_CURVATURE);
       }
     },
-    rowDerivatives(scores, row, out) {
+    rowDerivatives(scores, row, out, at) {
       const p = sigmoid(scores[row]!);
-      out[0] = p - codes[row]!;
-      out[1] = Math.max(p * (1 - p), LEAST_CURVATURE);
+      out[at] = p - codes[row]!;
+      out[at + 1] = Math.max(p * (1 - p), LEAST_CURVATURE);
     },
     loss(scores, rows) {
       let sum = 0;
@@ -102,12 +102,14 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
         out[row * 2 + 1] = Math.max(factor * q * (1 - q), LEAST_CURVATURE);
       }
     },
-    rowDerivatives(scores, row, out) {
+    rowDerivatives(scores, row, out, at) {
       softmax(scores, row * classes, classes, p, 0);
       for (let k = 0; k < classes; k++) {
-        out[k * 2] = p[k]! - (codes[row] === k ? 1 : 0);
-        out[k * 2 + 1] = Math.max(factor * p[k]! * (1 - p[k]!), LEAST_CURVATURE);
+        const q = p[k]!;
+        out[at + k * 2] = q;
+        out[at + k * 2 + 1] = Math.max(factor * q * (1 - q), LEAST_CURVATURE);
       }
+      out[at + codes[row]! * 2]! -= 1;
     },
     loss(scores, rows) {
       let sum = 0;
