@@ -32,7 +32,9 @@ export function combine(prepared: Prepared, results: FoldResult[]): Model {
   const rows = joinedRows(heldOut);
   const width = candidates[0]![0]!.base.length;
   const { metric } = prepared.settings.thinking ?? {};
-  const weights = chooseWeights(stackInput(prepared, rows, scores, width), prepared.classes.length, metric);
+  const extra = completeRuns(folds).map((run) => run >= prepared.plan.usual);
+  const input = { ...stackInput(prepared, rows, scores, width), extra };
+  const weights = chooseWeights(input, prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {
     const parts = candidates.map((candidate, c) => ({ ...candidate[m]!, weight: weights[c]! }));
     return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };

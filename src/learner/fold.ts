@@ -1,6 +1,7 @@
 import { boost, type Boosted } from './boost';
 import { fitLinear, type LearnedLinear } from './linear';
 import { binaryLogLoss, softmaxLogLoss, squaredError, type Objective } from './objective';
+import { sampleSize } from './plan';
 import { STREAM, type Prepared } from './prepare';
 import { Random } from './random';
 import { LearnerError } from './types';
@@ -30,11 +31,31 @@ export function foldRows(prepared: Prepared, fold: number): { rows: Int32Array; 
   if (prepared.plan.parts < 2) return { rows: all, heldOut: all };
   const rows = all.filter((row) => prepared.part[row] !== fold);
   const heldOut = all.filter((row) => prepared.part[row] === fold);
-  const { subsample } = prepared.plan;
-  if (subsample === undefined) return { rows, heldOut };
-  const size = Math.max(1, Math.round(subsample < 1 ? subsample * rows.length : subsample));
+  const { subsample, maxRows } = prepared.plan;
+  const own = subsample.length > 0 ? subsample[fold % subsample.length]! : rows.length;
+  const allowed = typeof own === 'number' ? rows : amongThem(rows, own, prepared, fold);
+  const size = Math.min(maxRows, typeof own === 'number' ? sampleSize(own, rows.length) : allowed.length);
+  if (size >= allowed.length) return { rows: allowed, heldOut };
   const random = new Random(prepared.settings.seed, STREAM.fold + fold, 1);
-  return { rows: random.sample(rows.length, size).map((i) => rows[i]!), heldOut };
+  return { rows: random.sample(allowed.length, size).map((i) => allowed[i]!), heldOut };
+}
+
+/** Those of `rows` that are listed. */
+function amongThem(rows: Int32Array, listed: Int32Array, prepared: Prepared, fold: number): Int32Array {
+  const marked = new Uint8Array(prepared.rows);
+  for (const row of listed) {
+    if (row >= prepared.rows) {
+      throw new LearnerError(
+        `Option inference_config.SUBSAMPLE_SAMPLES names row ${row} (from 0); there are ${prepared.rows} rows.`,
+      );
+    }
+    marked[row] = 1;
+  }
+  const allowed = rows.filter((row) => marked[row] === 1);
+  if (allowed.length > 0) return allowed;
+  throw new LearnerError(
+    `Option inference_config.SUBSAMPLE_SAMPLES leaves estimator ${fold + 1} no row beside those it is tested on.`,
+  );
 }
 
 /** Probabilities worked out after each tree to see whether the held-out loss still falls. */

@@ -1,6 +1,6 @@
 import { SCORING_WORK, type BoostRules } from './boost';
 import type { ColumnSpec } from './encode';
-import type { Settings } from './settings';
+import type { Settings, Subsample } from './settings';
 
 /** How a train set will be learned: how it is divided, and by which rules. */
 export interface Plan {
@@ -9,10 +9,14 @@ export interface Plan {
   folds: number;
   /** Rules of each boosted candidate; the out-of-fold scores decide how they are mixed. */
   boosts: BoostRules[];
+  /** The first so many of them would be there without thinking too. */
+  usual: number;
   /** Is a linear model a candidate too? */
   linear: boolean;
-  /** Rows per fold (≥ 1) or part of them (< 1) at most. */
-  subsample: number | undefined;
+  /** What the folds learn from, in turn; empty: all rows but those held out. */
+  subsample: Subsample[];
+  /** Rows per fold at most. */
+  maxRows: number;
   /** Milliseconds that a fold may search for; candidates after the first are left out when it is over. */
   foldMs: number | undefined;
   workBudget: number;
@@ -51,7 +55,8 @@ export function makePlan(input: PlanInput): Plan {
   const width = input.specs.length;
   const small = rows < SMALL;
   const byDefault = !small || width > 500 || classes > MANY_CLASSES ? (rows < 20_000 ? 5 : 3) : 10;
-  const wished = settings.estimators ?? (settings.thinking ? Math.max(5, byDefault) : byDefault);
+  const listed = settings.subsample.length > 1 ? Math.min(10, settings.subsample.length) : undefined;
+  const wished = settings.estimators ?? listed ?? (settings.thinking ? Math.max(5, byDefault) : byDefault);
   const parts = Math.max(1, Math.min(rows, Math.max(wished, 5)));
   const folds = Math.min(wished, parts);
   const trivial = rows < 4 || (task === 'classification' && classes < 2);
@@ -59,8 +64,10 @@ export function makePlan(input: PlanInput): Plan {
     parts,
     folds,
     boosts: candidates(input, trivial),
+    usual: small && classes <= MANY_CLASSES ? 2 : 1,
     linear: !trivial && rows <= 20_000,
     subsample: settings.subsample,
+    maxRows: rows,
     foldMs: undefined,
     workBudget: budgetOf(settings),
     reasons: [],
@@ -140,11 +147,11 @@ function fitBudget(plan: Plan, { rows, specs, classes, task }: PlanInput): void 
   const outputs = task === 'classification' && classes > 2 ? classes : 1;
   if (rows * outputs > MAX_SCORES) {
     const most = Math.floor(MAX_SCORES / outputs);
-    plan.subsample = Math.min(most, rowsWished(plan.subsample, rows));
+    plan.maxRows = most;
     plan.reasons.push(`Each estimator learns from at most ${most} rows: there are many rows and classes.`);
   }
   const total = plan.boosts.length * plan.folds;
-  const learned = Math.min(rows, rowsWished(plan.subsample, rows));
+  const learned = Math.min(plan.maxRows, rowsWished(plan.subsample, rows));
   const bins = specs.reduce((sum, spec) => sum + spec.bins, 0) / Math.max(1, specs.length);
   let cut = 1;
   for (const rules of plan.boosts) {
@@ -172,7 +179,13 @@ function hasten(rules: BoostRules, perIteration: number): void {
   rules.learningRate = Math.max(rules.learningRate, Math.min(0.3, 12 / affordable));
 }
 
-function rowsWished(subsample: number | undefined, rows: number): number {
-  if (subsample === undefined) return rows;
-  return subsample < 1 ? Math.max(1, Math.round(subsample * rows)) : subsample;
+/** Rows that the largest of the subsamples holds. */
+function rowsWished(subsample: Subsample[], rows: number): number {
+  if (subsample.length === 0) return rows;
+  return Math.max(...subsample.map((one) => (typeof one === 'number' ? sampleSize(one, rows) : one.length)));
+}
+
+/** A number of rows (≥ 1) or a part of `rows` (< 1), as a number of rows. */
+export function sampleSize(wished: number, rows: number): number {
+  return wished < 1 ? Math.max(1, Math.round(wished * rows)) : Math.floor(wished);
 }

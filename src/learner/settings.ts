@@ -1,6 +1,9 @@
 import { knownMetric } from './choose';
 import { LearnerError, type TrainOptions } from './types';
 
+/** Rows (≥ 1), part of the rows (< 1), or the rows themselves, counted from 0. */
+export type Subsample = number | Int32Array;
+
 /** Options after checking, in the learner's own terms. */
 export interface Settings {
   /** Given by the user, else undefined: then the learner decides by the size of the table. */
@@ -10,8 +13,8 @@ export interface Settings {
   temperature: number | undefined;
   averageScores: boolean;
   balance: boolean;
-  /** Rows (≥ 1) or part of them (< 1) per estimator. */
-  subsample: number | undefined;
+  /** What each estimator in turn learns from, over and over; empty: all rows. */
+  subsample: Subsample[];
   thinking:
     { effort: 'medium' | 'high'; timeoutSecs: number | undefined; metric: string | undefined } | undefined;
   workBudget: number | undefined;
@@ -36,7 +39,7 @@ export function readOptions(
     temperature: undefined,
     averageScores: false,
     balance: false,
-    subsample: undefined,
+    subsample: [],
     thinking: undefined,
     workBudget: options.workBudget,
     used: {},
@@ -122,15 +125,29 @@ function readInferenceConfig(settings: Settings, value: unknown): boolean {
     if (key.toUpperCase() !== 'SUBSAMPLE_SAMPLES') {
       if (entry !== null && entry !== undefined) settings.ignored.push(`inference_config.${key}`);
     } else if (entry !== null) {
-      if (typeof entry !== 'number' || !(entry > 0)) {
-        throw new LearnerError('Option inference_config.SUBSAMPLE_SAMPLES must be a number above 0.');
-      }
-      settings.subsample = entry;
-      settings.used.inference_config = { SUBSAMPLE_SAMPLES: entry };
+      settings.subsample = readSubsample(entry);
+      const shown = settings.subsample.map((one) => (typeof one === 'number' ? one : one.length));
+      settings.used.inference_config = { SUBSAMPLE_SAMPLES: Array.isArray(entry) ? shown : entry };
       used = true;
     }
   }
   return used;
+}
+
+function readSubsample(entry: unknown): Subsample[] {
+  const name = 'Option inference_config.SUBSAMPLE_SAMPLES';
+  const list = Array.isArray(entry) ? (entry as unknown[]) : [entry];
+  if (list.length === 0) throw new LearnerError(`${name} is an empty list.`);
+  return list.map((one) => {
+    if (typeof one === 'number' && one > 0) return one;
+    const rows = Array.isArray(one) ? (one as unknown[]) : [];
+    if (rows.length === 0 || !rows.every((row) => Number.isSafeInteger(row) && (row as number) >= 0)) {
+      throw new LearnerError(
+        `${name} must be a number above 0, or a list with a number or a list of row numbers (from 0) per estimator.`,
+      );
+    }
+    return Int32Array.from(rows as number[]);
+  });
 }
 
 function readThinking(value: unknown): Settings['thinking'] {

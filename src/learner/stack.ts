@@ -7,10 +7,14 @@ export interface StackInput {
   width: number;
   target: ArrayLike<number>;
   regression: boolean;
+  /** Candidates that only a longer search adds. They get a weight where the rows speak for it, not by default. */
+  extra?: boolean[];
 }
 
 /** Pull of the weights towards equal shares, in rows. */
 const PULL = 3;
+/** Pull of all weights towards those found without the extra candidates, in rows. */
+const EXTRA_PULL = 30;
 const SWEEPS = 30;
 /** Candidates of less weight are left out. */
 const LEAST = 0.03;
@@ -20,23 +24,34 @@ const LEAST = 0.03;
  * Coordinate-wise Newton steps on the squared error or the log-loss.
  */
 export function stackWeights(input: StackInput): Float64Array {
+  const { extra, scores } = input;
+  const usual = scores.map((_, c) => extra?.[c] !== true);
+  const shares = Float64Array.from(usual, (one) => (one ? 1 / usual.filter(Boolean).length : 0));
+  const weights = moved(input, shares, PULL, usual);
+  if (!usual.includes(false)) return normalised(weights);
+  return normalised(moved(input, normalised(weights), EXTRA_PULL));
+}
+
+/** Weights from `start` on, pulled back there; of the `movable` candidates alone, where given. */
+function moved(input: StackInput, start: Float64Array, pull: number, movable?: boolean[]): Float64Array {
   const count = input.scores.length;
-  const weights = new Float64Array(count).fill(1 / count);
+  const weights = start.slice();
   if (count === 1 || input.target.length === 0) return weights;
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
-    let moved = 0;
+    let furthest = 0;
     for (let c = 0; c < count; c++) {
+      if (movable?.[c] === false) continue;
       const { slope, curvature } = input.regression
         ? squaredSlope(input, weights, c)
         : logSlope(input, weights, c);
-      const pulled = slope + PULL * (weights[c]! - 1 / count);
-      const next = Math.max(0, weights[c]! - pulled / (curvature + PULL));
-      moved = Math.max(moved, Math.abs(next - weights[c]!));
+      const pulled = slope + pull * (weights[c]! - start[c]!);
+      const next = Math.max(0, weights[c]! - pulled / (curvature + pull));
+      furthest = Math.max(furthest, Math.abs(next - weights[c]!));
       weights[c] = next;
     }
-    if (moved < 1e-4) break;
+    if (furthest < 1e-4) break;
   }
-  return normalised(weights);
+  return weights;
 }
 
 function normalised(weights: Float64Array): Float64Array {

@@ -42,7 +42,10 @@ export interface TrainOptions {
   average_before_softmax?: boolean;
   /** Divide probabilities by the frequency of their class in the train set. */
   balance_probabilities?: boolean;
-  /** `SUBSAMPLE_SAMPLES`: rows (≥ 1) or part of the rows (< 1) that each estimator sees. */
+  /**
+   * `SUBSAMPLE_SAMPLES`: rows (≥ 1) or part of the rows (< 1) that each estimator sees; or a list with such a number
+   * or a list of row numbers (from 0) for each estimator in turn.
+   */
   inference_config?: Record<string, unknown> | null;
   thinking?: ThinkingOptions;
   /** Work bound in cell updates (rows × columns). Same bound, same bits. */

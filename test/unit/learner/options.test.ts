@@ -47,6 +47,15 @@ describe('learner options', () => {
     ] as const) {
       assert.equal(fit({ n_estimators: wished }).report.estimators, got);
     }
+    assert.notDeepEqual(probasOf({ n_estimators: 2 }), probasOf({ n_estimators: 3 }));
+  });
+
+  it('random_state changes the prediction a little', () => {
+    const [one, same, other] = [1, 1, 2].map((random_state) => probasOf({ random_state, n_estimators: 2 }));
+    assert.deepEqual(one, same);
+    assert.notDeepEqual(one, other);
+    const apart = one!.reduce((sum, p, i) => sum + Math.abs(p - other![i]!), 0) / one!.length;
+    assert.ok(apart > 1e-6 && apart < 0.15, String(apart));
   });
 
   it('softmax_temperature sharpens below and flattens above', () => {
@@ -78,6 +87,9 @@ describe('learner options', () => {
     assert.equal(asCategory.encoders[0]!.type, 'numberCategory');
     const result = predict(asCategory, [numbers('code', [4, 5, 99])], 3) as ClassificationResult;
     assert.ok(result.probas[1]! < 0.1 && result.probas[3]! > 0.9 && Number.isFinite(result.probas[5]!));
+    const asNumber = train(classify(table, odd, { n_estimators: 2 }));
+    const other = predict(asNumber, [numbers('code', [4, 5, 99])], 3) as ClassificationResult;
+    assert.notDeepEqual(result.probas, other.probas);
   });
 
   it('inference_config.SUBSAMPLE_SAMPLES bounds the rows of each estimator', () => {
@@ -85,6 +97,46 @@ describe('learner options', () => {
     assert.ok(model.report.work.units < fit().report.work.units);
     assert.deepEqual(model.report.options.used, { inference_config: { SUBSAMPLE_SAMPLES: 60 } });
     assert.deepEqual(model.report.options.ignored, ['inference_config.POLYNOMIAL_FEATURES']);
+  });
+
+  it('inference_config.SUBSAMPLE_SAMPLES as a list holds for each estimator in turn', () => {
+    const list = (SUBSAMPLE_SAMPLES: unknown, more: TrainOptions = {}) =>
+      fit({ inference_config: { SUBSAMPLE_SAMPLES }, ...more });
+    assert.equal(list([60, 0.5, 100]).report.estimators, 3);
+    const [short, long] = [list([40, 40], { n_estimators: 2 }), list([40, 150], { n_estimators: 2 })];
+    assert.deepEqual(short.members[0]!.parts.length > 0, true);
+    assert.ok(short.report.work.units < long.report.work.units);
+    assert.notDeepEqual(predict(short, features, rows), predict(long, features, rows));
+    const same = list([40], { n_estimators: 2 });
+    assert.deepEqual(predict(same, features, rows), predict(short, features, rows));
+  });
+
+  it('inference_config.SUBSAMPLE_SAMPLES names the very rows of each estimator', () => {
+    // Each half of the rows shows its class in another column.
+    const sides = Array.from(x, (value) => value > 0);
+    const half = (odd: number) =>
+      numbers(
+        `half ${odd}`,
+        x.map((value, i) => (i % 2 === odd ? value : NaN)),
+      );
+    const every = (odd: number) => Array.from({ length: rows / 2 }, (_, i) => 2 * i + odd);
+    const yes = (lists: number[][]) => {
+      const options = { n_estimators: 2, inference_config: { SUBSAMPLE_SAMPLES: lists } };
+      const model = train(classify([half(0), half(1)], sides, options));
+      const { probas } = predict(
+        model,
+        [numbers('half 0', [2]), numbers('half 1', [NaN])],
+        1,
+      ) as ClassificationResult;
+      return probas[1]!;
+    };
+    const [even, odd, both] = [yes([every(0)]), yes([every(1)]), yes([every(0), every(1)])];
+    assert.ok(even > 0.9 && odd < 0.7 && both > odd && both < even, `${even} ${odd} ${both}`);
+    assert.throws(() => yes([[rows]]), /names row 240 .from 0.; there are 240 rows/);
+    const wrong: unknown[] = [[], [[]], [-1], 'all', [[1.5]], { 0: 1 }];
+    for (const SUBSAMPLE_SAMPLES of wrong) {
+      assert.throws(() => fit({ inference_config: { SUBSAMPLE_SAMPLES } }), LearnerError);
+    }
   });
 
   it('thinking searches longer, within its budget', () => {
