@@ -1,4 +1,4 @@
-import { exp, log, sigmoid, softmax } from './numeric';
+import { exp, log, sigmoid, softmax, square } from './numeric';
 
 /** How the ensemble's scores become probabilities. */
 export interface Calibration {
@@ -52,7 +52,7 @@ export function fitCalibration(
     const probas = probabilities(scores, width, classes, temperature);
     for (let row = 0; row < codes.length; row++) likely[row] = probas[row * classes + codes[row]!]!;
     const { noise, cost } = fitNoise(likely, share);
-    const loss = cost + (PULL / 2) * (logTemperature - USUAL) ** 2;
+    const loss = cost + (PULL / 2) * square(logTemperature - USUAL);
     if (loss < best.loss) best = { loss, temperature, noise };
     return loss;
   };

@@ -3,6 +3,7 @@ import { chooseWeights } from './choose';
 import { foldRows, type FoldResult } from './fold';
 import { ensembleProbabilities, memberScores, partScores, type Member, type Part } from './members';
 import type { Model } from './model';
+import { square } from './numeric';
 import { STREAM, type Prepared } from './prepare';
 import { Random } from './random';
 import { completeRuns, makeReport } from './report';
@@ -205,7 +206,7 @@ function finishRegression(
     let sum = 0;
     for (const member of members) {
       memberScores(member, columns, sample).forEach((score, i) => {
-        sum += (member.weight * (score - values[sample[i]!]!) ** 2) / sample.length;
+        sum += (member.weight * square(score - values[sample[i]!]!)) / sample.length;
       });
     }
     return sum;

@@ -1,6 +1,6 @@
 import type { ColumnSpec } from './encode';
 import { cholesky, gram, solve } from './matrix';
-import { sigmoid, softmax } from './numeric';
+import { sigmoid, softmax, square } from './numeric';
 import type { Objective } from './objective';
 
 /**
@@ -91,7 +91,8 @@ function orderedTerms(column: number, center: Float64Array, counts: Int32Array, 
   let mean = 0;
   let spread = 0;
   for (let bin = 1; bin < counts.length; bin++) mean += (center[bin]! * counts[bin]!) / known;
-  for (let bin = 1; bin < counts.length; bin++) spread += ((center[bin]! - mean) ** 2 * counts[bin]!) / known;
+  for (let bin = 1; bin < counts.length; bin++)
+    spread += (square(center[bin]! - mean) * counts[bin]!) / known;
   if (spread > 0 && Number.isFinite(spread)) {
     const scale = Math.sqrt(spread) / (counts.length <= 3 ? Math.min(1, Math.sqrt(spread) / 0.15) : 1);
     const limit = (z: number) => Math.max(-5, Math.min(5, z));

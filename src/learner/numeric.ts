@@ -69,6 +69,11 @@ export function log(x: number): number {
   return exponent * LN2_HIGH + (2 * s + (2 * s * sum + exponent * LN2_LOW));
 }
 
+/** x². A product is rounded alike everywhere, a power is not. */
+export function square(x: number): number {
+  return x * x;
+}
+
 /** 1 / (1 + e^-x), without overflow. */
 export function sigmoid(x: number): number {
   if (x >= 0) return 1 / (1 + exp(-x));

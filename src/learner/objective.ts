@@ -1,4 +1,4 @@
-import { exp, log, sigmoid, softmax } from './numeric';
+import { exp, log, sigmoid, softmax, square } from './numeric';
 
 /**
  * A loss to be boosted: `width` scores per row (1 for regression and for two classes, else one per class).
@@ -40,7 +40,7 @@ export function squaredError(target: Float64Array): Objective {
     },
     loss(scores, rows) {
       let sum = 0;
-      for (const row of rows) sum += (scores[row]! - target[row]!) ** 2;
+      for (const row of rows) sum += square(scores[row]! - target[row]!);
       return rows.length > 0 ? sum / rows.length : 0;
     },
   };

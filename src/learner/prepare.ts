@@ -6,6 +6,7 @@ import {
   type ColumnSpec,
   type Encoder,
 } from './encode';
+import { square } from './numeric';
 import { binsFor, makePlan, type Plan } from './plan';
 import { Random } from './random';
 import { readOptions, type Settings } from './settings';
@@ -131,7 +132,7 @@ function centerAndScale(values: Float64Array): { center: number; scale: number }
   for (const value of values) largest = Math.max(largest, Math.abs(value - center));
   if (!(largest > 0) || largest === Infinity) return { center, scale: largest > 0 ? 1e300 : 1 };
   let squares = 0;
-  for (const value of values) squares += ((value - center) / largest) ** 2;
+  for (const value of values) squares += square((value - center) / largest);
   return { center, scale: largest * Math.sqrt(squares / values.length) };
 }
 

@@ -1,4 +1,5 @@
 import { logLoss } from './calibrate';
+import { square } from './numeric';
 import type { Scores } from './types';
 
 /** Accuracy, log-loss and, where both classes occur, ROC AUC (mean of one class against the rest). */
@@ -76,7 +77,7 @@ export function regressionScores(predicted: Float64Array, actual: Float64Array):
     const error = predicted[row]! - actual[row]!;
     squares += error * error;
     absolute += Math.abs(error);
-    spread += (actual[row]! - mean) ** 2;
+    spread += square(actual[row]! - mean);
   }
   const scores: Scores = { rows, rmse: Math.sqrt(squares / rows), mae: absolute / rows };
   if (spread > 0) scores.r2 = 1 - squares / spread;

@@ -10,6 +10,7 @@ import {
   type RegressionResult,
   type TrainInput,
 } from '../../../dist/src/learner';
+import { Random } from '../../../dist/src/learner/random';
 import { classify, dates, normals, numbers, regress, text } from './tables';
 
 function probas(input: TrainInput, features: FeatureColumn[], rows: number): ClassificationResult {
@@ -192,6 +193,28 @@ describe('learner', () => {
       });
     }
 
+    it('works with 100,000 distinct categories, seen and unseen', () => {
+      const count = 100_000;
+      const random = new Random(4);
+      const values = Float64Array.from({ length: count }, () => random.uniform());
+      const ids = (from: number) => Array.from({ length: count }, (_, i) => `id-${(i + from).toString(36)}`);
+      const dictionary = ids(0);
+      const codes = Int32Array.from({ length: count }, (_, i) => i);
+      const labels = Array.from(values, (value) => value > 0.5);
+      const options = { n_estimators: 1, workBudget: 3e8 };
+      const model = train(
+        classify([numbers('x', values), { name: 'id', kind: 'text', codes, dictionary }], labels, options),
+      );
+      assert.ok(saveModel(model).length < 1e6, 'the model does not grow with the categories');
+      const test: FeatureColumn[] = [
+        numbers('x', [0.1, 0.9, 0.1, 0.9]),
+        text('id', [dictionary[7], dictionary[8], 'never seen', undefined]),
+      ];
+      const result = predict(model, test, 4) as ClassificationResult;
+      checkProbas(result);
+      [0, 1, 0, 1].forEach((label, row) => assert.ok(result.probas[row * 2 + label]! > 0.9));
+    });
+
     it('works with one class and with a constant target', () => {
       const result = probas(
         classify([numbers('x', x)], Array<string>(300).fill('only')),
@@ -203,6 +226,19 @@ describe('learner', () => {
       const fixed = predict(constant, [numbers('x', [0])], 1) as RegressionResult;
       checkRegression(fixed);
       assert.deepEqual([fixed.mean()[0], fixed.median()[0], fixed.mode()[0]], [-2.5, -2.5, -2.5]);
+    });
+
+    it('gives duplicated rows the frequencies of their classes', () => {
+      // Five rows, sixty times each; of row i, i in five say yes.
+      const which = Array.from({ length: 300 }, (_, i) => i % 5);
+      const labels = which.map((row, i) => (Math.floor(i / 5) % 5 < row ? 'yes' : 'no'));
+      const features = [numbers('x', which), text('t', which.map(String))];
+      const asked = [0, 1, 2, 3, 4];
+      const test = [numbers('x', asked), text('t', asked.map(String))];
+      const { probas: p } = probas(classify(features, labels), test, 5);
+      for (const row of asked) {
+        assert.ok(Math.abs(p[row * 2 + 1]! - row / 5) < 0.1, `row ${row}: ${p[row * 2 + 1]}`);
+      }
     });
 
     it('says which row of the target has no value', () => {

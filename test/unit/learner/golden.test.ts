@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import {
+  predict,
+  train,
+  type ClassificationResult,
+  type FeatureColumn,
+  type Label,
+  type RegressionResult,
+  type TrainOptions,
+} from '../../../dist/src/learner';
+import { exp, log } from '../../../dist/src/learner/numeric';
+import { Random } from '../../../dist/src/learner/random';
+import { classify, dates, numbers, regress, text } from './tables';
+
+const rows = 240;
+
+/** About normal, from sums alone: the engine's logarithm and cosine would make other tables. */
+function bell(seed: number): Float64Array {
+  const random = new Random(seed);
+  return Float64Array.from({ length: rows }, () => {
+    let sum = -6;
+    for (let i = 0; i < 12; i++) sum += random.uniform();
+    return sum;
+  });
+}
+
+const x = bell(11);
+const z = bell(12);
+const noise = bell(13);
+const group = Array.from(z, (value) => (value > 0.5 ? 'red' : value < -0.5 ? 'blue' : 'green'));
+const features: FeatureColumn[] = [
+  numbers(
+    'x',
+    x.map((value, i) => (i % 11 === 0 ? NaN : value)),
+  ),
+  text('group', group),
+  text(
+    'note',
+    Array.from(x, (_, i) => `no ${i % 9} part ${i % 4}`),
+  ),
+  dates(
+    'at',
+    Array.from(z, (value) => Date.UTC(2024, 0, 1) + Math.round(value * 1e9)),
+  ),
+];
+
+const hash = (...lists: Float64Array[]) => {
+  const sum = createHash('sha256');
+  for (const values of lists) sum.update(new Uint8Array(values.buffer));
+  return sum.digest('hex').slice(0, 32);
+};
+
+function classes(labels: Label[], options: TrainOptions = {}): string {
+  const model = train(classify(features, labels, { random_state: 5, n_estimators: 3, ...options }));
+  return hash((predict(model, features, rows) as ClassificationResult).probas);
+}
+
+function target(options: TrainOptions = {}): string {
+  const y = x.map((value, i) => value * 3 + noise[i]!);
+  const model = train(regress(features, y, { random_state: 5, n_estimators: 3, ...options }));
+  const result = predict(model, features, rows) as RegressionResult;
+  return hash(result.mean(), ...result.quantiles([0.2, 0.8]), result.mode(), result.full().logits);
+}
+
+const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
+
+/**
+ * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
+ * fixes; e^x and logarithms are the learner's own, sorts are stable. One list for all of them.
+ */
+const cases: Record<string, [() => string, string]> = {
+  'two classes': [() => classes(Array.from(score, (value) => value > 1)), '63c2e097ef965b51042e0b093c594ecc'],
+  'four classes': [
+    () => classes(Array.from(score, (value) => Math.min(3, Math.max(0, Math.floor(value + 1))))),
+    '82d7c727f5c795204861f904295ec76d',
+  ],
+  'thirty classes, a tree for all': [
+    () => classes(Array.from(x, (_, i) => (i * 7) % 30)),
+    '6e1186307d48839186b0be26de3ddd66',
+  ],
+  'a number': [() => target(), '241829d2262468cb7c5bc9e072f937be'],
+  'a longer search': [
+    () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
+    'cb511d0b166b2665d97d92bcf15fa948',
+  ],
+  'e^x and logarithms': [
+    () =>
+      hash(
+        Float64Array.from(x, (value) => exp(20 * value)),
+        x.map((value) => log(Math.abs(value))),
+      ),
+    'c1fab235530a98e29c7307dbde73bcd7',
+  ],
+};
+
+describe('learner: the very bits of when this was written', () => {
+  for (const [name, [run, expected]] of Object.entries(cases)) {
+    it(name, () => {
+      assert.equal(run(), expected);
+    });
+  }
+});
