@@ -121,7 +121,7 @@ function readInferenceConfig(settings: Settings, value: unknown): boolean {
     throw new LearnerError('Option inference_config must be an object.');
   }
   let used = false;
-  for (const [key, entry] of Object.entries(value)) {
+  for (const [key, entry] of Object.entries(value as Record<string, unknown>)) {
     if (key.toUpperCase() !== 'SUBSAMPLE_SAMPLES') {
       if (entry !== null && entry !== undefined) settings.ignored.push(`inference_config.${key}`);
     } else if (entry !== null) {
