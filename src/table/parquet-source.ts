@@ -1,13 +1,17 @@
 import { batchSlices } from './arrow-source';
 import type { BlobLike } from './blob';
-import { openParquet, type ParquetField, type ParquetReader } from './parquet-reader';
+import { type NamedBatch, openParquet, type ParquetField, type ParquetReader } from './parquet-reader';
 import type { LocalSource, Slice, SliceOptions, TableForm } from './source';
 import { checkNames } from './value-sources';
+
+/** A file of so many bytes is decoded once, however often its rows are gone over. */
+const KEPT_BYTES = 64 * 1024;
 
 /** A Parquet file of any writer, decoded some rows at a time. Must run in a worker thread. */
 export class ParquetSource implements LocalSource {
   readonly names: readonly string[];
   readonly rowCount: number;
+  private kept: NamedBatch[] | undefined;
 
   private constructor(
     readonly form: TableForm,
@@ -34,7 +38,7 @@ export class ParquetSource implements LocalSource {
     const some = wanted.length < this.names.length;
     const columns = some ? wanted.map((index) => this.names[index]!) : undefined;
     let first = 0;
-    for await (const { names, batch } of this.reader.batches(columns)) {
+    for await (const { names, batch } of this.batches(columns)) {
       options.signal?.throwIfAborted();
       const places = new Map(names.map((name, index) => [name, index]));
       for (const slice of batchSlices(names, batch, first, options)) {
@@ -46,6 +50,19 @@ export class ParquetSource implements LocalSource {
       }
       first += batch.numRows;
     }
+  }
+
+  private async *batches(columns: string[] | undefined): AsyncIterable<NamedBatch> {
+    if (columns !== undefined || this.bytes > KEPT_BYTES) {
+      yield* this.reader.batches(columns);
+      return;
+    }
+    if (this.kept === undefined) {
+      const kept: NamedBatch[] = [];
+      for await (const batch of this.reader.batches()) kept.push(batch);
+      this.kept = kept;
+    }
+    yield* this.kept;
   }
 
   close(): void {

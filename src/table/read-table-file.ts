@@ -2,7 +2,7 @@ import { ServiceError } from '../wire/service-error';
 import type { ColumnBatch } from './batch';
 import { batchesOf } from './batches';
 import { CsvSource } from './csv-source';
-import { openFile } from './local-file';
+import { type Opened, openFile } from './local-file';
 import { ParquetSource } from './parquet-source';
 import { profileSource } from './profile';
 import type { LocalSource } from './source';
@@ -35,15 +35,25 @@ export async function readTableFile(
   options: ReadFileOptions = {},
 ): Promise<TableContent> {
   const { signal } = options;
-  const { columns, rows } = await reading(file, format, (source) => {
-    options.onOpen?.(source.names, source.rowCount);
-    return describe(source, options);
-  });
+  let spare: Opened | undefined = await openAs(file, format);
+  let described: { columns: Column[]; rows: number } | undefined;
+  try {
+    options.onOpen?.(spare.source.names, spare.source.rowCount);
+    described = await describe(spare.source, options);
+  } finally {
+    // Bytes in memory stay open for the rows: no file is held by them.
+    if (described === undefined || typeof file === 'string') {
+      await spare.close();
+      spare = undefined;
+    }
+  }
+  const { columns, rows } = described;
   return {
     columns,
     rows,
     async *batches(names) {
-      const { source, close } = await openFile(file);
+      const { source, close } = spare ?? (await openFile(file));
+      spare = undefined;
       try {
         yield* batchesOf(source, named(columns, names), { signal });
       } finally {
@@ -53,20 +63,12 @@ export async function readTableFile(
   };
 }
 
-async function reading<T>(
-  file: string | Uint8Array,
-  format: FileFormat,
-  work: (source: LocalSource) => Promise<T>,
-): Promise<T> {
-  const { source, close } = await openFile(file);
-  try {
-    if (!(format === 'csv' ? source instanceof CsvSource : source instanceof ParquetSource)) {
-      throw new ServiceError('table.invalid', `The file is not ${format === 'csv' ? 'CSV' : 'Parquet'}.`);
-    }
-    return await work(source);
-  } finally {
-    await close();
-  }
+async function openAs(file: string | Uint8Array, format: FileFormat): Promise<Opened> {
+  const opened = await openFile(file);
+  const { source } = opened;
+  if (format === 'csv' ? source instanceof CsvSource : source instanceof ParquetSource) return opened;
+  await opened.close();
+  throw new ServiceError('table.invalid', `The file is not ${format === 'csv' ? 'CSV' : 'Parquet'}.`);
 }
 
 function named(columns: readonly Column[], names: readonly string[] | undefined): readonly Column[] {

@@ -8,6 +8,8 @@ const MAX_TEST_UPLOADS = 2_000;
 /** A test set is wanted for the predict that follows its upload, and for the same rows soon again. */
 const TEST_IDLE_MS = 3_600_000;
 const DEFAULT_MAX_BYTES = 20e9;
+/** How often the age of each test set is looked at. */
+const LOOK_MS = 30_000;
 
 export interface Bounds {
   maxBytes: number;
@@ -25,6 +27,7 @@ export interface Bounds {
 export class Retention {
   private running: Promise<void> | undefined;
   private again = false;
+  private lookedAt = 0;
 
   constructor(
     private readonly bounds: Bounds,
@@ -52,12 +55,13 @@ export class Retention {
 
   private async pass(now: number): Promise<void> {
     const { maxBytes, maxTests = MAX_TEST_UPLOADS, testIdleMs = TEST_IDLE_MS } = this.bounds;
+    let total = this.uploads.bytes + this.models.bytes;
+    // Nearly always so: it is asked after each upload.
+    const looked = now - this.lookedAt < LOOK_MS;
+    if (looked && this.uploads.items.size <= maxTests && total <= maxBytes) return;
+    this.lookedAt = now;
     const all = [...this.uploads.items.values()];
     const tests = all.filter((item) => item.entry.set === 'test');
-    let total = bytesOf(this.uploads) + bytesOf(this.models);
-    // Nearly always so: it is asked after each upload.
-    const young = tests.every((item) => now - item.lastUsedAt <= testIdleMs);
-    if (young && tests.length <= maxTests && total <= maxBytes) return;
     // Some more at once, so that a stream of small test sets doesn't come here with each of them.
     let surplus = tests.length > maxTests ? tests.length - Math.floor(maxTests * 0.9) : 0;
     for (const item of oldestFirst(tests)) {
@@ -84,13 +88,6 @@ export class Retention {
       await this.models.drop(item.entry.id);
     }
   }
-}
-
-/** Bytes on disk of all items of a shelf. */
-export function bytesOf(shelf: Shelf<UploadEntry> | Shelf<ModelEntry>): number {
-  let total = 0;
-  for (const item of shelf.items.values()) total += item.bytes;
-  return total;
 }
 
 /**

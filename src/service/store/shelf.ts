@@ -42,6 +42,10 @@ interface ShelfOptions<E> {
  */
 export class Shelf<E extends { id: string; createdAt: number }> {
   readonly items = new Map<string, Shelved<E>>();
+  /** Bytes on disk of all items. */
+  bytes = 0;
+  /** Bytes of those that are kept in memory. */
+  heldBytes = 0;
   private readonly touched = new Map<string, number>();
 
   constructor(private readonly options: ShelfOptions<E>) {}
@@ -83,7 +87,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
       }
     }
     const used = (await stat(path.join(folder, index))).mtimeMs;
-    this.items.set(id, {
+    this.add({
       entry: value,
       folder,
       bytes: sum(files),
@@ -106,15 +110,29 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     const text = JSON.stringify(entry);
     await writeFileAtomic(path.join(folder, this.options.index), text, durable);
     const bytes = sum(this.options.filesOf(entry));
-    const item = { ...newItem(entry), folder, bytes };
-    this.items.set(entry.id, item);
-    return item;
+    return this.add({ ...newItem(entry), folder, bytes });
   }
 
   /** Keeps an entry and its one file in memory: it is gone after a restart. */
   hold(entry: E, data: Uint8Array): Shelved<E> {
-    const item = { ...newItem(entry), data };
-    this.items.set(entry.id, item);
+    return this.add({ ...newItem(entry), data });
+  }
+
+  private add(item: Shelved<E>): Shelved<E> {
+    this.remove(item.entry.id);
+    this.items.set(item.entry.id, item);
+    this.bytes += item.bytes;
+    this.heldBytes += item.data?.length ?? 0;
+    return item;
+  }
+
+  private remove(id: string): Shelved<E> | undefined {
+    const item = this.items.get(id);
+    if (item === undefined) return undefined;
+    this.items.delete(id);
+    this.touched.delete(id);
+    this.bytes -= item.bytes;
+    this.heldBytes -= item.data?.length ?? 0;
     return item;
   }
 
@@ -134,16 +152,17 @@ export class Shelf<E extends { id: string; createdAt: number }> {
 
   /** Forgets an item and removes its files. */
   async drop(id: string): Promise<void> {
-    const item = this.items.get(id);
-    if (item === undefined) return;
-    this.items.delete(id);
-    this.touched.delete(id);
-    if (item.data === undefined) await rm(item.folder, { recursive: true, force: true });
+    const item = this.remove(id);
+    if (item !== undefined && item.data === undefined)
+      await rm(item.folder, { recursive: true, force: true });
   }
 
   /** Moves a damaged folder out of the way, to `<name>.corrupt`, and says so. */
   async setAside(id: string, folder: string, reason: string): Promise<void> {
-    this.items.delete(id);
+    if (this.remove(id)?.data !== undefined) {
+      this.options.log('warn', `Dropped as damaged: ${id}: ${reason}.`);
+      return;
+    }
     const target = `${path.join(path.dirname(folder), id)}.${randomUUID().slice(0, 8)}.corrupt`;
     await rename(folder, target).catch(() => rm(folder, { recursive: true, force: true }));
     this.options.log('warn', `Set aside as damaged: ${target}: ${reason}.`);

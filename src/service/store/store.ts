@@ -6,7 +6,7 @@ import type { ResolvedOptions, Log } from '../options';
 import { readJsonFile, writeFileAtomic } from './atomic-file';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
 import { type FolderLock, lockFolder } from './folder-lock';
-import { bytesOf, defaultMaxBytes, Retention } from './retention';
+import { defaultMaxBytes, Retention } from './retention';
 import { Shelf } from './shelf';
 import { fileName, Uploads } from './uploads';
 
@@ -62,7 +62,7 @@ export async function openStore(
     await uploadShelf.load();
     await models.load();
     const secret = await readSecret(path.join(dataDir, 'secret.json'), log);
-    const bytes = (): number => bytesOf(uploadShelf) + bytesOf(models);
+    const bytes = (): number => uploadShelf.bytes + models.bytes;
     const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, bytes()));
     const retention = new Retention({ maxBytes }, uploadShelf, models, log);
     await retention.trim();

@@ -160,8 +160,7 @@ export class Uploads {
 
   /** Bytes of test sets that are kept in memory or on their way there. */
   memoryBytes(): number {
-    let total = 0;
-    for (const item of this.shelf.items.values()) total += item.data?.length ?? 0;
+    let total = this.shelf.heldBytes;
     for (const { memory } of this.pending.values()) total += memory?.size ?? 0;
     return total;
   }
