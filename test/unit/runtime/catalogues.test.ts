@@ -78,13 +78,20 @@ describe('catalogues', () => {
     );
     const keys = sources.flatMap((source) => [
       ...[...source.matchAll(/\.show\('\w+', '([\w.]+)'/g)].map((match) => `status.${match[1]!}`),
+      ...[...source.matchAll(/\bkey: '([\w.]+)', (?:values|progress)|\bkey: '([\w.]+)',\n/g)].map(
+        (match) => `status.${match[1] ?? match[2]!}`,
+      ),
       ...[...source.matchAll(/'(warning\.\w+)'/g)].map((match) => match[1]!),
     ]);
     assert.ok(keys.length > 8);
+    assert.ok(keys.includes('status.uploadingAt') && keys.includes('status.predictingOf'));
     for (const key of keys) assert.ok(shared.has(key), key);
     for (const key of [
       'reading',
       'predicting',
+      'time.s',
+      'time.min',
+      'time.h',
       'fitted.classification',
       'fitted.regression',
       'uploaded.sent',

@@ -8,6 +8,7 @@ import {
   type PredictOutcome,
   type PredictRequest,
   type Predictor,
+  type StatusEvent,
 } from '../../../dist/src/scoring';
 import type { ServiceError } from '../../../dist/src/wire/service-error';
 import { inTurn, type StrictOptions } from '../../helpers/strict-service';
@@ -474,6 +475,25 @@ describe('Predictor', () => {
       assert.deepEqual(at.service.breaches, []);
       await at.close();
     }
+  });
+
+  it('a large table tells how far it is: the bytes of the first part, then the rows scored', async () => {
+    await start({ limits: { max_model_limit: { test_set_max_rows: 10_000 } } });
+    const values = Array.from({ length: 25_000 }, (_, id) => row(id));
+    const seen: StatusEvent[] = [];
+    await at.connection.predict(ask(values), { onStatus: (event) => seen.push(event) });
+    const done = seen.flatMap((event) => (event.key === 'predicting' ? [event.done!] : []));
+    assert.deepEqual(
+      done,
+      [...done].sort((a, b) => a - b),
+    );
+    assert.equal(done.at(-1), 25_000);
+    assert.ok(done.includes(10_000) || done.includes(5_000), 'told after a part');
+    assert.ok(
+      seen.every(
+        (event) => event.key !== 'predicting' || event.total === undefined || event.total === 25_000,
+      ),
+    );
   });
 
   it('messages that gather stay within the limits of one test set', async () => {
