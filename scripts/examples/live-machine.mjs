@@ -102,17 +102,10 @@ export function liveMachine(withPlots) {
   return flow;
 }
 
-const COLOURS = [
-  '#e4572e',
-  '#9ecae1',
-  '#1f77b4',
-  '#9ecae1',
-  '#A347E1',
-  '#D62728',
-  '#FF9896',
-  '#9467BD',
-  '#C5B0D5',
-];
+/** Those of the lines in the order in which they first come; the rest only fills the dashboard's list. */
+const REST = ['#A347E1', '#D62728', '#FF9896', '#9467BD', '#C5B0D5'];
+const TEMPERATURES = ['#4c9be8', '#4c9be8', '#2f7fd1', '#e4572e', ...REST];
+const RISKS = ['#4caf6e', '#d9534f', '#9ecae1', '#1f77b4', ...REST];
 
 function addPlots(flow, show, fits) {
   const ui = flow.config('ui-base', 'Tabular prediction', {
@@ -197,11 +190,12 @@ function addPlots(flow, show, fits) {
     removeOlder: '3',
     removeOlderUnit: '60',
     removeOlderPoints: '',
-    colors: COLOURS,
-    textColor: ['#666666'],
-    textColorDefault: true,
-    gridColor: ['#e5e5e5'],
-    gridColorDefault: true,
+    colors: TEMPERATURES,
+    // Legible on a light and on a dark theme.
+    textColor: ['#70767f'],
+    textColorDefault: false,
+    gridColor: ['#80808040'],
+    gridColorDefault: false,
     className: '',
     interpolation: 'linear',
   };
@@ -210,6 +204,7 @@ function addPlots(flow, show, fits) {
   const points = flow.node('function', 'to plots', [2.2, 8.5], {
     ...NODE_DEFAULTS.function,
     func: source('plot-reading.js'),
+    initialize: "context.set('drawn', false);",
     outputs: 3,
   });
   const temperature = flow.node('ui-chart', 'bearing temperature', [3.7, 7], {
@@ -262,7 +257,7 @@ function addPlots(flow, show, fits) {
     yAxisLabel: '%',
     ymin: '0',
     ymax: '100',
-    colors: ['#5cb85c', '#d9534f', ...COLOURS.slice(2)],
+    colors: RISKS,
     width: 4,
     height: 4,
   });

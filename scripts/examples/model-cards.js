@@ -1,7 +1,17 @@
 // Both fits end here: the dashboard is given the cards of all models at each.
 const cards = context.get('cards') || {};
 const { name, task, target, rows, columns, fitted_at, scores, importance } = msg.model;
-const shown = ['accuracy', 'log_loss', 'roc_auc', 'rmse', 'mae', 'r2', 'coverage_80'];
+const number = (value) => value.toFixed(3);
+const percent = (value) => `${Math.round(100 * value)} %`;
+const shown = [
+  ['accuracy', 'accuracy', number],
+  ['log_loss', 'log loss', number],
+  ['roc_auc', 'ROC AUC', number],
+  ['rmse', 'RMSE', number],
+  ['mae', 'MAE', number],
+  ['r2', 'R²', number],
+  ['coverage_80', '80 % band', (share) => `holds ${percent(share)}`],
+];
 cards[name] = {
   name,
   facts: [
@@ -12,8 +22,8 @@ cards[name] = {
     ['fitted', fitted_at.slice(0, 19).replace('T', ' ') + ' UTC'],
   ],
   scores: shown
-    .filter((score) => scores && Number.isFinite(scores[score]))
-    .map((score) => [score.replace('_', ' '), scores[score].toFixed(3)]),
+    .filter(([score]) => scores && Number.isFinite(scores[score]))
+    .map(([score, label, text]) => [label, text(scores[score])]),
   importance: (importance || []).slice(0, 5).map(({ column, gain }) => ({
     column,
     percent: Math.round(100 * gain),

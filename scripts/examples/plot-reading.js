@@ -4,12 +4,37 @@ const forecast = reading.bearing_in_10min_c;
 const now = msg.at;
 const later = now + 10 * 1000;
 const risk = 100 * reading.failure_ahead_probabilities.yes;
+// The band is drawn as two lines on top of each other, the lower one invisible, the space between filled.
 const temperature = [
+  { topic: 'band from', payload: forecast['0.1'], x: later },
+  { topic: '80 % band', payload: forecast['0.9'] - forecast['0.1'], x: later },
+  { topic: 'forecast', payload: forecast['0.5'], x: later },
   { topic: 'measured', payload: reading.bearing_c, x: now },
-  { topic: 'forecast, 10 %', payload: forecast['0.1'], x: later },
-  { topic: 'forecast, median', payload: forecast['0.5'], x: later },
-  { topic: 'forecast, 90 %', payload: forecast['0.9'], x: later },
 ];
+const risks = [
+  { topic: 'no failure', payload: Number((100 - risk).toFixed(1)), x: now },
+  { topic: 'failure', payload: Number(risk.toFixed(1)), x: now },
+];
+if (!context.get('drawn')) {
+  // Once after each deploy, how the lines are drawn: the options are those of Apache ECharts.
+  context.set('drawn', true);
+  const line = (name, more) => ({ name, type: 'line', symbol: 'none', ...more });
+  const hidden = { lineStyle: { opacity: 0 }, stack: 'band' };
+  temperature[0].ui_update = {
+    chartOptions: {
+      legend: { data: ['measured', 'forecast', '80 % band'] },
+      series: [
+        line('band from', hidden),
+        line('80 % band', { ...hidden, areaStyle: { opacity: 0.35 } }),
+        line('forecast', { lineStyle: { width: 2, type: 'dashed' } }),
+        line('measured', { lineStyle: { width: 2.5 } }),
+      ],
+    },
+  };
+  risks[0].ui_update = {
+    chartOptions: { series: [line('no failure'), line('failure', { areaStyle: { opacity: 0.3 } })] },
+  };
+}
 const alarms = context.get('alarms') || [];
 const last = alarms[0];
 if (msg.failed) {
@@ -23,11 +48,4 @@ if (msg.failed) {
 }
 alarms.length = Math.min(alarms.length, 8);
 context.set('alarms', alarms);
-return [
-  temperature,
-  [
-    { topic: 'no failure', payload: Number((100 - risk).toFixed(1)), x: now },
-    { topic: 'failure', payload: Number(risk.toFixed(1)), x: now },
-  ],
-  { payload: alarms },
-];
+return [temperature, risks, { payload: alarms }];

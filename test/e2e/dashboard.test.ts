@@ -95,10 +95,28 @@ describe('the dashboard of the live machine, in Chromium', function () {
     });
   });
 
+  it('fills the band between the outer quantiles, and draws it again for who comes later', async () => {
+    const filled = () =>
+      page.evaluate(() => {
+        const canvas = document.querySelector('canvas')!;
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+        let pixels = 0;
+        // Blue, and as translucent as the band: 0.35 of 255.
+        for (let i = 0; i < data.length; i += 4) {
+          if (data[i + 2]! > 200 && data[i]! < 120 && Math.abs(data[i + 3]! - 89) < 12) pixels += 1;
+        }
+        return pixels;
+      });
+    await until('a filled band', async () => (await filled()) > 500 || undefined);
+    await page.reload();
+    await page.locator('canvas').first().waitFor();
+    await until('a filled band after a reload', async () => (await filled()) > 500 || undefined);
+  });
+
   it('shows the cards of both models with their scores and the columns that matter', async () => {
     for (const [model, score] of [
       ['pump failure', 'accuracy'],
-      ['pump bearing', 'r2'],
+      ['pump bearing', 'R²'],
     ] as const) {
       const card = page.getByRole('region', { name: model });
       await card.getByText(score, { exact: true }).waitFor({ timeout: 30_000 });

@@ -315,7 +315,7 @@ describe('every example, imported and deployed', function () {
       payload.map(({ name, scores, importance }) => ({ name, scores, importance })),
       [
         { name: 'a', scores: [], importance: [] },
-        { name: 'b', scores: [['rmse', '1.235']], importance: [{ column: 'x', percent: 75 }] },
+        { name: 'b', scores: [['RMSE', '1.235']], importance: [{ column: 'x', percent: 75 }] },
       ],
     );
     assert.deepEqual(payload[0]!.facts.at(2), ['rows', '1,200']);
