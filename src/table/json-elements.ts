@@ -1,5 +1,8 @@
 import { invalidTable } from './invalid';
 import { parseJson } from './json-parse';
+import type { LongText } from './utf8-text';
+
+const BRACKET = 93;
 
 /** Characters of text that are parsed at a time. */
 const PART = 128 * 1024;
@@ -15,7 +18,7 @@ export class JsonElements implements Iterable<unknown[]> {
 
   /** @param start the position after the opening bracket */
   constructor(
-    private readonly text: string,
+    private readonly text: LongText,
     private readonly start: number,
   ) {}
 
@@ -26,7 +29,7 @@ export class JsonElements implements Iterable<unknown[]> {
       const part = this.parse(from, cut);
       this.rows += part.length;
       yield part;
-      if (this.text[cut] === ']') {
+      if (this.text.charCodeAt(cut) === BRACKET) {
         this.end = cut + 1;
         return;
       }
@@ -71,8 +74,9 @@ export class JsonElements implements Iterable<unknown[]> {
   }
 
   private parse(from: number, to: number): unknown[] {
+    const part = this.text.slice(from, to);
     try {
-      return parseJson(`[${this.text.slice(from, to)}]`) as unknown[];
+      return parseJson(`[${part}]`) as unknown[];
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw invalidTable(`The JSON text is not valid after row ${this.rows}: ${reason}.`);

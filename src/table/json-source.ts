@@ -4,27 +4,46 @@ import { parseJson } from './json-parse';
 import { turn } from './pace';
 import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from './source';
 import { openValue } from './open-value';
+import { type LongText, Utf8Text } from './utf8-text';
 import { KeyUnion, type Row, RowsSource } from './value-sources';
 
 /** JSON text up to this many characters is parsed in one go: a few milliseconds. */
 const WHOLE = 512 * 1024;
+const BRACKET = 91;
+const BRACE_END = 125;
 
 /**
  * A table in JSON text: an array of objects or of arrays, one object, an object of arrays, or objects line
  * by line. Long text is parsed in slices, so the event loop stays free.
  */
-export async function openJsonText(text: string, signal?: AbortSignal): Promise<LocalSource> {
+export async function openJsonText(text: LongText, signal?: AbortSignal): Promise<LocalSource> {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   if (text.length <= WHOLE) {
-    return openValue(parseWhole(start === 0 ? text : text.slice(start)), 'parsed', signal);
+    return openValue(parseWhole(text.slice(start)), 'parsed', signal);
   }
-  const first = /\S/.exec(text.slice(start, start + WHOLE));
-  const at = start + (first?.index ?? 0);
-  if (text[at] === '[' && /^\[\s*\{/.test(text.slice(at, at + 200))) {
+  const head = headOf(text, start);
+  const at = start + Math.max(0, head.search(/\S/));
+  if (text.charCodeAt(at) === BRACKET && /^\[\s*\{/.test(head.slice(at - start))) {
     return JsonRowsSource.open(text, at + 1, signal);
   }
   const value = await parseLong(text, at, signal);
   return openValue(value, 'parsed', signal);
+}
+
+const HEAD = 64 * 1024;
+
+/** Some text from a position on, not cut inside a character. */
+function headOf(text: LongText, at: number): string {
+  let end = Math.min(text.length, at + HEAD);
+  while (text instanceof Utf8Text && end < text.length && (text.charCodeAt(end) & 0xc0) === 0x80) {
+    end--;
+  }
+  return text.slice(at, end);
+}
+
+/** How many units of the text a piece of it takes. */
+function unitsOf(text: LongText, piece: string): number {
+  return text instanceof Utf8Text ? Buffer.byteLength(piece) : piece.length;
 }
 
 function parseWhole(text: string): unknown {
@@ -64,11 +83,13 @@ function parseLines(text: string): unknown[] | undefined {
 }
 
 /** Long text that is no array of objects: its top-level parts are parsed one after the other. */
-async function parseLong(text: string, at: number, signal?: AbortSignal): Promise<unknown> {
-  if (text[at] === '[') {
+async function parseLong(text: LongText, at: number, signal?: AbortSignal): Promise<unknown> {
+  if (text.charCodeAt(at) === BRACKET) {
     const list: unknown[] = [];
     for (const part of new JsonElements(text, at + 1)) {
-      list.push(...part);
+      for (const value of part) {
+        list.push(value);
+      }
       await turn();
       signal?.throwIfAborted();
     }
@@ -90,7 +111,7 @@ function isWhole(line: string): boolean {
   }
 }
 
-async function parseLongLines(text: string, at: number, signal?: AbortSignal): Promise<unknown[]> {
+async function parseLongLines(text: LongText, at: number, signal?: AbortSignal): Promise<unknown[]> {
   const list: unknown[] = [];
   while (at < text.length) {
     let end = text.indexOf('\n', Math.min(text.length, at + WHOLE / 4));
@@ -110,21 +131,19 @@ async function parseLongLines(text: string, at: number, signal?: AbortSignal): P
 }
 
 /** An object with long arrays: each array is parsed in parts. */
-async function parseMembers(text: string, at: number, signal?: AbortSignal): Promise<unknown> {
+async function parseMembers(text: LongText, at: number, signal?: AbortSignal): Promise<unknown> {
   const table: Record<string, unknown> = {};
   at = skipSpace(text, at + 1);
   for (;;) {
-    const name = /"(?:[^"\\]|\\.)*"\s*:\s*/y;
-    name.lastIndex = at;
-    const match = name.exec(text);
+    const match = /^"(?:[^"\\]|\\.)*"\s*:\s*/.exec(headOf(text, at));
     if (match === null) {
       // One go tells what is wrong, and where.
-      return parseWhole(text);
+      return parseWhole(text.slice(0));
     }
     const key = JSON.parse(match[0].slice(0, match[0].lastIndexOf('"') + 1)) as string;
-    at = name.lastIndex;
-    if (text[at] !== '[') {
-      return parseWhole(text);
+    at += unitsOf(text, match[0]);
+    if (text.charCodeAt(at) !== BRACKET) {
+      return parseWhole(text.slice(0));
     }
     const elements = new JsonElements(text, at + 1);
     const list: unknown[] = [];
@@ -137,14 +156,14 @@ async function parseMembers(text: string, at: number, signal?: AbortSignal): Pro
     }
     Object.defineProperty(table, key, { value: list, enumerable: true, configurable: true, writable: true });
     at = skipSpace(text, elements.end);
-    if (text[at] === '}') {
+    if (text.charCodeAt(at) === BRACE_END) {
       return table;
     }
     at = skipSpace(text, at + 1);
   }
 }
 
-function skipSpace(text: string, at: number): number {
+function skipSpace(text: LongText, at: number): number {
   while (at < text.length && text.charCodeAt(at) <= 32) {
     at++;
   }
@@ -156,13 +175,13 @@ class JsonRowsSource implements LocalSource {
   readonly form: TableForm = 'parsed';
 
   private constructor(
-    private readonly text: string,
+    private readonly text: LongText,
     private readonly start: number,
     readonly names: readonly string[],
     readonly rowCount: number,
   ) {}
 
-  static async open(text: string, start: number, signal?: AbortSignal): Promise<JsonRowsSource> {
+  static async open(text: LongText, start: number, signal?: AbortSignal): Promise<JsonRowsSource> {
     const union = new KeyUnion();
     let rows = 0;
     for (const part of new JsonElements(text, start)) {

@@ -6,6 +6,7 @@ import { openJsonText } from './json-source';
 import { openValue } from './open-value';
 import { openRemote } from './remote-source';
 import type { TableSource } from './source';
+import { Utf8Text } from './utf8-text';
 
 export interface OpenOptions {
   signal?: AbortSignal;
@@ -54,7 +55,7 @@ async function openBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<Table
     case 'arrow':
       return openArrowBytes(bytes);
     case 'json':
-      return openJsonText(await decodeAll(bytes), signal);
+      return openJsonText(isUtf16(bytes) ? await decodeAll(bytes) : new Utf8Text(bytes), signal);
     case 'gzip':
       throw invalidTable('The Buffer is gzip-compressed. Unpack it before this node.');
     case 'binary':
@@ -62,6 +63,10 @@ async function openBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<Table
     case 'csv':
       return CsvSource.open('parsed', decodedPieces(bufferChunks(bytes)));
   }
+}
+
+function isUtf16(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xff && bytes[1] === 0xfe;
 }
 
 async function decodeAll(bytes: Uint8Array): Promise<string> {

@@ -87,21 +87,33 @@ describe('Input forms of a table', () => {
 
   it('long JSON text, in slices: rows, columns and lines', async () => {
     const rows = Array.from({ length: 30_000 }, (_, i) => ({
-      text: `row "${i}", [a]{b} \\`,
+      text: `row "${i}", [a]{b} \\ é ${'😀'.repeat(i % 3)}`,
       n: i,
-      f: i / 7,
+      größe: i / 7,
     }));
-    const columns = { text: rows.map((r) => r.text), n: rows.map((r) => r.n), f: rows.map((r) => r.f) };
-    for (const text of [
+    const [text, n, größe] = [rows.map((r) => r.text), rows.map((r) => r.n), rows.map((r) => r.größe)];
+    for (const json of [
       JSON.stringify(rows),
-      JSON.stringify(columns),
-      JSON.stringify([['text', 'n', 'f'], ...rows.map((r) => [r.text, r.n, r.f])]),
+      JSON.stringify({ text, n, größe }),
+      JSON.stringify([['text', 'n', 'größe'], ...rows.map((r) => [r.text, r.n, r.größe])]),
       rows.map((row) => JSON.stringify(row)).join('\n'),
     ]) {
-      const source = await openTable(text);
-      assert.equal(source.rowCount, rows.length);
-      assert.deepEqual(await readRows(source), rows);
+      const forms = [json, `\uFEFF${json}`, Buffer.from(json), Buffer.from(`\uFEFF${json}`)];
+      for (const value of [...forms, Buffer.from(`\uFEFF${json}`, 'utf16le')]) {
+        const source = await openTable(value);
+        assert.equal(source.rowCount, rows.length);
+        assert.deepEqual(await readRows(source), rows);
+      }
     }
+  });
+
+  it('long JSON in a Buffer that is cut off, or no UTF-8, is refused', async () => {
+    const bytes = Buffer.from(
+      JSON.stringify(Array.from({ length: 30_000 }, (_, n) => ({ n, text: 'é'.repeat(9) }))),
+    );
+    await rejectsWith(openTable(bytes.subarray(0, 700_000)), 'table.invalid', /cut off/);
+    bytes[bytes.lastIndexOf(0xc3) + 1] = 0x20;
+    await rejectsWith(openTable(bytes), 'table.invalid', /not UTF-8 text/);
   });
 
   it('whole numbers beyond 2^53 in JSON text stay exact', async () => {
