@@ -48,8 +48,29 @@ export function modelLimits(limits: ServiceLimits): ModelLimits {
   };
 }
 
-/** Memory of the machine, or of the container where that is less. */
-function availableMemory(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, os.totalmem()) : os.totalmem();
+/** Address space that a 32-bit process can count on, whatever the machine has. */
+const SMALL_ADDRESSES = 2 ** 31;
+const SMALL_ARCHITECTURES = new Set(['arm', 'ia32', 'mips', 'mipsel', 'ppc', 's390']);
+
+/**
+ * Bytes of memory that this process may count on: those of the machine, or of its container where that is less.
+ *
+ * @param constrained as `process.constrainedMemory()` says: 0 or a huge number where nothing binds
+ */
+export function availableMemory(
+  total = os.totalmem(),
+  constrained = process.constrainedMemory(),
+  arch: string = process.arch,
+): number {
+  const own = SMALL_ARCHITECTURES.has(arch) ? Math.min(total, SMALL_ADDRESSES) : total;
+  return constrained > 0 ? Math.min(constrained, own) : own;
+}
+
+/** Part of the memory that models kept for predictions may take, all threads together. */
+const CACHE_SHARE = 1 / 8;
+const MAX_CACHE_BYTES = 512e6;
+
+/** Bytes of models that each predict thread may keep in memory. */
+export function modelCacheBytes(threads: number, memoryBytes = availableMemory()): number {
+  return Math.floor(Math.min(MAX_CACHE_BYTES, (memoryBytes * CACHE_SHARE) / threads));
 }

@@ -1,11 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import os from 'node:os';
 import { ServiceError } from '../wire/service-error';
 import { RateLimiter } from './http/rate-limit';
 import { answer } from './http/router';
-import { serviceLimits, type ServiceLimits } from './limits';
+import { modelCacheBytes, serviceLimits, type ServiceLimits } from './limits';
 import type { Log, ResolvedOptions } from './options';
 import type { ServiceContext } from './routes/context';
 import { openStore } from './store/store';
@@ -59,7 +58,7 @@ export async function runService(
     threads: options.predictThreads,
     maxWaiting: 1_000,
     idleMs: 60_000,
-    workerData: { cacheBytes: Math.min(512e6, os.totalmem() / 16) },
+    workerData: { cacheBytes: modelCacheBytes(options.predictThreads) },
     log,
   });
   const fits = new Fits(

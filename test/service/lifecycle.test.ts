@@ -1,46 +1,15 @@
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { end, startCli } from './command';
 import { answerOf, Harness, infoOf, temporaryFolder } from './harness';
 
-const CLI = path.join(__dirname, '../../dist/src/service/cli.js');
 const X = 'a,b\n1,2\n3,4\n';
 const Y = 'y\n0\n1\n';
 
-interface Started {
-  child: ChildProcess;
-  url: string;
-  token: string | undefined;
-  output: () => string;
-  errors: () => string;
-}
-
-/** Runs `tabular-service` as a process, until its address is printed. */
-async function startCli(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
-  const child = spawn(process.execPath, [CLI, ...args], { env: { ...process.env, ...env } });
-  let out = '';
-  let errors = '';
-  child.stdout.on('data', (data: Buffer) => (out += data.toString()));
-  child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
-  for (let i = 0; i < 150 && child.exitCode === null && !out.includes('Data: '); i++) await sleep(100);
-  const url = /http:\/\/\S+/.exec(out)?.[0];
-  if (url === undefined) throw new Error(`no address: ${out}${errors}`);
-  await sleep(50);
-  return { child, url, token: /Token: (\S+)/.exec(out)?.[1], output: () => out, errors: () => errors };
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const exited = once(child, 'exit');
-  child.kill(signal);
-  await exited;
-  return child.exitCode;
-}
-
-describe('Service: command, folder, restart', () => {
+describe('Service: folder, restart', () => {
   const folders: string[] = [];
   const children: ChildProcess[] = [];
   const folder = async () => {
@@ -60,51 +29,6 @@ describe('Service: command, folder, restart', () => {
 
   const limits = (url: string, token = 'mine') =>
     fetch(`${url}/svc/get_model_limits`, { headers: { authorization: `Bearer ${token}` } }).then(answerOf);
-
-  it('prints help and version, and explains wrong options', async () => {
-    const run = async (...args: string[]) => {
-      const child = spawn(process.execPath, [CLI, ...args]);
-      let text = '';
-      child.stdout.on('data', (data: Buffer) => (text += data.toString()));
-      child.stderr.on('data', (data: Buffer) => (text += data.toString()));
-      await once(child, 'close');
-      return { code: child.exitCode, text };
-    };
-    const help = await run('--help');
-    assert.equal(help.code, 0);
-    for (const option of ['--port', '--token', '--data', '--api-name', '--help', '--version']) {
-      assert.ok(help.text.includes(option), option);
-    }
-    const version = JSON.parse(await readFile(path.join(__dirname, '../../package.json'), 'utf8')).version;
-    assert.deepEqual(await run('--version'), { code: 0, text: `${version}\n` });
-    for (const wrong of [
-      ['--port', 'abc'],
-      ['--port', '70000'],
-      ['--nothing'],
-      ['stray'],
-      ['--api-name', 'a/b'],
-    ]) {
-      const { code, text } = await run(...wrong);
-      assert.equal(code, 2, wrong.join(' '));
-      assert.match(text, /--help/);
-    }
-  });
-
-  it('prints its address, the token only where it made one, and ends cleanly on both signals', async () => {
-    const first = await cli(['--port', '0', '--data', await folder()]);
-    assert.equal((await limits(first.url, first.token)).status, 200);
-    assert.equal(first.output().split(first.token!).length, 2, 'the token once');
-    const data = await folder();
-    const second = await cli(['--port', '0', '--data', data, '--token', 'mine', '--api-name', 'acme']);
-    assert.equal(second.token, undefined);
-    assert.ok(!second.output().includes('mine'));
-    assert.equal((await limits(second.url)).status, 404);
-    const third = await cli(['--port', '0', '--data', await folder()], { TABULAR_SERVICE_TOKEN: 'mine' });
-    assert.equal((await limits(third.url)).status, 200);
-    assert.equal(await end(first.child, 'SIGINT'), 0);
-    assert.equal(await end(second.child, 'SIGTERM'), 0);
-    assert.deepEqual((await readdir(data)).sort(), ['models', 'secret.json', 'uploads']);
-  });
 
   it('refuses a folder that another process has, and a port that is taken', async () => {
     const data = await folder();

@@ -18,9 +18,11 @@ import { Turnstile } from './turnstile';
 /** A smaller file is fitted before a helper thread would have started. */
 const HELPED_BYTES = 200_000;
 
-/** Train sets larger than this may need a good part of the memory, so only so many are fitted at once. */
-const LARGE_BYTES = 16e6;
+/** Of train sets with more than a quarter of the cells that the memory allows only so many are fitted at once. */
 const LARGE_AT_ONCE = 2;
+const LARGE_PART = 1 / 4;
+/** Bytes of a file for each cell at the least: how many cells it may have, before it has been read. */
+const LEAST_CELL_BYTES = { csv: 3, parquet: 0.5 };
 
 /** A fit that waits or runs. */
 export interface FitUnderWay {
@@ -109,7 +111,7 @@ export class Fits {
       const modelFile = path.join(folder, MODEL_FILE);
       this.log('debug', `Fit ${id} of ${upload.entry.id} starts.`);
       const start = (): Promise<FitOutcome> => this.start(request, upload, modelFile, state);
-      const large = sizeOf(upload.entry) > LARGE_BYTES;
+      const large = mayHoldCells(upload.entry) > this.limits.train_set_max_cells * LARGE_PART;
       const outcome = await uploads.reading(upload, () => (large ? this.large.run(start) : start()));
       const entry = modelEntry(id, key, request, outcome);
       await models.put(entry, folder, true);
@@ -158,8 +160,8 @@ export class Fits {
   }
 }
 
-function sizeOf({ x, y }: UploadEntry): number {
-  return (x.arrived?.bytes ?? 0) + (y?.arrived?.bytes ?? 0);
+function mayHoldCells({ x }: UploadEntry): number {
+  return (x.arrived?.bytes ?? 0) / LEAST_CELL_BYTES[x.format];
 }
 
 function trainOptions(request: FitRequest): TrainOptions {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
+import os from 'node:os';
 import fc from 'fast-check';
 import { envelopeFor } from '../../../dist/src/service/http/reply';
-import { modelLimits, serviceLimits } from '../../../dist/src/service/limits';
+import {
+  availableMemory,
+  modelCacheBytes,
+  modelLimits,
+  serviceLimits,
+} from '../../../dist/src/service/limits';
 import { toRefusal } from '../../../dist/src/service/refusal';
 import { normalHash, isCrc32c } from '../../../dist/src/service/store/hashes';
 import { canonical } from '../../../dist/src/service/work/canonical';
@@ -43,6 +49,31 @@ describe('Service: small parts', () => {
     const lowered = serviceLimits({ limits: { max_cols: 10, max_classes: 1000 }, maxBytes: 1e9 }, 1e9);
     assert.deepEqual([lowered.max_cols, lowered.max_classes], [10, 160]);
     assert.ok(!('dataset_max_size_bytes' in modelLimits(small).max_model_limit!));
+  });
+
+  it('counts on the memory of the machine, the container or the address space, whichever is least', () => {
+    const GB = 2 ** 30;
+    assert.equal(availableMemory(8 * GB, 0, 'arm64'), 8 * GB);
+    assert.equal(availableMemory(8 * GB, 512e6, 'arm64'), 512e6);
+    assert.equal(availableMemory(8 * GB, 2 ** 64, 'x64'), 8 * GB, 'a container without a bound');
+    assert.equal(availableMemory(8 * GB, 0, 'arm'), 2 * GB, 'Raspberry Pi OS of 32 bits');
+    assert.equal(availableMemory(GB / 2, 2 ** 64, 'arm'), GB / 2);
+    assert.ok(availableMemory() > 0 && availableMemory() <= os.totalmem());
+  });
+
+  it('takes train cells, and models kept for predictions, in proportion to the memory', () => {
+    const GB = 2 ** 30;
+    const cells = (memory: number) =>
+      serviceLimits({ limits: {}, maxBytes: 1e12 }, memory).train_set_max_cells;
+    for (const memory of [GB / 2, GB, 2 * GB, 4 * GB, 8 * GB]) {
+      // Two large fits at once take half of it, the models an eighth.
+      assert.ok(2 * 48 * cells(memory) <= memory / 2, `${memory}`);
+      assert.ok(cells(memory) >= memory / 200, `${memory}: not less than need be`);
+      for (const threads of [1, 4]) assert.ok(threads * modelCacheBytes(threads, memory) <= memory / 8);
+    }
+    assert.ok(cells(GB) >= 200_000 * 20, 'the smallest Raspberry Pi takes 200,000 rows of 20 columns');
+    assert.equal(cells(64 * GB), 100e6);
+    assert.equal(modelCacheBytes(1, 64 * GB), 512e6);
   });
 
   it('says a full disk as such, and hides the details of what it does not know', () => {

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { end, runCli, startCli } from './command';
+import { type Answer, answerOf, infoOf, line, putFile, temporaryFolder } from './harness';
+
+describe('Service: the command', () => {
+  const folders: string[] = [];
+  const children: ChildProcess[] = [];
+  const folder = async () => {
+    const made = await temporaryFolder();
+    folders.push(made);
+    return made;
+  };
+  const cli = async (args: string[], env?: NodeJS.ProcessEnv) => {
+    const started = await startCli(args, env);
+    children.push(started.child);
+    return started;
+  };
+  afterEach(async () => {
+    for (const child of children.splice(0)) await end(child, 'SIGKILL');
+    for (const made of folders.splice(0)) await rm(made, { recursive: true, force: true });
+  });
+
+  const limits = (url: string, token = 'mine') =>
+    fetch(`${url}/svc/get_model_limits`, { headers: { authorization: `Bearer ${token}` } }).then(answerOf);
+  const post = (url: string, route: string, body: object): Promise<Answer> =>
+    fetch(`${url}/svc/${route}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer mine', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then(answerOf);
+  const status = async (url: string) =>
+    (
+      await fetch(`${url}/svc/get_service_status`, { headers: { authorization: 'Bearer mine' } }).then(
+        answerOf,
+      )
+    ).body;
+
+  it('prints help and version, and explains wrong options', async () => {
+    const help = await runCli(['--help']);
+    assert.equal(help.code, 0);
+    const page = await readFile(path.join(__dirname, '../../docs/embedded-service.md'), 'utf8');
+    for (const option of [
+      'port',
+      'token',
+      'data',
+      'api-name',
+      'max-gb',
+      'public-url',
+      'verbose',
+      'help',
+      'version',
+    ]) {
+      assert.ok(help.text.includes(`--${option}`), option);
+    }
+    for (const [option] of page.matchAll(/--[a-z]+(-[a-z]+)*/g))
+      assert.ok(help.text.includes(option), option);
+    const version = JSON.parse(await readFile(path.join(__dirname, '../../package.json'), 'utf8')).version;
+    assert.deepEqual(await runCli(['--version']), { code: 0, text: `${version}\n` });
+    for (const [wrong, about] of [
+      [['--port', 'abc'], /--port/],
+      [['--port', '70000'], /--port/],
+      [['--port', ''], /--port/],
+      [['--port'], /--port/],
+      [['--nothing'], /--nothing/],
+      [['stray'], /stray/],
+      [['--api-name', 'a/b'], /--api-name/],
+      [['--api-name', 'v1'], /--api-name/],
+      [['--max-gb', '0'], /--max-gb/],
+      [['--max-gb', 'much'], /--max-gb/],
+      [['--public-url', 'models.example'], /--public-url/],
+      [['--token', 'two words'], /token/],
+    ] as [string[], RegExp][]) {
+      const { code, text } = await runCli(wrong);
+      assert.equal(code, 2, wrong.join(' '));
+      assert.match(text, about);
+      assert.match(text, /--help/);
+      assert.ok(!text.includes('two words') && !/^ +at /m.test(text), text);
+    }
+  });
+
+  it('prints its address, the token only where it made one, and ends cleanly on both signals', async () => {
+    const first = await cli(['--port', '0', '--data', await folder()]);
+    assert.equal((await limits(first.url, first.token)).status, 200);
+    assert.equal(first.output().split(first.token!).length, 2, 'the token once');
+    const data = await folder();
+    const second = await cli(['--port', '0', '--data', data, '--token', 'mine', '--api-name', 'acme']);
+    assert.equal(second.token, undefined);
+    assert.ok(!second.output().includes('mine'));
+    assert.equal((await limits(second.url)).status, 404);
+    const third = await cli(['--port', '0', '--data', await folder()], { TABULAR_SERVICE_TOKEN: 'mine' });
+    assert.equal((await limits(third.url)).status, 200);
+    assert.equal(await end(first.child, 'SIGINT'), 0);
+    assert.equal(await end(second.child, 'SIGTERM'), 0);
+    assert.deepEqual((await readdir(data)).sort(), ['models', 'secret.json', 'uploads']);
+  });
+
+  it('never prints a token that it was given, whatever it says', async () => {
+    const data = await folder();
+    const started = await cli(['--port', '0', '--data', data, '--verbose'], {
+      TABULAR_SERVICE_TOKEN: 'very-secret',
+    });
+    await limits(started.url, 'very-secret');
+    await limits(started.url, 'wrong');
+    await fetch(`${started.url}/_upload/very-secret`, { method: 'PUT', body: 'x' });
+    await end(started.child, 'SIGTERM');
+    assert.ok(!(started.output() + started.errors()).includes('very-secret'));
+  });
+
+  it('ends with a sentence and status 1 where the port or the folder is taken or cannot be used', async () => {
+    const data = await folder();
+    const first = await cli(['--port', '0', '--data', data, '--token', 'mine']);
+    const { port } = new URL(first.url);
+    const blocked = path.join(await folder(), 'a file');
+    await writeFile(blocked, '');
+    for (const [args, about] of [
+      [['--port', port, '--data', await folder()], new RegExp(`port ${port} is in use`)],
+      [['--port', '0', '--data', data], /in use by another tabular-service.*process/],
+      [['--port', '0', '--data', blocked], /cannot be used.*choose one/],
+    ] as [string[], RegExp][]) {
+      const { code, text } = await runCli(args);
+      assert.equal(code, 1, text);
+      assert.match(text, about);
+      assert.ok(!/^ +at /m.test(text), text);
+    }
+    assert.equal((await limits(first.url)).status, 200);
+  });
+
+  it('shows a fit under way, ends in the middle of it, and has the upload afterwards but no half model', async function () {
+    this.timeout(60_000);
+    const data = await folder();
+    const args = ['--port', '0', '--data', data, '--token', 'mine', '--verbose'];
+    const first = await cli(args);
+    const { x, y } = line(60_000);
+    const prepare = () =>
+      post(first.url, 'prepare_train_set_upload', { x_train_info: infoOf(x), y_train_info: infoOf(y) });
+    const { body } = await prepare();
+    await putFile(body.x_train_info, x);
+    await putFile(body.y_train_info, y);
+    const id = body.train_set_upload_id as string;
+    const fit = post(first.url, 'fit', { train_set_upload_id: id, task: 'regression' }).catch(
+      () => undefined,
+    );
+    let fits = [];
+    for (let i = 0; i < 200 && !(fits[0]?.progress > 0); i++) {
+      await sleep(20);
+      fits = (await status(first.url)).fits;
+    }
+    assert.deepEqual(Object.keys(fits[0]).sort(), [
+      'fitted_train_set_id',
+      'progress',
+      'started_at',
+      'task',
+      'train_set_upload_id',
+    ]);
+    assert.equal(fits[0].train_set_upload_id, id);
+    assert.ok(fits[0].progress > 0 && fits[0].progress <= 1);
+    assert.ok(Math.abs(Date.now() - fits[0].started_at) < 60_000);
+    assert.match(first.errors(), new RegExp(`Fit ${fits[0].fitted_train_set_id} of ${id} starts`));
+    const asked = Date.now();
+    assert.equal(await end(first.child, 'SIGTERM'), 0);
+    assert.ok(Date.now() - asked < 5000, `${Date.now() - asked} ms to end`);
+    await fit;
+    const second = await cli(args);
+    const after = await status(second.url);
+    assert.deepEqual([after.fits, after.fitted_train_sets, after.train_set_uploads], [[], 0, 1]);
+    assert.deepEqual(await readdir(path.join(data, 'models')), []);
+    assert.ok(!second.errors().includes('Set aside'), second.errors());
+  });
+
+  it('reports its state in numbers that a monitor can watch', async () => {
+    const started = await cli(['--port', '0', '--data', await folder(), '--token', 'mine']);
+    const body = await status(started.url);
+    assert.match(body.package_version, /^embedded-\d/);
+    delete body.package_version;
+    assert.deepEqual(body, {
+      fits: [],
+      predicts: { running: 0, waiting: 0 },
+      fitted_train_sets: 0,
+      train_set_uploads: 0,
+      test_set_uploads: 0,
+      stored_bytes: 0,
+      memory_bytes: 0,
+    });
+  });
+});

@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const CLI = path.join(__dirname, '../../dist/src/service/cli.js');
+
+export interface Started {
+  child: ChildProcess;
+  url: string;
+  token: string | undefined;
+  output: () => string;
+  errors: () => string;
+}
+
+/** Runs `tabular-service` as a process, until its address is printed. */
+export async function startCli(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
+  const child = spawn(process.execPath, [CLI, ...args], { env: { ...process.env, ...env } });
+  let out = '';
+  let errors = '';
+  child.stdout.on('data', (data: Buffer) => (out += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
+  for (let i = 0; i < 150 && child.exitCode === null && !out.includes('Data: '); i++) await sleep(100);
+  const url = /http:\/\/\S+/.exec(out)?.[0];
+  if (url === undefined) throw new Error(`no address: ${out}${errors}`);
+  await sleep(50);
+  return { child, url, token: /Token: (\S+)/.exec(out)?.[1], output: () => out, errors: () => errors };
+}
+
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+  return child.exitCode;
+}
+
+/** Runs `tabular-service` to its end. */
+export async function runCli(
+  args: string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ code: number | null; text: string }> {
+  const child = spawn(process.execPath, [CLI, ...args], { env: { ...process.env, ...env } });
+  let text = '';
+  child.stdout.on('data', (data: Buffer) => (text += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (text += data.toString()));
+  await once(child, 'close');
+  return { code: child.exitCode, text };
+}
