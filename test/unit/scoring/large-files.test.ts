@@ -1,0 +1,182 @@
+import { strict as assert } from 'node:assert';
+import { execFile } from 'node:child_process';
+import { createWriteStream, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Bench, bench, codeOf } from './stand-in';
+
+/** Writes lines in blocks. */
+async function write(
+  file: string,
+  header: string,
+  rows: number,
+  line: (row: number) => string,
+): Promise<void> {
+  const out = createWriteStream(file);
+  out.write(`${header}\n`);
+  for (let row = 0; row < rows;) {
+    let text = '';
+    for (const end = Math.min(rows, row + 5000); row < end; row++) {
+      text += `${line(row)}\n`;
+    }
+    if (!out.write(text)) {
+      await once(out, 'drain');
+    }
+  }
+  out.end();
+  await once(out, 'finish');
+}
+
+/** Temporary files of this process. */
+function tempFiles(): string[] {
+  return readdirSync(tmpdir())
+    .filter((name) => name.startsWith(`tabular-prediction-${process.pid}-`))
+    .flatMap((name) => readdirSync(path.join(tmpdir(), name)));
+}
+
+describe('Large files on disk', function () {
+  this.timeout(120_000);
+  let at: Bench;
+  let folder: string;
+  const file = (name: string): string => path.join(folder, name);
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'large-files-'));
+    at = await bench();
+  });
+
+  after(async () => {
+    await at.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('a column that turns from numbers to text at row 900,000 comes out as text, and says so once', async () => {
+    const turned = 900_000;
+    await write(
+      file('turn.csv'),
+      'v,y',
+      1_000_000,
+      (row) => `${row + 1 < turned ? row : `n${row}`},${row % 2}`,
+    );
+    const warnings: string[] = [];
+    const table = { path: file('turn.csv') };
+    const { id, columns, rows } = await at.connection.upload(
+      { set: 'train', table, target: 'y' },
+      { onWarning: (text) => warnings.push(text) },
+    );
+    assert.deepEqual([rows, columns], [1_000_000, [{ name: 'v', type: 'text' }]]);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]!, /"v" holds numbers and text.*"n899999" in row 900000/);
+    const back = await at.service.rowsOf(id);
+    assert.equal(back.length, 1_000_000);
+    assert.deepEqual(
+      [0, turned - 2, turned - 1, 999_999].map((row) => back[row]!['v']),
+      ['0', '899998', 'n899999', 'n999999'],
+    );
+  });
+
+  it('an abort at any moment ends the work as closed, and leaves no file', async () => {
+    // Noise: X is larger than the 32 MiB that stay in memory, so there is a temporary file.
+    let seed = 7;
+    const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+    const numbers = (): string => Array.from({ length: 12 }, random).join(',');
+    const names = Array.from({ length: 12 }, (_, i) => `m${i}`).join(',');
+    await write(file('noise.csv'), `${names},y`, 400_000, (row) => `${numbers()},${row % 2}`);
+    const table = { path: file('noise.csv') };
+    const upload = (signal?: AbortSignal) =>
+      at.connection.upload({ set: 'train', table, target: 'y', forceReupload: true }, { signal });
+    const start = performance.now();
+    let spilled = false;
+    const looking = setInterval(() => (spilled ||= tempFiles().length > 0), 10);
+    await upload();
+    clearInterval(looking);
+    assert.ok(spilled, 'the file was never on disk');
+    const whole = performance.now() - start;
+    for (let round = 0; round < 6; round++) {
+      const controller = new AbortController();
+      const work = codeOf(upload(controller.signal));
+      const moment = (whole * (round + random())) / 6;
+      await sleep(moment);
+      const from = performance.now();
+      controller.abort();
+      const code = await work;
+      assert.ok(code === 'closed' || code === 'none', `${code} at ${moment} ms`);
+      assert.ok(performance.now() - from < 2000, 'it took its time');
+      // The work is settled at once; its thread removes the file as soon as it sees the abort.
+      for (const end = Date.now() + 3000; tempFiles().length > 0 && Date.now() < end;) {
+        await sleep(5);
+      }
+      assert.deepEqual(tempFiles(), [], `aborted after ${moment} ms`);
+    }
+    assert.equal((await upload()).rows, 400_000);
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  for (const kind of ['csv', 'arrows']) {
+    it(`a file (${kind}) of 400 MB is split into X and y in bounded memory`, async () => {
+      const where = file(`large.${kind}`);
+      const dist = path.resolve(__dirname, '../../../dist/src/table');
+      const script = `
+        const fs = require('node:fs');
+        const { once } = require('node:events');
+        const t = require(${JSON.stringify(dist)});
+        const where = ${JSON.stringify(where)};
+        const text = 'a sentence of some length that says nothing new '.repeat(8);
+        async function csv() {
+          const out = fs.createWriteStream(where);
+          out.write('id,text,y\\n');
+          for (let b = 0; b < 1000; b++) {
+            let block = '';
+            for (let i = 0; i < 1000; i++) block += b * 1000 + i + ',' + text + i + ',' + (i % 2) + '\\n';
+            if (!out.write(block)) await once(out, 'drain');
+          }
+          out.end();
+          await once(out, 'finish');
+        }
+        async function arrows() {
+          const { RecordBatchStreamWriter, makeData, Field, Float64, RecordBatch, Schema, Struct } = require('apache-arrow');
+          const schema = new Schema(Array.from({ length: 50 }, (_, i) => new Field(i === 0 ? 'y' : 'm' + i, new Float64(), false)));
+          const writer = new RecordBatchStreamWriter();
+          const out = writer.toNodeStream().pipe(fs.createWriteStream(where));
+          for (let b = 0; b < 50; b++) {
+            const children = schema.fields.map(() => makeData({ type: new Float64(), data: Float64Array.from({ length: 20000 }, (_, i) => i % 10) }));
+            writer.write(new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length: 20000, nullCount: 0, children })));
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          writer.finish();
+          await once(out, 'finish');
+        }
+        const main = async () => {
+          if (process.argv[1] === 'make') return ${kind}();
+          const one = await t.openTable([{ a: 1, y: 2 }]);
+          const warm = await t.encodeTrainSet(one, await t.profileTable(one, { target: 'y' }), { target: 'y' });
+          await Promise.all([warm.x.dispose(), warm.y.dispose()]);
+          const idle = process.memoryUsage().rss;
+          let most = 0;
+          const timer = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5);
+          const source = await t.openTableFile(where);
+          const profile = await t.profileTable(source, { target: 'y' });
+          const { x, y } = await t.encodeTrainSet(source, profile, { target: 'y' });
+          clearInterval(timer);
+          await Promise.all([x.dispose(), y.dispose()]);
+          await t.closeEncoder();
+          console.log(JSON.stringify({ rows: x.rows, megabytes: Math.round((most - idle) / 2 ** 20) }));
+        };
+        main();`;
+      const run = (what: string) =>
+        promisify(execFile)(process.execPath, ['-e', script, what], { timeout: 110_000, cwd: __dirname });
+      await run('make');
+      assert.ok(statSync(where).size > 390e6, `${statSync(where).size} bytes`);
+      const { rows, megabytes } = JSON.parse((await run('read')).stdout) as {
+        rows: number;
+        megabytes: number;
+      };
+      assert.equal(rows, 1_000_000);
+      assert.ok(megabytes < 300, `${megabytes} MB above idle`);
+      rmSync(where);
+    });
+  }
+});
