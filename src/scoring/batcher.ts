@@ -1,32 +1,28 @@
 import { ServiceError, toServiceError } from '../wire/service-error';
 import { AbortWatch } from './abort-watch';
 import { type Flight, type Job, newJob } from './job';
-import { Lane } from './lane';
-import type { Slots } from './slots';
+import { Lanes, type LanesOptions } from './lanes';
+import { LoadReport } from './load-report';
+import { Room } from './room';
 import { Outbox, Turns } from './turns';
 import type { PredictLoad } from './types';
 
-export interface BatcherOptions<Payload, Outcome> {
-  batchRows: number;
-  batchMs: number;
+export interface BatcherOptions<Payload, Outcome> extends LanesOptions {
   ordered: boolean;
   queueRows: number;
   queueBytes: number;
   overflow: 'reject' | 'dropOldest';
-  slots: Slots;
   /** Scores a batch: settles each of its messages by `finish` or `fail`. What it leaves unsettled is failed. */
   run: (lane: string, jobs: Job<Payload, Outcome>[], signal: AbortSignal) => Promise<void>;
   onLoad?: (load: PredictLoad) => void;
 }
-
-const LOAD_MS = 250;
 
 /**
  * Micro-batching like a group commit: a message goes at once while a slot is free; while none is, messages
  * of one lane gather. The queue is bounded in rows and bytes, results that wait for their turn included.
  */
 export class Batcher<Payload, Outcome> {
-  private readonly lanes = new Map<string, Lane<Payload, Outcome>>();
+  private readonly lanes: Lanes<Payload, Outcome>;
   /** Messages not yet sent, in the order in which they came. */
   private readonly pending = new Set<Job<Payload, Outcome>>();
   private readonly parked = new Set<Job<Payload, Outcome>>();
@@ -40,12 +36,15 @@ export class Batcher<Payload, Outcome> {
   });
   private readonly turns = new Turns(new Outbox());
   private readonly outbox = new Outbox();
-  private rows = 0;
-  private bytes = 0;
-  private loadTimer: NodeJS.Timeout | undefined;
+  private readonly room: Room;
+  private readonly report: LoadReport;
   private closed = false;
 
-  constructor(private readonly options: BatcherOptions<Payload, Outcome>) {}
+  constructor(private readonly options: BatcherOptions<Payload, Outcome>) {
+    this.lanes = new Lanes(options, (key, jobs) => this.start(key, jobs));
+    this.room = new Room({ rows: options.queueRows, bytes: options.queueBytes });
+    this.report = new LoadReport(() => this.load(), options.onLoad);
+  }
 
   /**
    * Takes a message in: it has its turn from now on, and counts in the queue with the rows and bytes expected of it.
@@ -62,25 +61,25 @@ export class Batcher<Payload, Outcome> {
     if (this.closed || signal?.aborted === true) {
       throw closedError();
     }
-    this.makeRoom(rows, bytes);
+    this.makeRoom({ rows, bytes });
     const turn = this.options.ordered ? this.turns.enter(order) : undefined;
     const job = newJob<Payload, Outcome>(payload, turn, rows, bytes, signal);
     this.pending.add(job);
-    this.count(job, 1);
+    this.room.add(job);
     if (signal !== undefined) {
       this.aborts.add(signal, job);
     }
-    this.loadChanged();
+    this.report.changed();
     return job;
   }
 
   /** Corrects what a message was expected to hold, once its table is read. */
   resize(job: Job<Payload, Outcome>, rows: number, bytes: number): void {
     if (job.state === 'reading') {
-      this.count(job, -1);
+      this.room.remove(job);
       job.rows = rows;
       job.bytes = bytes;
-      this.count(job, 1);
+      this.room.add(job);
     }
   }
 
@@ -89,19 +88,9 @@ export class Batcher<Payload, Outcome> {
     if (job.state !== 'reading') {
       return;
     }
-    let lane = this.lanes.get(laneKey);
-    if (lane === undefined) {
-      lane = new Lane(laneKey, (started) => this.start(started));
-      this.lanes.set(laneKey, lane);
-    }
     job.state = 'waiting';
     job.alone = alone;
-    if (this.options.batchMs > 0) {
-      job.since = performance.now();
-    }
-    job.lane = lane;
-    lane.push(job);
-    this.schedule(lane);
+    this.lanes.push(laneKey, job);
   }
 
   /** Its result: delivered when its turn has come; `bytes` are held meanwhile. */
@@ -114,7 +103,7 @@ export class Batcher<Payload, Outcome> {
     job.state = 'parked';
     job.bytes = bytes;
     this.parked.add(job);
-    this.count(job, 1);
+    this.room.add(job);
     const deliver = (): void => {
       if (job.state === 'parked') {
         this.settle(job);
@@ -126,7 +115,7 @@ export class Batcher<Payload, Outcome> {
     } else {
       this.turns.leave(job.turn, deliver);
     }
-    this.loadChanged();
+    this.report.changed();
   }
 
   /** Its error: delivered at once, since only results have an order. */
@@ -144,10 +133,7 @@ export class Batcher<Payload, Outcome> {
 
   /** Whoever waits for company waits no longer. */
   flush(): void {
-    for (const lane of this.lanes.values()) {
-      lane.due = true;
-      this.schedule(lane);
-    }
+    this.lanes.flush();
   }
 
   /** Fails everything that is not yet sent; answers how many messages. */
@@ -164,8 +150,8 @@ export class Batcher<Payload, Outcome> {
     return {
       inFlight: this.flying.size,
       waiting: this.pending.size + this.parked.size,
-      rows: this.rows,
-      bytes: this.bytes,
+      rows: this.room.rows,
+      bytes: this.room.bytes,
     };
   }
 
@@ -176,87 +162,38 @@ export class Batcher<Payload, Outcome> {
     for (const job of [...this.parked, ...this.flying, ...this.pending]) {
       this.fail(job, error);
     }
-    for (const lane of this.lanes.values()) {
-      this.dropLane(lane);
-    }
-    clearTimeout(this.loadTimer);
-    this.loadTimer = undefined;
+    this.lanes.close();
+    this.report.end();
     await Promise.all(this.flights.values());
   }
 
-  private makeRoom(rows: number, bytes: number): void {
-    const { queueRows, queueBytes, overflow } = this.options;
-    const fits = (): boolean => this.rows + rows <= queueRows && this.bytes + bytes <= queueBytes;
-    const empty = (): boolean => this.pending.size + this.parked.size === 0;
-    if (fits() || empty()) {
+  private makeRoom(size: { rows: number; bytes: number }): void {
+    const { room } = this;
+    if (room.holds(size) || this.pending.size + this.parked.size === 0) {
       return;
     }
-    if (overflow === 'dropOldest' && rows <= queueRows && bytes <= queueBytes) {
+    if (this.options.overflow === 'dropOldest' && room.couldHold(size)) {
       for (const oldest of this.pending) {
-        this.fail(oldest, this.full('This message was the oldest waiting and made room for a newer one.'));
-        if (fits()) {
+        this.fail(oldest, room.full('This message was the oldest waiting and made room for a newer one.'));
+        if (room.holds(size)) {
           return;
         }
       }
     }
-    throw this.full('This message was refused.');
+    throw room.full('This message was refused.');
   }
 
-  private full(what: string): ServiceError {
-    return new ServiceError(
-      'queue.full',
-      `The queue is full: ${this.rows} rows, ${Math.ceil(this.bytes / 1024)} KiB wait. ${what} ` +
-        'Send fewer messages, or raise batchRows, queue or the concurrency of the config node.',
-    );
-  }
-
-  private schedule(lane: Lane<Payload, Outcome>): void {
-    if (lane.requested || this.closed) {
-      return;
-    }
-    const first = lane.first();
-    if (first === undefined) {
-      this.dropLane(lane);
-      return;
-    }
-    const { batchMs, batchRows } = this.options;
-    if (batchMs > 0 && !lane.due && !first.alone && lane.rows < batchRows) {
-      lane.timer ??= setTimeout(
-        () => {
-          lane.timer = undefined;
-          lane.due = true;
-          this.schedule(lane);
-        },
-        Math.max(0, batchMs - (performance.now() - first.since)),
-      );
-      return;
-    }
-    lane.clearTimer();
-    lane.requested = true;
-    this.options.slots.request(lane.onSlot);
-  }
-
-  private start(lane: Lane<Payload, Outcome>): void {
-    lane.requested = false;
-    const jobs = lane.take(this.options.batchRows);
-    if (jobs.length === 0 || this.closed) {
-      this.options.slots.release();
-      this.schedule(lane);
-      return;
-    }
+  private start(key: string, jobs: Job<Payload, Outcome>[]): void {
     const flight: Flight = { controller: new AbortController(), wanted: jobs.length };
     for (const job of jobs) {
       this.pending.delete(job);
-      job.lane = undefined;
-      this.count(job, -1);
+      this.room.remove(job);
       job.state = 'flying';
       job.flight = flight;
       this.flying.add(job);
     }
-    this.flights.set(flight, this.fly(lane.key, jobs, flight));
-    lane.due &&= lane.rows > 0;
-    this.schedule(lane);
-    this.loadChanged();
+    this.flights.set(flight, this.fly(key, jobs, flight));
+    this.report.changed();
   }
 
   private async fly(key: string, jobs: Job<Payload, Outcome>[], flight: Flight): Promise<void> {
@@ -277,7 +214,7 @@ export class Batcher<Payload, Outcome> {
     }
     this.flights.delete(flight);
     this.options.slots.release();
-    this.loadChanged();
+    this.report.changed();
   }
 
   private settle(job: Job<Payload, Outcome>): void {
@@ -289,7 +226,7 @@ export class Batcher<Payload, Outcome> {
     if (job.turn !== undefined) {
       this.turns.leave(job.turn);
     }
-    this.loadChanged();
+    this.report.changed();
   }
 
   /** Takes a job out of the counts and sets of the state that it is in. */
@@ -297,57 +234,25 @@ export class Batcher<Payload, Outcome> {
     switch (job.state) {
       case 'reading':
         this.pending.delete(job);
-        this.count(job, -1);
+        this.room.remove(job);
         break;
-      case 'waiting': {
+      case 'waiting':
         this.pending.delete(job);
-        this.count(job, -1);
-        const { lane } = job;
-        job.lane = undefined;
+        this.room.remove(job);
         job.state = 'settled';
-        lane?.left(job);
-        if (lane?.first() === undefined && lane !== undefined) {
-          this.dropLane(lane);
-        }
+        this.lanes.left(job);
         break;
-      }
       case 'flying':
         this.flying.delete(job);
         job.flight!.wanted--;
         break;
       case 'parked':
         this.parked.delete(job);
-        this.count(job, -1);
+        this.room.remove(job);
         break;
       case 'settled':
         break;
     }
-  }
-
-  private dropLane(lane: Lane<Payload, Outcome>): void {
-    lane.clearTimer();
-    if (lane.requested) {
-      lane.requested = false;
-      this.options.slots.cancel(lane.onSlot);
-    }
-    if (this.lanes.get(lane.key) === lane) {
-      this.lanes.delete(lane.key);
-    }
-  }
-
-  private count(job: Job<Payload, Outcome>, sign: 1 | -1): void {
-    this.rows += sign * job.rows;
-    this.bytes += sign * job.bytes;
-  }
-
-  private loadChanged(): void {
-    if (this.options.onLoad === undefined || this.closed || this.loadTimer !== undefined) {
-      return;
-    }
-    this.loadTimer = setTimeout(() => {
-      this.loadTimer = undefined;
-      this.options.onLoad?.(this.load());
-    }, LOAD_MS).unref();
   }
 }
 
