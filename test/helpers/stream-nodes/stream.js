@@ -238,7 +238,9 @@ module.exports = (RED) => {
     json(() => {
       collectGarbage();
       const { heapUsed, external, rss } = process.memoryUsage();
+      const { user, system } = process.cpuUsage();
       return {
+        cpuMs: (user + system) / 1000,
         heapMb: heapUsed / 2 ** 20,
         externalMb: external / 2 ** 20,
         rssMb: rss / 2 ** 20,
