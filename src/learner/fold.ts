@@ -67,6 +67,8 @@ function watchedRows(heldOut: Int32Array, width: number, random: Random): Int32A
   return random.sample(heldOut.length, most).map((i) => heldOut[i]!);
 }
 
+const TIME_IS_OVER = new Error('The time of the search is over.');
+
 /** Trains one fold. The result depends on `prepared` and `fold` alone: the same bits wherever it runs. */
 export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {}): FoldResult {
   const { columns, specs, plan, settings } = prepared;
@@ -76,13 +78,21 @@ export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {
   const watched = watchedRows(heldOut, objective.width, new Random(settings.seed, STREAM.fold + fold, 1000));
   const common = { columns, specs, objective, rows, heldOut: watched, tableRows: prepared.rows };
   const started = Date.now();
+  const isOver = () => plan.foldMs !== undefined && Date.now() - started > plan.foldMs;
   const boosted = plan.boosts.map((rules, run) => {
-    if (run > 0 && plan.foldMs !== undefined && Date.now() - started > plan.foldMs) return undefined;
+    // Without the first candidate there would be no model; the work budget alone bounds it.
+    if (run > 0 && isOver()) return undefined;
     const onIteration = (iteration: number) => {
       if (hooks.shouldStop?.()) throw new LearnerError('The fit was stopped.');
+      if (run > 0 && isOver()) throw TIME_IS_OVER;
       hooks.onProgress?.((run + iteration / rules.maxIterations) / runs);
     };
-    return boost({ ...common, onIteration }, rules, new Random(settings.seed, STREAM.fold + fold, run));
+    try {
+      return boost({ ...common, onIteration }, rules, new Random(settings.seed, STREAM.fold + fold, run));
+    } catch (error) {
+      if (error === TIME_IS_OVER) return undefined;
+      throw error;
+    }
   });
   const regression = prepared.task === 'regression';
   const target = regression ? prepared.values : prepared.codes;

@@ -11,6 +11,8 @@ import {
   type RegressionResult,
   type TrainOptions,
 } from '../../../dist/src/learner';
+import { chooseWeights } from '../../../dist/src/learner/choose';
+import { Random } from '../../../dist/src/learner/random';
 import { classify, normals, numbers, regress, text } from './tables';
 
 const rows = 240;
@@ -136,6 +138,45 @@ describe('learner options', () => {
     assert.ok(model.report.work.units > 1.5 * fit({ n_estimators: 5 }).report.work.units);
     assert.ok(model.report.work.units <= model.report.work.budget);
     assert.throws(() => fit({ thinking: { effort: 'huge' as 'high' } }), LearnerError);
+  });
+
+  it('thinking ends at its timeout, and says so', () => {
+    const count = 4000;
+    const many = Array.from({ length: 12 }, (_, i) => numbers(`x${i}`, normals(count, 30 + i)));
+    const y = normals(count, 50).map((value, i) => value + (many[0] as { values: Float64Array }).values[i]!);
+    const started = performance.now();
+    const { report } = train(regress(many, y, { thinking: { effort: 'high', timeoutSecs: 1.5 } }));
+    const seconds = (performance.now() - started) / 1000;
+    assert.ok(seconds < 6, `${seconds} s`);
+    assert.ok(report.work.limited);
+    assert.match(report.work.reasons.join(' '), /timeout|work budget/);
+  });
+
+  it('a fold that is out of time leaves out all candidates but the first', () => {
+    const options = { thinking: { effort: 'medium', timeoutSecs: 60 }, n_estimators: 2 } as const;
+    const prepared = prepare(classify(features, labels, options));
+    const timed = { ...prepared, plan: { ...prepared.plan, foldMs: 0 } };
+    const boosted = trainFold(timed, 0).boosted.map((one) => one !== undefined);
+    assert.deepEqual(boosted, [true, ...prepared.plan.boosts.slice(1).map(() => false)]);
+    assert.ok(boosted.length > 3 && trainFold(prepared, 0).boosted.every((one) => one !== undefined));
+    const { report } = combine(timed, [trainFold(timed, 0), trainFold(timed, 1)]);
+    assert.match(report.work.reasons.join(' '), /timeout/);
+  });
+
+  it('thinking is judged by the metric that was asked for', () => {
+    const random = new Random(3);
+    const codes = Float64Array.from({ length: 400 }, () => random.below(2));
+    // The first is right more often, but surest of its errors; the second errs more and is calibrated.
+    const side = (code: number) => (code === 1 ? 1 : -1);
+    const sure = codes.map((code) => side(code) * (random.uniform() < 0.86 ? 0.8 : -12));
+    const modest = codes.map((code) => side(code) * (random.uniform() < 0.78 ? 1.3 : -1.3));
+    const input = { scores: [sure, modest], width: 1, target: codes, regression: false };
+    const byAccuracy = chooseWeights(input, 2, 'accuracy');
+    const byLoss = chooseWeights(input, 2, 'log_loss');
+    assert.ok(byAccuracy[0]! > byAccuracy[1]!, `${byAccuracy}`);
+    assert.ok(byLoss[1]! > byLoss[0]!, `${byLoss}`);
+    const report = fit({ thinking: { effort: 'medium', metric: 'nonsense' }, n_estimators: 2 }).report;
+    assert.deepEqual(report.options.ignored, ['thinking.metric']);
   });
 
   it('lists what does not apply, and refuses what is wrong', () => {
