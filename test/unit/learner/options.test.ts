@@ -173,8 +173,8 @@ describe('learner options', () => {
     const input = { scores: [sure, modest], width: 1, target: codes, regression: false };
     const byAccuracy = chooseWeights(input, 2, 'accuracy');
     const byLoss = chooseWeights(input, 2, 'log_loss');
-    assert.ok(byAccuracy[0]! > byAccuracy[1]!, `${byAccuracy}`);
-    assert.ok(byLoss[1]! > byLoss[0]!, `${byLoss}`);
+    assert.ok(byAccuracy[0]! > byAccuracy[1]!, String(byAccuracy));
+    assert.ok(byLoss[1]! > byLoss[0]!, String(byLoss));
     const report = fit({ thinking: { effort: 'medium', metric: 'nonsense' }, n_estimators: 2 }).report;
     assert.deepEqual(report.options.ignored, ['thinking.metric']);
   });
