@@ -127,6 +127,7 @@ describe('large tables through the nodes', function () {
     await start([
       { id: 'upload', type: 'tabular-upload', set: 'test', model: 'm', ...fromFile },
       { id: 'predict', type: 'tabular-predict', outputType: 'preds' },
+      { id: 'predictFile', type: 'tabular-predict', model: 'm', outputType: 'preds', ...fromFile },
     ]);
     await out('fit', { payload: trainRows() });
     const rows = testRows(3000);
@@ -138,6 +139,18 @@ describe('large tables through the nodes', function () {
     );
     db.closeSync();
     const bytes = fs.readFileSync(file('fits.parquet'));
+    const predicted = await out('predictFile', { file: file('fits.parquet') });
+    const asked = service.seen('predict')[0]!.body as { test_set_upload_id: string };
+    assert.ok(service.bytesOf(asked.test_set_upload_id).equals(bytes), 'the predict node sent other bytes');
+    const labels = service.predictionFor(
+      rows.map(({ id }) => id),
+      'preds',
+      { classes: ['no', 'yes'] },
+    ) as string[];
+    assert.deepEqual(
+      predicted.payload,
+      rows.map((row, i) => ({ ...row, prediction: labels[i] })),
+    );
     await parquet(file('turned.parquet'), COLUMNS.toReversed(), rows);
     fs.writeFileSync(
       file('test.csv'),

@@ -104,7 +104,8 @@ export async function openFile(
 async function verify(file: string, expected: string): Promise<void> {
   let crc = 0;
   try {
-    for await (const data of createReadStream(file) as AsyncIterable<Buffer>) crc = crc32c(data, crc);
+    for await (const data of createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>)
+      crc = crc32c(data, crc);
   } catch (error) {
     throw damaged((error as Error).message);
   }
