@@ -16,7 +16,10 @@
     source: { value: 'value' },
     table: {
       value: 'payload',
-      label: text('label.table'),
+      // Asked for later: the scripts come in any order, so that the words may not be there yet.
+      get label() {
+        return text('label.table');
+      },
       validate: RED.validators.typedInput({ typeField: 'tableType', allowUndefined: true }),
     },
     tableType: { value: 'msg' },
@@ -168,12 +171,20 @@
     });
   }
 
+  /* A node just dragged in takes the service that is there already. */
+  function chooseService(node, input) {
+    if (node.config || input.val() !== '_ADD_') return;
+    const known = input.find('option').filter((_, option) => option.value && option.value !== '_ADD_');
+    if (known.length > 0) input.val(known[0].value).trigger('change');
+  }
+
   /* To be called by each dialog as it opens. */
   function prepare(node) {
     const prefix = shared.prefixOf(node.type);
     const field = (name) => $(`#${prefix}${name}`);
     const form = field('name').closest('.tabular-form');
     fillDefaults(node, field);
+    chooseService(node, field('config'));
     field('table').typedInput({ default: 'msg', types: TABLE_TYPES, typeField: field('tableType') });
     form.find('[data-tabular-json]').each(function () {
       const value = $(this).val();

@@ -5,6 +5,7 @@ import { type FlowNode, type RealNodeRed, startNodeRed, waitFor } from '../helpe
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import {
   cancel,
+  closeTrays,
   deploy,
   done,
   type Editor,
@@ -81,7 +82,8 @@ describe('the dialogs, in Chromium', function () {
     await service?.close();
   });
 
-  afterEach(() => {
+  afterEach(async () => {
+    await closeTrays(editor?.page);
     assert.deepEqual(editor?.complaints.splice(0) ?? [], []);
   });
 
@@ -217,7 +219,7 @@ describe('the dialogs, in Chromium', function () {
     assert.equal(await field('Target').isVisible(), false);
     await field('Model').fill('ripe');
     await field('Input').selectOption('file');
-    await page.getByText('File path').waitFor();
+    await page.getByText('File path', { exact: true }).waitFor();
     await openAdvanced();
     await field('Format').selectOption('csv');
     await done(page);
@@ -426,6 +428,25 @@ describe('the dialogs, in Chromium', function () {
       assert.deepEqual(nameless, [], id);
       await cancel(page);
     }
+  });
+
+  it('take the service that is there, for a node just dragged in', async () => {
+    const { page } = editor;
+    const id = await page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      const { node } = RED.view.createNode('tabular-predict', 100, 500, 'sheet');
+      RED.nodes.add(node);
+      return String(node.id);
+    });
+    await openDialog(page, id);
+    assert.equal(await field('Service').inputValue(), 'local');
+    await done(page);
+    const made = await properties(page, id);
+    assert.deepEqual([made.config, made.valid], ['local', true]);
+    await page.evaluate((gone) => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      RED.nodes.remove(gone);
+    }, id);
   });
 
   it('are the same after export and import', async () => {

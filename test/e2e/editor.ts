@@ -136,6 +136,11 @@ export async function cancel(page: Page): Promise<void> {
   await page.waitForSelector('.red-ui-tray', { state: 'detached' });
 }
 
+/** Closes what a failed test left open, so that the next one begins with none. */
+export async function closeTrays(page: Page | undefined): Promise<void> {
+  while (page !== undefined && (await page.locator('.red-ui-tray').count()) > 0) await cancel(page);
+}
+
 /** The tray has stopped moving. */
 async function settled(page: Page): Promise<void> {
   const tray = page.locator('.red-ui-tray').last();
@@ -182,7 +187,12 @@ export interface EditorRed {
     createExportableNodeSet(nodes: EditorNode[]): Record<string, unknown>[];
     createCompleteNodeSet(options: object): Record<string, unknown>[];
     getType(type: string): unknown;
+    add(node: EditorNode): void;
+    remove(id: string): void;
   };
-  view: { importNodes(nodes: object[], options: object): void };
+  view: {
+    importNodes(nodes: object[], options: object): void;
+    createNode(type: string, x: number, y: number, z: string): { node: EditorNode };
+  };
   actions: { invoke(name: string): void };
 }

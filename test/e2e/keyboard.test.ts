@@ -3,6 +3,7 @@ import { type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import {
   cancel,
+  closeTrays,
   type Editor,
   findChromium,
   openConfigDialog,
@@ -35,7 +36,8 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
     await service?.close();
   });
 
-  afterEach(() => {
+  afterEach(async () => {
+    await closeTrays(editor?.page);
     assert.deepEqual(editor?.complaints.splice(0) ?? [], []);
   });
 

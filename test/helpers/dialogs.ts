@@ -35,7 +35,10 @@ export function catalogue(language: string, node: string): Map<string, string> {
  * as little of the editor as they touch while they register. `asked` are the
  * words they asked for as `node:key`, `missing` the keys that no catalogue had.
  */
-export function loadDialogs(language: string): {
+export function loadDialogs(
+  language: string,
+  order: (files: string[]) => string[] = (files) => files,
+): {
   dialogs: Record<NodeName, Dialog>;
   asked: Set<string>;
   missing: string[];
@@ -85,10 +88,11 @@ export function loadDialogs(language: string): {
   });
   for (const node of NODES) {
     const html = fs.readFileSync(path.join(root, 'dist', 'nodes', `${node}.html`), 'utf8');
-    for (const [, file] of html.matchAll(
-      /<script src="resources\/node-red-contrib-tabular-prediction\/(.+?)">/g,
-    )) {
-      vm.runInContext(fs.readFileSync(path.join(root, 'resources', file!), 'utf8'), context);
+    const files = [
+      ...html.matchAll(/<script src="resources\/node-red-contrib-tabular-prediction\/(.+?)">/g),
+    ].map((match) => match[1]!);
+    for (const file of order(files)) {
+      vm.runInContext(fs.readFileSync(path.join(root, 'resources', file), 'utf8'), context);
     }
     vm.runInContext(/<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(html)![1]!, context);
   }

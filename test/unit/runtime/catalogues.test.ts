@@ -51,6 +51,21 @@ describe('catalogues', () => {
     });
   }
 
+  it('are there for the dialogs in whichever order the browser runs their scripts', () => {
+    for (const last of [0, 1, 2]) {
+      for (const turn of [1, -1]) {
+        const order = (files: string[]) => {
+          assert.equal(files.length, 3);
+          const others = files.filter((_, i) => i !== last);
+          return [...(turn === 1 ? others : others.reverse()), files[last]!];
+        };
+        const { dialogs, missing } = loadDialogs('de', order);
+        assert.deepEqual(missing, []);
+        assert.equal(Object.keys(dialogs).length, NODES.length);
+      }
+    }
+  });
+
   it('hold nothing that no dialog asks for', () => {
     const { asked } = loadDialogs('en-US');
     const scripts = scriptTexts();
