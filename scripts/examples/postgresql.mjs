@@ -4,7 +4,7 @@ const INFO = `# PostgreSQL in and out
 
 Rows are read from PostgreSQL, a model learns from those whose answer is known, the others are scored, and the predictions are written back.
 
-Needs the node \`node-red-contrib-postgrestor-next\` (Manage palette → Install) and a PostgreSQL; its address is in the configuration node **Database**.
+Needs the node \`node-red-contrib-postgrestor-next\` (Manage palette → Install) and a PostgreSQL; its address and user are in the configuration node **Database**, the password is taken from the environment variable \`PGPASSWORD\`.
 
 1. *Make tables*: 400 deliveries, 300 of them with a known outcome.
 2. *Train*: learns \`late\` from the known ones.
@@ -73,8 +73,8 @@ export function postgresql() {
     connectionTimeoutFieldType: 'num',
     user: 'postgres',
     userFieldType: 'str',
-    password: '',
-    passwordFieldType: 'str',
+    password: 'PGPASSWORD',
+    passwordFieldType: 'env',
     throwErrors: true,
     throwErrorsFieldType: 'bool',
   });

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
+import { deploy, type Editor, type EditorRed, findChromium, openEditor } from './editor';
+
+const NAME = 'node-red-contrib-tabular-prediction';
+const chromium = findChromium();
+const examples = fs.readdirSync(path.join(root, 'examples')).map((file) => path.parse(file).name);
+const modulesOf = (name: string): string[] => {
+  const flow = JSON.parse(fs.readFileSync(path.join(root, 'examples', `${name}.json`), 'utf8')) as {
+    type: string;
+    modules?: object;
+  }[];
+  return Object.keys(flow.find(({ type }) => type === 'global-config')?.modules ?? {});
+};
+
+interface EditorNodes {
+  nodes: {
+    getWorkspaceOrder(): string[];
+    workspace(id: string): { label: string };
+    filterNodes(filter: object): { type: string; name: string; valid: boolean }[];
+  };
+}
+
+/* As a user does it: Import, Examples, this package, the example, Import, Deploy. */
+describe('importing each example in the editor, in Chromium', function () {
+  this.timeout(60_000);
+  let red: RealNodeRed;
+  let editor: Editor;
+
+  before(async function () {
+    if (chromium === undefined) {
+      console.log('      no Chromium (CHROMIUM, /usr/bin/chromium or on the path): the import is not tested');
+      this.skip();
+    }
+    red = await startNodeRed({
+      flows: [
+        { id: 'empty', type: 'tab', label: 'Empty' },
+        { id: 'note', type: 'comment', z: 'empty', name: 'a flow of before', x: 200, y: 60, wires: [] },
+      ],
+    });
+    editor = await openEditor(chromium, red.url);
+  });
+
+  after(async () => {
+    await editor?.close();
+    await red?.stop();
+  });
+
+  async function importExample(name: string): Promise<void> {
+    const { page } = editor;
+    await page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      RED.actions.invoke('core:show-examples-import-dialog');
+    });
+    const dialog = page.locator('#red-ui-clipboard-dialog');
+    await dialog.waitFor();
+    const module = dialog.getByText(NAME, { exact: true });
+    const item = dialog.getByText(name, { exact: true });
+    await module.waitFor();
+    if (!(await item.isVisible())) await module.click();
+    const ok = page.locator('#red-ui-clipboard-dialog-ok');
+    // While the tree unfolds a click may go beside.
+    for (let tries = 0; tries < 10 && (await ok.isDisabled()); tries++) {
+      await item.click();
+      await page.waitForTimeout(200);
+    }
+    await ok.click();
+    await dialog.waitFor({ state: 'hidden' });
+  }
+
+  for (const name of examples) {
+    it(`${name}: every node is known and valid, and it deploys`, async () => {
+      const { page, complaints } = editor;
+      const before = complaints.length;
+      await importExample(name);
+      const nodes = await page.evaluate(async (label) => {
+        const { RED } = globalThis as unknown as { RED: EditorNodes };
+        for (let tries = 0; tries < 50; tries++) {
+          const [tab] = RED.nodes.getWorkspaceOrder().filter((id) => RED.nodes.workspace(id).label === label);
+          if (tab !== undefined) {
+            const found = RED.nodes.filterNodes({ z: tab });
+            return found.map(({ type, name, valid }) => ({ type, name, valid }));
+          }
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        throw new Error(
+          `no tab ${label}: ${RED.nodes
+            .getWorkspaceOrder()
+            .map((id) => RED.nodes.workspace(id).label)
+            .join()}`,
+        );
+      }, name);
+      assert.ok(nodes.length > 5);
+      const needs = modulesOf(name);
+      const unknown = nodes.filter(({ type }) => type === 'unknown');
+      const wrong = nodes.filter(({ type, valid }) => type !== 'unknown' && !valid);
+      assert.deepEqual(wrong, []);
+      if (unknown.length > 0) {
+        // Where the packages are not installed, the editor names the missing types and offers to install.
+        assert.ok(needs.length > 0, JSON.stringify(unknown));
+        const offer = page.locator('.red-ui-notification').getByRole('button', { name: 'Install all' });
+        await offer.waitFor();
+        await editor.close();
+        editor = await openEditor(chromium!, red.url);
+      } else {
+        await deploy(page);
+      }
+      assert.deepEqual(complaints.slice(before), []);
+    });
+  }
+});
