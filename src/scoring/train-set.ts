@@ -3,6 +3,7 @@ import {
   openTable,
   openTableFile,
   profileTable,
+  warmEncoder,
   type TableFile,
   type TableProfile,
   type TableSource,
@@ -52,6 +53,8 @@ export async function prepareTrainSet(
     );
   }
   hooks.onStatus?.({ key: 'reading' });
+  // The thread starts while the types are settled here.
+  warmEncoder();
   const source = await openInput(request.table, signal);
   const profile = await profileTable(source, { target, ignore, types, signal });
   for (const warning of profile.warnings) {
