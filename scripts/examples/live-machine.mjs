@@ -200,7 +200,7 @@ function addPlots(flow, show, fits) {
     interpolation: 'linear',
   };
 
-  flow.comment('4. Live plots: open /dashboard', [4, 6.1]);
+  flow.comment('4. Live plots: open /dashboard', [2.2, 9.9]);
   const points = flow.node('function', 'to plots', [2.2, 8.5], {
     ...NODE_DEFAULTS.function,
     func: source('plot-reading.js'),
