@@ -6,7 +6,7 @@ interface Size {
   readonly bytes: number;
 }
 
-/** The room of a queue, in rows and in bytes (DESIGN 7, "back-pressure"). */
+/** The room of a queue, in rows and in bytes: results that wait for their turn count too. */
 export class Room {
   rows = 0;
   bytes = 0;
