@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { ServiceError } from '../wire/service-error';
+import { readAhead } from './read-ahead';
 import type { Written } from './sink';
 import type { FileFormat } from './types';
 
@@ -19,7 +19,7 @@ export interface TableFile {
   dispose(): Promise<void>;
 }
 
-/** Bytes of a stream's piece: fewer cost more calls of the system, more are no quicker (measured by an upload). */
+/** Bytes of a piece of what is in memory. */
 const CHUNK = 512 * 1024;
 
 /** The file that the encoder thread has written. */
@@ -60,9 +60,7 @@ function* pieces(data: Uint8Array, start: number, end: number): Iterable<Buffer>
 }
 
 function fileStream(path: string, start: number, end: number): Readable {
-  return end <= start
-    ? Readable.from([])
-    : createReadStream(path, { start, end: end - 1, highWaterMark: CHUNK });
+  return Readable.from(end <= start ? [] : readAhead(path, start, end), { objectMode: false });
 }
 
 /** A file of the user's own, which goes up byte for byte and is never removed. */
@@ -93,5 +91,5 @@ async function* checked(
   if (now?.size !== bytes || now.mtimeMs !== mtimeMs) {
     throw new ServiceError('file.unreadable', `The file "${path}" was changed while it was being uploaded.`);
   }
-  yield* fileStream(path, start, end) as AsyncIterable<Buffer>;
+  yield* readAhead(path, start, end);
 }
