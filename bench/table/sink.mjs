@@ -1,12 +1,30 @@
-/* A service that takes uploads and forgets them, in a process of its own: the same sink for us and for curl. */
+/*
+ * A service that takes uploads and forgets them, in a process of its own: the same sink for us and for curl.
+ * node sink.mjs [MB a second], as over a network of that speed.
+ */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
 const LIMITS = { default_model_version: 'v1', max_model_limit: {}, model_limits: {} };
 
+const bytesPerMs = Number(process.argv[2] ?? Infinity) * 1000;
+
+/** Reads no faster than the network would bring it. */
+function take(req) {
+  const start = performance.now();
+  let bytes = 0;
+  req.on('data', (piece) => {
+    bytes += piece.length;
+    const early = start + bytes / bytesPerMs - performance.now();
+    if (early < 2) return;
+    req.pause();
+    setTimeout(() => req.resume(), early);
+  });
+}
+
 const server = createServer((req, res) => {
   if (req.method === 'PUT') {
-    req.resume();
+    take(req);
     req.on('end', () => res.end());
     return;
   }

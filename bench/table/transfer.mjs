@@ -26,12 +26,31 @@ async function timed(command, args) {
 
 const line = (...cells) => console.log(`| ${cells.join(' | ')} |`);
 
-/** A big Parquet file as a test set beside `curl -T` and `cp`; then a train set from a CSV file. */
+/** Seconds of `curl -T` and of ours for the same file and sink, turn and turn about, the best of some rounds. */
+async function uploads(file, address, rounds) {
+  let curl = Infinity;
+  let ours;
+  for (let round = 0; round < rounds; round++) {
+    curl = Math.min(curl, await timed('curl', ['-sS', '-f', '-T', file, `${address}/signed/curl`]));
+    const own = await asked('one-transfer.mjs', ['upload', file, address], ['--expose-gc']);
+    if (ours === undefined || own.seconds < ours.seconds) ours = own;
+  }
+  return { curl, ours };
+}
+
+/** Takes uploads in a process of its own, as fast as it can or at so many MB a second. */
+async function sinkOf(megabytesPerSecond) {
+  const sink = fork(at('sink.mjs'), megabytesPerSecond === undefined ? [] : [String(megabytesPerSecond)]);
+  const [address] = await once(sink, 'message');
+  return { address, end: () => sink.kill() };
+}
+
+/** A big Parquet file as a test set beside `curl -T` and `cp`, also over a slower network; then a train set from a CSV file. */
 export async function transfers({ parquetBytes, csvBytes }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'bench-transfer-'));
-  const sink = fork(at('sink.mjs'));
+  const sink = await sinkOf();
+  const gigabit = await sinkOf(125);
   try {
-    const [address] = await once(sink, 'message');
     const file = path.join(folder, 'test.parquet');
     await asked('make-file.mjs', [file, String(parquetBytes)]);
     const { size } = statSync(file);
@@ -41,13 +60,15 @@ export async function transfers({ parquetBytes, csvBytes }) {
     const copy = path.join(folder, 'copy');
     const cp = await timed('cp', [file, copy]);
     rmSync(copy);
-    const curl = await timed('curl', ['-sS', '-f', '-T', file, `${address}/signed/curl`]);
-    const ours = await asked('one-transfer.mjs', ['upload', file, address], ['--expose-gc']);
-    const row = (name, seconds, ...rest) =>
+    const near = await uploads(file, sink.address, 2);
+    const far = await uploads(file, gigabit.address, 1);
+    const row = (name, seconds, curl, ...rest) =>
       line(name, seconds.toFixed(2), (size / 1e6 / seconds).toFixed(0), (curl / seconds).toFixed(2), ...rest);
-    row('ours', ours.seconds, ...figures(ours));
-    row('curl -T', curl, '', '', '');
-    row('cp, to the same disk', cp, '', '', '');
+    row('ours', near.ours.seconds, near.curl, ...figures(near.ours));
+    row('curl -T', near.curl, near.curl, '', '', '');
+    row('cp, to the same disk', cp, near.curl, '', '', '');
+    row('ours, at 1 Gbit/s', far.ours.seconds, far.curl, ...figures(far.ours));
+    row('curl -T, at 1 Gbit/s', far.curl, far.curl, '', '', '');
     rmSync(file);
 
     const csv = path.join(folder, 'train.csv');
@@ -56,7 +77,7 @@ export async function transfers({ parquetBytes, csvBytes }) {
     console.log(`\nTrain set from a CSV file of ${(text / 1e9).toFixed(2)} GB: types, X and y, upload\n`);
     line('what', 'seconds', 'MB/s of CSV', 'MB sent', 'MB above idle', 'loop max ms', 'loop p99 ms');
     line(...'-------'.split('').map((dash) => dash.repeat(3)));
-    const train = await asked('one-transfer.mjs', ['train', csv, address], ['--expose-gc']);
+    const train = await asked('one-transfer.mjs', ['train', csv, sink.address], ['--expose-gc']);
     const { seconds, bytes } = train;
     line(
       'ours',
@@ -66,7 +87,8 @@ export async function transfers({ parquetBytes, csvBytes }) {
       ...figures(train),
     );
   } finally {
-    sink.kill();
+    sink.end();
+    gigabit.end();
     rmSync(folder, { recursive: true, force: true });
   }
 }
