@@ -40,7 +40,7 @@ export interface Plan extends Asked {
   /** Where a duplicate (409) has the id to reuse. */
   uploadId?: 'train_set_upload_id' | 'test_set_upload_id';
   /** Code of an error that comes with status 200 and says nothing more precise. */
-  lateError?: 'fit.failed' | 'service.unavailable';
+  lateError?: 'fit.failed';
 }
 
 type Verdict = { error: ServiceError; retry: boolean; afterMs?: number };
@@ -146,17 +146,25 @@ function duplicate(
   return new DuplicateUploadError(error.message, id, error.cause);
 }
 
-/** An error that came with status 200, after the service had begun to answer. */
+/**
+ * An error that came with status 200: the service had begun, so that even a 503 does not say that nothing was done.
+ * What costs is repeated only where the body allows it.
+ */
 function judgedLate(envelope: Envelope, plan: Plan, secrets: Secrets): Verdict {
   const status = envelope.status ?? statusOfCode(envelope.serviceCode);
   if (status !== undefined && status < 500) {
     return judged(status, envelope, undefined, plan, secrets);
   }
-  const code = plan.lateError ?? 'service.unavailable';
-  const { cause, message } = answerError(status ?? 500, envelope, plan, secrets);
+  const { code, cause, message } = answerError(status ?? 500, envelope, plan, secrets);
   const said = message.replace(/ failed in the service \(\d+\)/, ' failed in the service');
-  const error = new ServiceError(code, said, { ...cause, status: 200 });
-  return { error, retry: envelope.retryable === true || (status === 503 && envelope.retryable !== false) };
+  const metered = plan.metered === true;
+  const allowed = envelope.retryable === true;
+  if (metered && !plan.repeatable && !allowed) {
+    return { error: unknownOutcome(said, { ...cause, status: 200 }), retry: false };
+  }
+  const passing = (metered || status === 503) && envelope.retryable !== false;
+  const error = new ServiceError(plan.lateError ?? code, said, { ...cause, status: 200 });
+  return { error, retry: allowed || (passing && plan.repeatable) };
 }
 
 function failed(error: unknown, call: Call, plan: Plan, place: string): Verdict {

@@ -274,6 +274,48 @@ describe('client: faults, each injected by a real server', () => {
       assert.equal(service.seen('predict').length, 2);
     }));
 
+  for (const [what, body] of [
+    ['503', { _streamed_error: true, status: 503, message: 'died while computing' }],
+    ['503, not retryable', { _streamed_error: true, status: 503, message: 'died', retryable: false }],
+    ['500', { _streamed_error: true, status: 500, message: 'lost' }],
+    ['no status', { _streamed_error: true, message: 'lost' }],
+    ['timeout', { _streamed_error: true, code: 'REQUEST_TIMEOUT', message: 'lost' }],
+    ['408', { _streamed_error: true, status: 408, message: 'lost' }],
+  ] as const) {
+    it(`predict: a streamed error at 200 (${what}) is predict.unknown; only "retry predict" repeats it`, () =>
+      withService({}, {}, async (service, client) => {
+        const request = await ready(client);
+        service.fault('predict', inTurn({ status: 200, body }));
+        const error = await rejection(client.predict(request), 'predict.unknown');
+        assert.match(error.message, /may have been carried out and metered/);
+        assert.equal(service.seen('predict').length, 1);
+
+        service.fault('predict', inTurn({ status: 200, body }));
+        const retried = client.predict({ ...request, retryAmbiguous: true });
+        if ('retryable' in body) await rejection(retried, 'service.unavailable');
+        else await retried;
+        assert.equal(service.seen('predict').length, 'retryable' in body ? 2 : 3);
+      }));
+  }
+
+  it('predict: a streamed 429 at 200 is repeated, as it was refused', () =>
+    withService({}, {}, async (service, client) => {
+      const { run } = await predictOnce(client);
+      const body = { _streamed_error: true, status: 429, message: 'too many requests' };
+      service.fault('predict', inTurn({ status: 200, body }));
+      await run();
+      assert.equal(service.seen('predict').length, 2);
+    }));
+
+  it('a forced fit that breaks off with a streamed 503 is not repeated', () =>
+    withService({}, {}, async (service, client) => {
+      const { run } = await forcedFit(client);
+      const body = { _streamed_error: true, status: 503, message: 'died while fitting' };
+      service.fault('fit', inTurn({ status: 200, body }));
+      await rejection(run(), 'fit.failed');
+      assert.equal(service.seen('fit').length, 1);
+    }));
+
   it('a fit that says it still runs is polled where the service offers that', () => {
     let polls = 0;
     const fitStatus = () => {
