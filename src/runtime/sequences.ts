@@ -46,6 +46,7 @@ interface Sequence {
  */
 export class Sequences {
   private readonly open = new Map<string, Sequence>();
+  private closed = false;
 
   constructor(private readonly options: SequencesOptions) {}
 
@@ -57,9 +58,10 @@ export class Sequences {
   /**
    * Takes one message's value in.
    * @throws ServiceError `table.invalid` for a part that does not go with the others, `sequence.incomplete`
-   * at the end of a sequence that had such a part, `table.empty` at the end of one without rows.
+   * at the end of a sequence that had such a part, `table.empty` at the end of one without rows, `closed`.
    */
   async add(msg: Message, value: unknown): Promise<Collected> {
+    if (this.closed) throw closedError();
     const parts = msg.parts as PartInfo | undefined;
     const ends = msg.complete !== undefined && msg.complete !== false;
     const id = this.idOf(parts, ends);
@@ -70,7 +72,10 @@ export class Sequences {
     const sequence = this.sequence(id);
     sequence.last = msg;
     if (typeof parts?.count === 'number' && Number.isFinite(parts.count)) sequence.count = parts.count;
+    // A large part may take longer to store than the sequence may stand still.
+    clearTimeout(sequence.timer);
     const refused = await this.take(sequence, value, parts);
+    if (this.open.get(id) !== sequence) throw closedError();
     if (ends || (sequence.count !== undefined && sequence.parts >= sequence.count)) {
       return this.end(id, sequence);
     }
@@ -79,9 +84,10 @@ export class Sequences {
     return { complete: false };
   }
 
-  /** Gives up every open sequence without a word; answers how many parts those had. */
-  clear(): number {
+  /** Gives up every open sequence without a word and takes no more; answers how many parts those had. */
+  close(): number {
     const { waiting } = this;
+    this.closed = true;
     for (const [id, sequence] of this.open) this.drop(id, sequence);
     return waiting;
   }
@@ -171,6 +177,10 @@ export class Sequences {
     this.open.delete(id);
     void sequence.spool.dispose();
   }
+}
+
+function closedError(): ServiceError {
+  return new ServiceError('closed', 'The node was closed before the sequence was whole.');
 }
 
 /** Takes the ended sequence's `parts` and `complete` off the message; an outer sequence comes to light again. */

@@ -59,7 +59,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
       if (def.collect === true) withoutSequence(msg);
     },
     close() {
-      const parts = sequences.clear();
+      const parts = sequences.close();
       if (parts > 0) node.warn(text(red, 'warning.sequences', { count: parts }));
     },
   };

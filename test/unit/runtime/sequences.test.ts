@@ -150,10 +150,38 @@ describe('Sequences', () => {
     });
   });
 
-  it('leaves no timer and no rows after clear', async () => {
+  it('a part that takes long to store is waited for, not reported as missing', async () => {
+    const { add, all, given } = sequences(100);
+    const slow = part('a', 1, [{ a: 2, b: 'u' }], { count: 2 });
+    await add(part('a', 0, { a: 1, b: 't' }, { count: 2 }));
+    const kept = all as unknown as {
+      open: Map<string, { spool: { append(value: unknown): Promise<void> } }>;
+    };
+    const { spool } = kept.open.get('id:a')!;
+    const append = spool.append.bind(spool);
+    spool.append = async (value) => {
+      await sleep(200);
+      await append(value);
+    };
+    assert.equal((await add(slow)).complete, true);
+    assert.deepEqual(given, []);
+  });
+
+  it('a part that is being stored when the node closes is closed, and nothing is said of it later', async () => {
+    const { add, all, given } = sequences(30);
+    const stored = assert.rejects(add(part('a', 0, { x: 1 }, { count: 3 })), { code: 'closed' });
+    assert.equal(all.close(), 1);
+    await stored;
+    await assert.rejects(add(part('a', 1, { x: 2 }, { count: 3 })), { code: 'closed' });
+    await sleep(60);
+    assert.deepEqual(given, []);
+    assert.equal(all.waiting, 0);
+  });
+
+  it('leaves no timer and no rows after close', async () => {
     const { add, all, given } = sequences(30);
     await add(part('a', 0, { x: 1 }));
-    assert.equal(all.clear(), 1);
+    assert.equal(all.close(), 1);
     await sleep(60);
     assert.deepEqual(given, []);
   });
