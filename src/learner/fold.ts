@@ -80,11 +80,11 @@ export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {
   const started = Date.now();
   const isOver = () => plan.foldMs !== undefined && Date.now() - started > plan.foldMs;
   const boosted = plan.boosts.map((rules, run) => {
-    // Without the first candidate there would be no model; the work budget alone bounds it.
-    if (run > 0 && isOver()) return undefined;
+    // A search that was cut short must not end worse than none: the usual candidates are bounded by work alone.
+    if (run >= plan.usual && isOver()) return undefined;
     const onIteration = (iteration: number) => {
       if (hooks.shouldStop?.()) throw new LearnerError('The fit was stopped.');
-      if (run > 0 && isOver()) throw TIME_IS_OVER;
+      if (run >= plan.usual && isOver()) throw TIME_IS_OVER;
       hooks.onProgress?.((run + iteration / rules.maxIterations) / runs);
     };
     try {

@@ -17,7 +17,7 @@ export interface Plan {
   subsample: Subsample[];
   /** Rows per fold at most. */
   maxRows: number;
-  /** Milliseconds that a fold may search for; candidates after the first are left out when it is over. */
+  /** Milliseconds that a fold may search for; candidates beyond the usual ones are left out when it is over. */
   foldMs: number | undefined;
   workBudget: number;
   /** How the work budget changed the plan. */
@@ -55,8 +55,11 @@ export function makePlan(input: PlanInput): Plan {
   const width = input.specs.length;
   const small = rows < SMALL;
   const byDefault = !small || width > 500 || classes > MANY_CLASSES ? (rows < 20_000 ? 5 : 3) : 10;
+  const { usual: usualBudget, extra: extraBudget } = budgetsOf(settings);
   const listed = settings.subsample.length > 1 ? Math.min(10, settings.subsample.length) : undefined;
-  const wished = settings.estimators ?? listed ?? (settings.thinking ? Math.max(5, byDefault) : byDefault);
+  // More folds cost the usual candidates' work once more: only where the search may take as much as they do.
+  const ownFolds = extraBudget >= usualBudget ? Math.max(5, byDefault) : byDefault;
+  const wished = settings.estimators ?? listed ?? ownFolds;
   const parts = Math.max(1, Math.min(rows, Math.max(wished, 5)));
   const folds = Math.min(wished, parts);
   const trivial = rows < 4 || (task === 'classification' && classes < 2);
@@ -69,19 +72,22 @@ export function makePlan(input: PlanInput): Plan {
     subsample: settings.subsample,
     maxRows: rows,
     foldMs: undefined,
-    workBudget: budgetOf(settings),
+    workBudget: 0,
     reasons: [],
   };
   const { thinking } = settings;
   if (thinking?.timeoutSecs !== undefined) plan.foldMs = (thinking.timeoutSecs * 800) / folds;
-  fitBudget(plan, input);
+  // A search must not take from the usual candidates what they would have without it, however many its folds.
+  const usualFolds = Math.max(1, Math.min(folds, settings.estimators ?? listed ?? byDefault));
+  fitBudget(plan, input, (usualBudget / usualFolds) * folds, extraBudget);
   return plan;
 }
 
-function budgetOf({ workBudget, thinking }: Settings): number {
-  if (workBudget !== undefined) return workBudget;
-  if (!thinking) return WORK_BUDGET;
-  return Math.min(THINKING_BUDGET[thinking.effort], (thinking.timeoutSecs ?? Infinity) * WORK_PER_SECOND);
+/** Work of the usual candidates, and of those that only a longer search adds: the timeout bounds these alone. */
+function budgetsOf({ workBudget, thinking }: Settings): { usual: number; extra: number } {
+  const total = workBudget ?? (thinking ? THINKING_BUDGET[thinking.effort] : WORK_BUDGET);
+  const usual = thinking ? Math.min(total, WORK_BUDGET) : total;
+  return { usual, extra: Math.min(total - usual, (thinking?.timeoutSecs ?? Infinity) * WORK_PER_SECOND) };
 }
 
 function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial: boolean): BoostRules[] {
@@ -142,20 +148,24 @@ function leastWeight(rows: number, task: PlanInput['task']): number {
   return Math.max(2, Math.min(20, Math.floor(rows / 60)));
 }
 
-/** Cuts rows and columns per tree until every fold can afford its iterations, and says so. */
-function fitBudget(plan: Plan, { rows, specs, classes, task }: PlanInput): void {
+/**
+ * Cuts rows and columns per tree until every fold can afford its iterations, and says so. Candidates of the search that
+ * could not afford them even so are left out: half grown they would be worth nothing.
+ */
+function fitBudget(plan: Plan, input: PlanInput, usualBudget: number, extraBudget: number): void {
+  const { rows, specs, classes, task, settings } = input;
   const outputs = task === 'classification' && classes > 2 ? classes : 1;
   if (rows * outputs > MAX_SCORES) {
     const most = Math.floor(MAX_SCORES / outputs);
     plan.maxRows = most;
     plan.reasons.push(`Each estimator learns from at most ${most} rows: there are many rows and classes.`);
   }
-  const total = plan.boosts.length * plan.folds;
   const learned = Math.min(plan.maxRows, rowsWished(plan.subsample, rows));
   const bins = specs.reduce((sum, spec) => sum + spec.bins, 0) / Math.max(1, specs.length);
   let cut = 1;
-  for (const rules of plan.boosts) {
-    rules.workBudget = plan.workBudget / total;
+  /** Fits the rules to a budget; answers whether it affords the iterations. */
+  const fit = (rules: BoostRules, budget: number): boolean => {
+    rules.workBudget = budget;
     const trees = (rules.sketch || outputs) * WANTED_ITERATIONS;
     const cost = () =>
       trees *
@@ -164,19 +174,39 @@ function fitBudget(plan: Plan, { rows, specs, classes, task }: PlanInput): void 
       (learned * rules.rowSample * Math.min(3, Math.sqrt(rules.maxLeaves)) + bins * rules.maxLeaves * 3);
     while (cost() > rules.workBudget && learned * rules.rowSample > 4000) rules.rowSample *= 0.8;
     while (cost() > rules.workBudget && specs.length * rules.columnSample > 20) rules.columnSample *= 0.8;
-    if (rules.sketch)
-      hasten(rules, cost() / WANTED_ITERATIONS + learned * rules.rowSample * outputs * SCORING_WORK);
-    cut = Math.min(cut, (learned * rules.rowSample) / rows);
+    if (rules.sketch) {
+      return hasten(rules, cost() / WANTED_ITERATIONS + learned * rules.rowSample * outputs * SCORING_WORK);
+    }
+    return cost() <= rules.workBudget;
+  };
+  const usual = plan.boosts.slice(0, plan.usual);
+  const extra = plan.boosts.slice(plan.usual);
+  for (const rules of usual) fit(rules, usualBudget / (usual.length * plan.folds));
+  let kept: BoostRules[] = [];
+  for (let count = extra.length; count > 0; count--) {
+    const budget = extraBudget / (count * plan.folds);
+    kept = extra.map((rules) => ({ ...rules })).filter((rules) => fit(rules, budget));
+    if (kept.length >= count) break;
   }
+  plan.boosts = [...usual, ...kept];
+  plan.workBudget = usualBudget + (kept.length > 0 ? extraBudget : 0);
+  if (kept.length < extra.length) {
+    const timed = settings.thinking?.timeoutSecs !== undefined;
+    plan.reasons.push(
+      `The ${timed ? 'timeout' : 'work budget'} is enough for ${kept.length} of the ${extra.length} candidates that thinking adds.`,
+    );
+  }
+  for (const rules of plan.boosts) cut = Math.min(cut, (learned * rules.rowSample) / rows);
   if (cut < 0.4 && plan.workBudget > 0 && rows > 4000) {
     plan.reasons.push(`Each tree sees ${Math.round(cut * 100)} % of the rows.`);
   }
 }
 
-/** Raises the learning rate where the budget allows too few iterations. */
-function hasten(rules: BoostRules, perIteration: number): void {
-  const affordable = rules.workBudget / perIteration;
-  rules.learningRate = Math.max(rules.learningRate, Math.min(0.3, 12 / affordable));
+/** Raises the learning rate where the budget allows too few iterations; answers whether that is enough. */
+function hasten(rules: BoostRules, perIteration: number): boolean {
+  const needed = (12 * perIteration) / rules.workBudget;
+  rules.learningRate = Math.max(rules.learningRate, Math.min(0.3, needed));
+  return needed <= 0.3;
 }
 
 /** Rows that the largest of the subsamples holds. */
