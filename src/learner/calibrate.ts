@@ -2,13 +2,15 @@ import { exp, log, sigmoid, softmax, square } from './numeric';
 
 /** How the ensemble's scores become probabilities. */
 export interface Calibration {
-  /** Divides the scores before the softmax. */
+  /** Divides the scores before the softmax; fitted. */
   temperature: number;
   /** Part of the probability, 0 to 1, that goes to the class frequencies: what labels owe to chance. */
   noise: number;
   /** Class frequencies of the train set. */
   priors: Float64Array;
   averageScores: boolean;
+  /** What was asked for: divides the logits that temperature and noise have calibrated. 1 changes nothing. */
+  softmaxTemperature: number;
   /** Are the probabilities to be divided by the class frequencies? */
   balance: boolean;
 }
@@ -118,6 +120,16 @@ export function blur(probas: Float64Array, { noise, priors }: Calibration): void
   const classes = priors.length;
   for (let at = 0; at < probas.length; at += classes) {
     for (let k = 0; k < classes; k++) probas[at + k] = (1 - noise) * probas[at + k]! + noise * priors[k]!;
+  }
+}
+
+/** Divides calibrated logits, which are the logarithms of the probabilities, by the temperature that was asked for, in place. */
+export function temper(probas: Float64Array, { softmaxTemperature, priors }: Calibration): void {
+  if (softmaxTemperature === 1) return;
+  const logits = probas.map((p) => log(Math.max(p, LEAST)));
+  const classes = priors.length;
+  for (let at = 0; at < probas.length; at += classes) {
+    softmax(logits, at, classes, probas, at, softmaxTemperature);
   }
 }
 

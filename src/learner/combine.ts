@@ -1,4 +1,4 @@
-import { balance, blur, fitCalibration, probabilities, type Calibration } from './calibrate';
+import { balance, blur, fitCalibration, probabilities, temper, type Calibration } from './calibrate';
 import { chooseWeights } from './choose';
 import { foldRows, type FoldResult } from './fold';
 import { ensembleProbabilities, memberScores, partScores, type Member, type Part } from './members';
@@ -138,13 +138,15 @@ function finishClassification(
   const priors = new Float64Array(count);
   for (const code of codes) priors[code]! += 1 / codes.length;
   const calibration: Calibration = {
-    ...calibrate(outOfFold, actual, priors, settings.temperature),
+    ...calibrate(outOfFold, actual, priors),
     priors,
     averageScores: settings.averageScores,
+    softmaxTemperature: settings.temperature ?? 1,
     balance: settings.balance,
   };
   const probas = probabilities(scores, width, count, calibration.temperature);
   blur(probas, calibration);
+  temper(probas, calibration);
   if (settings.balance) balance(probas, priors);
   const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]!);
   const sample = sampleOf(prepared, outOfFold);
@@ -174,9 +176,7 @@ function calibrate(
   { scores, width }: OutOfFold,
   codes: Int32Array,
   priors: Float64Array,
-  given: number | undefined,
 ): Pick<Calibration, 'temperature' | 'noise'> {
-  if (given !== undefined) return { temperature: given, noise: 0 };
   const step = Math.ceil(codes.length / MAX_STACKED);
   if (step <= 1) return fitCalibration(scores, codes, width, priors);
   const chosen = codes.filter((_, i) => i % step === 0);

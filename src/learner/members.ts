@@ -1,4 +1,4 @@
-import { blur, probabilities, type Calibration } from './calibrate';
+import { blur, probabilities, temper, type Calibration } from './calibrate';
 import { addLinearScores, type LinearTables } from './linear';
 import { leafOf, type Trees } from './trees';
 
@@ -75,6 +75,7 @@ export function ensembleProbabilities(
   }
   const mean = averageScores ? probabilities(sum, width, classes, temperature) : normalised(sum, classes);
   blur(mean, calibration);
+  temper(mean, calibration);
   return mean;
 }
 

@@ -11,7 +11,7 @@ import { LearnerError, type ClassificationResult, type FeatureColumn, type Regre
 export interface PredictOptions {
   /** Only the first so many models of the ensemble. */
   estimators?: number;
-  /** Of the softmax; classification only, like all that follow. */
+  /** Divides the calibrated logits, 1 changes nothing; classification only, like all that follow. */
   temperature?: number;
   averageScores?: boolean;
   balance?: boolean;
@@ -38,14 +38,13 @@ export function predict(
   return { task: 'classification', rows, classes, probas };
 }
 
-/** A temperature that was asked for stands alone, as it does in a fit: the noise belongs to the fitted one. */
 function recalibrated(
   fitted: Calibration,
   { temperature, averageScores, balance }: PredictOptions,
 ): Calibration {
   return {
     ...fitted,
-    ...(temperature === undefined ? {} : { temperature, noise: 0 }),
+    softmaxTemperature: temperature ?? fitted.softmaxTemperature,
     averageScores: averageScores ?? fitted.averageScores,
     balance: balance ?? fitted.balance,
   };

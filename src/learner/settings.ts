@@ -127,7 +127,7 @@ function readInferenceConfig(settings: Settings, value: unknown): boolean {
     } else if (entry !== null) {
       settings.subsample = readSubsample(entry);
       const shown = settings.subsample.map((one) => (typeof one === 'number' ? one : one.length));
-      settings.used.inference_config = { SUBSAMPLE_SAMPLES: Array.isArray(entry) ? shown : entry };
+      settings.used.inference_config = { [key]: Array.isArray(entry) ? shown : entry };
       used = true;
     }
   }

@@ -3,11 +3,13 @@ import type { Model } from './model';
 import { LearnerError } from './types';
 
 /*
- * A model as bytes: "TPM3", length and CRC of what follows, then a JSON text in which every typed array is replaced by
+ * A model as bytes: "TPM4", length and CRC of what follows, then a JSON text in which every typed array is replaced by
  * its place, and the arrays themselves, each at a multiple of 8. Not deflated: ending a thread while zlib sets up a
  * stream in it aborts the whole process (an assertion of Node's own), and these run in threads that may be ended.
  */
-const MAGIC = 0x334d5054;
+const MAGIC = 0x344d5054;
+/** The format that `saveModel` writes and `loadModel` reads. */
+export const MODEL_FORMAT = 'TPM4';
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
 

@@ -36,7 +36,7 @@ export interface TrainOptions {
   random_state?: number;
   /** Columns (counted from 0) whose values are categories, numbers among them. */
   categorical_features_indices?: number[] | null;
-  /** Divides the scores before the softmax. Default: fitted on the out-of-fold scores. */
+  /** Divides the logits that calibration on the out-of-fold scores has made: 1, the default, changes nothing. */
   softmax_temperature?: number;
   /** Average the ensemble's scores before the softmax rather than its probabilities after it. */
   average_before_softmax?: boolean;

@@ -105,8 +105,24 @@ export function resolveTarget(
     columns: card.columns,
     classes: card.classes,
     trainRows: card.rows,
-    options: { ...card.options, ...request.options },
+    options: { ...withoutRows(card.options), ...request.options },
   };
+}
+
+/** Lists of train rows concern the fit alone, and are too long to travel with every predict. */
+function withoutRows(options: Record<string, unknown>): Record<string, unknown> {
+  const { inference_config: config, ...rest } = options;
+  if (typeof config !== 'object' || config === null) {
+    return options;
+  }
+  const kept = Object.entries(config).filter(
+    ([name, value]) => !(name.toUpperCase() === 'SUBSAMPLE_SAMPLES' && holdsLists(value)),
+  );
+  return kept.length === 0 ? rest : { ...rest, inference_config: Object.fromEntries(kept) };
+}
+
+function holdsLists(value: unknown): boolean {
+  return Array.isArray(value) && value.some((one) => Array.isArray(one));
 }
 
 /** A model's id may stand where a name is expected. */

@@ -7,8 +7,6 @@ export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quan
 /** A label of a classification target as JSON can carry it. */
 export type Label = string | number | boolean;
 
-export const TASKS: readonly Task[] = ['classification', 'regression'];
-
 export const OUTPUT_TYPES: Readonly<Record<Task, readonly OutputType[]>> = {
   classification: ['probas', 'preds'],
   regression: ['mean', 'median', 'mode', 'quantiles', 'full'],

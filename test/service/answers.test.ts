@@ -212,7 +212,11 @@ describe('Service: statuses and error bodies (S 4, 5, 7)', () => {
     try {
       const megabyte = Buffer.alloc(1024 * 1024, 'x');
       const headers = { ...small.bearer(), 'content-type': 'application/json' };
-      const json = await sendPieces('POST', small.url('fit'), headers, [megabyte, megabyte, megabyte]);
+      const json = await sendPieces('POST', small.url('estimate_cost'), headers, [
+        megabyte,
+        megabyte,
+        megabyte,
+      ]);
       assert.equal(json.status, 413);
       const { body } = await small.post('prepare_train_set_upload', {
         x_train_info: CSV,

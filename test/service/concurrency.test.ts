@@ -157,32 +157,36 @@ describe('Service: many at once', () => {
     }
   });
 
-  it('answers 429 when too many fits wait', async function () {
-    this.timeout(60_000);
-    const one = await Harness.start({ fitThreads: 1 });
-    try {
-      const { x, y } = line(3_000);
-      const upload = await one.uploadTrain(x, y);
-      const fits = Array.from({ length: 80 }, (_, seed) =>
-        one.post('fit', {
-          train_set_upload_id: upload,
-          task: 'regression',
-          svc_config: { random_state: seed },
-        }),
-      );
-      const refused = await Promise.race(
-        fits.map(async (fit) =>
-          (await fit).status === 429 ? fit : sleep(60_000, undefined, { ref: false }),
-        ),
-      );
-      assert.ok(refused !== undefined);
-      assert.equal(refused.headers.get('retry-after'), '1');
-      assert.equal(refused.body.code, 'rate.limit.exceeded');
-      await one.stop();
-      const rest = await Promise.allSettled(fits);
-      assert.equal(rest.length, 80, 'all of them are answered or cut off at close');
-    } finally {
-      await one.stop();
-    }
-  });
+  for (const [what, limits] of [
+    ['fits', {}],
+    ['fits of train sets that are large for the memory', { train_set_max_cells: 10_000 }],
+  ] as const)
+    it(`answers 429 when too many ${what} wait`, async function () {
+      this.timeout(60_000);
+      const one = await Harness.start({ fitThreads: 1, limits });
+      try {
+        const { x, y } = line(3_000);
+        const upload = await one.uploadTrain(x, y);
+        const fits = Array.from({ length: 80 }, (_, seed) =>
+          one.post('fit', {
+            train_set_upload_id: upload,
+            task: 'regression',
+            svc_config: { random_state: seed },
+          }),
+        );
+        const refused = await Promise.race(
+          fits.map(async (fit) =>
+            (await fit).status === 429 ? fit : sleep(60_000, undefined, { ref: false }),
+          ),
+        );
+        assert.ok(refused !== undefined);
+        assert.equal(refused.headers.get('retry-after'), '1');
+        assert.equal(refused.body.code, 'rate.limit.exceeded');
+        await one.stop();
+        const rest = await Promise.allSettled(fits);
+        assert.equal(rest.length, 80, 'all of them are answered or cut off at close');
+      } finally {
+        await one.stop();
+      }
+    });
 });

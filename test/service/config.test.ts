@@ -90,9 +90,55 @@ describe('Service: the configuration object (S 2.6)', () => {
     assert.deepEqual(metadata.svc_config.device, ['cpu']);
     assert.equal(metadata.svc_config.memory_saving_mode, false);
     assert.deepEqual(metadata.ignored_options, ['device', 'fit_mode', 'memory_saving_mode', 'random_state']);
-    const temperature = metadata.svc_config.softmax_temperature as number;
-    assert.ok(temperature > 0 && temperature !== 1, 'the one that was fitted to the out-of-fold scores');
-    same(await predict(fitted, { softmax_temperature: temperature }), await predict(fitted));
+    assert.equal(metadata.svc_config.softmax_temperature, 1);
+  });
+
+  it('divides calibrated logits by the softmax temperature: 1 changes nothing, less sharpens, more flattens', async () => {
+    const fitted = await fit({});
+    const sureness = async (config?: object): Promise<number> => {
+      const rows = (await predict(fitted, config)).body.prediction as number[][];
+      for (const row of rows) assert.ok(Math.abs(row[0]! + row[1]! - 1) < 1e-12);
+      return rows.reduce((sum, row) => sum + Math.max(...row), 0) / rows.length;
+    };
+    same(await predict(fitted, { softmax_temperature: 1 }), await predict(fitted));
+    same(await predict(await fit({ softmax_temperature: 1 })), await predict(fitted));
+    same(
+      await predict(await fit({ softmax_temperature: 2 }), { softmax_temperature: 1 }),
+      await predict(fitted),
+    );
+    const [sharp, plain, flat] = [
+      await sureness({ softmax_temperature: 0.5 }),
+      await sureness(),
+      await sureness({ softmax_temperature: 2 }),
+    ];
+    assert.ok(sharp > plain && plain > flat, `${sharp} ${plain} ${flat}`);
+    assert.ok(Math.abs((await sureness({ softmax_temperature: 0.9 })) - plain) < 0.03);
+  });
+
+  it('does not call ignored what the fit was given and the predict repeats', async () => {
+    const halves = [0, 1].map((odd) => Array.from({ length: 150 }, (_, i) => i * 2 + odd));
+    const configs = [
+      { random_state: 5, inference_config: { SUBSAMPLE_SAMPLES: halves } },
+      { n_estimators: 20, inference_config: { subsample_samples: 100 } },
+    ];
+    for (const config of configs) {
+      const fitted = await fit(config);
+      const again = await predict(fitted, config);
+      assert.deepEqual(again.body.metadata.ignored_options, []);
+      same(again, await predict(fitted));
+    }
+    const fitted = await fit({ random_state: 5, device: ['cuda'] });
+    const { metadata } = (await predict(fitted, { random_state: 5, device: ['cuda'] })).body;
+    assert.deepEqual(metadata.ignored_options, ['device'], 'it had no effect on the fit');
+  });
+
+  it('takes lists of rows that are longer than a mebibyte, at the fit and at the predict', async () => {
+    const config = {
+      inference_config: { SUBSAMPLE_SAMPLES: [Array.from({ length: 400_000 }, (_, i) => i % 300)] },
+    };
+    assert.ok(JSON.stringify(config).length > 1024 * 1024);
+    const fitted = await fit(config);
+    assert.deepEqual((await predict(fitted, config)).body.metadata.ignored_options, []);
   });
 
   it('says that a regression has no classes to treat so', async () => {

@@ -96,9 +96,15 @@ describe('Service: HTTP', () => {
     assert.equal((await h.post('fit', '[]')).status, 422);
     assert.equal((await h.post('fit', '')).status, 422);
     assert.equal((await h.post('fit', {}, { 'content-type': 'text/plain' })).status, 422);
-    const long = await h.post('fit', { train_set_upload_id: 'x'.repeat(1024 * 1024) });
-    assert.equal(long.status, 413);
-    assertGeneric(long.body, 'limit.exceeded');
+    for (const [route, mebibytes] of [
+      ['fit', 8],
+      ['predict', 8],
+      ['estimate_cost', 1],
+    ] as const) {
+      const long = await h.post(route, { train_set_upload_id: 'x'.repeat(mebibytes * 1024 * 1024) });
+      assert.equal(long.status, 413, route);
+      assertGeneric(long.body, 'limit.exceeded');
+    }
   });
 
   it('names unknown properties and mixed shapes of fit and predict (S 4.3, 4.4)', async () => {

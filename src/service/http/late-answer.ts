@@ -6,7 +6,7 @@ import { type Envelope, envelopeFor, errorBody, sendJson, sendRefusal } from './
 /**
  * Answers with JSON that may take minutes (S 1). Within `keepaliveMs` it is an ordinary answer. After that the
  * status 200 goes out, a space every `keepaliveMs`, and at last the JSON; an error is then told by a body with
- * `_streamed_error: true`, the status it would have had and both envelopes' fields.
+ * `_streamed_error: true`, the status it would have had and the fields of the route's envelope.
  */
 export async function answerLate(
   res: ServerResponse,

@@ -22,8 +22,9 @@ const ROUTES: Readonly<Record<string, Route>> = {
   get_service_status: getServiceStatus,
 };
 
-/** Request bodies are ids and options; more than this is none of ours. */
+/** Request bodies are ids and options; more than this is none of ours. Options may hold lists of row numbers. */
 const MAX_JSON_BYTES = 1024 * 1024;
+const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
 
 /** Answers one request, whatever it is; never throws. */
 export async function answer(
@@ -46,7 +47,8 @@ export async function answer(
     if (route.rate !== undefined) context.limiter.take(route.rate);
     if (req.headers.expect !== undefined) res.writeContinue();
     const withJson = route.method === 'POST' && route.rawBody !== true;
-    const body = withJson ? await readJson(req, MAX_JSON_BYTES, context.options.times.body) : undefined;
+    const maxBytes = route.withConfig === true ? MAX_CONFIG_BYTES : MAX_JSON_BYTES;
+    const body = withJson ? await readJson(req, maxBytes, context.options.times.body) : undefined;
     const result = await route.handle(context, { req, res, apiName, body });
     if (result !== undefined) sendJson(res, result.status, result.body);
   } catch (error) {

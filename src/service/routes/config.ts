@@ -2,6 +2,7 @@ import type { PredictOptions } from '../../learner';
 import type { ModelConfig } from '../../wire/types';
 import type { ModelEntry } from '../store/entries';
 import { MODEL_VERSION } from '../version';
+import { canonical } from '../work/canonical';
 
 /** What a prediction's configuration comes to. */
 export interface Applied {
@@ -21,7 +22,7 @@ export function applyConfig(model: ModelEntry, sent: ModelConfig = {}): Applied 
   const fitted = fittedConfig(model);
   const applied: Applied = { options: {}, config: fitted, ignored: [...model.ignoredOptions] };
   for (const [name, value] of Object.entries(sent)) {
-    if (name === 'model_path' || JSON.stringify(value) === JSON.stringify(fitted[name])) continue;
+    if (name === 'model_path' || same(value, fitted[name]) || same(value, model.config[name])) continue;
     const options = optionsFor(model, name, value);
     if (options === undefined) applied.ignored.push(name);
     else {
@@ -31,6 +32,11 @@ export function applyConfig(model: ModelEntry, sent: ModelConfig = {}): Applied 
   }
   applied.ignored = [...new Set(applied.ignored)].sort();
   return applied;
+}
+
+/** An option that the fit was given says nothing new, however the learner has read it. */
+function same(a: unknown, b: unknown): boolean {
+  return b !== undefined && canonical(a) === canonical(b);
 }
 
 function optionsFor(model: ModelEntry, name: string, value: unknown): PredictOptions | undefined {

@@ -41,6 +41,8 @@ export interface Route {
   envelope: Envelope;
   /** What kind of request it counts as for rate limits. */
   rate?: RateKind;
+  /** The body holds a model configuration, with lists of rows perhaps. */
+  withConfig?: boolean;
   /** The route reads its own body (multipart). */
   rawBody?: boolean;
   handle(context: ServiceContext, request: RouteRequest): RouteAnswer | Promise<RouteAnswer>;

@@ -10,6 +10,7 @@ export const fit: Route = {
   method: 'POST',
   envelope: 'quickstart',
   rate: 'fit',
+  withConfig: true,
   async handle({ fits, options }, { res, body, apiName }) {
     const request = accept(parseFit(body, { apiName }));
     const answer = fits.fit(request).then(({ entry, reused }) => ({

@@ -19,6 +19,7 @@ export const predict: Route = {
   method: 'POST',
   envelope: 'quickstart',
   rate: 'predict',
+  withConfig: true,
   async handle(context, { body, apiName, res }) {
     const request = accept(parsePredict(body, { apiName }));
     const { uploads } = context.store;

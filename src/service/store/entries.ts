@@ -40,6 +40,8 @@ export interface FeatureShape {
 /** `model.json` in the model's folder; written when `model.bin` is safe. */
 export interface ModelEntry {
   version: 1;
+  /** Of `model.bin`. Entries of other versions of this package have another one, or none. */
+  format?: string;
   id: string;
   trainSetUploadId: string;
   /** Same key, same fit: what makes a refit needless. */

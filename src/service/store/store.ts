@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { MODEL_FORMAT } from '../../learner/store';
 import { ServiceError } from '../../wire/service-error';
 import type { ResolvedOptions, Log } from '../options';
 import { readJsonFile, writeFileAtomic } from './atomic-file';
@@ -61,6 +62,7 @@ export async function openStore(
     });
     await uploadShelf.load();
     await models.load();
+    await dropForeign(models, log);
     const secret = await readSecret(path.join(dataDir, 'secret.json'), log);
     const bytes = (): number => uploadShelf.bytes + models.bytes;
     const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, bytes()));
@@ -85,6 +87,15 @@ export async function openStore(
       'storage.failed',
       `The folder ${dataDir} cannot be used (${(error as Error).message}): choose one that can be written.`,
     );
+  }
+}
+
+/** Models of another version's format cannot be read: the same request must fit anew instead of finding them. */
+async function dropForeign(models: Shelf<ModelEntry>, log: Log): Promise<void> {
+  const foreign = [...models.items.values()].filter(({ entry }) => entry.format !== MODEL_FORMAT);
+  for (const { entry } of foreign) await models.drop(entry.id);
+  if (foreign.length > 0) {
+    log('warn', `Dropped ${foreign.length} models that another version had written: fit them again.`);
   }
 }
 

@@ -116,6 +116,11 @@ export class Uploads {
       pending.completing ??= this.complete(pending);
       await pending.completing;
     } catch (error) {
+      // The room in memory is for others; the next PUT of the same file asks for its own.
+      if (pending.memory !== undefined && info.arrived === undefined && !writer.busy) {
+        pending.writers = {};
+        delete pending.memory;
+      }
       // What has come of it takes room that is wanted now, and it could not be completed.
       if (isStorageFailure(error)) await this.giveUp(pending);
       throw error;

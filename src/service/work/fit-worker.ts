@@ -42,7 +42,6 @@ async function fit(job: FitJob, progress: (fraction: number) => void): Promise<J
       features: x.shapes,
       rows: x.rows,
       ...(y.target.task === 'classification' ? { classes: y.target.classes } : {}),
-      ...(model.calibration === undefined ? {} : { temperature: model.calibration.temperature }),
       ...saved,
       report: model.report,
     };

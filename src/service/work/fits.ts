@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { TrainOptions } from '../../learner';
+import { MODEL_FORMAT } from '../../learner/store';
 import type { FitRequest } from '../../wire/types';
 import type { ServiceLimits } from '../limits';
 import type { Log } from '../options';
@@ -12,7 +13,7 @@ import { MODEL_FILE, type Store } from '../store/store';
 import { fileRef } from '../store/uploads';
 import type { FitJob, FitOutcome, ModelRef } from './jobs';
 import { canonical } from './canonical';
-import type { WorkerPool } from './pool';
+import { tooManyWait, type WorkerPool } from './pool';
 import { Turnstile } from './turnstile';
 
 /** A smaller file is fitted before a helper thread would have started. */
@@ -20,6 +21,8 @@ const HELPED_BYTES = 200_000;
 
 /** Of train sets with more than a quarter of the cells that the memory allows only so many are fitted at once. */
 const LARGE_AT_ONCE = 2;
+/** … and so many wait: each has a folder, and holds its upload. */
+const LARGE_WAITING = 64;
 const LARGE_PART = 1 / 4;
 /** Bytes of a file for each cell at the least: how many cells it may have, before it has been read. */
 const LEAST_CELL_BYTES = { csv: 3, parquet: 0.5 };
@@ -45,7 +48,7 @@ export interface FitAnswer {
 export class Fits {
   private readonly underWay = new Map<string, { state: FitUnderWay; answer: Promise<ModelEntry> }>();
   private readonly forced = new Set<FitUnderWay>();
-  private readonly large = new Turnstile(LARGE_AT_ONCE);
+  private readonly large = new Turnstile(LARGE_AT_ONCE, LARGE_WAITING, () => tooManyWait('fit'));
 
   constructor(
     private readonly store: Store,
@@ -193,9 +196,10 @@ function fitKey(request: FitRequest): string {
 const DEFAULT_SYSTEMS = ['preprocessing', 'text'];
 
 function modelEntry(id: string, key: string, request: FitRequest, outcome: FitOutcome): ModelEntry {
-  const { report, targetName, features, classes, temperature, rows, bytes, crc } = outcome;
+  const { report, targetName, features, classes, rows, bytes, crc } = outcome;
   return {
     version: 1,
+    format: MODEL_FORMAT,
     id,
     trainSetUploadId: request.train_set_upload_id.toLowerCase(),
     fitKey: key,
@@ -206,11 +210,7 @@ function modelEntry(id: string, key: string, request: FitRequest, outcome: FitOu
     rows,
     systems: request.svc_systems ?? DEFAULT_SYSTEMS,
     config: request.svc_config ?? {},
-    usedOptions: {
-      ...report.options.used,
-      n_estimators: report.estimators,
-      ...(temperature === undefined ? {} : { softmax_temperature: temperature }),
-    },
+    usedOptions: { ...report.options.used, n_estimators: report.estimators },
     ignoredOptions: report.options.ignored,
     report,
     bytes,

@@ -41,8 +41,6 @@ export interface FitOutcome {
   targetName: string;
   features: FeatureShape[];
   classes?: Label[];
-  /** The softmax temperature that the model predicts with. */
-  temperature?: number;
   rows: number;
   bytes: number;
   crc: string;

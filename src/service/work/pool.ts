@@ -77,7 +77,7 @@ export class WorkerPool {
    */
   run<R>(task: unknown, options: RunOptions = {}): Promise<R> {
     if (this.closed) return Promise.reject(shuttingDown());
-    if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(this.busy());
+    if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(tooManyWait(this.options.name));
     return new Promise<R>((resolve, reject) => {
       const job: Job = {
         id: ++this.lastId,
@@ -211,16 +211,17 @@ export class WorkerPool {
     );
     if (!this.closed) this.assign();
   }
+}
 
-  private busy(): Refusal {
-    return new Refusal({
-      status: 429,
-      errorCode: 'BUSY',
-      message: `Too many ${this.options.name} requests wait already; try again in a moment.`,
-      retryable: true,
-      retryAfter: 1,
-    });
-  }
+/** 429. @param what `fit`, `predict` */
+export function tooManyWait(what: string): Refusal {
+  return new Refusal({
+    status: 429,
+    errorCode: 'BUSY',
+    message: `Too many ${what} requests wait already; try again in a moment.`,
+    retryable: true,
+    retryAfter: 1,
+  });
 }
 
 /** 503: the service is closing. */

@@ -8,4 +8,3 @@ export * from './predict';
 export * from './model-limits';
 export * from './estimate-cost';
 export * from './legacy-predict';
-export * from './error-bodies';

@@ -53,6 +53,17 @@ describe('learner options', () => {
     const spread = (temperature: number) =>
       probasOf({ softmax_temperature: temperature }).reduce((sum, p) => sum + Math.abs(p - 0.5), 0);
     assert.ok(spread(0.3) > spread(1) && spread(1) > spread(3));
+    assert.deepEqual(probasOf({ softmax_temperature: 1 }), probasOf({}));
+    const model = fit();
+    const asked = (temperature: number) =>
+      (predict(model, features, rows, { temperature }) as ClassificationResult).probas;
+    for (const temperature of [0.5, 1, 2]) {
+      const probas = asked(temperature);
+      assert.deepEqual(probas, probasOf({ softmax_temperature: temperature }), 'as at the fit');
+      for (let row = 0; row < rows; row++) {
+        assert.ok(Math.abs(probas[row * 2]! + probas[row * 2 + 1]! - 1) < 1e-12);
+      }
+    }
   });
 
   it('average_before_softmax averages scores, which are the same for one estimator', () => {
@@ -152,12 +163,46 @@ describe('learner options', () => {
     assert.match(report.work.reasons.join(' '), /timeout|work budget/);
   });
 
-  it('a fold that is out of time leaves out all candidates but the first', () => {
+  it('thinking takes nothing from the usual candidates, however short its timeout', () => {
+    const count = 2400;
+    const table = Array.from({ length: 8 }, (_, i) => numbers(`x${i}`, normals(count, 60 + i)));
+    const [a, b] = [normals(count, 60), normals(count, 61)];
+    const kinds = Array.from(a, (value, i) => (value * b[i]! + value > 0.2 ? 'yes' : 'no'));
+    const common = { n_estimators: 3, random_state: 7 };
+    const ordinary = train(classify(table, kinds, common));
+    const probas = (model: typeof ordinary) => (predict(model, table, count) as ClassificationResult).probas;
+    const tiny = train(
+      classify(table, kinds, { ...common, thinking: { effort: 'medium', timeoutSecs: 0.01 } }),
+    );
+    assert.deepEqual(probas(tiny), probas(ordinary));
+    assert.match(tiny.report.work.reasons.join(' '), /timeout is enough for 0 of the 3/);
+    for (const timeoutSecs of [1, 4]) {
+      const { report } = train(
+        classify(table, kinds, { ...common, thinking: { effort: 'medium', timeoutSecs } }),
+      );
+      const [loss, usual] = [report.scores.log_loss!, ordinary.report.scores.log_loss!];
+      assert.ok(loss < usual * 1.05, `${timeoutSecs} s: ${loss}, without thinking ${usual}`);
+    }
+    for (const effort of ['medium', 'high'] as const) {
+      const big = (options: TrainOptions) => {
+        const wide = Array.from({ length: 3 }, (_, i) => numbers(`x${i}`, normals(21_000, 80 + i)));
+        return prepare(regress(wide, normals(21_000, 80), options)).plan;
+      };
+      const [plain, thinking] = [big({}), big({ thinking: { effort, timeoutSecs: 5 } })];
+      assert.deepEqual(thinking.boosts.slice(0, plain.usual), plain.boosts);
+      assert.equal(thinking.folds, plain.folds);
+    }
+  });
+
+  it('a fold that is out of time leaves out all candidates but the usual ones', () => {
     const options = { thinking: { effort: 'medium', timeoutSecs: 60 }, n_estimators: 2 } as const;
     const prepared = prepare(classify(features, labels, options));
     const timed = { ...prepared, plan: { ...prepared.plan, foldMs: 0 } };
     const boosted = trainFold(timed, 0).boosted.map((one) => one !== undefined);
-    assert.deepEqual(boosted, [true, ...prepared.plan.boosts.slice(1).map(() => false)]);
+    assert.deepEqual(
+      boosted,
+      prepared.plan.boosts.map((_, run) => run < prepared.plan.usual),
+    );
     assert.ok(boosted.length > 3 && trainFold(prepared, 0).boosted.every((one) => one !== undefined));
     const { report } = combine(timed, [trainFold(timed, 0), trainFold(timed, 1)]);
     assert.match(report.work.reasons.join(' '), /timeout/);

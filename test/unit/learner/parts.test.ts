@@ -265,6 +265,7 @@ describe('learner parts', () => {
       noise: 0.2,
       priors: Float64Array.of(0.75, 0.25),
       averageScores: false,
+      softmaxTemperature: 1,
       balance: false,
     });
     [0.15, 0.85, 0.95, 0.05].forEach((p, i) => assert.ok(Math.abs(probas[i]! - p) < 1e-12));

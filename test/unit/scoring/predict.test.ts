@@ -42,6 +42,24 @@ describe('Predictor', () => {
     );
   afterEach(() => at.close());
 
+  it('repeats the options of the fit with each predict, but for its lists of rows', async () => {
+    at = await bench({});
+    const fitted = async (inference_config: object) => {
+      const options = { n_estimators: 2, inference_config };
+      await at.connection.train({ table: { value: history() }, target: 'species', model: 'pets', options });
+      await at.connection.predictor().predict(ask(row(1)));
+      const body = at.service.seen('predict').at(-1)!.body as { task_config: Record<string, unknown> };
+      return body.task_config.svc_config;
+    };
+    assert.deepEqual(await fitted({ SUBSAMPLE_SAMPLES: [[0, 1, 2], [3]], OTHER: 1 }), {
+      n_estimators: 2,
+      inference_config: { OTHER: 1 },
+    });
+    assert.deepEqual(await fitted({ subsample_samples: [[0, 1, 2]] }), { n_estimators: 2 });
+    const short = { SUBSAMPLE_SAMPLES: 100 };
+    assert.deepEqual(await fitted(short), { n_estimators: 2, inference_config: short });
+  });
+
   it('each message gets its own prediction, metadata and rows, in order', async () => {
     await start({ predictMs: 20 });
     const predictor = at.connection.predictor();

@@ -4,7 +4,7 @@ import { Turnstile } from '../../../dist/src/service/work/turnstile';
 
 describe('Turnstile', () => {
   it('runs no more than its number at once, in order, failures included', async () => {
-    const turnstile = new Turnstile(2);
+    const turnstile = new Turnstile(2, 64, () => new Error('full'));
     let inside = 0;
     let most = 0;
     const order: number[] = [];
@@ -26,5 +26,22 @@ describe('Turnstile', () => {
     assert.equal(most, 2);
     assert.deepEqual(order, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert.equal(await turnstile.run(() => Promise.resolve('after')), 'after');
+  });
+
+  it('refuses what comes when as many wait as may, and takes others once there is room again', async () => {
+    const turnstile = new Turnstile(1, 2, () => new Error('full'));
+    const ends: (() => void)[] = [];
+    const work = () => new Promise<void>((resolve) => ends.push(resolve));
+    const admitted = [turnstile.run(work), turnstile.run(work), turnstile.run(work)];
+    let begun = false;
+    const late = () => Promise.resolve((begun = true));
+    await assert.rejects(turnstile.run(late), /full/);
+    assert.equal(begun, false);
+    for (const job of admitted) {
+      ends.shift()!();
+      await job;
+      await sleep(1);
+    }
+    assert.equal(await turnstile.run(late), true);
   });
 });

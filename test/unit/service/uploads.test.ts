@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32c, crc32cToBase64 } from '../../../dist/src/table/crc32c';
 import { isUploadEntry, type UploadEntry } from '../../../dist/src/service/store/entries';
 import { Shelf } from '../../../dist/src/service/store/shelf';
 import type { PutBody } from '../../../dist/src/service/store/part-writer';
@@ -143,8 +144,45 @@ describe('Uploads', () => {
       assert.equal(uploads.memoryBytes(), SIZE, 'as much as it may come to');
       body.destroy();
       await assert.rejects(sending, { status: 400 });
-      uploads.sweep(Date.now() + 5000);
-      assert.equal(uploads.memoryBytes(), 0);
+      assert.equal(uploads.memoryBytes(), 0, 'though its URL is good for some time yet');
+      await uploads.receive(x(entry.id), put('a\n1\n'));
+      assert.equal(uploads.memoryBytes(), 4);
+      assert.deepEqual(await readdir(root), []);
+    });
+
+    it('does not count what was refused, and takes the right bytes after it', async () => {
+      const entry = uploads.prepare(
+        {
+          set: 'test',
+          fittedId: 'model',
+          x: {
+            format: 'csv',
+            chunks: 1,
+            announcedBytes: 4,
+            announcedHash: crc32cToBase64(crc32c(Buffer.from('a\n1\n'))),
+          },
+        },
+        Date.now() + 60_000,
+      );
+      for (const wrong of ['a\n', 'a\n22\n', 'a\n2\n']) {
+        await assert.rejects(uploads.receive(x(entry.id), put(wrong)), { status: 400 });
+        assert.equal(uploads.memoryBytes(), 0, JSON.stringify(wrong));
+      }
+      assert.equal((await uploads.receive(x(entry.id), put('a\n1\n')))?.entry.id, entry.id);
+      assert.equal(uploads.memoryBytes(), 4);
+    });
+
+    it('keeps the room of a PUT that took over from one that hangs', async () => {
+      const entry = prepare();
+      const [old, young] = [new PassThrough(), new PassThrough()];
+      const first = uploads.receive(x(entry.id), { stream: old, length: 4, patience });
+      await sleep(5);
+      const second = uploads.receive(x(entry.id), { stream: young, length: 4, patience });
+      await assert.rejects(first, { status: 400 });
+      assert.equal(uploads.memoryBytes(), SIZE);
+      young.end('a\n1\n');
+      await second;
+      assert.equal(uploads.memoryBytes(), 4);
     });
 
     it('leaves one that a predict reads where it is', async () => {
