@@ -37,12 +37,16 @@ export class Batcher<Payload, Outcome> {
   private readonly turns = new Turns(new Outbox());
   private readonly outbox = new Outbox();
   private readonly room: Room;
+  /** What of it results hold that wait for their turn: room that no message can be dropped for. */
+  private readonly parkedRoom: Room;
   private readonly report: LoadReport;
   private closed = false;
 
   constructor(private readonly options: BatcherOptions<Payload, Outcome>) {
     this.lanes = new Lanes(options, (key, jobs) => this.start(key, jobs));
-    this.room = new Room({ rows: options.queueRows, bytes: options.queueBytes });
+    const most = { rows: options.queueRows, bytes: options.queueBytes };
+    this.room = new Room(most);
+    this.parkedRoom = new Room(most);
     this.report = new LoadReport(() => this.load(), options.onLoad);
   }
 
@@ -73,14 +77,28 @@ export class Batcher<Payload, Outcome> {
     return job;
   }
 
-  /** Corrects what a message was expected to hold, once its table is read. */
-  resize(job: Job<Payload, Outcome>, rows: number, bytes: number): void {
-    if (job.state === 'reading') {
-      this.room.remove(job);
+  /** Rows that a message may have by the room there is; any number where nothing else waits. */
+  rowsFor(job: Job<Payload, Outcome>): number {
+    return this.isAlone() ? Infinity : this.room.rowsLeft() + job.rows;
+  }
+
+  /**
+   * Corrects what a message was expected to hold, once its table is read. False, and nothing changes, where there is
+   * no room for that: its table may not be kept.
+   */
+  resize(job: Job<Payload, Outcome>, rows: number, bytes: number): boolean {
+    if (job.state !== 'reading') {
+      return true;
+    }
+    const size = { rows, bytes };
+    this.room.remove(job);
+    const fits = this.isAlone() || this.room.holds(size);
+    if (fits) {
       job.rows = rows;
       job.bytes = bytes;
-      this.room.add(job);
     }
+    this.room.add(job);
+    return fits;
   }
 
   /** The message may be scored now, together with others of the same lane unless `alone`. */
@@ -93,8 +111,8 @@ export class Batcher<Payload, Outcome> {
     this.lanes.push(laneKey, job);
   }
 
-  /** Its result: delivered when its turn has come; `bytes` are held meanwhile. */
-  finish(job: Job<Payload, Outcome>, outcome: Outcome, bytes = job.bytes): void {
+  /** Its result: delivered when its turn has come; `bytes` and `rows` are held meanwhile. */
+  finish(job: Job<Payload, Outcome>, outcome: Outcome, bytes = job.bytes, rows = job.rows): void {
     if (job.state !== 'flying') {
       return;
     }
@@ -102,8 +120,10 @@ export class Batcher<Payload, Outcome> {
     job.flight = undefined;
     job.state = 'parked';
     job.bytes = bytes;
+    job.rows = rows;
     this.parked.add(job);
     this.room.add(job);
+    this.parkedRoom.add(job);
     const deliver = (): void => {
       if (job.state === 'parked') {
         this.settle(job);
@@ -131,8 +151,11 @@ export class Batcher<Payload, Outcome> {
     }
   }
 
-  /** Whoever waits for company waits no longer. */
+  /** Whoever waits for company waits no longer; whoever is still being read will not wait for any. */
   flush(): void {
+    for (const job of this.pending) {
+      job.hurried = true;
+    }
     this.lanes.flush();
   }
 
@@ -172,7 +195,7 @@ export class Batcher<Payload, Outcome> {
     if (room.holds(size) || this.pending.size + this.parked.size === 0) {
       return;
     }
-    if (this.options.overflow === 'dropOldest' && room.couldHold(size)) {
+    if (this.options.overflow === 'dropOldest' && this.parkedRoom.holds(size)) {
       for (const oldest of this.pending) {
         this.fail(oldest, room.full('This message was the oldest waiting and made room for a newer one.'));
         if (room.holds(size)) {
@@ -181,6 +204,11 @@ export class Batcher<Payload, Outcome> {
       }
     }
     throw room.full('This message was refused.');
+  }
+
+  /** At most one message waits: it may go, whatever its size. */
+  private isAlone(): boolean {
+    return this.pending.size + this.parked.size <= 1;
   }
 
   private start(key: string, jobs: Job<Payload, Outcome>[]): void {
@@ -249,6 +277,7 @@ export class Batcher<Payload, Outcome> {
       case 'parked':
         this.parked.delete(job);
         this.room.remove(job);
+        this.parkedRoom.remove(job);
         break;
       case 'settled':
         break;

@@ -8,7 +8,7 @@ import {
 } from '../table';
 import { toServiceError } from '../wire/service-error';
 import type { MessageJob } from './message';
-import { hasColumns } from './small-rows';
+import { mayJoin } from './small-rows';
 import type { Target } from './target';
 
 export interface Conformed {
@@ -35,11 +35,7 @@ export async function conformAll(
   for (const job of jobs) {
     const { table, request } = job.payload;
     if (table?.kind === 'small') {
-      const fits =
-        table.checked === columns ||
-        request.missingColumns === 'fill' ||
-        hasColumns(table.small.rows, columns);
-      if (fits) {
+      if (table.checked === columns || mayJoin(table.small.rows, columns, request.missingColumns)) {
         small.push(job);
       } else {
         read.push(await conformSmall([job], columns, signal, fail));

@@ -21,6 +21,8 @@ export interface Job<Payload, Outcome> {
   bytes: number;
   /** It shares no batch with others. */
   alone: boolean;
+  /** A flush came after it: it waits for no company. */
+  hurried: boolean;
   /** Milliseconds (performance.now) when it began to wait for a slot. */
   since: number;
   /** Set while it waits for a slot. */
@@ -60,6 +62,7 @@ export function newJob<Payload, Outcome>(
     rows,
     bytes,
     alone: false,
+    hurried: false,
     since: 0,
     lane: undefined,
     flight: undefined,

@@ -35,6 +35,7 @@ export class Lanes<Payload, Outcome> {
     }
     job.lane = lane;
     lane.push(job);
+    lane.due ||= job.hurried;
     this.schedule(lane);
   }
 

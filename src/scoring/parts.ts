@@ -7,6 +7,7 @@ import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from './limits';
 import type { Scored } from './outcome';
 import type { Target } from './target';
 import { scoreFile, type ScoreOptions, serviceLimits } from './test-set';
+import { type OnUpload, UploadProgress } from './upload-progress';
 
 /** Parts of one table on their way at a time: while one is scored the next is encoded and sent. */
 const PARTS_IN_FLIGHT = 2;
@@ -35,21 +36,27 @@ async function rowsAllowed(
   return maxTestRows(set, { trainRows: target.trainRows, columns, outputType: target.outputType });
 }
 
-/**
- * Scores a table in parts of at most the rows allowed, and joins what comes back, in order. `onRows` is told the rows
- * of each part that has come back.
- */
+export interface PartsOptions extends ScoreOptions {
+  /** Rows of the whole table, where that is known. */
+  rows?: number;
+  onUpload?: OnUpload;
+  /** Told the rows of each part that has come back. */
+  onRows?: (rows: number) => void;
+}
+
+/** Scores a table in parts of at most the rows allowed, and joins what comes back, in order. */
 export async function scoreInParts(
   context: Context,
   target: Target,
   columns: readonly Column[],
   batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
-  options: ScoreOptions & { onRows?: (rows: number) => void },
+  options: PartsOptions,
 ): Promise<Scored> {
   const first = await rowsPerTestSet(context, target, columns.length, options.signal);
   const allowed = await rowsAllowed(context, target, columns.length, options.signal);
   const { controller, unlink } = linkedController(options.signal);
   const reader = new PartReader(batches);
+  const uploads = new UploadProgress(options.rows, options.onUpload ?? (() => undefined));
   const results: PredictResult[] = [];
   const running = new Set<Promise<void>>();
   let rowsPerPart = first;
@@ -61,7 +68,8 @@ export async function scoreInParts(
   try {
     for (let part = 0; failure === undefined && (await reader.more()); part++) {
       const file = await encodeBatches(columns, reader.take(rowsPerPart), { signal: controller.signal });
-      const score = scoreFile(context, target, file, { ...options, signal: controller.signal })
+      const onProgress = uploads.begin(file);
+      const score = scoreFile(context, target, file, { ...options, signal: controller.signal, onProgress })
         .then((result) => {
           results[part] = result;
           options.onRows?.(result.rows);

@@ -1,4 +1,12 @@
-import { type Column, fitsAsIs, openTable, openTableFile, profileTable, type TableSource } from '../table';
+import {
+  batchBytes,
+  type Column,
+  fitsAsIs,
+  openTable,
+  openTableFile,
+  profileTable,
+  type TableSource,
+} from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import { Batcher } from './batcher';
 import { readAtMost } from './conform';
@@ -6,7 +14,7 @@ import type { Context } from './context';
 import type { Message, MessageJob } from './message';
 import { runBatch } from './run-batch';
 import { Slots } from './slots';
-import { hasColumns, smallRows } from './small-rows';
+import { mayJoin, smallRows } from './small-rows';
 import { chooseModel, type ModelChoice, orderKey, resolveTarget, unknownModel } from './target';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from './types';
 import { Yielder } from './yield';
@@ -144,10 +152,7 @@ export class Predictor {
       }
       if (table?.kind === 'small') {
         const { columns } = target;
-        if (
-          columns.length > 0 &&
-          (request.missingColumns === 'fill' || hasColumns(table.small.rows, columns))
-        ) {
+        if (columns.length > 0 && mayJoin(table.small.rows, columns, request.missingColumns)) {
           table.checked = columns;
           this.batcher.enqueue(job, laneKey(message));
           return;
@@ -183,26 +188,22 @@ export class Predictor {
       const key =
         target!.columns.length > 0 ? laneKey(message) : `${laneKey(message)}|${JSON.stringify(columns)}`;
       const { missingColumns } = request;
-      const rows = source.rowCount ?? READ_AT_ONCE;
-      if ('path' in input && rows > 0 && fitsAsIs(source, columns)) {
+      if ('path' in input && source.rowCount !== 0 && fitsAsIs(source, columns)) {
         message.table = { kind: 'stream', source, value, columns, path: input.path };
-        this.batcher.resize(job, rows, job.bytes);
         this.batcher.enqueue(job, key, true);
         return;
       }
-      const batch = await readAtMost(source, columns, READ_AT_ONCE, { missingColumns, signal });
-      if (batch === undefined) {
-        message.table = { kind: 'stream', source, value, columns };
-        this.batcher.resize(job, rows, job.bytes);
-        this.batcher.enqueue(job, key, true);
-        return;
-      }
-      if (batch.rows === 0) {
+      const most = Math.min(READ_AT_ONCE, this.batcher.rowsFor(job));
+      const batch = await readAtMost(source, columns, most, { missingColumns, signal });
+      if (batch?.rows === 0) {
         throw new ServiceError('table.empty', 'The table has no rows: there is nothing to predict.');
       }
-      message.table = { kind: 'batch', source, value, batch, columns };
-      this.batcher.resize(job, batch.rows, Math.max(job.bytes, batch.rows * columns.length * 8));
-      this.batcher.enqueue(job, key);
+      // Without room its rows are not kept: they are read again when they are sent, and the message counts as it came.
+      const kept = batch !== undefined && this.batcher.resize(job, batch.rows, job.bytes + batchBytes(batch));
+      message.table = kept
+        ? { kind: 'batch', source, value, batch, columns }
+        : { kind: 'stream', source, value, columns };
+      this.batcher.enqueue(job, key, !kept);
     } catch (error) {
       this.batcher.fail(job, error);
     }
@@ -292,6 +293,18 @@ function guessSize(value: unknown): [rows: number, bytes: number] {
   if (typeof value === 'string' || Buffer.isBuffer(value)) {
     return [1, value.length];
   }
-  const rows = Array.isArray(value) ? value.length : 1;
+  const rows = Array.isArray(value) ? value.length : columnLength(value);
   return [rows, rows * ROW_BYTES];
+}
+
+/** Rows of an Arrow table, or of an object of columns by the first of them. */
+function columnLength(value: unknown): number {
+  const { numRows } = (value ?? {}) as { numRows?: unknown };
+  if (typeof numRows === 'number') {
+    return numRows;
+  }
+  const [first] = typeof value === 'object' && value !== null ? (Object.values(value) as unknown[]) : [];
+  return Array.isArray(first) || ArrayBuffer.isView(first)
+    ? (first as unknown as { length: number }).length
+    : 1;
 }

@@ -28,9 +28,9 @@ export class Room {
     return this.rows + rows <= this.most.rows && this.bytes + bytes <= this.most.bytes;
   }
 
-  /** Whether there would be room for it if nothing else were there. */
-  couldHold({ rows, bytes }: Size): boolean {
-    return rows <= this.most.rows && bytes <= this.most.bytes;
+  /** Rows for which there is room now. */
+  rowsLeft(): number {
+    return Math.max(0, this.most.rows - this.rows);
   }
 
   /** The error of a message for which there is no room. */

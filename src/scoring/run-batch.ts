@@ -104,15 +104,20 @@ async function runStream(
   const columns = columnsOf([job], target);
   let done = 0;
   const predicting = (): void => hooks?.onStatus?.({ key: 'predicting', done, total: table.source.rowCount });
-  const scoring: ScoreOptions = {
-    ...options,
-    // Where the table goes in parts, the bytes of one say little: the rows scored tell how far it is.
-    onProgress: (sent, total) =>
-      done === 0 && sent < total ? hooks?.onStatus?.({ key: 'uploading', sent, total }) : predicting(),
+  let uploaded = false;
+  // Once parts are scored their rows tell how far it is, and the bytes of the next ones say little.
+  const onUpload = (sent: number, total: number, allSent = sent >= total): void => {
+    uploaded ||= allSent;
+    if (uploaded || done > 0) {
+      predicting();
+    } else {
+      hooks?.onStatus?.({ key: 'uploading', sent, total });
+    }
   };
   const file = await wholeFile(run.context, table.path, columns, target, options.signal);
   if (file !== undefined) {
-    await deliver(run, job, await scoreFile(run.context, target, file, scoring), target, options.signal);
+    const scored = await scoreFile(run.context, target, file, { ...options, onProgress: onUpload });
+    await deliver(run, job, scored, target, options.signal);
     return;
   }
   const batches = readBatches(table.source, columns, {
@@ -120,7 +125,9 @@ async function runStream(
     signal: options.signal,
   });
   const scored = await scoreInParts(run.context, target, columns, batches, {
-    ...scoring,
+    ...options,
+    rows: table.source.rowCount,
+    onUpload,
     onRows: (rows) => {
       done += rows;
       predicting();
@@ -245,11 +252,11 @@ function deliver(
     request.property === undefined || request.property === '' ? 'prediction' : request.property;
   const bytes = job.bytes + outcomeBytes(scored.prediction, scored.rows);
   if (table?.kind === 'small') {
-    run.batcher.finish(job, smallOutcome(scored, table, target, property), bytes);
+    run.batcher.finish(job, smallOutcome(scored, table, target, property), bytes, scored.rows);
     return undefined;
   }
   return outcomeOf(scored, table, target, property, signal).then(
-    (outcome) => run.batcher.finish(job, outcome, bytes),
+    (outcome) => run.batcher.finish(job, outcome, bytes, scored.rows),
     (error: unknown) => run.batcher.fail(job, error),
   );
 }

@@ -45,6 +45,17 @@ export function hasColumns(rows: readonly Row[], columns: readonly Column[]): bo
   return true;
 }
 
+/** The rows may be read with others: they name every column, or where missing ones are filled at least one. */
+export function mayJoin(
+  rows: readonly Row[],
+  columns: readonly Column[],
+  missingColumns: 'error' | 'fill' | undefined,
+): boolean {
+  return missingColumns === 'fill'
+    ? columns.some((column) => hasColumns(rows, [column]))
+    : hasColumns(rows, columns);
+}
+
 function take(row: Row, into: SmallRows): boolean {
   const copy = { ...row };
   let bytes = 64;

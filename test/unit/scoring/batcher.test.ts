@@ -210,6 +210,62 @@ describe('Batcher', () => {
     assert.deepEqual(await Promise.all(results), [0, 1, 2]);
   });
 
+  it('dropOldest drops nobody for a message that would not fit even then', async () => {
+    const { batcher, batches, send } = held({
+      queueRows: 4,
+      overflow: 'dropOldest',
+      slots: new Slots(3),
+      batchRows: 1,
+    });
+    const results = [0, 1, 2, 3, 4].map((id) => outcome(send(id)));
+    batches[1]!.end();
+    await turn();
+    // Row 1 is parked behind 0; 3 flies; 4 waits.
+    assert.equal(await outcome(send(5, 4)), 'queue.full');
+    assert.equal(batcher.load().waiting, 2);
+    const fits = outcome(send(6, 3));
+    for (let next = 0; next < batches.length; next++) {
+      batches[next]!.end();
+      await turn();
+    }
+    assert.deepEqual(await Promise.all([...results, fits]), [0, 1, 2, 3, 'queue.full', 6]);
+  });
+
+  it('a table that was read is kept only where there is room for it, or nothing else waits', async () => {
+    const { batcher } = held({ queueRows: 10, queueBytes: 1000 });
+    const admit = (id: number) => batcher.admit('model', { id }, 1, 64);
+    const first = admit(0);
+    assert.equal(batcher.rowsFor(first), Infinity);
+    assert.equal(batcher.resize(first, 8, 500), true);
+    const second = admit(1);
+    second.promise.catch(() => undefined);
+    first.promise.catch(() => undefined);
+    assert.equal(batcher.rowsFor(second), 2);
+    assert.equal(batcher.resize(second, 3, 64), false, 'rows');
+    assert.equal(batcher.resize(second, 2, 501), false, 'bytes');
+    assert.deepEqual(batcher.load(), { inFlight: 0, waiting: 2, rows: 9, bytes: 564 });
+    assert.equal(batcher.resize(second, 2, 500), true);
+    batcher.fail(first, new ServiceError('closed', 'gone'));
+    assert.equal(batcher.resize(second, 5000, 50_000), true, 'alone');
+    await batcher.close();
+    assert.deepEqual(batcher.load(), { inFlight: 0, waiting: 0, rows: 0, bytes: 0 });
+  });
+
+  it('a flush covers messages whose table is still being read', async () => {
+    const { batcher, batches, sizes } = held({ batchMs: 60_000, slots: new Slots(4) });
+    const early = batcher.admit('model', { id: 1 }, 1, 1);
+    batcher.flush();
+    batcher.enqueue(early, 'a');
+    assert.deepEqual(sizes(), [1]);
+    const late = batcher.admit('model', { id: 2 }, 1, 1);
+    batcher.enqueue(late, 'a');
+    assert.deepEqual(sizes(), [1], 'it came after the flush');
+    batcher.flush();
+    batches[0]!.end();
+    batches[1]!.end();
+    assert.deepEqual(await Promise.all([early.promise, late.promise]), [1, 2]);
+  });
+
   it('takes a message larger than the queue while nothing waits', async () => {
     const { batches, send } = held({ queueRows: 3 });
     const big = send(1, 50);

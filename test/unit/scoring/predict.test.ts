@@ -230,6 +230,19 @@ describe('Predictor', () => {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('a row with none of the columns is refused where missing ones are filled, alone or in company', async () => {
+    await start({ predictMs: 30 });
+    const predictor = at.connection.predictor();
+    const fill = (value: unknown) => settled(predictor.predict(ask(value, { missingColumns: 'fill' })));
+    assert.equal(await fill({ strange: 1 }), 'columns.missing');
+    const busy = Array.from({ length: 8 }, () => fill(row(1)));
+    const strange = fill({ strange: 1 });
+    const known = fill({ id: 4 });
+    assert.equal(await strange, 'columns.missing');
+    assert.deepEqual(((await known) as PredictOutcome).prediction, [[probability(4), 1 - probability(4)]]);
+    await Promise.all(busy);
+  });
+
   it('a batch that is refused is halved until the culprits are alone', async () => {
     await start({
       predictMs: 20,
@@ -514,6 +527,47 @@ describe('Predictor', () => {
     );
   });
 
+  it('the percentage of an upload in several parts never falls', async () => {
+    await start({ limits: { max_model_limit: { test_set_max_rows: 5000 } } });
+    const values = Array.from({ length: 25_000 }, (_, id) => row(id));
+    const client = new ServiceClient({ baseUrl: at.service.url, token: at.service.token });
+    const real = client.uploadTestSet.bind(client);
+    let uploads = 0;
+    let bothBegun!: () => void;
+    const both = new Promise<void>((resolve) => (bothBegun = resolve));
+    // The uploads of two parts tell of themselves by turns, the first being ahead.
+    client.uploadTestSet = async (request, options) => {
+      const nth = uploads++;
+      const tell = (share: number): void => options?.onProgress?.(request.x.bytes * share, request.x.bytes);
+      if (nth < 2) {
+        tell(nth === 0 ? 0.9 : 0.1);
+        if (nth === 1) bothBegun();
+        await both;
+        tell(nth === 0 ? 0.95 : 0.2);
+      }
+      return real(request, { ...options, onProgress: undefined });
+    };
+    const connection = new Connection({
+      key: at.service.url,
+      client: () => Promise.resolve(client),
+      cards: at.cards,
+    });
+    try {
+      const seen: StatusEvent[] = [];
+      await connection.predict(ask(values), { onStatus: (event) => seen.push(event) });
+      const shares = seen.flatMap((event) => (event.key === 'uploading' ? [event.sent / event.total] : []));
+      assert.ok(shares.length >= 3, `${shares.length} told`);
+      assert.deepEqual(
+        shares,
+        [...shares].sort((a, b) => a - b),
+      );
+      // Two parts of five, not wholly sent.
+      assert.ok(shares.at(-1)! < 0.4, `${shares.at(-1)}`);
+    } finally {
+      await connection.close();
+    }
+  });
+
   it('messages that gather stay within the limits of one test set', async () => {
     await start({ predictMs: 30, limits: { max_model_limit: { test_set_max_rows: 7 } } });
     const predictor = at.connection.predictor();
@@ -577,6 +631,39 @@ describe('Predictor', () => {
       );
       assert.deepEqual((outcome.table as { id: number }[])[999]!.id, 999);
       assert.deepEqual(await sizes(), [400, 400, 200]);
+      assert.deepEqual(at.service.breaches, []);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('files and texts that are read while the queue is full are not kept, but read when they are sent', async () => {
+    await start({ predictMs: 100 });
+    const folder = mkdtempSync(path.join(tmpdir(), 'predict-'));
+    const connection = at.connect({ concurrency: 1 });
+    try {
+      const file = path.join(folder, 'rows.csv');
+      const lines = Array.from({ length: 400 }, (_, id) => `${id},n${id % 3},${id % 2 === 0},${id}.5`);
+      const text = `id,name,ok,size\n${lines.join('\n')}\n`;
+      writeFileSync(file, text);
+      let most = 0;
+      const predictor = connection.predictor({
+        queueRows: 1000,
+        onLoad: ({ rows }) => (most = Math.max(most, rows)),
+      });
+      const all = Array.from({ length: 8 }, (_, n) =>
+        predictor.predict(n % 2 === 0 ? { table: { path: file }, model: 'pets' } : ask(text)),
+      );
+      const timer = setInterval(() => (most = Math.max(most, predictor.load().rows)), 5);
+      const outcomes = await Promise.all(all);
+      clearInterval(timer);
+      for (const { prediction } of outcomes) {
+        assert.deepEqual(
+          (prediction as number[][]).map(([first]) => first),
+          lines.map((_, id) => probability(id)),
+        );
+      }
+      assert.ok(most > 0 && most <= 1000, `${most} rows held`);
       assert.deepEqual(at.service.breaches, []);
     } finally {
       rmSync(folder, { recursive: true });
