@@ -178,6 +178,24 @@
     if (known.length > 0) input.val(known[0].value).trigger('change');
   }
 
+  /* All that the fields of a form hold. */
+  function heldBy(form, prefix) {
+    const fields = form.find(`:input[id^="${prefix}"], [data-tabular-checks] input`);
+    return JSON.stringify(
+      fields.map((_, field) => (field.type === 'checkbox' ? field.checked : $(field).val())).get(),
+    );
+  }
+
+  /*
+   * Keeps Node-RED from reading the fields. Where nothing was changed it would still find a property that the flow
+   * lacks (an older one, or one written by hand) to differ from an empty field, and mark the node as changed.
+   */
+  function keepFromReading(node, field) {
+    for (const name of Object.keys({ ...node._def.defaults, ...node._def.credentials })) {
+      field(name).removeAttr('id');
+    }
+  }
+
   /* To be called by each dialog as it opens. */
   function prepare(node) {
     const prefix = shared.prefixOf(node.type);
@@ -208,11 +226,20 @@
     refresh();
     unfold(node, prefix, form);
     form.on('change input', refresh);
+    // A service that was chosen for the node is a change.
+    const chosen = isEmpty(node.config) && !['', '_ADD_'].includes(field('config').val() || '');
+    form.data('tabularOpened', chosen ? undefined : heldBy(form, prefix));
   }
 
-  /* To be called by a dialog with JSON or ticked lists as it is saved. */
+  /* To be called by each dialog as it is saved. */
   function save(node) {
-    const form = $('#node-input-name').closest('.tabular-form');
+    const prefix = shared.prefixOf(node.type);
+    const field = (name) => $(`#${prefix}${name}`);
+    const form = field('name').closest('.tabular-form');
+    if (form.data('tabularOpened') === heldBy(form, prefix)) {
+      keepFromReading(node, field);
+      return;
+    }
     form.find('[data-tabular-json]').each(function () {
       if (/^\s*\{\s*\}\s*$/.test($(this).val())) $(this).val('');
     });
@@ -255,6 +282,7 @@
   Object.assign(shared, {
     tableDefaults,
     prepare,
+    save,
     registerType,
   });
 })();

@@ -87,7 +87,8 @@ export class Tabular {
  * @throws ServiceError `config.invalid`, `storage.failed`
  */
 export async function connect(options: ConnectOptions): Promise<Tabular> {
-  const { dataDir, models, settings, ...given } = options;
+  // A program in JavaScript may leave the options out.
+  const { dataDir, models, settings, ...given } = (options as ConnectOptions | undefined | null) ?? {};
   if ((dataDir === undefined) === (given.baseUrl === undefined)) {
     throw new ServiceError('config.invalid', 'Give either dataDir (the embedded service) or baseUrl.');
   }

@@ -4,7 +4,7 @@ const INFO = `# Scale out over MQTT
 
 Several Node-REDs share one stream of readings. Import this flow into each of them.
 
-1. One service for all: \`npx tabular-service --port 8765 --token s3cret --data ./tabular-data\`, or a hosted one. Put its address and token into **Shared service**.
+1. One service for all: \`npx -p node-red-contrib-tabular-prediction tabular-service --port 8765 --token s3cret --data ./tabular-data\`, or a hosted one. Put its address and token into **Shared service**.
 2. An MQTT 5 broker (Mosquitto 2, for example): its address is in **Broker**.
 3. Press *Train* in one Node-RED. The model card is published as a retained message, so that every other one has it, now and after a restart.
 4. Press *Readings*. Each reading goes to one of the Node-REDs (\`$share/scorers/…\`).

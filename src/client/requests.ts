@@ -188,6 +188,7 @@ function failed(error: unknown, call: Call, plan: Plan, place: string): Verdict 
 
 function unknownOutcome(message: string, cause?: ServiceError['cause']): ServiceError {
   const advice =
-    'It may have been carried out and metered, so it is not repeated; "retry predict" repeats it all the same.';
+    'It may have been carried out and metered, so it is not repeated; ' +
+    'with "Repeat a predict whose outcome is unknown" ticked it is, all the same.';
   return new ServiceError('predict.unknown', `${message} ${advice}`, cause);
 }

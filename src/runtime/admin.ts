@@ -1,4 +1,4 @@
-import { ServiceError, toServiceError } from '../wire/service-error';
+import { toServiceError } from '../wire/service-error';
 import { type ConfigDef, dialect, proxyOptions, serviceUrl, tlsOptions } from './client-options';
 import { columnsSeen } from './columns-seen';
 import type { TestResult } from './connection-test';
@@ -100,38 +100,34 @@ async function test(red: Red, node: ConfigNode | undefined, body: Partial<TestBo
     const limits = await node.handle.connection().limits();
     return { ok: true, versions: Object.keys(limits.model_limits ?? {}) };
   }
+  let field: TestResult['problem'] = 'address';
   try {
     const baseUrl = serviceUrl(env(body.baseUrl));
-    return await testConnection({
-      baseUrl,
-      token: tokenFor(baseUrl, env(body.token), node),
-      dialect: dialect(red, node, body),
-      tls: tlsOptions(red, body.tls),
-      proxy: proxyOptions(red, body.proxy),
-    });
+    const token = tokenFor(baseUrl, env(body.token), node);
+    if ('problem' in token) return { ok: false, code: 'auth.unauthorized', ...token };
+    field = 'tls';
+    const tls = tlsOptions(red, body.tls);
+    field = 'proxy';
+    const proxy = proxyOptions(red, body.proxy);
+    field = 'service';
+    return await testConnection({ baseUrl, ...token, dialect: dialect(red, node, body), tls, proxy });
   } catch (error) {
     const known = toServiceError(error);
-    return {
-      ok: false,
-      problem: known.code === 'auth.unauthorized' ? 'token' : 'address',
-      code: known.code,
-      message: known.message,
-    };
+    return { ok: false, problem: field, code: known.code, message: known.message };
   }
 }
 
 /** The typed token goes where its owner typed it; the stored one only to the address that is deployed. */
-function tokenFor(baseUrl: string, typed: string, node: ConfigNode | undefined): string {
-  if (typed !== '' && typed !== UNCHANGED) return typed;
+function tokenFor(
+  baseUrl: string,
+  typed: string,
+  node: ConfigNode | undefined,
+): { token: string } | { problem: 'noToken' | 'otherAddress' } {
+  if (typed !== '' && typed !== UNCHANGED) return { token: typed };
   const stored = node?.handle.token() ?? '';
-  if (stored === '' || node === undefined) {
-    throw new ServiceError('auth.unauthorized', 'There is no token yet: paste your API key.');
-  }
+  if (stored === '' || node === undefined) return { problem: 'noToken' };
   if (node.handle.embedded || new URL(node.handle.address()).origin !== new URL(baseUrl).origin) {
-    throw new ServiceError(
-      'auth.unauthorized',
-      'The stored token is sent only to the deployed address: deploy first, or paste the token again.',
-    );
+    return { problem: 'otherAddress' };
   }
-  return stored;
+  return { token: stored };
 }

@@ -36,16 +36,16 @@ export interface Tuning {
 /** @throws ServiceError `config.invalid` naming the field. */
 export function tuning(red: Red, node: FlowNode, def: ConfigDef): Tuning {
   const number = (
-    name: 'timeout' | 'retries' | 'concurrency',
+    label: string,
+    value: unknown,
     range: { min: number; max: number; integer?: boolean },
     standard: number,
   ): number =>
-    numberField(range, { place: `The field ${name}`, value: fromEnvironment(red, node, def[name]) }) ??
-    standard;
+    numberField(range, { place: `The field ${label}`, value: fromEnvironment(red, node, value) }) ?? standard;
   return {
-    timeoutMs: number('timeout', { min: 1, max: 86_400 }, 900) * 1000,
-    retries: number('retries', { min: 0, max: 20, integer: true }, 4),
-    concurrency: number('concurrency', { min: 1, max: 64, integer: true }, 4),
+    timeoutMs: number('Timeout', def.timeout, { min: 1, max: 86_400 }, 900) * 1000,
+    retries: number('Retries', def.retries, { min: 0, max: 20, integer: true }, 4),
+    concurrency: number('Concurrency', def.concurrency, { min: 1, max: 64, integer: true }, 4),
   };
 }
 
@@ -54,17 +54,16 @@ export function dialect(red: Red, node: FlowNode | undefined, def: Partial<Confi
   const apiName = fromEnvironment(red, node, def.apiName)
     .trim()
     .replace(/^\/+|\/+$/g, '');
-  const place = (name: string): string => `The field ${name}`;
   return {
     ...(apiName === '' ? {} : { apiName }),
     fitRequest:
       choiceField(['task_config', 'flat'], {
-        place: place('fitRequest'),
+        place: 'The field Fit request',
         value: fromEnvironment(red, node, def.fitRequest),
       }) ?? 'task_config',
     fileInfo:
       choiceField(['schema', 'sample'], {
-        place: place('fileInfo'),
+        place: 'The field File info',
         value: fromEnvironment(red, node, def.fileInfo),
       }) ?? 'schema',
   };

@@ -16,10 +16,10 @@ export interface TestTarget {
 
 export interface TestResult {
   ok: boolean;
-  /** Which field is wrong. */
-  problem?: 'address' | 'token' | 'apiName' | 'tls' | 'service';
+  /** What is wrong, as the key of the dialog's words for it. */
+  problem?: 'address' | 'token' | 'noToken' | 'otherAddress' | 'apiName' | 'tls' | 'proxy' | 'service';
   code?: string;
-  /** The error's own words, free of secrets. */
+  /** The error's own words, in English and free of secrets, where they say more than the problem does. */
   message?: string;
   /** Keys of `model_limits`. */
   versions?: string[];

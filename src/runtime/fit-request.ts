@@ -76,7 +76,7 @@ function task(dialog: string, msg: Message): TrainRequest['task'] {
 }
 
 function modelName(dialog: string, node: FlowNode, msg: Message): string {
-  return textField(...candidates('Model', dialog.trim(), 'model_name', msg)) ?? (node.name || node.id);
+  return textField(...candidates('Keep as', dialog.trim(), 'model_name', msg)) ?? (node.name || node.id);
 }
 
 function systems(value: unknown): string[] | undefined {
@@ -94,7 +94,7 @@ function systems(value: unknown): string[] | undefined {
 
 function thinking(def: FitDef, env: (value: unknown) => string): TrainRequest['thinking'] {
   const effort = choiceField(['medium', 'high'], {
-    place: 'The field Thinking effort',
+    place: 'The field Thinking',
     value: env(def.thinkingEffort),
   });
   if (effort === undefined) return undefined;
@@ -102,8 +102,8 @@ function thinking(def: FitDef, env: (value: unknown) => string): TrainRequest['t
     effort,
     timeoutSecs: numberField(
       { min: 1 },
-      { place: 'The field Thinking timeout', value: env(def.thinkingTimeout) },
+      { place: 'The field Thinking time', value: env(def.thinkingTimeout) },
     ),
-    metric: textField({ place: 'The field Thinking metric', value: env(def.thinkingMetric) }),
+    metric: textField({ place: 'The field Metric', value: env(def.thinkingMetric) }),
   };
 }

@@ -25,7 +25,7 @@ export async function limitsCheck(
   const env = (value: unknown): string => fromEnvironment(red, node, value);
   return {
     table: await table.read(msg),
-    set: choiceField(['train', 'test'], { place: 'The field Set', value: env(def.set) }) ?? 'train',
+    set: choiceField(['train', 'test'], { place: 'The field Check as', value: env(def.set) }) ?? 'train',
     modelVersion: textField({ place: 'The field Model version', value: env(def.modelVersion).trim() }),
   };
 }

@@ -57,17 +57,23 @@ export async function predictRequest(
     ...(legacy ? legacyModel(msg) : model(env(def.model).trim(), msg, uploadId)),
     task: choiceField(['classification', 'regression'], ...candidates('Task', env(def.task), 'task', msg)),
     outputType,
-    quantiles:
-      outputType === 'quantiles'
-        ? (quantilesField(...candidates('Quantiles', def.quantiles, 'quantiles', msg)) ?? DEFAULT_QUANTILES)
-        : undefined,
+    quantiles: outputType === 'quantiles' ? quantiles(def, env(def.outputType) === '', msg) : undefined,
     missingColumns: choiceField(['error', 'fill'], {
       place: 'The field Missing columns',
       value: env(def.missingColumns),
     }),
     forceRefit: flagField(false, msg.force_refit),
-    property: textField({ place: 'The field Property', value: env(def.property).trim() }) ?? 'prediction',
+    property: textField({ place: 'The field Attach as', value: env(def.property).trim() }) ?? 'prediction',
   };
+}
+
+/**
+ * Where the message chooses the output, its quantiles go with it: a flow of an earlier version holds 0.1,0.5,0.9
+ * in a field that its dialog did not show.
+ */
+function quantiles(def: PredictDef, openOutput: boolean, msg: Message): number[] {
+  const list = candidates('Quantiles', def.quantiles, 'quantiles', msg);
+  return quantilesField(...(openOutput ? list.reverse() : list)) ?? DEFAULT_QUANTILES;
 }
 
 /** An upload's card names the model that the test set was made for. */

@@ -33,15 +33,15 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
       numberField(range, { place: `The field ${label}`, value: env(value) });
     return config.connection().predictor({
       batchRows: number('Batch rows', def.batchRows, { min: 1, integer: true }) ?? 500,
-      batchMs: number('Batch time', def.batchMs, { min: 0, max: 3_600_000 }) ?? 0,
+      batchMs: number('Batch wait', def.batchMs, { min: 0, max: 3_600_000 }) ?? 0,
       ordered: def.ordered !== false,
       queueRows: number('Queue', def.queue, { min: 1, integer: true }) ?? 100_000,
       queueBytes: QUEUE_BYTES,
       overflow:
-        choiceField(['reject', 'dropOldest'], { place: 'The field Overflow', value: env(def.overflow) }) ??
+        choiceField(['reject', 'dropOldest'], { place: 'The field When full', value: env(def.overflow) }) ??
         'reject',
       retryPredict: flagField(def.retryPredict, false),
-      maxCost: number('Maximum cost', def.maxCost, { min: 0 }) ?? 0,
+      maxCost: number('Highest cost', def.maxCost, { min: 0 }) ?? 0,
       onLoad: (load) => showLoad(StatusLine.of(node, red), load),
       onWarning: (warning) => node.warn(warning),
     });

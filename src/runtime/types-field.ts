@@ -4,13 +4,13 @@ import { objectField } from './fields';
 
 /** Column types that override what is found: {column: type}, or JSON text of it. */
 export function typesField(value: unknown): Record<string, ColumnType> | undefined {
-  const types = objectField({ place: 'The field Types', value });
+  const types = objectField({ place: 'The field Column types', value });
   if (types === undefined) return undefined;
   for (const [column, type] of Object.entries(types)) {
     if (!COLUMN_TYPES.includes(type as ColumnType)) {
       throw new ServiceError(
         'config.invalid',
-        `The field Types gives the column "${column}" the type "${String(type)}"; known are ${COLUMN_TYPES.join(', ')}.`,
+        `The field Column types gives the column "${column}" the type "${String(type)}"; known are ${COLUMN_TYPES.join(', ')}.`,
       );
     }
   }

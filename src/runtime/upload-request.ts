@@ -41,7 +41,7 @@ export async function uploadRequest(
     forceReupload: flagField(def.forceReupload, msg.force_reupload),
     chunks: flagField(def.chunks, false),
   };
-  if (choiceField(['train', 'test'], { place: 'The field Set', value: env(def.set) }) === 'test') {
+  if (choiceField(['train', 'test'], { place: 'The field Upload as', value: env(def.set) }) === 'test') {
     return { set: 'test', ...common, ...requiredModel(env(def.model).trim(), msg) };
   }
   const target = textField(...candidates('Target', env(def.target), 'target', msg));

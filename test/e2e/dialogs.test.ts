@@ -71,6 +71,17 @@ describe('the dialogs, in Chromium', function () {
           model: 'ripe',
           wires: [[]],
         },
+        // As a flow of an earlier version, or one written by hand: without most properties.
+        { id: 'old-local', type: 'tabular-config', name: 'old', service: 'embedded' },
+        ...SHEET_IDS.slice(0, -1).map((id, i) => ({
+          id: `old-${id}`,
+          type: `tabular-${id}`,
+          z: 'sheet',
+          x: 500,
+          y: 80 + 60 * i,
+          config: 'old-local',
+          wires: id === 'limits' ? [[], []] : [[]],
+        })),
       ]),
     });
     editor = await openEditor(chromium, red.url);
@@ -170,6 +181,10 @@ describe('the dialogs, in Chromium', function () {
   it('predict: quantiles appear where they apply; everything is saved', async () => {
     const { page } = editor;
     await openDialog(page, 'predict');
+    assert.equal(await field('Quantiles').inputValue(), '');
+    assert.equal(await field('Quantiles').getAttribute('placeholder'), 'msg.quantiles, else 0.1,0.5,0.9');
+    assert.equal(await field('Quantiles').isVisible(), true, 'the message may ask for quantiles');
+    await field('Output').selectOption('mean');
     assert.equal(await field('Quantiles').isVisible(), false);
     await field('Model').fill('ripe');
     await field('Output').selectOption('quantiles');
@@ -402,6 +417,39 @@ describe('the dialogs, in Chromium', function () {
     await openConfigDialog(page, 'local');
     await done(page);
     assert.deepEqual(await properties(page, 'local'), before);
+  });
+
+  it('leave a node of an earlier version as it was: Done without a change does not mark it as changed', async () => {
+    const { page } = editor;
+    for (const id of SHEET_IDS.map((name) => `old-${name}`)) {
+      const before = await properties(page, id);
+      assert.ok(Object.values(before).includes(undefined), id);
+      await (id === 'old-local' ? openConfigDialog(page, id) : openDialog(page, id));
+      await done(page);
+      assert.deepEqual(await properties(page, id), before, id);
+      assert.equal(before.changed, false, id);
+    }
+    await openDialog(page, 'old-fit');
+    await field('Keep as').fill('kept');
+    await openAdvanced();
+    await field('text').check();
+    await done(page);
+    const { model, systems, ignore, changed } = await properties(page, 'old-fit');
+    assert.deepEqual([model, systems, ignore, changed], ['kept', ['text'], '', true]);
+  });
+
+  it('add a service as it is offered, with its defaults', async () => {
+    const { page } = editor;
+    await openConfigDialog(page, '_ADD_');
+    await done(page);
+    const added = await page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      const all = RED.nodes.createCompleteNodeSet({ credentials: false });
+      const one = all.filter(({ type }) => type === 'tabular-config').at(-1)!;
+      if (one.id !== 'old-local') RED.nodes.remove(String(one.id));
+      return one;
+    });
+    assert.deepEqual([added.service, added.timeout, added.fitRequest], ['embedded', 900, 'task_config']);
   });
 
   it('name every field for a screen reader, and let the keyboard reach what is shown', async () => {

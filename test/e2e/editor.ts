@@ -159,7 +159,10 @@ export function properties(page: Page, id: string): Promise<Record<string, unkno
     const { RED } = globalThis as unknown as { RED: EditorRed };
     const found = RED.nodes.node(node);
     const names = ['name', ...Object.keys(found._def.defaults), 'valid', 'validationErrors'];
-    return Object.fromEntries(names.map((name) => [name, found[name]]));
+    return {
+      ...Object.fromEntries(names.map((name) => [name, found[name]])),
+      changed: found.changed === true,
+    };
   }, id);
 }
 

@@ -11,6 +11,8 @@ export interface Dialog {
   /** The properties that stand in a flow file, in the order of `defaults`. */
   properties: string[];
   credentials: string[];
+  /** What each property is in a node just dragged in. */
+  defaults: Record<string, unknown>;
   icon?: string;
   /** The markup as dialog.js makes it. */
   template: string;
@@ -28,6 +30,18 @@ export function catalogue(language: string, node: string): Map<string, string> {
   const file = path.join(root, 'dist', 'nodes', 'locales', language, `${node}.json`);
   walk(JSON.parse(fs.readFileSync(file, 'utf8')) as object, '');
   return flat;
+}
+
+/** The words beside the fields of a dialog, by property; a field may have several that take turns. */
+export function labels(template: string): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [, name, inner] of template.matchAll(
+    /<label[^>]* id="node-(?:config-)?input-(\w+)-label"[^>]*>([\s\S]*?)<\/label>/g,
+  )) {
+    const texts = [...inner!.matchAll(/<span[^>]*>([^<]+)<\/span>/g)].map((match) => match[1]!.trim());
+    found.set(name!, texts);
+  }
+  return found;
 }
 
 /**
@@ -74,11 +88,14 @@ export function loadDialogs(
       nodes: {
         registerType(
           type: string,
-          definition: { defaults: object; credentials?: object; icon?: string },
+          definition: { defaults: Record<string, { value?: unknown }>; credentials?: object; icon?: string },
         ): void {
           dialogs[type.replace('tabular-', '') as NodeName] = {
             properties: Object.keys(definition.defaults),
             credentials: Object.keys(definition.credentials ?? {}),
+            defaults: Object.fromEntries(
+              Object.entries(definition.defaults).map(([name, { value }]) => [name, value]),
+            ),
             icon: definition.icon,
             template: templates.get(type)!.textContent,
           };

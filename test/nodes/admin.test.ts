@@ -63,12 +63,26 @@ describe('admin endpoints', () => {
     try {
       const bench = await start();
       const answer = await test(bench, { baseUrl: other.url });
-      assert.equal(answer.problem, 'token');
-      assert.match(answer.message as string, /deploy/);
+      // The dialog has the words for it, in its own language.
+      assert.deepEqual(answer, { ok: false, problem: 'otherAddress', code: 'auth.unauthorized' });
       assert.equal(other.requests.length, 0);
       assert.equal((await test(bench, { baseUrl: other.url, token: other.token })).ok, true);
     } finally {
       await other.close();
+    }
+  });
+
+  it('Test connection tells a token that is lacking, and a TLS or proxy configuration that is gone', async () => {
+    const bench = await start();
+    const unknown = await bench
+      .request()
+      .post('/tabular-prediction/new/test')
+      .send({ service: 'hosted', baseUrl: service.url, token: '' })
+      .expect(200);
+    assert.deepEqual(unknown.body, { ok: false, problem: 'noToken', code: 'auth.unauthorized' });
+    for (const problem of ['tls', 'proxy']) {
+      const answer = await test(bench, { [problem]: 'gone' });
+      assert.deepEqual([answer.ok, answer.problem, answer.code], [false, problem, 'config.invalid']);
     }
   });
 

@@ -74,6 +74,9 @@ describe('connect', function () {
 
   it('wants one service, not two or none', async () => {
     await assert.rejects(connect({}), code('config.invalid'));
+    for (const nothing of [undefined, null]) {
+      await assert.rejects(connect(nothing as never), code('config.invalid'));
+    }
     await assert.rejects(connect({ dataDir: folder, baseUrl: 'http://127.0.0.1:1' }), code('config.invalid'));
     await assert.rejects(connect({ baseUrl: 'no address' }), code('config.invalid'));
     // What it had started by then is ended: the folder is free.

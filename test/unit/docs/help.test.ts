@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { ERROR_CODES } from '../../../dist/src/wire/service-error';
-import { catalogue, loadDialogs, type NodeName, NODES } from '../../helpers/dialogs';
+import { catalogue, labels, loadDialogs, type NodeName, NODES } from '../../helpers/dialogs';
 
 /*
  * The help of each node against what the node is: the dialog's properties by their labels, the message's properties
@@ -28,18 +28,6 @@ const messageTerms = (list: string) => [...list.matchAll(/<dt[^>]*>(\w+) <span/g
 const words = (text: string) => text.split(/, |、/);
 const labelTerms = (list: string) =>
   [...list.matchAll(/<dt>(.*?)<\/dt>/g)].flatMap((match) => words(match[1]!));
-
-/** The words beside the fields of a dialog, by property. */
-function labels(template: string): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  for (const [, name, inner] of template.matchAll(
-    /<label[^>]* id="node-(?:config-)?input-(\w+)-label"[^>]*>([\s\S]*?)<\/label>/g,
-  )) {
-    const texts = [...inner!.matchAll(/<span[^>]*>([^<]+)<\/span>/g)].map((match) => match[1]!.trim());
-    found.set(name!, texts);
-  }
-  return found;
-}
 
 /** The built modules that these ones load, themselves among them. */
 function closure(files: string[], leaveOut: RegExp): string[] {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { ERROR_CODES } from '../../../dist/src/wire/service-error';
+import { catalogue, NODES } from '../../helpers/dialogs';
 
 const root = path.resolve(__dirname, '..', '..', '..');
 const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8');
@@ -38,6 +39,35 @@ describe('the README', () => {
       /\bDESIGN\b/.test(fs.readFileSync(path.join(root, file), 'utf8')),
     );
     assert.deepEqual(pointing, []);
+  });
+
+  it('names fields of the dialogs by their labels', () => {
+    const labels = new Set(NODES.flatMap((node) => [...catalogue('en-US', node).values()]));
+    // Node-RED's own words.
+    for (const word of ['Manage palette', 'Install', 'Import', 'Examples', 'Deploy']) labels.add(word);
+    const known = [...labels].map((label) => label.replace(/ \(.*\)$|:.*$/, ''));
+    const named = [...readme.matchAll(/(?<!\*)\*([A-Z][^*\n]*)\*(?!\*)/g)].map((match) => match[1]!);
+    assert.ok(named.length > 10);
+    assert.deepEqual(
+      named.filter((name) => !known.includes(name)),
+      [],
+    );
+  });
+
+  it('and the other documents run the standalone service by the name of this package', () => {
+    const files = ['docs', 'scripts/examples', 'examples'].flatMap((folder) =>
+      fs
+        .readdirSync(path.join(root, folder))
+        .filter((name) => /\.(md|mjs|json)$/.test(name))
+        .map((name) => path.join(folder, name)),
+    );
+    const commands = [...files, 'README.md'].flatMap((file) => [
+      ...fs.readFileSync(path.join(root, file), 'utf8').matchAll(/npx [^\n`]*tabular-service [^\n`]+/g),
+    ]);
+    assert.ok(commands.length >= 4);
+    for (const [command] of commands) {
+      assert.match(command, /^npx -p node-red-contrib-tabular-prediction tabular-service /);
+    }
   });
 
   it('points only at files that are there', () => {

@@ -77,7 +77,7 @@ describe('catalogues', () => {
         // Composed from what the service found, or from the kind of button.
         assert.match(
           key,
-          /^(test|label)\.(address|token|apiName|tls|service|permission|failed|editConfig|addConfig)$/,
+          /^(test|label)\.(address|token|noToken|otherAddress|apiName|tls|proxy|service|permission|failed|editConfig|addConfig)$/,
         );
       }
     }

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { labels, loadDialogs, type NodeName } from '../../helpers/dialogs';
+import { root } from '../../helpers/node-red';
+
+/* What an error calls a field is what the dialog calls it. */
+const folder = path.join(root, 'src', 'runtime');
+const NODES_OF: Record<string, NodeName[]> = {
+  'client-options.ts': ['config'],
+  'cost-request.ts': ['cost'],
+  'fit-request.ts': ['fit'],
+  'limits-request.ts': ['limits'],
+  'predict-request.ts': ['predict'],
+  'predictor-of.ts': ['predict'],
+  'types-field.ts': ['fit', 'upload'],
+  'upload-request.ts': ['upload'],
+};
+const { dialogs } = loadDialogs('en-US');
+
+/** The fields that a module names, with the property read there where it stands beside the name. */
+function named(text: string): { label: string; property?: string }[] {
+  const value = /(?:,\s*(?:value: )?(?:env\()?(?:fromEnvironment\(red, node, )?def\.(\w+))?/.source;
+  return [
+    /The field ([A-Z][a-z]+(?: [a-z]+)*?)(?: names| gives|')/,
+    /\bcandidates\(\s*'([^']+)'/,
+    /\bnumber\('([^']+)'/,
+  ]
+    .flatMap((start) => [...text.matchAll(new RegExp(start.source + value, 'g'))])
+    .map(([, label, property]) => ({ label: label!, property }));
+}
+
+describe('fields in error messages', () => {
+  const files = fs
+    .readdirSync(folder)
+    .map((file) => ({ file, text: fs.readFileSync(path.join(folder, file), 'utf8') }))
+    .filter(({ file, text }) => file !== 'fields.ts' && /The field |candidates\('/.test(text));
+
+  it('are named in the modules that are looked at here, and nowhere else', () => {
+    assert.deepEqual(files.map(({ file }) => file).sort(), Object.keys(NODES_OF).sort());
+  });
+
+  for (const { file, text } of files) {
+    it(`have the labels of the dialog: ${file}`, () => {
+      const fields = named(text);
+      assert.ok(fields.length > 0);
+      for (const node of NODES_OF[file] ?? []) {
+        const known = labels(dialogs[node].template);
+        for (const { label, property } of fields) {
+          assert.ok([...known.values()].flat().includes(label), `${node} has no field ${label}`);
+          if (property !== undefined) assert.deepEqual([label], known.get(property), `${node}: ${property}`);
+        }
+      }
+    });
+  }
+});

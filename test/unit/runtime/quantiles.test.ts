@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { type PredictDef, predictRequest } from '../../../dist/src/runtime/predict-request';
+import { loadDialogs } from '../../helpers/dialogs';
+import { fakeNode, fakeRed } from './fake';
+
+const table = {
+  place: 'msg.payload',
+  read: () => Promise.resolve({ value: [{ x: 1 }] }),
+  write: () => undefined,
+};
+
+/** The quantiles that a predict node asks for. */
+async function asked(def: Partial<PredictDef>, msg: object): Promise<number[] | undefined> {
+  const whole = { id: 'n', type: 'tabular-predict', name: '', ...def, model: 'm' } as PredictDef;
+  const request = await predictRequest(fakeRed(), fakeNode(), whole, table, {
+    _msgid: '1',
+    ...msg,
+  });
+  return request.quantiles;
+}
+
+const EARLIER = '0.1,0.5,0.9';
+const STANDARD = [0.1, 0.5, 0.9];
+const byMessage = { output_type: 'quantiles', quantiles: [0.05, 0.95] };
+
+describe('the quantiles of a predict', () => {
+  const dragged = loadDialogs('en-US').dialogs.predict.defaults as Partial<PredictDef>;
+
+  const cases: [string, Partial<PredictDef>, object, number[] | undefined][] = [
+    ['of the message, for a node just dragged in', dragged, byMessage, [0.05, 0.95]],
+    [
+      'of the message, where Output alone is chosen',
+      { ...dragged, outputType: 'quantiles' },
+      byMessage,
+      [0.05, 0.95],
+    ],
+    [
+      'of the message, in a flow that holds the default of earlier versions',
+      { outputType: '', quantiles: EARLIER },
+      byMessage,
+      [0.05, 0.95],
+    ],
+    [
+      'of the dialog, where it chooses them as output',
+      { outputType: 'quantiles', quantiles: EARLIER },
+      byMessage,
+      STANDARD,
+    ],
+    [
+      'of the dialog, where the message names none',
+      { outputType: '', quantiles: '0.2,0.8' },
+      { output_type: 'quantiles' },
+      [0.2, 0.8],
+    ],
+    ['0.1, 0.5 and 0.9, where nobody names any', dragged, { output_type: 'quantiles' }, STANDARD],
+    ['none, where they are not the output', dragged, { quantiles: [0.05, 0.95] }, undefined],
+  ];
+  for (const [name, def, msg, expected] of cases) {
+    it(`are those ${name}`, async () => assert.deepEqual(await asked(def, msg), expected));
+  }
+
+  it('are left to the message by a node just dragged in, whose dialog shows the field', () => {
+    const { defaults, template } = loadDialogs('en-US').dialogs.predict;
+    assert.deepEqual([defaults.outputType, defaults.quantiles], ['', '']);
+    assert.match(
+      template,
+      /data-tabular-when="outputType=\|quantiles"[^<]*>\s*<label for="node-input-quantiles"/,
+    );
+    assert.match(
+      template,
+      /id="node-input-quantiles"[^>]* placeholder="msg\.quantiles, else 0\.1,0\.5,0\.9"/,
+    );
+  });
+});
