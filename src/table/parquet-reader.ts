@@ -1,4 +1,4 @@
-import type { ParquetFile, ParquetMetaData, RecordBatch as WasmBatch } from 'parquet-wasm';
+import type { ParquetFile, RecordBatch as WasmBatch } from 'parquet-wasm';
 import { ServiceError } from '../wire/service-error';
 import type { ArrowBatch } from './arrow-source';
 import type { BlobLike } from './blob';
@@ -17,7 +17,7 @@ export interface ParquetReader {
   readonly fields: readonly ParquetField[];
   readonly rows: number;
   /** Record batches of these columns (all where undefined), each with its own schema. */
-  batches(columns?: string[]): AsyncIterable<NamedBatch>;
+  batches(columns?: string[], signal?: AbortSignal): AsyncIterable<NamedBatch>;
   close(): void;
 }
 
@@ -48,19 +48,29 @@ class GroupReader implements ParquetReader {
   constructor(private readonly file: ParquetFile) {
     this.fields = fieldsOf(file.schema().intoIPCStream());
     this.names = this.fields.map(({ name }) => name);
-    this.rows = this.withMetadata((metadata) => metadata.fileMetadata().numRows());
+    const metadata = file.metadata();
+    try {
+      this.rows = metadata.fileMetadata().numRows();
+    } finally {
+      metadata.free();
+    }
   }
 
-  async *batches(columns?: string[]): AsyncIterable<NamedBatch> {
-    const groups = this.withMetadata((metadata) => metadata.numRowGroups());
-    for (let group = 0; group < groups; group++) {
-      const { bands, batchRows } = this.withMetadata((metadata) =>
-        planGroup(metadata, group, this.names, columns),
-      );
-      const read = (band: string[] | undefined) => this.blocks(group, batchRows, band);
-      for await (const blocks of bands.length === 1 ? alone(read(bands[0])) : sideBySide(bands, read)) {
-        yield* joinedBatches(blocks);
+  async *batches(columns?: string[], signal?: AbortSignal): AsyncIterable<NamedBatch> {
+    // A copy of what the footer says of all row groups: one for each of them would be quadratic.
+    const metadata = this.file.metadata();
+    try {
+      const groups = metadata.numRowGroups();
+      for (let group = 0; group < groups; group++) {
+        signal?.throwIfAborted();
+        const { bands, batchRows } = planGroup(metadata, group, this.names, columns);
+        const read = (band: string[] | undefined) => this.blocks(group, batchRows, band, signal);
+        for await (const blocks of bands.length === 1 ? alone(read(bands[0])) : sideBySide(bands, read)) {
+          yield* joinedBatches(blocks);
+        }
       }
+    } finally {
+      metadata.free();
     }
   }
 
@@ -69,7 +79,12 @@ class GroupReader implements ParquetReader {
   }
 
   /** Record batches of some columns of a row group, in Arrow's IPC format. */
-  private async *blocks(group: number, batchSize: number, columns: string[] | undefined) {
+  private async *blocks(
+    group: number,
+    batchSize: number,
+    columns: string[] | undefined,
+    signal: AbortSignal | undefined,
+  ) {
     const options = { rowGroups: [group], batchSize, columns, concurrency: 1 };
     const reader = (await decoding(() => this.file.stream(options))).getReader();
     try {
@@ -78,19 +93,12 @@ class GroupReader implements ParquetReader {
         if (read.done) {
           return;
         }
+        // Of a group in bands all but the last are read before anyone sees a row.
+        signal?.throwIfAborted();
         yield read.value.intoIPCStream();
       }
     } finally {
       await reader.cancel().catch(() => undefined);
-    }
-  }
-
-  private withMetadata<T>(look: (metadata: ParquetMetaData) => T): T {
-    const metadata = this.file.metadata();
-    try {
-      return look(metadata);
-    } finally {
-      metadata.free();
     }
   }
 }

@@ -38,7 +38,7 @@ export class ParquetSource implements LocalSource {
     const some = wanted.length < this.names.length;
     const columns = some ? wanted.map((index) => this.names[index]!) : undefined;
     let first = 0;
-    for await (const { names, batch } of this.batches(columns)) {
+    for await (const { names, batch } of this.batches(columns, options.signal)) {
       options.signal?.throwIfAborted();
       const places = new Map(names.map((name, index) => [name, index]));
       for (const slice of batchSlices(names, batch, first, options)) {
@@ -52,9 +52,12 @@ export class ParquetSource implements LocalSource {
     }
   }
 
-  private async *batches(columns: string[] | undefined): AsyncIterable<NamedBatch> {
+  private async *batches(
+    columns: string[] | undefined,
+    signal: AbortSignal | undefined,
+  ): AsyncIterable<NamedBatch> {
     if (columns !== undefined || this.bytes > KEPT_BYTES) {
-      yield* this.reader.batches(columns);
+      yield* this.reader.batches(columns, signal);
       return;
     }
     if (this.kept === undefined) {

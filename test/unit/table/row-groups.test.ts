@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { closeEncoder, type Column, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
+import type { BlobLike } from '../../../dist/src/table/blob';
+import { parquet } from '../../../dist/src/table/lazy';
+import { Pace } from '../../../dist/src/table/pace';
+import { openParquet } from '../../../dist/src/table/parquet-reader';
+import { ParquetSource } from '../../../dist/src/table/parquet-source';
 import { withFolder } from './helpers';
 
 const ENTRY = path.resolve(__dirname, '../../../dist/src/table');
@@ -143,5 +148,86 @@ describe('A Parquet file with one huge row group', function () {
       }
       const left = (await readdir(tmpdir())).filter((name) => name.startsWith('tabular-blocks-'));
       assert.deepEqual(left, []);
+    }));
+});
+
+/** A Parquet file in memory that counts the bytes read of it, and tells of each piece. */
+class CountedBlob implements BlobLike {
+  constructor(
+    private readonly bytes: Uint8Array,
+    private readonly onRead: (bytes: number) => void,
+  ) {}
+
+  get size(): number {
+    return this.bytes.length;
+  }
+
+  slice(start = 0, end = this.size): CountedBlob {
+    return new CountedBlob(this.bytes.subarray(start, end), this.onRead);
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    this.onRead(this.size);
+    return Promise.resolve(new Uint8Array(this.bytes).buffer);
+  }
+}
+
+describe('The reader of Parquet files', function () {
+  this.timeout(60_000);
+
+  it('looks at the footer once for all row groups', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'groups.parquet');
+      await duckdb(`COPY (SELECT i AS a, i AS b FROM range(409600) t(i))
+        TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 2048)`);
+      const reader = await openParquet(new CountedBlob(await readFile(file), () => undefined));
+      const { prototype } = parquet().ParquetFile;
+      // eslint-disable-next-line @typescript-eslint/unbound-method
+      const { metadata } = prototype;
+      let looks = 0;
+      prototype.metadata = function () {
+        looks++;
+        return metadata.call(this);
+      };
+      try {
+        let rows = 0;
+        for await (const { batch } of reader.batches()) {
+          rows += batch.numRows;
+        }
+        assert.equal(rows, 409_600);
+        assert.ok(looks <= 1, `${looks} copies of the footer`);
+      } finally {
+        prototype.metadata = metadata;
+        reader.close();
+      }
+    }));
+
+  it('stops at an abort also while it reads the bands that come before the first row', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'huge.parquet');
+      const names = Array.from({ length: 12 }, (_, i) => `m${i}`);
+      await duckdb(`SET preserve_insertion_order = false;
+        COPY (SELECT ${names.map((name) => `random() AS ${name}`).join(', ')} FROM range(1000000))
+        TO '${file}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 1000000)`);
+      const bytes = await readFile(file);
+      const controller = new AbortController();
+      let [opened, read, batches] = [false, 0, 0];
+      const blob = new CountedBlob(bytes, (size) => {
+        if (opened) {
+          read += size;
+          controller.abort(new Error('enough'));
+        }
+      });
+      const source = await ParquetSource.open('file', blob);
+      opened = true;
+      const work = async (): Promise<void> => {
+        for await (const slice of source.slices({ pace: new Pace(12), signal: controller.signal })) {
+          batches += slice.rows;
+        }
+      };
+      await assert.rejects(work(), /enough/);
+      source.close();
+      assert.equal(batches, 0);
+      assert.ok(read < bytes.length / 2, `${read} of ${bytes.length} bytes were read after the abort`);
     }));
 });
