@@ -41,6 +41,19 @@ export async function encodeBatches(
     return retried(() => encodeStream(stored(columns, list), list, options));
   }
   const iterator = batches[Symbol.asyncIterator]();
+  try {
+    return await encodeSequence(columns, iterator, options);
+  } finally {
+    // A reader that is left in the middle keeps its file open.
+    await iterator.return?.();
+  }
+}
+
+async function encodeSequence(
+  columns: readonly Column[],
+  iterator: AsyncIterator<ColumnBatch>,
+  options: EncodeOptions,
+): Promise<TableFile> {
   const head: ColumnBatch[] = [];
   let bytes = 0;
   while (bytes < ONE_MESSAGE) {

@@ -122,6 +122,33 @@ describe('Encoding large tables', function () {
     await assert.rejects(profileTable(source, { signal: controller.signal }), { name: 'AbortError' });
   });
 
+  for (const stopAt of [1, 6, 12]) {
+    it(`ends the reader too where it ends early (at batch ${stopAt})`, async () => {
+      const columns: Column[] = [{ name: 'a', type: 'number' }];
+      const controller = new AbortController();
+      let ended = false;
+      async function* read() {
+        try {
+          for (let at = 0; at < 50; at++) {
+            if (at === stopAt) {
+              controller.abort(new Error('enough'));
+              await new Promise((resolve) => setTimeout(resolve, 50));
+            }
+            yield {
+              rows: 200_000,
+              columns: [{ type: 'number' as const, values: new Float64Array(200_000) }],
+            };
+          }
+        } finally {
+          ended = true;
+        }
+      }
+      await assert.rejects(encodeBatches(columns, read(), { signal: controller.signal }), /enough/);
+      assert.ok(ended, 'the reader is left open');
+      assert.deepEqual(await tempFiles(), []);
+    });
+  }
+
   it('does it again where the encoder thread ended, once; then it is an error', async () => {
     const source = await openTable(rows.slice(0, 60_000));
     const profile = await profileTable(source, { target: 'y' });
