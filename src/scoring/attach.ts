@@ -68,7 +68,7 @@ export function attachmentOf(
   }
 }
 
-/** Attaches to a row that is ours to change. */
+/** Attaches to a row. */
 export function attachInPlace(row: Row, index: number, attachment: Attachment): Row {
   put(row, attachment.property, attachment.value(index));
   if (attachment.probabilities !== undefined) {
@@ -78,8 +78,8 @@ export function attachInPlace(row: Row, index: number, attachment: Attachment): 
 }
 
 /**
- * The table with the predictions attached, in the form that it came in: an object, an array of objects, an object of
- * columns, or a matrix with its header; `rows` reads any other form as row objects. What came in is not changed.
+ * Attaches the predictions to a table that is ours to change (`OwnCopy`), in the form that it came in: an object, an
+ * array of objects, an object of columns, or a matrix with its header; `rows` reads any other form as row objects.
  */
 export async function attach(
   value: unknown,
@@ -90,7 +90,7 @@ export async function attach(
   switch (form) {
     case 'row':
       demandRows(1, attachment);
-      return attachInPlace({ ...(value as Row) }, 0, attachment);
+      return attachInPlace(value as Row, 0, attachment);
     case 'rows':
       return attachToRows(value as Row[], attachment);
     case 'columns':
@@ -102,47 +102,47 @@ export async function attach(
   }
 }
 
-async function attachToRows(rows: readonly Row[], attachment: Attachment): Promise<Row[]> {
+async function attachToRows(rows: Row[], attachment: Attachment): Promise<Row[]> {
   demandRows(rows.length, attachment);
-  return sliced(rows.length, (index) => attachInPlace({ ...rows[index]! }, index, attachment));
+  await inSlices(rows.length, (index) => attachInPlace(rows[index]!, index, attachment));
+  return rows;
 }
 
 async function attachToColumns(columns: Row, attachment: Attachment): Promise<Row> {
-  const result = { ...columns };
-  put(result, attachment.property, await sliced(attachment.rows, attachment.value));
-  if (attachment.probabilities !== undefined) {
-    put(
-      result,
-      `${attachment.property}_probabilities`,
-      await sliced(attachment.rows, attachment.probabilities),
-    );
+  const { property, rows, value, probabilities } = attachment;
+  const values: unknown[] = [];
+  await inSlices(rows, (index) => values.push(value(index)));
+  put(columns, property, values);
+  if (probabilities !== undefined) {
+    const shares: unknown[] = [];
+    await inSlices(rows, (index) => shares.push(probabilities(index)));
+    put(columns, `${property}_probabilities`, shares);
   }
-  return result;
+  return columns;
 }
 
-async function attachToMatrix(matrix: readonly unknown[][], attachment: Attachment): Promise<unknown[][]> {
-  const header = matrix[0] ?? [];
+async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Promise<unknown[][]> {
   demandRows(matrix.length - 1, attachment);
-  const { property, value, probabilities } = attachment;
-  const names = probabilities === undefined ? [property] : [property, `${property}_probabilities`];
-  const rows = await sliced(attachment.rows, (index) => {
+  const { property, rows, value, probabilities } = attachment;
+  matrix[0]!.push(property);
+  if (probabilities !== undefined) {
+    matrix[0]!.push(`${property}_probabilities`);
+  }
+  await inSlices(rows, (index) => {
     const row = matrix[index + 1]!;
-    const cells: unknown[] = [value(index)];
+    row.push(value(index));
     if (probabilities !== undefined) {
-      cells.push(probabilities(index));
+      row.push(probabilities(index));
     }
-    const padding = new Array<unknown>(Math.max(0, header.length - row.length)).fill(null);
-    return [...row, ...padding, ...cells];
   });
-  return [[...header, ...names], ...rows];
+  return matrix;
 }
 
-/** `make` for each index, with turns of the event loop in between. */
-async function sliced<Item>(count: number, make: (index: number) => Item): Promise<Item[]> {
-  const items: Item[] = [];
+/** `work` for each index, with turns of the event loop in between. */
+async function inSlices(count: number, work: (index: number) => unknown): Promise<void> {
   const yielder = new Yielder();
   for (let index = 0; index < count; index++) {
-    items.push(make(index));
+    work(index);
     if ((index & 255) === 255) {
       const turn = yielder.due();
       if (turn !== undefined) {
@@ -150,7 +150,6 @@ async function sliced<Item>(count: number, make: (index: number) => Item): Promi
       }
     }
   }
-  return items;
 }
 
 function demandRows(rows: number, attachment: Attachment): void {

@@ -1,5 +1,6 @@
 import type { Column, ColumnBatch, TableSource } from '../table';
 import type { Job } from './job';
+import type { OwnCopy } from './own-copy';
 import type { SmallRows } from './small-rows';
 import type { ModelChoice, Target } from './target';
 import type { Hooks, PredictOutcome, PredictRequest, UploadCard } from './types';
@@ -8,13 +9,15 @@ import type { Hooks, PredictOutcome, PredictRequest, UploadCard } from './types'
 export type MessageTable =
   /** One or a few row objects: read when their batch is put together. */
   | { kind: 'small'; small: SmallRows; checked: readonly Column[] }
+  /** In memory, and not yet read. */
+  | { kind: 'value'; own: OwnCopy }
   /** Read on arrival. */
   | { kind: 'batch'; source: TableSource; value: unknown; batch: ColumnBatch; columns: readonly Column[] }
   /**
-   * Too large to hold, or of unknown length: read while it is sent. `path` is that of a Parquet file which has the
-   * columns already: it may go up as it is.
+   * Too large to hold, or of unknown length: read while it is sent. `asIs`: a Parquet file on disk which has the
+   * columns already, and may go up byte for byte.
    */
-  | { kind: 'stream'; source: TableSource; value: unknown; columns: readonly Column[]; path?: string }
+  | { kind: 'stream'; source: TableSource; value: unknown; columns: readonly Column[]; asIs?: boolean }
   /** Uploaded before; `card` where it was uploaded from here. */
   | { kind: 'upload'; id: string; card: UploadCard | undefined }
   /** For the deprecated route. */

@@ -12,6 +12,7 @@ import { Batcher } from './batcher';
 import { readAtMost } from './conform';
 import type { Context } from './context';
 import type { Message, MessageJob } from './message';
+import { OwnCopy } from './own-copy';
 import { runBatch } from './run-batch';
 import { Slots } from './slots';
 import { mayJoin, smallRows } from './small-rows';
@@ -112,6 +113,7 @@ export class Predictor {
         rows = small.rows.length;
         bytes = small.bytes;
       } else {
+        message.table = { kind: 'value', own: new OwnCopy(request.table.value) };
         [rows, bytes] = guessSize(request.table.value);
       }
     }
@@ -181,7 +183,7 @@ export class Predictor {
     const { signal } = this.closing;
     try {
       const input = request.table!;
-      const value = tableValue(message);
+      const value = await tableValue(message, signal);
       const source =
         'path' in input ? await openTableFile(input.path, { signal }) : await openTable(value, { signal });
       const columns = target!.columns.length > 0 ? target!.columns : await columnsOf(source, signal);
@@ -189,7 +191,7 @@ export class Predictor {
         target!.columns.length > 0 ? laneKey(message) : `${laneKey(message)}|${JSON.stringify(columns)}`;
       const { missingColumns } = request;
       if ('path' in input && source.rowCount !== 0 && fitsAsIs(source, columns)) {
-        message.table = { kind: 'stream', source, value, columns, path: input.path };
+        message.table = { kind: 'stream', source, value, columns, asIs: true };
         this.batcher.enqueue(job, key, true);
         return;
       }
@@ -245,12 +247,12 @@ export class Predictor {
   }
 }
 
-/** The value that a table is read from, and attached to: our own copy of a few rows. */
-function tableValue({ request, table }: Message): unknown {
+/** The value that a table is read from, and attached to: our own copy. */
+function tableValue({ table }: Message, signal: AbortSignal): unknown {
   if (table?.kind === 'small') {
     return table.small.single ? table.small.rows[0] : table.small.rows;
   }
-  return request.table !== undefined && 'value' in request.table ? request.table.value : undefined;
+  return table?.kind === 'value' ? table.own.take(signal) : undefined;
 }
 
 function choiceOf(request: PredictRequest, context: Context): ModelChoice {

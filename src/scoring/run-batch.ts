@@ -114,7 +114,7 @@ async function runStream(
       hooks?.onStatus?.({ key: 'uploading', sent, total });
     }
   };
-  const file = await wholeFile(run.context, table.path, columns, target, options.signal);
+  const file = await wholeFile(run.context, table, columns, target, options.signal);
   if (file !== undefined) {
     const scored = await scoreFile(run.context, target, file, { ...options, onProgress: onUpload });
     await deliver(run, job, scored, target, options.signal);
@@ -139,17 +139,17 @@ async function runStream(
 /** A Parquet file that has the columns and need not be split, to be sent as it is. */
 async function wholeFile(
   context: Context,
-  path: string | undefined,
+  table: Extract<MessageTable, { kind: 'stream' }>,
   columns: readonly Column[],
   target: Target,
   signal: AbortSignal,
 ): Promise<TableFile | undefined> {
-  if (path === undefined) {
+  if (table.asIs !== true) {
     return undefined;
   }
   const rows = await rowsPerTestSet(context, target, columns.length, signal);
   const { dataset_max_size_bytes: bytes } = await context.limits.forChecks(signal);
-  return fileAsIs(path, columns, { signal, most: { rows, bytes } });
+  return fileAsIs(table.source, columns, { signal, most: { rows, bytes } });
 }
 
 /** Messages that share a test set: read into one, scored, cut apart again. */

@@ -1,16 +1,26 @@
 import type { ErrorCode } from '../wire/service-error';
 import type { ColumnBatch } from './batch';
+import type { FileVersion } from './file-version';
 import type { ProfileOptions, TableProfile } from './profile';
 import type { Spill } from './sink';
 import type { Column, FileFormat } from './types';
 
+/** A file on disk; `version` is what it was when it was opened first: it must be that still. */
+export interface PathOrigin {
+  kind: 'path';
+  path: string;
+  version?: FileVersion;
+}
+
 /** A table that the worker opens by itself: a file on disk, or bytes in shared memory. */
-export type Origin = { kind: 'path'; path: string } | { kind: 'bytes'; bytes: Uint8Array };
+export type Origin = PathOrigin | { kind: 'bytes'; bytes: Uint8Array };
 
 /** What is known of a table without reading it. */
 export interface OpenedTable {
   names: string[];
   rowCount: number | undefined;
+  /** Of a file on disk. */
+  version?: FileVersion;
   /** A Parquet file: what its columns are stored as (numbers of Arrow's type enumeration), and its size. */
   parquet?: { stored: number[]; bytes: number };
 }
@@ -44,8 +54,8 @@ export type Task =
       format: FileFormat;
       spills: { x: Spill; y: Spill };
     }
-  /** Answers { bytes, hash, rows }, or nothing where the file's columns are not these or it is larger. */
-  | { name: 'asIs'; path: string; columns: Column[]; most: AsIsBounds };
+  /** Answers AsIs, or nothing where the file's columns are not these or it is larger. */
+  | { name: 'asIs'; origin: PathOrigin; columns: Column[]; most: AsIsBounds };
 
 /** To the worker. `job` numbers the pieces of work that run side by side. */
 export type Request =

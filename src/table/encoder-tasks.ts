@@ -3,6 +3,7 @@ import { batchesOf } from './batches';
 import { writeCsv } from './csv-writer';
 import type { Answer, OpenedTable, Origin, Request, Task } from './encoder-protocol';
 import { fileAsIs } from './file-as-is';
+import type { FileVersion } from './file-version';
 import { openOrigin } from './local-file';
 import { ParquetSource } from './parquet-source';
 import { writeParquet, writeParquetAtOnce } from './parquet-writer';
@@ -33,7 +34,9 @@ export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
     case 'encode':
       return encode(task, port);
     case 'open':
-      return withSource(task.origin, (source) => Promise.resolve({ result: describe(source) }));
+      return withSource(task.origin, (source, version) =>
+        Promise.resolve({ result: describe(source, version) }),
+      );
     case 'profile':
       return withSource(task.origin, async (source) => ({
         result: await profileSource(source, { ...task.options, signal: port.signal }),
@@ -43,15 +46,16 @@ export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
     case 'trainSet':
       return withSource(task.origin, (source) => trainSet(source, task, port));
     case 'asIs':
-      return { result: await fileAsIs(task.path, task.columns, task.most, port.signal) };
+      return { result: await fileAsIs(task.origin, task.columns, task.most, port.signal) };
   }
 }
 
-function describe(source: LocalSource): OpenedTable {
+function describe(source: LocalSource, version: FileVersion | undefined): OpenedTable {
   const { names, rowCount } = source;
   return {
     names: [...names],
     rowCount,
+    version,
     ...(source instanceof ParquetSource && {
       parquet: { stored: source.fields.map(({ type }) => type.typeId), bytes: source.bytes },
     }),
@@ -61,10 +65,16 @@ function describe(source: LocalSource): OpenedTable {
 /** A batch of so many bytes is written in one go: by then its stream would cost next to nothing. */
 const AT_ONCE = 1024 * 1024;
 
-async function withSource(origin: Origin, work: (source: LocalSource) => Promise<Outcome>): Promise<Outcome> {
+/** What a file changed in the middle has given is refused at the end. */
+async function withSource(
+  origin: Origin,
+  work: (source: LocalSource, version: FileVersion | undefined) => Promise<Outcome>,
+): Promise<Outcome> {
   const opened = await openOrigin(origin);
   try {
-    return await work(opened.source);
+    const outcome = await work(opened.source, opened.version);
+    await opened.demandUnchanged();
+    return outcome;
   } finally {
     await opened.close();
   }

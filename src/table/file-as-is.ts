@@ -1,6 +1,7 @@
 import { openPath } from './local-file';
-import type { AsIsBounds } from './encoder-protocol';
+import type { AsIsBounds, PathOrigin } from './encoder-protocol';
 import { type FileChecksum, fileChecksum } from './file-checksum';
+import { demandSame } from './file-version';
 import { ParquetSource } from './parquet-source';
 import { storedAs } from './stored-as';
 import type { Column } from './types';
@@ -15,12 +16,12 @@ export interface AsIs extends FileChecksum {
  * undefined where the file must be encoded anew, or is beyond the bounds. Must run in a worker thread.
  */
 export async function fileAsIs(
-  path: string,
+  { path, version }: PathOrigin,
   columns: readonly Column[],
   most: AsIsBounds = {},
   signal?: AbortSignal,
 ): Promise<AsIs | undefined> {
-  const { source, close } = await openPath(path);
+  const { source, version: opened, close } = await openPath(path, version);
   try {
     if (!(source instanceof ParquetSource) || !fits(source, columns)) {
       return undefined;
@@ -28,7 +29,10 @@ export async function fileAsIs(
     if (source.rowCount > (most.rows ?? Infinity) || source.bytes > (most.bytes ?? Infinity)) {
       return undefined;
     }
-    return { ...(await fileChecksum(path, signal)), rows: source.rowCount };
+    const sum = await fileChecksum(path, signal);
+    // The columns were looked at through one handle, the bytes by their name.
+    demandSame(path, opened, sum.version);
+    return { ...sum, rows: source.rowCount };
   } finally {
     await close();
   }

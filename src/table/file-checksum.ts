@@ -6,13 +6,14 @@ import { Worker } from 'node:worker_threads';
 import type { ChecksumPart, PartChecksum } from './checksum-worker';
 import { combineCrc32c } from './crc-combine';
 import { crc32c, crc32cToBase64 } from './crc32c';
+import { type FileVersion, fileVersion } from './file-version';
 import { unreadable } from './local-file';
 
 export interface FileChecksum {
   bytes: number;
   hash: string;
-  /** Modification time before the first byte was read. */
-  mtimeMs: number;
+  /** Before the first byte was read. */
+  version: FileVersion;
 }
 
 /** A smaller file is read by this thread: starting others would take as long. */
@@ -26,11 +27,13 @@ const READ_SIZE = 1024 * 1024;
  */
 export async function fileChecksum(path: string, signal?: AbortSignal): Promise<FileChecksum> {
   try {
-    const { size, mtimeMs } = await stat(path);
+    const version = fileVersion(await stat(path));
+    signal?.throwIfAborted();
+    const { size } = version;
     const threads = size < PARALLEL_BYTES ? 1 : Math.min(MOST_THREADS, availableParallelism());
     const crc =
       threads === 1 ? await streamed(path, size, signal) : await inParts(path, size, threads, signal);
-    return { bytes: size, hash: crc32cToBase64(crc), mtimeMs };
+    return { bytes: size, hash: crc32cToBase64(crc), version };
   } catch (error) {
     signal?.throwIfAborted();
     throw unreadable(path, error);
@@ -59,34 +62,34 @@ async function inParts(
     const start = i * length;
     return { path, start, end: Math.min(size, start + length) };
   });
-  const sums = await Promise.all(parts.map((part) => inThread(part, signal)));
-  let crc = 0;
-  sums.forEach((sum, i) => {
-    demand(sum.bytes, parts[i]!.end - parts[i]!.start);
-    crc = combineCrc32c(crc, sum.crc, sum.bytes);
-  });
-  return crc;
+  const workers = parts.map(
+    (part) => new Worker(join(__dirname, 'checksum-worker.js'), { execArgv: [], workerData: part }),
+  );
+  const stop = (): Promise<unknown> => Promise.all(workers.map((worker) => worker.terminate()));
+  const onAbort = (): void => void stop();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    const sums = await Promise.all(workers.map(sumOf));
+    let crc = 0;
+    sums.forEach((sum, i) => {
+      demand(sum.bytes, parts[i]!.end - parts[i]!.start);
+      crc = combineCrc32c(crc, sum.crc, sum.bytes);
+    });
+    return crc;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    // Where one part cannot be read the others would go on for nothing.
+    await stop();
+  }
 }
 
-function inThread(
-  part: ChecksumPart,
-  signal: AbortSignal | undefined,
-): Promise<{ bytes: number; crc: number }> {
+function sumOf(worker: Worker): Promise<{ bytes: number; crc: number }> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(join(__dirname, 'checksum-worker.js'), { execArgv: [], workerData: part });
-    const abort = (): void => {
-      void worker.terminate();
-      reject(new Error('aborted'));
-    };
-    signal?.addEventListener('abort', abort, { once: true });
     worker.once('message', (sum: PartChecksum) =>
       'error' in sum ? reject(Object.assign(new Error(sum.error.message), sum.error)) : resolve(sum),
     );
     worker.once('error', reject);
-    worker.once('exit', () => {
-      signal?.removeEventListener('abort', abort);
-      reject(new Error('the thread that reads it ended'));
-    });
+    worker.once('exit', () => reject(new Error('the thread that reads it ended')));
   });
 }
 

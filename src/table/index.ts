@@ -1,7 +1,7 @@
 import type { ColumnBatch } from './batch';
 import { type BatchOptions, batchesOf } from './batches';
 import { retried, startJob } from './encoder';
-import type { AsIsBounds } from './encoder-protocol';
+import type { AsIsBounds, Origin } from './encoder-protocol';
 import type { AsIs } from './file-as-is';
 import { type ProfileOptions, profileSource, type TableProfile } from './profile';
 import { isRemote, openRemote } from './remote-source';
@@ -23,6 +23,7 @@ export {
   rowsOf,
   sliceBatch,
 } from './batch';
+export { isArrowTable } from './arrow-source';
 export type { BatchOptions } from './batches';
 export { crc32c, crc32cToBase64 } from './crc32c';
 export { encodeBatches, type EncodeOptions, encodeTrainBatches, encodeTrainSet } from './encode';
@@ -84,16 +85,25 @@ export function parquetBytes(source: TableSource): number | undefined {
 
 /**
  * A Parquet file on disk whose columns already are these, to be sent byte for byte; undefined where it has
- * to be encoded anew, or has more rows or bytes than `most`. Errors: `file.unreadable`, `table.invalid`.
+ * to be encoded anew, or has more rows or bytes than `most`. Given as the table that was opened from it, it
+ * must not have changed since. Errors: `file.unreadable`, `table.invalid`.
  */
 export async function fileAsIs(
-  path: string,
+  file: string | TableSource,
   columns: readonly Column[],
   options: { signal?: AbortSignal; most?: AsIsBounds } = {},
 ): Promise<TableFile | undefined> {
   const { signal, most = {} } = options;
+  const origin = typeof file === 'string' ? { kind: 'path' as const, path: file } : originOf(file);
+  if (origin?.kind !== 'path') {
+    return undefined;
+  }
   const known = await retried(() =>
-    startJob({ name: 'asIs', path, columns: [...columns], most }, signal).result<AsIs | undefined>(),
+    startJob({ name: 'asIs', origin, columns: [...columns], most }, signal).result<AsIs | undefined>(),
   );
-  return known === undefined ? undefined : userFile(path, 'parquet', known);
+  return known === undefined ? undefined : userFile(origin.path, 'parquet', known);
+}
+
+function originOf(source: TableSource): Origin | undefined {
+  return isRemote(source) ? source.origin : undefined;
 }

@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { ServiceError } from '../wire/service-error';
 import { type ArrowBatch, batchSlices } from './arrow-source';
 import { CsvSource, decodedPieces } from './csv-source';
 import type { Origin } from './encoder-protocol';
+import { demandSame, type FileVersion, fileVersion } from './file-version';
 import { emptyTable, invalidTable } from './invalid';
 import { arrow } from './lazy';
 import { contentOf } from './content';
@@ -15,6 +15,10 @@ import { checkNames } from './value-sources';
 /** A source with what must be closed after it. */
 export interface Opened {
   source: LocalSource;
+  /** Of a file on disk. */
+  version?: FileVersion;
+  /** To be called when all is read: throws `file.unreadable` where a file on disk was changed meanwhile. */
+  demandUnchanged: () => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -25,7 +29,7 @@ const READ_SIZE = 256 * 1024;
  * by content) or bytes. Errors: `file.unreadable`, `table.invalid`, `table.empty`.
  */
 export async function openOrigin(origin: Origin): Promise<Opened> {
-  return origin.kind === 'path' ? openPath(origin.path) : openBytes(origin.bytes);
+  return origin.kind === 'path' ? openPath(origin.path, origin.version) : openBytes(origin.bytes);
 }
 
 /**
@@ -42,7 +46,7 @@ export async function openFile(file: string | Uint8Array): Promise<Opened> {
         'file',
         decodedPieces(() => [file]),
       );
-      return { source, close: () => Promise.resolve() };
+      return { source, demandUnchanged: () => Promise.resolve(), close: () => Promise.resolve() };
     }
     default:
       throw invalidTable('The file is neither CSV nor Parquet.');
@@ -53,6 +57,7 @@ async function openBytes(bytes: Uint8Array): Promise<Opened> {
   const source = await ParquetSource.open('parsed', new BytesBlob(bytes));
   return {
     source,
+    demandUnchanged: () => Promise.resolve(),
     close: () => {
       source.close();
       return Promise.resolve();
@@ -60,18 +65,28 @@ async function openBytes(bytes: Uint8Array): Promise<Opened> {
   };
 }
 
-export async function openPath(path: string): Promise<Opened> {
+/** Opens a file on disk, which must be of the version given. */
+export async function openPath(
+  path: string,
+  expected?: FileVersion,
+): Promise<Opened & { version: FileVersion }> {
   const file = await reading(path, () => open(path, 'r'));
   try {
-    const { size, head } = await reading(path, async () => {
-      const info = await stat(path);
+    const { version, head } = await reading(path, async () => {
+      const info = await file.stat();
       if (info.isDirectory()) {
         throw new ServiceError('file.unreadable', `"${path}" is a folder, not a file.`);
       }
       const start = Buffer.alloc(4096);
       const { bytesRead } = await file.read(start, 0, start.length, 0);
-      return { size: info.size, head: start.subarray(0, bytesRead) };
+      return { version: fileVersion(info), head: start.subarray(0, bytesRead) };
     });
+    if (expected !== undefined) {
+      demandSame(path, expected, version);
+    }
+    const demandUnchanged = async (): Promise<void> =>
+      demandSame(path, version, fileVersion(await file.stat()));
+    const { size } = version;
     if (size === 0 && head.length === 0) {
       throw emptyTable(`The file "${path}" is empty.`);
     }
@@ -80,6 +95,8 @@ export async function openPath(path: string): Promise<Opened> {
         const source = await ParquetSource.open('file', new FileBlob(file, size, path));
         return {
           source,
+          version,
+          demandUnchanged,
           close: async () => {
             source.close();
             await file.close();
@@ -87,9 +104,14 @@ export async function openPath(path: string): Promise<Opened> {
         };
       }
       case 'arrow':
-        return { source: await ArrowFileSource.open(path), close: () => file.close() };
+        return {
+          source: await ArrowFileSource.open(path, version),
+          version,
+          demandUnchanged,
+          close: () => file.close(),
+        };
       case 'csv':
-        return { source: await openCsv(path), close: () => file.close() };
+        return { source: await openCsv(path, file), version, demandUnchanged, close: () => file.close() };
       case 'json':
         throw invalidTable(
           `The file "${path}" holds JSON. Read it with a file in node and give its content as the value.`,
@@ -105,15 +127,18 @@ export async function openPath(path: string): Promise<Opened> {
   }
 }
 
-function openCsv(path: string): Promise<CsvSource> {
+function openCsv(path: string, file: FileHandle): Promise<CsvSource> {
   const chunks = async function* (): AsyncIterable<Uint8Array> {
-    const stream = createReadStream(path, { highWaterMark: READ_SIZE });
-    try {
-      for await (const chunk of stream) {
-        yield chunk as Uint8Array;
+    // By the handle whose version is known: another file may have the path by now.
+    for (let at = 0; ;) {
+      const { bytesRead, buffer } = await reading(path, () =>
+        file.read(Buffer.allocUnsafe(READ_SIZE), 0, READ_SIZE, at),
+      );
+      if (bytesRead === 0) {
+        return;
       }
-    } catch (error) {
-      throw unreadable(path, error);
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
     }
   };
   const tabs = /\.(tsv|tab)$/i.test(path) ? '\t' : undefined;
@@ -149,22 +174,23 @@ class ArrowFileSource implements LocalSource {
 
   private constructor(
     private readonly path: string,
+    private readonly version: FileVersion,
     readonly names: readonly string[],
   ) {}
 
-  static async open(path: string): Promise<ArrowFileSource> {
-    const { reader, close } = await openReader(path);
+  static async open(path: string, version: FileVersion): Promise<ArrowFileSource> {
+    const { reader, close } = await openReader(path, version);
     try {
       const names = reader.schema.fields.map((field) => field.name);
       checkNames(names);
-      return new ArrowFileSource(path, names);
+      return new ArrowFileSource(path, version, names);
     } finally {
       await close();
     }
   }
 
   async *slices(options: SliceOptions): AsyncIterable<Slice> {
-    const { reader, close } = await openReader(this.path);
+    const { reader, close } = await openReader(this.path, this.version);
     let first = 0;
     try {
       for await (const batch of reader) {
@@ -179,10 +205,11 @@ class ArrowFileSource implements LocalSource {
 }
 
 /** A reader of Arrow's IPC format; the file kind is read by position, the stream kind in order. */
-async function openReader(path: string) {
+async function openReader(path: string, version: FileVersion) {
   const { RecordBatchReader } = arrow();
   const file = await open(path, 'r');
   try {
+    demandSame(path, version, fileVersion(await file.stat()));
     const start = Buffer.alloc(6);
     await file.read(start, 0, 6, 0);
     const reader =
@@ -196,6 +223,9 @@ async function openReader(path: string) {
     return { reader, close };
   } catch (error) {
     await file.close().catch(() => undefined);
+    if (error instanceof ServiceError) {
+      throw error;
+    }
     throw invalidTable(
       `The file "${path}" begins like Arrow but cannot be read: ${(error as Error).message}.`,
     );

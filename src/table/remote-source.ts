@@ -59,10 +59,12 @@ export async function openRemote(
 ): Promise<RemoteSource> {
   const sendable =
     origin.kind === 'bytes' ? { kind: origin.kind, bytes: await shared(origin.bytes) } : origin;
-  const { names, rowCount, parquet } = await retried(() =>
+  const { names, rowCount, version, parquet } = await retried(() =>
     startJob({ name: 'open', origin: sendable }, signal).result<OpenedTable>(),
   );
-  return new RemoteSource(form, sendable, names, rowCount, parquet);
+  // Every later look at a file must find it as it is now: its rows are joined to what was read before.
+  const known = sendable.kind === 'path' ? { ...sendable, version } : sendable;
+  return new RemoteSource(form, known, names, rowCount, parquet);
 }
 
 const COPY = 8 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { ServiceError } from '../wire/service-error';
+import { type FileVersion, fileVersion, isSameVersion } from './file-version';
 import { readAhead } from './read-ahead';
 import type { Written } from './sink';
 import type { FileFormat } from './types';
@@ -67,29 +68,45 @@ function fileStream(path: string, start: number, end: number): Readable {
 export function userFile(
   path: string,
   format: FileFormat,
-  { mtimeMs, ...known }: { rows: number; bytes: number; hash: string; mtimeMs: number },
+  { version, ...known }: { rows: number; bytes: number; hash: string; version: FileVersion },
 ): TableFile {
   return {
     format,
     ...known,
     open(start = 0, end = known.bytes) {
-      return Readable.from(checked(path, known.bytes, mtimeMs, start, end), { objectMode: false });
+      return Readable.from(checked(path, version, start, end), { objectMode: false });
     },
     dispose: () => Promise.resolve(),
   };
 }
 
-/** The bytes of a file, unless it was changed since its checksum was taken. */
+/**
+ * The bytes of a file, unless it was changed since its checksum was taken. The last piece is held back until that is
+ * known of the others: a body that ends early is no upload, while wrong bytes would stand under the announced hash.
+ */
 async function* checked(
   path: string,
-  bytes: number,
-  mtimeMs: number,
+  version: FileVersion,
   start: number,
   end: number,
 ): AsyncIterable<Buffer> {
+  await demandVersion(path, version);
+  let held: Buffer | undefined;
+  for await (const piece of readAhead(path, start, end)) {
+    if (held !== undefined) {
+      yield held;
+    }
+    held = piece;
+  }
+  await demandVersion(path, version);
+  if (held !== undefined) {
+    yield held;
+  }
+}
+
+async function demandVersion(path: string, version: FileVersion): Promise<void> {
   const now = await stat(path).catch(() => undefined);
-  if (now?.size !== bytes || now.mtimeMs !== mtimeMs) {
+  if (now === undefined || !isSameVersion(version, fileVersion(now))) {
     throw new ServiceError('file.unreadable', `The file "${path}" was changed while it was being uploaded.`);
   }
-  yield* readAhead(path, start, end);
 }

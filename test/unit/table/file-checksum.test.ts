@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createReadStream } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { crc32c, crc32cToBase64 } from '../../../dist/src/table/crc32c';
 import { fileChecksum } from '../../../dist/src/table/file-checksum';
 import { rejectsWith, withFolder } from './helpers';
@@ -46,6 +47,40 @@ describe('The checksum of a file on disk', function () {
       const work = fileChecksum(file, controller.signal);
       setTimeout(() => controller.abort(new Error('enough')), 60);
       await assert.rejects(work, /enough/);
+    }));
+
+  it('is not taken after an abort', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'file');
+      await sparse(file, 200 * MiB);
+      await assert.rejects(fileChecksum(file, AbortSignal.abort(new Error('enough'))), /enough/);
+      const controller = new AbortController();
+      const work = fileChecksum(file, controller.signal);
+      controller.abort(new Error('at once'));
+      await assert.rejects(work, /at once/);
+    }));
+
+  it('ends all threads where one cannot read its part', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'file');
+      await sparse(file, 1000 * MiB);
+      const workers: Worker[] = [];
+      const caught = (worker: Worker): void => {
+        workers.push(worker);
+        if (workers.length === 1) {
+          worker.once('online', () => worker.emit('error', new Error('a bad sector')));
+        }
+      };
+      process.on('worker', caught);
+      try {
+        await rejectsWith(fileChecksum(file), 'file.unreadable', /a bad sector/);
+        assert.ok(workers.length > 1);
+        // A thread that has ended has no id.
+        assert.ok(workers.every(({ threadId }) => threadId === -1));
+      } finally {
+        process.off('worker', caught);
+        await Promise.all(workers.map((worker) => worker.terminate()));
+      }
     }));
 
   it('that is not there, or is a folder, is file.unreadable', () =>
