@@ -282,7 +282,7 @@ describe('client: faults, each injected by a real server', () => {
     ['timeout', { _streamed_error: true, code: 'REQUEST_TIMEOUT', message: 'lost' }],
     ['408', { _streamed_error: true, status: 408, message: 'lost' }],
   ] as const) {
-    it(`predict: a streamed error at 200 (${what}) is predict.unknown; only "retry predict" repeats it`, () =>
+    it(`predict: a streamed error at 200 (${what}) is predict.unknown; repeated only where the user chose that`, () =>
       withService({}, {}, async (service, client) => {
         const request = await ready(client);
         service.fault('predict', inTurn({ status: 200, body }));
