@@ -295,7 +295,11 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
           outages.push({ kind, sent: state.sent });
           log(`the service ${kind} after ${state.ended} messages`);
           outage.begin(kind, service);
-          if (kind === 'deletes the model') await trained(red);
+          if (kind === 'deletes the model') {
+            // Messages wait for a fit that has begun: first one must meet the model that is gone.
+            await met(red, 'model.unknown');
+            await trained(red);
+          }
         }
       }
       state = await get<StreamState>(red, 'state');
@@ -329,6 +333,15 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
     await red.stop();
     await service.close();
     fs.rmSync(temp, { recursive: true, force: true });
+  }
+}
+
+/** Waits, 15 s at most, until a message has ended with this code: whether it has is judged in the end. */
+async function met(red: RealNodeRed, code: string): Promise<void> {
+  for (let turn = 0; turn < 150; turn++) {
+    const { codes, finished } = await get<StreamState>(red, 'state');
+    if (code in codes || finished) return;
+    await sleep(100);
   }
 }
 

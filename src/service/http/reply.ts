@@ -44,7 +44,11 @@ export function errorBody(refusal: Refusal, envelope: Envelope, traceId: string)
   };
 }
 
-/** Ends the response with JSON. The body may be given as text or bytes that are JSON already. */
+/**
+ * Answers with JSON. The body may be given as text or bytes that are JSON already. While the request is still
+ * coming the response is written but not ended, since Node closes the line with it, and a sender that is cut off
+ * while it writes does not come to read; `discardBody` lets the rest come in.
+ */
 export function sendJson(
   res: ServerResponse,
   status: number,
@@ -60,10 +64,14 @@ export function sendJson(
     'cache-control': 'no-store',
     ...headers,
   });
-  res.end(bytes);
+  if (res.req.complete) res.end(bytes);
+  else {
+    res.write(bytes);
+    res.req.once('end', () => res.end());
+  }
 }
 
-/** Ends the response with the error body that belongs to a refusal on this kind of route. */
+/** Answers with the error body that belongs to a refusal on this kind of route. */
 export function sendRefusal(res: ServerResponse, refusal: Refusal, route: Envelope): void {
   const { status, retryAfter, headers } = refusal.body;
   const traceId = randomUUID();
