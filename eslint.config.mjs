@@ -40,6 +40,7 @@ function importRule(room) {
 export default ts.config(
   { ignores: ['dist/**', 'coverage/**', 'node_modules/**', '.node-red/**', 'bench/node_modules/**'] },
   js.configs.recommended,
+  { rules: { curly: 'error' } },
   {
     files: ['**/*.ts'],
     extends: [...ts.configs.strictTypeChecked],

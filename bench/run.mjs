@@ -23,7 +23,9 @@ if (bench === undefined) {
 
 function run(command, parameters, options) {
   const { status } = spawnSync(command, parameters, { stdio: 'inherit', ...options });
-  if (status !== 0) process.exit(status ?? 1);
+  if (status !== 0) {
+    process.exit(status ?? 1);
+  }
 }
 
 run(process.execPath, [path.join(root, 'scripts', 'build.mjs')], { cwd: root });

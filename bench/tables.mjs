@@ -16,7 +16,9 @@ const wanted = process.argv[3]?.split(',') ?? all;
 
 /** Why a peer cannot run here. */
 function missing(name) {
-  if (name !== 'nodejs-polars') return undefined;
+  if (name !== 'nodejs-polars') {
+    return undefined;
+  }
   try {
     createRequire(import.meta.url)('nodejs-polars');
     return undefined;

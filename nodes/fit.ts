@@ -18,7 +18,9 @@ module.exports = function (RED: NodeAPI): void {
       secrets: () => config.secrets(),
       read: (msg) => fitRequest(RED, this, def, tables, msg),
       run: async (request, msg, work) => {
-        if (request === undefined) return undefined;
+        if (request === undefined) {
+          return undefined;
+        }
         const { card, taskFound } = await config.connection().train(request, hooks(this, work));
         tables.finish(msg);
         delete msg.train_set_upload_id;
@@ -32,7 +34,9 @@ module.exports = function (RED: NodeAPI): void {
       settled: (msg) => tables.release(msg),
       close: (removed) => {
         tables.close();
-        if (removed) forgetColumns(this.id);
+        if (removed) {
+          forgetColumns(this.id);
+        }
       },
     });
   }

@@ -17,17 +17,23 @@ module.exports = function (RED: NodeAPI): void {
     attach(this, RED, {
       secrets: () => config.secrets(),
       read: async (msg) => {
-        if (predictor.control(msg)) return undefined;
+        if (predictor.control(msg)) {
+          return undefined;
+        }
         const request = await predictRequest(RED, this, def, table, msg);
         await predictor.awaitFit(request);
         return request;
       },
       run: async (request, msg, work) => {
-        if (request === undefined) return undefined;
+        if (request === undefined) {
+          return undefined;
+        }
         const outcome = await predictor.get().predict(request, hooks(this, work));
         delete msg.test_set_upload_id;
         delete msg.force_refit;
-        if (outcome.table !== undefined) table.write(msg, outcome.table);
+        if (outcome.table !== undefined) {
+          table.write(msg, outcome.table);
+        }
         msg.prediction = outcome.prediction;
         msg.metadata = outcome.metadata;
         msg.model_name = outcome.modelName;

@@ -17,7 +17,9 @@ module.exports = function (RED: NodeAPI): void {
       secrets: () => config.secrets(),
       read: (msg) => uploadRequest(RED, this, def, tables, msg),
       run: async (request, msg, work) => {
-        if (request === undefined) return undefined;
+        if (request === undefined) {
+          return undefined;
+        }
         const card = await config.connection().upload(request, hooks(this, work));
         tables.finish(msg);
         delete msg.force_reupload;
@@ -29,7 +31,9 @@ module.exports = function (RED: NodeAPI): void {
       settled: (msg) => tables.release(msg),
       close: (removed) => {
         tables.close();
-        if (removed) forgetColumns(this.id);
+        if (removed) {
+          forgetColumns(this.id);
+        }
       },
     });
   }

@@ -7,7 +7,9 @@
 (function () {
   'use strict';
   const shared = (RED.tabularPrediction = RED.tabularPrediction || {});
-  if (shared.dialog) return;
+  if (shared.dialog) {
+    return;
+  }
 
   const PACKAGE = 'node-red-contrib-tabular-prediction';
   const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

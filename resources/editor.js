@@ -6,7 +6,9 @@
 (function () {
   'use strict';
   const shared = (RED.tabularPrediction = RED.tabularPrediction || {});
-  if (shared.prepare) return;
+  if (shared.prepare) {
+    return;
+  }
 
   const TABLE_TYPES = ['msg', 'flow', 'global', 'jsonata', 'str', 'env'];
   const text = (key, values) => shared.text(key, values);
@@ -30,7 +32,9 @@
     const input = $('#node-input-config');
     const update = () => {
       const id = input.val();
-      if (id && id !== '_ADD_') fetchList(id, what, then);
+      if (id && id !== '_ADD_') {
+        fetchList(id, what, then);
+      }
     };
     input.on('change', update);
     update();
@@ -42,7 +46,9 @@
 
   /* The one score that models of a task are mostly told apart by. */
   function scoreOf({ accuracy, r2 }) {
-    if (Number.isFinite(accuracy)) return `accuracy ${accuracy.toFixed(3)}`;
+    if (Number.isFinite(accuracy)) {
+      return `accuracy ${accuracy.toFixed(3)}`;
+    }
     return Number.isFinite(r2) ? `R² ${r2.toFixed(3)}` : '';
   }
 
@@ -84,7 +90,9 @@
       sources[what](node, (list) => {
         $(`#${id}`).remove();
         const data = $('<datalist>', { id }).insertAfter(input);
-        for (const { value, label } of list) $('<option>', { value, label }).appendTo(data);
+        for (const { value, label } of list) {
+          $('<option>', { value, label }).appendTo(data);
+        }
         input.attr('list', id);
         form.find(`[data-tabular-no="${what}"]`).toggle(list.length === 0);
       });
@@ -95,11 +103,21 @@
   function fillDefaults(node, field) {
     for (const [name, { value }] of Object.entries(node._def.defaults)) {
       const input = field(name);
-      if (input.is('select') && value && !node[name]) input.val(value);
-      if (node[name] !== undefined) continue;
-      if (input.is(':checkbox')) input.prop('checked', value === true);
-      if (typeof value === 'number') input.attr('placeholder', String(value));
-      if (name === 'table' || name === 'tableType') input.val(value);
+      if (input.is('select') && value && !node[name]) {
+        input.val(value);
+      }
+      if (node[name] !== undefined) {
+        continue;
+      }
+      if (input.is(':checkbox')) {
+        input.prop('checked', value === true);
+      }
+      if (typeof value === 'number') {
+        input.attr('placeholder', String(value));
+      }
+      if (name === 'table' || name === 'tableType') {
+        input.val(value);
+      }
     }
   }
 
@@ -114,7 +132,9 @@
   }
 
   function reasonAgainst(node, definition, value) {
-    if (definition.required && (isEmpty(value) || value === '_ADD_')) return text('invalid.config');
+    if (definition.required && (isEmpty(value) || value === '_ADD_')) {
+      return text('invalid.config');
+    }
     const answer = definition.validate ? definition.validate.call(node, value, {}) : true;
     return answer === true ? '' : String(answer || text('invalid.value'));
   }
@@ -124,9 +144,13 @@
     for (const [name, definition] of Object.entries(node._def.defaults)) {
       const input = field(name);
       const place = $(`#${input.attr('id')}-error`);
-      if (place.length === 0) continue;
+      if (place.length === 0) {
+        continue;
+      }
       const reason = reasonAgainst(node, definition, input.val());
-      if (place.text() !== reason) place.text(reason);
+      if (place.text() !== reason) {
+        place.text(reason);
+      }
       const shown = input.next('.red-ui-typedInput-container').find('input:visible').add(input);
       shown.attr('aria-invalid', reason === '' ? null : 'true');
     }
@@ -164,7 +188,9 @@
       $(this)
         .attr({ role: 'button', tabindex: 0, 'aria-label': text(`label.${action}Config`) })
         .on('keydown', (event) => {
-          if (event.key !== 'Enter' && event.key !== ' ') return;
+          if (event.key !== 'Enter' && event.key !== ' ') {
+            return;
+          }
           event.preventDefault();
           this.click();
         });
@@ -173,9 +199,13 @@
 
   /* A node just dragged in takes the service that is there already. */
   function chooseService(node, input) {
-    if (node.config || input.val() !== '_ADD_') return;
+    if (node.config || input.val() !== '_ADD_') {
+      return;
+    }
     const known = input.find('option').filter((_, option) => option.value && option.value !== '_ADD_');
-    if (known.length > 0) input.val(known[0].value).trigger('change');
+    if (known.length > 0) {
+      input.val(known[0].value).trigger('change');
+    }
   }
 
   /* All that the fields of a form hold. */
@@ -241,7 +271,9 @@
       return;
     }
     form.find('[data-tabular-json]').each(function () {
-      if (/^\s*\{\s*\}\s*$/.test($(this).val())) $(this).val('');
+      if (/^\s*\{\s*\}\s*$/.test($(this).val())) {
+        $(this).val('');
+      }
     });
     form.find('[data-tabular-checks]').each(function () {
       const boxes = $(this).find('input:checked');

@@ -13,13 +13,16 @@ const tsc = spawnSync(process.execPath, [require.resolve('typescript/bin/tsc'), 
   stdio: 'inherit',
 });
 for (const file of readdirSync(path.join(root, 'nodes'))) {
-  if (file.endsWith('.html')) cpSync(path.join(root, 'nodes', file), path.join(dist, 'nodes', file));
+  if (file.endsWith('.html')) {
+    cpSync(path.join(root, 'nodes', file), path.join(dist, 'nodes', file));
+  }
 }
 for (const [from, to] of [
   ['nodes/locales', 'nodes/locales'],
   ['icons', 'nodes/icons'],
 ]) {
-  if (existsSync(path.join(root, from)))
+  if (existsSync(path.join(root, from))) {
     cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
+  }
 }
 process.exitCode = tsc.status ?? 1;

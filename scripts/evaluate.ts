@@ -155,7 +155,9 @@ function trivial(item: Case, train: Record<string, string>[], truth: string[]): 
     return Math.sqrt(truth.reduce((sum, value) => sum + (Number(value) - mean) ** 2, 0) / truth.length);
   }
   const counts = new Map<string, number>();
-  for (const value of known) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const value of known) {
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
   const [most] = [...counts].sort((a, b) => b[1] - a[1])[0]!;
   return truth.filter((value) => value === most).length / truth.length;
 }
@@ -171,8 +173,9 @@ function score(item: Case, train: string, truth: Record<string, string>[], predi
   const trainRows = Papa.parse<Record<string, string>>(train, { header: true, skipEmptyLines: true }).data;
   const right = truth.map((row) => row[item.target]!);
   const baseline = trivial(item, trainRows, right);
-  if (predicted.length !== right.length)
+  if (predicted.length !== right.length) {
     throw new Error(`${predicted.length} predictions for ${right.length} rows`);
+  }
   if (item.task === 'regression') {
     const errors = right.map((value, i) => (Number(value) - Number(predicted[i])) ** 2);
     return { measure: Math.sqrt(errors.reduce((a, b) => a + b, 0) / errors.length), baseline };
@@ -192,7 +195,9 @@ function score(item: Case, train: string, truth: Record<string, string>[], predi
 async function post(url: string): Promise<unknown> {
   const answer = await fetch(url, { method: 'POST' });
   const body = await answer.json();
-  if (!answer.ok) throw new Error(JSON.stringify(body));
+  if (!answer.ok) {
+    throw new Error(JSON.stringify(body));
+  }
   return body;
 }
 
@@ -240,7 +245,9 @@ async function main(): Promise<void> {
   console.log('| table | target | in by | measure | held back | trivial | recall | precision | fit s |');
   console.log('|---|---|---|---|---|---|---|---|---|');
   for (const item of CASES) {
-    for (const parsed of [false, true]) await evaluate(item, parsed);
+    for (const parsed of [false, true]) {
+      await evaluate(item, parsed);
+    }
   }
 }
 

@@ -40,8 +40,12 @@ for (const pair of PAIRS) {
     };
     const passes = (node, tests) =>
       spawnSync(node, [mocha, tests], { cwd: root, stdio: 'inherit', env }).status === 0;
-    if (!passes(binary, 'test/unit/learner/golden.test.ts')) failed += 1;
-    if (!passes(process.execPath, 'test/{runtime,e2e}/**/*.test.ts')) failed += 1;
+    if (!passes(binary, 'test/unit/learner/golden.test.ts')) {
+      failed += 1;
+    }
+    if (!passes(process.execPath, 'test/{runtime,e2e}/**/*.test.ts')) {
+      failed += 1;
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

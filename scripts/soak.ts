@@ -32,8 +32,12 @@ async function main(): Promise<void> {
   console.log('errors by code:', state.codes, '\nfits with an error:', state.fits.codes);
   console.log('faults:', summary.faults);
   const wrong = soakFaults(summary, messages);
-  for (const sentence of wrong) console.error(`WRONG: ${sentence} (seed ${seed})`);
-  if (wrong.length === 0) console.log('Every message is accounted for; nothing is left behind.');
+  for (const sentence of wrong) {
+    console.error(`WRONG: ${sentence} (seed ${seed})`);
+  }
+  if (wrong.length === 0) {
+    console.log('Every message is accounted for; nothing is left behind.');
+  }
   process.exitCode = wrong.length === 0 ? 0 : 1;
 }
 

@@ -21,8 +21,12 @@ const modules = path.join(userDir, 'node_modules');
 const link = path.join(modules, 'node-red-contrib-tabular-prediction');
 const flows = path.join(userDir, 'flows.json');
 mkdirSync(modules, { recursive: true });
-if (!existsSync(link)) symlinkSync(root, link, 'junction');
-if (!existsSync(flows)) copyFileSync(path.join(root, 'examples', 'Live machine with plots.json'), flows);
+if (!existsSync(link)) {
+  symlinkSync(root, link, 'junction');
+}
+if (!existsSync(flows)) {
+  copyFileSync(path.join(root, 'examples', 'Live machine with plots.json'), flows);
+}
 
 const settings = path.join(userDir, 'settings.js');
 writeFileSync(

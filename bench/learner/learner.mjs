@@ -18,13 +18,17 @@ const args = process.argv.slice(2);
 let seeds = 3;
 const wanted = [];
 for (let i = 0; i < args.length; i++) {
-  if (args[i] === '--seeds') seeds = Number(args[++i]);
-  else wanted.push(args[i]);
+  if (args[i] === '--seeds') {
+    seeds = Number(args[++i]);
+  } else {
+    wanted.push(args[i]);
+  }
 }
 
 function takeRows(feature, rows) {
-  if (feature.kind === 'text')
+  if (feature.kind === 'text') {
     return { ...feature, codes: Int32Array.from(rows, (row) => feature.codes[row]) };
+  }
   return { ...feature, values: Float64Array.from(rows, (row) => feature.values[row]) };
 }
 
@@ -53,9 +57,13 @@ console.log(
 );
 console.log(`|${'---|'.repeat(15)}`);
 for (const [name, make] of Object.entries(TABLES)) {
-  if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) continue;
+  if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) {
+    continue;
+  }
   const table = make();
-  if (!table) continue;
+  if (!table) {
+    continue;
+  }
   const rows = (table.codes ?? table.values).length;
   const runs = rows - (table.test ?? 0) >= 50_000 ? 1 : seeds;
   const sums = {};
@@ -78,13 +86,21 @@ for (const [name, make] of Object.entries(TABLES)) {
     const own = measure(table, result, target);
     const figures = { ...own, ours: lossOf(own), ours_fit: seconds };
     figures.trivial = lossOf(measure(table, trivial(table, train, test), target));
-    if (ydf) addPeer(figures, 'ydf', runPeer(ydf, table, train, test));
+    if (ydf) {
+      addPeer(figures, 'ydf', runPeer(ydf, table, train, test));
+    }
     if (sklearn) {
       const { error, ...peers } = runSklearn(table, train, test);
-      for (const peer of ['hist', 'forest']) addPeer(figures, peer, peers[peer] ?? { error });
+      for (const peer of ['hist', 'forest']) {
+        addPeer(figures, peer, peers[peer] ?? { error });
+      }
     }
-    if (process.env.VERBOSE) console.log(seed, model.report);
-    for (const [key, value] of Object.entries(figures)) sums[key] = (sums[key] ?? 0) + value / runs;
+    if (process.env.VERBOSE) {
+      console.log(seed, model.report);
+    }
+    for (const [key, value] of Object.entries(figures)) {
+      sums[key] = (sums[key] ?? 0) + value / runs;
+    }
 
     function addPeer(to, peer, answer) {
       if (answer.error) {
@@ -110,7 +126,9 @@ function trivial(table, train, test) {
   }
   const count = table.classes.length;
   const shares = new Float64Array(count);
-  for (const at of train) shares[table.codes[at]] += 1 / train.length;
+  for (const at of train) {
+    shares[table.codes[at]] += 1 / train.length;
+  }
   return { probas: Float64Array.from({ length: test.length * count }, (_, i) => shares[i % count]) };
 }
 

@@ -19,11 +19,19 @@ function classification(table, { probas }, codes) {
   codes.forEach((code, row) => {
     const p = probas.subarray(row * count, (row + 1) * count);
     const best = p.indexOf(Math.max(...p));
-    if (best === code) right++;
+    if (best === code) {
+      right++;
+    }
     loss -= Math.log(Math.max(p[code], 1e-15));
-    if (best === positive) claimed++;
-    if (code === positive) present++;
-    if (best === positive && code === positive) found++;
+    if (best === positive) {
+      claimed++;
+    }
+    if (code === positive) {
+      present++;
+    }
+    if (best === positive && code === positive) {
+      found++;
+    }
     confidences[row] = p[best];
     hits[row] = best === code ? 1 : 0;
   });
@@ -69,13 +77,19 @@ function regression(result, actual) {
   let [squares, pinball, covered] = [0, 0, 0];
   actual.forEach((value, row) => {
     squares += (mean[row] - value) ** 2;
-    if (!quantiles) return;
+    if (!quantiles) {
+      return;
+    }
     LEVELS.forEach((level, q) => {
       const above = value - quantiles[q][row];
       pinball += (above > 0 ? above * level : above * (level - 1)) / LEVELS.length;
     });
-    if (value >= quantiles[0][row] && value <= quantiles[8][row]) covered++;
+    if (value >= quantiles[0][row] && value <= quantiles[8][row]) {
+      covered++;
+    }
   });
-  if (!quantiles) return { rmse: Math.sqrt(squares / rows) };
+  if (!quantiles) {
+    return { rmse: Math.sqrt(squares / rows) };
+  }
   return { rmse: Math.sqrt(squares / rows), pinball: pinball / rows, coverage: covered / rows };
 }

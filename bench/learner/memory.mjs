@@ -15,8 +15,11 @@ import { mixed } from './tables.mjs';
 const require = createRequire(import.meta.url);
 const { ServiceClient, encodeBatches, closeEncoder, startService } = require('../../dist/src');
 
-if (process.send) await serve();
-else await measureAll(process.argv.slice(2).map(Number));
+if (process.send) {
+  await serve();
+} else {
+  await measureAll(process.argv.slice(2).map(Number));
+}
 
 async function serve() {
   const { url, token } = await startService({ dataDir: process.argv[2] });
@@ -29,8 +32,9 @@ async function measureAll(sizes) {
   );
   console.log('|---|---|---|---|---|---|---|---|');
   for (const rows of sizes.length > 0 ? sizes : [100_000, 1_000_000]) {
-    for (const task of (process.env.TASKS ?? 'classification,regression').split(','))
+    for (const task of (process.env.TASKS ?? 'classification,regression').split(',')) {
       await measure(rows, task);
+    }
   }
   await closeEncoder();
 }
@@ -58,7 +62,9 @@ async function measure(rows, task) {
     const predict = peak(child.pid) - before;
     const cells = [rows, task, mb(bytes), mb(idle), mb(fit), (fit / bytes).toFixed(2), seconds.toFixed(1)];
     console.log(`| ${[...cells, mb(predict)].join(' | ')} |`);
-    for (const file of [x, y, test]) await file.dispose();
+    for (const file of [x, y, test]) {
+      await file.dispose();
+    }
     await client.close();
   } finally {
     child.kill();
@@ -72,7 +78,9 @@ function mb(bytes) {
 
 /** Peak memory of a process in bytes; `reset` starts anew and answers the present one. */
 function peak(pid, reset = false) {
-  if (reset) writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  if (reset) {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  }
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 }
 
@@ -107,7 +115,9 @@ function encode(columns, data, rows) {
 }
 
 function slice({ type, values, codes, dictionary }, from, to) {
-  if (type === 'number') return { type, values: values.slice(from, to) };
+  if (type === 'number') {
+    return { type, values: values.slice(from, to) };
+  }
   const offsets = new Int32Array(to - from + 1);
   const parts = Array.from(codes.subarray(from, to), (code, i) => {
     const part = Buffer.from(dictionary[code]);

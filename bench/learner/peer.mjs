@@ -17,10 +17,14 @@ function toCsv(features, rows, labels) {
   const header = features.map((_, i) => `c${i}`).concat(labels ? ['target'] : []);
   const lines = rows.map((row, i) => {
     const cells = features.map((f) => {
-      if (f.kind === 'text') return f.codes[row] < 0 ? '' : quote(f.dictionary[f.codes[row]]);
+      if (f.kind === 'text') {
+        return f.codes[row] < 0 ? '' : quote(f.dictionary[f.codes[row]]);
+      }
       return Number.isNaN(f.values[row]) ? '' : String(f.values[row]);
     });
-    if (labels) cells.push(labels[i]);
+    if (labels) {
+      cells.push(labels[i]);
+    }
     return cells.join(',');
   });
   return [header.join(','), ...lines].join('\n') + '\n';
@@ -47,7 +51,9 @@ export function runPeer(ydf, table, train, test) {
     const predictions = model.predict(testCsv);
     const known = model.getLabelClasses();
     model.unload();
-    if (regression) return { seconds, mean: Float64Array.from(predictions) };
+    if (regression) {
+      return { seconds, mean: Float64Array.from(predictions) };
+    }
     const count = table.classes.length;
     const probas = new Float64Array(test.length * count);
     const of = known.map((name) => Number(name.slice(1)));
@@ -55,7 +61,9 @@ export function runPeer(ydf, table, train, test) {
       if (predictions.length === test.length) {
         probas[row * count + of[1]] = predictions[row];
         probas[row * count + of[0]] = 1 - predictions[row];
-      } else of.forEach((k, i) => (probas[row * count + k] = predictions[row * of.length + i]));
+      } else {
+        of.forEach((k, i) => (probas[row * count + k] = predictions[row * of.length + i]));
+      }
     });
     return { seconds, probas };
   } catch (error) {

@@ -29,11 +29,16 @@ export function runSklearn(table, train, test) {
     test: { columns: columns(test) },
   };
   const done = spawnSync(python, [script], { input: JSON.stringify(input), maxBuffer: 2 ** 30 });
-  if (done.status !== 0) return { error: String(done.stderr).trim().split('\n').at(-1) };
+  if (done.status !== 0) {
+    return { error: String(done.stderr).trim().split('\n').at(-1) };
+  }
   const answer = JSON.parse(String(done.stdout));
   for (const peer of Object.values(answer)) {
-    if (regression) peer.mean = Float64Array.from(peer.mean);
-    else peer.probas = Float64Array.from(peer.probas);
+    if (regression) {
+      peer.mean = Float64Array.from(peer.mean);
+    } else {
+      peer.probas = Float64Array.from(peer.probas);
+    }
   }
   return answer;
 }

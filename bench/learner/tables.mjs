@@ -29,8 +29,12 @@ export function toFeature(name, cells) {
   }
   const index = new Map();
   const codes = Int32Array.from(cells, (cell) => {
-    if (missing(cell)) return -1;
-    if (!index.has(cell)) index.set(cell, index.size);
+    if (missing(cell)) {
+      return -1;
+    }
+    if (!index.has(cell)) {
+      index.set(cell, index.size);
+    }
     return index.get(cell);
   });
   return { name, kind: 'text', codes, dictionary: [...index.keys()].map(String) };
@@ -58,7 +62,9 @@ const REAL = [
 
 function readReal({ file, target, drop, regression, positive }) {
   const folder = dataFolder();
-  if (!folder || !existsSync(path.join(folder, file))) return undefined;
+  if (!folder || !existsSync(path.join(folder, file))) {
+    return undefined;
+  }
   const { data, meta } = Papa.parse(readFileSync(path.join(folder, file), 'utf8').trim(), { header: true });
   const names = meta.fields.filter((field) => field !== target && !drop.includes(field));
   const features = names.map((field) =>
@@ -82,7 +88,9 @@ function generated(rows, make) {
 
 /** `cells`: the target per row, labels or numbers. */
 function makeTable(features, cells, regression, positive) {
-  if (regression) return { features, task: 'regression', values: Float64Array.from(cells, Number) };
+  if (regression) {
+    return { features, task: 'regression', values: Float64Array.from(cells, Number) };
+  }
   const classes = [...new Set(cells)].sort();
   const index = new Map(classes.map((label, i) => [label, i]));
   const codes = Int32Array.from(cells, (cell) => index.get(cell));
@@ -212,8 +220,12 @@ function shortText(rows) {
   const lean = column(rows, () => normal());
   const text = column(rows, (i) => {
     const words = [pick(plain), pick(plain)];
-    if (uniform() < 0.8) words.splice(1, 0, pick(uniform() < 1 / (1 + Math.exp(-2 * lean[i])) ? good : bad));
-    if (uniform() < 0.5) words.push(pick(plain), String(Math.floor(uniform() * 100)));
+    if (uniform() < 0.8) {
+      words.splice(1, 0, pick(uniform() < 1 / (1 + Math.exp(-2 * lean[i])) ? good : bad));
+    }
+    if (uniform() < 0.5) {
+      words.push(pick(plain), String(Math.floor(uniform() * 100)));
+    }
     return words.join(' ');
   });
   const price = column(rows, () => 5 + 50 * uniform());

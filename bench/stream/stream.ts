@@ -179,7 +179,9 @@ async function stream(red: RealNodeRed, count: number, window: number): Promise<
   });
   for (;;) {
     const state = (await (await fetch(`${red.url}/stream/state`)).json()) as State;
-    if (state.finished) return state;
+    if (state.finished) {
+      return state;
+    }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
@@ -224,7 +226,9 @@ async function main(): Promise<void> {
     await deploy(coreNodes(service, fitted));
     await stream(red, 100, 20);
     const theirs: [number, State][] = [];
-    for (const window of [50, 500]) theirs.push([window, await stream(red, few, window)]);
+    for (const window of [50, 500]) {
+      theirs.push([window, await stream(red, few, window)]);
+    }
 
     const cpu = `${os.cpus().length} cores`;
     console.log(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpu}\n`);
@@ -275,7 +279,9 @@ async function main(): Promise<void> {
       const work = `${cpu.ours!.toFixed(2)}, ${cpu.bare!.toFixed(2)}, ${cpu.core!.toFixed(2)}`;
       line(`${delay} ms`, node.toFixed(2), undici.toFixed(2), ratio, core.toFixed(2), work);
     }
-    if (service.breaches.length > 0) console.log('breaches:', new Set(service.breaches));
+    if (service.breaches.length > 0) {
+      console.log('breaches:', new Set(service.breaches));
+    }
   } finally {
     await red.stop();
     await service.close();

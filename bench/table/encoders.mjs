@@ -8,7 +8,9 @@ const require = createRequire(import.meta.url);
 async function hashed(file) {
   const { buf } = require('crc-32/crc32c');
   let value = 0;
-  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) value = buf(chunk, value);
+  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) {
+    value = buf(chunk, value);
+  }
   return statSync(file).size;
 }
 
@@ -43,7 +45,9 @@ export const encoders = {
     ]);
     return async (rows, file = warm) => {
       const writer = await ParquetWriter.openFile(new ParquetSchema(Object.fromEntries(fields)), file);
-      for (const row of rows) await writer.appendRow(row);
+      for (const row of rows) {
+        await writer.appendRow(row);
+      }
       await writer.close();
       return hashed(file);
     };
@@ -121,8 +125,11 @@ export const encoders = {
       for (const row of rows) {
         for (const { name, append } of columns) {
           const value = row[name];
-          if (value === null || value === undefined) appender.appendNull();
-          else append(appender, value);
+          if (value === null || value === undefined) {
+            appender.appendNull();
+          } else {
+            append(appender, value);
+          }
         }
         appender.endRow();
       }

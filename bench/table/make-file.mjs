@@ -35,7 +35,9 @@ for (let written = 0, id = 0; written < bytes;) {
     text += `${id},${a},${random() * 100},${random()},${random()},${id % 97},site ${id % 5},${a > 0.5 ? 'hot' : 'ok'},${at},"reading ${id}, shift ${id % 3}",${a > 0.3 ? 'yes' : 'no'}\n`;
   }
   written += text.length;
-  if (!out.write(text)) await once(out, 'drain');
+  if (!out.write(text)) {
+    await once(out, 'drain');
+  }
 }
 out.end();
 await once(out, 'finish');

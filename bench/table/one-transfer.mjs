@@ -22,7 +22,9 @@ const FITTED = '7b1a4f4e-1f0a-4c7e-9a52-3f2f9a1c0001';
 async function upload() {
   const noise = Array.from({ length: 20 }, (_, i) => ({ name: `measure_${i}`, type: 'number' }));
   const x = await fileAsIs(file, [{ name: 'id', type: 'integer' }, ...noise]);
-  if (x === undefined) throw new Error('The file should go up as it is.');
+  if (x === undefined) {
+    throw new Error('The file should go up as it is.');
+  }
   await client.uploadTestSet({ fitted_train_set_id: FITTED, x });
   return x.bytes;
 }

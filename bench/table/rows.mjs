@@ -24,8 +24,12 @@ export function makeRows(count) {
   const rows = new Array(count);
   for (let i = 0; i < count; i++) {
     const row = {};
-    for (let m = 0; m < 8; m++) row[`measure_${m}`] = random() * 1000;
-    for (let c = 0; c < 4; c++) row[`count_${c}`] = Math.floor(random() * 10 ** (c + 1));
+    for (let m = 0; m < 8; m++) {
+      row[`measure_${m}`] = random() * 1000;
+    }
+    for (let c = 0; c < 4; c++) {
+      row[`count_${c}`] = Math.floor(random() * 10 ** (c + 1));
+    }
     row.active = random() > 0.5;
     row.night = random() > 0.7;
     row.at = new Date(start + i * 1000);

@@ -16,7 +16,9 @@ function take(req) {
   req.on('data', (piece) => {
     bytes += piece.length;
     const early = start + bytes / bytesPerMs - performance.now();
-    if (early < 2) return;
+    if (early < 2) {
+      return;
+    }
     req.pause();
     setTimeout(() => req.resume(), early);
   });

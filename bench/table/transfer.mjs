@@ -12,7 +12,9 @@ async function asked(script, args, execArgv = []) {
   let answer;
   child.on('message', (message) => (answer = message));
   const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${script} ended with code ${code}`);
+  if (code !== 0) {
+    throw new Error(`${script} ended with code ${code}`);
+  }
   return answer;
 }
 
@@ -20,7 +22,9 @@ async function asked(script, args, execArgv = []) {
 async function timed(command, args) {
   const start = performance.now();
   const [code] = await once(spawn(command, args, { stdio: 'ignore' }), 'exit');
-  if (code !== 0) throw new Error(`${command} ended with code ${code}`);
+  if (code !== 0) {
+    throw new Error(`${command} ended with code ${code}`);
+  }
   return (performance.now() - start) / 1000;
 }
 
@@ -33,7 +37,9 @@ async function uploads(file, address, rounds) {
   for (let round = 0; round < rounds; round++) {
     curl = Math.min(curl, await timed('curl', ['-sS', '-f', '-T', file, `${address}/signed/curl`]));
     const own = await asked('one-transfer.mjs', ['upload', file, address], ['--expose-gc']);
-    if (ours === undefined || own.seconds < ours.seconds) ours = own;
+    if (ours === undefined || own.seconds < ours.seconds) {
+      ours = own;
+    }
   }
   return { curl, ours };
 }

@@ -8,8 +8,11 @@ for (let i = 0; i < 500; i++) {
   const operator = ['early', 'late', 'night'][Math.floor(i / 8) % 3];
   const defect = mould > (press === 'C' ? 80 : 90) || pressure < 93;
   const features = [i, press, mould, pressure, operator];
-  if (i < 400) lines.known.push([...features, defect ? 'yes' : 'no'].join(','));
-  else lines.new.push(features.join(','));
+  if (i < 400) {
+    lines.known.push([...features, defect ? 'yes' : 'no'].join(','));
+  } else {
+    lines.new.push(features.join(','));
+  }
 }
 const folder = env.get('FOLDER');
 for (const name of ['known', 'new']) {

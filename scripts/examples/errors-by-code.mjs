@@ -82,7 +82,9 @@ export function errorsByCode() {
   flow.wire(train, fit, card);
   flow.wire([early, good, lacking, wrong], predict, scored);
   flow.wire(caught, which);
-  for (const [output, next] of [aside, again, noModel, other].entries()) flow.wireOutput(which, output, next);
+  for (const [output, next] of [aside, again, noModel, other].entries()) {
+    flow.wireOutput(which, output, next);
+  }
   flow.wire(again, predict);
   return flow;
 }

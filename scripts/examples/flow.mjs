@@ -21,8 +21,9 @@ export class Flow {
 
   #add(node, key) {
     const id = createHash('sha256').update(`${this.#label}/${key}`).digest('hex').slice(0, 16);
-    if (this.#nodes.some((other) => other.id === id))
+    if (this.#nodes.some((other) => other.id === id)) {
       throw new Error(`two nodes are named ${key} in ${this.#label}`);
+    }
     const whole = { id, ...node };
     this.#nodes.push(whole);
     return whole;
@@ -72,7 +73,9 @@ export class Flow {
       },
       `group ${name}`,
     );
-    for (const n of nodes) n.g = group.id;
+    for (const n of nodes) {
+      n.g = group.id;
+    }
   }
 
   /** From one node to the next, first output to input; `wire(a, [b, c], d)` fans out and in. */
@@ -85,7 +88,9 @@ export class Flow {
   }
 
   wireOutput(from, output, ...to) {
-    for (let i = 0; i <= output; i++) from.wires[i] ??= [];
+    for (let i = 0; i <= output; i++) {
+      from.wires[i] ??= [];
+    }
     from.wires[output].push(...to.map((node) => node.id));
   }
 

@@ -49,7 +49,9 @@ export function hostedService() {
   });
   const card = shown('model card', [3, 2.5], 'model');
   const fresh = HOUSES(64).slice(60);
-  for (const house of fresh) delete house.price;
+  for (const house of fresh) {
+    delete house.price;
+  }
   const score = button('Predict', 4, fresh);
   const cost = flow.node('tabular-cost', 'cost', [1, 4], { ...table, operation: 'predict' });
   const predict = flow.node('tabular-predict', 'price?', [2, 4], {

@@ -19,7 +19,9 @@ export function liveMachine(withPlots) {
     withPlots ? 'Live machine with plots' : 'Live machine',
     withPlots ? `${INFO}${PLOTS_INFO}` : INFO,
   );
-  if (withPlots) flow.needs('@flowfuse/node-red-dashboard');
+  if (withPlots) {
+    flow.needs('@flowfuse/node-red-dashboard');
+  }
   const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
   const fit = { config: service, table: 'payload', tableType: 'msg', types: '', task: 'auto' };
 
@@ -98,7 +100,9 @@ export function liveMachine(withPlots) {
   flow.wireOutput(pump, 1, risk);
   flow.wire(risk, forecast, show, debug);
   flow.wire(caught, errors);
-  if (withPlots) addPlots(flow, show, [fitFailure, fitBearing]);
+  if (withPlots) {
+    addPlots(flow, show, [fitFailure, fitBearing]);
+  }
   return flow;
 }
 

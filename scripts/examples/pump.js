@@ -54,9 +54,15 @@ function operatingPoint(n, valve, fouling) {
 function step(pump) {
   pump.minute += 1;
   pump.hoursSinceService += STEP_S / 3600;
-  if (uniform(pump) < 0.03) pump.setpoint = 1800 + 1200 * uniform(pump);
-  if (uniform(pump) < 0.02) pump.valve = 0.45 + 0.55 * uniform(pump);
-  if (uniform(pump) < 0.004) pump.fluid = ['water', 'brine', 'glycol'][Math.floor(3 * uniform(pump))];
+  if (uniform(pump) < 0.03) {
+    pump.setpoint = 1800 + 1200 * uniform(pump);
+  }
+  if (uniform(pump) < 0.02) {
+    pump.valve = 0.45 + 0.55 * uniform(pump);
+  }
+  if (uniform(pump) < 0.004) {
+    pump.fluid = ['water', 'brine', 'glycol'][Math.floor(3 * uniform(pump))];
+  }
   pump.rpm += 0.35 * (pump.setpoint - pump.rpm) + 4 * gauss(pump);
 
   const n = pump.rpm / NOMINAL_RPM;
@@ -92,7 +98,9 @@ function step(pump) {
     fluid: pump.fluid,
   };
   // A sensor on a long cable drops out now and then: missing values are part of the job.
-  if (uniform(pump) < 0.02) reading.vibration_mms = null;
+  if (uniform(pump) < 0.02) {
+    reading.vibration_mms = null;
+  }
   return { reading, failed };
 }
 
@@ -107,7 +115,9 @@ async function labelledHistory(pump, minutes) {
   const readings = [];
   const failures = [];
   for (let i = 0; i < minutes; i++) {
-    if (i % 2000 === 0) await new Promise((next) => setTimeout(next));
+    if (i % 2000 === 0) {
+      await new Promise((next) => setTimeout(next));
+    }
     const { reading, failed } = step(pump);
     readings.push(reading);
     if (failed) {
@@ -118,7 +128,9 @@ async function labelledHistory(pump, minutes) {
   const rows = [];
   let next = 0;
   for (let i = 0; i + 10 < minutes; i += EVERY) {
-    while (next < failures.length && failures[next] < i) next++;
+    while (next < failures.length && failures[next] < i) {
+      next++;
+    }
     const ahead = next < failures.length && failures[next] - i <= 60;
     rows.push({
       ...readings[i],
@@ -148,19 +160,25 @@ if (msg.topic === 'history') {
 }
 
 // A reading that comes before anybody has begun to learn would find no model.
-if (context.get('remembering')) return null;
+if (context.get('remembering')) {
+  return null;
+}
 
 // The live machine is an old one in a warmer room than the history knew: the drift that every model meets.
 function liveMachine() {
   const pump = newPump(2026, { wear: 0.5, hoursSinceService: 5.5, bearing: 68, roomOffset: 1.5 });
   // It has run for a while before anybody looks: its temperatures have settled.
-  for (let minute = 0; minute < 45; minute++) step(pump);
+  for (let minute = 0; minute < 45; minute++) {
+    step(pump);
+  }
   return pump;
 }
 
 const pump = context.get('pump') || liveMachine();
 const { reading, failed } = step(pump);
-if (failed) service(pump);
+if (failed) {
+  service(pump);
+}
 context.set('pump', pump);
 msg.topic = 'pump';
 msg.failed = failed;

@@ -44,7 +44,9 @@ function digest(files) {
 }
 
 function filesBelow(folder) {
-  if (!existsSync(folder)) return [];
+  if (!existsSync(folder)) {
+    return [];
+  }
   return readdirSync(folder, { recursive: true })
     .map((name) => path.join(folder, name))
     .filter((file) => statSync(file).isFile())
@@ -57,7 +59,9 @@ function isStamped(stamp, value) {
 
 export function installOnce() {
   const wanted = digest([path.join(root, 'package-lock.json')]);
-  if (isStamped(installStamp, wanted)) return;
+  if (isStamped(installStamp, wanted)) {
+    return;
+  }
   // npm ci empties the folder that it installs into: behind a link, that would be another checkout's.
   if (lstatSync(path.dirname(installStamp), { throwIfNoEntry: false })?.isSymbolicLink()) {
     console.warn('node_modules is a link: nothing is installed, it is used as it is.');
@@ -75,7 +79,9 @@ export function buildOnce() {
     path.join(root, 'tsconfig.json'),
     path.join(root, 'scripts', 'build.mjs'),
   ]);
-  if (isStamped(buildStamp, wanted)) return;
+  if (isStamped(buildStamp, wanted)) {
+    return;
+  }
   console.log('Building dist/ …');
   run(root, process.execPath, [path.join(root, 'scripts', 'build.mjs')]);
   writeFileSync(buildStamp, wanted);

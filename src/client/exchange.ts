@@ -115,7 +115,9 @@ export function exchange(
           onResponseData(current, chunk) {
             const data = size === 0 ? withoutLeadingSpace(chunk) : chunk;
             // An empty piece of white space would still hold on to the whole of what it was cut from.
-            if (data.length === 0) return;
+            if (data.length === 0) {
+              return;
+            }
             size += data.length;
             const ok = status >= 200 && status < 300;
             if (size <= (ok ? longest : LONGEST_ERROR)) {

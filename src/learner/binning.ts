@@ -16,8 +16,9 @@ export function findBorders(values: Float64Array, random: Random, maxBins = MAX_
   const counts = new Int32Array(known.length);
   let size = 0;
   for (const value of known) {
-    if (size > 0 && known[size - 1] === value) counts[size - 1]!++;
-    else {
+    if (size > 0 && known[size - 1] === value) {
+      counts[size - 1]!++;
+    } else {
       known[size] = value;
       counts[size++] = 1;
     }
@@ -25,7 +26,9 @@ export function findBorders(values: Float64Array, random: Random, maxBins = MAX_
   const distinct = known.subarray(0, size);
   const borders: number[] = [];
   if (distinct.length <= maxBins) {
-    for (let i = 1; i < distinct.length; i++) borders.push(between(distinct[i - 1]!, distinct[i]!));
+    for (let i = 1; i < distinct.length; i++) {
+      borders.push(between(distinct[i - 1]!, distinct[i]!));
+    }
     return Float64Array.from(borders);
   }
   let rest = known.length;
@@ -50,7 +53,9 @@ function sampled(values: Float64Array, random: Random): Float64Array {
   let count = 0;
   for (const row of rows) {
     const value = values[row]!;
-    if (value === value) out[count++] = value;
+    if (value === value) {
+      out[count++] = value;
+    }
   }
   return out.slice(0, count);
 }
@@ -63,18 +68,25 @@ function between(low: number, high: number): number {
 
 /** The bin of one value: a binary search among the borders. */
 export function binOf(value: number, borders: Float64Array): number {
-  if (value !== value) return 0;
+  if (value !== value) {
+    return 0;
+  }
   let low = 0;
   let high = borders.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (borders[middle]! < value) low = middle + 1;
-    else high = middle;
+    if (borders[middle]! < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
   return low + 1;
 }
 
 /** Fills `bins` with the bin of every value. */
 export function binAll(values: Float64Array, borders: Float64Array, bins: Uint8Array): void {
-  for (let row = 0; row < values.length; row++) bins[row] = binOf(values[row]!, borders);
+  for (let row = 0; row < values.length; row++) {
+    bins[row] = binOf(values[row]!, borders);
+  }
 }

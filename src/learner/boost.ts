@@ -66,7 +66,9 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   const { width } = objective;
   const base = objective.base(rows);
   const scores = new Float64Array(tableRows * width);
-  for (let i = 0; i < scores.length; i++) scores[i] = base[i % width]!;
+  for (let i = 0; i < scores.length; i++) {
+    scores[i] = base[i % width]!;
+  }
   const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
   const channels = rules.sketch || 1;
   const run: Run = {
@@ -90,18 +92,31 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   for (let iteration = 1; iteration <= rules.maxIterations && run.usable.length > 0; iteration++) {
     const sample = sampleRows(rows, sampleSize, random);
     others.fill(0);
-    for (const row of rows) others[row] = 1;
-    for (const row of sample) others[row] = 0;
-    for (const row of heldOut) others[row] = 1;
-    if (rules.sketch) addVectorTree(run, sample, others);
-    else for (let output = 0; output < width; output++) addTree(run, sample, others, output);
+    for (const row of rows) {
+      others[row] = 1;
+    }
+    for (const row of sample) {
+      others[row] = 0;
+    }
+    for (const row of heldOut) {
+      others[row] = 1;
+    }
+    if (rules.sketch) {
+      addVectorTree(run, sample, others);
+    } else {
+      for (let output = 0; output < width; output++) {
+        addTree(run, sample, others, output);
+      }
+    }
     const loss = objective.loss(scores, heldOut);
     curve.push(loss);
     input.onIteration?.(iteration);
     if (loss < best) {
       best = loss;
       bestIteration = iteration;
-    } else if (iteration - bestIteration >= rules.patience) break;
+    } else if (iteration - bestIteration >= rules.patience) {
+      break;
+    }
     scoring += (sampleSize + heldOut.length) * width * SCORING_WORK;
     if (run.grower.work + scoring > rules.workBudget) {
       limited = iteration < rules.maxIterations;
@@ -131,12 +146,16 @@ function addTree(run: Run, sample: Int32Array, others: Uint8Array, output: numbe
     const value = (-rules.learningRate * leaf.sums[0]!) / (leaf.sums[1]! + rules.lambda);
     builder.setLeaf(leaf.node, [value]);
     const rounded = Math.fround(value);
-    for (let i = leaf.start; i < leaf.end; i++) scores[sample[i]! * width + output]! += rounded;
+    for (let i = leaf.start; i < leaf.end; i++) {
+      scores[sample[i]! * width + output]! += rounded;
+    }
   }
   const trees = builder.nodes;
   const root = builder.lastRoot;
   for (let row = 0; row < others.length; row++) {
-    if (others[row] === 1) scores[row * width + output]! += trees.values[leafOf(trees, root, columns, row)]!;
+    if (others[row] === 1) {
+      scores[row * width + output]! += trees.values[leafOf(trees, root, columns, row)]!;
+    }
   }
 }
 
@@ -166,15 +185,21 @@ function addVectorTree(run: Run, sample: Int32Array, others: Uint8Array): void {
     builder.setLeaf(leaf.node, values[l]!);
     for (let i = leaf.start; i < leaf.end; i++) {
       const at = sample[i]! * width;
-      for (let k = 0; k < width; k++) scores[at + k]! += values[l]![k]!;
+      for (let k = 0; k < width; k++) {
+        scores[at + k]! += values[l]![k]!;
+      }
     }
   });
   const trees = builder.nodes;
   const root = builder.lastRoot;
   for (let row = 0; row < others.length; row++) {
-    if (others[row] === 0) continue;
+    if (others[row] === 0) {
+      continue;
+    }
     const from = leafOf(trees, root, columns, row);
-    for (let k = 0; k < width; k++) scores[row * width + k]! += trees.values[from + k]!;
+    for (let k = 0; k < width; k++) {
+      scores[row * width + k]! += trees.values[from + k]!;
+    }
   }
 }
 
@@ -189,7 +214,9 @@ function sumBySigns(
 ): void {
   for (let from = 0; from < signs.length; from += width) {
     let sum = 0;
-    for (let k = 0; k < width; k++) sum += perRow[at + k * 2]! * signs[from + k]!;
+    for (let k = 0; k < width; k++) {
+      sum += perRow[at + k * 2]! * signs[from + k]!;
+    }
     out[to++] = sum;
   }
 }
@@ -199,7 +226,9 @@ function leafValues(run: Run, sample: Int32Array, leaf: GrownLeaf, placeOf: Int3
   const sums = new Float64Array(objective.width * 2);
   for (let i = leaf.start; i < leaf.end; i++) {
     const from = placeOf[sample[i]!]!;
-    for (let d = 0; d < sums.length; d++) sums[d]! += perRow[from + d]!;
+    for (let d = 0; d < sums.length; d++) {
+      sums[d]! += perRow[from + d]!;
+    }
   }
   return Float32Array.from(
     { length: objective.width },
@@ -212,18 +241,24 @@ function usableColumns(columns: Uint8Array[], specs: ColumnSpec[], rows: Int32Ar
   for (let column = 0; column < specs.length; column++) {
     const bins = columns[column]!;
     const first = bins[rows[0] ?? 0];
-    if (rows.some((row) => bins[row] !== first)) usable.push(column);
+    if (rows.some((row) => bins[row] !== first)) {
+      usable.push(column);
+    }
   }
   return Int32Array.from(usable);
 }
 
 function sampleRows(rows: Int32Array, size: number, random: Random): Int32Array {
-  if (size >= rows.length) return rows.slice();
+  if (size >= rows.length) {
+    return rows.slice();
+  }
   return random.sample(rows.length, size).map((i) => rows[i]!);
 }
 
 function pickColumns(usable: Int32Array, part: number, random: Random): Int32Array {
   const count = Math.max(1, Math.ceil(usable.length * part));
-  if (count >= usable.length) return usable;
+  if (count >= usable.length) {
+    return usable;
+  }
   return random.sample(usable.length, count).map((i) => usable[i]!);
 }

@@ -45,17 +45,23 @@ export function fitCalibration(
   priors: Float64Array,
 ): { temperature: number; noise: number } {
   const classes = priors.length;
-  if (codes.length < 10 || classes < 2) return { temperature: 1, noise: 0 };
+  if (codes.length < 10 || classes < 2) {
+    return { temperature: 1, noise: 0 };
+  }
   const share = Float64Array.from(codes, (code) => priors[code]!);
   const likely = new Float64Array(codes.length);
   let best = { loss: Infinity, temperature: 1, noise: 0 };
   const costOf = (logTemperature: number) => {
     const temperature = exp(logTemperature);
     const probas = probabilities(scores, width, classes, temperature);
-    for (let row = 0; row < codes.length; row++) likely[row] = probas[row * classes + codes[row]!]!;
+    for (let row = 0; row < codes.length; row++) {
+      likely[row] = probas[row * classes + codes[row]!]!;
+    }
     const { noise, cost } = fitNoise(likely, share);
     const loss = cost + (PULL / 2) * square(logTemperature - USUAL);
-    if (loss < best.loss) best = { loss, temperature, noise };
+    if (loss < best.loss) {
+      best = { loss, temperature, noise };
+    }
     return loss;
   };
   minimise(costOf, -1.386, 1.386, 24);
@@ -80,8 +86,11 @@ function fitNoise(likely: Float64Array, share: Float64Array): { noise: number; c
   if (slope(0) < 0) {
     for (let step = 0; step < 12; step++) {
       const middle = (low + high) / 2;
-      if (slope(middle) < 0) low = middle;
-      else high = middle;
+      if (slope(middle) < 0) {
+        low = middle;
+      } else {
+        high = middle;
+      }
     }
   }
   let cost = NOISE_COST * low;
@@ -100,13 +109,16 @@ export function probabilities(
 ): Float64Array {
   if (width > 1) {
     const out = new Float64Array(scores.length);
-    for (let at = 0; at < scores.length; at += width) softmax(scores, at, width, out, at, temperature);
+    for (let at = 0; at < scores.length; at += width) {
+      softmax(scores, at, width, out, at, temperature);
+    }
     return out;
   }
   const out = new Float64Array(scores.length * classes);
   for (let row = 0; row < scores.length; row++) {
-    if (classes < 2) out[row] = 1;
-    else {
+    if (classes < 2) {
+      out[row] = 1;
+    } else {
       out[row * 2 + 1] = sigmoid(scores[row]! / temperature);
       out[row * 2] = sigmoid(-scores[row]! / temperature);
     }
@@ -116,16 +128,22 @@ export function probabilities(
 
 /** Gives the noise's part of each row's probability to the class frequencies, in place. */
 export function blur(probas: Float64Array, { noise, priors }: Calibration): void {
-  if (noise === 0) return;
+  if (noise === 0) {
+    return;
+  }
   const classes = priors.length;
   for (let at = 0; at < probas.length; at += classes) {
-    for (let k = 0; k < classes; k++) probas[at + k] = (1 - noise) * probas[at + k]! + noise * priors[k]!;
+    for (let k = 0; k < classes; k++) {
+      probas[at + k] = (1 - noise) * probas[at + k]! + noise * priors[k]!;
+    }
   }
 }
 
 /** Divides calibrated logits, which are the logarithms of the probabilities, by the temperature that was asked for, in place. */
 export function temper(probas: Float64Array, { softmaxTemperature, priors }: Calibration): void {
-  if (softmaxTemperature === 1) return;
+  if (softmaxTemperature === 1) {
+    return;
+  }
   const logits = probas.map((p) => log(Math.max(p, LEAST)));
   const classes = priors.length;
   for (let at = 0; at < probas.length; at += classes) {
@@ -143,7 +161,9 @@ export function balance(probas: Float64Array, priors: Float64Array): void {
       probas[at + k] = p;
       sum += p;
     }
-    for (let k = 0; k < classes; k++) probas[at + k] = sum > 0 ? probas[at + k]! / sum : 1 / classes;
+    for (let k = 0; k < classes; k++) {
+      probas[at + k] = sum > 0 ? probas[at + k]! / sum : 1 / classes;
+    }
   }
 }
 

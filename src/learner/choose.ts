@@ -26,10 +26,13 @@ export function knownMetric(metric: string, task: 'classification' | 'regression
 export function chooseWeights(input: StackInput, classes: number, metric: string | undefined): Float64Array {
   const stacked = stackWeights(input);
   const count = stacked.length;
-  if (metric === undefined || metric === 'log_loss' || metric === 'rmse' || metric === 'r2') return stacked;
+  if (metric === undefined || metric === 'log_loss' || metric === 'rmse' || metric === 'r2') {
+    return stacked;
+  }
   const options = [stacked, new Float64Array(count).fill(1 / count)];
-  for (let c = 0; c < count; c++)
+  for (let c = 0; c < count; c++) {
     options.push(Float64Array.from({ length: count }, (_, i) => (i === c ? 1 : 0)));
+  }
   let best = stacked;
   let most = -Infinity;
   for (const weights of options) {
@@ -45,7 +48,9 @@ export function chooseWeights(input: StackInput, classes: number, metric: string
 function judge(input: StackInput, weights: Float64Array, classes: number, metric: string): number {
   const mixed = new Float64Array(input.target.length * input.width);
   input.scores.forEach((one, c) => {
-    for (let i = 0; i < mixed.length; i++) mixed[i]! += weights[c]! * one[i]!;
+    for (let i = 0; i < mixed.length; i++) {
+      mixed[i]! += weights[c]! * one[i]!;
+    }
   });
   const scores = input.regression
     ? regressionScores(mixed, Float64Array.from(input.target))

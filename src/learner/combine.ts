@@ -42,7 +42,9 @@ export function combine(prepared: Prepared, results: FoldResult[]): Model {
   });
   const mixed = new Float64Array(rows.length * width);
   scores.forEach((one, c) => {
-    for (let i = 0; i < mixed.length; i++) mixed[i]! += weights[c]! * one[i]!;
+    for (let i = 0; i < mixed.length; i++) {
+      mixed[i]! += weights[c]! * one[i]!;
+    }
   });
   const outOfFold = { rows, width, scores: mixed, weights };
   return prepared.task === 'classification'
@@ -61,7 +63,9 @@ function candidatesOf(folds: FoldResult[]): Part[][] {
     });
   });
   const linear = folds.map((fold) => fold.linear).filter((one) => one !== undefined);
-  if (linear.length < folds.length) return candidates;
+  if (linear.length < folds.length) {
+    return candidates;
+  }
   const best = commonBest(linear.map(({ curve }) => curve));
   const parts = linear.map((one): Part => {
     const tables = one.tables[best]!;
@@ -116,7 +120,9 @@ function commonBest(curves: Float64Array[]): number {
   let least = Infinity;
   for (let i = 0; i < longest; i++) {
     let sum = 0;
-    for (const curve of curves) sum += curve[Math.min(i, curve.length - 1)]!;
+    for (const curve of curves) {
+      sum += curve[Math.min(i, curve.length - 1)]!;
+    }
     if (sum < least) {
       least = sum;
       best = i;
@@ -136,7 +142,9 @@ function finishClassification(
   const actual = outOfFold.rows.map((row) => codes[row]!);
   const { width, scores } = outOfFold;
   const priors = new Float64Array(count);
-  for (const code of codes) priors[code]! += 1 / codes.length;
+  for (const code of codes) {
+    priors[code]! += 1 / codes.length;
+  }
   const calibration: Calibration = {
     ...calibrate(outOfFold, actual, priors),
     priors,
@@ -147,7 +155,9 @@ function finishClassification(
   const probas = probabilities(scores, width, count, calibration.temperature);
   blur(probas, calibration);
   temper(probas, calibration);
-  if (settings.balance) balance(probas, priors);
+  if (settings.balance) {
+    balance(probas, priors);
+  }
   const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]!);
   const sample = sampleOf(prepared, outOfFold);
   const sampleCodes = sample.map((row) => codes[row]!);
@@ -178,7 +188,9 @@ function calibrate(
   priors: Float64Array,
 ): Pick<Calibration, 'temperature' | 'noise'> {
   const step = Math.ceil(codes.length / MAX_STACKED);
-  if (step <= 1) return fitCalibration(scores, codes, width, priors);
+  if (step <= 1) {
+    return fitCalibration(scores, codes, width, priors);
+  }
   const chosen = codes.filter((_, i) => i % step === 0);
   const own = new Float64Array(chosen.length * width);
   chosen.forEach((_, i) => own.set(scores.subarray(i * step * width, (i * step + 1) * width), i * width));

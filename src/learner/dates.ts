@@ -7,13 +7,25 @@ const DAY = 86_400_000;
 
 /** One time feature of `ms` milliseconds since the epoch; NaN for missing or infinite dates (but the trend). */
 export function datePart(ms: number, part: DatePart): number {
-  if (part === 'epoch') return ms;
-  if (!Number.isFinite(ms)) return NaN;
+  if (part === 'epoch') {
+    return ms;
+  }
+  if (!Number.isFinite(ms)) {
+    return NaN;
+  }
   const day = Math.floor(ms / DAY);
-  if (part === 'secondOfDay') return Math.floor((ms - day * DAY) / 1000);
-  if (part === 'weekday') return (((day + 4) % 7) + 7) % 7;
+  if (part === 'secondOfDay') {
+    return Math.floor((ms - day * DAY) / 1000);
+  }
+  if (part === 'weekday') {
+    return (((day + 4) % 7) + 7) % 7;
+  }
   const date = new Date(ms);
-  if (part === 'dayOfMonth') return date.getUTCDate();
-  if (part === 'month') return date.getUTCMonth() + 1;
+  if (part === 'dayOfMonth') {
+    return date.getUTCDate();
+  }
+  if (part === 'month') {
+    return date.getUTCMonth() + 1;
+  }
   return Math.floor((ms - Date.UTC(date.getUTCFullYear(), 0, 1)) / DAY) + 1;
 }

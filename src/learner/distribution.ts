@@ -13,14 +13,18 @@ export interface Atoms {
 /** Quantiles for ascending `levels`, written to `out`. */
 export function quantilesOf({ atoms, weights }: Atoms, levels: ArrayLike<number>, out: Float64Array): void {
   let total = 0;
-  for (const weight of weights) total += weight;
+  for (const weight of weights) {
+    total += weight;
+  }
   let below = 0;
   let previousAt = 0;
   let previous = NaN;
   let next = 0;
   for (let i = 0; i < atoms.length && next < levels.length; i++) {
     const weight = weights[i]!;
-    if (weight <= 0) continue;
+    if (weight <= 0) {
+      continue;
+    }
     const at = (below + weight / 2) / total;
     below += weight;
     const atom = atoms[i]!;
@@ -33,20 +37,26 @@ export function quantilesOf({ atoms, weights }: Atoms, levels: ArrayLike<number>
     previous = atom;
     previousAt = at;
   }
-  for (; next < levels.length; next++) out[next] = previous;
+  for (; next < levels.length; next++) {
+    out[next] = previous;
+  }
 }
 
 /** The probability of a value at most `x`, for ascending `points`, written to `out`. */
 export function cumulativeOf({ atoms, weights }: Atoms, points: ArrayLike<number>, out: Float64Array): void {
   let total = 0;
-  for (const weight of weights) total += weight;
+  for (const weight of weights) {
+    total += weight;
+  }
   let below = 0;
   let previousAt = 0;
   let previous = -Infinity;
   let next = 0;
   for (let i = 0; i < atoms.length && next < points.length; i++) {
     const weight = weights[i]!;
-    if (weight <= 0) continue;
+    if (weight <= 0) {
+      continue;
+    }
     const at = (below + weight / 2) / total;
     below += weight;
     const atom = atoms[i]!;
@@ -57,7 +67,9 @@ export function cumulativeOf({ atoms, weights }: Atoms, points: ArrayLike<number
     previous = atom;
     previousAt = at;
   }
-  for (; next < points.length; next++) out[next] = 1;
+  for (; next < points.length; next++) {
+    out[next] = 1;
+  }
 }
 
 const MODE_LEVELS = Float64Array.from({ length: 64 }, (_, i) => (i + 0.5) / 64);
@@ -91,5 +103,7 @@ export function bucketLogits(
   cumulativeOf(distribution, borders, cumulative);
   cumulative[0] = 0;
   cumulative[buckets] = 1;
-  for (let b = 0; b < buckets; b++) out[to + b] = log(Math.max(0, cumulative[b + 1]! - cumulative[b]!));
+  for (let b = 0; b < buckets; b++) {
+    out[to + b] = log(Math.max(0, cumulative[b + 1]! - cumulative[b]!));
+  }
 }

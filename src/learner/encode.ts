@@ -35,14 +35,18 @@ export interface EncodeRules {
 /** Chooses the encoders of a column from its values. */
 export function chooseEncoders(column: FeatureColumn, source: number, rules: EncodeRules): Encoder[] {
   const { asCategory, maxBins, random } = rules;
-  if (column.kind === 'text') return chooseTextEncoders(column, source, rules);
+  if (column.kind === 'text') {
+    return chooseTextEncoders(column, source, rules);
+  }
   if (column.kind === 'date') {
     return DATE_PARTS.map((part): Encoder => {
       const values = dateValues(column.values, part);
       return { type: 'date', source, part, borders: findBorders(values, random, maxBins) };
     }).filter((encoder) => columnSpecs([encoder])[0]!.bins > 2 || hasMissing(column.values, encoder));
   }
-  if (asCategory) return [{ type: 'numberCategory', source, values: commonNumbers(column.values) }];
+  if (asCategory) {
+    return [{ type: 'numberCategory', source, values: commonNumbers(column.values) }];
+  }
   const borders = findBorders(column.values, random, maxBins);
   return [{ type: 'number', source, borders }];
 }
@@ -61,12 +65,18 @@ function chooseTextEncoders(
   const counts = new Int32Array(dictionary.length);
   let known = 0;
   for (const code of codes) {
-    if (code < 0) continue;
+    if (code < 0) {
+      continue;
+    }
     counts[code]!++;
     known++;
   }
   const used: number[] = [];
-  for (let code = 0; code < dictionary.length; code++) if (counts[code]! > 0) used.push(code);
+  for (let code = 0; code < dictionary.length; code++) {
+    if (counts[code]! > 0) {
+      used.push(code);
+    }
+  }
   const encoders: Encoder[] = [];
   const least = used.length <= 12 || asCategory ? 1 : Math.max(2, Math.min(5, Math.floor(known / 200)));
   const named = used
@@ -78,21 +88,31 @@ function chooseTextEncoders(
     encoders.push({ type: 'category', source, values: named });
   }
   const entries = used.map((code) => ({ text: dictionary[code]!, count: counts[code]! }));
-  if (asCategory || !isText(entries, named.length)) return encoders;
+  if (asCategory || !isText(entries, named.length)) {
+    return encoders;
+  }
   const tokens = commonTokens(entries, known);
-  if (tokens.length > 0) encoders.push({ type: 'tokens', source, tokens });
+  if (tokens.length > 0) {
+    encoders.push({ type: 'tokens', source, tokens });
+  }
   const derived = { length: (text: string) => text.length, numberInText: findNumber } as const;
   for (const type of ['length', 'numberInText'] as const) {
     const borders = findBorders(textValues(column, derived[type]), random);
-    if (borders.length > 0) encoders.push({ type, source, borders });
+    if (borders.length > 0) {
+      encoders.push({ type, source, borders });
+    }
   }
   return encoders;
 }
 
 /** Are the values more than names: too many to be told apart one by one, or several words each? */
 function isText(entries: { text: string }[], named: number): boolean {
-  if (entries.length <= 12) return false;
-  if (named < entries.length * 0.9) return true;
+  if (entries.length <= 12) {
+    return false;
+  }
+  if (named < entries.length * 0.9) {
+    return true;
+  }
   const words = entries.reduce((sum, { text }) => sum + text.trim().split(/\s+/u).length, 0);
   return words >= 2 * entries.length;
 }
@@ -101,7 +121,9 @@ function isText(entries: { text: string }[], named: number): boolean {
 function commonTokens(entries: { text: string; count: number }[], known: number): string[] {
   const frequency = new Map<string, number>();
   for (const { text, count } of entries) {
-    for (const token of tokensOf(text)) frequency.set(token, (frequency.get(token) ?? 0) + count);
+    for (const token of tokensOf(text)) {
+      frequency.set(token, (frequency.get(token) ?? 0) + count);
+    }
   }
   const least = Math.max(3, Math.floor(known / 1000));
   return [...frequency]
@@ -114,7 +136,11 @@ function commonTokens(entries: { text: string; count: number }[], known: number)
 
 function commonNumbers(values: Float64Array): Float64Array {
   const counts = new Map<number, number>();
-  for (const value of values) if (value === value) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const value of values) {
+    if (value === value) {
+      counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+  }
   const common = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, NAMED_CATEGORIES);
   return Float64Array.from(common.map(([value]) => value));
 }
@@ -153,11 +179,15 @@ export function encodeColumn(
   column: FeatureColumn,
   allocate: (length: number) => Uint8Array = (length) => new Uint8Array(length),
 ): Uint8Array[] {
-  if (column.kind === 'text') return encodeText(encoder, column, allocate);
+  if (column.kind === 'text') {
+    return encodeText(encoder, column, allocate);
+  }
   const bins = allocate(column.values.length);
-  if (encoder.type === 'number') binAll(column.values, encoder.borders, bins);
-  else if (encoder.type === 'date') binAll(dateValues(column.values, encoder.part), encoder.borders, bins);
-  else if (encoder.type === 'numberCategory') {
+  if (encoder.type === 'number') {
+    binAll(column.values, encoder.borders, bins);
+  } else if (encoder.type === 'date') {
+    binAll(dateValues(column.values, encoder.part), encoder.borders, bins);
+  } else if (encoder.type === 'numberCategory') {
     const index = new Map([...encoder.values].map((value, i) => [value, i + 2]));
     for (let row = 0; row < bins.length; row++) {
       const value = column.values[row]!;
@@ -182,11 +212,15 @@ function encodeText(
     perEntry.push(Uint8Array.from(dictionary, (text) => binOf(of(text), encoder.borders)));
   } else if (encoder.type === 'tokens') {
     const index = new Map(encoder.tokens.map((token, i) => [token, i]));
-    for (let i = 0; i < encoder.tokens.length; i++) perEntry.push(new Uint8Array(dictionary.length).fill(1));
+    for (let i = 0; i < encoder.tokens.length; i++) {
+      perEntry.push(new Uint8Array(dictionary.length).fill(1));
+    }
     dictionary.forEach((text, code) => {
       for (const token of tokensOf(text)) {
         const i = index.get(token);
-        if (i !== undefined) perEntry[i]![code] = 2;
+        if (i !== undefined) {
+          perEntry[i]![code] = 2;
+        }
       }
     });
   }
@@ -206,22 +240,40 @@ export function binCenters(
   column: FeatureColumn,
   bins: Uint8Array[],
 ): (Float64Array | undefined)[] {
-  if (encoder.type === 'category' || encoder.type === 'numberCategory') return [undefined];
-  if (encoder.type === 'tokens') return encoder.tokens.map(() => Float64Array.of(0, 0, 1));
+  if (encoder.type === 'category' || encoder.type === 'numberCategory') {
+    return [undefined];
+  }
+  if (encoder.type === 'tokens') {
+    return encoder.tokens.map(() => Float64Array.of(0, 0, 1));
+  }
   let values: Float64Array;
-  if (column.kind !== 'text')
+  if (column.kind !== 'text') {
     values = encoder.type === 'date' ? dateValues(column.values, encoder.part) : column.values;
-  else values = textValues(column, encoder.type === 'length' ? (text) => text.length : findNumber);
+  } else {
+    values = textValues(column, encoder.type === 'length' ? (text) => text.length : findNumber);
+  }
   const centers = new Float64Array(encoder.borders.length + 2);
   const counts = new Float64Array(centers.length);
   const assigned = bins[0]!;
   for (let row = 0; row < values.length; row++) {
-    if (Number.isFinite(values[row])) counts[assigned[row]!]!++;
+    if (Number.isFinite(values[row])) {
+      counts[assigned[row]!]!++;
+    }
   }
   for (let row = 0; row < values.length; row++) {
-    if (Number.isFinite(values[row])) centers[assigned[row]!]! += values[row]! / counts[assigned[row]!]!;
+    if (Number.isFinite(values[row])) {
+      centers[assigned[row]!]! += values[row]! / counts[assigned[row]!]!;
+    }
   }
-  for (let bin = 2; bin < centers.length; bin++) if (counts[bin] === 0) centers[bin] = centers[bin - 1]!;
-  for (let bin = centers.length - 2; bin > 0; bin--) if (counts[bin] === 0) centers[bin] = centers[bin + 1]!;
+  for (let bin = 2; bin < centers.length; bin++) {
+    if (counts[bin] === 0) {
+      centers[bin] = centers[bin - 1]!;
+    }
+  }
+  for (let bin = centers.length - 2; bin > 0; bin--) {
+    if (counts[bin] === 0) {
+      centers[bin] = centers[bin + 1]!;
+    }
+  }
   return [centers];
 }

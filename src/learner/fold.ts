@@ -20,7 +20,9 @@ export interface FoldHooks {
 }
 
 export function objectiveOf(prepared: Prepared): Objective {
-  if (prepared.task === 'regression') return squaredError(prepared.values);
+  if (prepared.task === 'regression') {
+    return squaredError(prepared.values);
+  }
   const classes = prepared.classes.length;
   return classes <= 2 ? binaryLogLoss(prepared.codes) : softmaxLogLoss(prepared.codes, classes);
 }
@@ -28,14 +30,18 @@ export function objectiveOf(prepared: Prepared): Objective {
 /** The rows of a fold: those it learns from, and those it holds out. */
 export function foldRows(prepared: Prepared, fold: number): { rows: Int32Array; heldOut: Int32Array } {
   const all = Int32Array.from({ length: prepared.rows }, (_, row) => row);
-  if (prepared.plan.parts < 2) return { rows: all, heldOut: all };
+  if (prepared.plan.parts < 2) {
+    return { rows: all, heldOut: all };
+  }
   const rows = all.filter((row) => prepared.part[row] !== fold);
   const heldOut = all.filter((row) => prepared.part[row] === fold);
   const { subsample, maxRows } = prepared.plan;
   const own = subsample.length > 0 ? subsample[fold % subsample.length]! : rows.length;
   const allowed = typeof own === 'number' ? rows : amongThem(rows, own, prepared, fold);
   const size = Math.min(maxRows, typeof own === 'number' ? sampleSize(own, rows.length) : allowed.length);
-  if (size >= allowed.length) return { rows: allowed, heldOut };
+  if (size >= allowed.length) {
+    return { rows: allowed, heldOut };
+  }
   const random = new Random(prepared.settings.seed, STREAM.fold + fold, 1);
   return { rows: random.sample(allowed.length, size).map((i) => allowed[i]!), heldOut };
 }
@@ -52,7 +58,9 @@ function amongThem(rows: Int32Array, listed: Int32Array, prepared: Prepared, fol
     marked[row] = 1;
   }
   const allowed = rows.filter((row) => marked[row] === 1);
-  if (allowed.length > 0) return allowed;
+  if (allowed.length > 0) {
+    return allowed;
+  }
   throw new LearnerError(
     `Option inference_config.SUBSAMPLE_SAMPLES leaves estimator ${fold + 1} no row beside those it is tested on.`,
   );
@@ -81,16 +89,24 @@ export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {
   const isOver = () => plan.foldMs !== undefined && Date.now() - started > plan.foldMs;
   const boosted = plan.boosts.map((rules, run) => {
     // A search that was cut short must not end worse than none: the usual candidates are bounded by work alone.
-    if (run >= plan.usual && isOver()) return undefined;
+    if (run >= plan.usual && isOver()) {
+      return undefined;
+    }
     const onIteration = (iteration: number) => {
-      if (hooks.shouldStop?.()) throw new LearnerError('The fit was stopped.');
-      if (run >= plan.usual && isOver()) throw TIME_IS_OVER;
+      if (hooks.shouldStop?.()) {
+        throw new LearnerError('The fit was stopped.');
+      }
+      if (run >= plan.usual && isOver()) {
+        throw TIME_IS_OVER;
+      }
       hooks.onProgress?.((run + iteration / rules.maxIterations) / runs);
     };
     try {
       return boost({ ...common, onIteration }, rules, new Random(settings.seed, STREAM.fold + fold, run));
     } catch (error) {
-      if (error === TIME_IS_OVER) return undefined;
+      if (error === TIME_IS_OVER) {
+        return undefined;
+      }
       throw error;
     }
   });

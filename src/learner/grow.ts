@@ -73,16 +73,30 @@ export class Grower {
     const open = [root];
     while (open.length < rules.maxLeaves) {
       let chosen: OpenLeaf | undefined;
-      for (const leaf of open) if (leaf.best.gain > (chosen?.best.gain ?? 0)) chosen = leaf;
-      if (!chosen) break;
+      for (const leaf of open) {
+        if (leaf.best.gain > (chosen?.best.gain ?? 0)) {
+          chosen = leaf;
+        }
+      }
+      if (!chosen) {
+        break;
+      }
       gains[chosen.best.column]! += chosen.best.gain;
       const [left, right] = this.#divide(chosen, rows, derivatives, builder);
       open[open.indexOf(chosen)] = left;
       open.push(right);
-      if (open.length >= rules.maxLeaves) break;
-      for (const leaf of [left, right]) if (leaf.depth < rules.maxDepth) this.#search(leaf, rules, random);
+      if (open.length >= rules.maxLeaves) {
+        break;
+      }
+      for (const leaf of [left, right]) {
+        if (leaf.depth < rules.maxDepth) {
+          this.#search(leaf, rules, random);
+        }
+      }
     }
-    for (const leaf of open) this.#pool.push(leaf.histogram);
+    for (const leaf of open) {
+      this.#pool.push(leaf.histogram);
+    }
     return open;
   }
 
@@ -96,7 +110,9 @@ export class Grower {
       size += this.#specs[picked[i]!]!.bins * (this.#width + 1);
     }
     this.#size = size;
-    if (size > this.#histogramSize) this.#pool.length = 0;
+    if (size > this.#histogramSize) {
+      this.#pool.length = 0;
+    }
     this.#histogramSize = Math.max(size, this.#histogramSize);
   }
 
@@ -140,13 +156,17 @@ export class Grower {
         );
       }
     }
-    for (; i < this.#picked.length; i++) addOne(bins(i), part, gathered, stride, leaf.histogram, at(i));
+    for (; i < this.#picked.length; i++) {
+      addOne(bins(i), part, gathered, stride, leaf.histogram, at(i));
+    }
     this.work += count * this.#picked.length * this.#width + this.#size * 3;
   }
 
   #search(leaf: OpenLeaf, rules: GrowRules, random: Random): void {
     const { best, histogram: sums, sums: totals } = leaf;
-    if (totals[this.#width]! < 2 * rules.minWeight) return;
+    if (totals[this.#width]! < 2 * rules.minWeight) {
+      return;
+    }
     const sampled = rules.nodeColumns < 1;
     const count = this.#picked.length;
     const few = sampled ? random.sample(count, Math.max(1, Math.ceil(count * rules.nodeColumns))) : undefined;
@@ -155,8 +175,11 @@ export class Grower {
       const column = this.#picked[i]!;
       const spec = this.#specs[column]!;
       const h = { sums, offset: this.#offsets[i]!, bins: spec.bins, totals, width: this.#width };
-      if (spec.category) tryCategories(h, column, rules, best);
-      else tryOrdered(h, column, rules, best);
+      if (spec.category) {
+        tryCategories(h, column, rules, best);
+      } else {
+        tryOrdered(h, column, rules, best);
+      }
     }
   }
 
@@ -176,9 +199,13 @@ export class Grower {
     this.#fill(small, rows, derivatives);
     const parent = leaf.histogram;
     const sibling = small.histogram;
-    for (let i = 0; i < this.#size; i++) parent[i]! -= sibling[i]!;
+    for (let i = 0; i < this.#size; i++) {
+      parent[i]! -= sibling[i]!;
+    }
     large.histogram = parent;
-    for (let d = 0; d <= this.#width; d++) large.sums[d] = leaf.sums[d]! - small.sums[d]!;
+    for (let d = 0; d <= this.#width; d++) {
+      large.sums[d] = leaf.sums[d]! - small.sums[d]!;
+    }
     return [left, right];
   }
 
@@ -187,13 +214,18 @@ export class Grower {
     const bins = this.#columns[leaf.best.column]!;
     const trees = builder.nodes;
     const goes = new Uint8Array(256);
-    for (let bin = 0; bin < 256; bin++) goes[bin] = goesLeft(trees, leaf.node, bin) ? 1 : 0;
+    for (let bin = 0; bin < 256; bin++) {
+      goes[bin] = goesLeft(trees, leaf.node, bin) ? 1 : 0;
+    }
     let to = leaf.start;
     let spare = 0;
     for (let i = leaf.start; i < leaf.end; i++) {
       const row = rows[i]!;
-      if (goes[bins[row]!]! === 1) rows[to++] = row;
-      else this.#spare[spare++] = row;
+      if (goes[bins[row]!]! === 1) {
+        rows[to++] = row;
+      } else {
+        this.#spare[spare++] = row;
+      }
     }
     rows.set(this.#spare.subarray(0, spare), to);
     return to;
@@ -247,7 +279,9 @@ function addOne(
 ): void {
   for (let i = 0, from = 0; i < rows.length; i++) {
     const at = offset + bins[rows[i]!]! * stride;
-    for (let d = 0; d < stride; d++, from++) sums[at + d]! += gathered[from]!;
+    for (let d = 0; d < stride; d++, from++) {
+      sums[at + d]! += gathered[from]!;
+    }
   }
 }
 
@@ -260,13 +294,21 @@ export function quantise(derivatives: Float64Array, rows: Int32Array, stride: nu
   for (const row of rows) {
     for (let at = row * stride; at < (row + 1) * stride; at++) {
       const size = Math.abs(derivatives[at]!);
-      if (size > largest) largest = size;
+      if (size > largest) {
+        largest = size;
+      }
     }
   }
-  if (!(largest > 0) || largest === Infinity) return;
+  if (!(largest > 0) || largest === Infinity) {
+    return;
+  }
   let step = 1;
-  while (step * 1073741824 < largest) step *= 2;
-  while (step * 536870912 > largest && step > 1e-290) step /= 2;
+  while (step * 1073741824 < largest) {
+    step *= 2;
+  }
+  while (step * 536870912 > largest && step > 1e-290) {
+    step /= 2;
+  }
   const perUnit = 1 / step;
   for (const row of rows) {
     for (let at = row * stride; at < (row + 1) * stride; at++) {

@@ -42,7 +42,9 @@ function shuffleSource(
   shuffled: Int32Array,
 ): Uint8Array[] {
   return prepared.columns.map((bins, column) => {
-    if (prepared.specs[column]!.source !== source) return bins;
+    if (prepared.specs[column]!.source !== source) {
+      return bins;
+    }
     const copy = new Uint8Array(bins.length);
     sample.forEach((row, i) => (copy[row] = bins[shuffled[i]!]!));
     return copy;

@@ -50,21 +50,30 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
   const terms = makeTerms(input);
   const size = terms.length + 1;
   const count = input.rows.length;
-  if (terms.length === 0 || terms.length > MAX_TERMS || size * size * count > 2 * WORK) return undefined;
+  if (terms.length === 0 || terms.length > MAX_TERMS || size * size * count > 2 * WORK) {
+    return undefined;
+  }
   const { width } = input.objective;
   const design = makeDesign(terms, input);
   const products = gram(design, count, size);
   const steps = Math.min(MAX_STEPS, Math.floor(WORK / (2 * count * size * width * PENALTIES.length)));
-  if (!input.regression && steps < 5) return undefined;
+  if (!input.regression && steps < 5) {
+    return undefined;
+  }
   const weights = new Float64Array(size * width);
   const tables: LinearTables[] = [];
   const curve = new Float64Array(PENALTIES.length);
   PENALTIES.forEach((penalty, i) => {
-    if (input.regression) leastSquares(input, design, products, size, penalty, weights);
-    else logistic(input, design, products, size, penalty, steps, weights);
+    if (input.regression) {
+      leastSquares(input, design, products, size, penalty, weights);
+    } else {
+      logistic(input, design, products, size, penalty, steps, weights);
+    }
     const table = makeTables(terms, weights, width, input.specs);
     const scores = new Float64Array(input.tableRows * width);
-    for (const row of input.heldOut) addLinearScores(table, input.columns, row, 1, scores, row * width);
+    for (const row of input.heldOut) {
+      addLinearScores(table, input.columns, row, 1, scores, row * width);
+    }
     curve[i] = input.objective.loss(scores, input.heldOut);
     tables.push(table);
   });
@@ -74,12 +83,19 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
 function makeTerms({ columns, specs, centers, rows }: LinearInput): Term[] {
   const terms: Term[] = [];
   specs.forEach((spec, column) => {
-    if (terms.length > MAX_TERMS) return;
+    if (terms.length > MAX_TERMS) {
+      return;
+    }
     const counts = new Int32Array(spec.bins);
-    for (const row of rows) counts[columns[column]![row]!]!++;
+    for (const row of rows) {
+      counts[columns[column]![row]!]!++;
+    }
     const center = centers[column];
-    if (center) terms.push(...orderedTerms(column, center, counts, rows.length));
-    else terms.push(...categoryTerms(column, counts));
+    if (center) {
+      terms.push(...orderedTerms(column, center, counts, rows.length));
+    } else {
+      terms.push(...categoryTerms(column, counts));
+    }
   });
   return terms;
 }
@@ -90,9 +106,12 @@ function orderedTerms(column: number, center: Float64Array, counts: Int32Array, 
   const known = rows - counts[0]!;
   let mean = 0;
   let spread = 0;
-  for (let bin = 1; bin < counts.length; bin++) mean += (center[bin]! * counts[bin]!) / known;
-  for (let bin = 1; bin < counts.length; bin++)
+  for (let bin = 1; bin < counts.length; bin++) {
+    mean += (center[bin]! * counts[bin]!) / known;
+  }
+  for (let bin = 1; bin < counts.length; bin++) {
     spread += (square(center[bin]! - mean) * counts[bin]!) / known;
+  }
   if (spread > 0 && Number.isFinite(spread)) {
     const scale = Math.sqrt(spread) / (counts.length <= 3 ? Math.min(1, Math.sqrt(spread) / 0.15) : 1);
     const limit = (z: number) => Math.max(-5, Math.min(5, z));
@@ -115,7 +134,9 @@ function categoryTerms(column: number, counts: Int32Array): Term[] {
     .filter((bin) => counts[bin]! >= 3)
     .sort((a, b) => counts[b]! - counts[a]! || a - b)
     .slice(0, 50);
-  if (common.length < 2) return [];
+  if (common.length < 2) {
+    return [];
+  }
   return common.map((bin) => {
     const values = new Float64Array(counts.length);
     values[bin] = 1;
@@ -127,17 +148,23 @@ function categoryTerms(column: number, counts: Int32Array): Term[] {
 function makeDesign(terms: Term[], { columns, rows }: LinearInput): Float64Array {
   const size = terms.length + 1;
   const design = new Float64Array(rows.length * size);
-  for (let i = 0; i < rows.length; i++) design[i * size] = 1;
+  for (let i = 0; i < rows.length; i++) {
+    design[i * size] = 1;
+  }
   terms.forEach(({ column, values }, t) => {
     const bins = columns[column]!;
-    for (let i = 0; i < rows.length; i++) design[i * size + t + 1] = values[bins[rows[i]!]!]!;
+    for (let i = 0; i < rows.length; i++) {
+      design[i * size + t + 1] = values[bins[rows[i]!]!]!;
+    }
   });
   return design;
 }
 
 function penalised(products: Float64Array, size: number, factor: number, penalty: number): Float64Array {
   const matrix = products.map((value) => value * factor);
-  for (let i = 0; i < size; i++) matrix[i * size + i]! += i === 0 ? 1e-6 : penalty;
+  for (let i = 0; i < size; i++) {
+    matrix[i * size + i]! += i === 0 ? 1e-6 : penalty;
+  }
   return cholesky(matrix, size);
 }
 
@@ -152,7 +179,9 @@ function leastSquares(
   weights.fill(0);
   for (let i = 0; i < rows.length; i++) {
     const value = target[rows[i]!]!;
-    for (let j = 0; j < size; j++) weights[j]! += design[i * size + j]! * value;
+    for (let j = 0; j < size; j++) {
+      weights[j]! += design[i * size + j]! * value;
+    }
   }
   solve(penalised(products, size, 1, penalty), size, weights);
 }
@@ -176,24 +205,31 @@ function logistic(
   const one = new Float64Array(size);
   for (let step = 0; step < steps; step++) {
     for (let k = 0; k < width; k++) {
-      for (let j = 0; j < size; j++) gradient[k * size + j] = j === 0 ? 0 : penalty * weights[k * size + j]!;
+      for (let j = 0; j < size; j++) {
+        gradient[k * size + j] = j === 0 ? 0 : penalty * weights[k * size + j]!;
+      }
     }
     for (let i = 0; i < rows.length; i++) {
       const code = target[rows[i]!]!;
       const at = i * size;
       for (let k = 0; k < width; k++) {
         let score = 0;
-        for (let j = 0; j < size; j++) score += weights[k * size + j]! * design[at + j]!;
+        for (let j = 0; j < size; j++) {
+          score += weights[k * size + j]! * design[at + j]!;
+        }
         scores[k] = score;
       }
-      if (width === 1) scores[0] = sigmoid(scores[0]!) - code;
-      else {
+      if (width === 1) {
+        scores[0] = sigmoid(scores[0]!) - code;
+      } else {
         softmax(scores, 0, width, scores, 0);
         scores[code]! -= 1;
       }
       for (let k = 0; k < width; k++) {
         const error = scores[k]!;
-        for (let j = 0; j < size; j++) gradient[k * size + j]! += error * design[at + j]!;
+        for (let j = 0; j < size; j++) {
+          gradient[k * size + j]! += error * design[at + j]!;
+        }
       }
     }
     let largest = 0;
@@ -205,7 +241,9 @@ function logistic(
         largest = Math.max(largest, Math.abs(one[j]!));
       }
     }
-    if (largest < 1e-4) break;
+    if (largest < 1e-4) {
+      break;
+    }
   }
 }
 
@@ -213,7 +251,9 @@ function makeTables(terms: Term[], weights: Float64Array, width: number, specs: 
   const at = new Int32Array(specs.length).fill(-1);
   let length = 0;
   for (const { column } of terms) {
-    if (at[column]! >= 0) continue;
+    if (at[column]! >= 0) {
+      continue;
+    }
     at[column] = length;
     length += specs[column]!.bins * width;
   }
@@ -241,11 +281,17 @@ export function addLinearScores(
 ): void {
   const { base, at, scores } = tables;
   const width = base.length;
-  for (let k = 0; k < width; k++) out[to + k]! += weight * base[k]!;
+  for (let k = 0; k < width; k++) {
+    out[to + k]! += weight * base[k]!;
+  }
   for (let column = 0; column < at.length; column++) {
     const from = at[column]!;
-    if (from < 0) continue;
+    if (from < 0) {
+      continue;
+    }
     const cell = from + columns[column]![row]! * width;
-    for (let k = 0; k < width; k++) out[to + k]! += weight * scores[cell + k]!;
+    for (let k = 0; k < width; k++) {
+      out[to + k]! += weight * scores[cell + k]!;
+    }
   }
 }

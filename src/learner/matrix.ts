@@ -7,9 +7,14 @@ export function cholesky(matrix: Float64Array, size: number): Float64Array {
   for (let j = 0; j < size; j++) {
     for (let i = j; i < size; i++) {
       let sum = factor[i * size + j]!;
-      for (let k = 0; k < j; k++) sum -= factor[i * size + k]! * factor[j * size + k]!;
-      if (i > j) factor[i * size + j] = sum / factor[j * size + j]!;
-      else factor[j * size + j] = sum > 1e-10 * Math.abs(matrix[j * size + j]!) ? Math.sqrt(sum) : Infinity;
+      for (let k = 0; k < j; k++) {
+        sum -= factor[i * size + k]! * factor[j * size + k]!;
+      }
+      if (i > j) {
+        factor[i * size + j] = sum / factor[j * size + j]!;
+      } else {
+        factor[j * size + j] = sum > 1e-10 * Math.abs(matrix[j * size + j]!) ? Math.sqrt(sum) : Infinity;
+      }
     }
   }
   return factor;
@@ -19,12 +24,16 @@ export function cholesky(matrix: Float64Array, size: number): Float64Array {
 export function solve(factor: Float64Array, size: number, right: Float64Array): void {
   for (let i = 0; i < size; i++) {
     let sum = right[i]!;
-    for (let k = 0; k < i; k++) sum -= factor[i * size + k]! * right[k]!;
+    for (let k = 0; k < i; k++) {
+      sum -= factor[i * size + k]! * right[k]!;
+    }
     right[i] = sum / factor[i * size + i]!;
   }
   for (let i = size - 1; i >= 0; i--) {
     let sum = right[i]!;
-    for (let k = i + 1; k < size; k++) sum -= factor[k * size + i]! * right[k]!;
+    for (let k = i + 1; k < size; k++) {
+      sum -= factor[k * size + i]! * right[k]!;
+    }
     right[i] = sum / factor[i * size + i]!;
   }
 }
@@ -36,12 +45,19 @@ export function gram(design: Float64Array, rows: number, columns: number): Float
     const at = row * columns;
     for (let i = 0; i < columns; i++) {
       const value = design[at + i]!;
-      if (value === 0) continue;
+      if (value === 0) {
+        continue;
+      }
       const to = i * columns;
-      for (let j = 0; j <= i; j++) out[to + j]! += value * design[at + j]!;
+      for (let j = 0; j <= i; j++) {
+        out[to + j]! += value * design[at + j]!;
+      }
     }
   }
-  for (let i = 0; i < columns; i++)
-    for (let j = i + 1; j < columns; j++) out[i * columns + j] = out[j * columns + i]!;
+  for (let i = 0; i < columns; i++) {
+    for (let j = i + 1; j < columns; j++) {
+      out[i * columns + j] = out[j * columns + i]!;
+    }
+  }
   return out;
 }

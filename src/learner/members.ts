@@ -21,12 +21,15 @@ export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array):
   const width = part.base.length;
   const scores = new Float64Array(rows.length * width);
   if (part.kind === 'linear') {
-    for (let i = 0; i < rows.length; i++)
+    for (let i = 0; i < rows.length; i++) {
       addLinearScores(part.tables, columns, rows[i]!, 1, scores, i * width);
+    }
     return scores;
   }
   const { base, trees } = part;
-  for (let i = 0; i < scores.length; i++) scores[i] = base[i % width]!;
+  for (let i = 0; i < scores.length; i++) {
+    scores[i] = base[i % width]!;
+  }
   for (let start = 0; start < rows.length; start += BLOCK) {
     const end = Math.min(rows.length, start + BLOCK);
     for (let tree = 0; tree < trees.roots.length; tree++) {
@@ -34,7 +37,9 @@ export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array):
       if (trees.width > 1) {
         for (let i = start; i < end; i++) {
           const from = leafOf(trees, root, columns, rows[i]!);
-          for (let k = 0; k < width; k++) scores[i * width + k]! += trees.values[from + k]!;
+          for (let k = 0; k < width; k++) {
+            scores[i * width + k]! += trees.values[from + k]!;
+          }
         }
         continue;
       }
@@ -52,7 +57,9 @@ export function memberScores(member: Member, columns: Uint8Array[], rows: Int32A
   const sum = new Float64Array(rows.length * member.width);
   for (const part of member.parts) {
     const scores = partScores(part, columns, rows);
-    for (let i = 0; i < sum.length; i++) sum[i]! += part.weight * scores[i]!;
+    for (let i = 0; i < sum.length; i++) {
+      sum[i]! += part.weight * scores[i]!;
+    }
   }
   return sum;
 }
@@ -71,7 +78,9 @@ export function ensembleProbabilities(
   for (const member of members) {
     const scores = memberScores(member, columns, rows);
     const part = averageScores ? scores : probabilities(scores, width, classes, temperature);
-    for (let i = 0; i < part.length; i++) sum[i]! += member.weight * part[i]!;
+    for (let i = 0; i < part.length; i++) {
+      sum[i]! += member.weight * part[i]!;
+    }
   }
   const mean = averageScores ? probabilities(sum, width, classes, temperature) : normalised(sum, classes);
   blur(mean, calibration);
@@ -82,8 +91,12 @@ export function ensembleProbabilities(
 function normalised(probas: Float64Array, classes: number): Float64Array {
   for (let at = 0; at < probas.length; at += classes) {
     let total = 0;
-    for (let k = 0; k < classes; k++) total += probas[at + k]!;
-    for (let k = 0; k < classes; k++) probas[at + k]! /= total;
+    for (let k = 0; k < classes; k++) {
+      total += probas[at + k]!;
+    }
+    for (let k = 0; k < classes; k++) {
+      probas[at + k]! /= total;
+    }
   }
   return probas;
 }
@@ -93,7 +106,9 @@ export function ensembleMean(members: Member[], columns: Uint8Array[], rows: Int
   const sum = new Float64Array(rows.length);
   for (const member of members) {
     const scores = memberScores(member, columns, rows);
-    for (let i = 0; i < sum.length; i++) sum[i]! += member.weight * scores[i]!;
+    for (let i = 0; i < sum.length; i++) {
+      sum[i]! += member.weight * scores[i]!;
+    }
   }
   return sum;
 }

@@ -9,8 +9,12 @@ const LN2_LOW = 1.9082149292705877e-10;
 const POWERS_OF_TWO = new Float64Array(2100);
 {
   POWERS_OF_TWO[1075] = 1;
-  for (let i = 1; i <= 1023; i++) POWERS_OF_TWO[1075 + i] = POWERS_OF_TWO[1075 + i - 1]! * 2;
-  for (let i = 1; i <= 1074; i++) POWERS_OF_TWO[1075 - i] = POWERS_OF_TWO[1075 - i + 1]! / 2;
+  for (let i = 1; i <= 1023; i++) {
+    POWERS_OF_TWO[1075 + i] = POWERS_OF_TWO[1075 + i - 1]! * 2;
+  }
+  for (let i = 1; i <= 1074; i++) {
+    POWERS_OF_TWO[1075 - i] = POWERS_OF_TWO[1075 - i + 1]! / 2;
+  }
 }
 
 /** A sum with it drops what comes after the point: doubles of that size are whole. */
@@ -19,7 +23,9 @@ const ROUND = 6755399441055744;
 /** e^x by the Taylor series alone, for |x| < 1. */
 function seriesExp(x: number): number {
   let sum = 1;
-  for (let i = 20; i > 0; i--) sum = 1 + (sum * x) / i;
+  for (let i = 20; i > 0; i--) {
+    sum = 1 + (sum * x) / i;
+  }
   return sum;
 }
 
@@ -28,9 +34,15 @@ const ROOTS = Float64Array.from({ length: 32 }, (_, i) => seriesExp((i * 0.69314
 
 /** e^x: 2^(n/32) from tables, times e^r of a rest below ln 2 / 64 (P. Tang, 1989). */
 export function exp(x: number): number {
-  if (x !== x) return NaN;
-  if (x > 709.782712893384) return Infinity;
-  if (x < -745.1332191019411) return 0;
+  if (x !== x) {
+    return NaN;
+  }
+  if (x > 709.782712893384) {
+    return Infinity;
+  }
+  if (x < -745.1332191019411) {
+    return 0;
+  }
   const n = x * 46.16624130844683 + ROUND - ROUND;
   const r = x - n * (LN2_HIGH / 32) - n * (LN2_LOW / 32);
   const z = r * r;
@@ -45,8 +57,12 @@ const view = new DataView(new ArrayBuffer(8));
 
 /** The natural logarithm of x. */
 export function log(x: number): number {
-  if (!(x > 0)) return x === 0 ? -Infinity : NaN;
-  if (x === Infinity) return Infinity;
+  if (!(x > 0)) {
+    return x === 0 ? -Infinity : NaN;
+  }
+  if (x === Infinity) {
+    return Infinity;
+  }
   let shift = 0;
   if (x < 2.2250738585072014e-308) {
     x *= 18014398509481984;
@@ -65,7 +81,9 @@ export function log(x: number): number {
   const s = (m - 1) / (m + 1);
   const z = s * s;
   let sum = 0;
-  for (let i = 21; i >= 3; i -= 2) sum = (sum + 1 / i) * z;
+  for (let i = 21; i >= 3; i -= 2) {
+    sum = (sum + 1 / i) * z;
+  }
   return exponent * LN2_HIGH + (2 * s + (2 * s * sum + exponent * LN2_LOW));
 }
 
@@ -76,7 +94,9 @@ export function square(x: number): number {
 
 /** 1 / (1 + e^-x), without overflow. */
 export function sigmoid(x: number): number {
-  if (x >= 0) return 1 / (1 + exp(-x));
+  if (x >= 0) {
+    return 1 / (1 + exp(-x));
+  }
   const e = exp(x);
   return e / (1 + e);
 }
@@ -91,12 +111,16 @@ export function softmax(
   temperature = 1,
 ): void {
   let top = -Infinity;
-  for (let k = 0; k < count; k++) top = Math.max(top, scores[from + k]!);
+  for (let k = 0; k < count; k++) {
+    top = Math.max(top, scores[from + k]!);
+  }
   let sum = 0;
   for (let k = 0; k < count; k++) {
     const e = exp((scores[from + k]! - top) / temperature);
     out[to + k] = e;
     sum += e;
   }
-  for (let k = 0; k < count; k++) out[to + k]! /= sum;
+  for (let k = 0; k < count; k++) {
+    out[to + k]! /= sum;
+  }
 }

@@ -25,7 +25,9 @@ export function squaredError(target: Float64Array): Objective {
     width: 1,
     base(rows) {
       let sum = 0;
-      for (const row of rows) sum += target[row]!;
+      for (const row of rows) {
+        sum += target[row]!;
+      }
       return Float64Array.of(rows.length > 0 ? sum / rows.length : 0);
     },
     derivatives(scores, rows, _output, out) {
@@ -40,7 +42,9 @@ export function squaredError(target: Float64Array): Objective {
     },
     loss(scores, rows) {
       let sum = 0;
-      for (const row of rows) sum += square(scores[row]! - target[row]!);
+      for (const row of rows) {
+        sum += square(scores[row]! - target[row]!);
+      }
       return rows.length > 0 ? sum / rows.length : 0;
     },
   };
@@ -52,7 +56,9 @@ export function binaryLogLoss(codes: Int32Array): Objective {
     width: 1,
     base(rows) {
       let ones = 0;
-      for (const row of rows) ones += codes[row]!;
+      for (const row of rows) {
+        ones += codes[row]!;
+      }
       return Float64Array.of(log((ones + 0.5) / (rows.length - ones + 0.5)));
     },
     derivatives(scores, rows, _output, out) {
@@ -87,15 +93,22 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
     width: classes,
     base(rows) {
       const counts = new Float64Array(classes).fill(0.5);
-      for (const row of rows) counts[codes[row]!]!++;
+      for (const row of rows) {
+        counts[codes[row]!]!++;
+      }
       const total = rows.length + classes / 2;
       return counts.map((count) => log(count / total));
     },
     derivatives(scores, rows, output, out) {
-      if (perRow.length === 0) perRow = new Float64Array(codes.length * classes);
+      if (perRow.length === 0) {
+        perRow = new Float64Array(codes.length * classes);
+      }
       // The first output of a round fixes the probabilities for all of them.
-      if (output === 0)
-        for (const row of rows) softmax(scores, row * classes, classes, perRow, row * classes);
+      if (output === 0) {
+        for (const row of rows) {
+          softmax(scores, row * classes, classes, perRow, row * classes);
+        }
+      }
       for (const row of rows) {
         const q = perRow[row * classes + output]!;
         out[row * 2] = q - (codes[row] === output ? 1 : 0);

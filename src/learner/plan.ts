@@ -76,7 +76,9 @@ export function makePlan(input: PlanInput): Plan {
     reasons: [],
   };
   const { thinking } = settings;
-  if (thinking?.timeoutSecs !== undefined) plan.foldMs = (thinking.timeoutSecs * 800) / folds;
+  if (thinking?.timeoutSecs !== undefined) {
+    plan.foldMs = (thinking.timeoutSecs * 800) / folds;
+  }
   // A search must not take from the usual candidates what they would have without it, however many its folds.
   const usualFolds = Math.max(1, Math.min(folds, settings.estimators ?? listed ?? byDefault));
   fitBudget(plan, input, (usualBudget / usualFolds) * folds, extraBudget);
@@ -116,7 +118,9 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   };
   const shallow: BoostRules = { ...main, maxLeaves: 5, maxDepth: 4, columnSample: part(0.5) };
   const list = small ? [main, shallow] : [main];
-  if (!settings.thinking) return list;
+  if (!settings.thinking) {
+    return list;
+  }
   const patience = main.patience * 2;
   const slow = {
     ...main,
@@ -127,7 +131,9 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   list.push({ ...slow, columnSample: part(0.35), maxLeaves: 16, categorySmooth: 20, categoryLambda: 20 });
   list.push({ ...slow, maxLeaves: 3, maxDepth: 2, rowSample: 0.7, columnSample: part(0.7) });
   list.push({ ...main, maxLeaves: small ? 24 : 63, nodeColumns: 0.5, lambda: 5 });
-  if (settings.thinking.effort === 'medium') return list;
+  if (settings.thinking.effort === 'medium') {
+    return list;
+  }
   list.push({ ...slow, maxLeaves: 8, rowSample: 0.5, columnSample: part(0.5), lambda: 3 });
   list.push({
     ...slow,
@@ -144,7 +150,9 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
 
 /** Least weight of a leaf: curvature for classes (4 rows at least per unit), rows for numbers. */
 function leastWeight(rows: number, task: PlanInput['task']): number {
-  if (task === 'classification') return rows < SMALL ? 1 : 3;
+  if (task === 'classification') {
+    return rows < SMALL ? 1 : 3;
+  }
   return Math.max(2, Math.min(20, Math.floor(rows / 60)));
 }
 
@@ -172,8 +180,12 @@ function fitBudget(plan: Plan, input: PlanInput, usualBudget: number, extraBudge
       specs.length *
       rules.columnSample *
       (learned * rules.rowSample * Math.min(3, Math.sqrt(rules.maxLeaves)) + bins * rules.maxLeaves * 3);
-    while (cost() > rules.workBudget && learned * rules.rowSample > 4000) rules.rowSample *= 0.8;
-    while (cost() > rules.workBudget && specs.length * rules.columnSample > 20) rules.columnSample *= 0.8;
+    while (cost() > rules.workBudget && learned * rules.rowSample > 4000) {
+      rules.rowSample *= 0.8;
+    }
+    while (cost() > rules.workBudget && specs.length * rules.columnSample > 20) {
+      rules.columnSample *= 0.8;
+    }
     if (rules.sketch) {
       return hasten(rules, cost() / WANTED_ITERATIONS + learned * rules.rowSample * outputs * SCORING_WORK);
     }
@@ -181,12 +193,16 @@ function fitBudget(plan: Plan, input: PlanInput, usualBudget: number, extraBudge
   };
   const usual = plan.boosts.slice(0, plan.usual);
   const extra = plan.boosts.slice(plan.usual);
-  for (const rules of usual) fit(rules, usualBudget / (usual.length * plan.folds));
+  for (const rules of usual) {
+    fit(rules, usualBudget / (usual.length * plan.folds));
+  }
   let kept: BoostRules[] = [];
   for (let count = extra.length; count > 0; count--) {
     const budget = extraBudget / (count * plan.folds);
     kept = extra.map((rules) => ({ ...rules })).filter((rules) => fit(rules, budget));
-    if (kept.length >= count) break;
+    if (kept.length >= count) {
+      break;
+    }
   }
   plan.boosts = [...usual, ...kept];
   plan.workBudget = usualBudget + (kept.length > 0 ? extraBudget : 0);
@@ -196,7 +212,9 @@ function fitBudget(plan: Plan, input: PlanInput, usualBudget: number, extraBudge
       `The ${timed ? 'timeout' : 'work budget'} is enough for ${kept.length} of the ${extra.length} candidates that thinking adds.`,
     );
   }
-  for (const rules of plan.boosts) cut = Math.min(cut, (learned * rules.rowSample) / rows);
+  for (const rules of plan.boosts) {
+    cut = Math.min(cut, (learned * rules.rowSample) / rows);
+  }
   if (cut < 0.4 && plan.workBudget > 0 && rows > 4000) {
     plan.reasons.push(`Each tree sees ${Math.round(cut * 100)} % of the rows.`);
   }
@@ -211,7 +229,9 @@ function hasten(rules: BoostRules, perIteration: number): boolean {
 
 /** Rows that the largest of the subsamples holds. */
 function rowsWished(subsample: Subsample[], rows: number): number {
-  if (subsample.length === 0) return rows;
+  if (subsample.length === 0) {
+    return rows;
+  }
   return Math.max(...subsample.map((one) => (typeof one === 'number' ? sampleSize(one, rows) : one.length)));
 }
 

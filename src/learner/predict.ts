@@ -31,10 +31,14 @@ export function predict(
   const all = Int32Array.from({ length: rows }, (_, row) => row);
   const members = firstMembers(model.members, options.estimators);
   const { classes } = model;
-  if (!model.calibration) return regressionResult({ ...model, members }, columns, all);
+  if (!model.calibration) {
+    return regressionResult({ ...model, members }, columns, all);
+  }
   const calibration = recalibrated(model.calibration, options);
   const probas = ensembleProbabilities(members, columns, all, calibration);
-  if (calibration.balance) balance(probas, calibration.priors);
+  if (calibration.balance) {
+    balance(probas, calibration.priors);
+  }
   return { task: 'classification', rows, classes, probas };
 }
 
@@ -51,7 +55,9 @@ function recalibrated(
 }
 
 function firstMembers(members: Member[], count = members.length): Member[] {
-  if (count >= members.length) return members;
+  if (count >= members.length) {
+    return members;
+  }
   return members
     .slice(0, Math.max(1, count))
     .map((member, _, kept) => ({ ...member, weight: 1 / kept.length }));
@@ -61,9 +67,13 @@ function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): 
   const byName = new Map(features.map((feature) => [feature.name, feature]));
   const found = model.features.map(({ name, kind }) => {
     const feature = byName.get(name);
-    if (!feature) throw new LearnerError(`Column "${name}" is missing.`);
+    if (!feature) {
+      throw new LearnerError(`Column "${name}" is missing.`);
+    }
     const length = feature.kind === 'text' ? feature.codes.length : feature.values.length;
-    if (length !== rows) throw new LearnerError(`Column "${name}" has ${length} rows, not ${rows}.`);
+    if (length !== rows) {
+      throw new LearnerError(`Column "${name}" has ${length} rows, not ${rows}.`);
+    }
     return asKind(feature, kind);
   });
   return model.encoders.flatMap((encoder) => encodeColumn(encoder, found[encoder.source]!));
@@ -71,19 +81,27 @@ function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): 
 
 /** A column read as the kind it was trained with: numbers and dates interchange, text is parsed or made. */
 function asKind(feature: FeatureColumn, kind: FeatureColumn['kind']): FeatureColumn {
-  if (feature.kind === kind) return feature;
+  if (feature.kind === kind) {
+    return feature;
+  }
   const { name } = feature;
   if (kind === 'text') {
     const values = (feature as FeatureColumn & { kind: 'number' }).values;
     const index = new Map<number, number>();
     const codes = Int32Array.from(values, (value) => {
-      if (value !== value) return -1;
-      if (!index.has(value)) index.set(value, index.size);
+      if (value !== value) {
+        return -1;
+      }
+      if (!index.has(value)) {
+        index.set(value, index.size);
+      }
       return index.get(value)!;
     });
     return { name, kind, codes, dictionary: Array.from(index.keys(), String) };
   }
-  if (feature.kind !== 'text') return { name, kind, values: feature.values };
+  if (feature.kind !== 'text') {
+    return { name, kind, values: feature.values };
+  }
   const parsed = feature.dictionary.map((text) => (text.trim() === '' ? NaN : Number(text)));
   const values = Float64Array.from(feature.codes, (code, row) => {
     if (code >= 0 && parsed[code] !== parsed[code]) {
@@ -100,7 +118,9 @@ function regressionResult(model: Model, columns: Uint8Array[], all: Int32Array):
   const { center, scale, residuals, borders } = model;
   const scaled = ensembleMean(model.members, columns, all);
   const rows = all.length;
-  if (!residuals || !borders) throw new LearnerError('The model holds no residuals.');
+  if (!residuals || !borders) {
+    throw new LearnerError('The model holds no residuals.');
+  }
   const binned = new Uint8Array(rows);
   binAll(scaled, residuals.borders, binned);
   const withPrediction = [...columns, binned];
@@ -110,13 +130,17 @@ function regressionResult(model: Model, columns: Uint8Array[], all: Int32Array):
   const eachRow = (visit: (distribution: Atoms, row: number) => void) => {
     for (let row = 0; row < rows; row++) {
       atomWeights(residuals, residuals.mix, withPrediction, row, weights);
-      for (let i = 0; i < atoms.length; i++) atoms[i] = center + scale * (scaled[row]! + residuals.atoms[i]!);
+      for (let i = 0; i < atoms.length; i++) {
+        atoms[i] = center + scale * (scaled[row]! + residuals.atoms[i]!);
+      }
       visit({ atoms, weights }, row);
     }
   };
   const quantiles = (levels: number[]) => {
     const odd = levels.find((level) => !(level > 0 && level < 1));
-    if (odd !== undefined) throw new LearnerError(`Quantile ${odd} is not between 0 and 1.`);
+    if (odd !== undefined) {
+      throw new LearnerError(`Quantile ${odd} is not between 0 and 1.`);
+    }
     const order = levels.map((_, i) => i).sort((a, b) => levels[a]! - levels[b]!);
     const ascending = order.map((i) => levels[i]!);
     const out = levels.map(() => new Float64Array(rows));

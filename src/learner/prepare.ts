@@ -60,7 +60,9 @@ export function prepare(input: TrainInput): Prepared {
     }
   });
   const specs = columnSpecs(encoders);
-  if (specs.length >= 0xffff) throw new LearnerError(`The table has too many columns: ${features.length}.`);
+  if (specs.length >= 0xffff) {
+    throw new LearnerError(`The table has too many columns: ${features.length}.`);
+  }
   const { codes, values, center, scale } = readTarget(target);
   const classes = target.task === 'classification' ? target.classes : [];
   const plan = makePlan({ rows, specs, task: target.task, classes: classes.length, settings });
@@ -93,7 +95,9 @@ function sharedBytes(length: number): Uint8Array {
 
 function checkRows(features: FeatureColumn[], target: Target): number {
   const rows = target.task === 'classification' ? target.codes.length : target.values.length;
-  if (rows === 0) throw new LearnerError('The train set has no rows.');
+  if (rows === 0) {
+    throw new LearnerError('The train set has no rows.');
+  }
   for (const feature of features) {
     const length = feature.kind === 'text' ? feature.codes.length : feature.values.length;
     if (length !== rows) {
@@ -106,7 +110,9 @@ function checkRows(features: FeatureColumn[], target: Target): number {
 function readTarget(target: Target): Pick<Prepared, 'codes' | 'values' | 'center' | 'scale'> {
   if (target.task === 'classification') {
     const missing = target.codes.findIndex((code) => code < 0 || code >= target.classes.length);
-    if (missing >= 0) throw new LearnerError(`The target has no value in row ${missing + 1}.`);
+    if (missing >= 0) {
+      throw new LearnerError(`The target has no value in row ${missing + 1}.`);
+    }
     const codes = new Int32Array(new SharedArrayBuffer(target.codes.length * 4));
     codes.set(target.codes);
     return { codes, values: new Float64Array(0), center: 0, scale: 1 };
@@ -118,7 +124,9 @@ function readTarget(target: Target): Pick<Prepared, 'codes' | 'values' | 'center
   }
   const { center, scale } = centerAndScale(target.values);
   const values = new Float64Array(new SharedArrayBuffer(target.values.length * 8));
-  for (let row = 0; row < values.length; row++) values[row] = (target.values[row]! - center) / scale;
+  for (let row = 0; row < values.length; row++) {
+    values[row] = (target.values[row]! - center) / scale;
+  }
   return { codes: new Int32Array(0), values, center, scale };
 }
 
@@ -126,13 +134,21 @@ function readTarget(target: Target): Pick<Prepared, 'codes' | 'values' | 'center
 function centerAndScale(values: Float64Array): { center: number; scale: number } {
   const first = values[0]!;
   let sum = 0;
-  for (const value of values) sum += value / values.length - first / values.length;
+  for (const value of values) {
+    sum += value / values.length - first / values.length;
+  }
   const center = first + sum;
   let largest = 0;
-  for (const value of values) largest = Math.max(largest, Math.abs(value - center));
-  if (!(largest > 0) || largest === Infinity) return { center, scale: largest > 0 ? 1e300 : 1 };
+  for (const value of values) {
+    largest = Math.max(largest, Math.abs(value - center));
+  }
+  if (!(largest > 0) || largest === Infinity) {
+    return { center, scale: largest > 0 ? 1e300 : 1 };
+  }
   let squares = 0;
-  for (const value of values) squares += square((value - center) / largest);
+  for (const value of values) {
+    squares += square((value - center) / largest);
+  }
   return { center, scale: largest * Math.sqrt(squares / values.length) };
 }
 
@@ -143,17 +159,27 @@ function assignParts(target: Target, rows: number, parts: number, random: Random
   const { task } = target;
   if (task === 'classification') {
     const place = new Int32Array(target.classes.length + 1);
-    for (const code of target.codes) place[code + 1]!++;
-    for (let k = 1; k < place.length; k++) place[k]! += place[k - 1]!;
-    for (const row of order) part[row] = place[target.codes[row]!]!++ % parts;
+    for (const code of target.codes) {
+      place[code + 1]!++;
+    }
+    for (let k = 1; k < place.length; k++) {
+      place[k]! += place[k - 1]!;
+    }
+    for (const row of order) {
+      part[row] = place[target.codes[row]!]!++ % parts;
+    }
     return part;
   }
   order.sort((a, b) => target.values[a]! - target.values[b]!);
   const shares = new Int32Array(parts);
   for (let start = 0; start < rows; start += parts) {
-    for (let p = 0; p < parts; p++) shares[p] = p;
+    for (let p = 0; p < parts; p++) {
+      shares[p] = p;
+    }
     random.shuffle(shares);
-    for (let i = start; i < Math.min(rows, start + parts); i++) part[order[i]!] = shares[i - start]!;
+    for (let i = start; i < Math.min(rows, start + parts); i++) {
+      part[order[i]!] = shares[i - start]!;
+    }
   }
   return part;
 }

@@ -13,7 +13,9 @@ export class Random {
     this.#a = seed | 0;
     this.#b = (Math.floor(seed / 4294967296) ^ Math.imul(stream + 1, 0x9e3779b1)) | 0;
     this.#c = Math.imul(step + 1, 0x85ebca6b);
-    for (let i = 0; i < 15; i++) this.uint32();
+    for (let i = 0; i < 15; i++) {
+      this.uint32();
+    }
   }
 
   uint32(): number {
@@ -52,7 +54,9 @@ export class Random {
     const chosen = new Int32Array(Math.min(from, count));
     let taken = 0;
     for (let i = 0; i < from && taken < chosen.length; i++) {
-      if (this.uniform() * (from - i) < chosen.length - taken) chosen[taken++] = i;
+      if (this.uniform() * (from - i) < chosen.length - taken) {
+        chosen[taken++] = i;
+      }
     }
     return chosen;
   }

@@ -36,7 +36,9 @@ export function makeReport(
   if (folds.some((fold) => fold.boosted.includes(undefined))) {
     reasons.push('The search ended at its timeout, so it depends on the speed of this machine.');
   }
-  if (limited) reasons.push('Boosting ended at the work budget before the held-out loss stopped falling.');
+  if (limited) {
+    reasons.push('Boosting ended at the work budget before the held-out loss stopped falling.');
+  }
   return {
     task: prepared.task,
     rows: prepared.rows,

@@ -109,7 +109,9 @@ function makeAtoms(residuals: Float64Array): {
     atoms[atom]! /= overall[atom]! || 1;
     overall[atom]! /= count || 1;
   }
-  if (count === 0) overall[0] = 1;
+  if (count === 0) {
+    overall[0] = 1;
+  }
   return { atoms, overall, atomOf };
 }
 
@@ -119,7 +121,9 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
   const derivatives = new Float64Array(count * 3);
   ranks(residuals).forEach((rank, row) => (derivatives[row * 3] = -rank));
   ranks(residuals.map(Math.abs)).forEach((rank, row) => (derivatives[row * 3 + 1] = -rank));
-  for (let row = 0; row < count; row++) derivatives[row * 3 + 2] = 1;
+  for (let row = 0; row < count; row++) {
+    derivatives[row * 3 + 2] = 1;
+  }
   quantise(
     derivatives,
     Int32Array.from({ length: count }, (_, row) => row),
@@ -146,7 +150,9 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
   for (let tree = 0; tree < treeCount; tree++) {
     const sample = random.sample(count, sampleSize);
     const mark = new Uint8Array(count);
-    for (const row of sample) mark[row] = 1;
+    for (const row of sample) {
+      mark[row] = 1;
+    }
     inSample.push(mark);
     const usable = random.sample(specs.length, Math.min(specs.length, 128));
     for (const grown of grower.grow(sample, derivatives, usable, rules, random, builder, gains)) {
@@ -189,18 +195,24 @@ export function atomWeights(
   let used = 0;
   if (mix < 1) {
     for (let tree = 0; tree < trees.roots.length; tree++) {
-      if (usable && !usable(tree)) continue;
+      if (usable && !usable(tree)) {
+        continue;
+      }
       used++;
       const leaf = leafOf(trees, trees.roots[tree]!, columns, row);
       const start = offsets[leaf]!;
       const end = offsets[leaf + 1]!;
       const weight = 1 / (end - start);
-      for (let i = start; i < end; i++) out[members[i]!]! += weight;
+      for (let i = start; i < end; i++) {
+        out[members[i]!]! += weight;
+      }
     }
   }
   const share = used > 0 ? (1 - mix) / used : 0;
   const rest = used > 0 ? mix : 1;
-  for (let atom = 0; atom < out.length; atom++) out[atom] = out[atom]! * share + overall[atom]! * rest;
+  for (let atom = 0; atom < out.length; atom++) {
+    out[atom] = out[atom]! * share + overall[atom]! * rest;
+  }
 }
 
 function testForest(
@@ -223,7 +235,9 @@ function testForest(
       const above = residual - quantiles[q]!;
       pinball += above > 0 ? above * LEVELS[q]! : above * (LEVELS[q]! - 1);
     }
-    if (residual >= quantiles[0]! && residual <= quantiles[8]!) covered++;
+    if (residual >= quantiles[0]! && residual <= quantiles[8]!) {
+      covered++;
+    }
   }
   const count = Math.max(1, tested.length);
   return { pinball: pinball / (count * LEVELS.length), coverage80: covered / count };

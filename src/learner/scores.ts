@@ -6,14 +6,20 @@ import type { Scores } from './types';
 export function classificationScores(probas: Float64Array, codes: Int32Array, classes: number): Scores {
   let right = 0;
   for (let row = 0; row < codes.length; row++) {
-    if (mostProbable(probas, row, classes) === codes[row]) right++;
+    if (mostProbable(probas, row, classes) === codes[row]) {
+      right++;
+    }
   }
   const scores: Scores = { rows: codes.length };
-  if (codes.length === 0) return scores;
+  if (codes.length === 0) {
+    return scores;
+  }
   scores.accuracy = right / codes.length;
   scores.log_loss = logLoss(probas, codes, classes);
   const auc = classes === 2 ? rocAuc(probas, codes, 2, 1) : meanAuc(probas, codes, classes);
-  if (auc !== undefined) scores.roc_auc = auc;
+  if (auc !== undefined) {
+    scores.roc_auc = auc;
+  }
   return scores;
 }
 
@@ -21,7 +27,9 @@ export function classificationScores(probas: Float64Array, codes: Int32Array, cl
 export function mostProbable(probas: Float64Array, row: number, classes: number): number {
   let best = 0;
   for (let k = 1; k < classes; k++) {
-    if (probas[row * classes + k]! > probas[row * classes + best]!) best = k;
+    if (probas[row * classes + k]! > probas[row * classes + best]!) {
+      best = k;
+    }
   }
   return best;
 }
@@ -41,14 +49,18 @@ export function rocAuc(
     let end = i;
     let here = 0;
     for (; end < order.length && score[order[end]!] === score[order[i]!]; end++) {
-      if (codes[order[end]!] === of) here++;
+      if (codes[order[end]!] === of) {
+        here++;
+      }
     }
     ranks += here * ((i + end + 1) / 2);
     positives += here;
     i = end;
   }
   const negatives = codes.length - positives;
-  if (positives === 0 || negatives === 0) return undefined;
+  if (positives === 0 || negatives === 0) {
+    return undefined;
+  }
   return (ranks - (positives * (positives + 1)) / 2) / (positives * negatives);
 }
 
@@ -57,7 +69,9 @@ function meanAuc(probas: Float64Array, codes: Int32Array, classes: number): numb
   let count = 0;
   for (let k = 0; k < classes; k++) {
     const auc = rocAuc(probas, codes, classes, k);
-    if (auc === undefined) continue;
+    if (auc === undefined) {
+      continue;
+    }
     sum += auc;
     count++;
   }
@@ -67,9 +81,13 @@ function meanAuc(probas: Float64Array, codes: Int32Array, classes: number): numb
 /** RMSE, mean absolute error and R². */
 export function regressionScores(predicted: Float64Array, actual: Float64Array): Scores {
   const rows = actual.length;
-  if (rows === 0) return { rows };
+  if (rows === 0) {
+    return { rows };
+  }
   let mean = 0;
-  for (const value of actual) mean += value / rows;
+  for (const value of actual) {
+    mean += value / rows;
+  }
   let squares = 0;
   let absolute = 0;
   let spread = 0;
@@ -80,6 +98,8 @@ export function regressionScores(predicted: Float64Array, actual: Float64Array):
     spread += square(actual[row]! - mean);
   }
   const scores: Scores = { rows, rmse: Math.sqrt(squares / rows), mae: absolute / rows };
-  if (spread > 0) scores.r2 = 1 - squares / spread;
+  if (spread > 0) {
+    scores.r2 = 1 - squares / spread;
+  }
   return scores;
 }

@@ -46,10 +46,15 @@ export function readOptions(
     ignored: [],
   };
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || value === null || NOT_OPTIONS.has(name)) continue;
+    if (value === undefined || value === null || NOT_OPTIONS.has(name)) {
+      continue;
+    }
     const meant = task === 'classification' || !FOR_CLASSES.has(name);
-    if (meant && readOption(settings, name, value, columns)) settings.used[name] ??= value;
-    else if (name !== 'inference_config') settings.ignored.push(name);
+    if (meant && readOption(settings, name, value, columns)) {
+      settings.used[name] ??= value;
+    } else if (name !== 'inference_config') {
+      settings.ignored.push(name);
+    }
   }
   const { thinking } = settings;
   if (thinking?.metric !== undefined && !knownMetric(thinking.metric, task)) {
@@ -103,7 +108,9 @@ function wholeNumber(name: string, value: unknown, least: number): number {
 }
 
 function flag(name: string, value: unknown): boolean {
-  if (typeof value !== 'boolean') throw new LearnerError(`Option ${name} must be true or false.`);
+  if (typeof value !== 'boolean') {
+    throw new LearnerError(`Option ${name} must be true or false.`);
+  }
   return value;
 }
 
@@ -123,7 +130,9 @@ function readInferenceConfig(settings: Settings, value: unknown): boolean {
   let used = false;
   for (const [key, entry] of Object.entries(value as Record<string, unknown>)) {
     if (key.toUpperCase() !== 'SUBSAMPLE_SAMPLES') {
-      if (entry !== null && entry !== undefined) settings.ignored.push(`inference_config.${key}`);
+      if (entry !== null && entry !== undefined) {
+        settings.ignored.push(`inference_config.${key}`);
+      }
     } else if (entry !== null) {
       settings.subsample = readSubsample(entry);
       const shown = settings.subsample.map((one) => (typeof one === 'number' ? one : one.length));
@@ -137,9 +146,13 @@ function readInferenceConfig(settings: Settings, value: unknown): boolean {
 function readSubsample(entry: unknown): Subsample[] {
   const name = 'Option inference_config.SUBSAMPLE_SAMPLES';
   const list = Array.isArray(entry) ? (entry as unknown[]) : [entry];
-  if (list.length === 0) throw new LearnerError(`${name} is an empty list.`);
+  if (list.length === 0) {
+    throw new LearnerError(`${name} is an empty list.`);
+  }
   return list.map((one) => {
-    if (typeof one === 'number' && one > 0) return one;
+    if (typeof one === 'number' && one > 0) {
+      return one;
+    }
     const rows = Array.isArray(one) ? (one as unknown[]) : [];
     if (rows.length === 0 || !rows.every((row) => Number.isSafeInteger(row) && (row as number) >= 0)) {
       throw new LearnerError(

@@ -35,7 +35,9 @@ export interface ColumnHistogram {
 
 function score(gradients: Float64Array, width: number, weight: number): number {
   let sum = 0;
-  for (let d = 0; d < width; d++) sum += gradients[d]! * gradients[d]!;
+  for (let d = 0; d < width; d++) {
+    sum += gradients[d]! * gradients[d]!;
+  }
   return sum / weight;
 }
 
@@ -52,8 +54,12 @@ function gainOf(
 ): number {
   const { totals, width } = h;
   const rightWeight = totals[width]! - leftWeight;
-  if (leftWeight < rules.minWeight || rightWeight < rules.minWeight) return 0;
-  for (let d = 0; d < width; d++) right[d] = totals[d]! - left[d]!;
+  if (leftWeight < rules.minWeight || rightWeight < rules.minWeight) {
+    return 0;
+  }
+  for (let d = 0; d < width; d++) {
+    right[d] = totals[d]! - left[d]!;
+  }
   return score(left, width, leftWeight + lambda) + score(right, width, rightWeight + lambda) - parent;
 }
 
@@ -75,12 +81,18 @@ export function tryOrdered(h: ColumnHistogram, column: number, rules: SplitRules
     left.fill(0, 0, width);
     if (withMissing) {
       weight = missing;
-      for (let d = 0; d < width; d++) left[d] = sums[offset + d]!;
+      for (let d = 0; d < width; d++) {
+        left[d] = sums[offset + d]!;
+      }
     }
     for (let bin = 1; bin < bins; bin++) {
       const at = offset + bin * stride;
-      if (sums[at + width] === 0) continue;
-      for (let d = 0; d < width; d++) left[d]! += sums[at + d]!;
+      if (sums[at + width] === 0) {
+        continue;
+      }
+      for (let d = 0; d < width; d++) {
+        left[d]! += sums[at + d]!;
+      }
       weight += sums[at + width]!;
       const gain = gainOf(h, weight, parent, rules, rules.lambda);
       if (gain > best.gain && gain > rules.minGain) {
@@ -110,12 +122,18 @@ function tryOrderedSingle(h: ColumnHistogram, column: number, rules: SplitRules,
     let weight = withMissing ? missingWeight : 0;
     for (let bin = 1, at = offset + 2; bin < bins; bin++, at += 2) {
       const binWeight = sums[at + 1]!;
-      if (binWeight === 0) continue;
+      if (binWeight === 0) {
+        continue;
+      }
       gradient += sums[at]!;
       weight += binWeight;
-      if (weight < minWeight) continue;
+      if (weight < minWeight) {
+        continue;
+      }
       const rest = totalWeight - weight;
-      if (rest < minWeight) break;
+      if (rest < minWeight) {
+        break;
+      }
       const other = total - gradient;
       const gain = (gradient * gradient) / (weight + lambda) + (other * other) / (rest + lambda);
       if (gain > top) {
@@ -146,18 +164,24 @@ export function tryCategories(h: ColumnHistogram, column: number, rules: SplitRu
   const { sums, offset, bins, totals, width } = h;
   const stride = width + 1;
   let main = 0;
-  if (width > 1) main = widest(h);
+  if (width > 1) {
+    main = widest(h);
+  }
   let seen = 0;
   for (let bin = 0; bin < bins; bin++) {
     const at = offset + bin * stride;
     const weight = sums[at + width]!;
-    if (weight === 0) continue;
+    if (weight === 0) {
+      continue;
+    }
     keys[seen] = sums[at + main]! / (weight + rules.categorySmooth);
     const low = seen * 2 + LOW_WORD;
     keyWords[low] = (keyWords[low]! & ~0xff) | bin;
     seen++;
   }
-  if (seen < 2) return;
+  if (seen < 2) {
+    return;
+  }
   const order = keys.subarray(0, seen).sort();
   const orderWords = keyWords;
   const lambda = seen > 4 ? rules.lambda + rules.categoryLambda : rules.lambda;
@@ -168,7 +192,9 @@ export function tryCategories(h: ColumnHistogram, column: number, rules: SplitRu
   let heavierLeft = false;
   for (let i = 0; i < order.length - 1; i++) {
     const at = offset + (orderWords[i * 2 + LOW_WORD]! & 0xff) * stride;
-    for (let d = 0; d < width; d++) left[d]! += sums[at + d]!;
+    for (let d = 0; d < width; d++) {
+      left[d]! += sums[at + d]!;
+    }
     weight += sums[at + width]!;
     const gain = gainOf(h, weight, parent, rules, lambda);
     if (gain > best.gain && gain > rules.minGain) {
@@ -177,13 +203,20 @@ export function tryCategories(h: ColumnHistogram, column: number, rules: SplitRu
       heavierLeft = weight * 2 >= totals[width]!;
     }
   }
-  if (cut < 0) return;
+  if (cut < 0) {
+    return;
+  }
   const set = new Int32Array(8);
-  if (heavierLeft) set.fill(-1);
+  if (heavierLeft) {
+    set.fill(-1);
+  }
   for (let i = 0; i < order.length; i++) {
     const bin = orderWords[i * 2 + LOW_WORD]! & 0xff;
-    if (i <= cut) set[bin >> 5]! |= 1 << (bin & 31);
-    else set[bin >> 5]! &= ~(1 << (bin & 31));
+    if (i <= cut) {
+      set[bin >> 5]! |= 1 << (bin & 31);
+    } else {
+      set[bin >> 5]! &= ~(1 << (bin & 31));
+    }
   }
   best.column = column;
   best.bin = 0;
@@ -200,7 +233,9 @@ function widest(h: ColumnHistogram): number {
     let spread = 0;
     for (let bin = 0; bin < bins; bin++) {
       const at = offset + bin * (width + 1);
-      if (sums[at + width]! > 0) spread += (sums[at + d]! * sums[at + d]!) / sums[at + width]!;
+      if (sums[at + width]! > 0) {
+        spread += (sums[at + d]! * sums[at + d]!) / sums[at + width]!;
+      }
     }
     if (spread > most) {
       most = spread;

@@ -28,7 +28,9 @@ export function stackWeights(input: StackInput): Float64Array {
   const usual = scores.map((_, c) => extra?.[c] !== true);
   const shares = Float64Array.from(usual, (one) => (one ? 1 / usual.filter(Boolean).length : 0));
   const weights = moved(input, shares, PULL, usual);
-  if (!usual.includes(false)) return normalised(weights);
+  if (!usual.includes(false)) {
+    return normalised(weights);
+  }
   return normalised(moved(input, normalised(weights), EXTRA_PULL));
 }
 
@@ -36,11 +38,15 @@ export function stackWeights(input: StackInput): Float64Array {
 function moved(input: StackInput, start: Float64Array, pull: number, movable?: boolean[]): Float64Array {
   const count = input.scores.length;
   const weights = start.slice();
-  if (count === 1 || input.target.length === 0) return weights;
+  if (count === 1 || input.target.length === 0) {
+    return weights;
+  }
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let furthest = 0;
     for (let c = 0; c < count; c++) {
-      if (movable?.[c] === false) continue;
+      if (movable?.[c] === false) {
+        continue;
+      }
       const { slope, curvature } = input.regression
         ? squaredSlope(input, weights, c)
         : logSlope(input, weights, c);
@@ -49,14 +55,18 @@ function moved(input: StackInput, start: Float64Array, pull: number, movable?: b
       furthest = Math.max(furthest, Math.abs(next - weights[c]!));
       weights[c] = next;
     }
-    if (furthest < 1e-4) break;
+    if (furthest < 1e-4) {
+      break;
+    }
   }
   return weights;
 }
 
 function normalised(weights: Float64Array): Float64Array {
   const sum = weights.reduce((a, b) => a + b, 0);
-  if (!(sum > 0)) return weights.fill(1 / weights.length);
+  if (!(sum > 0)) {
+    return weights.fill(1 / weights.length);
+  }
   const kept = weights.map((weight) => (weight / sum < LEAST ? 0 : weight));
   const rest = kept.reduce((a, b) => a + b, 0);
   return kept.map((weight) => weight / rest);
@@ -67,7 +77,9 @@ function squaredSlope({ scores, target }: StackInput, weights: Float64Array, c: 
   let curvature = 0;
   for (let row = 0; row < target.length; row++) {
     let error = -target[row]!;
-    for (let k = 0; k < scores.length; k++) error += weights[k]! * scores[k]![row]!;
+    for (let k = 0; k < scores.length; k++) {
+      error += weights[k]! * scores[k]![row]!;
+    }
     const own = scores[c]![row]!;
     slope += error * own;
     curvature += own * own;
@@ -84,7 +96,9 @@ function logSlope({ scores, width, target }: StackInput, weights: Float64Array, 
     const at = row * width;
     for (let k = 0; k < width; k++) {
       let sum = 0;
-      for (let i = 0; i < scores.length; i++) sum += weights[i]! * scores[i]![at + k]!;
+      for (let i = 0; i < scores.length; i++) {
+        sum += weights[i]! * scores[i]![at + k]!;
+      }
       mixed[k] = sum;
     }
     const code = target[row]!;

@@ -18,8 +18,12 @@ export function saveModel(model: Model): Uint8Array {
   const arrays: { at: number; bytes: Uint8Array }[] = [];
   let size = 0;
   const text = JSON.stringify(model, (_key, value: unknown) => {
-    if (typeof value === 'number' && !Number.isFinite(value)) return { $number: String(value) };
-    if (!ArrayBuffer.isView(value)) return value;
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      return { $number: String(value) };
+    }
+    if (!ArrayBuffer.isView(value)) {
+      return value;
+    }
     const array = value as Float64Array;
     const at = size;
     arrays.push({ at, bytes: new Uint8Array(array.buffer, array.byteOffset, array.byteLength) });
@@ -31,7 +35,9 @@ export function saveModel(model: Model): Uint8Array {
   const body = Buffer.alloc(start + size);
   body.writeUInt32LE(json.length, 0);
   json.copy(body, 8);
-  for (const { at, bytes } of arrays) body.set(bytes, start + at);
+  for (const { at, bytes } of arrays) {
+    body.set(bytes, start + at);
+  }
   const out = Buffer.alloc(16 + body.length);
   out.writeUInt32LE(MAGIC, 0);
   out.writeUInt32LE(body.length, 4);
@@ -55,9 +61,15 @@ export function loadModel(bytes: Uint8Array): Model {
   const jsonLength = packed.readUInt32LE(0);
   const start = 8 + Math.ceil(jsonLength / 8) * 8;
   return JSON.parse(packed.toString('utf8', 8, 8 + jsonLength), (_key, value: unknown) => {
-    if (typeof value !== 'object' || value === null) return value;
-    if ('$number' in value) return Number(value.$number);
-    if (!('$array' in value)) return value;
+    if (typeof value !== 'object' || value === null) {
+      return value;
+    }
+    if ('$number' in value) {
+      return Number(value.$number);
+    }
+    if (!('$array' in value)) {
+      return value;
+    }
     const { $array, at, length } = value as { $array: ArrayName; at: number; length: number };
     return new ARRAYS[$array](body.buffer, start + at, length);
   }) as Model;

@@ -11,9 +11,13 @@ export function tokensOf(text: string): Set<string> {
   let previous: string | undefined;
   let words = 0;
   for (const [word] of lower.matchAll(WORD)) {
-    if (++words > MAX_WORDS) break;
+    if (++words > MAX_WORDS) {
+      break;
+    }
     tokens.add(word);
-    if (previous !== undefined) tokens.add(`${previous} ${word}`);
+    if (previous !== undefined) {
+      tokens.add(`${previous} ${word}`);
+    }
     previous = word;
   }
   for (let length = 1; length <= 3 && length < lower.length; length++) {

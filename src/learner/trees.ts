@@ -36,7 +36,9 @@ export interface Split {
 type Growable = Int32Array | Uint16Array | Uint8Array | Float32Array;
 
 function grown<T extends Growable>(array: T, needed: number): T {
-  if (array.length >= needed) return array;
+  if (array.length >= needed) {
+    return array;
+  }
   const larger = new (array.constructor as new (n: number) => T)(Math.max(needed, array.length * 2));
   larger.set(array);
   return larger;
@@ -84,7 +86,9 @@ export class TreeBuilder {
     t.flags = grown(t.flags, this.#nodes);
     t.left = grown(t.left, this.#nodes);
     t.setAt = grown(t.setAt, this.#nodes);
-    for (let node = first; node < this.#nodes; node++) t.feature[node] = LEAF;
+    for (let node = first; node < this.#nodes; node++) {
+      t.feature[node] = LEAF;
+    }
     return first;
   }
 
@@ -111,7 +115,9 @@ export class TreeBuilder {
     const at = this.#values;
     this.#values += this.width;
     t.values = grown(t.values, this.#values);
-    for (let d = 0; d < this.width; d++) t.values[at + d] = values[d]!;
+    for (let d = 0; d < this.width; d++) {
+      t.values[at + d] = values[d]!;
+    }
     t.left[node] = at;
     return at;
   }
@@ -165,13 +171,18 @@ export function leafOf(trees: Trees, root: number, columns: Uint8Array[], row: n
 
 /** The first `count` trees alone. */
 export function firstTrees(trees: Trees, count: number): Trees {
-  if (count >= trees.roots.length) return trees;
+  if (count >= trees.roots.length) {
+    return trees;
+  }
   const nodes = trees.roots[count]!;
   let values = 0;
   let sets = 0;
   for (let node = 0; node < nodes; node++) {
-    if (trees.feature[node] === LEAF) values = Math.max(values, trees.left[node]! + trees.width);
-    else if (trees.flags[node]! & CATEGORY) sets = Math.max(sets, trees.setAt[node]! + SET_WORDS);
+    if (trees.feature[node] === LEAF) {
+      values = Math.max(values, trees.left[node]! + trees.width);
+    } else if (trees.flags[node]! & CATEGORY) {
+      sets = Math.max(sets, trees.setAt[node]! + SET_WORDS);
+    }
   }
   return {
     width: trees.width,

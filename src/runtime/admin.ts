@@ -56,7 +56,9 @@ function respond(response: Response, answer: () => unknown): void {
 
 /** The living model cards of a deployed config node; none where it is not deployed or not complete. */
 function models(node: ConfigNode | undefined): unknown[] {
-  if (node === undefined) return [];
+  if (node === undefined) {
+    return [];
+  }
   try {
     return node.handle
       .connection()
@@ -71,7 +73,9 @@ async function versions(
   node: ConfigNode | undefined,
 ): Promise<{ versions: string[]; defaultVersion?: string }> {
   // Opening a dialog does not start the embedded service.
-  if (node === undefined || (node.handle.embedded && !node.handle.started)) return { versions: [] };
+  if (node === undefined || (node.handle.embedded && !node.handle.started)) {
+    return { versions: [] };
+  }
   try {
     const limits = await node.handle.connection().limits();
     const known = limits.model_limits;
@@ -96,7 +100,9 @@ async function test(red: Red, node: ConfigNode | undefined, body: Partial<TestBo
   const { testConnection } = await import('./connection-test.js');
   const env = (value: unknown): string => fromEnvironment(red, node, value);
   if (env(body.service) !== 'hosted') {
-    if (node === undefined || !node.handle.embedded) return { ok: true };
+    if (node === undefined || !node.handle.embedded) {
+      return { ok: true };
+    }
     const limits = await node.handle.connection().limits();
     return { ok: true, versions: Object.keys(limits.model_limits ?? {}) };
   }
@@ -104,7 +110,9 @@ async function test(red: Red, node: ConfigNode | undefined, body: Partial<TestBo
   try {
     const baseUrl = serviceUrl(env(body.baseUrl));
     const token = tokenFor(baseUrl, env(body.token), node);
-    if ('problem' in token) return { ok: false, code: 'auth.unauthorized', ...token };
+    if ('problem' in token) {
+      return { ok: false, code: 'auth.unauthorized', ...token };
+    }
     field = 'tls';
     const tls = tlsOptions(red, body.tls);
     field = 'proxy';
@@ -123,9 +131,13 @@ function tokenFor(
   typed: string,
   node: ConfigNode | undefined,
 ): { token: string } | { problem: 'noToken' | 'otherAddress' } {
-  if (typed !== '' && typed !== UNCHANGED) return { token: typed };
+  if (typed !== '' && typed !== UNCHANGED) {
+    return { token: typed };
+  }
   const stored = node?.handle.token() ?? '';
-  if (stored === '' || node === undefined) return { problem: 'noToken' };
+  if (stored === '' || node === undefined) {
+    return { problem: 'noToken' };
+  }
   if (node.handle.embedded || new URL(node.handle.address()).origin !== new URL(baseUrl).origin) {
     return { problem: 'otherAddress' };
   }

@@ -62,8 +62,11 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
         status.succeed();
         done();
       } else {
-        if (error.code === 'closed') cut++;
-        else status.fail(error.code);
+        if (error.code === 'closed') {
+          cut++;
+        } else {
+          status.fail(error.code);
+        }
         done(error);
       }
     });
@@ -78,8 +81,12 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
       .then((input) => job.run(input, msg, work))
       .then((output) => {
         // A result that comes after the close has settled the message has nowhere to go.
-        if (!ticket.open) return;
-        if (output !== undefined) send(output);
+        if (!ticket.open) {
+          return;
+        }
+        if (output !== undefined) {
+          send(output);
+        }
         ticket.settle();
       })
       .catch(fail);
@@ -94,7 +101,9 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
     const freed = bounded(() => job.close?.(removed), patience.closeMs, node);
     await inFlight.drained(patience.drainMs);
     inFlight.settleAll(closedError());
-    if (cut > 0) node.warn(text(red, 'warning.closed', { count: cut }));
+    if (cut > 0) {
+      node.warn(text(red, 'warning.closed', { count: cut }));
+    }
     status.end();
     await freed;
   }
@@ -109,7 +118,9 @@ function closedError(): ServiceError {
 function finalError(error: unknown, signal: AbortSignal, secrets: readonly string[] = []): ServiceError {
   const known = toServiceError(error);
   // Aborted work fails in many ways (a cut socket, an ended worker); to the flow it is one.
-  if (signal.aborted && known.code !== 'closed') return closedError();
+  if (signal.aborted && known.code !== 'closed') {
+    return closedError();
+  }
   return withoutSecrets(known, secrets);
 }
 

@@ -102,7 +102,9 @@ interface TlsNode extends FlowNode {
 
 /** TLS settings of a tls-config node, as the core http request node takes them. */
 export function tlsOptions(red: Red, id: string | undefined): ClientOptions['tls'] {
-  if (id === undefined || id === '') return undefined;
+  if (id === undefined || id === '') {
+    return undefined;
+  }
   const node = red.nodes.getNode(id) as TlsNode | undefined | null;
   if (node?.addTLSOptions === undefined) {
     throw new ServiceError('config.invalid', 'The chosen TLS configuration is missing or disabled.');
@@ -119,7 +121,9 @@ interface ProxyNode extends FlowNode<{ username?: string; password?: string }> {
 
 /** Settings of an http proxy node; its own no-proxy list goes with it. */
 export function proxyOptions(red: Red, id: string | undefined): ClientOptions['proxy'] {
-  if (id === undefined || id === '') return undefined;
+  if (id === undefined || id === '') {
+    return undefined;
+  }
   const node = red.nodes.getNode(id) as ProxyNode | undefined | null;
   if (node?.url === undefined) {
     throw new ServiceError('config.invalid', 'The chosen proxy configuration is missing or disabled.');

@@ -8,7 +8,9 @@ const seen = new Map<string, string[]>();
 /** Remembers the columns of the table that last came to a node, for the suggestions of its dialog. */
 export function rememberColumns(nodeId: string, table: unknown): void {
   const names = columnNames(table);
-  if (names.length > 0) seen.set(nodeId, names.slice(0, MAX_COLUMNS));
+  if (names.length > 0) {
+    seen.set(nodeId, names.slice(0, MAX_COLUMNS));
+  }
 }
 
 export function columnsSeen(nodeId: string): string[] {
@@ -21,21 +23,31 @@ export function forgetColumns(nodeId: string): void {
 
 /** Column names as far as a glance tells them; empty where it does not. The table is not read. */
 export function columnNames(table: unknown): string[] {
-  if (typeof table === 'string') return headerNames(table.slice(0, HEADER_CHARACTERS));
-  if (typeof table !== 'object' || table === null || Buffer.isBuffer(table)) return [];
+  if (typeof table === 'string') {
+    return headerNames(table.slice(0, HEADER_CHARACTERS));
+  }
+  if (typeof table !== 'object' || table === null || Buffer.isBuffer(table)) {
+    return [];
+  }
   if (Array.isArray(table)) {
     const row: unknown = table[0];
-    if (Array.isArray(row)) return row.filter((name) => typeof name === 'string');
+    if (Array.isArray(row)) {
+      return row.filter((name) => typeof name === 'string');
+    }
     return typeof row === 'object' && row !== null ? Object.keys(row) : [];
   }
   const fields = (table as { schema?: { fields?: unknown } }).schema?.fields;
-  if (Array.isArray(fields)) return fields.map((field: { name?: unknown }) => String(field.name));
+  if (Array.isArray(fields)) {
+    return fields.map((field: { name?: unknown }) => String(field.name));
+  }
   return Object.keys(table);
 }
 
 function headerNames(text: string): string[] {
   const line = /^\uFEFF?([^\r\n]*)\r?\n/.exec(text)?.[1] ?? '';
-  if (line === '' || /^\s*[[{]/.test(line)) return [];
+  if (line === '' || /^\s*[[{]/.test(line)) {
+    return [];
+  }
   const delimiter = [',', ';', '\t'].reduce((best, mark) =>
     line.split(mark).length > line.split(best).length ? mark : best,
   );

@@ -57,7 +57,9 @@ function problemOf(error: ServiceError): TestResult['problem'] {
       return 'address';
     case 'service.unavailable':
     case 'service.timeout':
-      if (/certificate|self.signed|TLS|SSL/i.test(error.message)) return 'tls';
+      if (/certificate|self.signed|TLS|SSL/i.test(error.message)) {
+        return 'tls';
+      }
       return error.cause?.status === undefined ? 'address' : 'service';
     default:
       return 'service';

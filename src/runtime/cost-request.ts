@@ -50,7 +50,9 @@ async function optionalTable(
   def: TableDef,
 ): Promise<Pick<CostRequest, 'table'>> {
   const input = await table.read(msg);
-  if (def.source === 'file' || 'path' in input) return { table: input };
+  if (def.source === 'file' || 'path' in input) {
+    return { table: input };
+  }
   const { value } = input;
   const isTable = (typeof value === 'object' && value !== null) || typeof value === 'string';
   return isTable ? { table: input } : {};

@@ -36,17 +36,27 @@ function wrong(place: string, what: string): ServiceError {
 /** A text; a number is taken as its text. */
 export function textField(...list: Candidate[]): string | undefined {
   const found = first(list);
-  if (found === undefined) return undefined;
-  if (typeof found.value === 'string') return found.value;
-  if (typeof found.value === 'number') return String(found.value);
+  if (found === undefined) {
+    return undefined;
+  }
+  if (typeof found.value === 'string') {
+    return found.value;
+  }
+  if (typeof found.value === 'number') {
+    return String(found.value);
+  }
   throw wrong(found.place, 'a text');
 }
 
 /** One of a closed list of words. */
 export function choiceField<T extends string>(allowed: readonly T[], ...list: Candidate[]): T | undefined {
   const found = first(list);
-  if (found === undefined) return undefined;
-  if (allowed.includes(found.value as T)) return found.value as T;
+  if (found === undefined) {
+    return undefined;
+  }
+  if (allowed.includes(found.value as T)) {
+    return found.value as T;
+  }
   throw wrong(found.place, `one of ${allowed.join(', ')}`);
 }
 
@@ -56,7 +66,9 @@ export function numberField(
   ...list: Candidate[]
 ): number | undefined {
   const found = first(list);
-  if (found === undefined) return undefined;
+  if (found === undefined) {
+    return undefined;
+  }
   const { min = -Infinity, max = Infinity, integer = false } = range;
   const value = typeof found.value === 'string' ? Number(found.value) : found.value;
   if (typeof value === 'number' && value >= min && value <= max && (!integer || Number.isInteger(value))) {
@@ -73,12 +85,16 @@ export function numberField(
 export function objectField(...list: Candidate[]): Record<string, unknown> | undefined {
   for (const candidate of list) {
     const found = first([candidate]);
-    if (found === undefined) continue;
+    if (found === undefined) {
+      continue;
+    }
     const value = typeof found.value === 'string' ? parsed(found.value) : found.value;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw wrong(found.place, 'an object, or JSON text of one');
     }
-    if (Object.keys(value).length > 0) return value as Record<string, unknown>;
+    if (Object.keys(value).length > 0) {
+      return value as Record<string, unknown>;
+    }
   }
   return undefined;
 }
@@ -86,7 +102,9 @@ export function objectField(...list: Candidate[]): Record<string, unknown> | und
 /** Texts: an array, a JSON array, or texts with commas between. */
 export function listField(...list: Candidate[]): string[] | undefined {
   const found = first(list);
-  if (found === undefined) return undefined;
+  if (found === undefined) {
+    return undefined;
+  }
   const value = typeof found.value === 'string' ? splitList(found.value) : found.value;
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
     return value.length === 0 ? undefined : value;
@@ -97,10 +115,14 @@ export function listField(...list: Candidate[]): string[] | undefined {
 /** Quantiles: numbers between 0 and 1, ascending or not; an array or text with commas between. */
 export function quantilesField(...list: Candidate[]): number[] | undefined {
   const found = first(list);
-  if (found === undefined) return undefined;
+  if (found === undefined) {
+    return undefined;
+  }
   const value = typeof found.value === 'string' ? splitList(found.value) : found.value;
   const numbers = Array.isArray(value) ? value.map((item) => (item === '' ? NaN : Number(item))) : [];
-  if (numbers.length > 0 && numbers.every((q) => q > 0 && q < 1)) return numbers;
+  if (numbers.length > 0 && numbers.every((q) => q > 0 && q < 1)) {
+    return numbers;
+  }
   throw wrong(found.place, 'numbers between 0 and 1 with commas between, such as 0.1,0.5,0.9');
 }
 
@@ -110,7 +132,9 @@ export function flagField(dialog: unknown, raised: unknown): boolean {
 }
 
 function splitList(value: string): unknown {
-  if (value.trim().startsWith('[')) return parsed(value);
+  if (value.trim().startsWith('[')) {
+    return parsed(value);
+  }
   return value
     .split(',')
     .map((item) => item.trim())

@@ -35,7 +35,9 @@ export async function fitRequest(
 ): Promise<TrainRequest | undefined> {
   const id = textField({ place: 'msg.train_set_upload_id', value: msg.train_set_upload_id });
   const table = id === undefined ? await tables.read(msg) : undefined;
-  if (id === undefined && table === undefined) return undefined;
+  if (id === undefined && table === undefined) {
+    return undefined;
+  }
   const env = (value: unknown): string => fromEnvironment(red, node, value);
   const target = textField(...candidates('Target', env(def.target), 'target', msg));
   if (id === undefined && target === undefined) {
@@ -85,7 +87,9 @@ function systems(value: unknown): string[] | undefined {
     value: Array.isArray(value) && value.length === 0 ? '' : value,
   });
   const unknown = list?.find((name) => !SYSTEMS.includes(name));
-  if (unknown === undefined) return list;
+  if (unknown === undefined) {
+    return list;
+  }
   throw new ServiceError(
     'config.invalid',
     `The field Systems names "${unknown}"; known are ${SYSTEMS.join(', ')}.`,
@@ -97,7 +101,9 @@ function thinking(def: FitDef, env: (value: unknown) => string): TrainRequest['t
     place: 'The field Thinking',
     value: env(def.thinkingEffort),
   });
-  if (effort === undefined) return undefined;
+  if (effort === undefined) {
+    return undefined;
+  }
   return {
     effort,
     timeoutSecs: numberField(

@@ -31,11 +31,17 @@ export class Follower {
 
   show(event: StatusEvent): void {
     const at = this.now();
-    if (this.phase?.key !== event.key) this.phase = { key: event.key, began: at, pace: new Pace() };
+    if (this.phase?.key !== event.key) {
+      this.phase = { key: event.key, began: at, pace: new Pace() };
+    }
     const { began, pace } = this.phase;
     const seconds = Math.floor((at - began) / 1000);
-    if (event.key === 'uploading') pace.note(event.sent, at);
-    if (event.key === 'predicting') pace.note(event.done ?? 0, at);
+    if (event.key === 'uploading') {
+      pace.note(event.sent, at);
+    }
+    if (event.key === 'predicting') {
+      pace.note(event.done ?? 0, at);
+    }
     this.status.showLater('busy', () => this.shown(event, seconds, pace));
   }
 
@@ -57,8 +63,9 @@ export class Follower {
     const speed = pace.perSecond();
     const left = pace.secondsLeft(total);
     const progress: Progress = { phase: 'uploading', percent, seconds, bytes: sent, total_bytes: total };
-    if (speed === undefined || left === undefined || sent >= total)
+    if (speed === undefined || left === undefined || sent >= total) {
       return { key: 'uploading', values: { percent }, progress };
+    }
     return {
       key: 'uploadingAt',
       values: { percent, speed: speedText(speed), time: this.time(left) },
@@ -69,7 +76,9 @@ export class Follower {
   private fitting({ seconds, fraction }: Event<'fitting'>): Shown {
     const time = this.time(seconds);
     const progress: Progress = { phase: 'fitting', seconds };
-    if (fraction === undefined) return { key: 'fitting', values: { time }, progress };
+    if (fraction === undefined) {
+      return { key: 'fitting', values: { time }, progress };
+    }
     const percent = percentOf(fraction, 1);
     if (seconds < LEAST_FIT_S || fraction < LEAST_FRACTION) {
       return { key: 'fittingAt', values: { time, percent }, progress: { ...progress, percent } };
@@ -84,9 +93,13 @@ export class Follower {
 
   private predicting({ done, total }: Event<'predicting'>, seconds: number, pace: Pace): Shown {
     const progress: Progress = { phase: 'predicting', seconds };
-    if (done === undefined || done === 0) return { key: 'predicting', progress };
+    if (done === undefined || done === 0) {
+      return { key: 'predicting', progress };
+    }
     const counted = { ...progress, rows: done };
-    if (total === undefined) return { key: 'predictingRows', values: { rows: done }, progress: counted };
+    if (total === undefined) {
+      return { key: 'predictingRows', values: { rows: done }, progress: counted };
+    }
     const percent = percentOf(done, total);
     const left = pace.secondsLeft(total);
     const known = { ...counted, total_rows: total, percent };

@@ -24,7 +24,9 @@ export class InFlight {
         return tickets.has(ticket);
       },
       settle(error) {
-        if (!tickets.has(ticket)) return;
+        if (!tickets.has(ticket)) {
+          return;
+        }
         leave();
         onSettled(error);
       },
@@ -35,7 +37,9 @@ export class InFlight {
 
   /** Resolves when nothing is under way, or after `ms` milliseconds. */
   async drained(ms: number): Promise<void> {
-    if (this.tickets.size === 0) return;
+    if (this.tickets.size === 0) {
+      return;
+    }
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.idle.push(() => {
@@ -46,14 +50,20 @@ export class InFlight {
   }
 
   settleAll(error: ServiceError): void {
-    for (const ticket of [...this.tickets]) ticket.settle(error);
+    for (const ticket of [...this.tickets]) {
+      ticket.settle(error);
+    }
   }
 
   private leave(ticket: Ticket): void {
     this.tickets.delete(ticket);
-    if (this.tickets.size > 0) return;
+    if (this.tickets.size > 0) {
+      return;
+    }
     const idle = this.idle;
     this.idle = [];
-    for (const wake of idle) wake();
+    for (const wake of idle) {
+      wake();
+    }
   }
 }

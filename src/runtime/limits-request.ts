@@ -21,7 +21,9 @@ export async function limitsCheck(
   table: TableReader,
   msg: Message,
 ): Promise<CheckLimitsRequest | undefined> {
-  if (def.check !== true) return undefined;
+  if (def.check !== true) {
+    return undefined;
+  }
   const env = (value: unknown): string => fromEnvironment(red, node, value);
   return {
     table: await table.read(msg),

@@ -10,20 +10,32 @@ export interface ModelChoice {
 
 /** The dialog's model name; empty: `msg.model` (a card or a name), else `msg.fitted_train_set_id`. */
 export function modelChoice(dialog: string, msg: Message): ModelChoice {
-  if (dialog !== '') return { model: dialog };
+  if (dialog !== '') {
+    return { model: dialog };
+  }
   const { model } = msg;
-  if (typeof model === 'string' && model !== '') return { model };
-  if (model !== undefined && model !== null && model !== '') return { model: asCard(model) };
+  if (typeof model === 'string' && model !== '') {
+    return { model };
+  }
+  if (model !== undefined && model !== null && model !== '') {
+    return { model: asCard(model) };
+  }
   const id = msg.fitted_train_set_id;
-  if (id === undefined || id === null || id === '') return {};
-  if (typeof id === 'string') return { fittedTrainSetId: id };
+  if (id === undefined || id === null || id === '') {
+    return {};
+  }
+  if (typeof id === 'string') {
+    return { fittedTrainSetId: id };
+  }
   throw new ServiceError('validation.failed', 'msg.fitted_train_set_id must be a text.');
 }
 
 /** As `modelChoice`, where there must be one. */
 export function requiredModel(dialog: string, msg: Message): ModelChoice {
   const choice = modelChoice(dialog, msg);
-  if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) return choice;
+  if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) {
+    return choice;
+  }
   throw new ServiceError(
     'model.unknown',
     'No model is named: choose one in the node, or set msg.model or msg.fitted_train_set_id.',

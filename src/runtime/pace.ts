@@ -15,7 +15,9 @@ export class Pace {
     const { samples } = this;
     if (samples.length === 0 || at - samples.at(-1)!.at >= STEP_MS) {
       samples.push(this.last);
-      while (at - samples[0]!.at > WINDOW_MS) samples.shift();
+      while (at - samples[0]!.at > WINDOW_MS) {
+        samples.shift();
+      }
     }
   }
 
@@ -23,7 +25,9 @@ export class Pace {
   perSecond(): number | undefined {
     const first = this.samples[0];
     const ms = first === undefined ? 0 : this.last.at - first.at;
-    if (first === undefined || ms < LEAST_MS) return undefined;
+    if (first === undefined || ms < LEAST_MS) {
+      return undefined;
+    }
     const speed = (1000 * (this.last.done - first.done)) / ms;
     return speed > 0 ? speed : undefined;
   }
@@ -49,7 +53,11 @@ export function speedText(bytesPerSecond: number): string {
 
 /** A time in the unit that a person would say it in: the catalogue's key below `status.time`, and how many. */
 export function timeParts(seconds: number): { unit: 's' | 'min' | 'h'; value: number } {
-  if (seconds < 90) return { unit: 's', value: Math.round(seconds) };
-  if (seconds < 90 * 60) return { unit: 'min', value: Math.round(seconds / 60) };
+  if (seconds < 90) {
+    return { unit: 's', value: Math.round(seconds) };
+  }
+  if (seconds < 90 * 60) {
+    return { unit: 'min', value: Math.round(seconds / 60) };
+  }
   return { unit: 'h', value: Math.round(seconds / 3600) };
 }

@@ -80,7 +80,9 @@ function quantiles(def: PredictDef, openOutput: boolean, msg: Message): number[]
 function model(dialog: string, msg: Message, uploadId: string | undefined): Partial<PredictRequest> {
   const card = msg.upload as Partial<UploadCard> | undefined | null;
   const choice = modelChoice(dialog, msg);
-  if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) return choice;
+  if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) {
+    return choice;
+  }
   if (uploadId !== undefined && card?.id === uploadId && card.fitted_train_set_id !== undefined) {
     return { fittedTrainSetId: card.fitted_train_set_id };
   }
@@ -89,7 +91,9 @@ function model(dialog: string, msg: Message, uploadId: string | undefined): Part
 
 function legacyModel(msg: Message): Partial<PredictRequest> {
   const modelId = textField({ place: 'msg.model_id', value: msg.model_id });
-  if (modelId !== undefined) return { api: 'v1', modelId };
+  if (modelId !== undefined) {
+    return { api: 'v1', modelId };
+  }
   throw new ServiceError(
     'model.unknown',
     'The deprecated route v1 takes its model from msg.model_id, which is not set.',

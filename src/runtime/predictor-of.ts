@@ -61,7 +61,9 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
       return false;
     },
     async awaitFit({ model }) {
-      if (typeof model !== 'string' || config.connection().cards.has(model)) return;
+      if (typeof model !== 'string' || config.connection().cards.has(model)) {
+        return;
+      }
       await immediate();
     },
     async close() {
@@ -77,7 +79,11 @@ function raised(flag: unknown): boolean {
 function showLoad(status: StatusLine, load: PredictLoad): void {
   const { inFlight, waiting } = load;
   const progress: Progress = { phase: 'predicting', in_flight: inFlight, waiting };
-  if (waiting > 0) status.show('busy', 'load.waiting', { inFlight, waiting }, progress);
-  else if (inFlight > 0) status.show('busy', 'load.inFlight', { inFlight }, progress);
-  else status.rest();
+  if (waiting > 0) {
+    status.show('busy', 'load.waiting', { inFlight, waiting }, progress);
+  } else if (inFlight > 0) {
+    status.show('busy', 'load.inFlight', { inFlight }, progress);
+  } else {
+    status.rest();
+  }
 }

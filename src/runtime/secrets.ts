@@ -6,7 +6,9 @@ import { ServiceError } from '../wire/service-error';
  */
 export function withoutSecrets(error: ServiceError, secrets: readonly string[]): ServiceError {
   const found = secrets.filter((secret) => secret.length >= 4 && holds(error, secret));
-  if (found.length === 0) return error;
+  if (found.length === 0) {
+    return error;
+  }
   const clean = new ServiceError(
     error.code,
     strip(error.message, found),
@@ -14,7 +16,9 @@ export function withoutSecrets(error: ServiceError, secrets: readonly string[]):
       ? undefined
       : (JSON.parse(strip(JSON.stringify(error.cause), found)) as ServiceError['cause']),
   );
-  if (error.stack !== undefined) clean.stack = strip(error.stack, found);
+  if (error.stack !== undefined) {
+    clean.stack = strip(error.stack, found);
+  }
   return clean;
 }
 

@@ -61,26 +61,36 @@ export class Sequences {
    * at the end of a sequence that had such a part, `table.empty` at the end of one without rows, `closed`.
    */
   async add(msg: Message, value: unknown): Promise<Collected> {
-    if (this.closed) throw closedError();
+    if (this.closed) {
+      throw closedError();
+    }
     const parts = msg.parts as PartInfo | undefined;
     const ends = msg.complete !== undefined && msg.complete !== false;
     const id = this.idOf(parts, ends);
     if (id === undefined) {
-      if (value === undefined || value === null) return { complete: false };
+      if (value === undefined || value === null) {
+        return { complete: false };
+      }
       return { complete: true, table: { value }, dispose: () => Promise.resolve() };
     }
     const sequence = this.sequence(id);
     sequence.last = msg;
-    if (typeof parts?.count === 'number' && Number.isFinite(parts.count)) sequence.count = parts.count;
+    if (typeof parts?.count === 'number' && Number.isFinite(parts.count)) {
+      sequence.count = parts.count;
+    }
     // A large part may take longer to store than the sequence may stand still.
     clearTimeout(sequence.timer);
     const refused = await this.take(sequence, value, parts);
-    if (this.open.get(id) !== sequence) throw closedError();
+    if (this.open.get(id) !== sequence) {
+      throw closedError();
+    }
     if (ends || (sequence.count !== undefined && sequence.parts >= sequence.count)) {
       return this.end(id, sequence);
     }
     this.watch(id, sequence);
-    if (refused !== undefined) throw refused;
+    if (refused !== undefined) {
+      throw refused;
+    }
     return { complete: false };
   }
 
@@ -88,14 +98,20 @@ export class Sequences {
   close(): number {
     const { waiting } = this;
     this.closed = true;
-    for (const [id, sequence] of this.open) this.drop(id, sequence);
+    for (const [id, sequence] of this.open) {
+      this.drop(id, sequence);
+    }
     return waiting;
   }
 
   /** A bare `complete` ends the sequence that last had a part. */
   private idOf(parts: PartInfo | undefined, ends: boolean): string | undefined {
-    if (parts?.id !== undefined) return `id:${parts.id}`;
-    if (parts !== undefined) return 'unnamed';
+    if (parts?.id !== undefined) {
+      return `id:${parts.id}`;
+    }
+    if (parts !== undefined) {
+      return 'unnamed';
+    }
     return ends ? [...this.open.keys()].at(-1) : undefined;
   }
 
@@ -120,7 +136,9 @@ export class Sequences {
     value: unknown,
     parts: PartInfo | undefined,
   ): Promise<ServiceError | undefined> {
-    if (value === undefined || value === null) return undefined;
+    if (value === undefined || value === null) {
+      return undefined;
+    }
     sequence.parts++;
     const { ch } = parts ?? {};
     const isPiece = typeof value === 'string' || Buffer.isBuffer(value);
@@ -186,7 +204,10 @@ function closedError(): ServiceError {
 /** Takes the ended sequence's `parts` and `complete` off the message; an outer sequence comes to light again. */
 export function withoutSequence(msg: Message): void {
   const outer = (msg.parts as { parts?: Message['parts'] } | undefined)?.parts;
-  if (outer === undefined) delete msg.parts;
-  else msg.parts = outer;
+  if (outer === undefined) {
+    delete msg.parts;
+  } else {
+    msg.parts = outer;
+  }
   delete msg.complete;
 }

@@ -55,7 +55,9 @@ export class ServiceHandle {
    * @throws ServiceError `config.invalid` (no address), `auth.unauthorized` (no token)
    */
   connection(): Connection {
-    if (this.closed) throw new ServiceError('closed', 'The configuration of the service was closed.');
+    if (this.closed) {
+      throw new ServiceError('closed', 'The configuration of the service was closed.');
+    }
     this.made ??= this.make();
     return this.made;
   }
@@ -117,7 +119,9 @@ export class ServiceHandle {
 
   private make(): Connection {
     const { concurrency } = tuning(this.red, this.node, this.def);
-    if (!this.embedded) this.checkHosted();
+    if (!this.embedded) {
+      this.checkHosted();
+    }
     const key = this.key() ?? '';
     const { Connection, ModelCards } = scoring();
     this.cards = new ModelCards({
@@ -137,7 +141,9 @@ export class ServiceHandle {
   private checkHosted(): void {
     this.address();
     dialect(this.red, this.node, this.def);
-    if (this.token() !== '') return;
+    if (this.token() !== '') {
+      return;
+    }
     throw new ServiceError(
       'auth.unauthorized',
       'The hosted service needs a token: paste your API key into the configuration of the service.',
@@ -160,8 +166,11 @@ export class ServiceHandle {
   }
 
   private readonly log = (level: 'debug' | 'info' | 'warn', line: string): void => {
-    if (level === 'warn') this.node.warn(line);
-    else this.node.debug(line);
+    if (level === 'warn') {
+      this.node.warn(line);
+    } else {
+      this.node.debug(line);
+    }
   };
 }
 

@@ -75,7 +75,9 @@ export class StatusLine {
 
   /** Shows the catalogue's text `status.<key>`. */
   show(kind: StatusKind, key: string, values?: Shown['values'], progress?: Progress): void {
-    if (kind === 'ready') this.failed = false;
+    if (kind === 'ready') {
+      this.failed = false;
+    }
     this.showLater(kind, () => ({ key, values, progress }));
   }
 
@@ -105,14 +107,18 @@ export class StatusLine {
 
   /** A message went well: an error that still stands there has had its time. */
   succeed(): void {
-    if (!this.failed) return;
+    if (!this.failed) {
+      return;
+    }
     this.failed = false;
     this.show('ready', 'ready');
   }
 
   /** Nothing is under way. */
   rest(): void {
-    if (!this.failed) this.show('ready', 'ready');
+    if (!this.failed) {
+      this.show('ready', 'ready');
+    }
   }
 
   /** Shows nothing more, and leaves no timer. */
@@ -123,9 +129,13 @@ export class StatusLine {
   }
 
   private put(make: () => Status): void {
-    if (this.ended) return;
+    if (this.ended) {
+      return;
+    }
     this.pending = make;
-    if (this.timer !== undefined) return;
+    if (this.timer !== undefined) {
+      return;
+    }
     const wait = this.last + INTERVAL_MS - performance.now();
     if (wait <= 0) {
       this.flush();
@@ -140,10 +150,14 @@ export class StatusLine {
     this.timer = undefined;
     const make = this.pending;
     this.pending = undefined;
-    if (make === undefined || this.ended) return;
+    if (make === undefined || this.ended) {
+      return;
+    }
     const status = make();
     const key = JSON.stringify(status);
-    if (key === this.shown) return;
+    if (key === this.shown) {
+      return;
+    }
     this.shown = key;
     this.last = performance.now();
     this.node.status(status);

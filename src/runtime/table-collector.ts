@@ -42,11 +42,19 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
   return {
     async read(msg) {
       const input = await reader.read(msg);
-      if ('path' in input) return input;
-      if (isFirst(msg)) rememberColumns(node.id, firstLine(input.value));
-      if (def.collect !== true) return input;
+      if ('path' in input) {
+        return input;
+      }
+      if (isFirst(msg)) {
+        rememberColumns(node.id, firstLine(input.value));
+      }
+      if (def.collect !== true) {
+        return input;
+      }
       const collected = await sequences.add(msg, input.value);
-      if (!collected.complete) return undefined;
+      if (!collected.complete) {
+        return undefined;
+      }
       spools.set(msg, collected.dispose);
       return collected.table;
     },
@@ -56,11 +64,15 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
         .catch((error: unknown) => node.warn(toServiceError(error).message));
     },
     finish(msg) {
-      if (def.collect === true) withoutSequence(msg);
+      if (def.collect === true) {
+        withoutSequence(msg);
+      }
     },
     close() {
       const parts = sequences.close();
-      if (parts > 0) node.warn(text(red, 'warning.sequences', { count: parts }));
+      if (parts > 0) {
+        node.warn(text(red, 'warning.sequences', { count: parts }));
+      }
     },
   };
 }

@@ -45,15 +45,21 @@ export function tableReader(
         try {
           evaluate(msg, (error, result) => {
             // A property of a property that is not there.
-            if (error instanceof TypeError && type === 'msg') resolve(undefined);
-            else if (error) reject(unreadable(place, error));
-            else resolve(result);
+            if (error instanceof TypeError && type === 'msg') {
+              resolve(undefined);
+            } else if (error) {
+              reject(unreadable(place, error));
+            } else {
+              resolve(result);
+            }
           });
         } catch (error) {
           reject(unreadable(place, error));
         }
       });
-      if (def.source === 'file') return { path: pathOf(red, value, place) };
+      if (def.source === 'file') {
+        return { path: pathOf(red, value, place) };
+      }
       return { value: options.allowMissing === true ? value : present(value, place) };
     },
     write(msg, table) {
@@ -71,17 +77,23 @@ function evaluator(red: Red, node: FlowNode, property: string, type: string): Ev
       red.util.evaluateJSONataExpression(expression, msg, callback);
     };
   }
-  if (type === 'str') return (_msg, callback) => callback(null, fromEnvironment(red, node, property));
+  if (type === 'str') {
+    return (_msg, callback) => callback(null, fromEnvironment(red, node, property));
+  }
   return (msg, callback) => red.util.evaluateNodeProperty(property, type, node, msg, callback);
 }
 
 function present(value: unknown, place: string): unknown {
-  if (value !== undefined && value !== null) return value;
+  if (value !== undefined && value !== null) {
+    return value;
+  }
   throw new ServiceError('table.empty', `There is no table: ${place} is not set.`);
 }
 
 function pathOf(red: Red, value: unknown, place: string): string {
-  if (typeof value === 'string' && value.trim() !== '') return filePath(red, value.trim());
+  if (typeof value === 'string' && value.trim() !== '') {
+    return filePath(red, value.trim());
+  }
   throw new ServiceError('file.unreadable', `${place} must hold the path of a file, as a text.`);
 }
 

@@ -5,7 +5,9 @@ import { objectField } from './fields';
 /** Column types that override what is found: {column: type}, or JSON text of it. */
 export function typesField(value: unknown): Record<string, ColumnType> | undefined {
   const types = objectField({ place: 'The field Column types', value });
-  if (types === undefined) return undefined;
+  if (types === undefined) {
+    return undefined;
+  }
   for (const [column, type] of Object.entries(types)) {
     if (!COLUMN_TYPES.includes(type as ColumnType)) {
       throw new ServiceError(

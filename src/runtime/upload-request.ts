@@ -30,7 +30,9 @@ export async function uploadRequest(
   msg: Message,
 ): Promise<UploadRequest | undefined> {
   const table = await tables.read(msg);
-  if (table === undefined) return undefined;
+  if (table === undefined) {
+    return undefined;
+  }
   const env = (value: unknown): string => fromEnvironment(red, node, value);
   const common = {
     table,

@@ -18,14 +18,18 @@ export interface UsedConfig {
 /** Finds the config node anew each time: it may be created after its users, or be disabled. */
 export function useConfig(red: Red, id: string | undefined): UsedConfig {
   const find = (): ConfigNode | undefined => {
-    if (id === undefined || id === '') return undefined;
+    if (id === undefined || id === '') {
+      return undefined;
+    }
     const node = red.nodes.getNode(id) as ConfigNode | undefined | null;
     return node?.handle === undefined ? undefined : node;
   };
   return {
     connection() {
       const node = find();
-      if (node !== undefined) return node.handle.connection();
+      if (node !== undefined) {
+        return node.handle.connection();
+      }
       throw new ServiceError(
         'config.invalid',
         'No service is chosen, or its configuration is missing or disabled: choose one in the node.',

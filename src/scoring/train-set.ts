@@ -157,7 +157,9 @@ export async function sendTrainSet(
 }
 
 export async function openInput(input: SetInput, signal: AbortSignal | undefined): Promise<TableSource> {
-  if ('source' in input) return input.source;
+  if ('source' in input) {
+    return input.source;
+  }
   return 'path' in input ? openTableFile(input.path, { signal }) : openTable(input.value, { signal });
 }
 

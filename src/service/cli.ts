@@ -61,14 +61,20 @@ function readOptions(args: string[]): CliOptions | 'help' | 'version' {
       version: { type: 'boolean', default: false },
     },
   });
-  if (values.help) return 'help';
-  if (values.version) return 'version';
+  if (values.help) {
+    return 'help';
+  }
+  if (values.version) {
+    return 'version';
+  }
   const port = Number(values.port ?? DEFAULT_PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535 || values.port === '') {
     throw new Error('--port must be a whole number from 0 to 65535.');
   }
   const gigabytes = values['max-gb'] === undefined ? undefined : Number(values['max-gb']);
-  if (gigabytes !== undefined && !(gigabytes > 0)) throw new Error('--max-gb must be a number above 0.');
+  if (gigabytes !== undefined && !(gigabytes > 0)) {
+    throw new Error('--max-gb must be a number above 0.');
+  }
   const token = values.token ?? process.env.TABULAR_SERVICE_TOKEN;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw new Error('The token must be printable ASCII without spaces.');
@@ -101,32 +107,44 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  if (options === 'help') process.stdout.write(HELP);
-  else if (options === 'version') process.stdout.write(`${VERSION}\n`);
-  else await serve(options);
+  if (options === 'help') {
+    process.stdout.write(HELP);
+  } else if (options === 'version') {
+    process.stdout.write(`${VERSION}\n`);
+  } else {
+    await serve(options);
+  }
 }
 
 async function serve(options: CliOptions): Promise<void> {
   const { verbose } = options;
   const log: Log = (level, text) => {
-    if (level === 'warn' || verbose) process.stderr.write(`${text}\n`);
+    if (level === 'warn' || verbose) {
+      process.stderr.write(`${text}\n`);
+    }
   };
   const token = options.token ?? randomToken();
   const resolved = resolveOptions({ ...options, dataDir: options.data }, token);
   const service = await runService(resolved, log, () => process.exit(1));
   process.stdout.write(`tabular-service ${VERSION} listens on ${service.url}\n`);
   process.stdout.write(`Data: ${options.data}\n`);
-  if (options.token === undefined) process.stdout.write(`Token: ${token}\n`);
+  if (options.token === undefined) {
+    process.stdout.write(`Token: ${token}\n`);
+  }
   let ending = false;
   const end = (): void => {
-    if (ending) process.exit(1);
+    if (ending) {
+      process.exit(1);
+    }
     ending = true;
     void service.close().finally(() => process.exit(0));
   };
   process.on('SIGINT', end);
   process.on('SIGTERM', end);
   // A bound on the size of files (ulimit -f) is answered like a full disk; without a listener it ends the process.
-  if (process.platform !== 'win32') process.on('SIGXFSZ', () => undefined);
+  if (process.platform !== 'win32') {
+    process.on('SIGXFSZ', () => undefined);
+  }
 }
 
 main().catch((error: unknown) => {

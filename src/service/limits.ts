@@ -32,7 +32,9 @@ export function serviceLimits(
     dataset_max_size_bytes: Math.min(5_000_000_000, Math.floor(options.maxBytes / 2)),
   };
   for (const [name, value] of Object.entries(options.limits) as [keyof ServiceLimits, number | undefined][]) {
-    if (typeof value === 'number' && name in own) own[name] = Math.min(own[name], value);
+    if (typeof value === 'number' && name in own) {
+      own[name] = Math.min(own[name], value);
+    }
   }
   return own;
 }

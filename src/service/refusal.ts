@@ -57,7 +57,9 @@ export function isStorageFailure(error: unknown): boolean {
 
 /** Any thrown value as a refusal; what is none becomes a 500 that names no inner detail. */
 export function toRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+  if (error instanceof Refusal) {
+    return error;
+  }
   if (isStorageFailure(error)) {
     const { code } = error as NodeJS.ErrnoException;
     return new Refusal({

@@ -7,7 +7,9 @@ import type { ServiceWord } from './start';
 /* The thread of the embedded service: Node-RED's own event loop never works for it. */
 
 const port = parentPort;
-if (port === null) throw new Error('This script runs in a worker thread only.');
+if (port === null) {
+  throw new Error('This script runs in a worker thread only.');
+}
 const say = (word: ServiceWord): void => port.postMessage(word);
 const log = (level: 'debug' | 'info' | 'warn', text: string): void => say({ log: { level, text } });
 

@@ -133,7 +133,9 @@ function listen(server: Server, port: number): Promise<void> {
 }
 
 async function closeServer(server: Server): Promise<void> {
-  if (!server.listening) return;
+  if (!server.listening) {
+    return;
+  }
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);

@@ -52,12 +52,18 @@ export async function startService(options: ServiceOptions): Promise<ServiceHand
   mine.holders += 1;
   let held = true;
   const close = async (): Promise<void> => {
-    if (!held) return;
+    if (!held) {
+      return;
+    }
     held = false;
     mine.holders -= 1;
-    if (mine.holders > 0) return;
+    if (mine.holders > 0) {
+      return;
+    }
     // A start that comes while this one closes waits for the folder in its own thread.
-    if (running.get(folder) === mine) running.delete(folder);
+    if (running.get(folder) === mine) {
+      running.delete(folder);
+    }
     await mine.stop();
   };
   try {
@@ -95,7 +101,9 @@ function launch(options: ResolvedOptions, log: Log = () => undefined): Shared {
   let restarts = 0;
   const watch = (address: { port: number }): void => {
     void current.ended.then(async (reason) => {
-      if (stopping) return;
+      if (stopping) {
+        return;
+      }
       restarts += 1;
       if (restarts > MAX_RESTARTS) {
         log('warn', `The embedded service ended (${reason}), the last time that it was started.`);
@@ -126,7 +134,9 @@ function launch(options: ResolvedOptions, log: Log = () => undefined): Shared {
 
 /** From now on a start on this folder begins afresh. */
 function forget(folder: string, started: Shared['started']): void {
-  if (running.get(folder)?.started === started) running.delete(folder);
+  if (running.get(folder)?.started === started) {
+    running.delete(folder);
+  }
 }
 
 interface Thread {
@@ -148,9 +158,13 @@ function open(options: ResolvedOptions, log: Log): Thread {
   });
   const ready = new Promise<{ url: string; port: number }>((resolve, reject) => {
     worker.on('message', (word: ServiceWord) => {
-      if ('log' in word) log(word.log.level, word.log.text);
-      else if ('ready' in word) resolve(word.ready);
-      else if ('failed' in word) reject(new ServiceError(word.failed.code, word.failed.message));
+      if ('log' in word) {
+        log(word.log.level, word.log.text);
+      } else if ('ready' in word) {
+        resolve(word.ready);
+      } else if ('failed' in word) {
+        reject(new ServiceError(word.failed.code, word.failed.message));
+      }
     });
     void ended.then(() =>
       reject(new ServiceError('internal', `The embedded service did not start: ${reason}.`)),

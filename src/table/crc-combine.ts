@@ -7,10 +7,14 @@ const POLYNOMIAL = 0x82f63b78;
  * zero bits is a linear map over GF(2), applied by repeated squaring.
  */
 export function combineCrc32c(first: number, second: number, secondLength: number): number {
-  if (secondLength <= 0) return first | 0;
+  if (secondLength <= 0) {
+    return first | 0;
+  }
   let odd = new Int32Array(32);
   odd[0] = POLYNOMIAL;
-  for (let bit = 1; bit < 32; bit++) odd[bit] = 1 << (bit - 1);
+  for (let bit = 1; bit < 32; bit++) {
+    odd[bit] = 1 << (bit - 1);
+  }
   // One zero bit, then two, then four; the loop goes on from one zero byte.
   let even = square(odd);
   odd = square(even);
@@ -18,13 +22,21 @@ export function combineCrc32c(first: number, second: number, secondLength: numbe
   let length = secondLength;
   for (;;) {
     even = square(odd);
-    if (length % 2 === 1) crc = times(even, crc);
+    if (length % 2 === 1) {
+      crc = times(even, crc);
+    }
     length = Math.floor(length / 2);
-    if (length === 0) break;
+    if (length === 0) {
+      break;
+    }
     odd = square(even);
-    if (length % 2 === 1) crc = times(odd, crc);
+    if (length % 2 === 1) {
+      crc = times(odd, crc);
+    }
     length = Math.floor(length / 2);
-    if (length === 0) break;
+    if (length === 0) {
+      break;
+    }
   }
   return (crc ^ second) | 0;
 }
@@ -33,7 +45,9 @@ function times(matrix: Int32Array, vector: number): number {
   let sum = 0;
   let rest = vector >>> 0;
   for (let i = 0; rest !== 0; i++, rest >>>= 1) {
-    if ((rest & 1) === 1) sum ^= matrix[i]!;
+    if ((rest & 1) === 1) {
+      sum ^= matrix[i]!;
+    }
   }
   return sum;
 }

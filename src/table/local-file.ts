@@ -36,8 +36,12 @@ export async function openOrigin(origin: Origin): Promise<Opened> {
  * Opens CSV or Parquet in this thread, which must be a worker: on disk, or its bytes. Errors as `openOrigin`.
  */
 export async function openFile(file: string | Uint8Array): Promise<Opened> {
-  if (typeof file === 'string') return openPath(file);
-  if (file.length === 0) throw emptyTable('The file is empty.');
+  if (typeof file === 'string') {
+    return openPath(file);
+  }
+  if (file.length === 0) {
+    throw emptyTable('The file is empty.');
+  }
   switch (contentOf(file)) {
     case 'parquet':
       return openBytes(file);

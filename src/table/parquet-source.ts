@@ -62,7 +62,9 @@ export class ParquetSource implements LocalSource {
     }
     if (this.kept === undefined) {
       const kept: NamedBatch[] = [];
-      for await (const batch of this.reader.batches()) kept.push(batch);
+      for await (const batch of this.reader.batches()) {
+        kept.push(batch);
+      }
       this.kept = kept;
     }
     yield* this.kept;

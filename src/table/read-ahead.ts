@@ -14,7 +14,9 @@ export async function* readAhead(path: string, start: number, end: number): Asyn
   const reads: Promise<Buffer>[] = [];
   let at = start;
   const begin = (): void => {
-    if (at >= end) return;
+    if (at >= end) {
+      return;
+    }
     const length = Math.min(PIECE, end - at);
     const read = pieceOf(file, at, length);
     // A failure waits for its turn.
@@ -23,11 +25,15 @@ export async function* readAhead(path: string, start: number, end: number): Asyn
     at += length;
   };
   try {
-    for (let i = 0; i < AHEAD; i++) begin();
+    for (let i = 0; i < AHEAD; i++) {
+      begin();
+    }
     for (let piece = reads.shift(); piece !== undefined; piece = reads.shift()) {
       const bytes = await piece;
       begin();
-      if (bytes.length > 0) yield bytes;
+      if (bytes.length > 0) {
+        yield bytes;
+      }
     }
   } finally {
     await Promise.allSettled(reads);

@@ -66,7 +66,9 @@ export async function readTableFile(
 async function openAs(file: string | Uint8Array, format: FileFormat): Promise<Opened> {
   const opened = await openFile(file);
   const { source } = opened;
-  if (format === 'csv' ? source instanceof CsvSource : source instanceof ParquetSource) return opened;
+  if (format === 'csv' ? source instanceof CsvSource : source instanceof ParquetSource) {
+    return opened;
+  }
   await opened.close();
   throw new ServiceError('table.invalid', `The file is not ${format === 'csv' ? 'CSV' : 'Parquet'}.`);
 }

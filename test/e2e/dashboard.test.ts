@@ -21,7 +21,9 @@ describe('the dashboard of the live machine, in Chromium', function () {
     flow.find((node) => node.type === type && node.name === name)!.id;
 
   before(async function () {
-    if (executablePath === undefined) this.skip();
+    if (executablePath === undefined) {
+      this.skip();
+    }
     red = await startNodeRed({
       flows: flow,
       link: {
@@ -32,7 +34,9 @@ describe('the dashboard of the live machine, in Chromium', function () {
     browser = await chromium.launch({ executablePath, args: FLAGS });
     page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
+      if (message.type() === 'error') {
+        complaints.push(message.text());
+      }
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     await page.goto(`${red.url}/dashboard/`);
@@ -67,7 +71,9 @@ describe('the dashboard of the live machine, in Chromium', function () {
   async function until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
     for (const end = Date.now() + 60_000; Date.now() < end;) {
       const found = await probe();
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        return found;
+      }
       await page.waitForTimeout(250);
     }
     throw new Error(`waited in vain for ${what}`);
@@ -103,7 +109,9 @@ describe('the dashboard of the live machine, in Chromium', function () {
         let pixels = 0;
         // Blue, and as translucent as the band: 0.35 of 255.
         for (let i = 0; i < data.length; i += 4) {
-          if (data[i + 2]! > 200 && data[i]! < 120 && Math.abs(data[i + 3]! - 89) < 12) pixels += 1;
+          if (data[i + 2]! > 200 && data[i]! < 120 && Math.abs(data[i + 3]! - 89) < 12) {
+            pixels += 1;
+          }
         }
         return pixels;
       });

@@ -446,7 +446,9 @@ describe('the dialogs, in Chromium', function () {
       const { RED } = globalThis as unknown as { RED: EditorRed };
       const all = RED.nodes.createCompleteNodeSet({ credentials: false });
       const one = all.filter(({ type }) => type === 'tabular-config').at(-1)!;
-      if (one.id !== 'old-local') RED.nodes.remove(String(one.id));
+      if (one.id !== 'old-local') {
+        RED.nodes.remove(String(one.id));
+      }
       return one;
     });
     assert.deepEqual([added.service, added.timeout, added.fitRequest], ['embedded', 900, 'task_config']);
@@ -467,7 +469,9 @@ describe('the dialogs, in Chromium', function () {
             .filter((input) => {
               const labels = [...(input.labels ?? [])].map((label) => label.textContent);
               const name = [...labels, input.getAttribute('aria-label'), input.title];
-              if (input.matches('button, summary')) name.push(input.textContent);
+              if (input.matches('button, summary')) {
+                name.push(input.textContent);
+              }
               return input.tabIndex < 0 || !name.some((text) => text?.trim());
             })
             .map((input) => input.outerHTML)

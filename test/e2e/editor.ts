@@ -22,7 +22,9 @@ export function findChromium(): string | undefined {
     .split(path.delimiter)
     .flatMap((folder) => NAMES.map((name) => path.join(folder, name)));
   return [process.env.CHROMIUM, '/usr/bin/chromium', ...onPath].find((file) => {
-    if (file === undefined || file === '') return false;
+    if (file === undefined || file === '') {
+      return false;
+    }
     try {
       accessSync(file, constants.X_OK);
       return true;
@@ -88,7 +90,9 @@ export async function openEditor(executablePath: string, url: string, locale = '
   await page.addInitScript('globalThis.__name = (named) => named');
   const complaints: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
+    if (message.type() === 'error') {
+      complaints.push(message.text());
+    }
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   // The palette's catalogue is on the internet, where a test does not go.
@@ -138,7 +142,9 @@ export async function cancel(page: Page): Promise<void> {
 
 /** Closes what a failed test left open, so that the next one begins with none. */
 export async function closeTrays(page: Page | undefined): Promise<void> {
-  while (page !== undefined && (await page.locator('.red-ui-tray').count()) > 0) await cancel(page);
+  while (page !== undefined && (await page.locator('.red-ui-tray').count()) > 0) {
+    await cancel(page);
+  }
 }
 
 /** The tray has stopped moving. */
@@ -147,7 +153,9 @@ async function settled(page: Page): Promise<void> {
   let last = -1;
   for (;;) {
     const x = (await tray.boundingBox())?.x ?? -1;
-    if (x === last) return;
+    if (x === last) {
+      return;
+    }
     last = x;
     await page.waitForTimeout(80);
   }

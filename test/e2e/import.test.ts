@@ -59,7 +59,9 @@ describe('importing each example in the editor, in Chromium', function () {
     const module = dialog.getByText(NAME, { exact: true });
     const item = dialog.getByText(name, { exact: true });
     await module.waitFor();
-    if (!(await item.isVisible())) await module.click();
+    if (!(await item.isVisible())) {
+      await module.click();
+    }
     const ok = page.locator('#red-ui-clipboard-dialog-ok');
     // While the tree unfolds a click may go beside.
     for (let tries = 0; tries < 10 && (await ok.isDisabled()); tries++) {

@@ -24,7 +24,9 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
   let editor: Editor;
 
   before(async function () {
-    if (chromium === undefined) this.skip();
+    if (chromium === undefined) {
+      this.skip();
+    }
     service = await startStrictService();
     red = await startNodeRed({ flows: sheet() });
     editor = await openEditor(chromium, red.url);
@@ -81,7 +83,9 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
         active.focus();
         return withFocus !== without;
       });
-      if (!marked) unmarked.push(stations.at(-1)!);
+      if (!marked) {
+        unmarked.push(stations.at(-1)!);
+      }
     }
     assert.deepEqual(stations, [
       'node-input-config',
@@ -198,15 +202,22 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
         await page.evaluate(() => {
           const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
           // Everything is shown at once, reasons included.
-          for (const hidden of form.querySelectorAll<HTMLElement>('[data-tabular-when], .form-tips'))
+          for (const hidden of form.querySelectorAll<HTMLElement>('[data-tabular-when], .form-tips')) {
             hidden.style.display = '';
-          for (const fold of form.querySelectorAll('details')) fold.open = true;
-          for (const place of form.querySelectorAll('.tabular-error')) place.textContent = 'must be another';
+          }
+          for (const fold of form.querySelectorAll('details')) {
+            fold.open = true;
+          }
+          for (const place of form.querySelectorAll('.tabular-error')) {
+            place.textContent = 'must be another';
+          }
         });
         const faint = await page.evaluate(() => {
           const numbers = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number);
           const ground = (element: Element | null): number[] => {
-            if (element === null) return [255, 255, 255];
+            if (element === null) {
+              return [255, 255, 255];
+            }
             const found = numbers(getComputedStyle(element).backgroundColor);
             return found.length === 4 && found[3] === 0 ? ground(element.parentElement) : found;
           };
@@ -247,9 +258,12 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
         await open(id);
         const cut = await page.evaluate(() => {
           const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
-          for (const hidden of form.querySelectorAll<HTMLElement>('[data-tabular-when], .form-tips'))
+          for (const hidden of form.querySelectorAll<HTMLElement>('[data-tabular-when], .form-tips')) {
             hidden.style.display = '';
-          for (const fold of form.querySelectorAll('details')) fold.open = true;
+          }
+          for (const fold of form.querySelectorAll('details')) {
+            fold.open = true;
+          }
           const tray = form.closest('.red-ui-tray')!.getBoundingClientRect();
           return [...form.querySelectorAll('*')]
             .filter((element) => element.getBoundingClientRect().right > tray.right)

@@ -58,28 +58,36 @@ describe("the dialogs' routes behind adminAuth", function () {
 
   it('answer nobody who has not logged in, and no request is sent for them', async () => {
     const asked = service.requests.length;
-    for (const path of [...READ, COLUMNS]) assert.equal(await get(path), 401, path);
+    for (const path of [...READ, COLUMNS]) {
+      assert.equal(await get(path), 401, path);
+    }
     assert.equal((await test()).status, 401);
     assert.equal(service.requests.length, asked);
   });
 
   it('answer nobody who has other permissions only', async () => {
     const headers = await login('stranger');
-    for (const path of [...READ, COLUMNS]) assert.equal(await get(path, headers), 401, path);
+    for (const path of [...READ, COLUMNS]) {
+      assert.equal(await get(path, headers), 401, path);
+    }
     assert.equal((await test(headers)).status, 401);
   });
 
   it('let a reader see models, versions and columns, but not test a connection', async () => {
     for (const user of ['narrow', 'reader']) {
       const headers = await login(user);
-      for (const path of [...READ, COLUMNS]) assert.equal(await get(path, headers), 200, `${user} ${path}`);
+      for (const path of [...READ, COLUMNS]) {
+        assert.equal(await get(path, headers), 200, `${user} ${path}`);
+      }
       assert.equal((await test(headers)).status, 401, user);
     }
   });
 
   it('let an administrator do both', async () => {
     const headers = await login('admin');
-    for (const path of [...READ, COLUMNS]) assert.equal(await get(path, headers), 200, path);
+    for (const path of [...READ, COLUMNS]) {
+      assert.equal(await get(path, headers), 200, path);
+    }
     const answer = await test(headers);
     assert.equal(answer.status, 200);
     assert.equal(((await answer.json()) as { ok: boolean }).ok, true);

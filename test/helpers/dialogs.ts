@@ -23,8 +23,11 @@ export function catalogue(language: string, node: string): Map<string, string> {
   const flat = new Map<string, string>();
   const walk = (value: object, prefix: string): void => {
     for (const [key, inner] of Object.entries(value)) {
-      if (typeof inner === 'string') flat.set(prefix + key, inner);
-      else walk(inner as object, `${prefix}${key}.`);
+      if (typeof inner === 'string') {
+        flat.set(prefix + key, inner);
+      } else {
+        walk(inner as object, `${prefix}${key}.`);
+      }
     }
   };
   const file = path.join(root, 'dist', 'nodes', 'locales', language, `${node}.json`);
@@ -66,7 +69,9 @@ export function loadDialogs(
     for (const key of [keys].flat()) {
       const [, node, name] = /^node-red-contrib-tabular-prediction\/tabular-(\w+):(.+)$/.exec(key) ?? [];
       const found = catalogues.get(node ?? '')?.get(name ?? '');
-      if (found === undefined) continue;
+      if (found === undefined) {
+        continue;
+      }
       asked.add(`${node}:${name}`);
       return found;
     }
@@ -78,7 +83,9 @@ export function loadDialogs(
     document: {
       querySelector(selector: string) {
         const type = /"(.+)"/.exec(selector)![1]!;
-        if (!templates.has(type)) templates.set(type, { textContent: '' });
+        if (!templates.has(type)) {
+          templates.set(type, { textContent: '' });
+        }
         return templates.get(type);
       },
     },

@@ -12,7 +12,9 @@ const random = new Random(1);
 function makeFeatures(): FeatureColumn[] {
   return Array.from({ length: 20 }, (_, i): FeatureColumn => {
     const name = `c${i}`;
-    if (i < 12) return { name, kind: 'number', values: new Float64Array(rows).map(() => random.uniform()) };
+    if (i < 12) {
+      return { name, kind: 'number', values: new Float64Array(rows).map(() => random.uniform()) };
+    }
     const dictionary = Array.from({ length: 10 * i }, (_word, k) => `v${k}`);
     return {
       name,
@@ -25,7 +27,9 @@ function makeFeatures(): FeatureColumn[] {
 
 /** Of this process alone: what `getrusage` answers begins, on Linux, with the size of the process it was forked from. */
 function peakBytes(): number {
-  if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
+  if (process.platform !== 'linux') {
+    return process.resourceUsage().maxRSS * 1024;
+  }
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))!;
   return Number(kilobytes) * 1024;
 }

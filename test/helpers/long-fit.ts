@@ -59,14 +59,18 @@ export async function longFit(fitMs: number, keepaliveMs: number, cut = false): 
     const begun = performance.now();
     if (!cut) {
       await red.shown('card', 1, fitMs + 30_000);
-      if (service.breaches.length > 0) throw new Error(service.breaches.join('\n'));
+      if (service.breaches.length > 0) {
+        throw new Error(service.breaches.join('\n'));
+      }
       return performance.now() - begun;
     }
     await new Promise((resolve) => setTimeout(resolve, fitMs / 4));
     const deployed = performance.now();
     await red.deploy(flow);
     await waitFor('the end of the connection', () => (service.connections === 0 ? true : undefined));
-    if (red.debug.some(({ id }) => id === 'card')) throw new Error('a fit that was cut has a result');
+    if (red.debug.some(({ id }) => id === 'card')) {
+      throw new Error('a fit that was cut has a result');
+    }
     return performance.now() - deployed;
   } finally {
     await red.stop();

@@ -69,14 +69,20 @@ export async function waitFor<T>(what: string, probe: () => T | undefined, timeo
   const end = Date.now() + timeoutMs;
   for (;;) {
     const found = probe();
-    if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    if (found !== undefined) {
+      return found;
+    }
+    if (Date.now() > end) {
+      throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
 
 function parse(format: string, msg: unknown): unknown {
-  if (typeof msg !== 'string' || !/^(Object|array|error|boolean|number)/i.test(format)) return msg;
+  if (typeof msg !== 'string' || !/^(Object|array|error|boolean|number)/i.test(format)) {
+    return msg;
+  }
   try {
     return JSON.parse(msg) as unknown;
   } catch {
@@ -95,11 +101,15 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
   )) {
     const link = path.join(modules, name);
     fs.mkdirSync(path.dirname(link), { recursive: true });
-    if (!fs.existsSync(link)) fs.symlinkSync(folder, link, 'junction');
+    if (!fs.existsSync(link)) {
+      fs.symlinkSync(folder, link, 'junction');
+    }
   }
   // Without one of its own, a package.json further up would say how its scripts are read.
   const manifest = path.join(userDir, 'package.json');
-  if (!fs.existsSync(manifest)) fs.writeFileSync(manifest, '{ "name": "user-folder", "private": true }');
+  if (!fs.existsSync(manifest)) {
+    fs.writeFileSync(manifest, '{ "name": "user-folder", "private": true }');
+  }
   fs.writeFileSync(path.join(userDir, 'flows.json'), JSON.stringify(options.flows));
   fs.writeFileSync(
     path.join(userDir, 'settings.js'),
@@ -129,7 +139,9 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
       () => (startedTimes() > 0 || child.exitCode !== null ? true : undefined),
       60_000,
     );
-    if (child.exitCode !== null) throw new Error('Node-RED ended at start');
+    if (child.exitCode !== null) {
+      throw new Error('Node-RED ended at start');
+    }
   } catch (error) {
     child.kill('SIGKILL');
     throw new Error(`${String(error)}\n${printed}`, { cause: error });
@@ -160,7 +172,9 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body ?? {}),
     });
-    if (!answer.ok) throw new Error(`${route} answered ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok) {
+      throw new Error(`${route} answered ${answer.status}: ${await answer.text()}`);
+    }
   };
 
   return {
@@ -187,11 +201,15 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
       ),
     async stop() {
       comms.close();
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT');
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGINT');
+      }
       const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
       const [code] = (await exited) as [number | null];
       clearTimeout(timer);
-      if (options.userDir === undefined) fs.rmSync(userDir, { recursive: true, force: true });
+      if (options.userDir === undefined) {
+        fs.rmSync(userDir, { recursive: true, force: true });
+      }
       return code;
     },
   };

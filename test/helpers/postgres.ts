@@ -32,7 +32,9 @@ function binaries(): string | undefined {
 
 /** PostgreSQL refuses to run as root: then it runs as nobody. */
 function unprivileged(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
+  if (process.getuid?.() !== 0) {
+    return {};
+  }
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
@@ -40,7 +42,9 @@ function unprivileged(): { uid?: number; gid?: number } {
 async function startServer(bin: string): Promise<Postgres> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-postgres-'));
   const user = unprivileged();
-  if (user.uid !== undefined) fs.chownSync(folder, user.uid, user.gid!);
+  if (user.uid !== undefined) {
+    fs.chownSync(folder, user.uid, user.gid!);
+  }
   const data = path.join(folder, 'data');
   const options = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
   execFileSync(path.join(bin, 'initdb'), options, { ...user, cwd: folder, stdio: 'pipe' });

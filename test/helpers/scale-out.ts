@@ -51,7 +51,9 @@ export class Source {
       }
       source.results.push(result);
       source.waiting.delete(result.key);
-      if (!source.answered.has(result.key)) source.answered.set(result.key, result);
+      if (!source.answered.has(result.key)) {
+        source.answered.set(result.key, result);
+      }
     });
     await client.subscribeAsync(['machines/results', 'machines/errors'], { qos: 1 });
     return source;
@@ -70,8 +72,9 @@ export class Source {
   async settled(timeoutMs: number, resendMs?: number): Promise<void> {
     const end = Date.now() + timeoutMs;
     while (this.waiting.size > 0) {
-      if (Date.now() > end)
+      if (Date.now() > end) {
         throw new Error(`no result for ${[...this.waiting.keys()].slice(0, 5).join(', ')} …`);
+      }
       await new Promise((resolve) => setTimeout(resolve, 50));
       const late = [...this.waiting.values()].filter(({ at }) => Date.now() - at > (resendMs ?? Infinity));
       this.resent += late.length;

@@ -116,7 +116,9 @@ class Outage {
 
   /** What it does to a request. A signed URL needs no token. */
   meets(route: StrictRoute): Fault | undefined {
-    if (this.left === 0 || (route === 'put' && this.fault?.status === 401)) return undefined;
+    if (this.left === 0 || (route === 'put' && this.fault?.status === 401)) {
+      return undefined;
+    }
     this.left -= 1;
     return this.fault;
   }
@@ -124,7 +126,9 @@ class Outage {
 
 /** Whether a fault makes sense on a route: 2xx to a PUT is success, and 403 elsewhere is a lost token. */
 function fits(name: string, fault: Fault, route: StrictRoute): boolean {
-  if (route === 'put') return fault.status !== 200;
+  if (route === 'put') {
+    return fault.status !== 200;
+  }
   return name !== '403 refused URL';
 }
 
@@ -148,8 +152,12 @@ function addFaults(
     const possible = FAULTS.filter(([name, fault]) => fits(name, fault, route));
     service.fault(route, () => {
       const general = outage.meets(route);
-      if (general !== undefined) return general;
-      if (random() >= rate) return undefined;
+      if (general !== undefined) {
+        return general;
+      }
+      if (random() >= rate) {
+        return undefined;
+      }
       const [name, fault] = possible[Math.floor(random() * possible.length)]!;
       counts[name] = (counts[name] ?? 0) + 1;
       return fault;
@@ -227,7 +235,9 @@ async function trained(red: RealNodeRed): Promise<void> {
   for (let tries = 0; tries < 20; tries++) {
     await red.inject('train');
     const known = await red.shown('card', before + 1, 5_000).catch(() => undefined);
-    if (known !== undefined) return;
+    if (known !== undefined) {
+      return;
+    }
   }
   throw new Error(`no fit went well\n${red.log()}`);
 }
@@ -238,7 +248,9 @@ async function redeploy(red: RealNodeRed, flow: FlowNode[], type: 'full' | 'node
     headers: { 'content-type': 'application/json', 'Node-RED-Deployment-Type': type },
     body: JSON.stringify(flow),
   });
-  if (!answer.ok) throw new Error(`deploy answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok) {
+    throw new Error(`deploy answered ${answer.status}: ${await answer.text()}`);
+  }
 }
 
 export async function soak(options: SoakOptions): Promise<SoakSummary> {
@@ -278,7 +290,9 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
     let state = await get<StreamState>(red, 'state');
     const limit = Date.now() + 30_000 + messages * 10 + planned.length * 15_000;
     while (!state.finished || state.fits.ended < state.fits.taken) {
-      if (Date.now() > limit) throw new Error(`did not end: ${JSON.stringify(state)}\n${red.log()}`);
+      if (Date.now() > limit) {
+        throw new Error(`did not end: ${JSON.stringify(state)}\n${red.log()}`);
+      }
       await sleep(100);
       if (state.ended >= ((done + 1) * messages) / (redeploys + 1)) {
         done += 1;
@@ -303,8 +317,9 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
         }
       }
       state = await get<StreamState>(red, 'state');
-      if (early === undefined && state.ended >= messages / 5) early = await get<ProcessState>(red, 'process');
-      else if (++turns % 50 === 0) {
+      if (early === undefined && state.ended >= messages / 5) {
+        early = await get<ProcessState>(red, 'process');
+      } else if (++turns % 50 === 0) {
         peakHeapMb = Math.max(peakHeapMb, (await get<ProcessState>(red, 'process')).heapMb);
       }
     }
@@ -340,7 +355,9 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
 async function met(red: RealNodeRed, code: string): Promise<void> {
   for (let turn = 0; turn < 150; turn++) {
     const { codes, finished } = await get<StreamState>(red, 'state');
-    if (code in codes || finished) return;
+    if (code in codes || finished) {
+      return;
+    }
     await sleep(100);
   }
 }
@@ -359,7 +376,9 @@ export function soakFaults(summary: SoakSummary, messages: number): string[] {
   const { state, before, early, after } = summary;
   const wrong: string[] = [];
   const rule = (holds: boolean, text: string) => {
-    if (!holds) wrong.push(text);
+    if (!holds) {
+      wrong.push(text);
+    }
   };
   rule(state.ended === messages, `${state.ended} of ${messages} messages ended exactly once`);
   rule(state.both === 0, `${state.both} messages left with neither or both of an output and an error`);

@@ -50,7 +50,9 @@ function fields(
   const rules = { ...required, ...optional };
   const wrong: string[] = [];
   for (const name of Object.keys(required)) {
-    if (!Object.hasOwn(value, name)) wrong.push(`${at}${name} is required`);
+    if (!Object.hasOwn(value, name)) {
+      wrong.push(`${at}${name} is required`);
+    }
   }
   for (const [name, item] of Object.entries(value)) {
     if (!Object.hasOwn(rules, name)) {
@@ -58,7 +60,9 @@ function fields(
       continue;
     }
     const fault = rules[name]!(item);
-    if (fault !== undefined) wrong.push(`${at}${name} ${fault}`);
+    if (fault !== undefined) {
+      wrong.push(`${at}${name} ${fault}`);
+    }
   }
   return wrong;
 }
@@ -96,7 +100,9 @@ function fileInfo(shapes: StrictShapes): Rule {
   const common = { size_bytes: orNull(count), use_chunks: bool };
   const schema = nested({ format: oneOf(['csv', 'parquet']) }, { hash: orNull(HASH), ...common });
   const sample = nested({ filename: text }, { content_hash: orNull(HASH), ...common });
-  if (shapes.fileInfo !== 'any') return shapes.fileInfo === 'schema' ? schema : sample;
+  if (shapes.fileInfo !== 'any') {
+    return shapes.fileInfo === 'schema' ? schema : sample;
+  }
   return (v) => (typeof v === 'object' && v !== null && 'filename' in v ? sample(v) : schema(v));
 }
 
@@ -173,14 +179,17 @@ export function checkPredict(body: unknown, shapes: StrictShapes): string[] {
     },
     { force_refit: bool },
   );
-  if (wrong.length > 0) return wrong;
+  if (wrong.length > 0) {
+    return wrong;
+  }
   const task = (body as Body).task_config as { task: string; predict_params?: Body };
   const { output_type: output, quantiles } = task.predict_params ?? {};
   if (output !== undefined && !OUTPUTS[task.task]!.includes(output as string)) {
     wrong.push(`output_type ${output as string} does not go with ${task.task}`);
   }
-  if (quantiles !== undefined && output !== 'quantiles')
+  if (quantiles !== undefined && output !== 'quantiles') {
     wrong.push('quantiles without output_type quantiles');
+  }
   return wrong;
 }
 

@@ -55,8 +55,11 @@ export class Faults {
   private readonly counts = new Map<StrictRoute, number>();
 
   set(route: StrictRoute, fault: FaultFunction | undefined): void {
-    if (fault === undefined) this.functions.delete(route);
-    else this.functions.set(route, fault);
+    if (fault === undefined) {
+      this.functions.delete(route);
+    } else {
+      this.functions.set(route, fault);
+    }
     this.counts.delete(route);
   }
 

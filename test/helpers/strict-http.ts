@@ -47,7 +47,9 @@ export async function readAll(req: IncomingMessage, fault: Fault): Promise<Buffe
         return undefined;
       }
       chunks.push(chunk);
-      if (fault.slowReadMs !== undefined) await sleep(fault.slowReadMs);
+      if (fault.slowReadMs !== undefined) {
+        await sleep(fault.slowReadMs);
+      }
     }
   } catch {
     return undefined;

@@ -90,7 +90,9 @@ export class StrictRoutes {
       estimate_cost: checks.checkEstimateCost(body),
     };
     const wrong = rules[route] ?? [];
-    if (wrong.length > 0) return this.refuse(route, wrong.join('; '));
+    if (wrong.length > 0) {
+      return this.refuse(route, wrong.join('; '));
+    }
     switch (route) {
       case 'prepare_train_set_upload':
         return this.prepareTrain(body as Body);
@@ -127,7 +129,9 @@ export class StrictRoutes {
 
   private prepareTest(body: Body): Answer {
     const fittedId = body.fitted_train_set_id as string;
-    if (!this.models.has(fittedId)) return notFound('Fitted train set not found');
+    if (!this.models.has(fittedId)) {
+      return notFound('Fitted train set not found');
+    }
     const files = [this.newFile(body.x_test_info as Body)];
     // Not looked for in vain: thousands of uploads would take longer than the rest of the answer.
     const known = this.options.testDuplicates === true ? this.twinOf('test', files, fittedId) : undefined;
@@ -194,15 +198,24 @@ export class StrictRoutes {
 
   private async fit(body: Body): Promise<Answer> {
     const upload = this.uploads.get(body.train_set_upload_id as string);
-    if (upload?.set !== 'train') return notFound('Train set upload not found');
-    if (!store.isComplete(upload)) return this.refuse('fit', 'the train set was not uploaded');
+    if (upload?.set !== 'train') {
+      return notFound('Train set upload not found');
+    }
+    if (!store.isComplete(upload)) {
+      return this.refuse('fit', 'the train set was not uploaded');
+    }
     const task = ((body.task_config as Body | undefined)?.task ?? body.task) as store.Model['task'];
     const x = await store.tableOf(upload.files[0]!);
     const y = await store.tableOf(upload.files[1]!);
-    if (y.columns.length !== 1) return this.refuse('fit', `y has ${y.columns.length} columns`);
-    if (x.rows.length !== y.rows.length)
+    if (y.columns.length !== 1) {
+      return this.refuse('fit', `y has ${y.columns.length} columns`);
+    }
+    if (x.rows.length !== y.rows.length) {
       return this.refuse('fit', `${x.rows.length} rows in X, ${y.rows.length} in y`);
-    if (x.rows.length === 0) return this.refuse('fit', 'the train set is empty');
+    }
+    if (x.rows.length === 0) {
+      return this.refuse('fit', 'the train set is empty');
+    }
     const classes = task === 'classification' ? store.classesOf(y.rows, y.columns[0]!) : [];
     const model = { id: randomUUID(), upload, task, columns: x.columns, rows: x.rows.length, classes };
     this.models.set(model.id, model);
@@ -212,13 +225,22 @@ export class StrictRoutes {
   private async predict(body: Body): Promise<Answer> {
     const model = this.models.get(body.fitted_train_set_id as string);
     const upload = this.uploads.get(body.test_set_upload_id as string);
-    if (model === undefined) return notFound('Fitted train set not found');
-    if (upload?.set !== 'test') return notFound('Test set upload not found');
-    if (upload.fittedId !== model.id)
+    if (model === undefined) {
+      return notFound('Fitted train set not found');
+    }
+    if (upload?.set !== 'test') {
+      return notFound('Test set upload not found');
+    }
+    if (upload.fittedId !== model.id) {
       return this.refuse('predict', 'the test set was uploaded for another model');
-    if (!store.isComplete(upload)) return this.refuse('predict', 'the test set was not uploaded');
+    }
+    if (!store.isComplete(upload)) {
+      return this.refuse('predict', 'the test set was not uploaded');
+    }
     const config = body.task_config as { task: string; predict_params?: Body };
-    if (config.task !== model.task) return this.refuse('predict', `the model is for ${model.task}`);
+    if (config.task !== model.task) {
+      return this.refuse('predict', `the model is for ${model.task}`);
+    }
     const x = await store.tableOf(upload.files[0]!);
     if (x.columns.join('\n') !== model.columns.join('\n')) {
       return this.refuse(
@@ -260,10 +282,14 @@ export class StrictRoutes {
     if (data === undefined || file === undefined || parts.size !== 2) {
       return this.refuse('v1/predict', `parts are ${[...parts.keys()].join()}`);
     }
-    if (!data.type.startsWith('application/json')) return this.refuse('v1/predict', `data is ${data.type}`);
+    if (!data.type.startsWith('application/json')) {
+      return this.refuse('v1/predict', `data is ${data.type}`);
+    }
     const body = parseJson(data.bytes) as Body;
     const wrong = checks.checkLegacy(body);
-    if (wrong.length > 0) return this.refuse('v1/predict', wrong.join('; '));
+    if (wrong.length > 0) {
+      return this.refuse('v1/predict', wrong.join('; '));
+    }
     const { rows } = await decodeTable(file.bytes, 'csv');
     const output = (body.output_type ?? (body.task === 'classification' ? 'probas' : 'mean')) as string;
     return {

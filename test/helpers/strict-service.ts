@@ -79,7 +79,9 @@ export class StrictService {
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket);
       socket.on('close', () => this.sockets.delete(socket));
-      if (this.faults.next('connection', '', {}).reset !== undefined) socket.resetAndDestroy();
+      if (this.faults.next('connection', '', {}).reset !== undefined) {
+        socket.resetAndDestroy();
+      }
     });
   }
 
@@ -123,7 +125,9 @@ export class StrictService {
   /** Forgets every test set that has come so far, as a service does that keeps them for a while. */
   deleteTestSets(): void {
     for (const [id, { set }] of this.routes.uploads) {
-      if (set === 'test') this.routes.uploads.delete(id);
+      if (set === 'test') {
+        this.routes.uploads.delete(id);
+      }
     }
   }
 
@@ -159,7 +163,9 @@ export class StrictService {
     };
     this.served += 1;
     this.requests.push(seen);
-    if (this.requests.length > 20_000) this.requests.shift();
+    if (this.requests.length > 20_000) {
+      this.requests.shift();
+    }
     if (route === undefined) {
       this.breach(`unknown route ${req.method} ${req.url}`);
       send(res, { status: 404, body: { detail: 'Not Found' } });
@@ -195,9 +201,13 @@ export class StrictService {
       return;
     }
     const bytes = await readAll(req, fault);
-    if (bytes === undefined) return;
+    if (bytes === undefined) {
+      return;
+    }
     seen.body = route === 'put' ? bytes.length : parseJson(bytes);
-    if (fault.silent === true) return;
+    if (fault.silent === true) {
+      return;
+    }
     if (fault.status !== undefined) {
       await sleep(fault.delayMs ?? 0);
       send(res, { status: fault.status, body: fault.body ?? '', headers: fault.headers });
@@ -212,7 +222,9 @@ export class StrictService {
       return;
     }
     await sleep((fault.delayMs ?? 0) + (route === 'predict' ? (this.options.predictMs ?? 0) : 0));
-    if (fault.patch !== undefined) answer.body = { ...(answer.body as Body), ...fault.patch };
+    if (fault.patch !== undefined) {
+      answer.body = { ...(answer.body as Body), ...fault.patch };
+    }
     if (spaces > 0 && answer.status === 200) {
       await sendSpaces(res, spaces, this.options.keepaliveMs ?? 50);
       res.end(JSON.stringify(answer.body));
@@ -225,10 +237,16 @@ export class StrictService {
 
   private routeOf(req: IncomingMessage): StrictRoute | undefined {
     const path = (req.url ?? '').split('?')[0]!;
-    if (path.startsWith('/signed/')) return req.method === 'PUT' ? 'put' : undefined;
-    if (path === '/v1/predict') return req.method === 'POST' ? 'v1/predict' : undefined;
+    if (path.startsWith('/signed/')) {
+      return req.method === 'PUT' ? 'put' : undefined;
+    }
+    if (path === '/v1/predict') {
+      return req.method === 'POST' ? 'v1/predict' : undefined;
+    }
     const [, api, name, more] = path.split('/');
-    if (api !== this.shapes.apiName || more !== undefined) return undefined;
+    if (api !== this.shapes.apiName || more !== undefined) {
+      return undefined;
+    }
     const methods: Record<string, string> = {
       prepare_train_set_upload: 'POST',
       prepare_test_set_upload: 'POST',
@@ -245,12 +263,20 @@ export class StrictService {
   private checkHead(route: StrictRoute, req: IncomingMessage): void {
     const { headers } = req;
     if (route === 'put') {
-      if (headers.authorization !== undefined) this.breach('PUT with an Authorization header');
-      if (headers['transfer-encoding'] !== undefined) this.breach('PUT with Transfer-Encoding');
-      if (headers['content-length'] === undefined) this.breach('PUT without Content-Length');
+      if (headers.authorization !== undefined) {
+        this.breach('PUT with an Authorization header');
+      }
+      if (headers['transfer-encoding'] !== undefined) {
+        this.breach('PUT with Transfer-Encoding');
+      }
+      if (headers['content-length'] === undefined) {
+        this.breach('PUT without Content-Length');
+      }
       return;
     }
-    if (headers.authorization === undefined) this.breach(`${route} without a bearer`);
+    if (headers.authorization === undefined) {
+      this.breach(`${route} without a bearer`);
+    }
     if (req.method === 'POST') {
       const type = route === 'v1/predict' ? 'multipart/form-data' : 'application/json';
       if (headers['content-type']?.split(';')[0] !== type) {
@@ -267,7 +293,9 @@ export class StrictService {
       return { status: 401, body: envelope('auth.unauthorized', 'Missing or invalid authentication token') };
     }
     const limit = this.options.rateLimits?.[route];
-    if (limit === undefined) return undefined;
+    if (limit === undefined) {
+      return undefined;
+    }
     const now = Date.now();
     let window = this.windows.get(route);
     if (window === undefined || now >= window.start + limit.windowMs) {
@@ -275,7 +303,9 @@ export class StrictService {
       this.windows.set(route, window);
     }
     window.count += 1;
-    if (window.count <= limit.count) return undefined;
+    if (window.count <= limit.count) {
+      return undefined;
+    }
     if (window.refusedAt !== undefined && now - window.refusedAt > 100) {
       this.breach(`${route} asked again before Retry-After was over`);
     }

@@ -47,7 +47,9 @@ export function newFile(info: Record<string, unknown>, chunks: number): StoredFi
 
 /** Bytes that a chunk must have: floor(size / N), the last takes the rest. Unknown where the size is. */
 export function chunkSize(file: StoredFile, i: number): number | undefined {
-  if (file.size === null) return undefined;
+  if (file.size === null) {
+    return undefined;
+  }
   const n = file.chunks.length;
   const size = Math.floor(file.size / n);
   return i === n - 1 ? file.size - size * (n - 1) : size;
@@ -61,7 +63,9 @@ export function isComplete(upload: Upload): boolean {
 export function fileFaults(file: StoredFile): string[] {
   const bytes = bytesOf(file);
   const wrong: string[] = [];
-  if (file.size !== null && bytes.length !== file.size) wrong.push(`size ${bytes.length}, not ${file.size}`);
+  if (file.size !== null && bytes.length !== file.size) {
+    wrong.push(`size ${bytes.length}, not ${file.size}`);
+  }
   if (file.hash !== null && crc32cBase64(bytes) !== file.hash) {
     wrong.push(`hash ${crc32cBase64(bytes)}, not ${file.hash}`);
   }

@@ -9,14 +9,18 @@ export interface Table {
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   let c = n;
-  for (let k = 0; k < 8; k += 1) c = c & 1 ? (c >>> 1) ^ 0x82f63b78 : c >>> 1;
+  for (let k = 0; k < 8; k += 1) {
+    c = c & 1 ? (c >>> 1) ^ 0x82f63b78 : c >>> 1;
+  }
   return c >>> 0;
 });
 
 /** CRC32C (Castagnoli), 4 bytes big-endian in base64: `123456789` → `4waSgw==`. */
 export function crc32cBase64(bytes: Uint8Array): string {
   let crc = 0xffffffff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ byte) & 0xff]!;
+  for (const byte of bytes) {
+    crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ byte) & 0xff]!;
+  }
   const out = Buffer.alloc(4);
   out.writeUInt32BE((crc ^ 0xffffffff) >>> 0);
   return out.toString('base64');
@@ -31,7 +35,9 @@ function decodeCsv(text: string): Table {
   const [header, ...records] = csvRecords(text);
   const columns = header ?? [];
   const rows = records.map((record) => {
-    if (record.length !== columns.length) throw new Error(`a row has ${record.length} fields`);
+    if (record.length !== columns.length) {
+      throw new Error(`a row has ${record.length} fields`);
+    }
     const row = Object.create(null) as Row;
     columns.forEach((name, i) => (row[name] = csvValue(record[i]!)));
     return row;
@@ -40,7 +46,9 @@ function decodeCsv(text: string): Table {
 }
 
 function csvValue(text: string): unknown {
-  if (text === '') return null;
+  if (text === '') {
+    return null;
+  }
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(text) ? Number(text) : text;
 }
 
@@ -56,18 +64,25 @@ function csvRecords(text: string): string[][] {
   for (let i = 0; i < text.length; i += 1) {
     const c = text[i]!;
     if (quoted) {
-      if (c !== '"') field += c;
-      else if (text[i + 1] === '"') {
+      if (c !== '"') {
+        field += c;
+      } else if (text[i + 1] === '"') {
         field += '"';
         i += 1;
-      } else quoted = false;
-    } else if (c === '"' && field === '') quoted = true;
-    else if (c === ',') endField();
-    else if (c === '\n') {
+      } else {
+        quoted = false;
+      }
+    } else if (c === '"' && field === '') {
+      quoted = true;
+    } else if (c === ',') {
+      endField();
+    } else if (c === '\n') {
       endField();
       records.push(record);
       record = [];
-    } else if (c !== '\r') field += c;
+    } else if (c !== '\r') {
+      field += c;
+    }
   }
   if (field !== '' || record.length > 0) {
     endField();

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import type { NodeInitializer } from 'node-red';
 
 /** Messages hold anything; the assertions say what. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever JSON a test looks into
 export type Anything = any;
 
 export interface Msg {
@@ -72,7 +72,9 @@ export class Inbox {
     this.all.push(msg);
     const woken = this.waiting;
     this.waiting = [];
-    for (const wake of woken) wake();
+    for (const wake of woken) {
+      wake();
+    }
   }
 
   /** The first `count` messages, once they are there. */
@@ -174,7 +176,9 @@ export async function startBench(setup: Setup): Promise<Bench> {
     ...setup.credentials,
   };
   await helper.load([...OURS, ...CORE], flow, credentials);
-  if (setup.settings !== undefined && 'contextStorage' in setup.settings) await contextStores.load();
+  if (setup.settings !== undefined && 'contextStorage' in setup.settings) {
+    await contextStores.load();
+  }
 
   const inboxes = new Map<string, Inbox>();
   const listen = () => {
@@ -198,18 +202,24 @@ export async function startBench(setup: Setup): Promise<Bench> {
     warnings: () => warnings ?? logged(),
     async redeploy(type = 'full') {
       await helper.setFlows(flow, type, credentials);
-      if (type === 'full') listen();
+      if (type === 'full') {
+        listen();
+      }
     },
     request: () => helper.request(),
     async stop() {
-      if (stopped) return;
+      if (stopped) {
+        return;
+      }
       stopped = true;
       current = undefined;
       // Before unload, which forgets what was logged.
       await helper.clearFlows();
       warnings = logged();
       await helper.unload();
-      if (setup.userDir === undefined) fs.rmSync(userDir, { recursive: true, force: true });
+      if (setup.userDir === undefined) {
+        fs.rmSync(userDir, { recursive: true, force: true });
+      }
     },
   };
   current = bench;

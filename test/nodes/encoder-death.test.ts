@@ -10,7 +10,7 @@ import { type Bench, row, startBench, stopBench, trainRows } from './bench';
 function killing(times: number, every = 1): { left: () => number; end: () => void } {
   let left = times;
   let sent = 0;
-  // eslint-disable-next-line @typescript-eslint/unbound-method
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
   const { postMessage } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, ...message) {
     postMessage.apply(this, message);
@@ -85,7 +85,9 @@ describe('an encoder thread that dies under a predict node', function () {
         all.map(({ payload }) => payload.length),
         sizes,
       );
-      for (const { payload } of all) right(payload);
+      for (const { payload } of all) {
+        right(payload);
+      }
     } finally {
       kills.end();
     }
@@ -96,7 +98,9 @@ describe('an encoder thread that dies under a predict node', function () {
   it('again and again: one clear error for each message, none hangs, and the next works', async () => {
     const kills = killing(1_000);
     try {
-      for (let i = 0; i < 5; i++) bench.send('predict', { payload: table(200 * i, 200) });
+      for (let i = 0; i < 5; i++) {
+        bench.send('predict', { payload: table(200 * i, 200) });
+      }
       bench.send('file', { payload: csv(50_000) });
       const caught = await bench.caught.first(6, 40_000);
       for (const { error } of caught) {
@@ -129,8 +133,9 @@ describe('an encoder thread that dies under a predict node', function () {
         kills.end();
       }
       assert.equal(kills.left(), 0, 'the thread was killed');
-      for (const { error } of bench.caught.all.slice(before.caught))
+      for (const { error } of bench.caught.all.slice(before.caught)) {
         assert.equal(error?.code, 'table.invalid');
+      }
       const answered = bench.out('file').all.length;
       bench.send('file', { payload: csv(1_000) });
       const all = await bench.out('file').first(answered + 1);

@@ -314,7 +314,7 @@ describe('large tables through the nodes', function () {
       await start([]);
       let kills = 1;
       let sent = 0;
-      // eslint-disable-next-line @typescript-eslint/unbound-method
+      // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
       const { postMessage } = Worker.prototype;
       Worker.prototype.postMessage = function (this: Worker, ...message) {
         postMessage.apply(this, message);
@@ -361,8 +361,11 @@ describe('large tables through the nodes', function () {
         await closeEncoder();
         assert.deepEqual(fs.readdirSync(folder), []);
       } finally {
-        if (before === undefined) delete process.env['TMPDIR'];
-        else process.env['TMPDIR'] = before;
+        if (before === undefined) {
+          delete process.env['TMPDIR'];
+        } else {
+          process.env['TMPDIR'] = before;
+        }
         await closeEncoder();
         spawnSync('umount', [folder]);
       }

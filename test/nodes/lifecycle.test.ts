@@ -37,8 +37,12 @@ describe('close, redeploy and order', () => {
     bench.send('fit', { payload: trainRows() });
     await bench.out('fit').first();
     service.fault('predict', () => ({ silent: true }));
-    for (let id = 0; id < 40; id++) bench.send('p', { payload: row(id) });
-    while (service.seen('predict').length === 0) await sleep(10);
+    for (let id = 0; id < 40; id++) {
+      bench.send('p', { payload: row(id) });
+    }
+    while (service.seen('predict').length === 0) {
+      await sleep(10);
+    }
     const began = performance.now();
     const { warnings } = bench;
     await bench.stop();
@@ -53,7 +57,9 @@ describe('close, redeploy and order', () => {
     const bench = await start();
     service.fault('fit', inTurn({ whitespaceMs: 60_000 }));
     bench.send('fit', { payload: trainRows() });
-    while (service.seen('fit').length === 0) await sleep(10);
+    while (service.seen('fit').length === 0) {
+      await sleep(10);
+    }
     const began = performance.now();
     await bench.redeploy();
     assert.ok(performance.now() - began < 5_000);
@@ -97,7 +103,9 @@ describe('close, redeploy and order', () => {
     );
     bench.send('fit', { payload: trainRows() });
     await bench.out('fit').first();
-    for (let n = 0; n < 8; n++) bench.send('slow', { n });
+    for (let n = 0; n < 8; n++) {
+      bench.send('slow', { n });
+    }
     const all = await bench.out('slow').first(8);
     assert.deepEqual(
       all.map(({ n, payload }) => [n, payload.id]),

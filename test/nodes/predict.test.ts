@@ -213,7 +213,9 @@ describe('tabular-predict on a strict service', () => {
     await service.close();
     service = await startStrictService({ predictMs: 20 });
     const bench = await fitted([{ id: 'p', type: 'tabular-predict', model: 'number' }]);
-    for (let id = 0; id < 300; id++) bench.send('p', { payload: row(id), n: id });
+    for (let id = 0; id < 300; id++) {
+      bench.send('p', { payload: row(id), n: id });
+    }
     const all = await bench.out('p').first(300);
     assert.deepEqual(
       all.map(({ n }) => n as number),
@@ -232,7 +234,9 @@ describe('tabular-predict on a strict service', () => {
 
   it('batchRows 1 sends each message by itself', async () => {
     const bench = await fitted([{ id: 'p', type: 'tabular-predict', model: 'number', batchRows: '1' }]);
-    for (let id = 0; id < 5; id++) bench.send('p', { payload: row(id) });
+    for (let id = 0; id < 5; id++) {
+      bench.send('p', { payload: row(id) });
+    }
     await bench.out('p').first(5);
     assert.equal(service.seen('predict').length, 5);
   });
@@ -267,7 +271,9 @@ describe('tabular-predict on a strict service', () => {
       },
     ]);
     for (const id of ['p', 'q']) {
-      for (let n = 0; n < 3; n++) bench.send(id, { payload: row(n), n });
+      for (let n = 0; n < 3; n++) {
+        bench.send(id, { payload: row(n), n });
+      }
     }
     const caught = await bench.caught.first(2);
     const lost = new Map(caught.map((msg) => [msg.error!.source.id, [msg.error!.code, msg.n]]));

@@ -76,7 +76,9 @@ describe('message sequences of the core nodes', () => {
   const rowsFitted = async (n = 1): Promise<number[]> => {
     const all = await bench.out('fit').first(n, 8_000);
     assert.deepEqual(bench.caught.all, []);
-    for (const msg of all) assert.ok(!('parts' in msg));
+    for (const msg of all) {
+      assert.ok(!('parts' in msg));
+    }
     return all.map(({ model }) => model.rows as number);
   };
 

@@ -48,7 +48,9 @@ describe('every example, imported and deployed', function () {
         ),
       },
     });
-    if (byDeploy) await red.deploy(flow);
+    if (byDeploy) {
+      await red.deploy(flow);
+    }
     return { red, flow };
   }
 
@@ -78,7 +80,9 @@ describe('every example, imported and deployed', function () {
         ['banana', 'yes'],
       ],
     );
-    for (const { ripe_probabilities: p } of rows) assert.ok(Math.abs(p.yes! + p.no! - 1) < 1e-6);
+    for (const { ripe_probabilities: p } of rows) {
+      assert.ok(Math.abs(p.yes! + p.no! - 1) < 1e-6);
+    }
   });
 
   it('Upload once: two models from one train set, two answers from one test set', async () => {
@@ -91,7 +95,9 @@ describe('every example, imported and deployed', function () {
     );
     assert.deepEqual(shown.map(({ name }) => name).sort(), ['rentals', 'rentals, quick']);
     assert.equal(shown[0]!.train_set_upload_id, shown[1]!.train_set_upload_id);
-    for (const { name, scores } of shown) assert.ok(scores.r2 > 0.9, `${name}: R² ${scores.r2}`);
+    for (const { name, scores } of shown) {
+      assert.ok(scores.r2 > 0.9, `${name}: R² ${scores.r2}`);
+    }
     await red.inject(find(flow, 'inject', 'Predict'));
     const [mean] = await red.shown(find(flow, 'debug', 'rentals a day'));
     const [band] = await red.shown(find(flow, 'debug', 'their 0.1, 0.5 and 0.9 quantiles'));
@@ -435,21 +441,25 @@ describe('every example, imported and deployed', function () {
         `${file} has a comment`,
       );
       for (const { type, name } of flow) {
-        if (!['tab', 'group', 'global-config'].includes(type))
+        if (!['tab', 'group', 'global-config'].includes(type)) {
           assert.ok(name, `${file}: a ${type} without a name`);
+        }
       }
       const text = JSON.stringify(flow);
       assert.doesNotMatch(text, /\/(home|tmp|root|Users|opt|var)\/|[A-Z]:\\\\/, file);
       for (const { credentials = {} } of flow) {
-        for (const secret of Object.values(credentials as object))
+        for (const secret of Object.values(credentials as object)) {
           assert.match(String(secret), /^\$\{\w+\}$/, file);
+        }
       }
       const { modules = {} } = (flow.find(({ type }) => type === 'global-config') ?? {}) as {
         modules?: object;
       };
       const foreign = flow.some(({ type }) => type.startsWith('ui-') || type.startsWith('postgres'));
       assert.equal(Object.keys(modules).length > 0, foreign, `${file} names the packages it needs`);
-      for (const name of Object.keys(modules)) assert.ok(tab.info.includes(name), `${file}: ${name}`);
+      for (const name of Object.keys(modules)) {
+        assert.ok(tab.info.includes(name), `${file}: ${name}`);
+      }
     }
   });
 

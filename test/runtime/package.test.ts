@@ -41,8 +41,9 @@ describe('the package as npm packs it', function () {
     for (const file of [manifest.main, manifest.types, ...Object.values(manifest.bin)]) {
       assert.ok(files.includes(file.replace(/^\.\//, '')), file);
     }
-    for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
+    for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json']) {
       assert.ok(files.includes(file), file);
+    }
     const examples = fs.readdirSync(path.join(root, 'examples')).map((name) => `examples/${name}`);
     assert.deepEqual(files.filter((file) => file.startsWith('examples/')).sort(), examples.sort());
   });
@@ -78,7 +79,9 @@ describe('the package as npm packs it', function () {
         'utf8',
       );
       assert.ok(dialog.includes(`registerType('${type}', {`), type);
-      if (type === 'tabular-config') continue;
+      if (type === 'tabular-config') {
+        continue;
+      }
       for (const look of [
         /category: '[\w ]+',/,
         /color: '#\w+',/,

@@ -103,7 +103,9 @@ describe('restart of a real Node-RED', function () {
       const flows =
         round === 0 ? [] : (JSON.parse(fs.readFileSync(`${userDir}/flows.json`, 'utf8')) as FlowNode[]);
       red = await startNodeRed({ flows, userDir, link });
-      if (round === 0) await red.deploy(flow(service));
+      if (round === 0) {
+        await red.deploy(flow(service));
+      }
       for (const name of announced) {
         const id = 100 + round;
         const { prediction } = await post(red, 'score', { name, rows: [wideRow(id)] });
@@ -125,7 +127,9 @@ describe('restart of a real Node-RED', function () {
         }
       };
       const lanes = [0, 1].map((lane) => train(lane).catch((error: unknown) => error));
-      while (announced.length < before + 2) await sleep(5);
+      while (announced.length < before + 2) {
+        await sleep(5);
+      }
       await sleep(random() * 300);
       running.kill('SIGKILL');
       await gone;

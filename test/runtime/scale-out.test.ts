@@ -70,17 +70,22 @@ describe(`two Node-REDs share a stream over MQTT 5${title}`, function () {
   });
 
   after(async () => {
-    for (const red of members.values()) await red.stop();
+    for (const red of members.values()) {
+      await red.stop();
+    }
     await source?.close();
     await service?.close();
     await broker?.close();
-    for (const folder of folders.values()) fs.rmSync(folder, { recursive: true, force: true });
+    for (const folder of folders.values()) {
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   /** Each reading has one result, and it is its own. */
   function assertOwn(sent: ReturnType<typeof readings>): void {
-    for (const { reading, load } of sent)
+    for (const { reading, load } of sent) {
       assert.equal(source.answered.get(reading.key)?.load, load, reading.key);
+    }
   }
 
   function assertOnce(sent: ReturnType<typeof readings>): void {

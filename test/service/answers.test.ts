@@ -38,9 +38,13 @@ function sendPieces(
       res.on('end', () => resolve({ status: res.statusCode ?? 0, text, headers: res.headers }));
     });
     req.on('error', (error) => {
-      if (!answered) reject(error);
+      if (!answered) {
+        reject(error);
+      }
     });
-    for (const piece of pieces) req.write(piece);
+    for (const piece of pieces) {
+      req.write(piece);
+    }
     req.end();
   });
 }

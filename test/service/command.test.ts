@@ -20,8 +20,12 @@ describe('Service: the command', () => {
     return started;
   };
   afterEach(async () => {
-    for (const child of children.splice(0)) await end(child, 'SIGKILL');
-    for (const made of folders.splice(0)) await rm(made, { recursive: true, force: true });
+    for (const child of children.splice(0)) {
+      await end(child, 'SIGKILL');
+    }
+    for (const made of folders.splice(0)) {
+      await rm(made, { recursive: true, force: true });
+    }
   });
 
   const limits = (url: string, token = 'mine') =>
@@ -56,8 +60,9 @@ describe('Service: the command', () => {
     ]) {
       assert.ok(help.text.includes(`--${option}`), option);
     }
-    for (const [option] of page.matchAll(/--[a-z]+(-[a-z]+)*/g))
+    for (const [option] of page.matchAll(/--[a-z]+(-[a-z]+)*/g)) {
       assert.ok(help.text.includes(option), option);
+    }
     const version = JSON.parse(await readFile(path.join(__dirname, '../../package.json'), 'utf8')).version;
     assert.deepEqual(await runCli(['--version']), { code: 0, text: `${version}\n` });
     for (const [wrong, about] of [

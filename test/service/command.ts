@@ -20,15 +20,21 @@ export async function startCli(args: string[], env: NodeJS.ProcessEnv = {}): Pro
   let errors = '';
   child.stdout.on('data', (data: Buffer) => (out += data.toString()));
   child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
-  for (let i = 0; i < 150 && child.exitCode === null && !out.includes('Data: '); i++) await sleep(100);
+  for (let i = 0; i < 150 && child.exitCode === null && !out.includes('Data: '); i++) {
+    await sleep(100);
+  }
   const url = /http:\/\/\S+/.exec(out)?.[0];
-  if (url === undefined) throw new Error(`no address: ${out}${errors}`);
+  if (url === undefined) {
+    throw new Error(`no address: ${out}${errors}`);
+  }
   await sleep(50);
   return { child, url, token: /Token: (\S+)/.exec(out)?.[1], output: () => out, errors: () => errors };
 }
 
 export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  if (child.exitCode !== null || child.signalCode !== null) {
+    return child.exitCode;
+  }
   const exited = once(child, 'exit');
   child.kill(signal);
   await exited;

@@ -34,7 +34,9 @@ describe('Service: many at once', () => {
     while (fitting > 0) {
       const answer = await h.predict(small, x, 'classification');
       assert.equal(answer.status, 200);
-      if (fitting > 0) predicted += 1;
+      if (fitting > 0) {
+        predicted += 1;
+      }
       const status = (await h.get('get_service_status')).body;
       most = Math.max(most, status.fits.length);
     }
@@ -160,7 +162,7 @@ describe('Service: many at once', () => {
   for (const [what, limits] of [
     ['fits', {}],
     ['fits of train sets that are large for the memory', { train_set_max_cells: 10_000 }],
-  ] as const)
+  ] as const) {
     it(`answers 429 when too many ${what} wait`, async function () {
       this.timeout(60_000);
       const one = await Harness.start({ fitThreads: 1, limits });
@@ -189,4 +191,5 @@ describe('Service: many at once', () => {
         await one.stop();
       }
     });
+  }
 });

@@ -97,7 +97,9 @@ describe('Service: the configuration object (S 2.6)', () => {
     const fitted = await fit({});
     const sureness = async (config?: object): Promise<number> => {
       const rows = (await predict(fitted, config)).body.prediction as number[][];
-      for (const row of rows) assert.ok(Math.abs(row[0]! + row[1]! - 1) < 1e-12);
+      for (const row of rows) {
+        assert.ok(Math.abs(row[0]! + row[1]! - 1) < 1e-12);
+      }
       return rows.reduce((sum, row) => sum + Math.max(...row), 0) / rows.length;
     };
     same(await predict(fitted, { softmax_temperature: 1 }), await predict(fitted));

@@ -13,7 +13,7 @@ const API = 'nimbus';
 interface Reply {
   status: number;
   text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever JSON a test looks into
   json: any;
 }
 
@@ -99,7 +99,9 @@ describe('Service: a client of the hosted service', () => {
     const x = parquetOf(features);
     const y = parquetOf({ target });
     const info = (name: string, file: Uint8Array): object => {
-      if (naming === 'quickstart') return { format: 'parquet' };
+      if (naming === 'quickstart') {
+        return { format: 'parquet' };
+      }
       const size_bytes = file.length;
       return naming === 'schema'
         ? { format: 'parquet', hash: hashOf(file), size_bytes, use_chunks: false }
@@ -123,7 +125,9 @@ describe('Service: a client of the hosted service', () => {
       fitted_train_set_id: fittedId,
       x_test_info: { format: 'parquet', hash: hashOf(file), size_bytes: file.length },
     });
-    if (status === 409) return json.test_set_upload_id as string;
+    if (status === 409) {
+      return json.test_set_upload_id as string;
+    }
     assert.equal(status, 200);
     await client.put(json.x_test_info, file);
     return json.test_set_upload_id as string;

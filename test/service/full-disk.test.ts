@@ -37,12 +37,16 @@ describe('Service: no room on the disk', () => {
     await start();
   });
   after(async () => {
-    if (folder === undefined) return;
+    if (folder === undefined) {
+      return;
+    }
     await end();
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(() => {
-    if (child.exitCode === null && child.signalCode === null) allow('unlimited');
+    if (child.exitCode === null && child.signalCode === null) {
+      allow('unlimited');
+    }
   });
 
   async function start(): Promise<void> {
@@ -58,7 +62,9 @@ describe('Service: no room on the disk', () => {
   }
 
   async function end(): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (child.exitCode !== null || child.signalCode !== null) {
+      return;
+    }
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     await exited;

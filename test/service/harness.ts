@@ -9,7 +9,7 @@ import { crc32c, crc32cToBase64 } from '../../dist/src/table/crc32c';
 export interface Answer {
   status: number;
   // Bodies are asserted on, field by field.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever JSON a test looks into
   body: any;
   text: string;
   headers: Headers;
@@ -32,7 +32,9 @@ export class Harness {
 
   async stop(keepFolder = false): Promise<void> {
     await this.service.close();
-    if (!keepFolder) await rm(this.folder, { recursive: true, force: true });
+    if (!keepFolder) {
+      await rm(this.folder, { recursive: true, force: true });
+    }
   }
 
   async get(route: string, headers: Record<string, string> = {}): Promise<Answer> {
@@ -65,13 +67,17 @@ export class Harness {
       y_train_info: infoOf(y),
       ...extra,
     });
-    if (prepared.status !== 200) throw new Error(`prepare: ${prepared.status} ${prepared.text}`);
+    if (prepared.status !== 200) {
+      throw new Error(`prepare: ${prepared.status} ${prepared.text}`);
+    }
     for (const [info, data] of [
       [prepared.body.x_train_info, x],
       [prepared.body.y_train_info, y],
     ] as const) {
       const put = await putFile(info, data);
-      if (put.status !== 200) throw new Error(`PUT: ${put.status} ${put.text}`);
+      if (put.status !== 200) {
+        throw new Error(`PUT: ${put.status} ${put.text}`);
+      }
     }
     return prepared.body.train_set_upload_id as string;
   }
@@ -81,9 +87,13 @@ export class Harness {
       fitted_train_set_id: fittedId,
       x_test_info: { ...infoOf(x), hash: null },
     });
-    if (prepared.status !== 200) throw new Error(`prepare: ${prepared.status} ${prepared.text}`);
+    if (prepared.status !== 200) {
+      throw new Error(`prepare: ${prepared.status} ${prepared.text}`);
+    }
     const put = await putFile(prepared.body.x_test_info, x);
-    if (put.status !== 200) throw new Error(`PUT: ${put.status} ${put.text}`);
+    if (put.status !== 200) {
+      throw new Error(`PUT: ${put.status} ${put.text}`);
+    }
     return prepared.body.test_set_upload_id as string;
   }
 
@@ -96,7 +106,9 @@ export class Harness {
   ): Promise<string> {
     const id = await this.uploadTrain(x, y, { force_reupload: true });
     const fitted = await this.post('fit', { train_set_upload_id: id, task_config: { task }, ...extra });
-    if (fitted.status !== 200) throw new Error(`fit: ${fitted.status} ${fitted.text}`);
+    if (fitted.status !== 200) {
+      throw new Error(`fit: ${fitted.status} ${fitted.text}`);
+    }
     return fitted.body.fitted_train_set_id as string;
   }
 

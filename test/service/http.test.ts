@@ -55,7 +55,9 @@ describe('Service: HTTP', () => {
     for (const [method, route] of routes) {
       for (const authorization of [undefined, 'Bearer wrong', 'Basic c2VjcmV0LXRva2Vu', 'Bearer ']) {
         const headers: Record<string, string> = { 'content-type': 'application/json' };
-        if (authorization !== undefined) headers.authorization = authorization;
+        if (authorization !== undefined) {
+          headers.authorization = authorization;
+        }
         const body = method === 'POST' ? '{}' : undefined;
         const answer = await answerOf(await fetch(h.url(route), { method, headers, body }));
         assert.equal(answer.status, 401, `${route} ${String(authorization)}`);
@@ -245,7 +247,9 @@ describe('Service: HTTP', () => {
         body: JSON.stringify(prepare),
       }),
     ).catch(() => undefined);
-    if (local !== undefined) assert.match(local.body.x_train_info.signed_urls[0], /^http:\/\/localhost:/);
+    if (local !== undefined) {
+      assert.match(local.body.x_train_info.signed_urls[0], /^http:\/\/localhost:/);
+    }
     const behind = await Harness.start({ publicUrl: 'https://models.example/tabular/' });
     try {
       const { body } = await behind.post('prepare_train_set_upload', prepare);

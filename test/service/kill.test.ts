@@ -70,7 +70,9 @@ describe('Service: killed at any moment', () => {
     folder = await temporaryFolder();
   });
   after(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+    }
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -95,7 +97,9 @@ describe('Service: killed at any moment', () => {
       const client = await start();
       const work = client.work(promised, round).catch((error: unknown) => error);
       const before = promised.fits.length;
-      for (let i = 0; i < 1000 && promised.fits.length === before; i++) await sleep(10);
+      for (let i = 0; i < 1000 && promised.fits.length === before; i++) {
+        await sleep(10);
+      }
       await sleep(wait.next().value);
       const exited = once(child, 'exit');
       child.kill('SIGKILL');

@@ -23,8 +23,12 @@ describe('Service: folder, restart', () => {
     return started;
   };
   afterEach(async () => {
-    for (const child of children.splice(0)) await end(child, 'SIGKILL');
-    for (const made of folders.splice(0)) await rm(made, { recursive: true, force: true });
+    for (const child of children.splice(0)) {
+      await end(child, 'SIGKILL');
+    }
+    for (const made of folders.splice(0)) {
+      await rm(made, { recursive: true, force: true });
+    }
   });
 
   const limits = (url: string, token = 'mine') =>
@@ -138,7 +142,9 @@ describe('Service: folder, restart', () => {
     const id = await h.uploadTrain(X, Y);
     // Losing the lock makes the service close itself: somebody else may have the folder now.
     await rm(path.join(data, 'lock'), { recursive: true });
-    for (let i = 0; i < 100 && !log.some((text) => text.includes('started again')); i++) await sleep(50);
+    for (let i = 0; i < 100 && !log.some((text) => text.includes('started again')); i++) {
+      await sleep(50);
+    }
     assert.match(log.join('\n'), /lost its folder/);
     let again;
     for (let i = 0; i < 100 && again === undefined; i++) {
@@ -198,7 +204,9 @@ describe('Service: folder, restart', () => {
   });
 
   it('keeps its files from other users', async () => {
-    if (process.platform === 'win32') return;
+    if (process.platform === 'win32') {
+      return;
+    }
     const data = path.join(await folder(), 'state');
     const h = await Harness.start({ dataDir: data });
     try {

@@ -93,8 +93,9 @@ describe('Service: odd tables', () => {
       assert.equal(status, 200, text);
       const rows = Object.values(test ?? x)[0]!.length;
       assert.equal(body.prediction.length, rows);
-      for (const value of (body.prediction as (number | number[])[]).flat())
+      for (const value of (body.prediction as (number | number[])[]).flat()) {
         assert.ok(Number.isFinite(value));
+      }
     });
   }
 

@@ -363,7 +363,9 @@ describe('Service: every field of every request', () => {
 
   for (const api of ['svc', 'acme-2']) {
     const forms = [...jsonForms(api), ...uploadForms('schema'), ...uploadForms('sample')];
-    if (api === 'svc') forms.push(LEGACY);
+    if (api === 'svc') {
+      forms.push(LEGACY);
+    }
     for (const form of forms) {
       const { route, body, fields, accepted, sentence } = form;
       const post = (sent: unknown): Promise<Answer> =>
@@ -388,11 +390,15 @@ describe('Service: every field of every request', () => {
               `${at.join('.')} = ${JSON.stringify(value)}: ${answer.text}`,
             );
           }
-          for (const value of bad) await refused(withValue(body, at, value), at);
+          for (const value of bad) {
+            await refused(withValue(body, at, value), at);
+          }
           const without = withValue(body, at, undefined);
-          if (required === true) await refused(without, at);
-          else if (at.join() !== 'task_config' && kept !== true)
+          if (required === true) {
+            await refused(without, at);
+          } else if (at.join() !== 'task_config' && kept !== true) {
             assert.equal((await post(without)).status, accepted);
+          }
         }
         for (const at of objectsOf(body)) {
           await refused(withValue(body, [...at, 'colour'], 1), [...at, 'colour']);
@@ -403,7 +409,9 @@ describe('Service: every field of every request', () => {
 
   it('has no field of the specification without a line here', () => {
     for (const form of [...jsonForms('svc'), ...uploadForms('schema'), ...uploadForms('sample'), LEGACY]) {
-      if (form.route === 'predict' && form.name !== 'predict of a classification') continue;
+      if (form.route === 'predict' && form.name !== 'predict of a classification') {
+        continue;
+      }
       const walked = new Set(form.fields.map(({ at }) => at.join('.')));
       const names = objectsOf(form.body).flatMap((at) => {
         const inner = at.reduce((value, name) => value[name] as Record<string, unknown>, form.body);

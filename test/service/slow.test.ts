@@ -26,7 +26,9 @@ class Slow {
   }
 
   send(text: string): void {
-    if (this.socket.writable) this.socket.write(text);
+    if (this.socket.writable) {
+      this.socket.write(text);
+    }
   }
 
   /** One byte at a time, until the other side has enough of it. */
@@ -44,7 +46,9 @@ class Slow {
   /** What came until the server closed the connection. */
   async end(): Promise<string> {
     this.socket.resume();
-    for (let waited = 0; this.closedAt === undefined && waited < BOUND_MS; waited += 20) await sleep(20);
+    for (let waited = 0; this.closedAt === undefined && waited < BOUND_MS; waited += 20) {
+      await sleep(20);
+    }
     const closed = this.closedAt !== undefined;
     this.socket.destroy();
     assert.ok(closed, `closed within ${BOUND_MS} ms`);

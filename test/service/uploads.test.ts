@@ -174,7 +174,9 @@ describe('Service: uploads and signed URLs', () => {
     const statuses: number[] = [];
     for (let i = 0; i < urls.length; i++) {
       const part = Buffer.from(whole.subarray(i * size, i === urls.length - 1 ? undefined : (i + 1) * size));
-      if (i === 1) part[0] = 65;
+      if (i === 1) {
+        part[0] = 65;
+      }
       statuses.push((await putFile({ signed_urls: [urls[i]], required_headers }, part)).status);
     }
     assert.deepEqual(statuses, [...urls.slice(1).map(() => 200), 400]);

@@ -27,7 +27,9 @@ export async function* arriving(body: Readable, patience: Patience): AsyncGenera
   let waited = 0;
   let waitsSince: number | undefined;
   const fail = (error: Error): void => {
-    if (!ended) failure ??= error;
+    if (!ended) {
+      failure ??= error;
+    }
     wake();
   };
   const onData = (data: Buffer): void => {
@@ -42,22 +44,34 @@ export async function* arriving(body: Readable, patience: Patience): AsyncGenera
   };
   const onClose = (): void => fail(new Error('The body was cut off.'));
   const timer = setInterval(() => {
-    if (waitsSince === undefined) return;
+    if (waitsSince === undefined) {
+      return;
+    }
     const silent = performance.now() - waitsSince;
     const allowed = patience.idleMs + (bytes / patience.bytesPerSecond) * 1000;
-    if (silent > patience.idleMs || waited + silent > allowed) fail(tooSlow());
+    if (silent > patience.idleMs || waited + silent > allowed) {
+      fail(tooSlow());
+    }
   }, patience.idleMs / CHECKS);
   timer.unref();
-  if (body.destroyed) onClose();
+  if (body.destroyed) {
+    onClose();
+  }
   body.on('data', onData);
   body.on('end', onEnd);
   body.on('error', fail);
   body.on('close', onClose);
   try {
     for (;;) {
-      while (waiting.length > 0) yield waiting.shift()!;
-      if (failure !== undefined) throw failure;
-      if (ended) return;
+      while (waiting.length > 0) {
+        yield waiting.shift()!;
+      }
+      if (failure !== undefined) {
+        throw failure;
+      }
+      if (ended) {
+        return;
+      }
       waitsSince = performance.now();
       const woken = new Promise<void>((resolve) => (wake = resolve));
       body.resume();

@@ -4,7 +4,9 @@ import { Refusal } from '../refusal';
 /** Checks an Authorization header against the service's token (S 5). @throws Refusal 401 */
 export function checkBearer(header: string | undefined, token: string): void {
   const sent = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
-  if (sent !== undefined && timingSafeEqual(digest(sent), digest(token))) return;
+  if (sent !== undefined && timingSafeEqual(digest(sent), digest(token))) {
+    return;
+  }
   throw new Refusal({
     status: 401,
     errorCode: 'UNAUTHORIZED',

@@ -5,12 +5,16 @@ import { arriving, type Patience } from './arrival';
 /** The bytes of a request body, at most `maxBytes` of them. @throws Refusal 413, 408 (too slow) */
 export async function readBody(req: IncomingMessage, maxBytes: number, patience: Patience): Promise<Buffer> {
   const announced = Number(req.headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw tooLarge(maxBytes);
+  if (announced > maxBytes) {
+    throw tooLarge(maxBytes);
+  }
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of arriving(req, patience)) {
     size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (size > maxBytes) {
+      throw tooLarge(maxBytes);
+    }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -29,7 +33,9 @@ export async function readJson(req: IncomingMessage, maxBytes: number, patience:
   } catch {
     throw invalid('The request body is not valid JSON in UTF-8.');
   }
-  if (isDeeper(value, MAX_DEPTH)) throw invalid(`The request body nests more than ${MAX_DEPTH} levels.`);
+  if (isDeeper(value, MAX_DEPTH)) {
+    throw invalid(`The request body nests more than ${MAX_DEPTH} levels.`);
+  }
   return value;
 }
 
@@ -37,7 +43,9 @@ export async function readJson(req: IncomingMessage, maxBytes: number, patience:
 const MAX_DEPTH = 64;
 
 function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
@@ -58,14 +66,20 @@ const DRAIN_MS = 2_000;
  * the sender sees the answer instead of a reset; then the connection is closed.
  */
 export function discardBody(req: IncomingMessage, res: ServerResponse): void {
-  if (req.complete || req.destroyed) return;
-  if (!res.headersSent) res.setHeader('connection', 'close');
+  if (req.complete || req.destroyed) {
+    return;
+  }
+  if (!res.headersSent) {
+    res.setHeader('connection', 'close');
+  }
   let size = 0;
   const timer = setTimeout(() => req.destroy(), DRAIN_MS);
   timer.unref();
   req.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > DRAIN_BYTES) req.destroy();
+    if (size > DRAIN_BYTES) {
+      req.destroy();
+    }
   });
   req.on('close', () => clearTimeout(timer));
   req.on('error', () => undefined);

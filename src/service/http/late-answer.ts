@@ -15,7 +15,9 @@ export async function answerLate(
   route: Envelope,
 ): Promise<void> {
   const timer = setInterval(() => {
-    if (res.destroyed) return;
+    if (res.destroyed) {
+      return;
+    }
     if (!res.headersSent) {
       res.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
     }
@@ -23,8 +25,11 @@ export async function answerLate(
   }, keepaliveMs);
   try {
     const body = await answer;
-    if (res.headersSent) res.end(JSON.stringify(body));
-    else sendJson(res, 200, body);
+    if (res.headersSent) {
+      res.end(JSON.stringify(body));
+    } else {
+      sendJson(res, 200, body);
+    }
   } catch (error) {
     const refusal = toRefusal(error);
     if (!res.headersSent) {

@@ -26,20 +26,28 @@ export class RateLimiter {
   /** Counts one request. @throws Refusal 429 with the seconds until a place is free; it is then not counted */
   take(kind: RateKind): void {
     const rate = this.limits[kind];
-    if (rate === undefined) return;
+    if (rate === undefined) {
+      return;
+    }
     const now = this.now();
     const times = this.sent[kind];
-    while (times.length > 0 && times[0]! <= now - HOUR) times.shift();
+    while (times.length > 0 && times[0]! <= now - HOUR) {
+      times.shift();
+    }
     const waits = [waitFor(times, rate.perMinute, MINUTE, now), waitFor(times, rate.perHour, HOUR, now)];
     const wait = Math.max(...waits);
-    if (wait > 0) throw tooMany(kind, wait);
+    if (wait > 0) {
+      throw tooMany(kind, wait);
+    }
     times.push(now);
   }
 }
 
 /** Milliseconds until fewer than `max` of `times` lie within the window; 0 when that is so already. */
 function waitFor(times: number[], max: number | undefined, windowMs: number, now: number): number {
-  if (max === undefined) return 0;
+  if (max === undefined) {
+    return 0;
+  }
   const oldest = times[times.length - max];
   return oldest === undefined ? 0 : Math.max(0, oldest + windowMs - now);
 }

@@ -35,7 +35,9 @@ export function envelopeFor(status: number, route: Envelope): Envelope {
 /** The error body of a refusal, in the envelope given. */
 export function errorBody(refusal: Refusal, envelope: Envelope, traceId: string): Record<string, unknown> {
   const { errorCode, message, retryable, status } = refusal.body;
-  if (envelope === 'quickstart') return { message, error_code: errorCode, trace_id: traceId };
+  if (envelope === 'quickstart') {
+    return { message, error_code: errorCode, trace_id: traceId };
+  }
   return {
     code: CATEGORY_CODES[errorCode] ?? errorCode.toLowerCase().replaceAll('_', '.'),
     detail: message,
@@ -55,7 +57,9 @@ export function sendJson(
   body: object | string | Uint8Array,
   headers: Record<string, string> = {},
 ): void {
-  if (res.destroyed || res.writableEnded) return;
+  if (res.destroyed || res.writableEnded) {
+    return;
+  }
   const bytes =
     body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   res.writeHead(status, {
@@ -64,8 +68,9 @@ export function sendJson(
     'cache-control': 'no-store',
     ...headers,
   });
-  if (res.req.complete) res.end(bytes);
-  else {
+  if (res.req.complete) {
+    res.end(bytes);
+  } else {
     res.write(bytes);
     res.req.once('end', () => res.end());
   }

@@ -43,20 +43,30 @@ export async function answer(
     const { route, apiName } = find(context, url.pathname);
     envelope = route.envelope;
     const method = req.method === 'HEAD' ? 'GET' : req.method;
-    if (method !== route.method) throw wrongMethod(route.method);
-    if (route.rate !== undefined) context.limiter.take(route.rate);
-    if (req.headers.expect !== undefined) res.writeContinue();
+    if (method !== route.method) {
+      throw wrongMethod(route.method);
+    }
+    if (route.rate !== undefined) {
+      context.limiter.take(route.rate);
+    }
+    if (req.headers.expect !== undefined) {
+      res.writeContinue();
+    }
     const withJson = route.method === 'POST' && route.rawBody !== true;
     const maxBytes = route.withConfig === true ? MAX_CONFIG_BYTES : MAX_JSON_BYTES;
     const body = withJson ? await readJson(req, maxBytes, context.options.times.body) : undefined;
     const result = await route.handle(context, { req, res, apiName, body });
-    if (result !== undefined) sendJson(res, result.status, result.body);
+    if (result !== undefined) {
+      sendJson(res, result.status, result.body);
+    }
   } catch (error) {
     refuse(context, req, res, error, envelope);
   } finally {
     discardBody(req, res);
     // From here on the time is the client's: reading nothing of a long answer must not hold it for ever.
-    if (!res.writableFinished) res.socket?.setTimeout(context.options.times.answerIdleMs);
+    if (!res.writableFinished) {
+      res.socket?.setTimeout(context.options.times.answerIdleMs);
+    }
   }
 }
 
@@ -76,7 +86,9 @@ function refuse(
     res.destroy();
     return;
   }
-  if (!req.complete) res.setHeader('connection', 'close');
+  if (!req.complete) {
+    res.setHeader('connection', 'close');
+  }
   sendRefusal(res, refusal, envelope);
 }
 
@@ -84,13 +96,17 @@ function refuse(
 function find(context: ServiceContext, pathname: string): { route: Route; apiName: string } {
   const [, apiName = '', name = '', ...rest] = pathname.split('/');
   if (apiName === 'v1' && rest.length === 0) {
-    if (name === 'predict') return { route: legacyPredict, apiName };
+    if (name === 'predict') {
+      return { route: legacyPredict, apiName };
+    }
     throw notFound(
       `The legacy route /v1/${name} is not served here; use /{api name}/fit and /{api name}/predict.`,
     );
   }
   const route = rest.length === 0 && Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
-  if (route === undefined) throw notFound(`There is no route ${pathname}.`);
+  if (route === undefined) {
+    throw notFound(`There is no route ${pathname}.`);
+  }
   const wanted = context.options.apiName;
   if (wanted === undefined ? !/^[A-Za-z0-9][\w-]{0,63}$/.test(apiName) : apiName !== wanted) {
     throw notFound(

@@ -52,11 +52,15 @@ export function verifyUpload(
   const expires = url.searchParams.get('expires') ?? '';
   const names = (url.searchParams.get('headers') ?? '').split(';').filter((name) => name !== '');
   const given = Buffer.from(url.searchParams.get('signature') ?? '', 'hex');
-  if (match === null || !/^\d{1,12}$/.test(expires)) throw refused('This is not a signed upload URL.');
+  if (match === null || !/^\d{1,12}$/.test(expires)) {
+    throw refused('This is not a signed upload URL.');
+  }
   const sent: Record<string, string> = {};
   for (const name of names) {
     const value = headers[name];
-    if (typeof value !== 'string') throw refused(`The required header "${name}" is missing from this PUT.`);
+    if (typeof value !== 'string') {
+      throw refused(`The required header "${name}" is missing from this PUT.`);
+    }
     sent[name] = value;
   }
   const expected = sign(secret, url.pathname, Number(expires), names, sent);

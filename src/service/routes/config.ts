@@ -22,10 +22,13 @@ export function applyConfig(model: ModelEntry, sent: ModelConfig = {}): Applied 
   const fitted = fittedConfig(model);
   const applied: Applied = { options: {}, config: fitted, ignored: [...model.ignoredOptions] };
   for (const [name, value] of Object.entries(sent)) {
-    if (name === 'model_path' || same(value, fitted[name]) || same(value, model.config[name])) continue;
+    if (name === 'model_path' || same(value, fitted[name]) || same(value, model.config[name])) {
+      continue;
+    }
     const options = optionsFor(model, name, value);
-    if (options === undefined) applied.ignored.push(name);
-    else {
+    if (options === undefined) {
+      applied.ignored.push(name);
+    } else {
       Object.assign(applied.options, options);
       applied.config = { ...applied.config, [name]: value };
     }
@@ -44,7 +47,9 @@ function optionsFor(model: ModelEntry, name: string, value: unknown): PredictOpt
     const grown = Number(model.usedOptions.n_estimators);
     return Number(value) <= grown ? { estimators: Number(value) } : undefined;
   }
-  if (model.task !== 'classification') return undefined;
+  if (model.task !== 'classification') {
+    return undefined;
+  }
   switch (name) {
     case 'softmax_temperature':
       return { temperature: Number(value) };

@@ -50,6 +50,8 @@ export interface Route {
 
 /** The value of a parsed request. @throws Refusal 422 that names the property */
 export function accept<T>(parsed: { ok: true; value: T } | ({ ok: false } & Fault)): T {
-  if (parsed.ok) return parsed.value;
+  if (parsed.ok) {
+    return parsed.value;
+  }
   throw invalid(`Invalid request: ${parsed.path} ${parsed.message}.`);
 }

@@ -53,7 +53,9 @@ async function readForm(
   patience: Patience,
 ): Promise<{ data: unknown; file: Uint8Array }> {
   const type = req.headers['content-type'] ?? '';
-  if (!/^multipart\/form-data\b/i.test(type)) throw invalid('This route takes multipart/form-data.');
+  if (!/^multipart\/form-data\b/i.test(type)) {
+    throw invalid('This route takes multipart/form-data.');
+  }
   const bytes = await readBody(req, MAX_FORM_BYTES, patience);
   let form: FormData;
   try {
@@ -62,11 +64,17 @@ async function readForm(
     throw invalid('The multipart form cannot be read.');
   }
   const stray = [...form.keys()].find((name) => name !== 'data' && name !== 'file');
-  if (stray !== undefined) throw invalid(`Invalid request: ${stray} is an unknown part of the form.`);
+  if (stray !== undefined) {
+    throw invalid(`Invalid request: ${stray} is an unknown part of the form.`);
+  }
   const data = form.get('data');
   const file = form.get('file');
-  if (data === null) throw invalid('Invalid request: the part "data" (JSON) is required.');
-  if (file === null) throw invalid('Invalid request: the part "file" (CSV) is required.');
+  if (data === null) {
+    throw invalid('Invalid request: the part "data" (JSON) is required.');
+  }
+  if (file === null) {
+    throw invalid('Invalid request: the part "file" (CSV) is required.');
+  }
   const text = typeof data === 'string' ? data : await data.text();
   const content = new Uint8Array(await (typeof file === 'string' ? new Blob([file]) : file).arrayBuffer());
   try {

@@ -49,7 +49,9 @@ export const predict: Route = {
 /** The model, if it is there and of this task. @throws Refusal 404, 422 */
 export function modelFor(context: ServiceContext, id: string, task: ModelEntry['task']): ModelEntry {
   const found = context.store.models.use(id.toLowerCase());
-  if (found === undefined) throw notFound(`There is no fitted train set ${id}: fit it again.`);
+  if (found === undefined) {
+    throw notFound(`There is no fitted train set ${id}: fit it again.`);
+  }
   const { entry } = found;
   if (entry.task !== task) {
     throw invalid(`The fitted train set ${id} was fitted for ${entry.task}, not for ${task}.`);
@@ -66,7 +68,9 @@ export async function score(
   const { signal, ...what } = asked;
   const { store, predictPool, limits } = context;
   const item = store.models.use(model.id);
-  if (item === undefined) throw notFound(`There is no fitted train set ${model.id}: fit it again.`);
+  if (item === undefined) {
+    throw notFound(`There is no fitted train set ${model.id}: fit it again.`);
+  }
   const ref = { id: model.id, file: path.join(item.folder, MODEL_FILE), crc: model.crc };
   const job: PredictJob = { kind: 'predict', model: ref, features: model.features, limits, ...what };
   item.pins += 1;
@@ -93,7 +97,9 @@ export function abortedWith(res: {
 }): AbortSignal {
   const controller = new AbortController();
   res.on('close', () => {
-    if (!res.writableFinished) controller.abort();
+    if (!res.writableFinished) {
+      controller.abort();
+    }
   });
   return controller.signal;
 }

@@ -25,7 +25,9 @@ export const prepareTrainSetUpload: Route = {
     };
     const { uploads } = context.store;
     const known = body.force_reupload === true ? undefined : uploads.findDuplicate(wanted);
-    if (known !== undefined) return duplicate('TRAIN', { train_set_upload_id: known });
+    if (known !== undefined) {
+      return duplicate('TRAIN', { train_set_upload_id: known });
+    }
     const { entry, expiresAt } = place(context, (seconds) => uploads.prepare(wanted, seconds * 1000));
     const urls = (part: PartName): FileUploadInfo => uploadInfo(context, request, entry, part, expiresAt);
     return {
@@ -44,10 +46,14 @@ export const prepareTestSetUpload: Route = {
     const body = accept(parsePrepareTestSetUpload(request.body));
     const { uploads, models } = context.store;
     const fittedId = body.fitted_train_set_id.toLowerCase();
-    if (models.use(fittedId) === undefined) throw notFound(`There is no fitted train set ${fittedId}.`);
+    if (models.use(fittedId) === undefined) {
+      throw notFound(`There is no fitted train set ${fittedId}.`);
+    }
     const wanted = { set: 'test' as const, fittedId, x: partOf(body.x_test_info, 'x_test_info', context) };
     const known = uploads.findDuplicate(wanted);
-    if (known !== undefined) return duplicate('TEST', { test_set_upload_id: known });
+    if (known !== undefined) {
+      return duplicate('TEST', { test_set_upload_id: known });
+    }
     const { entry, expiresAt } = place(context, (seconds) => uploads.prepare(wanted, seconds * 1000));
     return {
       status: 200,
@@ -111,7 +117,9 @@ function uploadInfo(
 /** Under which address the client reached us; signed URLs lead back the same way. */
 function baseUrl(context: ServiceContext, { req }: RouteRequest): string {
   const { publicUrl } = context.options;
-  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '');
+  if (publicUrl !== undefined) {
+    return publicUrl.replace(/\/+$/, '');
+  }
   const host = req.headers.host ?? '';
   return /^[\w.-]+(:\d+)?$|^\[[0-9a-f:]+\](:\d+)?$/i.test(host)
     ? `http://${host}`

@@ -36,9 +36,13 @@ export async function putUpload(
       retryable: false,
     });
   }
-  if (req.headers.expect !== undefined) res.writeContinue();
+  if (req.headers.expect !== undefined) {
+    res.writeContinue();
+  }
   const body = { stream: req, length, patience: options.times.upload };
   const complete = await store.uploads.receive(target, body);
   sendJson(res, 200, {});
-  if (complete !== undefined) await store.trim();
+  if (complete !== undefined) {
+    await store.trim();
+  }
 }

@@ -44,7 +44,9 @@ export async function writeFileAtomic(
 
 /** Makes renames inside a folder survive a power cut. Windows cannot open folders and does not need it. */
 export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
+  if (process.platform === 'win32') {
+    return;
+  }
   const handle = await open(folder, 'r');
   try {
     await handle.sync();
@@ -59,7 +61,9 @@ export async function readJsonFile(file: string): Promise<unknown> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return undefined;
+    }
     throw error;
   }
   return JSON.parse(text);

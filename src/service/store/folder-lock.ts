@@ -51,7 +51,9 @@ export async function lockFolder(folder: string, onLost: (reason: string) => voi
       await clearTakeovers(folder);
       return {
         release: async () => {
-          if ((await readOwner(ownerPath))?.id === owner.id) await rm(ownerPath, { force: true });
+          if ((await readOwner(ownerPath))?.id === owner.id) {
+            await rm(ownerPath, { force: true });
+          }
           await release().catch(() => undefined);
         },
       };
@@ -87,7 +89,9 @@ async function tryLock(
       onCompromised: (error) => onLost(error.message),
     });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ELOCKED') return undefined;
+    if ((error as NodeJS.ErrnoException).code === 'ELOCKED') {
+      return undefined;
+    }
     throw error;
   }
 }
@@ -117,8 +121,12 @@ function startTime(): number {
 
 /** Is the owner's process surely gone? Only to be told on the same host. */
 function isGone(owner: Owner): boolean {
-  if (owner.host !== os.hostname()) return false;
-  if (owner.pid === process.pid) return Math.abs(owner.processStart - startTime()) > 2_000;
+  if (owner.host !== os.hostname()) {
+    return false;
+  }
+  if (owner.pid === process.pid) {
+    return Math.abs(owner.processStart - startTime()) > 2_000;
+  }
   try {
     process.kill(owner.pid, 0);
     return false;
@@ -134,7 +142,9 @@ function isGone(owner: Owner): boolean {
 async function takeOver(folder: string, lockPath: string, ownerPath: string, gone: Owner): Promise<void> {
   try {
     await mkdir(path.join(folder, `takeover-${gone.id}`));
-    if ((await readOwner(ownerPath))?.id === gone.id) await rmdir(lockPath);
+    if ((await readOwner(ownerPath))?.id === gone.id) {
+      await rmdir(lockPath);
+    }
   } catch {
     // Somebody else is taking over; the next round sees the outcome.
   }
@@ -142,6 +152,8 @@ async function takeOver(folder: string, lockPath: string, ownerPath: string, gon
 
 async function clearTakeovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (name.startsWith('takeover-')) await rm(path.join(folder, name), { recursive: true, force: true });
+    if (name.startsWith('takeover-')) {
+      await rm(path.join(folder, name), { recursive: true, force: true });
+    }
   }
 }

@@ -4,8 +4,12 @@
  * but not for checking bytes.
  */
 export function normalHash(hash: string): string {
-  if (isCrc32c(hash)) return hash;
-  if (/^[0-9a-f]{8}$/i.test(hash)) return Buffer.from(hash, 'hex').toString('base64');
+  if (isCrc32c(hash)) {
+    return hash;
+  }
+  if (/^[0-9a-f]{8}$/i.test(hash)) {
+    return Buffer.from(hash, 'hex').toString('base64');
+  }
   return `opaque:${hash}`;
 }
 

@@ -71,7 +71,9 @@ export class PartWriter {
       throw error;
     } finally {
       stop();
-      if (chunk.active === active) delete chunk.active;
+      if (chunk.active === active) {
+        delete chunk.active;
+      }
     }
     if (this.part.arrived === undefined && this.chunks.every((one) => one.done !== undefined)) {
       this.finishing ??= this.finish().finally(() => (this.finishing = undefined));
@@ -86,8 +88,9 @@ export class PartWriter {
     if (range.length !== undefined && written.bytes !== range.length) {
       throw mismatch(`${this.name(index)} has ${written.bytes} bytes; ${range.length} were announced.`);
     }
-    if (again === undefined) chunk.done = written;
-    else if (again.crc !== written.crc || again.bytes !== written.bytes) {
+    if (again === undefined) {
+      chunk.done = written;
+    } else if (again.crc !== written.crc || again.bytes !== written.bytes) {
       throw mismatch(
         `${this.name(index)} has been uploaded already, with other bytes: prepare a new upload.`,
       );
@@ -100,7 +103,9 @@ export class PartWriter {
     let crc = 0;
     for await (const data of arriving(body.stream, body.patience)) {
       bytes += data.length;
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      if (bytes > maxBytes) {
+        throw tooLarge(maxBytes);
+      }
       crc = crc32c(data, crc);
     }
     if (part.arrived?.bytes !== bytes || part.arrived.crc !== crc32cToBase64(crc)) {
@@ -110,12 +115,16 @@ export class PartWriter {
 
   /** Ends the PUTs under way. */
   abort(): void {
-    for (const chunk of this.chunks) chunk.active?.body.destroy();
+    for (const chunk of this.chunks) {
+      chunk.active?.body.destroy();
+    }
   }
 
   private rangeOf(index: number): { start: number; length?: number } {
     const size = this.part.announcedBytes;
-    if (size === undefined) return { start: 0 };
+    if (size === undefined) {
+      return { start: 0 };
+    }
     const even = Math.floor(size / this.chunks.length);
     const start = index * even;
     return { start, length: index === this.chunks.length - 1 ? size - start : even };
@@ -134,7 +143,9 @@ export class PartWriter {
         if (range.length !== undefined && bytes + data.length > range.length) {
           throw mismatch(`More bytes came than the ${range.length} that were announced.`);
         }
-        if (bytes + data.length > this.maxBytes) throw tooLarge(this.maxBytes);
+        if (bytes + data.length > this.maxBytes) {
+          throw tooLarge(this.maxBytes);
+        }
         await handle?.write(data, range.start + bytes);
         crc = crc32c(data, crc);
         bytes += data.length;
@@ -158,16 +169,22 @@ export class PartWriter {
     const crc = crc32cToBase64(whole.crc);
     const announced = this.part.announcedHash;
     if (announced !== undefined && isCrc32c(announced) && announced !== crc) {
-      for (const chunk of this.chunks) delete chunk.done;
+      for (const chunk of this.chunks) {
+        delete chunk.done;
+      }
       await this.store.remove();
       throw mismatch(`The CRC32C of the bytes is ${crc}; ${announced} was announced.`);
     }
     if (whole.bytes === 0) {
-      for (const chunk of this.chunks) delete chunk.done;
+      for (const chunk of this.chunks) {
+        delete chunk.done;
+      }
       await this.store.remove();
       throw mismatch('The file is empty: not even a header came.');
     }
-    if (this.durable) await this.store.sync();
+    if (this.durable) {
+      await this.store.sync();
+    }
     this.part.arrived = { bytes: whole.bytes, crc };
   }
 
@@ -194,7 +211,9 @@ export function countChunks(
   chunkBytes: number,
   maxChunks: number,
 ): number {
-  if (info.use_chunks !== true) return 1;
+  if (info.use_chunks !== true) {
+    return 1;
+  }
   if (typeof info.size_bytes !== 'number') {
     throw invalid('use_chunks needs size_bytes: the number of chunks is counted from it.');
   }

@@ -58,7 +58,9 @@ export class Retention {
     let total = this.uploads.bytes + this.models.bytes;
     // Nearly always so: it is asked after each upload.
     const looked = now - this.lookedAt < LOOK_MS;
-    if (looked && this.uploads.items.size <= maxTests && total <= maxBytes) return;
+    if (looked && this.uploads.items.size <= maxTests && total <= maxBytes) {
+      return;
+    }
     this.lookedAt = now;
     const all = [...this.uploads.items.values()];
     const tests = all.filter((item) => item.entry.set === 'test');
@@ -66,23 +68,37 @@ export class Retention {
     let surplus = tests.length > maxTests ? tests.length - Math.floor(maxTests * 0.9) : 0;
     for (const item of oldestFirst(tests)) {
       const aged = now - item.lastUsedAt > testIdleMs;
-      if (!aged && surplus <= 0 && total <= maxBytes) break;
+      if (!aged && surplus <= 0 && total <= maxBytes) {
+        break;
+      }
       // One in memory makes no room on the disk.
-      if (item.pins > 0 || (!aged && surplus <= 0 && item.data !== undefined)) continue;
+      if (item.pins > 0 || (!aged && surplus <= 0 && item.data !== undefined)) {
+        continue;
+      }
       surplus -= 1;
       total -= item.bytes;
       await this.uploads.drop(item.entry.id);
     }
-    if (total <= maxBytes) return;
+    if (total <= maxBytes) {
+      return;
+    }
     for (const item of oldestFirst(all.filter((item) => item.entry.set === 'train'))) {
-      if (total <= maxBytes) return;
-      if (item.pins > 0) continue;
+      if (total <= maxBytes) {
+        return;
+      }
+      if (item.pins > 0) {
+        continue;
+      }
       total -= item.bytes;
       await this.uploads.drop(item.entry.id);
     }
     for (const item of oldestFirst([...this.models.items.values()])) {
-      if (total <= maxBytes) return;
-      if (item.pins > 0) continue;
+      if (total <= maxBytes) {
+        return;
+      }
+      if (item.pins > 0) {
+        continue;
+      }
       total -= item.bytes;
       this.log('warn', `Dropped the fitted train set ${item.entry.id} to stay under ${maxBytes} bytes.`);
       await this.models.drop(item.entry.id);

@@ -20,7 +20,7 @@ export interface Shelved<E> {
   verified: boolean;
   /** Work under way that reads these files; they are not dropped meanwhile. */
   pins: number;
-  /** Has any work read it to its end? */
+  /** True once any work has read it to its end. */
   read: boolean;
   /** The one file of an item that is kept in memory alone; such an item has no folder and no bytes on disk. */
   data?: Uint8Array;
@@ -55,7 +55,9 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     const { root } = this.options;
     await mkdir(root, { recursive: true, mode: 0o700 });
     for (const name of await readdir(root)) {
-      if (name.endsWith('.corrupt')) continue;
+      if (name.endsWith('.corrupt')) {
+        continue;
+      }
       await this.loadOne(name, path.join(root, name));
     }
     await this.pruneCorrupt();
@@ -128,7 +130,9 @@ export class Shelf<E extends { id: string; createdAt: number }> {
 
   private remove(id: string): Shelved<E> | undefined {
     const item = this.items.get(id);
-    if (item === undefined) return undefined;
+    if (item === undefined) {
+      return undefined;
+    }
     this.items.delete(id);
     this.touched.delete(id);
     this.bytes -= item.bytes;
@@ -139,7 +143,9 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   /** The item, marked as used now. */
   use(id: string): Shelved<E> | undefined {
     const item = this.items.get(id);
-    if (item === undefined) return undefined;
+    if (item === undefined) {
+      return undefined;
+    }
     const now = Date.now();
     item.lastUsedAt = now;
     if (item.data === undefined && now - (this.touched.get(id) ?? 0) > TOUCH_EVERY_MS) {
@@ -153,8 +159,9 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   /** Forgets an item and removes its files. */
   async drop(id: string): Promise<void> {
     const item = this.remove(id);
-    if (item !== undefined && item.data === undefined)
+    if (item !== undefined && item.data === undefined) {
       await rm(item.folder, { recursive: true, force: true });
+    }
   }
 
   /** Moves a damaged folder out of the way, to `<name>.corrupt`, and says so. */
@@ -171,7 +178,9 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   private async pruneCorrupt(): Promise<void> {
     const { root } = this.options;
     const names = (await readdir(root)).filter((name) => name.endsWith('.corrupt'));
-    if (names.length <= CORRUPT_KEPT) return;
+    if (names.length <= CORRUPT_KEPT) {
+      return;
+    }
     const aged = await Promise.all(
       names.map(async (name) => ({ name, age: (await stat(path.join(root, name))).mtimeMs })),
     );

@@ -82,7 +82,9 @@ export async function openStore(
     };
   } catch (error) {
     await lock?.release();
-    if (error instanceof ServiceError) throw error;
+    if (error instanceof ServiceError) {
+      throw error;
+    }
     throw new ServiceError(
       'storage.failed',
       `The folder ${dataDir} cannot be used (${(error as Error).message}): choose one that can be written.`,
@@ -93,7 +95,9 @@ export async function openStore(
 /** Models of another version's format cannot be read: the same request must fit anew instead of finding them. */
 async function dropForeign(models: Shelf<ModelEntry>, log: Log): Promise<void> {
   const foreign = [...models.items.values()].filter(({ entry }) => entry.format !== MODEL_FORMAT);
-  for (const { entry } of foreign) await models.drop(entry.id);
+  for (const { entry } of foreign) {
+    await models.drop(entry.id);
+  }
   if (foreign.length > 0) {
     log('warn', `Dropped ${foreign.length} models that another version had written: fit them again.`);
   }
@@ -101,7 +105,9 @@ async function dropForeign(models: Shelf<ModelEntry>, log: Log): Promise<void> {
 
 function uploadFiles(entry: UploadEntry): { name: string; bytes: number }[] {
   const files = [{ name: fileName('x', entry.x), bytes: entry.x.arrived?.bytes ?? 0 }];
-  if (entry.y !== undefined) files.push({ name: fileName('y', entry.y), bytes: entry.y.arrived?.bytes ?? 0 });
+  if (entry.y !== undefined) {
+    files.push({ name: fileName('y', entry.y), bytes: entry.y.arrived?.bytes ?? 0 });
+  }
   return files;
 }
 
@@ -109,7 +115,9 @@ function uploadFiles(entry: UploadEntry): { name: string; bytes: number }[] {
 async function readSecret(file: string, log: Log): Promise<Buffer> {
   try {
     const { secret } = ((await readJsonFile(file)) ?? {}) as { secret?: unknown };
-    if (typeof secret === 'string' && secret.length === 64) return Buffer.from(secret, 'hex');
+    if (typeof secret === 'string' && secret.length === 64) {
+      return Buffer.from(secret, 'hex');
+    }
   } catch {
     await rename(file, `${file}.corrupt`);
     log('warn', `${file} cannot be read and was set aside; URLs signed before are void.`);

@@ -52,16 +52,22 @@ export class Uploads {
     private readonly maxFileBytes: number,
   ) {
     const known = [...shelf.items.values()].sort((a, b) => a.entry.createdAt - b.entry.createdAt);
-    for (const { entry } of known) this.index(entry);
+    for (const { entry } of known) {
+      this.index(entry);
+    }
   }
 
   /** The id of a complete upload with the same content, by announced hashes. Nothing without a hash is one. */
   findDuplicate(request: PrepareRequest): string | undefined {
     const key = keyOf(request, (part) => part.announcedHash);
-    if (key === undefined) return undefined;
+    if (key === undefined) {
+      return undefined;
+    }
     const id = (request.set === 'train' ? this.trainKeys : this.testKeys).get(key);
     const found = id === undefined ? undefined : this.shelf.items.get(id);
-    if (found === undefined) return undefined;
+    if (found === undefined) {
+      return undefined;
+    }
     const { x, y } = found.entry;
     const same = sameSize(request.x, x) && (request.y === undefined || sameSize(request.y, y));
     // It counts as a use: who is told the id reads it next.
@@ -82,7 +88,9 @@ export class Uploads {
       ...(request.description === undefined ? {} : { description: request.description }),
     };
     const pending: Pending = { entry, writers: {}, expiresAt };
-    if (entry.set === 'train') this.folderOf(pending);
+    if (entry.set === 'train') {
+      this.folderOf(pending);
+    }
     this.pending.set(id, pending);
     this.sweep();
     return entry;
@@ -100,7 +108,9 @@ export class Uploads {
     const pending = this.pending.get(id);
     const info = pending?.entry[part];
     if (pending === undefined || info === undefined) {
-      if (this.shelf.items.has(id)) return this.receiveAgain(target, body);
+      if (this.shelf.items.has(id)) {
+        return this.receiveAgain(target, body);
+      }
       throw new Refusal({
         status: 403,
         errorCode: 'URL_EXPIRED',
@@ -112,7 +122,9 @@ export class Uploads {
     try {
       await writer.receive(chunk, body);
       const { x, y } = pending.entry;
-      if (x.arrived === undefined || (y !== undefined && y.arrived === undefined)) return undefined;
+      if (x.arrived === undefined || (y !== undefined && y.arrived === undefined)) {
+        return undefined;
+      }
       pending.completing ??= this.complete(pending);
       await pending.completing;
     } catch (error) {
@@ -122,7 +134,9 @@ export class Uploads {
         delete pending.memory;
       }
       // What has come of it takes room that is wanted now, and it could not be completed.
-      if (isStorageFailure(error)) await this.giveUp(pending);
+      if (isStorageFailure(error)) {
+        await this.giveUp(pending);
+      }
       throw error;
     }
     return this.shelf.items.get(id);
@@ -152,11 +166,17 @@ export class Uploads {
    */
   private makeRoom(bytes: number): boolean {
     let used = this.memoryBytes() + bytes;
-    if (used <= MEMORY_BYTES) return true;
+    if (used <= MEMORY_BYTES) {
+      return true;
+    }
     const held = [...this.shelf.items.values()].filter((item) => item.data !== undefined);
     for (const item of held.sort((a, b) => a.lastUsedAt - b.lastUsedAt)) {
-      if (used <= MEMORY_BYTES) break;
-      if (!item.read || item.pins > 0) continue;
+      if (used <= MEMORY_BYTES) {
+        break;
+      }
+      if (!item.read || item.pins > 0) {
+        continue;
+      }
       used -= item.data!.length;
       void this.shelf.drop(item.entry.id);
     }
@@ -166,7 +186,9 @@ export class Uploads {
   /** Bytes of test sets that are kept in memory or on their way there. */
   memoryBytes(): number {
     let total = this.shelf.heldBytes;
-    for (const { memory } of this.pending.values()) total += memory?.size ?? 0;
+    for (const { memory } of this.pending.values()) {
+      total += memory?.size ?? 0;
+    }
     return total;
   }
 
@@ -183,8 +205,11 @@ export class Uploads {
 
   private async complete(pending: Pending): Promise<void> {
     const { entry, memory } = pending;
-    if (memory !== undefined) this.shelf.hold(entry, memory.bytes());
-    else await this.shelf.put(entry, this.folderOf(pending), entry.set === 'train');
+    if (memory !== undefined) {
+      this.shelf.hold(entry, memory.bytes());
+    } else {
+      await this.shelf.put(entry, this.folderOf(pending), entry.set === 'train');
+    }
     this.index(entry);
     this.pending.delete(entry.id);
   }
@@ -192,14 +217,20 @@ export class Uploads {
   /** Ends an upload before its time; its signed URLs are void from now on. */
   private async giveUp(pending: Pending): Promise<void> {
     this.pending.delete(pending.entry.id);
-    for (const writer of Object.values(pending.writers)) writer.abort();
-    if (pending.folder !== undefined) await rm(pending.folder, { recursive: true, force: true });
+    for (const writer of Object.values(pending.writers)) {
+      writer.abort();
+    }
+    if (pending.folder !== undefined) {
+      await rm(pending.folder, { recursive: true, force: true });
+    }
   }
 
   /** A complete upload. @throws Refusal 404, or 422 while its bytes have not arrived */
   get(id: string, set: SetKind): Shelved<UploadEntry> {
     const item = this.shelf.use(id);
-    if (item?.entry.set === set) return item;
+    if (item?.entry.set === set) {
+      return item;
+    }
     const pending = this.pending.get(id);
     if (pending?.entry.set === set) {
       const missing = (['x', 'y'] as const).filter((part) => {
@@ -227,7 +258,9 @@ export class Uploads {
       item.read = true;
       return result;
     } catch (error) {
-      if (!(error instanceof Refusal) || error.body.errorCode !== 'UPLOAD_DAMAGED') throw error;
+      if (!(error instanceof Refusal) || error.body.errorCode !== 'UPLOAD_DAMAGED') {
+        throw error;
+      }
       await this.shelf.setAside(item.entry.id, item.folder, error.message);
       throw notFound(error.message);
     } finally {
@@ -240,8 +273,12 @@ export class Uploads {
     let surplus = this.pending.size - MAX_PENDING;
     for (const pending of this.pending.values()) {
       const busy = Object.values(pending.writers).some((writer) => writer.busy);
-      if (busy || pending.completing !== undefined) continue;
-      if (pending.expiresAt >= now && surplus <= 0) continue;
+      if (busy || pending.completing !== undefined) {
+        continue;
+      }
+      if (pending.expiresAt >= now && surplus <= 0) {
+        continue;
+      }
       surplus -= 1;
       this.giveUp(pending).catch(() => undefined);
     }
@@ -250,7 +287,9 @@ export class Uploads {
   /** Ends PUTs under way. What has not arrived is removed at the next start. */
   abort(): void {
     for (const pending of this.pending.values()) {
-      for (const writer of Object.values(pending.writers)) writer.abort();
+      for (const writer of Object.values(pending.writers)) {
+        writer.abort();
+      }
     }
   }
 
@@ -258,13 +297,17 @@ export class Uploads {
     const keys = entry.set === 'train' ? this.trainKeys : this.testKeys;
     for (const hashOf of [announced, arrived]) {
       const key = keyOf(entry, hashOf);
-      if (key === undefined) continue;
+      if (key === undefined) {
+        continue;
+      }
       keys.delete(key);
       keys.set(key, entry.id);
     }
     for (const [key, id] of keys) {
       const surplus = entry.set === 'test' && keys.size > TEST_DUPLICATES;
-      if (!surplus && this.shelf.items.has(id)) break;
+      if (!surplus && this.shelf.items.has(id)) {
+        break;
+      }
       keys.delete(key);
     }
   }
@@ -273,7 +316,9 @@ export class Uploads {
 /** A part's file as the workers read it; checked by them the first time after a start. */
 export function fileRef(item: Shelved<UploadEntry>, part: PartName): FileRef {
   const info = item.entry[part]!;
-  if (item.data !== undefined) return { data: item.data, format: info.format };
+  if (item.data !== undefined) {
+    return { data: item.data, format: info.format };
+  }
   const file = path.join(item.folder, fileName(part, info));
   const crc = item.verified ? undefined : info.arrived?.crc;
   return { file, format: info.format, ...(crc === undefined ? {} : { crc }) };
@@ -293,7 +338,9 @@ function keyOf(
 ): string | undefined {
   const parts = set.y === undefined ? [set.x] : [set.x, set.y];
   const hashes = parts.map(hashOf);
-  if (hashes.includes(undefined)) return undefined;
+  if (hashes.includes(undefined)) {
+    return undefined;
+  }
   return JSON.stringify([set.fittedId ?? null, ...parts.map((part, i) => [part.format, hashes[i]])]);
 }
 

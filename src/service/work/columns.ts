@@ -51,24 +51,32 @@ export async function readFeatures(
   });
   const names = content.columns.map((column) => column.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw invalid(`The file has two columns named "${twice}".`);
+  if (twice !== undefined) {
+    throw invalid(`The file has two columns named "${twice}".`);
+  }
   const shapes =
     wanted ?? content.columns.map(({ name, type }): FeatureShape => ({ name, type, kind: kindOf(type) }));
   const missing = shapes.map((shape) => shape.name).filter((name) => !names.includes(name));
   if (missing.length > 0) {
     throw invalid(`Columns of the train set are missing: ${missing.join(', ')}.`, 'COLUMNS_MISSING');
   }
-  if (shapes.length === 0) throw invalid('The file has no columns.');
+  if (shapes.length === 0) {
+    throw invalid('The file has no columns.');
+  }
   checkBounds(content.rows, names.length, bounds);
   const builders = shapes.map((shape) => builder(shape, content.rows));
   const wantedNames = shapes.map(({ name }) => name);
   let rows = 0;
   for await (const batch of readAll(content, wantedNames)) {
-    if (rows + batch.rows > content.rows) throw invalid('The file holds more rows than it says.');
+    if (rows + batch.rows > content.rows) {
+      throw invalid('The file holds more rows than it says.');
+    }
     builders.forEach((build, at) => build.add(batch.columns[at]!, rows));
     rows += batch.rows;
   }
-  if (rows === 0) throw invalid('The file has no rows.', 'EMPTY_TABLE');
+  if (rows === 0) {
+    throw invalid('The file has no rows.', 'EMPTY_TABLE');
+  }
   return {
     rows,
     width: names.length,
@@ -83,7 +91,9 @@ function textTypes(
   { format }: FileRef,
   wanted: readonly FeatureShape[] = [],
 ): Record<string, ColumnType> | undefined {
-  if (format !== 'csv') return undefined;
+  if (format !== 'csv') {
+    return undefined;
+  }
   const text = wanted.filter(({ type }) => type === 'text');
   return Object.fromEntries(text.map(({ name }) => [name, 'text' as const]));
 }
@@ -93,7 +103,9 @@ export async function openFile(
   { file, data, format, crc }: FileRef,
   options: Parameters<typeof readTableFile>[2] = {},
 ): ReturnType<typeof readTableFile> {
-  if (crc !== undefined) await verify(file, crc);
+  if (crc !== undefined) {
+    await verify(file, crc);
+  }
   try {
     return await readTableFile(data ?? file, format, options);
   } catch (error) {
@@ -104,12 +116,17 @@ export async function openFile(
 async function verify(file: string, expected: string): Promise<void> {
   let crc = 0;
   try {
-    for await (const data of createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>)
+    for await (const data of createReadStream(file, {
+      highWaterMark: 1024 * 1024,
+    }) as AsyncIterable<Buffer>) {
       crc = crc32c(data, crc);
+    }
   } catch (error) {
     throw damaged((error as Error).message);
   }
-  if (crc32cToBase64(crc) !== expected) throw damaged('its checksum is wrong');
+  if (crc32cToBase64(crc) !== expected) {
+    throw damaged('its checksum is wrong');
+  }
 }
 
 function damaged(reason: string): Refusal {
@@ -140,9 +157,15 @@ function unreadable(format: string, error: unknown): Error {
 function checkBounds(rows: number, columns: number, bounds: ColumnBounds): void {
   const over = (what: string, value: number, max: number): Error =>
     invalid(`The table has ${value} ${what}; this service takes at most ${max}.`, 'LIMIT_EXCEEDED');
-  if (rows > bounds.rows) throw over('rows', rows, bounds.rows);
-  if (columns > bounds.columns) throw over('columns', columns, bounds.columns);
-  if (rows * columns > bounds.cells) throw over('cells', rows * columns, bounds.cells);
+  if (rows > bounds.rows) {
+    throw over('rows', rows, bounds.rows);
+  }
+  if (columns > bounds.columns) {
+    throw over('columns', columns, bounds.columns);
+  }
+  if (rows * columns > bounds.cells) {
+    throw over('cells', rows * columns, bounds.cells);
+  }
 }
 
 interface Builder {
@@ -166,7 +189,9 @@ function textBuilder({ name }: FeatureShape, rows: number): Builder {
         }
         const text = cell instanceof Date ? cell.toISOString() : String(cell);
         let code = known.get(text);
-        if (code === undefined) known.set(flat(text), (code = known.size));
+        if (code === undefined) {
+          known.set(flat(text), (code = known.size));
+        }
         codes[row++] = code;
       }
     },
@@ -188,14 +213,17 @@ function numberBuilder(shape: FeatureShape, kind: 'number' | 'date', rows: numbe
   const values = new Float64Array(rows);
   return {
     add(data, row) {
-      if ((data.type === 'number' || data.type === 'integer') && kind === 'number')
+      if ((data.type === 'number' || data.type === 'integer') && kind === 'number') {
         values.set(data.values, row);
-      else if (data.type === 'date' && kind === 'date') values.set(data.values, row);
-      else {
+      } else if (data.type === 'date' && kind === 'date') {
+        values.set(data.values, row);
+      } else {
         const convert = converter(shape, data.type);
         for (const cell of cellsOf(data)) {
           const value = cell === null ? Number.NaN : convert(cell);
-          if (value === undefined) throw wrongType(shape, row, cell);
+          if (value === undefined) {
+            throw wrongType(shape, row, cell);
+          }
           values[row++] = value;
         }
       }
@@ -212,7 +240,9 @@ type Convert = (cell: unknown) => number | undefined;
 
 /** How a cell of another type becomes a value of this column; undefined where it doesn't. */
 function converter(shape: FeatureShape, from: ColumnType): Convert {
-  if (shape.kind === 'date') return from === 'text' ? (cell) => dateOf(String(cell)) : () => undefined;
+  if (shape.kind === 'date') {
+    return from === 'text' ? (cell) => dateOf(String(cell)) : () => undefined;
+  }
   switch (from) {
     case 'text':
       return shape.type === 'boolean' ? (cell) => booleanOf(String(cell)) : (cell) => numberOf(String(cell));

@@ -16,7 +16,9 @@ const { pressure } = workerData as { pressure: Int32Array };
 yieldToOthers();
 
 serveJobs<FitTask>(async (task, progress) => {
-  if (task.kind === 'fit') return fit(task, progress);
+  if (task.kind === 'fit') {
+    return fit(task, progress);
+  }
   await assist(task.port, () => Atomics.load(pressure, 0) > 0);
   return { result: undefined };
 });
@@ -47,7 +49,9 @@ async function fit(job: FitJob, progress: (fraction: number) => void): Promise<J
     };
     return { result };
   } catch (error) {
-    if (error instanceof LearnerError) throw invalid(error.message);
+    if (error instanceof LearnerError) {
+      throw invalid(error.message);
+    }
     throw error;
   }
 }

@@ -69,18 +69,26 @@ export class Fits {
    */
   async fit(request: FitRequest): Promise<FitAnswer> {
     const key = fitKey(request);
-    if (request.force_refit === true) return { entry: await this.run(request, key), reused: false };
+    if (request.force_refit === true) {
+      return { entry: await this.run(request, key), reused: false };
+    }
     const known = this.find(key);
-    if (known !== undefined) return { entry: known, reused: true };
+    if (known !== undefined) {
+      return { entry: known, reused: true };
+    }
     const running = this.underWay.get(key);
-    if (running !== undefined) return { entry: await running.answer, reused: true };
+    if (running !== undefined) {
+      return { entry: await running.answer, reused: true };
+    }
     return { entry: await this.run(request, key), reused: false };
   }
 
   private find(key: string): ModelEntry | undefined {
     let newest: ModelEntry | undefined;
     for (const { entry } of this.store.models.items.values()) {
-      if (entry.fitKey === key && entry.createdAt >= (newest?.createdAt ?? 0)) newest = entry;
+      if (entry.fitKey === key && entry.createdAt >= (newest?.createdAt ?? 0)) {
+        newest = entry;
+      }
     }
     return newest === undefined ? undefined : this.store.models.use(newest.id)?.entry;
   }
@@ -94,13 +102,18 @@ export class Fits {
       progress: 0,
     };
     const answer = this.train(request, key, state);
-    if (request.force_refit === true) this.forced.add(state);
-    else this.underWay.set(key, { state, answer });
+    if (request.force_refit === true) {
+      this.forced.add(state);
+    } else {
+      this.underWay.set(key, { state, answer });
+    }
     try {
       return await answer;
     } finally {
       this.forced.delete(state);
-      if (this.underWay.get(key)?.state === state) this.underWay.delete(key);
+      if (this.underWay.get(key)?.state === state) {
+        this.underWay.delete(key);
+      }
     }
   }
 
@@ -123,7 +136,9 @@ export class Fits {
       await this.store.trim();
       return entry;
     } catch (error) {
-      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+      if (folder !== undefined) {
+        await rm(folder, { recursive: true, force: true });
+      }
       throw error;
     }
   }
@@ -151,7 +166,9 @@ export class Fits {
       transfer: job.helpers,
       onProgress: (fraction) => (state.progress = fraction),
     });
-    for (const { port2 } of lines) this.assist(port2);
+    for (const { port2 } of lines) {
+      this.assist(port2);
+    }
     return done;
   }
 

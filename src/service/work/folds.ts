@@ -55,10 +55,14 @@ export async function trainWithHelpers(
     await Promise.all(lines.map((line) => line.settled()));
     for (let fold = 0; fold < folds; fold++) {
       // A helper took it and died over it.
-      if (!results.has(fold)) train(fold);
+      if (!results.has(fold)) {
+        train(fold);
+      }
     }
   } finally {
-    for (const { port } of lines) port.close();
+    for (const { port } of lines) {
+      port.close();
+    }
   }
   return combine(
     prepared,
@@ -77,11 +81,15 @@ export async function assist(port: MessagePort, wanted: () => boolean): Promise<
       port.once('message', resolve);
       port.once('close', () => resolve(undefined));
     });
-    if (invitation === undefined) return;
+    if (invitation === undefined) {
+      return;
+    }
     const { prepared, board, name } = invitation;
     while (!wanted()) {
       const fold = take(board);
-      if (fold >= prepared.folds) return;
+      if (fold >= prepared.folds) {
+        return;
+      }
       Atomics.store(board, fold + 1, name);
       port.postMessage(trainFold(prepared, fold));
     }
@@ -122,12 +130,16 @@ class Line {
 
   /** When the helper has delivered all that it took, or is gone. */
   async settled(): Promise<void> {
-    while (!this.closed && this.owes()) await new Promise<void>((resolve) => (this.wake = resolve));
+    while (!this.closed && this.owes()) {
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
   }
 
   private owes(): boolean {
     for (let fold = 0; fold + 1 < this.board.length; fold++) {
-      if (Atomics.load(this.board, fold + 1) === this.name && !this.results.has(fold)) return true;
+      if (Atomics.load(this.board, fold + 1) === this.name && !this.results.has(fold)) {
+        return true;
+      }
     }
     return false;
   }

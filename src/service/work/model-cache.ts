@@ -26,7 +26,9 @@ export class ModelCache {
     this.models.set(ref.id, loaded);
     this.bytes += loaded.bytes;
     for (const [id, { bytes }] of this.models) {
-      if (this.bytes <= this.maxBytes || id === ref.id) break;
+      if (this.bytes <= this.maxBytes || id === ref.id) {
+        break;
+      }
       this.models.delete(id);
       this.bytes -= bytes;
     }
@@ -41,11 +43,15 @@ async function load(ref: ModelRef): Promise<{ model: Model; bytes: number }> {
   } catch (error) {
     throw damaged(error);
   }
-  if (crc32cToBase64(crc32c(bytes)) !== ref.crc) throw damaged(new Error('its checksum is wrong'));
+  if (crc32cToBase64(crc32c(bytes)) !== ref.crc) {
+    throw damaged(new Error('its checksum is wrong'));
+  }
   try {
     return { model: loadModel(bytes), bytes: bytes.length * EXPANSION };
   } catch (error) {
-    if (error instanceof LearnerError) throw damaged(error);
+    if (error instanceof LearnerError) {
+      throw damaged(error);
+    }
     throw error;
   }
 }

@@ -76,8 +76,12 @@ export class WorkerPool {
    * @throws Refusal what the job itself refuses; 429 when too many wait; 500 when its thread died
    */
   run<R>(task: unknown, options: RunOptions = {}): Promise<R> {
-    if (this.closed) return Promise.reject(shuttingDown());
-    if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(tooManyWait(this.options.name));
+    if (this.closed) {
+      return Promise.reject(shuttingDown());
+    }
+    if (this.waiting.length >= this.options.maxWaiting) {
+      return Promise.reject(tooManyWait(this.options.name));
+    }
     return new Promise<R>((resolve, reject) => {
       const job: Job = {
         id: ++this.lastId,
@@ -101,19 +105,25 @@ export class WorkerPool {
 
   /** Starts a thread ahead of its first job, so that the job finds its modules loaded. */
   warm(): void {
-    if (!this.closed && this.threads.size === 0) this.rest(this.start());
+    if (!this.closed && this.threads.size === 0) {
+      this.rest(this.start());
+    }
   }
 
   /** Ends all threads; jobs under way and waiting are refused with 503. */
   async close(): Promise<void> {
     this.closed = true;
-    for (const job of this.waiting.splice(0)) job.reject(shuttingDown());
+    for (const job of this.waiting.splice(0)) {
+      job.reject(shuttingDown());
+    }
     await Promise.all([...this.threads].map((thread) => this.stop(thread)));
   }
 
   private cancel(job: Job): void {
     const at = this.waiting.indexOf(job);
-    if (at < 0) return;
+    if (at < 0) {
+      return;
+    }
     this.waiting.splice(at, 1);
     job.reject(shuttingDown());
   }
@@ -121,7 +131,9 @@ export class WorkerPool {
   private assign(): void {
     while (this.waiting.length > 0) {
       const thread = this.threadFor(this.waiting[0]!);
-      if (thread === undefined) break;
+      if (thread === undefined) {
+        break;
+      }
       this.give(thread, this.waiting.shift()!);
     }
     Atomics.store(this.pressure, 0, this.waiting.length);
@@ -131,7 +143,9 @@ export class WorkerPool {
   private threadFor(job: Job): Thread | undefined {
     const idle = [...this.threads].filter((thread) => thread.job === undefined);
     const known = idle.find((thread) => job.key !== undefined && thread.keys.has(job.key));
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      return known;
+    }
     return idle[0] ?? (this.threads.size < this.options.threads ? this.start() : undefined);
   }
 
@@ -142,7 +156,9 @@ export class WorkerPool {
       thread.keys.delete(job.key);
       thread.keys.add(job.key);
       for (const key of thread.keys) {
-        if (thread.keys.size <= REMEMBERED_KEYS) break;
+        if (thread.keys.size <= REMEMBERED_KEYS) {
+          break;
+        }
         thread.keys.delete(key);
       }
     }
@@ -165,16 +181,22 @@ export class WorkerPool {
 
   private hear(thread: Thread, answer: WorkerAnswer): void {
     const { job } = thread;
-    if (job?.id !== answer.id) return;
+    if (job?.id !== answer.id) {
+      return;
+    }
     if ('progress' in answer) {
       job.onProgress?.(answer.progress);
       return;
     }
     delete thread.job;
     this.rest(thread);
-    if ('result' in answer) job.resolve(answer.result);
-    else if ('refusal' in answer) job.reject(new Refusal(answer.refusal));
-    else job.reject(new Error(answer.failure));
+    if ('result' in answer) {
+      job.resolve(answer.result);
+    } else if ('refusal' in answer) {
+      job.reject(new Refusal(answer.refusal));
+    } else {
+      job.reject(new Error(answer.failure));
+    }
     this.assign();
   }
 
@@ -199,7 +221,9 @@ export class WorkerPool {
     clearTimeout(thread.idleTimer);
     const { job } = thread;
     delete thread.job;
-    if (job === undefined) return;
+    if (job === undefined) {
+      return;
+    }
     this.options.log('warn', `A ${this.options.name} thread died: ${reason}`);
     job.reject(
       new Refusal({
@@ -209,7 +233,9 @@ export class WorkerPool {
         retryable: false,
       }),
     );
-    if (!this.closed) this.assign();
+    if (!this.closed) {
+      this.assign();
+    }
   }
 }
 

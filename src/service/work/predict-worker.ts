@@ -13,7 +13,9 @@ const { cacheBytes } = workerData as { cacheBytes: number };
 const cache = new ModelCache(cacheBytes);
 
 serveJobs<PredictTask>(async (task) => {
-  if (task.kind === 'predict') return score(task);
+  if (task.kind === 'predict') {
+    return score(task);
+  }
   await cache.get(task.model);
   return { result: undefined };
 });
@@ -32,7 +34,9 @@ async function score(job: PredictJob): Promise<JobResult> {
     const result = predict(model, features.columns, features.rows, job.options);
     json = predictionJson(result, job.outputType, job.quantiles);
   } catch (error) {
-    if (error instanceof LearnerError) throw invalid(error.message);
+    if (error instanceof LearnerError) {
+      throw invalid(error.message);
+    }
     throw error;
   }
   const result: PredictOutcome = {

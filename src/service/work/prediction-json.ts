@@ -17,8 +17,11 @@ export function predictionJson(
   quantiles: readonly number[],
 ): Uint8Array<ArrayBuffer> {
   const out = new JsonWriter();
-  if (result.task === 'classification') writeClassification(out, result, outputType);
-  else writeRegression(out, result, outputType, [...quantiles]);
+  if (result.task === 'classification') {
+    writeClassification(out, result, outputType);
+  } else {
+    writeRegression(out, result, outputType, [...quantiles]);
+  }
   return out.finish();
 }
 
@@ -29,7 +32,9 @@ function writeClassification(out: JsonWriter, result: ClassificationResult, outp
     out.list(rows, (row) => out.add(labels[indexOfMax(probas, row * classes.length, classes.length)]!));
   } else if (outputType === 'probas') {
     out.matrix(probas, rows, classes.length);
-  } else throw wrongOutput(outputType, 'classification');
+  } else {
+    throw wrongOutput(outputType, 'classification');
+  }
 }
 
 function writeRegression(
@@ -75,7 +80,11 @@ function writeQuantiles(out: JsonWriter, rows: Float64Array[]): void {
 
 function indexOfMax(values: Float64Array, from: number, count: number): number {
   let best = 0;
-  for (let i = 1; i < count; i++) if (values[from + i]! > values[from + best]!) best = i;
+  for (let i = 1; i < count; i++) {
+    if (values[from + i]! > values[from + best]!) {
+      best = i;
+    }
+  }
   return best;
 }
 
@@ -89,13 +98,17 @@ class JsonWriter {
 
   add(text: string): void {
     this.text += text;
-    if (this.text.length > FLUSH_LENGTH) this.flush();
+    if (this.text.length > FLUSH_LENGTH) {
+      this.flush();
+    }
   }
 
   list(count: number, write: (at: number) => void): void {
     this.add('[');
     for (let at = 0; at < count; at++) {
-      if (at > 0) this.add(',');
+      if (at > 0) {
+        this.add(',');
+      }
       write(at);
     }
     this.add(']');

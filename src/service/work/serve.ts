@@ -18,7 +18,9 @@ export type Work<T> = (task: T, progress: (fraction: number) => void) => Promise
  */
 export function serveJobs<T>(work: Work<T>): void {
   const port = parentPort;
-  if (port === null) throw new Error('This script runs in a worker thread only.');
+  if (port === null) {
+    throw new Error('This script runs in a worker thread only.');
+  }
   port.on('message', ({ id, task }: { id: number; task: T }) => {
     const answer = (message: WorkerAnswer, transfer: ArrayBuffer[] = []): void =>
       port.postMessage(message, transfer);
@@ -30,7 +32,9 @@ export function serveJobs<T>(work: Work<T>): void {
 }
 
 function describe(id: number, error: unknown): WorkerAnswer {
-  if (error instanceof Refusal || isStorageFailure(error)) return { id, refusal: toRefusal(error).body };
+  if (error instanceof Refusal || isStorageFailure(error)) {
+    return { id, refusal: toRefusal(error).body };
+  }
   return { id, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
@@ -39,7 +43,9 @@ function describe(id: number, error: unknown): WorkerAnswer {
  * Linux has priorities per thread; elsewhere this would slow down the whole of Node-RED, so it is left alone.
  */
 export function yieldToOthers(): void {
-  if (process.platform !== 'linux') return;
+  if (process.platform !== 'linux') {
+    return;
+  }
   try {
     setPriority(0, 10);
   } catch {

@@ -23,7 +23,9 @@ export async function readTarget(file: FileRef, task: Task, maxClasses: number):
   if (column === undefined || others.length > 0) {
     throw invalid(`The target file has ${content.columns.length} columns; it must have exactly one.`);
   }
-  if (content.rows === 0) throw invalid('The target file has no rows.', 'EMPTY_TABLE');
+  if (content.rows === 0) {
+    throw invalid('The target file has no rows.', 'EMPTY_TABLE');
+  }
   const read = task === 'classification' ? readClasses : readNumbers;
   const { rows, target } = await read(column.name, column.type, readAll(content), content.rows, maxClasses);
   return { name: column.name, rows, target };
@@ -48,7 +50,9 @@ const readNumbers: Reader = async (name, type, batches, count) => {
   let row = 0;
   for await (const batch of batches) {
     for (const cell of cellsOf(batch.columns[0]!)) {
-      if (cell === null) throw missing(name, row);
+      if (cell === null) {
+        throw missing(name, row);
+      }
       const value = Number(cell);
       if (!Number.isFinite(value)) {
         throw invalid(`The target "${name}" is ${value} in row ${row + 1}: regression needs finite numbers.`);
@@ -66,7 +70,9 @@ const readClasses: Reader = async (name, _type, batches, count, maxClasses) => {
   for await (const batch of batches) {
     const column = batch.columns[0]!;
     for (const label of labelsOf(column, batch.rows)) {
-      if (label === null) throw missing(name, row);
+      if (label === null) {
+        throw missing(name, row);
+      }
       if (label === Infinity || label === -Infinity) {
         throw invalid(`The target "${name}" is ${label} in row ${row + 1}, which cannot be a class.`);
       }
@@ -88,7 +94,9 @@ const readClasses: Reader = async (name, _type, batches, count, maxClasses) => {
   const classes = [...found].sort(compareLabels);
   const place = new Map(classes.map((label, at) => [label, at]));
   const sorted = found.map((label) => place.get(label)!);
-  for (let i = 0; i < row; i++) codes[i] = sorted[codes[i]!]!;
+  for (let i = 0; i < row; i++) {
+    codes[i] = sorted[codes[i]!]!;
+  }
   return { rows: row, target: { task: 'classification', classes, codes: codes.subarray(0, row) } };
 };
 
@@ -106,7 +114,9 @@ function* labelsOf(column: ColumnData, rows: number): Generator<Label | null> {
 
 /** Numbers by value, booleans false first, text by code point (which is the order of its UTF-8 bytes). */
 export function compareLabels(a: Label, b: Label): number {
-  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  if (typeof a === 'string' && typeof b === 'string') {
+    return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  }
   return Number(a) - Number(b);
 }
 

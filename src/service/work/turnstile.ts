@@ -10,15 +10,22 @@ export class Turnstile {
   ) {}
 
   async run<R>(work: () => Promise<R>): Promise<R> {
-    if (this.free > 0) this.free -= 1;
-    else if (this.waiting.length >= this.maxWaiting) throw this.refusal();
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    if (this.free > 0) {
+      this.free -= 1;
+    } else if (this.waiting.length >= this.maxWaiting) {
+      throw this.refusal();
+    } else {
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
     try {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      if (next === undefined) this.free += 1;
-      else next();
+      if (next === undefined) {
+        this.free += 1;
+      } else {
+        next();
+      }
     }
   }
 }

@@ -52,26 +52,36 @@ module.exports = (RED) => {
 
   function pump() {
     pumping = false;
-    if (pauses > 0) return;
+    if (pauses > 0) {
+      return;
+    }
     for (let burst = 0; burst < BURST && source !== undefined && run.open < run.window && left(); burst++) {
       const id = run.again.shift() ?? run.next++;
       run.open += 1;
       run.fed += 1;
       source.send({ stream: id, payload: { id, x: id % 7 } });
     }
-    if (run.open < run.window && left()) wake();
+    if (run.open < run.window && left()) {
+      wake();
+    }
   }
 
   function wake() {
-    if (pumping || pauses > 0 || source === undefined) return;
+    if (pumping || pauses > 0 || source === undefined) {
+      return;
+    }
     pumping = true;
     setImmediate(pump);
   }
 
   function settle() {
     run.open -= 1;
-    if (run.open === 0 && !left()) run.finished = performance.now();
-    if (run.open < run.window && left()) wake();
+    if (run.open === 0 && !left()) {
+      run.finished = performance.now();
+    }
+    if (run.open < run.window && left()) {
+      wake();
+    }
   }
 
   /** Is this the row that was sent as number `id`, with the prediction of no other? */
@@ -87,29 +97,49 @@ module.exports = (RED) => {
   RED.hooks.add('onReceive.stream', ({ msg, destination }) => {
     // Node-RED still delivers to a closed node, but has taken its listener away: nobody gets that message.
     const { node } = destination;
-    if (!run.watch || (node._inputCallback === null && node._inputCallbacks === null)) return;
-    if (node.type === 'tabular-fit') run.fits.taken += 1;
-    if (node.type === 'tabular-predict' && msg.stream !== undefined) run.taken[msg.stream] += 1;
+    if (!run.watch || (node._inputCallback === null && node._inputCallbacks === null)) {
+      return;
+    }
+    if (node.type === 'tabular-fit') {
+      run.fits.taken += 1;
+    }
+    if (node.type === 'tabular-predict' && msg.stream !== undefined) {
+      run.taken[msg.stream] += 1;
+    }
   });
   RED.hooks.add('onSend.stream', (events) => {
-    if (!run.watch) return;
+    if (!run.watch) {
+      return;
+    }
     for (const { msg, source: from } of events) {
-      if (from.node.type !== 'tabular-predict' || msg.stream === undefined) continue;
+      if (from.node.type !== 'tabular-predict' || msg.stream === undefined) {
+        continue;
+      }
       run.sent[msg.stream] += 1;
       check(msg, 'sent');
-      if (run.resent.has(msg.stream)) continue;
+      if (run.resent.has(msg.stream)) {
+        continue;
+      }
       const last = run.last.get(from.node) ?? -1;
-      if (msg.stream < last) run.unordered.push([last, msg.stream]);
+      if (msg.stream < last) {
+        run.unordered.push([last, msg.stream]);
+      }
       run.last.set(from.node, msg.stream);
     }
   });
   RED.hooks.add('onComplete.stream', ({ msg, node, error }) => {
-    if (!run.watch) return;
+    if (!run.watch) {
+      return;
+    }
     if (node.node.type === 'tabular-fit') {
       run.fits.ended += 1;
-      if (error) run.fits.codes[error.code] = (run.fits.codes[error.code] ?? 0) + 1;
+      if (error) {
+        run.fits.codes[error.code] = (run.fits.codes[error.code] ?? 0) + 1;
+      }
     }
-    if (node.node.type !== 'tabular-predict' || msg.stream === undefined) return;
+    if (node.node.type !== 'tabular-predict' || msg.stream === undefined) {
+      return;
+    }
     run.ended[msg.stream] += 1;
     if (error) {
       run.failed[msg.stream] += 1;
@@ -144,7 +174,9 @@ module.exports = (RED) => {
     RED.nodes.createNode(this, config);
     source = this;
     this.on('close', () => {
-      if (source === this) source = undefined;
+      if (source === this) {
+        source = undefined;
+      }
     });
     setTimeout(wake, LOST_AFTER_MS);
   });
@@ -156,7 +188,9 @@ module.exports = (RED) => {
         run.arrived[msg.stream] += 1;
         check(msg, 'arrived');
         if (!run.watch) {
-          if (msg.stream < run.lastArrived) run.unordered.push([run.lastArrived, msg.stream]);
+          if (msg.stream < run.lastArrived) {
+            run.unordered.push([run.lastArrived, msg.stream]);
+          }
           run.lastArrived = msg.stream;
           settle();
         }

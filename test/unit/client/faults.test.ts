@@ -85,7 +85,9 @@ describe('client: faults, each injected by a real server', () => {
 
   for (const [name, route, work] of REPEATABLE) {
     for (const [what, fault] of [...AMBIGUOUS, ...REFUSED]) {
-      if (fault.reset === 'during' && route === 'get_model_limits') continue;
+      if (fault.reset === 'during' && route === 'get_model_limits') {
+        continue;
+      }
       it(`${name}: ${what} is repeated, and succeeds`, () =>
         withService({}, {}, async (service, client) => {
           const { run } = await work(client);
@@ -220,7 +222,9 @@ describe('client: faults, each injected by a real server', () => {
     it(`${what} at 200 is response.invalid on every route, and is not repeated`, () =>
       withService({}, {}, async (service, client) => {
         for (const [, route, work] of [...REPEATABLE, ['predict', 'predict', predictOnce] as const]) {
-          if (route === 'put') continue;
+          if (route === 'put') {
+            continue;
+          }
           const { run } = await work(client);
           const before = service.seen(route).length;
           service.fault(route, () => fault);
@@ -292,8 +296,11 @@ describe('client: faults, each injected by a real server', () => {
 
         service.fault('predict', inTurn({ status: 200, body }));
         const retried = client.predict({ ...request, retryAmbiguous: true });
-        if ('retryable' in body) await rejection(retried, 'service.unavailable');
-        else await retried;
+        if ('retryable' in body) {
+          await rejection(retried, 'service.unavailable');
+        } else {
+          await retried;
+        }
         assert.equal(service.seen('predict').length, 'retryable' in body ? 2 : 3);
       }));
   }
@@ -352,7 +359,9 @@ describe('client: faults, each injected by a real server', () => {
     }));
 
   for (const [name, route, work] of REPEATABLE) {
-    if (route === 'predict') continue;
+    if (route === 'predict') {
+      continue;
+    }
     it(`${name}: a server that never answers is service.timeout, at the deadline`, () =>
       withService({}, { timeoutMs: 400 }, async (service, client) => {
         const { run } = await work(client);
@@ -444,7 +453,9 @@ describe('client: faults, each injected by a real server', () => {
 
   it('401 after many 200s is auth.unauthorized with advice, and is not repeated', () =>
     withService({}, {}, async (service, client) => {
-      for (let i = 0; i < 20; i += 1) await client.getModelLimits();
+      for (let i = 0; i < 20; i += 1) {
+        await client.getModelLimits();
+      }
       const body = { code: 'auth.unauthorized', detail: 'token expired', retryable: false };
       service.fault('get_model_limits', () => ({ status: 401, body }));
       const error = await rejection(client.getModelLimits(), 'auth.unauthorized');

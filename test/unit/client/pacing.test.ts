@@ -49,7 +49,9 @@ describe('client: pacing', () => {
         await Promise.all([first, second]);
         const [refused, ...later] = service.seen('predict').map((r) => r.at);
         assert.equal(later.length, 2);
-        for (const at of later) assert.ok(at - refused! >= 900, `${at - refused!} ms`);
+        for (const at of later) {
+          assert.ok(at - refused! >= 900, `${at - refused!} ms`);
+        }
         assert.deepEqual(service.breaches, []);
       }));
   }
@@ -95,7 +97,9 @@ describe('client: pacing', () => {
         [0, 0, 1, 1, 2, 2],
       );
       const times = service.seen('predict').map((r) => r.at);
-      for (let i = 2; i < times.length; i += 1) assert.ok(times[i]! - times[i - 2]! >= 35);
+      for (let i = 2; i < times.length; i += 1) {
+        assert.ok(times[i]! - times[i - 2]! >= 35);
+      }
       await Promise.all(fits);
       assert.deepEqual(service.breaches, []);
     }));

@@ -37,11 +37,17 @@ describe('client: minutes without an answer', () => {
   async function timePasses(work: Promise<unknown>, when: ('silent' | 'spaces')[]): Promise<void> {
     // Whatever comes of it, it is looked at by the caller.
     work.catch(() => undefined);
-    while (service.seen('fit').length + service.seen('get_model_limits').length === 0) await sleep(5);
+    while (service.seen('fit').length + service.seen('get_model_limits').length === 0) {
+      await sleep(5);
+    }
     await sleep(SILENT_MS / 2);
-    if (when.includes('silent')) tenMinutes();
+    if (when.includes('silent')) {
+      tenMinutes();
+    }
     await sleep(SILENT_MS / 2 + SPACES_MS / 2);
-    if (when.includes('spaces')) tenMinutes();
+    if (when.includes('spaces')) {
+      tenMinutes();
+    }
   }
 
   async function fitsThrough(client: ServiceClient): Promise<void> {

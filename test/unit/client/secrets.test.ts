@@ -94,7 +94,9 @@ describe('client: secrets stay out of errors and logs', () => {
         );
         assert.ok(caught instanceof ServiceError);
         const text = shown(caught) + logs.join('\n');
-        for (const signature of signatures) assert.ok(!text.includes(signature), text);
+        for (const signature of signatures) {
+          assert.ok(!text.includes(signature), text);
+        }
         assert.ok(!text.includes('/signed/'), text);
       }
       assert.ok(signatures.size >= 8);

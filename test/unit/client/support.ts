@@ -35,7 +35,9 @@ export function source(content: string | Buffer, format: 'csv' | 'parquet' = 'cs
 }
 
 function* pieces(bytes: Buffer): Generator<Buffer> {
-  for (let i = 0; i < bytes.length; i += 65_536) yield bytes.subarray(i, i + 65_536);
+  for (let i = 0; i < bytes.length; i += 65_536) {
+    yield bytes.subarray(i, i + 65_536);
+  }
 }
 
 /** X and y of a train set with an `id` column, and a test set with the ids given. */

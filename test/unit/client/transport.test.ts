@@ -45,7 +45,9 @@ function proxyTo(port: number): { server: Server; asked: string[] } {
 describe('client: ways to the service', () => {
   it('keeps connections open and uses them again', () =>
     withService({}, {}, async (service, client) => {
-      for (let i = 0; i < 10; i += 1) await client.getModelLimits();
+      for (let i = 0; i < 10; i += 1) {
+        await client.getModelLimits();
+      }
       assert.ok(service.connections <= 2, `${service.connections} connections`);
     }));
 

@@ -43,8 +43,9 @@ describe('client: uploads', () => {
         .map((put) => put.at);
       assert.equal(times.length, 30);
       assert.ok(times[7]! - times[0]! < 55, 'eight begin together');
-      for (let i = 8; i < 30; i += 1)
+      for (let i = 8; i < 30; i += 1) {
         assert.ok(times[i]! - times[i - 8]! >= 50, `chunk ${i} began too early`);
+      }
       assert.equal((await service.rowsOf(test_set_upload_id)).length, 5_000);
       assert.deepEqual(service.breaches, []);
     }));
@@ -160,12 +161,16 @@ describe('client: uploads', () => {
         const other = clientFor(service);
         let met = false;
         service.fault('put', () => {
-          if (met) return undefined;
+          if (met) {
+            return undefined;
+          }
           met = true;
           return { status, body: '<Error>Exists</Error>', delayMs: 150 };
         });
         const upload = client.uploadTrainSet(request);
-        while (!met) await new Promise((resolve) => setTimeout(resolve, 2));
+        while (!met) {
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
         const { train_set_upload_id: twin } = await other.uploadTrainSet(train());
         const { train_set_upload_id: id, reused } = await upload;
         assert.equal(reused, id === twin);
@@ -204,7 +209,9 @@ describe('client: uploads', () => {
         await client.uploadTestSet({ fitted_train_set_id, x: round % 2 === 0 ? large : busy });
       }
       assert.equal(warnings.length, 12);
-      for (const text of warnings) assert.match(text, /\(503\)/);
+      for (const text of warnings) {
+        assert.match(text, /\(503\)/);
+      }
       assert.equal(large.live, 0);
       assert.deepEqual(service.breaches, []);
     });
@@ -327,7 +334,9 @@ async function* slowly(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const piece of pieces) {
     await new Promise((resolve) => setImmediate(resolve));
     const end = performance.now() + 4;
-    while (performance.now() < end);
+    while (performance.now() < end) {
+      // Busy on purpose.
+    }
     yield piece;
   }
 }

@@ -34,7 +34,9 @@ function closure(files: string[], leaveOut: RegExp): string[] {
   const seen = new Set<string>();
   const waiting = [...files];
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    if (seen.has(file) || leaveOut.test(file)) continue;
+    if (seen.has(file) || leaveOut.test(file)) {
+      continue;
+    }
     seen.add(file);
     for (const [, target] of fs
       .readFileSync(file, 'utf8')
@@ -68,7 +70,11 @@ function messageProperties(node: NodeName): Set<string> {
       /candidates\)?\([^;]*?'(\w+)', msg\)/g,
       /\bcount\('(\w+)'\)/g,
     ]) {
-      for (const [, ...names] of text.matchAll(pattern)) for (const name of names) found.add(name);
+      for (const [, ...names] of text.matchAll(pattern)) {
+        for (const name of names) {
+          found.add(name);
+        }
+      }
     }
   }
   return found;
@@ -120,7 +126,9 @@ function raised(node: Exclude<NodeName, 'config'>): string[] {
   const texts = files.map(code);
   const named = ERROR_CODES.filter((one) => texts.some((text) => text.includes(`'${one}'`)));
   const all = new Set<string>([...named, ...calls]);
-  for (const one of NOT_RAISED[node] ?? []) assert.ok(all.delete(one), one);
+  for (const one of NOT_RAISED[node] ?? []) {
+    assert.ok(all.delete(one), one);
+  }
   return [...all].sort();
 }
 
@@ -133,10 +141,14 @@ describe('the help of each node', () => {
         const wanted = [...dialogs[node].properties, ...dialogs[node].credentials].filter(
           (name) => !['name', 'tableType'].includes(name),
         );
-        for (const name of wanted) assert.ok(fields.get(name)?.length, `no label for ${name}`);
+        for (const name of wanted) {
+          assert.ok(fields.get(name)?.length, `no label for ${name}`);
+        }
         const texts = wanted.flatMap((name) => fields.get(name)!);
         const described = labelTerms(lists(node, help(language, node)).properties);
-        if (node === 'config') texts.push(catalogue(language, node).get('label.test')!);
+        if (node === 'config') {
+          texts.push(catalogue(language, node).get('label.test')!);
+        }
         assert.deepEqual([...described].sort(), texts.flatMap(words).sort());
       });
     }
@@ -147,7 +159,9 @@ describe('the help of each node', () => {
       const { inputs, outputs } = lists(node, help('en-US', node));
       const described = new Set([...messageTerms(inputs), ...messageTerms(outputs)]);
       const found = messageProperties(node).add('payload');
-      for (const name of NOT_FOR_MESSAGE[node] ?? []) assert.ok(found.delete(name), name);
+      for (const name of NOT_FOR_MESSAGE[node] ?? []) {
+        assert.ok(found.delete(name), name);
+      }
       assert.deepEqual([...described].sort(), [...found].sort());
     });
 

@@ -44,7 +44,9 @@ describe('the README', () => {
   it('names fields of the dialogs by their labels', () => {
     const labels = new Set(NODES.flatMap((node) => [...catalogue('en-US', node).values()]));
     // Node-RED's own words.
-    for (const word of ['Manage palette', 'Install', 'Import', 'Examples', 'Deploy']) labels.add(word);
+    for (const word of ['Manage palette', 'Install', 'Import', 'Examples', 'Deploy']) {
+      labels.add(word);
+    }
     const known = [...labels].map((label) => label.replace(/ \(.*\)$|:.*$/, ''));
     const named = [...readme.matchAll(/(?<!\*)\*([A-Z][^*\n]*)\*(?!\*)/g)].map((match) => match[1]!);
     assert.ok(named.length > 10);
@@ -73,6 +75,8 @@ describe('the README', () => {
   it('points only at files that are there', () => {
     const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1]!);
     assert.ok(links.length > 5);
-    for (const link of links) assert.ok(fs.existsSync(path.join(root, link)), link);
+    for (const link of links) {
+      assert.ok(fs.existsSync(path.join(root, link)), link);
+    }
   });
 });

@@ -20,7 +20,9 @@ function bell(seed: number): Float64Array {
   const random = new Random(seed);
   return Float64Array.from({ length: rows }, () => {
     let sum = -6;
-    for (let i = 0; i < 12; i++) sum += random.uniform();
+    for (let i = 0; i < 12; i++) {
+      sum += random.uniform();
+    }
     return sum;
   });
 }
@@ -47,7 +49,9 @@ const features: FeatureColumn[] = [
 
 const hash = (...lists: Float64Array[]) => {
   const sum = createHash('sha256');
-  for (const values of lists) sum.update(new Uint8Array(values.buffer));
+  for (const values of lists) {
+    sum.update(new Uint8Array(values.buffer));
+  }
   return sum.digest('hex').slice(0, 32);
 };
 

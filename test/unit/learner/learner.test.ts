@@ -31,16 +31,24 @@ function checkRegression(result: RegressionResult): void {
   const quantiles = result.quantiles(levels);
   const { borders, logits } = result.full();
   const all = [result.mean(), result.median(), result.mode(), ...quantiles, borders];
-  for (const values of all) assert.ok(values.every(Number.isFinite));
-  for (let row = 0; row < result.rows; row++) {
-    for (let q = 1; q < levels.length; q++) assert.ok(quantiles[q]![row]! >= quantiles[q - 1]![row]!);
+  for (const values of all) {
+    assert.ok(values.every(Number.isFinite));
   }
-  for (let b = 1; b < borders.length; b++) assert.ok(borders[b]! > borders[b - 1]!);
+  for (let row = 0; row < result.rows; row++) {
+    for (let q = 1; q < levels.length; q++) {
+      assert.ok(quantiles[q]![row]! >= quantiles[q - 1]![row]!);
+    }
+  }
+  for (let b = 1; b < borders.length; b++) {
+    assert.ok(borders[b]! > borders[b - 1]!);
+  }
   const buckets = borders.length - 1;
   assert.equal(logits.length, result.rows * buckets);
   for (let row = 0; row < result.rows; row++) {
     let sum = 0;
-    for (let b = 0; b < buckets; b++) sum += Math.exp(logits[row * buckets + b]!);
+    for (let b = 0; b < buckets; b++) {
+      sum += Math.exp(logits[row * buckets + b]!);
+    }
     assert.ok(Math.abs(sum - 1) < 1e-9, `row ${row} sums to ${sum}`);
   }
 }

@@ -245,7 +245,9 @@ describe('learner options', () => {
       { categorical_features_indices: [3] },
       { balance_probabilities: 'yes' },
     ];
-    for (const options of wrong) assert.throws(() => fit(options), LearnerError, JSON.stringify(options));
+    for (const options of wrong) {
+      assert.throws(() => fit(options), LearnerError, JSON.stringify(options));
+    }
   });
 
   it('trains folds anywhere and in any order with the same bits', () => {

@@ -46,8 +46,11 @@ function found(bins: number[], gradients: number[], count: number, category: boo
   });
   const best: Candidate = { gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined };
   const h = { sums, offset: 0, bins: count, totals, width: 1 };
-  if (category) tryCategories(h, 0, rules, best);
-  else tryOrdered(h, 0, rules, best);
+  if (category) {
+    tryCategories(h, 0, rules, best);
+  } else {
+    tryOrdered(h, 0, rules, best);
+  }
   return best;
 }
 
@@ -82,14 +85,17 @@ describe('learner parts', () => {
         const others = findBorders(stretched, new Random(1));
         const bins = Array.from(values, (v) => binOf(v, borders));
         const sorted = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
-        for (let i = 1; i < sorted.length; i++) assert.ok(bins[sorted[i]!]! >= bins[sorted[i - 1]!]!);
+        for (let i = 1; i < sorted.length; i++) {
+          assert.ok(bins[sorted[i]!]! >= bins[sorted[i - 1]!]!);
+        }
         assert.ok(borders.length <= 253 && bins.every((bin) => bin >= 1 && bin <= 254));
         const distinct = new Set(stretched).size === new Set(values).size;
-        if (distinct)
+        if (distinct) {
           assert.deepEqual(
             Array.from(stretched, (v) => binOf(v, others)),
             bins,
           );
+        }
       }),
       { numRuns: 200, seed: 1 },
     );
@@ -159,8 +165,9 @@ describe('learner parts', () => {
     for (const width of [1, 3]) {
       const stride = width + 1;
       const derivatives = normals(rows * stride, 6);
-      for (let row = 0; row < rows; row++)
+      for (let row = 0; row < rows; row++) {
         derivatives[row * stride + width] = Math.abs(derivatives[row]!) + 0.01;
+      }
       const all = Int32Array.from({ length: rows }, (_, row) => row);
       quantise(derivatives, all, stride);
       const grower = new Grower(columns, specs, width, rows);
@@ -181,7 +188,9 @@ describe('learner parts', () => {
       for (const leaf of grown) {
         for (let d = 0; d < stride; d++) {
           let sum = 0;
-          for (let i = leaf.start; i < leaf.end; i++) sum += derivatives[order[i]! * stride + d]!;
+          for (let i = leaf.start; i < leaf.end; i++) {
+            sum += derivatives[order[i]! * stride + d]!;
+          }
           assert.equal(leaf.sums[d], sum);
         }
       }
@@ -220,7 +229,9 @@ describe('learner parts', () => {
         const levels = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
         const quantiles = new Float64Array(99);
         quantilesOf({ atoms: sorted, weights: mass }, levels, quantiles);
-        for (let q = 1; q < 99; q++) assert.ok(quantiles[q]! >= quantiles[q - 1]!);
+        for (let q = 1; q < 99; q++) {
+          assert.ok(quantiles[q]! >= quantiles[q - 1]!);
+        }
         assert.ok(quantiles[0]! >= sorted[0]! && quantiles[98]! <= sorted[sorted.length - 1]!);
         const logits = new Float64Array(7);
         bucketLogits(
@@ -283,7 +294,11 @@ describe('learner parts', () => {
     const matrix = gram(design, 12, 5);
     const wanted = Float64Array.of(1, -2, 3, 0, 0.5);
     const right = new Float64Array(5);
-    for (let i = 0; i < 5; i++) for (let j = 0; j < 5; j++) right[i]! += matrix[i * 5 + j]! * wanted[j]!;
+    for (let i = 0; i < 5; i++) {
+      for (let j = 0; j < 5; j++) {
+        right[i]! += matrix[i * 5 + j]! * wanted[j]!;
+      }
+    }
     solve(cholesky(matrix, 5), 5, right);
     right.forEach((value, i) => assert.ok(Math.abs(value - wanted[i]!) < 1e-9));
   });

@@ -123,7 +123,9 @@ describe('attach: close', () => {
     const taken = [node.take({}), node.take({}), node.take({})];
     await sleep(5);
     await node.shut();
-    for (const one of taken) assert.equal(onlyError(one).code, 'closed');
+    for (const one of taken) {
+      assert.equal(onlyError(one).code, 'closed');
+    }
     assert.equal(node.warnings.length, 1);
     assert.match(node.warnings[0]!, /warning\.closed \{"count":3\}/);
   });

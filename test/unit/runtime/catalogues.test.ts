@@ -73,7 +73,9 @@ describe('catalogues', () => {
     const others = /^(status|warning|labels)\./;
     for (const node of NODES) {
       for (const key of catalogue('en-US', node).keys()) {
-        if (others.test(key) || asked.has(`${node}:${key}`) || scripts.includes(`'${key}'`)) continue;
+        if (others.test(key) || asked.has(`${node}:${key}`) || scripts.includes(`'${key}'`)) {
+          continue;
+        }
         // Composed from what the service found, or from the kind of button.
         assert.match(
           key,
@@ -100,7 +102,9 @@ describe('catalogues', () => {
     ]);
     assert.ok(keys.length > 8);
     assert.ok(keys.includes('status.uploadingAt') && keys.includes('status.predictingOf'));
-    for (const key of keys) assert.ok(shared.has(key), key);
+    for (const key of keys) {
+      assert.ok(shared.has(key), key);
+    }
     for (const key of [
       'reading',
       'predicting',
@@ -122,14 +126,18 @@ describe('catalogues', () => {
       .flatMap((match) => [match[1], match[2]])
       .filter((key) => key !== undefined);
     assert.ok(keys.length > 10);
-    for (const key of keys) assert.ok(shared.has(key), key);
+    for (const key of keys) {
+      assert.ok(shared.has(key), key);
+    }
   });
 
   it('the help names only codes of the closed table', async () => {
     const { ERROR_CODES } = await import('../../../dist/src/wire/service-error.js');
     const named = NODES.flatMap((node) => codes(read('locales', 'en-US', `${node}.html`)));
     assert.ok(named.length > 50);
-    for (const code of named) assert.ok((ERROR_CODES as readonly string[]).includes(code!), code);
+    for (const code of named) {
+      assert.ok((ERROR_CODES as readonly string[]).includes(code!), code);
+    }
   });
 });
 

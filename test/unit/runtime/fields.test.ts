@@ -18,7 +18,9 @@ const refused = (place: RegExp, code = 'config.invalid') => ({ code, message: pl
 describe('fields of dialog and message', () => {
   it('the dialog wins; a field left empty is taken from the message', () => {
     assert.equal(textField(...both('a', 'b')), 'a');
-    for (const empty of ['', undefined, null]) assert.equal(textField(...both(empty, 'b')), 'b');
+    for (const empty of ['', undefined, null]) {
+      assert.equal(textField(...both(empty, 'b')), 'b');
+    }
     assert.equal(textField(...both('', '')), undefined);
   });
 
@@ -48,8 +50,9 @@ describe('fields of dialog and message', () => {
     assert.deepEqual(objectField(one('{"a":1}')), { a: 1 });
     assert.deepEqual(objectField(...both('{}', { b: 2 })), { b: 2 });
     assert.equal(objectField(one({})), undefined);
-    for (const wrong of ['[1]', 'no', 3, [1]])
+    for (const wrong of ['[1]', 'no', 3, [1]]) {
       assert.throws(() => objectField(one(wrong)), refused(/an object/));
+    }
   });
 
   it('takes lists with commas, JSON arrays and arrays', () => {

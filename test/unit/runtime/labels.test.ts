@@ -48,7 +48,9 @@ describe('fields in error messages', () => {
         const known = labels(dialogs[node].template);
         for (const { label, property } of fields) {
           assert.ok([...known.values()].flat().includes(label), `${node} has no field ${label}`);
-          if (property !== undefined) assert.deepEqual([label], known.get(property), `${node}: ${property}`);
+          if (property !== undefined) {
+            assert.deepEqual([label], known.get(property), `${node}: ${property}`);
+          }
         }
       }
     });

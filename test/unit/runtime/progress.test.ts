@@ -20,8 +20,12 @@ describe('Pace', () => {
 
   it('follows a change of speed within its window', () => {
     const pace = new Pace();
-    for (let ms = 0; ms <= 10_000; ms += 100) pace.note(ms, ms);
-    for (let ms = 100; ms <= 6_000; ms += 100) pace.note(10_000 + ms / 10, 10_000 + ms);
+    for (let ms = 0; ms <= 10_000; ms += 100) {
+      pace.note(ms, ms);
+    }
+    for (let ms = 100; ms <= 6_000; ms += 100) {
+      pace.note(10_000 + ms / 10, 10_000 + ms);
+    }
     assert.ok(Math.abs(pace.perSecond()! - 100) < 20, String(pace.perSecond()));
   });
 

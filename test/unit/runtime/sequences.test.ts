@@ -14,10 +14,14 @@ function sequences(idleMs = 60_000) {
 
 /** The rows of a table that is complete; its spool is freed. */
 async function seen(collected: Collected): Promise<{ complete: boolean; table?: unknown }> {
-  if (!collected.complete) return { complete: false };
+  if (!collected.complete) {
+    return { complete: false };
+  }
   const { table, dispose } = collected;
   try {
-    if ('source' in table) return { complete: true, table: await readRows(table.source) };
+    if ('source' in table) {
+      return { complete: true, table: await readRows(table.source) };
+    }
     return { complete: true, table: (table as { value: unknown }).value };
   } finally {
     await dispose();

@@ -7,7 +7,9 @@ describe('StatusLine', () => {
   it('shows the first at once, then the newest at most four times a second', async () => {
     const node = fakeNode();
     const line = new StatusLine(node, fakeRed());
-    for (let i = 0; i < 1000; i++) line.literal('busy', `row ${i}`);
+    for (let i = 0; i < 1000; i++) {
+      line.literal('busy', `row ${i}`);
+    }
     assert.deepEqual(node.statuses, [{ fill: 'blue', shape: 'dot', text: 'row 0' }]);
     await sleep(400);
     assert.deepEqual(

@@ -415,7 +415,9 @@ describe('Predictor', () => {
   it('a test set that was lost before predict is sent again, once and without hash, and no model is blamed', async () => {
     await start();
     at.service.fault('predict', ({ n }) => {
-      if (n === 0) at.service.deleteTestSets();
+      if (n === 0) {
+        at.service.deleteTestSets();
+      }
       return undefined;
     });
     const { prediction } = await at.connection.predict(ask(row(1)));
@@ -541,7 +543,9 @@ describe('Predictor', () => {
       const tell = (share: number): void => options?.onProgress?.(request.x.bytes * share, request.x.bytes);
       if (nth < 2) {
         tell(nth === 0 ? 0.9 : 0.1);
-        if (nth === 1) bothBegun();
+        if (nth === 1) {
+          bothBegun();
+        }
         await both;
         tell(nth === 0 ? 0.95 : 0.2);
       }

@@ -65,8 +65,11 @@ describe('scores', () => {
           rows.map(({ code }) => code),
           1,
         );
-        if (pairs === 0) assert.equal(area, undefined);
-        else near(area, won / pairs);
+        if (pairs === 0) {
+          assert.equal(area, undefined);
+        } else {
+          near(area, won / pairs);
+        }
       }),
     );
   });

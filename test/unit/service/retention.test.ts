@@ -35,7 +35,9 @@ describe('Retention', () => {
     const folder = store.uploadShelf.makeFolder(id);
     const part = { format: 'csv' as const, chunks: 1, arrived: { bytes: 5, crc: 'AAAAAA==' } };
     await writeFile(path.join(folder, 'x.csv'), '12345');
-    if (set === 'train') await writeFile(path.join(folder, 'y.csv'), '12345');
+    if (set === 'train') {
+      await writeFile(path.join(folder, 'y.csv'), '12345');
+    }
     const entry: UploadEntry =
       set === 'train'
         ? { version: 1, id, set, createdAt: 0, x: part, y: part }
@@ -62,7 +64,9 @@ describe('Retention', () => {
   it('keeps the newest of more test sets than the bound, counted by their last use', async () => {
     const train = await put('train', 5 * HOUR);
     const tests = [];
-    for (let i = 0; i < 11; i++) tests.push(await put('test', 11_000 - i * 1000));
+    for (let i = 0; i < 11; i++) {
+      tests.push(await put('test', 11_000 - i * 1000));
+    }
     store.uploadShelf.use(tests[0]!.entry.id);
     await trim({ maxTests: 10 });
     // Down to nine tenths, and the one that was used again is the newest.
@@ -83,7 +87,9 @@ describe('Retention', () => {
 
   it('does not drop twice what is too much when asked twice at once', async () => {
     const tests = [];
-    for (let i = 0; i < 20; i++) tests.push(await put('test', 20_000 - i * 1000));
+    for (let i = 0; i < 20; i++) {
+      tests.push(await put('test', 20_000 - i * 1000));
+    }
     const retention = new Retention({ maxBytes: 100 }, store.uploadShelf, store.models, () => undefined);
     await put('test');
     await Promise.all([retention.trim(), retention.trim(), retention.trim()]);

@@ -69,7 +69,9 @@ describe('Service: small parts', () => {
       // Two large fits at once take half of it, the models an eighth.
       assert.ok(2 * 48 * cells(memory) <= memory / 2, `${memory}`);
       assert.ok(cells(memory) >= memory / 200, `${memory}: not less than need be`);
-      for (const threads of [1, 4]) assert.ok(threads * modelCacheBytes(threads, memory) <= memory / 8);
+      for (const threads of [1, 4]) {
+        assert.ok(threads * modelCacheBytes(threads, memory) <= memory / 8);
+      }
     }
     assert.ok(cells(GB) >= 200_000 * 20, 'the smallest Raspberry Pi takes 200,000 rows of 20 columns');
     assert.equal(cells(64 * GB), 100e6);
@@ -87,7 +89,8 @@ describe('Service: small parts', () => {
   it('puts what concerns every route into envelope 1, the rest into that of the route', () => {
     assert.equal(envelopeFor(404, 'quickstart'), 'quickstart');
     assert.equal(envelopeFor(422, 'generic'), 'generic');
-    for (const status of [401, 405, 413, 429, 500, 503])
+    for (const status of [401, 405, 413, 429, 500, 503]) {
       assert.equal(envelopeFor(status, 'quickstart'), 'generic');
+    }
   });
 });

@@ -14,7 +14,9 @@ describe('Turnstile', () => {
         most = Math.max(most, ++inside);
         await sleep(5);
         inside -= 1;
-        if (i % 3 === 0) throw new Error(`job ${i}`);
+        if (i % 3 === 0) {
+          throw new Error(`job ${i}`);
+        }
         return i;
       }),
     );

@@ -86,7 +86,9 @@ describe('Uploads', () => {
       });
     const first = await send(0);
     assert.equal(known(0), first);
-    for (let i = 1; i <= 150; i++) await send(i);
+    for (let i = 1; i <= 150; i++) {
+      await send(i);
+    }
     assert.equal(known(0), undefined);
     assert.notEqual(known(150), undefined);
     assert.equal(uploads.get(first, 'test').entry.id, first, 'it can still be used by its id');
@@ -120,7 +122,9 @@ describe('Uploads', () => {
 
     it('takes 16 MiB at most: what was read longest ago goes, what nobody has read stays', async () => {
       const ids: string[] = [];
-      for (let i = 0; i < 256; i++) ids.push(await send());
+      for (let i = 0; i < 256; i++) {
+        ids.push(await send());
+      }
       assert.deepEqual(await readdir(root), [], 'so far in memory');
       assert.equal(uploads.memoryBytes(), 256 * SIZE);
       const onDisk = await send();
@@ -189,7 +193,9 @@ describe('Uploads', () => {
       const first = uploads.get(await send(), 'test');
       await read(first.entry.id);
       first.pins = 1;
-      for (let i = 0; i < 255; i++) await send();
+      for (let i = 0; i < 255; i++) {
+        await send();
+      }
       await send();
       assert.equal(shelf.items.has(first.entry.id), true);
       assert.equal((await readdir(root)).length, 1);

@@ -21,7 +21,9 @@ describe('table: reading ahead', () => {
 
   async function read(start: number, end: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
-    for await (const piece of readAhead(file, start, end)) pieces.push(piece);
+    for await (const piece of readAhead(file, start, end)) {
+      pieces.push(piece);
+    }
     return Buffer.concat(pieces);
   }
 
@@ -49,12 +51,16 @@ describe('table: reading ahead', () => {
     const reading = readAhead(short, 0, bytes.length);
     truncateSync(short, MIB + 5);
     let got = 0;
-    for await (const piece of reading) got += piece.length;
+    for await (const piece of reading) {
+      got += piece.length;
+    }
     assert.equal(got, MIB + 5);
   });
 
   it('lets go of the file when the reader has had enough', async function () {
-    if (process.platform !== 'linux') this.skip();
+    if (process.platform !== 'linux') {
+      this.skip();
+    }
     const held = () => readdirSync('/proc/self/fd').length;
     const before = held();
     const reading = readAhead(file, 0, bytes.length);

@@ -241,13 +241,17 @@ describe('wire: parts of a prediction', () => {
     });
 
     // Rows of probas are lists themselves, and a row belongs to one slice only.
-    if (kind === 'probas') continue;
+    if (kind === 'probas') {
+      continue;
+    }
     it(`${kind}: a slice shares no list with the whole`, () => {
       const whole = make(4);
       const before = JSON.stringify(toService(whole));
       const service = toService(slicePrediction(whole, 1, 3));
       for (const list of Object.values(service as object)) {
-        if (Array.isArray(list)) list.length = 0;
+        if (Array.isArray(list)) {
+          list.length = 0;
+        }
       }
       assert.equal(JSON.stringify(toService(whole)), before);
     });
