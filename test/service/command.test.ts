@@ -1,35 +1,12 @@
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { end, runCli, startCli } from './command';
-import { type Answer, answerOf, infoOf, line, putFile, temporaryFolder } from './harness';
+import { commandsOfTests, end, limitsOf, runCli } from './command';
+import { type Answer, answerOf, infoOf, line, putFile } from './harness';
 
 describe('Service: the command', () => {
-  const folders: string[] = [];
-  const children: ChildProcess[] = [];
-  const folder = async () => {
-    const made = await temporaryFolder();
-    folders.push(made);
-    return made;
-  };
-  const cli = async (args: string[], env?: NodeJS.ProcessEnv) => {
-    const started = await startCli(args, env);
-    children.push(started.child);
-    return started;
-  };
-  afterEach(async () => {
-    for (const child of children.splice(0)) {
-      await end(child, 'SIGKILL');
-    }
-    for (const made of folders.splice(0)) {
-      await rm(made, { recursive: true, force: true });
-    }
-  });
-
-  const limits = (url: string, token = 'mine') =>
-    fetch(`${url}/svc/get_model_limits`, { headers: { authorization: `Bearer ${token}` } }).then(answerOf);
+  const { folder, cli } = commandsOfTests();
   const post = (url: string, route: string, body: object): Promise<Answer> =>
     fetch(`${url}/svc/${route}`, {
       method: 'POST',
@@ -89,15 +66,15 @@ describe('Service: the command', () => {
 
   it('prints its address, the token only where it made one, and ends cleanly on both signals', async () => {
     const first = await cli(['--port', '0', '--data', await folder()]);
-    assert.equal((await limits(first.url, first.token)).status, 200);
+    assert.equal((await limitsOf(first.url, first.token)).status, 200);
     assert.equal(first.output().split(first.token!).length, 2, 'the token once');
     const data = await folder();
     const second = await cli(['--port', '0', '--data', data, '--token', 'mine', '--api-name', 'acme']);
     assert.equal(second.token, undefined);
     assert.ok(!second.output().includes('mine'));
-    assert.equal((await limits(second.url)).status, 404);
+    assert.equal((await limitsOf(second.url)).status, 404);
     const third = await cli(['--port', '0', '--data', await folder()], { TABULAR_SERVICE_TOKEN: 'mine' });
-    assert.equal((await limits(third.url)).status, 200);
+    assert.equal((await limitsOf(third.url)).status, 200);
     assert.equal(await end(first.child, 'SIGINT'), 0);
     assert.equal(await end(second.child, 'SIGTERM'), 0);
     assert.deepEqual((await readdir(data)).sort(), ['models', 'secret.json', 'uploads']);
@@ -108,8 +85,8 @@ describe('Service: the command', () => {
     const started = await cli(['--port', '0', '--data', data, '--verbose'], {
       TABULAR_SERVICE_TOKEN: 'very-secret',
     });
-    await limits(started.url, 'very-secret');
-    await limits(started.url, 'wrong');
+    await limitsOf(started.url, 'very-secret');
+    await limitsOf(started.url, 'wrong');
     await fetch(`${started.url}/_upload/very-secret`, { method: 'PUT', body: 'x' });
     await end(started.child, 'SIGTERM');
     assert.ok(!(started.output() + started.errors()).includes('very-secret'));
@@ -131,7 +108,7 @@ describe('Service: the command', () => {
       assert.match(text, about);
       assert.ok(!/^ +at /m.test(text), text);
     }
-    assert.equal((await limits(first.url)).status, 200);
+    assert.equal((await limitsOf(first.url)).status, 200);
   });
 
   it('shows a fit under way, ends in the middle of it, and has the upload afterwards but no half model', async function () {

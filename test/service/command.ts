@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, answerOf, temporaryFolder } from './harness';
 
 const CLI = path.join(__dirname, '../../dist/src/service/cli.js');
 
@@ -53,3 +55,32 @@ export async function runCli(
   await once(child, 'close');
   return { code: child.exitCode, text };
 }
+
+/** Processes and folders of the tests in a suite, ended and removed after each. */
+export function commandsOfTests() {
+  const folders: string[] = [];
+  const children: ChildProcess[] = [];
+  afterEach(async () => {
+    for (const child of children.splice(0)) {
+      await end(child, 'SIGKILL');
+    }
+    for (const made of folders.splice(0)) {
+      await rm(made, { recursive: true, force: true });
+    }
+  });
+  return {
+    folder: async () => {
+      const made = await temporaryFolder();
+      folders.push(made);
+      return made;
+    },
+    cli: async (args: string[], env?: NodeJS.ProcessEnv) => {
+      const started = await startCli(args, env);
+      children.push(started.child);
+      return started;
+    },
+  };
+}
+
+export const limitsOf = (url: string, token = 'mine'): Promise<Answer> =>
+  fetch(`${url}/svc/get_model_limits`, { headers: { authorization: `Bearer ${token}` } }).then(answerOf);

@@ -1,38 +1,15 @@
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { end, startCli } from './command';
-import { answerOf, Harness, infoOf, temporaryFolder } from './harness';
+import { commandsOfTests, end, limitsOf } from './command';
+import { answerOf, Harness, infoOf } from './harness';
 
 const X = 'a,b\n1,2\n3,4\n';
 const Y = 'y\n0\n1\n';
 
 describe('Service: folder, restart', () => {
-  const folders: string[] = [];
-  const children: ChildProcess[] = [];
-  const folder = async () => {
-    const made = await temporaryFolder();
-    folders.push(made);
-    return made;
-  };
-  const cli = async (args: string[], env?: NodeJS.ProcessEnv) => {
-    const started = await startCli(args, env);
-    children.push(started.child);
-    return started;
-  };
-  afterEach(async () => {
-    for (const child of children.splice(0)) {
-      await end(child, 'SIGKILL');
-    }
-    for (const made of folders.splice(0)) {
-      await rm(made, { recursive: true, force: true });
-    }
-  });
-
-  const limits = (url: string, token = 'mine') =>
-    fetch(`${url}/svc/get_model_limits`, { headers: { authorization: `Bearer ${token}` } }).then(answerOf);
+  const { folder, cli } = commandsOfTests();
 
   it('refuses a folder that another process has, and a port that is taken', async () => {
     const data = await folder();
@@ -42,7 +19,7 @@ describe('Service: folder, restart', () => {
       assert.match(error.message, new RegExp(`in use by another.*process ${first.child.pid}`));
       return true;
     });
-    assert.equal((await limits(first.url)).status, 200);
+    assert.equal((await limitsOf(first.url)).status, 200);
     const port = Number(new URL(first.url).port);
     await assert.rejects(Harness.start({ dataDir: await folder(), port }), { code: 'config.invalid' });
   });
