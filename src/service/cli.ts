@@ -67,9 +67,12 @@ function readOptions(args: string[]): CliOptions | 'help' | 'version' {
   if (values.version) {
     return 'version';
   }
-  const port = Number(values.port ?? DEFAULT_PORT);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535 || values.port === '') {
+  const port = values.port === undefined ? DEFAULT_PORT : Number(values.port);
+  if (port > 65_535 || !/^\d+$/.test(values.port ?? '0')) {
     throw new Error('--port must be a whole number from 0 to 65535.');
+  }
+  if (values.data === '') {
+    throw new Error('--data must name a folder; it is empty.');
   }
   const gigabytes = values['max-gb'] === undefined ? undefined : Number(values['max-gb']);
   if (gigabytes !== undefined && !(gigabytes > 0)) {
@@ -77,15 +80,17 @@ function readOptions(args: string[]): CliOptions | 'help' | 'version' {
   }
   const token = values.token ?? process.env.TABULAR_SERVICE_TOKEN;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    throw new Error('The token must be printable ASCII without spaces.');
+    const from =
+      values.token === undefined ? 'The token in TABULAR_SERVICE_TOKEN' : 'The token after --token';
+    throw new Error(`${from} must be printable ASCII without spaces${token === '' ? '; it is empty' : ''}.`);
   }
   const apiName = values['api-name'];
   if (apiName !== undefined && (!/^[A-Za-z0-9][\w-]{0,63}$/.test(apiName) || apiName === 'v1')) {
     throw new Error('--api-name must be letters, digits, _ and -, and not v1.');
   }
   const publicUrl = values['public-url'];
-  if (publicUrl !== undefined && !/^https?:\/\/[^/]/.test(publicUrl)) {
-    throw new Error('--public-url must begin with http:// or https://.');
+  if (publicUrl !== undefined && !isAddress(publicUrl)) {
+    throw new Error('--public-url must be an address such as https://example.com/models, without ? and #.');
   }
   return {
     port,
@@ -96,6 +101,10 @@ function readOptions(args: string[]): CliOptions | 'help' | 'version' {
     ...(gigabytes === undefined ? {} : { maxBytes: gigabytes * 1e9 }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
   };
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:\/\/[^/\s?#]+(?:\/[^\s?#]*)?$/.test(text) && URL.canParse(text);
 }
 
 async function main(): Promise<void> {
@@ -118,6 +127,10 @@ async function main(): Promise<void> {
 
 async function serve(options: CliOptions): Promise<void> {
   const { verbose } = options;
+  // Whoever read what it says may go away: the service goes on.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', () => undefined);
+  }
   const log: Log = (level, text) => {
     if (level === 'warn' || verbose) {
       process.stderr.write(`${text}\n`);

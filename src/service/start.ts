@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, ServiceError } from '../wire/service-error';
 import { type Log, type ResolvedOptions, resolveOptions, type ServiceOptions } from './options';
+import { unusableFolder } from './store/unusable-folder';
 
 /** What the thread of the service tells the one that started it. */
 export type ServiceWord =
@@ -84,10 +85,7 @@ function realFolder(dataDir: string): string {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     return realpathSync(dataDir);
   } catch (error) {
-    throw new ServiceError(
-      'storage.failed',
-      `The folder ${path.resolve(dataDir)} cannot be used (${(error as Error).message}): choose one that can be written.`,
-    );
+    throw unusableFolder(path.resolve(dataDir), error);
   }
 }
 

@@ -47,6 +47,9 @@ describe('Service: the command', () => {
       [['--port', '70000'], /--port/],
       [['--port', ''], /--port/],
       [['--port'], /--port/],
+      [['--port', '1e3'], /--port/],
+      [['--port=-1'], /--port/],
+      [['--data', ''], /--data must name a folder/],
       [['--nothing'], /--nothing/],
       [['stray'], /stray/],
       [['--api-name', 'a/b'], /--api-name/],
@@ -54,13 +57,24 @@ describe('Service: the command', () => {
       [['--max-gb', '0'], /--max-gb/],
       [['--max-gb', 'much'], /--max-gb/],
       [['--public-url', 'models.example'], /--public-url/],
-      [['--token', 'two words'], /token/],
+      [['--public-url', 'http://'], /--public-url/],
+      [['--public-url', 'http://two words/'], /--public-url/],
+      [['--public-url', 'http://a:99999/'], /--public-url/],
+      [['--public-url', 'http://a/?x=1'], /--public-url/],
+      [['--token', 'two words'], /token after --token/],
+      [['--token', ''], /token after --token .* it is empty/],
     ] as [string[], RegExp][]) {
       const { code, text } = await runCli(wrong);
       assert.equal(code, 2, wrong.join(' '));
       assert.match(text, about);
       assert.match(text, /--help/);
       assert.ok(!text.includes('two words') && !/^ +at /m.test(text), text);
+    }
+    for (const TABULAR_SERVICE_TOKEN of ['', 'two words']) {
+      const { code, text } = await runCli(['--port', '0'], { TABULAR_SERVICE_TOKEN });
+      assert.equal(code, 2);
+      assert.match(text, /token in TABULAR_SERVICE_TOKEN/);
+      assert.ok(!text.includes('two words'));
     }
   });
 
@@ -151,6 +165,27 @@ describe('Service: the command', () => {
     assert.deepEqual([after.fits, after.fitted_train_sets, after.train_set_uploads], [[], 0, 1]);
     assert.deepEqual(await readdir(path.join(data, 'models')), []);
     assert.ok(!second.errors().includes('Set aside'), second.errors());
+  });
+
+  it('goes on when nobody reads any more what it says', async () => {
+    const data = await folder();
+    const { child, url } = await cli(['--port', '0', '--data', data, '--token', 'mine', '--verbose']);
+    child.stdout!.destroy();
+    child.stderr!.destroy();
+    for (let i = 0; i < 3; i++) {
+      // Each fit says something when --verbose is given.
+      const { x, y } = line(30);
+      const info = { x_train_info: infoOf(x), y_train_info: infoOf(y), force_reupload: true };
+      const { body } = await post(url, 'prepare_train_set_upload', info);
+      await putFile(body.x_train_info, x);
+      await putFile(body.y_train_info, y);
+      const fit = await post(url, 'fit', {
+        train_set_upload_id: body.train_set_upload_id,
+        task: 'regression',
+      });
+      assert.equal(fit.status, 200, fit.text);
+    }
+    assert.equal(await end(child, 'SIGTERM'), 0);
   });
 
   it('reports its state in numbers that a monitor can watch', async () => {

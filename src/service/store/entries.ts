@@ -90,14 +90,38 @@ export function isModelEntry(value: unknown, id: string): value is ModelEntry {
     entry.id === id &&
     typeof entry.fitKey === 'string' &&
     typeof entry.trainSetUploadId === 'string' &&
-    (entry.task === 'classification' || entry.task === 'regression') &&
-    Array.isArray(entry.features) &&
-    Array.isArray(entry.systems) &&
-    Array.isArray(entry.ignoredOptions) &&
-    typeof entry.usedOptions === 'object' &&
-    typeof entry.config === 'object' &&
+    (entry.task === 'regression' || (entry.task === 'classification' && isListOf(entry.classes, isLabel))) &&
+    isListOf(entry.features, isFeatureShape) &&
+    isListOf(entry.systems, isText) &&
+    isListOf(entry.ignoredOptions, isText) &&
+    isObject(entry.usedOptions) &&
+    isObject(entry.config) &&
     typeof entry.bytes === 'number' &&
     typeof entry.crc === 'string' &&
     typeof entry.createdAt === 'number'
   );
+}
+
+function isFeatureShape(value: unknown): value is FeatureShape {
+  const shape = value as Partial<FeatureShape> | null;
+  return isText(shape?.name) && KINDS.has(shape.kind!) && TYPES.has(shape.type!);
+}
+
+const KINDS = new Set<FeatureShape['kind']>(['number', 'date', 'text']);
+const TYPES = new Set<FeatureShape['type']>(['number', 'integer', 'bigint', 'boolean', 'text', 'date']);
+
+function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isLabel(value: unknown): value is Label {
+  return isText(value) || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -9,6 +9,10 @@ import { readJsonFile, writeFileAtomic } from './atomic-file';
 const CORRUPT_KEPT = 20;
 /** Uses are noted on disk (as the index file's mtime) at most this often. */
 const TOUCH_EVERY_MS = 60_000;
+/** Names that this service gives. Whatever else lies in the folder is somebody else's and is left alone. */
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const OWN = new RegExp(`^${UUID}$`);
+const OWN_CORRUPT = new RegExp(`^${UUID}\\.[0-9a-f]{8}\\.corrupt$`);
 
 export interface Shelved<E> {
   entry: E;
@@ -50,15 +54,14 @@ export class Shelf<E extends { id: string; createdAt: number }> {
 
   constructor(private readonly options: ShelfOptions<E>) {}
 
-  /** Reads all folders. Unfinished ones are removed; damaged ones are set aside and reported. */
+  /** Reads all of its folders. Unfinished ones are removed; damaged ones are set aside and reported. */
   async load(): Promise<void> {
     const { root } = this.options;
     await mkdir(root, { recursive: true, mode: 0o700 });
     for (const name of await readdir(root)) {
-      if (name.endsWith('.corrupt')) {
-        continue;
+      if (OWN.test(name)) {
+        await this.loadOne(name, path.join(root, name));
       }
-      await this.loadOne(name, path.join(root, name));
     }
     await this.pruneCorrupt();
   }
@@ -177,7 +180,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
 
   private async pruneCorrupt(): Promise<void> {
     const { root } = this.options;
-    const names = (await readdir(root)).filter((name) => name.endsWith('.corrupt'));
+    const names = (await readdir(root)).filter((name) => OWN_CORRUPT.test(name));
     if (names.length <= CORRUPT_KEPT) {
       return;
     }

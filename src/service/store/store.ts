@@ -3,6 +3,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { MODEL_FORMAT } from '../../learner/store';
 import { ServiceError } from '../../wire/service-error';
+import { unusableFolder } from './unusable-folder';
 import type { ResolvedOptions, Log } from '../options';
 import { readJsonFile, writeFileAtomic } from './atomic-file';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
@@ -85,10 +86,7 @@ export async function openStore(
     if (error instanceof ServiceError) {
       throw error;
     }
-    throw new ServiceError(
-      'storage.failed',
-      `The folder ${dataDir} cannot be used (${(error as Error).message}): choose one that can be written.`,
-    );
+    throw unusableFolder(dataDir, error);
   }
 }
 
@@ -111,18 +109,23 @@ function uploadFiles(entry: UploadEntry): { name: string; bytes: number }[] {
   return files;
 }
 
-/** The secret outlives a restart, so that URLs signed before it stay good. */
+/** The secret outlives a restart, so that URLs signed before it stay good. A file that holds none is set aside. */
 async function readSecret(file: string, log: Log): Promise<Buffer> {
-  try {
-    const { secret } = ((await readJsonFile(file)) ?? {}) as { secret?: unknown };
-    if (typeof secret === 'string' && secret.length === 64) {
-      return Buffer.from(secret, 'hex');
-    }
-  } catch {
-    await rename(file, `${file}.corrupt`);
-    log('warn', `${file} cannot be read and was set aside; URLs signed before are void.`);
+  const known = await readJsonFile(file).catch(() => null);
+  if (isSecret(known)) {
+    return Buffer.from(known.secret, 'hex');
+  }
+  if (known !== undefined) {
+    const aside = `${file}.${randomBytes(4).toString('hex')}.corrupt`;
+    await rename(file, aside);
+    log('warn', `${file} holds no secret and was set aside as ${aside}; URLs signed before are void.`);
   }
   const secret = randomBytes(32);
   await writeFileAtomic(file, JSON.stringify({ secret: secret.toString('hex') }), true);
   return secret;
+}
+
+function isSecret(value: unknown): value is { secret: string } {
+  const { secret } = (value ?? {}) as { secret?: unknown };
+  return typeof secret === 'string' && /^[0-9a-f]{64}$/.test(secret);
 }

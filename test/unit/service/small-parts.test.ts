@@ -11,6 +11,7 @@ import {
 import { toRefusal } from '../../../dist/src/service/refusal';
 import { normalHash, isCrc32c } from '../../../dist/src/service/store/hashes';
 import { canonical } from '../../../dist/src/service/work/canonical';
+import { unusableFolder } from '../../../dist/src/service/store/unusable-folder';
 import { compareLabels } from '../../../dist/src/service/work/target';
 
 describe('Service: small parts', () => {
@@ -84,6 +85,15 @@ describe('Service: small parts', () => {
     const other = toRefusal(new Error('at /secret/path'));
     assert.equal(other.status, 500);
     assert.ok(!other.message.includes('secret'));
+  });
+
+  it('says what to do about a folder that cannot be used: a full disk needs room, not rights', () => {
+    const because = (code: string) =>
+      unusableFolder('/data', Object.assign(new Error(`${code}: no`), { code })).message;
+    assert.match(because('ENOSPC'), /folder \/data cannot be used \(ENOSPC: no\): make room on its disk/);
+    assert.match(because('EDQUOT'), /make room on its disk/);
+    assert.match(because('EACCES'), /choose one that can be written/);
+    assert.equal(unusableFolder('/data', new Error('x')).code, 'storage.failed');
   });
 
   it('puts what concerns every route into envelope 1, the rest into that of the route', () => {
