@@ -64,6 +64,7 @@
             {
               placeholder: placeholder === true ? shared.word(type, `placeholder.${name}`) : placeholder,
               'data-tabular-suggest': options.suggest,
+              'data-tabular-many': options.many,
               ...more,
             },
           )}>`,
@@ -135,7 +136,8 @@
         text('model', { icon: 'cube', placeholder: true, suggest: 'models', tip: 'models', ...more }),
       modelVersion: (more) =>
         text('modelVersion', { icon: 'code-fork', placeholder: true, suggest: 'versions', ...more }),
-      ignore: (more) => text('ignore', { icon: 'ban', placeholder: true, ...more }),
+      ignore: (more) =>
+        text('ignore', { icon: 'ban', placeholder: true, suggest: 'columns', many: true, ...more }),
       types: (more) => rows.json('types', { icon: 'list-ol', ...more }),
 
       /* Where the table is: a value in a property, or a file on disk. */

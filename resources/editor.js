@@ -27,57 +27,55 @@
     tableType: { value: 'msg' },
   };
 
-  /* Calls `update` with a list from the service now, and whenever another config node is chosen. */
-  function followConfig(what, then) {
-    const input = $('#node-input-config');
-    const update = () => {
-      const id = input.val();
-      if (id && id !== '_ADD_') {
-        fetchList(id, what, then);
-      }
-    };
-    input.on('change', update);
-    update();
-  }
-
+  /* A list from the runtime, given to `then`; none where it does not answer. */
   function fetchList(id, what, then) {
-    $.getJSON(`tabular-prediction/${encodeURIComponent(id)}/${what}`).done(then);
+    if (!id || id === '_ADD_') {
+      then([]);
+      return;
+    }
+    $.getJSON(`tabular-prediction/${encodeURIComponent(id)}/${what}`)
+      .done(then)
+      .fail(() => then([]));
   }
 
   /* The one score that models of a task are mostly told apart by. */
   function scoreOf({ accuracy, r2 }) {
     if (Number.isFinite(accuracy)) {
-      return `accuracy ${accuracy.toFixed(3)}`;
+      return text('score.accuracy', { score: number(accuracy, 3) });
     }
-    return Number.isFinite(r2) ? `R² ${r2.toFixed(3)}` : '';
+    return Number.isFinite(r2) ? text('score.r2', { score: number(r2, 3) }) : '';
   }
 
-  function modelLabel({ task, target, rows, scores }) {
+  /* A number as the language of the words writes it. */
+  function number(value, digits = 0) {
+    const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    return new Intl.NumberFormat(text('language'), format).format(value);
+  }
+
+  function modelDetails({ task, target, rows, scores }) {
     return [
       `${text(`task.${task}`)}: ${target}`,
-      rows ? text('rows', { rows: rows.toLocaleString() }) : '',
       scoreOf(scores || {}),
+      rows ? text('rows', { rows: number(rows) }) : '',
     ]
       .filter((part) => part !== '')
-      .join(', ');
+      .join(' · ');
   }
 
-  /* What a field may be filled with, by the name of the suggestion: [{value, label}], given to `then`. */
+  const newestFirst = (cards) =>
+    [...cards].sort((a, b) => String(b.fitted_at || '').localeCompare(String(a.fitted_at || '')));
+
+  /* What a field may be filled with, by the name of the suggestion: entries of a picker, given to `then`. */
   const sources = {
     columns: (node, then) =>
-      fetchList(node.id, 'columns', (names) => then(names.map((value) => ({ value, label: value })))),
+      fetchList(node.id, 'columns', (names) => then(names.map((value) => ({ value })))),
     models: (_node, then) =>
-      followConfig('models', (cards) =>
-        then(cards.map((card) => ({ value: card.name, label: modelLabel(card) }))),
+      fetchList($('#node-input-config').val(), 'models', (cards) =>
+        then(newestFirst(cards).map((card) => ({ value: card.name, details: modelDetails(card) }))),
       ),
     versions: (_node, then) =>
-      followConfig('versions', ({ versions, defaultVersion }) =>
-        then(
-          versions.map((value) => ({
-            value,
-            label: value === defaultVersion ? `${value} (${text('default')})` : value,
-          })),
-        ),
+      fetchList($('#node-input-config').val(), 'versions', ({ versions = [], defaultVersion }) =>
+        then(versions.map((value) => ({ value, details: value === defaultVersion ? text('default') : '' }))),
       ),
   };
 
@@ -86,16 +84,15 @@
     form.find('[data-tabular-suggest]').each(function () {
       const input = $(this);
       const what = input.attr('data-tabular-suggest');
-      const id = `${input.attr('id')}-suggestions`;
-      sources[what](node, (list) => {
-        $(`#${id}`).remove();
-        const data = $('<datalist>', { id }).insertAfter(input);
-        for (const { value, label } of list) {
-          $('<option>', { value, label }).appendTo(data);
-        }
-        input.attr('list', id);
-        form.find(`[data-tabular-no="${what}"]`).toggle(list.length === 0);
+      const { refresh } = shared.picker(input, {
+        many: input.is('[data-tabular-many]'),
+        fetch: (then) =>
+          sources[what](node, (entries) => {
+            form.find(`[data-tabular-no="${what}"]`).toggle(entries.length === 0);
+            then(entries);
+          }),
       });
+      $('#node-input-config').on('change', refresh);
     });
   }
 

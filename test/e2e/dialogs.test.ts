@@ -11,6 +11,7 @@ import {
   type Editor,
   type EditorRed,
   findChromium,
+  offered,
   openConfigDialog,
   openDialog,
   openEditor,
@@ -309,40 +310,29 @@ describe('the dialogs, in Chromium', function () {
     await red.inject('train');
     await waitFor('the fit', () => red.statuses.get('learned')?.fill === 'green' || undefined, 30_000);
     await openDialog(page, 'learned');
-    await page.waitForSelector('#node-input-target-suggestions option', { state: 'attached' });
-    const columns = await page
-      .locator('#node-input-target-suggestions option')
-      .evaluateAll((options) => options.map((option) => option.getAttribute('value')));
-    assert.deepEqual(columns, ['x', 'label']);
+    assert.deepEqual(await offered(page, 'Target'), ['x', 'label']);
+    assert.equal(await page.locator('#node-input-target-tip').isVisible(), false);
     await cancel(page);
     await openDialog(page, 'predict');
-    await page.waitForSelector('#node-input-model-suggestions option', { state: 'attached' });
-    const [model] = await page
-      .locator('#node-input-model-suggestions option')
-      .evaluateAll((options) =>
-        options.map((option) => [option.getAttribute('value'), option.getAttribute('label')]),
-      );
-    assert.equal(model![0], 'ripe');
-    assert.match(model![1]!, /^Classification: label, 40 rows(, accuracy [01]\.\d{3})?$/);
-    assert.equal(await page.locator('#tabular-models-tip').isVisible(), false);
+    const [model] = await offered(page, 'Model');
+    assert.match(model!, /^ripe Classification: label · accuracy [01]\.\d{3} · 40 rows$/);
+    assert.equal(await page.locator('#node-input-model-tip').isVisible(), false);
     await cancel(page);
   });
 
-  it('offer a model with its score where its card has one', async () => {
+  it('offer a model with its score where its card has one, the newest first', async () => {
     const { page } = editor;
-    const card = { task: 'regression', target: 'load', rows: 7 };
+    const card = { task: 'regression', target: 'load', rows: 12_345 };
     const cards = [
-      { ...card, name: 'scored', scores: { r2: 0.98765 } },
-      { ...card, name: 'plain' },
+      { ...card, name: 'plain', fitted_at: '2026-01-02T00:00:00.000Z' },
+      { ...card, name: 'scored', scores: { r2: 0.98765 }, fitted_at: '2026-01-03T00:00:00.000Z' },
     ];
     const route = /tabular-prediction\/[^/]+\/models/;
     await page.route(route, (asked) => asked.fulfill({ json: cards }));
     await openDialog(page, 'predict');
-    const options = page.locator('#node-input-model-suggestions option');
-    await options.first().waitFor({ state: 'attached' });
-    assert.deepEqual(await options.evaluateAll((all) => all.map((option) => option.getAttribute('label'))), [
-      'Regression: load, 7 rows, R² 0.988',
-      'Regression: load, 7 rows',
+    assert.deepEqual(await offered(page, 'Model'), [
+      'scored Regression: load · R² 0.988 · 12,345 rows',
+      'plain Regression: load · 12,345 rows',
     ]);
     await cancel(page);
     await page.unroute(route);

@@ -147,6 +147,17 @@ export async function closeTrays(page: Page | undefined): Promise<void> {
   }
 }
 
+/** The entries of the list under a field, once there are any. It closes the list again. */
+export async function offered(page: Page, label: string): Promise<string[]> {
+  const field = page.locator('.red-ui-tray').last().getByRole('combobox', { name: label, exact: true });
+  await field.click();
+  const entries = page.getByRole('listbox', { name: label }).getByRole('option');
+  await entries.first().waitFor();
+  const texts = await entries.allInnerTexts();
+  await page.keyboard.press('Escape');
+  return texts.map((text) => text.replace(/\s+/g, ' ').trim());
+}
+
 /** The tray has stopped moving. */
 async function settled(page: Page): Promise<void> {
   const tray = page.locator('.red-ui-tray').last();

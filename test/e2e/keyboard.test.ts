@@ -229,7 +229,7 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
           };
           const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
           const texts = form.querySelectorAll(
-            'label > span, .tabular-unit, .tabular-error, .form-tips, summary, .tabular-field > select, .tabular-field > input',
+            'label > span, .tabular-unit, .tabular-error, .form-tips, summary, .tabular-field > select, .tabular-field input',
           );
           return [...texts]
             .filter((element) => element.getClientRects().length > 0)

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import type { Locator } from 'playwright-core';
+import { type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import {
+  cancel,
+  closeTrays,
+  done,
+  type Editor,
+  findChromium,
+  openDialog,
+  openEditor,
+  properties,
+  sheet,
+  themes,
+  useTheme,
+} from './editor';
+
+const chromium = findChromium();
+
+const CARDS = [
+  { name: 'pump', task: 'classification', target: 'state', rows: 400, scores: { accuracy: 0.91 } },
+  { name: 'pump bearing', task: 'regression', target: 'bearing_c', rows: 1600, scores: { r2: 0.8 } },
+  { name: 'oven', task: 'regression', target: 'hardness', rows: 90 },
+];
+
+describe('the lists under the fields for models and columns, in Chromium', function () {
+  this.timeout(60_000);
+  let red: RealNodeRed;
+  let editor: Editor;
+  let cards: object[] = CARDS;
+  let columns: string[] = ['speed', 'a, b', 'temperature', 'temp'];
+
+  before(async function () {
+    if (chromium === undefined) {
+      console.log('      no Chromium (CHROMIUM, /usr/bin/chromium or on the path): the lists are not tested');
+      this.skip();
+    }
+    red = await startNodeRed({ flows: sheet() });
+    editor = await openEditor(chromium, red.url);
+    await editor.page.route(/tabular-prediction\/[^/]+\/models/, (asked) => asked.fulfill({ json: cards }));
+    await editor.page.route(/tabular-prediction\/[^/]+\/columns/, (asked) =>
+      asked.fulfill({ json: columns }),
+    );
+  });
+
+  after(async () => {
+    await editor?.close();
+    await red?.stop();
+  });
+
+  beforeEach(() => {
+    cards = CARDS;
+    columns = ['speed', 'a, b', 'temperature', 'temp'];
+  });
+
+  afterEach(async () => {
+    await closeTrays(editor?.page);
+    assert.deepEqual(editor?.complaints.splice(0) ?? [], []);
+  });
+
+  const combobox = (name: string) => editor.page.getByRole('combobox', { name, exact: true });
+  const list = (name: string) => editor.page.getByRole('listbox', { name, exact: true });
+  const names = async (of: Locator) => {
+    await of.waitFor();
+    return of.locator('.tabular-option').allInnerTexts();
+  };
+  /** The entry that the keyboard stands on, as a screen reader finds it. */
+  const active = async (field: Locator) => {
+    const id = await field.getAttribute('aria-activedescendant');
+    return id === null ? undefined : editor.page.locator(`[id="${id}"] .tabular-option`).innerText();
+  };
+
+  it('by mouse: a filled field shows them all, marks its own, and a click takes another', async () => {
+    const { page } = editor;
+    await openDialog(page, 'predict');
+    const field = combobox('Model');
+    await field.fill('oven');
+    await field.blur();
+    await field.click();
+    assert.deepEqual(await names(list('Model')), ['pump', 'pump bearing', 'oven']);
+    const own = list('Model').getByRole('option', { selected: true });
+    assert.match(await own.innerText(), /^oven\s+Regression: hardness · 90 rows$/);
+    await list('Model').getByText('pump bearing').click();
+    assert.equal(await list('Model').count(), 0);
+    assert.equal(await field.inputValue(), 'pump bearing');
+    assert.equal(await field.evaluate((input) => input === document.activeElement), true);
+    await done(page);
+    assert.equal((await properties(page, 'predict')).model, 'pump bearing');
+  });
+
+  it('the arrow in the field opens and closes the list; a click beside closes it', async () => {
+    const { page } = editor;
+    await openDialog(page, 'predict');
+    const arrow = page.locator('.tabular-picker', { has: page.locator('#node-input-model') }).locator('span');
+    await arrow.click();
+    await list('Model').waitFor();
+    await arrow.click();
+    await list('Model').waitFor({ state: 'detached' });
+    await arrow.click();
+    await list('Model').waitFor();
+    await page.locator('#node-input-name').click();
+    await list('Model').waitFor({ state: 'detached' });
+    await cancel(page);
+  });
+
+  it('by keyboard: arrows go round, Enter takes, Escape leaves; the dialog stays open', async () => {
+    const { page } = editor;
+    await openDialog(page, 'predict');
+    const field = combobox('Model');
+    await field.fill('');
+    await page.keyboard.press('Escape');
+    assert.equal(await field.getAttribute('aria-expanded'), 'false');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await field.getAttribute('aria-expanded'), 'true');
+    assert.equal(await active(field), 'pump');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await active(field), 'oven');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await active(field), 'pump');
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await active(field), 'oven');
+    await page.keyboard.press('Enter');
+    assert.equal(await field.inputValue(), 'oven');
+    assert.equal(await field.getAttribute('aria-expanded'), 'false');
+
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await active(field), 'oven', 'it opens where it stands');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Escape');
+    assert.equal(await list('Model').count(), 0);
+    assert.equal(await field.inputValue(), 'oven');
+    assert.equal(await page.locator('.red-ui-tray').count(), 1);
+    await cancel(page);
+  });
+
+  it('typing narrows the list, by name and by what is told of a model', async () => {
+    const { page } = editor;
+    await openDialog(page, 'predict');
+    const field = combobox('Model');
+    await field.fill('BEAR');
+    assert.deepEqual(await names(list('Model')), ['pump bearing']);
+    await field.fill('regression');
+    assert.deepEqual(await names(list('Model')), ['pump bearing', 'oven']);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    assert.equal(await field.inputValue(), 'oven');
+    await field.fill('no such thing');
+    assert.equal(await list('Model').count(), 0);
+    await cancel(page);
+  });
+
+  it('a name that is not there yet is kept, though it begins a known one: with Enter, Tab and Done', async () => {
+    const { page } = editor;
+    for (const key of ['Enter', 'Tab']) {
+      await openDialog(page, 'predict');
+      const field = combobox('Model');
+      await field.fill('pum');
+      await list('Model').waitFor();
+      await page.keyboard.press(key);
+      assert.equal(await list('Model').count(), 0, key);
+      assert.equal(await field.inputValue(), 'pum', key);
+      await done(page);
+      assert.equal((await properties(page, 'predict')).model, 'pum', key);
+    }
+  });
+
+  it('asks again when it is opened: a model fitted meanwhile is there', async () => {
+    const { page } = editor;
+    cards = [];
+    await openDialog(page, 'predict');
+    const tip = page.locator('#node-input-model-tip');
+    await tip.waitFor();
+    assert.equal(await page.locator('.tabular-open:visible').count(), 0, 'no arrow where there is no list');
+    await combobox('Model').fill('');
+    cards = CARDS.slice(0, 1);
+    await page.keyboard.press('ArrowDown');
+    await tip.waitFor({ state: 'hidden' });
+    await page.keyboard.press('ArrowDown');
+    assert.deepEqual(await names(list('Model')), ['pump']);
+    await cancel(page);
+  });
+
+  it('the columns of the last table are offered for the target, and several for Ignore', async () => {
+    const { page } = editor;
+    await openDialog(page, 'fit');
+    await combobox('Target').click();
+    assert.deepEqual(await names(list('Target')), columns);
+    await list('Target').getByText('speed').click();
+    await page.locator('.tabular-advanced > summary').click();
+
+    const ignore = combobox('Ignore');
+    await ignore.fill('speed, temp');
+    assert.deepEqual(await names(list('Ignore')), ['temperature', 'temp'], 'what is being typed narrows it');
+    await list('Ignore').getByText('temperature').click();
+    assert.equal(await ignore.inputValue(), 'speed, temperature');
+    await page.keyboard.press('ArrowDown');
+    assert.deepEqual(await names(list('Ignore')), ['a, b', 'temp'], 'what is there already is not offered');
+    await page.keyboard.press('Enter');
+    assert.equal(await ignore.inputValue(), '["speed","temperature","a, b"]');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    assert.equal(await ignore.inputValue(), '["speed","temperature","a, b","temp"]');
+    await done(page);
+    const { target, ignore: ignored } = await properties(page, 'fit');
+    assert.deepEqual([target, ignored], ['speed', '["speed","temperature","a, b","temp"]']);
+  });
+
+  it('stands beside its field and inside the window, wide and narrow, light and dark, and can be read', async () => {
+    const { page } = editor;
+    cards = Array.from({ length: 30 }, (_, i) => ({
+      ...CARDS[i % 3],
+      name: `${'a long name '.repeat(5)}${i}`,
+    }));
+    const left = await page.evaluate(
+      () => document.querySelector('#red-ui-editor-stack')!.getBoundingClientRect().left,
+    );
+    for (const theme of await themes(page)) {
+      await useTheme(page, theme);
+      for (const [width, height] of [
+        [300, 420],
+        [500, 900],
+      ] as const) {
+        await page.setViewportSize({ width: Math.round(1300 - left + width + 8), height });
+        await openDialog(page, 'predict');
+        const field = combobox('Model');
+        await field.scrollIntoViewIfNeeded();
+        await field.click();
+        await list('Model').waitFor();
+        const seen = await page.evaluate(() => {
+          const numbers = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+          const luminance = (colour: string) => {
+            const [r, g, b] = numbers(colour)
+              .map((value) => value / 255)
+              .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+            return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+          };
+          const contrast = (one: Element, ground: Element) => {
+            const pair = [getComputedStyle(one).color, getComputedStyle(ground).backgroundColor].map(
+              luminance,
+            );
+            return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+          };
+          const panel = document.querySelector('.tabular-panel')!;
+          const box = panel.getBoundingClientRect();
+          const own = document.querySelector('#node-input-model')!.getBoundingClientRect();
+          const texts = [...panel.querySelectorAll('.tabular-option, .tabular-details')];
+          return {
+            beside: Math.abs(box.top - own.bottom) < 2 || Math.abs(box.bottom - own.top) < 2,
+            inside: box.top >= 0 && box.bottom <= innerHeight && box.right <= innerWidth,
+            asWide: Math.abs(box.width - own.width) < 2,
+            scrolls: panel.scrollHeight > panel.clientHeight && panel.clientHeight > 60,
+            cut: panel.scrollWidth > panel.clientWidth,
+            faint: texts.map((one) => contrast(one, panel)).filter((ratio) => ratio < 4.5),
+          };
+        });
+        assert.deepEqual(
+          seen,
+          { beside: true, inside: true, asWide: true, scrolls: true, cut: false, faint: [] },
+          `${theme} ${width}`,
+        );
+        // The last entry comes into view.
+        await page.keyboard.press('ArrowUp');
+        const inView = await page.evaluate(() => {
+          const panel = document.querySelector('.tabular-panel')!.getBoundingClientRect();
+          const own = document.querySelector('.tabular-active')!.getBoundingClientRect();
+          return own.top >= panel.top && own.bottom <= panel.bottom + 1;
+        });
+        assert.equal(inView, true);
+        await page.keyboard.press('Escape');
+        await cancel(page);
+      }
+    }
+    await useTheme(page, 'light');
+    await page.setViewportSize({ width: 1300, height: 1100 });
+  });
+
+  it('leaves the keys of the dialog alone, and goes away with it', async () => {
+    const { page } = editor;
+    for (const [key, kept] of [
+      ['Control+Escape', 'oven'],
+      ['Control+Enter', 'pump'],
+    ] as const) {
+      await openDialog(page, 'predict');
+      await combobox('Model').fill('oven');
+      await done(page);
+      await openDialog(page, 'predict');
+      await combobox('Model').fill('pump');
+      await list('Model').waitFor();
+      await page.keyboard.press(key);
+      await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+      assert.equal(await page.locator('.tabular-panel').count(), 0);
+      assert.equal((await properties(page, 'predict')).model, kept, key);
+    }
+  });
+});
