@@ -36,7 +36,7 @@ export class Source {
   readonly errors: Result[] = [];
   readonly answered = new Map<string, Result>();
   resent = 0;
-  private readonly waiting = new Map<string, { reading: Reading; at: number }>();
+  private readonly waiting = new Map<string, Reading>();
 
   private constructor(private readonly client: MqttClient) {}
 
@@ -62,23 +62,34 @@ export class Source {
   async send(readings: Reading[]): Promise<void> {
     await Promise.all(
       readings.map((reading) => {
-        this.waiting.set(reading.key, { reading, at: Date.now() });
+        this.waiting.set(reading.key, reading);
         return this.client.publishAsync('machines/readings', JSON.stringify(reading), { qos: 1 });
       }),
     );
   }
 
-  /** Waits for every result; with `resendMs`, what has none for so long is sent again under its key. */
-  async settled(timeoutMs: number, resendMs?: number): Promise<void> {
+  /**
+   * Waits for every result; with `resendMs`, what has none is sent again under its key once no result at all has come
+   * for so long: a reading may be slow, but then others are on their way too.
+   */
+  async settled(timeoutMs: number, resendMs = Infinity): Promise<void> {
     const end = Date.now() + timeoutMs;
+    let results = this.results.length;
+    let quietSince = Date.now();
     while (this.waiting.size > 0) {
       if (Date.now() > end) {
         throw new Error(`no result for ${[...this.waiting.keys()].slice(0, 5).join(', ')} …`);
       }
       await new Promise((resolve) => setTimeout(resolve, 50));
-      const late = [...this.waiting.values()].filter(({ at }) => Date.now() - at > (resendMs ?? Infinity));
-      this.resent += late.length;
-      await this.send(late.map(({ reading }) => reading));
+      if (this.results.length !== results) {
+        results = this.results.length;
+        quietSince = Date.now();
+      } else if (Date.now() - quietSince > resendMs) {
+        const lost = [...this.waiting.values()];
+        this.resent += lost.length;
+        quietSince = Date.now();
+        await this.send(lost);
+      }
     }
   }
 

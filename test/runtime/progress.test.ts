@@ -121,7 +121,7 @@ describe('progress, as a Status node of Node-RED gets it', function () {
     const full = seen.filter((status) => status.progress?.seconds_left !== undefined);
     assert.ok(full.length >= 2, JSON.stringify(seen));
     for (const { text, progress } of full) {
-      assert.match(text, /^uploading \d+%, [\d.]+ [kM]B\/s, \d+ s left$/);
+      assert.match(text, /^uploading \d+%, [\d.]+ [kM]B\/s, \d+ (s|min) left$/);
       assert.equal(progress!.phase, 'uploading');
       assert.ok(Number(progress!.bytes) <= Number(progress!.total_bytes));
       assert.ok(text.startsWith(`uploading ${progress!.percent}%`), text);
@@ -144,7 +144,7 @@ describe('progress, as a Status node of Node-RED gets it', function () {
     const known = fitting.filter((status) => status.progress!.percent !== undefined);
     assert.ok(known.length >= 1, JSON.stringify(fitting));
     for (const { text, progress } of known) {
-      assert.match(text, /^fitting \d+ s, \d+%(, \d+ s left)?$/);
+      assert.match(text, /^fitting \d+ s, \d+%(, \d+ (s|min) left)?$/);
       assert.ok(Number(progress!.percent) >= 0 && Number(progress!.percent) <= 100);
     }
     const percents = known.map(({ progress }) => Number(progress!.percent));

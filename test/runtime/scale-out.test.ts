@@ -138,7 +138,7 @@ describe(`two Node-REDs share a stream over MQTT 5${title}`, function () {
     await start('b');
     await status(members.get('b')!, 'scoring');
     await stream;
-    await source.settled(30_000, 2_000);
+    await source.settled(60_000, 4_000);
     await sleep(500);
     assertOnce(sent);
     assert.deepEqual(source.errors, []);
@@ -163,7 +163,7 @@ describe(`two Node-REDs share a stream over MQTT 5${title}`, function () {
     await gone;
     members.delete('b');
     await stream;
-    await source.settled(30_000, 2_000);
+    await source.settled(60_000, 4_000);
     assertOwn(sent);
     const a = members.get('a')!;
     const written = await a.shown(id('debug', 'result'), 7_000, 20_000);
