@@ -15,8 +15,11 @@ const HOST = '127.0.0.1';
 const SWEEP_MS = 60_000;
 /** Beyond this, new connections are closed at once. */
 const MAX_CONNECTIONS = 2_000;
-/** How long a close lets running answers finish. */
+/** How long a close lets fits and predicts go on; what is not done by then is answered 503. */
 const GRACE_MS = 1_000;
+/** How long answers may take to go out after that. */
+const FAREWELL_MS = 300;
+const CLOSE_IDLE_MS = 20;
 
 export interface RunningService {
   url: string;
@@ -102,8 +105,9 @@ export async function runService(
   const closeParts = async (): Promise<void> => {
     clearInterval(sweeper);
     store.uploads.abort();
-    await closeServer(server);
-    await Promise.all([fitPool.close(), predictPool.close()]);
+    const pools = Promise.all([fitPool.close(GRACE_MS), predictPool.close(GRACE_MS)]);
+    await closeServer(server, pools);
+    await pools;
     await store.close();
   };
   try {
@@ -132,13 +136,15 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-async function closeServer(server: Server): Promise<void> {
+/** Takes no more connections, and lets go of those there are as they fall idle, or a while after all work has ended. */
+async function closeServer(server: Server, work: Promise<unknown>): Promise<void> {
   if (!server.listening) {
     return;
   }
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
   server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  void work.finally(() => setTimeout(() => server.closeAllConnections(), FAREWELL_MS).unref());
   await closed;
-  clearTimeout(timer);
+  clearInterval(closeIdle);
 }

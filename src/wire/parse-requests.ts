@@ -161,7 +161,7 @@ function found(infos: { name: string; info: Body }[], names: string[]): string |
 
 function fromSample(info: Body): FileInfo {
   const { filename, content_hash: hash, ...rest } = info;
-  const format = String(filename).endsWith('.csv') ? 'csv' : 'parquet';
+  const format = String(filename).toLowerCase().endsWith('.csv') ? 'csv' : 'parquet';
   return { format, ...(hash !== undefined && { hash: hash as string | null }), ...rest };
 }
 

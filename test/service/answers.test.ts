@@ -134,12 +134,6 @@ describe('Service: statuses and error bodies (S 4, 5, 7)', () => {
         413,
         'limit.exceeded',
       ],
-      [
-        'prepare_train_set_upload',
-        { x_train_info: { ...CSV, use_chunks: true }, y_train_info: CSV },
-        422,
-        'validation.failed',
-      ],
       ['prepare_test_set_upload', {}, 422, 'VALIDATION_ERROR'],
       ['prepare_test_set_upload', POSTS[1]![1], 404, 'NOT_FOUND'],
       [

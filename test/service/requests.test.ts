@@ -99,7 +99,12 @@ function fileFields(naming: 'schema' | 'sample', name: string): Field[] {
     ];
   }
   return [
-    { at: [name, 'filename'], good: ['x.csv', 'a b.parquet'], bad: ['x', 'x.xlsx', null], required: true },
+    {
+      at: [name, 'filename'],
+      good: ['x.csv', 'a b.parquet', 'X.CSV', 'x.Parquet'],
+      bad: ['x', 'x.xlsx', null],
+      required: true,
+    },
     { at: [name, 'content_hash'], ...hash },
     ...rest,
   ];

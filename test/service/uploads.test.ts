@@ -165,6 +165,18 @@ describe('Service: uploads and signed URLs', () => {
     assert.equal((await prepare(infoOf(x), infoOf(y))).status, 409, 'found by the hash of the whole');
   });
 
+  it('answers one URL to a file that wants chunks and does not say its size (S 2.1)', async () => {
+    for (const size_bytes of [undefined, null, 0, 1]) {
+      const { status, body } = await prepare(
+        { format: 'csv', use_chunks: true, size_bytes },
+        { format: 'csv' },
+      );
+      assert.deepEqual([status, body.x_train_info.signed_urls.length], [200, 1], String(size_bytes));
+    }
+    const { body } = await prepare({ format: 'csv', use_chunks: true }, { format: 'csv' });
+    assert.equal((await putFile(body.x_train_info, `a\n${'1\n'.repeat(5000)}`)).status, 200);
+  });
+
   it('says so when a chunk has the right length and wrong bytes', async () => {
     const x = `a\n${'1234\n'.repeat(800)}`;
     const { body } = await prepare({ ...infoOf(x), use_chunks: true }, { format: 'csv' });

@@ -57,6 +57,12 @@ function tooLarge(maxBytes: number): Refusal {
   });
 }
 
+/** Is there a body that has not come to its end? A request without one is complete as soon as its headers are. */
+export function isBodyComing(req: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
+  return !req.complete && !req.destroyed && (encoding !== undefined || Number(length ?? 0) > 0);
+}
+
 /** How much of a refused body is read and thrown away, so that its sender comes to read the answer. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
 const DRAIN_MS = 2_000;
@@ -66,7 +72,7 @@ const DRAIN_MS = 2_000;
  * the sender sees the answer instead of a reset; then the connection is closed.
  */
 export function discardBody(req: IncomingMessage, res: ServerResponse): void {
-  if (req.complete || req.destroyed) {
+  if (!isBodyComing(req)) {
     return;
   }
   if (!res.headersSent) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Refusal } from '../refusal';
+import { isBodyComing } from './body';
 
 /** Where `support` of envelope 1 points. */
 export const SUPPORT_URL = 'https://flows.nodered.org/node/node-red-contrib-tabular-prediction';
@@ -19,6 +20,7 @@ const CATEGORY_CODES: Record<string, string> = {
   PAYLOAD_TOO_LARGE: 'limit.exceeded',
   LIMIT_EXCEEDED: 'limit.exceeded',
   STORAGE_FAILED: 'storage.failed',
+  SHUTTING_DOWN: 'service.unavailable',
   INTERNAL_ERROR: 'internal',
 };
 
@@ -68,11 +70,11 @@ export function sendJson(
     'cache-control': 'no-store',
     ...headers,
   });
-  if (res.req.complete) {
-    res.end(bytes);
-  } else {
+  if (isBodyComing(res.req)) {
     res.write(bytes);
     res.req.once('end', () => res.end());
+  } else {
+    res.end(bytes);
   }
 }
 

@@ -8,7 +8,7 @@ import { predict } from '../routes/predict';
 import { prepareTestSetUpload, prepareTrainSetUpload } from '../routes/prepare-upload';
 import { putUpload } from '../routes/put-upload';
 import { checkBearer } from './auth';
-import { discardBody, readJson } from './body';
+import { discardBody, isBodyComing, readJson } from './body';
 import { type Envelope, sendJson, sendRefusal } from './reply';
 import { UPLOAD_ROOT } from './signed-url';
 
@@ -86,7 +86,7 @@ function refuse(
     res.destroy();
     return;
   }
-  if (!req.complete) {
+  if (isBodyComing(req)) {
     res.setHeader('connection', 'close');
   }
   sendRefusal(res, refusal, envelope);
@@ -100,20 +100,25 @@ function find(context: ServiceContext, pathname: string): { route: Route; apiNam
       return { route: legacyPredict, apiName };
     }
     throw notFound(
-      `The legacy route /v1/${name} is not served here; use /{api name}/fit and /{api name}/predict.`,
+      `The legacy route /v1/${shown(name)} is not served here; use /{api name}/fit and /{api name}/predict.`,
     );
   }
   const route = rest.length === 0 && Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
   if (route === undefined) {
-    throw notFound(`There is no route ${pathname}.`);
+    throw notFound(`There is no route ${shown(pathname)}.`);
   }
   const wanted = context.options.apiName;
   if (wanted === undefined ? !/^[A-Za-z0-9][\w-]{0,63}$/.test(apiName) : apiName !== wanted) {
     throw notFound(
-      `There is no API named "${apiName}" here${wanted === undefined ? '' : `; its name is "${wanted}"`}.`,
+      `There is no API named "${shown(apiName)}" here${wanted === undefined ? '' : `; its name is "${wanted}"`}.`,
     );
   }
   return { route, apiName };
+}
+
+/** A part of a URL in a sentence, which stays readable whatever was asked for. */
+function shown(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
 function wrongMethod(method: Route['method']): Refusal {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { crc32c, crc32cToBase64 } from '../../table/crc32c';
 import { arriving, type Patience } from '../http/arrival';
-import { invalid, isStorageFailure, Refusal } from '../refusal';
+import { isStorageFailure, Refusal } from '../refusal';
 import { combineCrc32c } from '../../table/crc-combine';
 import type { UploadPart } from './entries';
 import { isCrc32c } from './hashes';
@@ -205,17 +205,14 @@ function tooLarge(maxBytes: number): Refusal {
   });
 }
 
-/** @throws Refusal 422 when a file announced to have chunks has no size */
+/** In how many PUTs a file comes. Without a size there is nothing to count them from (S 2.1): in one. */
 export function countChunks(
   info: { use_chunks?: boolean; size_bytes?: number | null },
   chunkBytes: number,
   maxChunks: number,
 ): number {
-  if (info.use_chunks !== true) {
+  if (info.use_chunks !== true || typeof info.size_bytes !== 'number') {
     return 1;
-  }
-  if (typeof info.size_bytes !== 'number') {
-    throw invalid('use_chunks needs size_bytes: the number of chunks is counted from it.');
   }
   return Math.max(1, Math.min(maxChunks, Math.ceil(info.size_bytes / chunkBytes)));
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { Refusal, type RefusalBody } from '../refusal';
 import type { Log } from '../options';
@@ -43,6 +44,7 @@ interface Thread {
 }
 
 const REMEMBERED_KEYS = 64;
+const noop = (): void => undefined;
 
 export interface RunOptions {
   key?: string;
@@ -57,6 +59,8 @@ export class WorkerPool {
   private readonly waiting: Job[] = [];
   /** [0] how many jobs wait; threads on optional work look at it. */
   private readonly pressure = new Int32Array(new SharedArrayBuffer(4));
+  /** One for each job that is not settled yet. */
+  private readonly underWay = new Set<Promise<void>>();
   private lastId = 0;
   private closed = false;
 
@@ -82,7 +86,7 @@ export class WorkerPool {
     if (this.waiting.length >= this.options.maxWaiting) {
       return Promise.reject(tooManyWait(this.options.name));
     }
-    return new Promise<R>((resolve, reject) => {
+    const settled = new Promise<R>((resolve, reject) => {
       const job: Job = {
         id: ++this.lastId,
         task,
@@ -96,6 +100,10 @@ export class WorkerPool {
       options.signal?.addEventListener('abort', () => this.cancel(job), { once: true });
       this.assign();
     });
+    const over = settled.then(noop, noop);
+    this.underWay.add(over);
+    void over.then(() => this.underWay.delete(over));
+    return settled;
   }
 
   /** Threads that have nothing to do, counting those that could be started. None while jobs wait. */
@@ -110,12 +118,15 @@ export class WorkerPool {
     }
   }
 
-  /** Ends all threads; jobs under way and waiting are refused with 503. */
-  async close(): Promise<void> {
+  /** Ends all threads. Waiting jobs are refused with 503, those under way too where they outlast the time given. */
+  async close(graceMs = 0): Promise<void> {
     this.closed = true;
     for (const job of this.waiting.splice(0)) {
       job.reject(shuttingDown());
     }
+    const over = new AbortController();
+    const done = Promise.allSettled(this.underWay).finally(() => over.abort());
+    await Promise.race([done, sleep(graceMs, undefined, over).catch(() => undefined)]);
     await Promise.all([...this.threads].map((thread) => this.stop(thread)));
   }
 

@@ -19,7 +19,7 @@ export const FileInfoSchema = Type.Object(
 export const SampleFileInfoSchema = Type.Object(
   {
     filename: Type.String({
-      pattern: '\\.(?:csv|parquet)$',
+      pattern: '\\.(?:[cC][sS][vV]|[pP][aA][rR][qQ][uU][eE][tT])$',
       description: 'a file name that ends in .csv or .parquet',
     }),
     content_hash: hash,

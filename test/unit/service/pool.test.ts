@@ -106,6 +106,31 @@ describe('WorkerPool', () => {
     assert.equal(pool.queued, 0);
   });
 
+  it('lets the job under way end within the time given to a close, and refuses those that wait at once', async () => {
+    for (const [graceMs, ends] of [
+      [5_000, true],
+      [50, false],
+    ] as const) {
+      make(1);
+      const settled: string[] = [];
+      const note = (name: string, job: Promise<unknown>): Promise<number> =>
+        job.then(
+          () => settled.push(`${name} done`),
+          (error: unknown) => settled.push(`${name} ${(error as Refusal).status}`),
+        );
+      await pool.run({});
+      const running = note('running', pool.run({ sleep: 400 }));
+      const waiting = note('waiting', pool.run({}));
+      const started = performance.now();
+      await pool.close(graceMs);
+      const took = performance.now() - started;
+      await Promise.all([running, waiting]);
+      assert.deepEqual(settled, ['waiting 503', ends ? 'running done' : 'running 503']);
+      assert.ok(ends ? took < 4_000 : took < 380, `closed after ${took} ms`);
+      await assert.rejects(pool.run({}), { status: 503 });
+    }
+  });
+
   it('ends idle threads, and settles everything on close', async () => {
     make(2, 100, 30);
     await Promise.all([pool.run({ sleep: 20 }), pool.run({ sleep: 20 })]);

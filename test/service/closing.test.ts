@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceClient } from '../../dist/src/client';
+import { type Answer, bytesOf, Harness, hashOf, line, temporaryFolder } from './harness';
+
+/** So many rows that a test set of them is kept on disk and survives a restart. */
+const ROWS = 14_000;
+
+/** What is under way when the service closes is answered, so that whoever asked knows to ask again. */
+describe('Service: closing', function () {
+  this.timeout(60_000);
+  let data: string;
+  before(async () => {
+    data = await temporaryFolder();
+  });
+
+  const start = (port = 0): Promise<Harness> =>
+    Harness.start({ dataDir: data, port, keepaliveMs: 50, predictThreads: 1, fitThreads: 1 });
+  const busy = async (h: Harness): Promise<void> => {
+    for (let i = 0; i < 200; i++) {
+      const { body } = await h.get('get_service_status');
+      const fits = body.fits as { progress: number }[];
+      if (body.predicts.waiting > 5 && fits.some(({ progress }) => progress > 0)) {
+        return;
+      }
+      await sleep(10);
+    }
+    throw new Error('nothing is under way');
+  };
+
+  it('answers predicts and fits that it cannot finish with 503', async () => {
+    const h = await start();
+    const { x, y } = line(ROWS * 4);
+    const train = await h.uploadTrain(x, y);
+    const fit = (extra: object): Promise<Answer> =>
+      h.post('fit', { train_set_upload_id: train, task: 'regression', ...extra });
+    const fitted = (await fit({})).body.fitted_train_set_id as string;
+    const test = await h.uploadTest(fitted, line(ROWS).x);
+    const predict = (): Promise<Answer> =>
+      h.post('predict', {
+        test_set_upload_id: test,
+        fitted_train_set_id: fitted,
+        task_config: { task: 'regression', predict_params: { output_type: 'quantiles' } },
+      });
+    const fits = [fit({ force_refit: true }), fit({ svc_config: { random_state: 1 } })];
+    const predicts = Array.from({ length: 12 }, predict);
+    await busy(h);
+    const closing = h.service.close();
+    const answers = await Promise.all(predicts);
+    const refused = answers.filter(({ status }) => status === 503);
+    assert.ok(refused.length >= 5, `${refused.length} of ${answers.length} were refused`);
+    for (const { status, body, headers } of answers) {
+      if (status === 200) {
+        assert.equal(body.prediction[0].length, ROWS);
+        continue;
+      }
+      assert.equal(status, 503);
+      assert.equal(headers.get('content-type'), 'application/json');
+      assert.deepEqual(Object.keys(body).sort(), ['code', 'detail', 'retryable', 'support']);
+      assert.deepEqual([body.code, body.retryable], ['service.unavailable', true]);
+    }
+    for (const { status, body } of await Promise.all(fits)) {
+      assert.equal(status, 200, 'its whitespace had begun');
+      assert.deepEqual(
+        [body._streamed_error, body.status_code, body.code, body.retryable],
+        [true, 503, 'service.unavailable', true],
+      );
+    }
+    await closing;
+    await assert.rejects(h.get('get_model_limits'));
+  });
+
+  it('lets our client predict over a restart without a word', async () => {
+    const first = await start();
+    const { x, y } = line(200);
+    const fitted_train_set_id = await first.fit(x, y, 'regression');
+    const { port } = first.service;
+    const client = new ServiceClient({
+      baseUrl: first.service.url,
+      token: first.service.token,
+      concurrency: 8,
+    });
+    const rows = bytesOf(line(ROWS).x);
+    try {
+      const { test_set_upload_id } = await client.uploadTestSet({
+        fitted_train_set_id,
+        x: {
+          format: 'csv',
+          bytes: rows.length,
+          hash: hashOf(rows),
+          open: (from = 0, to = rows.length) => Readable.from([Buffer.from(rows.subarray(from, to))]),
+        },
+      });
+      const predicts = Array.from({ length: 4 }, () =>
+        client.predict({
+          test_set_upload_id,
+          fitted_train_set_id,
+          task: 'regression',
+          output_type: 'mean',
+        }),
+      );
+      const all = Promise.all(predicts);
+      all.catch(() => undefined);
+      for (let waiting = 0; waiting === 0;) {
+        waiting = (await first.get('get_service_status')).body.predicts.waiting as number;
+      }
+      await first.stop(true);
+      const second = await start(port);
+      try {
+        for (const { prediction, rows: count } of await all) {
+          assert.equal(prediction.kind, 'numbers');
+          assert.equal(count, ROWS);
+        }
+      } finally {
+        await second.stop();
+      }
+    } finally {
+      await client.close();
+    }
+  });
+});
