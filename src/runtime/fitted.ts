@@ -5,9 +5,9 @@ import type { StatusLine } from './status-line';
 export function showFitted(status: StatusLine, card: ModelCard, taskFound: boolean): void {
   const { accuracy, r2 } = card.scores ?? {};
   if (accuracy !== undefined) {
-    status.show('ready', 'fitted.accuracy', { score: rounded(accuracy) });
+    status.show('ready', 'fitted.accuracy', { score: status.number(rounded(accuracy), 2) });
   } else if (r2 !== undefined) {
-    status.show('ready', 'fitted.r2', { score: rounded(r2) });
+    status.show('ready', 'fitted.r2', { score: status.number(rounded(r2), 2) });
   } else if (taskFound) {
     status.show('ready', `fitted.${card.task}`);
   } else if (card.rows > 0) {
@@ -17,7 +17,7 @@ export function showFitted(status: StatusLine, card: ModelCard, taskFound: boole
   }
 }
 
-/** Two digits, and never 1.00 for what is less. */
-function rounded(score: number): string {
-  return (score < 1 ? Math.min(score, 0.99) : score).toFixed(2);
+/** With two digits it is never 1.00 for what is less. */
+function rounded(score: number): number {
+  return score < 1 ? Math.min(score, 0.99) : score;
 }

@@ -53,9 +53,18 @@ export class Follower {
         return this.fitting(event);
       case 'predicting':
         return this.predicting(event, seconds, pace);
-      default:
-        return { key: event.key, progress: { phase: event.key, seconds } };
+      case 'reading':
+        return this.reading(event, seconds);
     }
+  }
+
+  private reading({ fraction }: Event<'reading'>, seconds: number): Shown {
+    const progress: Progress = { phase: 'reading', seconds };
+    if (fraction === undefined) {
+      return { key: 'reading', progress };
+    }
+    const percent = percentOf(fraction, 1);
+    return { key: 'readingAt', values: { percent }, progress: { ...progress, percent } };
   }
 
   private uploading({ sent, total }: Event<'uploading'>, seconds: number, pace: Pace): Shown {
@@ -68,7 +77,7 @@ export class Follower {
     }
     return {
       key: 'uploadingAt',
-      values: { percent, speed: speedText(speed), time: this.time(left) },
+      values: { percent, speed: this.speed(speed), time: this.time(left) },
       progress: { ...progress, bytes_per_second: Math.round(speed), seconds_left: left },
     };
   }
@@ -110,6 +119,10 @@ export class Follower {
           values: { percent, time: this.time(left) },
           progress: { ...known, seconds_left: left },
         };
+  }
+
+  private speed(bytesPerSecond: number): string {
+    return speedText(bytesPerSecond, (value, digits) => this.status.number(value, digits));
   }
 
   private time(seconds: number): string {

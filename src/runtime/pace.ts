@@ -40,15 +40,15 @@ export class Pace {
 
 const UNITS = ['B/s', 'kB/s', 'MB/s', 'GB/s'];
 
-/** `12 MB/s`, with two digits where there would be one. */
-export function speedText(bytesPerSecond: number): string {
+/** `12 MB/s`, with two digits where there would be one. `write` puts a number down with so many behind the point. */
+export function speedText(bytesPerSecond: number, write: (value: number, digits: number) => string): string {
   let value = bytesPerSecond;
   let unit = 0;
   while (value >= 999.5 && unit < UNITS.length - 1) {
     value /= 1000;
     unit++;
   }
-  return `${value < 9.95 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
+  return `${write(value, value < 9.95 && unit > 0 ? 1 : 0)} ${UNITS[unit]}`;
 }
 
 /** A time in the unit that a person would say it in: the catalogue's key below `status.time`, and how many. */

@@ -1,5 +1,5 @@
 import type { FlowNode, Red } from './node-red';
-import { text } from './node-red';
+import { number, text } from './node-red';
 import type { NodeStatus } from 'node-red';
 
 /** Least time between two statuses of one node, milliseconds: the editor redraws at each. */
@@ -92,6 +92,11 @@ export class StatusLine {
   /** The catalogue's text `status.<key>`. */
   text(key: string, values?: Shown['values']): string {
     return text(this.red, `status.${key}`, values);
+  }
+
+  /** A number as the runtime's language writes it. */
+  number(value: number, digits?: number): string {
+    return number(this.red, value, digits);
   }
 
   /** Shows a text that needs no translation: an error's code, a model's name. */

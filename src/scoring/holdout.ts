@@ -47,6 +47,8 @@ interface HoldoutChoice {
 interface SplitOptions {
   format?: FileFormat;
   signal?: AbortSignal;
+  /** Told the rows that are in the files. */
+  onProgress?: (rows: number) => void;
 }
 
 /**
@@ -105,7 +107,7 @@ export async function encodeKept(
   profile: TableProfile,
   target: string,
   { mask, holdout }: { mask: Uint8Array; holdout: Holdout },
-  { format, signal }: SplitOptions,
+  { format, signal, onProgress }: SplitOptions,
 ): Promise<{ x: TableFile; y: TableFile }> {
   const held: ColumnBatch[] = [];
   let bytes = 0;
@@ -128,7 +130,12 @@ export async function encodeKept(
       }
     }
   };
-  const files = await encodeTrainBatches(profile.columns, kept(), { target, format, signal });
+  const files = await encodeTrainBatches(profile.columns, kept(), {
+    target,
+    format,
+    signal,
+    onProgress,
+  });
   if (bytes <= HELD_BYTES) {
     holdout.batches = () => listed(held);
   }

@@ -52,11 +52,19 @@ export async function prepareTrainSet(
       'No target is named: set the column to predict in the dialog or in msg.target.',
     );
   }
+  // The table is gone over twice: to settle the types, and to write the files.
+  const read = (fraction: number): void => hooks.onStatus?.({ key: 'reading', fraction });
   hooks.onStatus?.({ key: 'reading' });
   // The thread starts while the types are settled here.
   warmEncoder();
   const source = await openInput(request.table, signal);
-  const profile = await profileTable(source, { target, ignore, types, signal });
+  const profile = await profileTable(source, {
+    target,
+    ignore,
+    types,
+    signal,
+    onRead: (part) => read(part / 2),
+  });
   for (const warning of profile.warnings) {
     hooks.onWarning?.(warning);
   }
@@ -73,10 +81,12 @@ export async function prepareTrainSet(
   const limits = await context.limits.forChecks(signal);
   demandWithinLimits(limits, profile, columns.length, task, request.options);
   const split = await splitOff(source, profile, { ...request, target, task }, hooks);
+  const rows = split?.holdout.kept ?? profile.rows;
+  const onProgress = (done: number): void => read(0.5 + done / rows / 2);
   const { x, y } =
     split === undefined
-      ? await encodeTrainSet(source, profile, { target, format, signal })
-      : await encodeKept(source, profile, target, split, { format, signal });
+      ? await encodeTrainSet(source, profile, { target, format, signal, onProgress })
+      : await encodeKept(source, profile, target, split, { format, signal, onProgress });
   try {
     for (const file of [x, y]) {
       const excess = sizeExcess(limits, file.bytes);
@@ -98,7 +108,7 @@ export async function prepareTrainSet(
     card: {
       set: 'train',
       format: x.format,
-      rows: split?.holdout.kept ?? profile.rows,
+      rows,
       bytes: x.bytes + y.bytes,
       hash: `${x.hash},${y.hash}`,
       target,

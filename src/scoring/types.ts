@@ -16,7 +16,8 @@ export type SetInput = TableInput | { source: TableSource };
 
 /** What a piece of work is doing, for the node's status. */
 export type StatusEvent =
-  | { key: 'reading' }
+  /** `fraction` is the part read, 0 to 1, where the size of the table is known. */
+  | { key: 'reading'; fraction?: number }
   /** Bytes; `sent` may fall where some have to be sent again. */
   | { key: 'uploading'; sent: number; total: number }
   /** `fraction` is the part done, 0 to 1, where the service tells it. */

@@ -33,7 +33,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
   const target = await knownTarget(context, request, signal);
   const known = target.name !== target.fittedId;
   hooks.onStatus?.({ key: 'reading' });
-  const { file, columns } = await testFile(request, target, signal);
+  const { file, columns } = await testFile(request, target, hooks);
   try {
     await demandWithinLimits(context, target, file, columns.length, signal);
     const client = await context.client();
@@ -75,7 +75,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
 async function testFile(
   request: UploadRequest,
   target: Target,
-  signal: AbortSignal | undefined,
+  { signal, onStatus }: Hooks,
 ): Promise<{ file: TableFile; columns: readonly Column[] }> {
   const { table, format, ignore, types, missingColumns } = request;
   if ('path' in table && format !== 'csv' && target.columns.length > 0) {
@@ -85,11 +85,14 @@ async function testFile(
     }
   }
   const source = await openInput(table, signal);
-  const columns =
-    target.columns.length > 0
-      ? target.columns
-      : (await profileTable(source, { ignore, types, signal })).columns;
-  const batches = readBatches(source, columns, { missingColumns, signal });
+  const read = (fraction: number): void => onStatus?.({ key: 'reading', fraction });
+  // A bare id says nothing of the columns: their types are settled in a pass of its own.
+  const known = target.columns.length > 0;
+  const columns = known
+    ? target.columns
+    : (await profileTable(source, { ignore, types, signal, onRead: (part) => read(part / 2) })).columns;
+  const onRead = (part: number): void => read(known ? part : 0.5 + part / 2);
+  const batches = readBatches(source, columns, { missingColumns, signal, onRead });
   return { file: await encodeBatches(columns, batches, { format, signal }), columns };
 }
 

@@ -3,7 +3,7 @@ import { type ColumnBatch, sliceBatch } from './batch';
 import { builderFor } from './builders';
 import { Pace } from './pace';
 import { listNames } from './profile';
-import type { LocalSource } from './source';
+import { type LocalSource, tellRead } from './source';
 import type { Column } from './types';
 
 /** A batch is handed over when it has this many rows, or columns of this many bytes. */
@@ -16,6 +16,8 @@ export interface BatchOptions {
   /** Rows per batch at most. */
   maxRows?: number;
   signal?: AbortSignal;
+  /** Told the part of the table that has been read, 0 to 1, where its size is known. */
+  onRead?: (part: number) => void;
 }
 
 /**
@@ -28,7 +30,7 @@ export async function* batchesOf(
   columns: readonly Column[],
   options: BatchOptions = {},
 ): AsyncIterable<ColumnBatch> {
-  const { signal, maxRows = BATCH_ROWS } = options;
+  const { signal, maxRows = BATCH_ROWS, onRead } = options;
   const indices = indicesOf(source.names, columns, options.missingColumns ?? 'error');
   const builders = columns.map(builderFor);
   const wanted = indices.filter((index) => index >= 0);
@@ -54,6 +56,7 @@ export async function* batchesOf(
       bytes += builder.bytes;
     }
     rows += slice.rows;
+    tellRead(onRead, source, slice);
     if (rows >= maxRows || bytes >= BATCH_BYTES) {
       yield* cut(take(), maxRows);
     }

@@ -8,7 +8,11 @@ import { checkNames } from './value-sources';
 /** Characters of text that are parsed at a time: about a millisecond of work. */
 export const PIECE = 64 * 1024;
 
-export type Pieces = () => Iterable<string> | AsyncIterable<string>;
+export interface Pieces {
+  (): Iterable<string> | AsyncIterable<string>;
+  /** The part of the text that was given out last, 0 to 1, where its size is known. */
+  reached?: () => number;
+}
 
 /** A table in CSV text, read anew each time from re-readable pieces of text. */
 export class CsvSource implements LocalSource {
@@ -63,7 +67,12 @@ export class CsvSource implements LocalSource {
   private slice(parser: CsvParser): Slice {
     const { first, rows, columns } = parser.take();
     const comma = this.delimiter === ';';
-    return { first, rows, column: (index) => ({ kind: 'fields', cells: columns[index]!, comma }) };
+    return {
+      first,
+      rows,
+      part: this.pieces.reached?.(),
+      column: (index) => ({ kind: 'fields', cells: columns[index]!, comma }),
+    };
   }
 }
 
@@ -111,31 +120,42 @@ function tryDelimiter(head: string, delimiter: string, last: boolean): { even: b
 
 /** The pieces of a string; a byte order mark at its start is dropped. */
 export function stringPieces(text: string): Pieces {
-  return function* () {
+  let reached = 0;
+  const pieces = function* (): Iterable<string> {
     for (let at = text.charCodeAt(0) === 0xfeff ? 1 : 0; at < text.length; at += PIECE) {
+      reached = Math.min(1, (at + PIECE) / text.length);
       yield text.slice(at, at + PIECE);
     }
   };
+  return Object.assign(pieces, { reached: () => reached });
 }
 
 /**
  * The text in bytes, decoded as a stream so that a character cut in two by a chunk stays whole: UTF-8, or
  * UTF-16 where a byte order mark says so. Bytes that are no such text are `table.invalid`.
+ *
+ * @param size bytes of all chunks
  */
-export function decodedPieces(chunks: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Pieces {
-  return async function* () {
+export function decodedPieces(
+  chunks: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  size: number,
+): Pieces {
+  let reached = 0;
+  const pieces = async function* (): AsyncIterable<string> {
     let decoder: TextDecoder | undefined;
     let done = 0;
     for await (const chunk of chunks()) {
       decoder ??= decoderFor(chunk);
       const text = decode(decoder, chunk, done);
       done += chunk.length;
+      reached = Math.min(1, done / size);
       yield* stringChunks(text);
     }
     if (decoder !== undefined) {
       yield decode(decoder, undefined, done);
     }
   };
+  return Object.assign(pieces, { reached: () => reached });
 }
 
 function* stringChunks(text: string): Iterable<string> {

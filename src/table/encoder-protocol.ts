@@ -37,7 +37,7 @@ export type Task =
   | { name: 'encode'; columns: Column[]; format: FileFormat; spill: Spill; batches?: ColumnBatch[] }
   /** Answers OpenedTable. */
   | { name: 'open'; origin: Origin }
-  | { name: 'profile'; origin: Origin; options: Omit<ProfileOptions, 'signal'> }
+  | { name: 'profile'; origin: Origin; options: Omit<ProfileOptions, 'signal' | 'onRead'> }
   /** Sends batches, each when it is pulled. */
   | {
       name: 'read';
@@ -69,7 +69,10 @@ export type Request =
 export type Answer =
   | { job: number; kind: 'written' }
   | { job: number; kind: 'progress'; rows: number }
-  | { job: number; kind: 'batch'; batch: ColumnBatch }
+  /** The part of the table that has been looked at, 0 to 1. */
+  | { job: number; kind: 'read'; part: number }
+  /** `part` of the table has been read with it, where its size is known. */
+  | { job: number; kind: 'batch'; batch: ColumnBatch; part?: number }
   /** `retire`: the thread holds so much memory that it should end when it is idle. */
   | { job: number; kind: 'done'; result: unknown; retire?: boolean }
   | { job: number; kind: 'failed'; error: { code: ErrorCode; message: string } };

@@ -39,7 +39,11 @@ export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
       );
     case 'profile':
       return withSource(task.origin, async (source) => ({
-        result: await profileSource(source, { ...task.options, signal: port.signal }),
+        result: await profileSource(source, {
+          ...task.options,
+          signal: port.signal,
+          onRead: everyPercent((part) => port.send({ kind: 'read', part })),
+        }),
       }));
     case 'read':
       return withSource(task.origin, (source) => read(source, task, port));
@@ -136,12 +140,25 @@ function written(outcome: { result: Written | Record<string, Written> }): Outcom
 
 async function read(source: LocalSource, task: Task & { name: 'read' }, port: JobPort): Promise<Outcome> {
   const { columns, options } = task;
+  let part: number | undefined;
+  const onRead = (now: number): void => void (part = now);
   await port.next();
-  for await (const batch of batchesOf(source, columns, { ...options, signal: port.signal })) {
-    port.send({ kind: 'batch', batch }, transferList(batch));
+  for await (const batch of batchesOf(source, columns, { ...options, signal: port.signal, onRead })) {
+    port.send({ kind: 'batch', batch, ...(part !== undefined && { part }) }, transferList(batch));
     await port.next();
   }
   return { result: undefined };
+}
+
+/** Tells a part at most once in a hundredth. */
+function everyPercent(tell: (part: number) => void): (part: number) => void {
+  let told = 0;
+  return (part) => {
+    if (part - told >= 0.01 || (part === 1 && told < 1)) {
+      told = part;
+      tell(part);
+    }
+  };
 }
 
 async function trainSet(

@@ -48,7 +48,7 @@ export async function openFile(file: string | Uint8Array): Promise<Opened> {
     case 'csv': {
       const source = await CsvSource.open(
         'file',
-        decodedPieces(() => [file]),
+        decodedPieces(() => [file], file.length),
       );
       return { source, demandUnchanged: () => Promise.resolve(), close: () => Promise.resolve() };
     }
@@ -115,7 +115,12 @@ export async function openPath(
           close: () => file.close(),
         };
       case 'csv':
-        return { source: await openCsv(path, file), version, demandUnchanged, close: () => file.close() };
+        return {
+          source: await openCsv(path, file, size),
+          version,
+          demandUnchanged,
+          close: () => file.close(),
+        };
       case 'json':
         throw invalidTable(
           `The file "${path}" holds JSON. Read it with a file in node and give its content as the value.`,
@@ -131,7 +136,7 @@ export async function openPath(
   }
 }
 
-function openCsv(path: string, file: FileHandle): Promise<CsvSource> {
+function openCsv(path: string, file: FileHandle, size: number): Promise<CsvSource> {
   const chunks = async function* (): AsyncIterable<Uint8Array> {
     // By the handle whose version is known: another file may have the path by now.
     for (let at = 0; ;) {
@@ -146,7 +151,7 @@ function openCsv(path: string, file: FileHandle): Promise<CsvSource> {
     }
   };
   const tabs = /\.(tsv|tab)$/i.test(path) ? '\t' : undefined;
-  return CsvSource.open('file', decodedPieces(chunks), tabs);
+  return CsvSource.open('file', decodedPieces(chunks, size), tabs);
 }
 
 async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {

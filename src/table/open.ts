@@ -61,7 +61,7 @@ async function openBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<Table
     case 'binary':
       throw invalidTable('The Buffer holds neither text (CSV, JSON) nor Parquet nor Arrow.');
     case 'csv':
-      return CsvSource.open('parsed', decodedPieces(bufferChunks(bytes)));
+      return CsvSource.open('parsed', decodedPieces(bufferChunks(bytes), bytes.length));
   }
 }
 
@@ -71,7 +71,7 @@ function isUtf16(bytes: Uint8Array): boolean {
 
 async function decodeAll(bytes: Uint8Array): Promise<string> {
   let text = '';
-  for await (const piece of decodedPieces(bufferChunks(bytes))()) {
+  for await (const piece of decodedPieces(bufferChunks(bytes), bytes.length)()) {
     text += piece;
   }
   return text;

@@ -2,7 +2,7 @@ import { ServiceError } from '../wire/service-error';
 import { ColumnTally, type TargetTally } from './column-tally';
 import { emptyTable, invalidTable } from './invalid';
 import { Pace } from './pace';
-import type { LocalSource } from './source';
+import { type LocalSource, tellRead } from './source';
 import type { Column, ColumnType, Label } from './types';
 
 /** What the first pass over a table found out. */
@@ -35,6 +35,8 @@ export interface ProfileOptions {
   /** Types that the user gives, by column; they are not looked for in the cells. */
   types?: Readonly<Record<string, ColumnType>>;
   signal?: AbortSignal;
+  /** Told the part of the table that has been looked at, 0 to 1, where its size is known. */
+  onRead?: (part: number) => void;
 }
 
 /** What a file needs besides its cells: once, and for each column. */
@@ -46,7 +48,7 @@ const COLUMN_BYTES = 512;
  * `target.missing`, `table.empty`, `table.invalid` (a nested cell, a ragged row, no column left).
  */
 export async function profileSource(source: LocalSource, options: ProfileOptions): Promise<TableProfile> {
-  const { target, ignore = [], types = {}, signal } = options;
+  const { target, ignore = [], types = {}, signal, onRead } = options;
   const wanted = wantedColumns(source.names, target, ignore);
   const tallies = wanted.map((index) => {
     const name = source.names[index]!;
@@ -59,6 +61,7 @@ export async function profileSource(source: LocalSource, options: ProfileOptions
       tallies[i]!.add(slice.column(wanted[i]!), slice.first);
     }
     rows += slice.rows;
+    tellRead(onRead, source, slice);
     await pace.step(signal);
   }
   if (rows === 0) {

@@ -17,16 +17,20 @@ export class RemoteSource implements TableSource {
     readonly parquet?: OpenedTable['parquet'],
   ) {}
 
-  profile({ signal, ...options }: ProfileOptions): Promise<TableProfile> {
+  profile({ signal, onRead, ...options }: ProfileOptions): Promise<TableProfile> {
     return retried(() =>
-      startJob({ name: 'profile', origin: this.origin, options }, signal).result<TableProfile>(),
+      startJob({ name: 'profile', origin: this.origin, options }, signal).result<TableProfile>((answer) => {
+        if (answer.kind === 'read') {
+          onRead?.(answer.part);
+        }
+      }),
     );
   }
 
   /** Batches, each asked for when it is needed. */
   async *batches(
     columns: readonly Column[],
-    { signal, ...options }: BatchOptions,
+    { signal, onRead, ...options }: BatchOptions,
   ): AsyncIterable<ColumnBatch> {
     const job = startJob({ name: 'read', origin: this.origin, columns: [...columns], options }, signal);
     let done = false;
@@ -37,6 +41,9 @@ export class RemoteSource implements TableSource {
         if (answer.kind !== 'batch') {
           done = true;
           return;
+        }
+        if (answer.part !== undefined) {
+          onRead?.(answer.part);
         }
         yield answer.batch;
       }

@@ -25,6 +25,8 @@ export interface Slice {
   /** Number of the first row, from 0. */
   readonly first: number;
   readonly rows: number;
+  /** The part of the table read with it, 0 to 1, where the bytes tell it; else its rows may. */
+  readonly part?: number;
   /** The cells of the column with this index in the source's `names`; valid until the next call. */
   column(index: number): SliceColumn;
 }
@@ -34,6 +36,18 @@ export interface SliceOptions {
   /** Indices of the columns that will be asked for; a source may leave the others unread. */
   wanted?: readonly number[];
   signal?: AbortSignal;
+}
+
+/** Tells the part of a table that has been read with a slice, 0 to 1, where its size is known. */
+export function tellRead(
+  onRead: ((part: number) => void) | undefined,
+  { rowCount }: TableSource,
+  { part, first, rows }: Slice,
+): void {
+  const known = part ?? (rowCount === undefined || rowCount === 0 ? undefined : (first + rows) / rowCount);
+  if (known !== undefined) {
+    onRead?.(known);
+  }
 }
 
 /** A source that is read in this thread. */

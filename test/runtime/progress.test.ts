@@ -152,5 +152,9 @@ describe('progress, as a Status node of Node-RED gets it', function () {
       percents,
       [...percents].sort((a, b) => a - b),
     );
+    // It is asked once a second: the last time may be that long before the end.
+    assert.ok(percents.at(-1)! >= 75, String(percents));
+    const reading = statusesOf('fit').filter((status) => status.progress?.phase === 'reading');
+    assert.match(reading.at(-1)!.text, /^reading \d+%$/);
   });
 });

@@ -8,6 +8,7 @@ import {
   trainFold,
   type TrainInput,
 } from '../../learner';
+import { FoldProgress } from './fold-progress';
 
 /**
  * How the folds of one fit spread over threads. The thread that runs the fit sends every helper the prepared
@@ -18,9 +19,14 @@ interface Invitation {
   prepared: Prepared;
   /** [0] the next fold to take; [1 + fold] who took it, 0 for nobody or the fit itself. */
   board: Int32Array;
+  /** Of FoldProgress. */
+  progress: Int32Array;
   /** What the helper signs with. */
   name: number;
 }
+
+/** How often the part done is told while the fit waits for its helpers, milliseconds. */
+const TELL_MS = 250;
 
 /**
  * prepare, all folds, combine. Empties `input.features`: the encoded columns are all that the folds need.
@@ -38,20 +44,23 @@ export async function trainWithHelpers(
   input.features.length = 0;
   const { folds } = prepared;
   const board = new Int32Array(new SharedArrayBuffer(4 * (folds + 1)));
+  const progress = new FoldProgress(FoldProgress.cells(folds));
+  const tell = (): void => onProgress(progress.fraction());
   const results = new Map<number, FoldResult>();
   const lines = helpers.map((port, at) => {
-    port.postMessage({ prepared, board, name: at + 1 } satisfies Invitation);
+    port.postMessage({ prepared, board, progress: progress.cells, name: at + 1 } satisfies Invitation);
     return new Line(port, at + 1, board, results);
   });
   const train = (fold: number): void => {
-    const done = results.size;
-    results.set(fold, trainFold(prepared, fold, { onProgress: (part) => onProgress((done + part) / folds) }));
+    results.set(fold, trained(prepared, fold, progress, tell));
   };
+  let waiting: NodeJS.Timeout | undefined;
   try {
     for (let fold = take(board); fold < folds; fold = take(board)) {
       train(fold);
       await breathe();
     }
+    waiting = setInterval(tell, TELL_MS);
     await Promise.all(lines.map((line) => line.settled()));
     for (let fold = 0; fold < folds; fold++) {
       // A helper took it and died over it.
@@ -59,7 +68,9 @@ export async function trainWithHelpers(
         train(fold);
       }
     }
+    tell();
   } finally {
+    clearInterval(waiting);
     for (const { port } of lines) {
       port.close();
     }
@@ -85,17 +96,28 @@ export async function assist(port: MessagePort, wanted: () => boolean): Promise<
       return;
     }
     const { prepared, board, name } = invitation;
+    const progress = new FoldProgress(invitation.progress);
     while (!wanted()) {
       const fold = take(board);
       if (fold >= prepared.folds) {
         return;
       }
       Atomics.store(board, fold + 1, name);
-      port.postMessage(trainFold(prepared, fold));
+      port.postMessage(trained(prepared, fold, progress));
     }
   } finally {
     port.close();
   }
+}
+
+function trained(prepared: Prepared, fold: number, progress: FoldProgress, tell?: () => void): FoldResult {
+  const onProgress = (part: number): void => {
+    progress.reach(fold, part);
+    tell?.();
+  };
+  const result = trainFold(prepared, fold, { onProgress });
+  progress.end(fold);
+  return result;
 }
 
 function take(board: Int32Array): number {

@@ -127,7 +127,7 @@ describe('attach: close', () => {
       assert.equal(onlyError(one).code, 'closed');
     }
     assert.equal(node.warnings.length, 1);
-    assert.match(node.warnings[0]!, /warning\.closed \{"count":3\}/);
+    assert.match(node.warnings[0]!, /warning\.closed \{"count":"3"\}/);
   });
 
   it("settles work that never ends, within Node-RED's patience, and drops its late result", async () => {

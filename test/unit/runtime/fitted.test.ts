@@ -35,7 +35,7 @@ describe('the status of a fit', () => {
   it('else the task that was found out, or the rows', () => {
     assert.equal(shown({}, true), 'fitted.classification');
     assert.equal(shown({ scores: scores({ rmse: 3 }), task: 'regression' }, true), 'fitted.regression');
-    assert.equal(shown({}, false), 'fitted.ready {"rows":9}');
+    assert.equal(shown({}, false), 'fitted.ready {"rows":"9"}');
     assert.equal(shown({ rows: 0 }, false), 'fitted.plain');
   });
 });

@@ -49,7 +49,11 @@ describe('speeds and times in words', () => {
     [999_700_000, '1.0 GB/s'],
     [2.5e12, '2500 GB/s'],
   ] as const) {
-    it(`${speed} bytes a second: ${text}`, () => assert.equal(speedText(speed), text));
+    it(`${speed} bytes a second: ${text}`, () =>
+      assert.equal(
+        speedText(speed, (value, digits) => value.toFixed(digits)),
+        text,
+      ));
   }
 
   for (const [seconds, unit, value] of [
@@ -81,7 +85,7 @@ describe('Follower', () => {
   it('an upload: percent at once, then speed and time left', async () => {
     const first = await last([0, { key: 'uploading', sent: 430, total: 1000 }]);
     assert.deepEqual(first, {
-      text: 'uploading {"percent":43}',
+      text: 'uploading {"percent":"43"}',
       progress: { phase: 'uploading', percent: 43, seconds: 0, bytes: 430, total_bytes: 1000 },
     });
     const later = await last(
@@ -89,7 +93,7 @@ describe('Follower', () => {
       [2000, { key: 'uploading', sent: 4_000_000, total: 10_000_000 }],
     );
     assert.deepEqual(later, {
-      text: 'uploadingAt {"percent":40,"speed":"2.0 MB/s","time":"time.s {\\"value\\":3}"}',
+      text: 'uploadingAt {"percent":"40","speed":"2.0 MB/s","time":"time.s {\\"value\\":\\"3\\"}"}',
       progress: {
         phase: 'uploading',
         percent: 40,
@@ -111,7 +115,7 @@ describe('Follower', () => {
 
   it('a fit: how long, and how far and how long still where the service knows', async () => {
     assert.deepEqual(await last([0, { key: 'fitting', seconds: 100 }]), {
-      text: 'fitting {"time":"time.min {\\"value\\":2}"}',
+      text: 'fitting {"time":"time.min {\\"value\\":\\"2\\"}"}',
       progress: { phase: 'fitting', seconds: 100 },
     });
     assert.deepEqual((await last([0, { key: 'fitting', seconds: 2, fraction: 0.5 }])).progress, {
@@ -121,13 +125,13 @@ describe('Follower', () => {
     });
     const known = await last([0, { key: 'fitting', seconds: 30, fraction: 0.25 }]);
     assert.deepEqual(known.progress, { phase: 'fitting', seconds: 30, percent: 25, seconds_left: 90 });
-    assert.match(known.text, /^fittingOf .*"percent":25.*"left":"time\.min/);
+    assert.match(known.text, /^fittingOf .*"percent":"25".*"left":"time\.min/);
   });
 
   it('a predict in parts: rows, and percent and time left where their number is known', async () => {
     assert.equal((await last([0, { key: 'predicting', done: 0, total: 100 }])).text, 'predicting');
     assert.deepEqual(await last([0, { key: 'predicting', done: 40 }]), {
-      text: 'predictingRows {"rows":40}',
+      text: 'predictingRows {"rows":"40"}',
       progress: { phase: 'predicting', seconds: 0, rows: 40 },
     });
     const known = await last(
@@ -141,6 +145,17 @@ describe('Follower', () => {
       total_rows: 100,
       percent: 40,
       seconds_left: 3,
+    });
+  });
+
+  it('reading: percent where the size of the table is known', async () => {
+    assert.deepEqual(await last([0, { key: 'reading' }], [1500, { key: 'reading', fraction: 0.437 }]), {
+      text: 'readingAt {"percent":"43"}',
+      progress: { phase: 'reading', seconds: 1, percent: 43 },
+    });
+    assert.deepEqual(await last([0, { key: 'reading' }]), {
+      text: 'reading',
+      progress: { phase: 'reading', seconds: 0 },
     });
   });
 

@@ -23,7 +23,7 @@ describe('StatusLine', () => {
     new StatusLine(node, fakeRed()).show('busy', 'uploading', { percent: 43 });
     assert.equal(
       node.statuses[0]?.text,
-      'node-red-contrib-tabular-prediction/tabular-config:status.uploading {"percent":43}',
+      'node-red-contrib-tabular-prediction/tabular-config:status.uploading {"percent":"43"}',
     );
   });
 

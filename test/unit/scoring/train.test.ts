@@ -55,6 +55,8 @@ describe('Connection.train', () => {
       history().map((row) => row.species),
     );
     assert.deepEqual(statuses[0], { key: 'reading' });
+    const read = statuses.flatMap((status) => (status.key === 'reading' ? [status.fraction ?? 0] : []));
+    assert.deepEqual([read[0], read.at(-1)], [0, 1]);
     assert.ok(statuses.some((status) => status.key === 'uploading' && status.sent === status.total));
     assert.ok(statuses.some((status) => status.key === 'fitting'));
     const fit = at.service.seen('fit')[0]!.body as Record<string, unknown>;

@@ -1,0 +1,54 @@
+/** `trainFold` tells parts of one; shared memory holds whole numbers. */
+const UNIT = 1_000_000;
+
+/**
+ * How far the folds of one fit are, whichever threads train them: in shared memory, because a thread that trains
+ * takes no messages. For each fold what it told last, and whether it has ended.
+ */
+export class FoldProgress {
+  private told = 0;
+
+  /** @param cells two numbers for each fold; `FoldProgress.cells` makes them */
+  constructor(readonly cells: Int32Array) {}
+
+  static cells(folds: number): Int32Array {
+    return new Int32Array(new SharedArrayBuffer(8 * folds));
+  }
+
+  /** A fold is so far, 0 to 1, by the most that it may take: it usually ends before. */
+  reach(fold: number, part: number): void {
+    Atomics.store(this.cells, fold, Math.round(part * UNIT));
+  }
+
+  end(fold: number): void {
+    Atomics.store(this.cells, this.folds + fold, 1);
+  }
+
+  /**
+   * The part of the fit that is done, 0 to 1. A fold ends early, when it learns nothing more: one under way is taken
+   * to end where those before it did. What was told once is not taken back.
+   */
+  fraction(): number {
+    const folds = Array.from({ length: this.folds }, (_, fold) => ({
+      reached: Atomics.load(this.cells, fold) / UNIT,
+      ended: Atomics.load(this.cells, this.folds + fold) === 1,
+    }));
+    const ends = folds.filter(({ ended }) => ended).map(({ reached }) => reached);
+    const usual = ends.length === 0 ? 1 : ends.reduce((sum, end) => sum + end, 0) / ends.length;
+    const done = folds.reduce(
+      (sum, { reached, ended }) => sum + (ended ? 1 : Math.min(ALMOST, reached / Math.max(usual, LEAST))),
+      0,
+    );
+    this.told = Math.max(this.told, done / this.folds);
+    return this.told;
+  }
+
+  private get folds(): number {
+    return this.cells.length / 2;
+  }
+}
+
+/** A fold that goes on longer than the others did is not taken for ended. */
+const ALMOST = 0.98;
+/** Against a division by nothing, where folds end at their first step. */
+const LEAST = 0.001;

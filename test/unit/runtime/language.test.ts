@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Follower } from '../../../dist/src/runtime/follow';
+import { showFitted } from '../../../dist/src/runtime/fitted';
+import type { Red } from '../../../dist/src/runtime/node-red';
+import { StatusLine } from '../../../dist/src/runtime/status-line';
+import type { ModelCard } from '../../../dist/src/scoring';
+import { catalogue } from '../../helpers/dialogs';
+import { fakeNode, fakeRed } from './fake';
+
+/** Node-RED with the catalogue of a language. */
+function redIn(language: string): Red {
+  const words = catalogue(language, 'config');
+  return {
+    ...fakeRed(),
+    _: (key: string, values: Record<string, unknown> = {}) =>
+      words.get(key.split(':')[1]!)!.replace(/__(\w+?)__/g, (_, name: string) => String(values[name])),
+  };
+}
+
+describe('numbers in a status', () => {
+  async function statusIn(language: string, work: (status: StatusLine) => void): Promise<string> {
+    const node = fakeNode();
+    work(new StatusLine(node, redIn(language)));
+    await sleep(300);
+    return node.statuses.at(-1)!.text!;
+  }
+
+  const upload = (status: StatusLine): void => {
+    let now = 0;
+    const follower = new Follower(status, () => now);
+    follower.show({ key: 'uploading', sent: 0, total: 10_000_000 });
+    now = 2000;
+    follower.show({ key: 'uploading', sent: 5_000_000, total: 10_000_000 });
+  };
+
+  for (const [language, text] of [
+    ['en-US', 'uploading 50%, 2.5 MB/s, 2 s left'],
+    ['de', 'lädt hoch 50 %, 2,5 MB/s, noch 2 s'],
+    ['ja', 'アップロード中 50%、2.5 MB/s、残り 2 秒'],
+  ] as const) {
+    it(`a speed in ${language}`, async () => assert.equal(await statusIn(language, upload), text));
+  }
+
+  it('thousands and scores as the language writes them', async () => {
+    const rows = (status: StatusLine) => status.show('ready', 'fitted.ready', { rows: 1_234_567 });
+    assert.equal(await statusIn('en-US', rows), 'ready, 1,234,567 rows');
+    assert.equal(await statusIn('de', rows), 'bereit, 1.234.567 Zeilen');
+    const fitted = (status: StatusLine) =>
+      showFitted(status, { scores: { accuracy: 0.907 } } as ModelCard, true);
+    assert.equal(await statusIn('en-US', fitted), 'classification, accuracy 0.91');
+    assert.equal(await statusIn('de', fitted), 'Klassifikation, Trefferquote 0,91');
+    const cost = (status: StatusLine) => status.show('ready', 'cost', { tokens: 12_000.5 });
+    assert.equal(await statusIn('de', cost), '12.000,5 Tokens');
+  });
+});

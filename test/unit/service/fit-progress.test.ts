@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { regress, numbers, normals } from '../learner/tables';
+import { FoldProgress } from '../../../dist/src/service/work/fold-progress';
+import { trainWithHelpers } from '../../../dist/src/service/work/folds';
+
+describe('how far the folds of a fit are', () => {
+  const board = (folds: number) => new FoldProgress(FoldProgress.cells(folds));
+
+  it('adds up the folds, and takes one under way to end where the others did', () => {
+    const progress = board(4);
+    progress.reach(0, 0.2);
+    assert.equal(progress.fraction(), 0.05);
+    progress.end(0);
+    assert.equal(progress.fraction(), 0.25);
+    progress.reach(1, 0.1);
+    assert.equal(progress.fraction(), 0.375);
+    progress.reach(1, 0.9);
+    assert.ok(progress.fraction() < 0.5, 'it has not ended');
+    for (const fold of [1, 2, 3]) {
+      progress.end(fold);
+    }
+    assert.equal(progress.fraction(), 1);
+  });
+
+  it('never goes back', () => {
+    const progress = board(2);
+    progress.reach(0, 0.1);
+    progress.end(0);
+    progress.reach(1, 0.09);
+    const before = progress.fraction();
+    progress.reach(1, 0.01);
+    assert.equal(progress.fraction(), before);
+  });
+
+  it('is shared: another thread reads what this one wrote', () => {
+    const progress = board(2);
+    progress.reach(1, 0.5);
+    assert.equal(new FoldProgress(progress.cells).fraction(), 0.25);
+  });
+});
+
+describe('the progress of a fit, in its own thread', function () {
+  this.timeout(60_000);
+
+  for (const helpers of [0, 1]) {
+    it(`comes close to the end before the end, with ${helpers} helper threads`, async () => {
+      const workers = Array.from({ length: helpers }, () => {
+        const worker = new Worker(path.resolve(__dirname, '../../../dist/src/service/work/fit-worker.js'), {
+          workerData: { pressure: new Int32Array(new SharedArrayBuffer(4)) },
+        });
+        const { port1, port2 } = new MessageChannel();
+        worker.postMessage({ id: 1, task: { kind: 'assist', port: port2 } }, [port2]);
+        return { worker, port: port1 };
+      });
+      try {
+        const columns = [1, 2, 3, 4].map((seed) => normals(3000, seed));
+        const target = columns[0]!.map((value, i) => Math.sin(2 * value) + columns[1]![i]!);
+        const told: number[] = [];
+        await trainWithHelpers(
+          regress(
+            columns.map((values, i) => numbers(`c${i}`, values)),
+            target,
+          ),
+          workers.map(({ port }) => port),
+          (fraction) => told.push(fraction),
+        );
+        assert.deepEqual(
+          told,
+          [...told].sort((a, b) => a - b),
+        );
+        assert.equal(told.at(-1), 1);
+        const last = told.filter((fraction) => fraction < 1).at(-1)!;
+        assert.ok(last > 0.9, `the last before the end: ${last}`);
+      } finally {
+        await Promise.all(workers.map(({ worker }) => worker.terminate()));
+      }
+    });
+  }
+});
