@@ -55,7 +55,10 @@ export function isStorageFailure(error: unknown): boolean {
   return code !== undefined && STORAGE_FAILURES.has(code);
 }
 
-/** Any thrown value as a refusal; what is none becomes a 500 that names no inner detail. */
+/**
+ * Any thrown value as a refusal; what is none is a mistake of ours and becomes a 500 that names no inner detail. The
+ * same request would meet it again: a fit of minutes is not worth repeating for it.
+ */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) {
     return error;
@@ -73,6 +76,6 @@ export function toRefusal(error: unknown): Refusal {
     status: 500,
     errorCode: 'INTERNAL_ERROR',
     message: 'The service failed on this request; its log says why.',
-    retryable: true,
+    retryable: false,
   });
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import type { Log } from '../options';
 import { toRefusal } from '../refusal';
+import { logFailure } from './log-failure';
 import { type Envelope, envelopeFor, errorBody, sendJson, sendRefusal } from './reply';
 
 /**
@@ -13,6 +15,7 @@ export async function answerLate(
   answer: Promise<object>,
   keepaliveMs: number,
   route: Envelope,
+  log: Log,
 ): Promise<void> {
   const timer = setInterval(() => {
     if (res.destroyed) {
@@ -31,6 +34,7 @@ export async function answerLate(
       sendJson(res, 200, body);
     }
   } catch (error) {
+    logFailure(log, res.req.method, error);
     const refusal = toRefusal(error);
     if (!res.headersSent) {
       sendRefusal(res, refusal, route);

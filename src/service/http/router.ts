@@ -9,6 +9,7 @@ import { prepareTestSetUpload, prepareTrainSetUpload } from '../routes/prepare-u
 import { putUpload } from '../routes/put-upload';
 import { checkBearer } from './auth';
 import { discardBody, isBodyComing, readJson } from './body';
+import { logFailure } from './log-failure';
 import { type Envelope, sendJson, sendRefusal } from './reply';
 import { UPLOAD_ROOT } from './signed-url';
 
@@ -78,9 +79,8 @@ function refuse(
   envelope: Envelope,
 ): void {
   const refusal = toRefusal(error);
-  if (!(error instanceof Refusal) && !req.destroyed) {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    context.log('warn', `A ${req.method ?? ''} request failed: ${text}`);
+  if (!req.destroyed) {
+    logFailure(context.log, req.method, error);
   }
   if (res.destroyed || res.headersSent) {
     res.destroy();

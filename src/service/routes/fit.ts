@@ -11,7 +11,7 @@ export const fit: Route = {
   envelope: 'quickstart',
   rate: 'fit',
   withConfig: true,
-  async handle({ fits, options }, { res, body, apiName }) {
+  async handle({ fits, options, log }, { res, body, apiName }) {
     const request = accept(parseFit(body, { apiName }));
     const answer = fits.fit(request).then(({ entry, reused }) => ({
       fitted_train_set_id: entry.id,
@@ -19,7 +19,7 @@ export const fit: Route = {
       reused,
       report: entry.report,
     }));
-    await answerLate(res, answer, options.keepaliveMs, 'quickstart');
+    await answerLate(res, answer, options.keepaliveMs, 'quickstart', log);
     return undefined;
   },
 };
