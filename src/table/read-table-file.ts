@@ -20,6 +20,8 @@ export interface ReadFileOptions {
   signal?: AbortSignal;
   /** Settles the types of columns that would else be told from their values. */
   types?: Readonly<Record<string, ColumnType>>;
+  /** The columns whose rows will be read (default: all). Of the others nothing is looked at, and `text` stands for their type. */
+  wanted?: readonly string[];
   /** Told what is known before anything is read; what it throws is thrown. `rows`: of Parquet alone. */
   onOpen?: (names: readonly string[], rows: number | undefined) => void;
 }
@@ -96,18 +98,37 @@ async function describe(
   source: LocalSource,
   options: ReadFileOptions,
 ): Promise<{ columns: Column[]; rows: number }> {
-  if (!(source instanceof ParquetSource) || source.rowCount === 0) {
-    return settled(source, options);
-  }
+  const told = knownTypes(source, options.wanted);
   // The other columns, such as whole numbers that may be beyond 2^53, are settled by their values.
-  const told = source.fields.map(({ name, type }) => ({ name, type: STORED[type.typeId] }));
-  const ignore = told.flatMap(({ name, type }) => (type === undefined ? [] : [name]));
-  const open = ignore.length < told.length ? (await settled(source, { ...options, ignore })).columns : [];
-  const found = new Map(open.map((column) => [column.name, column]));
+  const found =
+    told.size < source.names.length
+      ? await settled(source, { ...options, ignore: [...told.keys()] })
+      : { columns: [], rows: source.rowCount ?? 0 };
+  const types = new Map(found.columns.map(({ name, type }) => [name, type]));
   return {
-    columns: told.map(({ name, type }) => (type === undefined ? found.get(name)! : { name, type })),
-    rows: source.rowCount,
+    columns: source.names.map((name) => ({ name, type: (told.get(name) ?? types.get(name))! })),
+    rows: found.rows,
   };
+}
+
+/** Types of columns that need no look at their values. */
+function knownTypes(source: LocalSource, wanted: readonly string[] = source.names): Map<string, ColumnType> {
+  const known = new Map<string, ColumnType>();
+  if (source instanceof ParquetSource && source.rowCount > 0) {
+    for (const { name, type } of source.fields) {
+      const stored = STORED[type.typeId];
+      if (stored !== undefined) {
+        known.set(name, stored);
+      }
+    }
+  }
+  const looked = new Set(wanted);
+  for (const name of source.names) {
+    if (!looked.has(name)) {
+      known.set(name, 'text');
+    }
+  }
+  return known;
 }
 
 async function settled(

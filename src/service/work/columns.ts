@@ -8,6 +8,7 @@ import {
   crc32cToBase64,
   readTableFile,
 } from '../../table';
+import { isAbsent, parseDate, parseNumber } from '../../table/text-cells';
 import type { ColumnType } from '../../table/types';
 import { invalid, Refusal } from '../refusal';
 import type { FeatureShape } from '../store/entries';
@@ -47,6 +48,7 @@ export async function readFeatures(
 ): Promise<Features> {
   const content = await openFile(file, {
     types: textTypes(file, wanted),
+    ...(wanted === undefined ? {} : { wanted: wanted.map(({ name }) => name) }),
     onOpen: (names, rows) => checkBounds(rows ?? 0, names.length, bounds),
   });
   const names = content.columns.map((column) => column.name);
@@ -253,9 +255,9 @@ function converter(shape: FeatureShape, from: ColumnType): Convert {
   }
 }
 
+/** The words of the table readers: `NA` and empty text are missing here too, and a time without a zone is UTC. */
 function numberOf(text: string): number | undefined {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  return Number.isNaN(value) ? undefined : value;
+  return parseNumber(text, false);
 }
 
 function booleanOf(text: string): number | undefined {
@@ -264,8 +266,8 @@ function booleanOf(text: string): number | undefined {
 }
 
 function dateOf(text: string): number | undefined {
-  const value = /^\d{4}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(value) ? undefined : value;
+  const value = parseDate(text);
+  return Number.isNaN(value) && text !== '' && !isAbsent(text) ? undefined : value;
 }
 
 function wrongType(shape: FeatureShape, row: number, cell: unknown): Error {
