@@ -43,7 +43,11 @@ export class Batcher<Payload, Outcome> {
   private closed = false;
 
   constructor(private readonly options: BatcherOptions<Payload, Outcome>) {
-    this.lanes = new Lanes(options, (key, jobs) => this.start(key, jobs));
+    this.lanes = new Lanes(
+      options,
+      (key, jobs) => this.start(key, jobs),
+      () => this.mayStart(),
+    );
     const most = { rows: options.queueRows, bytes: options.queueBytes };
     this.room = new Room(most);
     this.parkedRoom = new Room(most);
@@ -211,6 +215,14 @@ export class Batcher<Payload, Outcome> {
     return this.pending.size + this.parked.size <= 1;
   }
 
+  /**
+   * Results may turn out larger than their messages (a path becomes rows). While those that wait for their turn fill
+   * the queue, only what is under way is waited for: one of those, or the next one, has the turn.
+   */
+  private mayStart(): boolean {
+    return !this.closed && (this.flights.size === 0 || !this.parkedRoom.isFull());
+  }
+
   private start(key: string, jobs: Job<Payload, Outcome>[]): void {
     const flight: Flight = { controller: new AbortController(), wanted: jobs.length };
     for (const job of jobs) {
@@ -242,6 +254,7 @@ export class Batcher<Payload, Outcome> {
     }
     this.flights.delete(flight);
     this.options.slots.release();
+    this.lanes.resume();
     this.report.changed();
   }
 
@@ -254,6 +267,7 @@ export class Batcher<Payload, Outcome> {
     if (job.turn !== undefined) {
       this.turns.leave(job.turn);
     }
+    this.lanes.resume();
     this.report.changed();
   }
 

@@ -11,16 +11,18 @@ export interface LanesOptions {
 /**
  * Which messages go together, and when: each lane stands in line for a slot while something waits in it, and takes a
  * batch when it gets one. With `batchMs` it stands back until its batch is full or its first message has waited so
- * long.
+ * long; and where nothing may start it is held until `resume`.
  */
 export class Lanes<Payload, Outcome> {
   private readonly lanes = new Map<string, Lane<Payload, Outcome>>();
+  private readonly held = new Set<Lane<Payload, Outcome>>();
   private closed = false;
 
   /** `start` takes the jobs of a batch together with the slot, which it has to give back. */
   constructor(
     private readonly options: LanesOptions,
     private readonly start: (key: string, jobs: Job<Payload, Outcome>[]) => void,
+    private readonly mayStart: () => boolean,
   ) {}
 
   /** Lets a job wait in its lane. */
@@ -60,6 +62,17 @@ export class Lanes<Payload, Outcome> {
     }
   }
 
+  /** Something may start again: the lane that was held first goes first. */
+  resume(): void {
+    for (const lane of this.held) {
+      if (!this.mayStart()) {
+        return;
+      }
+      this.held.delete(lane);
+      this.schedule(lane);
+    }
+  }
+
   /** Leaves every line and stops every timer. */
   close(): void {
     this.closed = true;
@@ -90,13 +103,17 @@ export class Lanes<Payload, Outcome> {
       return;
     }
     lane.clearTimer();
+    if (!this.mayStart()) {
+      this.held.add(lane);
+      return;
+    }
     lane.requested = true;
     this.options.slots.request(lane.onSlot);
   }
 
   private takeOff(lane: Lane<Payload, Outcome>): void {
     lane.requested = false;
-    const jobs = lane.take(this.options.batchRows);
+    const jobs = this.mayStart() ? lane.take(this.options.batchRows) : [];
     if (jobs.length === 0 || this.closed) {
       this.options.slots.release();
     } else {
@@ -111,6 +128,7 @@ export class Lanes<Payload, Outcome> {
 
   private drop(lane: Lane<Payload, Outcome>): void {
     lane.clearTimer();
+    this.held.delete(lane);
     if (lane.requested) {
       lane.requested = false;
       this.options.slots.cancel(lane.onSlot);

@@ -33,6 +33,10 @@ export class Room {
     return Math.max(0, this.most.rows - this.rows);
   }
 
+  isFull(): boolean {
+    return this.rows >= this.most.rows || this.bytes >= this.most.bytes;
+  }
+
   /** The error of a message for which there is no room. */
   full(what: string): ServiceError {
     return new ServiceError(

@@ -210,6 +210,39 @@ describe('Batcher', () => {
     assert.deepEqual(await Promise.all(results), [0, 1, 2]);
   });
 
+  it('results larger than their messages: none is begun while those that wait for their turn fill the queue', async () => {
+    const { batcher, batches, send, sizes } = held({ queueRows: 100, slots: new Slots(2), batchRows: 1 });
+    const results = [0, 1, 2, 3, 4].map((id) => send(id));
+    for (const id of [1, 2]) {
+      batcher.finish(batches[id]!.jobs[0]!, id, 1, 60);
+      batches[id]!.end();
+      await turn();
+    }
+    assert.deepEqual(sizes(), [1, 1, 1], 'the first flies, two are parked, two wait');
+    assert.equal(batcher.load().rows, 122);
+    batches[0]!.end();
+    await turn();
+    assert.deepEqual(sizes(), [1, 1, 1, 1, 1]);
+    batches[3]!.end();
+    batches[4]!.end();
+    assert.deepEqual(await Promise.all(results), [0, 1, 2, 3, 4]);
+  });
+
+  it('goes on, one by one, where the message that all wait for has not begun itself', async () => {
+    const { batcher, batches, send } = held({ queueRows: 10, slots: new Slots(2), batchRows: 1 });
+    const first = batcher.admit('model', { id: 0 }, 1, 1);
+    const results = [1, 2, 3].map((id) => send(id, 2));
+    for (const id of [1, 2, 3]) {
+      batcher.finish(batches[id - 1]!.jobs[0]!, id, 1, 20);
+      batches[id - 1]!.end();
+      await turn();
+    }
+    assert.equal(batches.length, 3);
+    batcher.enqueue(first, 'a');
+    batches[3]!.end();
+    assert.deepEqual(await Promise.all([first.promise, ...results]), [0, 1, 2, 3]);
+  });
+
   it('dropOldest drops nobody for a message that would not fit even then', async () => {
     const { batcher, batches, send } = held({
       queueRows: 4,
@@ -357,8 +390,10 @@ describe('Batcher', () => {
           overflow: fc.constantFrom('reject' as const, 'dropOldest' as const),
           queueRows: fc.integer({ min: 5, max: 60 }),
           batchMs: fc.constantFrom(0, 1),
+          /** Rows of a result for each row of its message. */
+          growth: fc.constantFrom(1, 5),
         }),
-        async (messages, flights, { slots: count, ...settings }) => {
+        async (messages, flights, { slots: count, growth, ...settings }) => {
           let flown = 0;
           let most = 0;
           let flying = 0;
@@ -381,7 +416,7 @@ describe('Batcher', () => {
                 throw new ServiceError('service.unavailable', 'away');
               }
               for (const job of jobs) {
-                batcher.finish(job, job.payload.id);
+                batcher.finish(job, job.payload.id, job.bytes, job.rows * growth);
               }
             },
           });
