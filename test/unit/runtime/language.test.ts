@@ -37,7 +37,7 @@ describe('numbers in a status', () => {
   for (const [language, text] of [
     ['en-US', 'uploading 50%, 2.5 MB/s, 2 s left'],
     ['de', 'lädt hoch 50 %, 2,5 MB/s, noch 2 s'],
-    ['ja', 'アップロード中 50%、2.5 MB/s、残り 2 秒'],
+    ['ja', 'アップロード中 50%、2.5 MB/s、残り2秒'],
   ] as const) {
     it(`a speed in ${language}`, async () => assert.equal(await statusIn(language, upload), text));
   }
