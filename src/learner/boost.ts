@@ -1,6 +1,7 @@
 import type { ColumnSpec } from './encode';
-import { Grower, quantise, type GrownLeaf, type GrowRules } from './grow';
+import { Grower, type GrownLeaf, type GrowRules } from './grow';
 import type { Objective } from './objective';
+import { quantise } from './quantise';
 import type { Random } from './random';
 import { leafOf, TreeBuilder, type Trees } from './trees';
 
@@ -88,19 +89,8 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   let bestIteration = 0;
   let limited = false;
   let scoring = 0;
-  const others = new Uint8Array(tableRows);
   for (let iteration = 1; iteration <= rules.maxIterations && run.usable.length > 0; iteration++) {
-    const sample = sampleRows(rows, sampleSize, random);
-    others.fill(0);
-    for (const row of rows) {
-      others[row] = 1;
-    }
-    for (const row of sample) {
-      others[row] = 0;
-    }
-    for (const row of heldOut) {
-      others[row] = 1;
-    }
+    const { sample, others } = sampleRows(rows, heldOut, sampleSize, random);
     if (rules.sketch) {
       addVectorTree(run, sample, others);
     } else {
@@ -135,7 +125,7 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
 }
 
 /** Adds a tree for one output, and its scores to all rows: those of the sample by leaf, `others` by walking it. */
-function addTree(run: Run, sample: Int32Array, others: Uint8Array, output: number): void {
+function addTree(run: Run, sample: Int32Array, others: Int32Array, output: number): void {
   const { rules, random, scores, derivatives, builder, columns, objective } = run;
   const { width } = objective;
   const picked = pickColumns(run.usable, rules.columnSample, random);
@@ -152,10 +142,9 @@ function addTree(run: Run, sample: Int32Array, others: Uint8Array, output: numbe
   }
   const trees = builder.nodes;
   const root = builder.lastRoot;
-  for (let row = 0; row < others.length; row++) {
-    if (others[row] === 1) {
-      scores[row * width + output]! += trees.values[leafOf(trees, root, columns, row)]!;
-    }
+  for (let i = 0; i < others.length; i++) {
+    const row = others[i]!;
+    scores[row * width + output]! += trees.values[leafOf(trees, root, columns, row)]!;
   }
 }
 
@@ -163,13 +152,13 @@ function addTree(run: Run, sample: Int32Array, others: Uint8Array, output: numbe
  * Adds one tree for all outputs, grown by a few random sums of their gradients (L. Iosipoi and A. Vakhrushev,
  * SketchBoost, 2022), so that the work does not grow with the number of classes; its leaves hold every output.
  */
-function addVectorTree(run: Run, sample: Int32Array, others: Uint8Array): void {
+function addVectorTree(run: Run, sample: Int32Array, others: Int32Array): void {
   const { rules, random, scores, derivatives, builder, columns, objective } = run;
   const { width } = objective;
   const picked = pickColumns(run.usable, rules.columnSample, random);
   const signs = Float64Array.from({ length: width * rules.sketch }, () => (random.uniform() < 0.5 ? -1 : 1));
   const stride = rules.sketch + 1;
-  const placeOf = new Int32Array(others.length);
+  const placeOf = new Int32Array(run.tableRows);
   for (let place = 0; place < sample.length; place++) {
     const row = sample[place]!;
     const at = place * width * 2;
@@ -192,10 +181,8 @@ function addVectorTree(run: Run, sample: Int32Array, others: Uint8Array): void {
   });
   const trees = builder.nodes;
   const root = builder.lastRoot;
-  for (let row = 0; row < others.length; row++) {
-    if (others[row] === 0) {
-      continue;
-    }
+  for (let i = 0; i < others.length; i++) {
+    const row = others[i]!;
     const from = leafOf(trees, root, columns, row);
     for (let k = 0; k < width; k++) {
       scores[row * width + k]! += trees.values[from + k]!;
@@ -248,11 +235,29 @@ function usableColumns(columns: Uint8Array[], specs: ColumnSpec[], rows: Int32Ar
   return Int32Array.from(usable);
 }
 
-function sampleRows(rows: Int32Array, size: number, random: Random): Int32Array {
+/** The rows that a tree is grown from, and the others whose scores it changes too: the rest, and those held out. */
+function sampleRows(
+  rows: Int32Array,
+  heldOut: Int32Array,
+  size: number,
+  random: Random,
+): { sample: Int32Array; others: Int32Array } {
   if (size >= rows.length) {
-    return rows.slice();
+    return { sample: rows.slice(), others: heldOut };
   }
-  return random.sample(rows.length, size).map((i) => rows[i]!);
+  const sample = random.sample(rows.length, size);
+  const others = new Int32Array(rows.length - size + heldOut.length);
+  let taken = 0;
+  let left = 0;
+  for (let i = 0; i < rows.length; i++) {
+    if (taken < size && sample[taken] === i) {
+      sample[taken++] = rows[i]!;
+    } else {
+      others[left++] = rows[i]!;
+    }
+  }
+  others.set(heldOut, left);
+  return { sample, others };
 }
 
 function pickColumns(usable: Int32Array, part: number, random: Random): Int32Array {

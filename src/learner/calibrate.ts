@@ -26,9 +26,23 @@ export function logLoss(probas: Float64Array, codes: ArrayLike<number>, classes:
   return codes.length > 0 ? sum / codes.length : 0;
 }
 
-/** Pull of the temperature's logarithm towards that of a mild sharpening, which few rows could not tell, in nats. */
-const PULL = 5;
-const USUAL = -0.5;
+/**
+ * Pull of the temperature's logarithm, in nats, towards what is usual for scores that tell as much. A few dozen rows
+ * hardly say how sure one may be, and what they seem to say is mostly luck. Found on 300 random tasks of 30 to 300 rows
+ * (linear, stepwise, pairwise and clustered classes, 2 to 6 of them, with and without label noise).
+ */
+const PULL = 3;
+
+/**
+ * The usual logarithm of the temperature. Scores that tell little are too sure of themselves, those that tell
+ * nearly all are too modest: the ensemble learns from more rows than each model that scored the held-out ones.
+ *
+ * @param told part of the trivial log-loss that the scores save as they are (D. McFadden's pseudo-R², 1974)
+ */
+function usual(told: number): number {
+  return 0.3 - 0.9 * square(Math.max(0, Math.min(1, told)));
+}
+
 /** Nats that a noise of 1 costs: without evidence there is none. */
 const NOISE_COST = 5;
 const MOST_NOISE = 0.6;
@@ -49,8 +63,11 @@ export function fitCalibration(
     return { temperature: 1, noise: 0 };
   }
   const share = Float64Array.from(codes, (code) => priors[code]!);
+  const trivial = share.reduce((sum, p) => sum - log(p), 0) / codes.length;
+  const loss = logLoss(probabilities(scores, width, classes, 1), codes, classes);
+  const center = usual(trivial > 0 ? 1 - loss / trivial : 0);
   const likely = new Float64Array(codes.length);
-  let best = { loss: Infinity, temperature: 1, noise: 0 };
+  let best = { pulled: Infinity, temperature: 1, noise: 0 };
   const costOf = (logTemperature: number) => {
     const temperature = exp(logTemperature);
     const probas = probabilities(scores, width, classes, temperature);
@@ -58,11 +75,11 @@ export function fitCalibration(
       likely[row] = probas[row * classes + codes[row]!]!;
     }
     const { noise, cost } = fitNoise(likely, share);
-    const loss = cost + (PULL / 2) * square(logTemperature - USUAL);
-    if (loss < best.loss) {
-      best = { loss, temperature, noise };
+    const pulled = cost + (PULL / 2) * square(logTemperature - center);
+    if (pulled < best.pulled) {
+      best = { pulled, temperature, noise };
     }
-    return loss;
+    return pulled;
   };
   minimise(costOf, -1.386, 1.386, 24);
   return { temperature: best.temperature, noise: best.noise };

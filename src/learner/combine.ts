@@ -1,7 +1,7 @@
-import { balance, blur, fitCalibration, probabilities, temper, type Calibration } from './calibrate';
+import { balance, blur, fitCalibration, logLoss, probabilities, temper, type Calibration } from './calibrate';
 import { chooseWeights } from './choose';
 import { foldRows, type FoldResult } from './fold';
-import { ensembleProbabilities, memberScores, partScores, type Member, type Part } from './members';
+import { heldOutScores, partScores, type Member, type Part } from './members';
 import type { Model } from './model';
 import { square } from './numeric';
 import { STREAM, type Prepared } from './prepare';
@@ -162,8 +162,10 @@ function finishClassification(
   const sample = sampleOf(prepared, outOfFold);
   const sampleCodes = sample.map((row) => codes[row]!);
   const lossOf = (columns: Uint8Array[]) => {
-    const p = ensembleProbabilities(members, columns, sample, calibration);
-    return classificationScores(p, sampleCodes, count).log_loss ?? 0;
+    const own = heldOutScores(members, holders(prepared, sample), columns);
+    const p = probabilities(own, width, count, calibration.temperature);
+    blur(p, calibration);
+    return logLoss(p, sampleCodes, count);
   };
   const report = makeReport(prepared, folds, members, {
     scores: classificationScores(probas, actual, count),
@@ -216,11 +218,9 @@ function finishRegression(
   const sample = sampleOf(prepared, outOfFold);
   const lossOf = (columns: Uint8Array[]) => {
     let sum = 0;
-    for (const member of members) {
-      memberScores(member, columns, sample).forEach((score, i) => {
-        sum += (member.weight * square(score - values[sample[i]!]!)) / sample.length;
-      });
-    }
+    heldOutScores(members, holders(prepared, sample), columns).forEach((score, i) => {
+      sum += square(score - values[sample[i]!]!) / sample.length;
+    });
     return sum;
   };
   const report = makeReport(prepared, folds, members, {
@@ -269,6 +269,11 @@ function bucketBorders(
 function sampleOf(prepared: Prepared, { rows }: OutOfFold): Int32Array {
   const random = new Random(prepared.settings.seed, STREAM.importance);
   return random.sample(rows.length, 1000).map((i) => rows[i]!);
+}
+
+/** Which member held out each of the rows. */
+function holders({ part }: Prepared, rows: Int32Array): Uint8Array {
+  return Uint8Array.from(rows, (row) => part[row]!);
 }
 
 function commonParts(prepared: Prepared, members: Member[], report: FitReport) {

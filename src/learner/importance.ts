@@ -8,6 +8,9 @@ const PERMUTED = 30;
 /**
  * Importance of each feature: its part of the split gain, and for the 30 of most gain how much the loss of the
  * sampled rows rises when the feature's values are shuffled among them (L. Breiman, 2001).
+ *
+ * @param sample table rows that were held out
+ * @param lossOf loss of the sampled rows, given their columns alone; each row scored by the model that held it out
  */
 export function featureImportance(
   prepared: Prepared,
@@ -22,31 +25,19 @@ export function featureImportance(
     total += gains[column]!;
   });
   const order = Array.from(perFeature.keys()).sort((a, b) => perFeature[b]! - perFeature[a]! || a - b);
-  const random = new Random(prepared.settings.seed, STREAM.importance, 1);
-  const shuffled = random.shuffle(Int32Array.from(sample));
-  const before = sample.length > 0 ? lossOf(prepared.columns) : 0;
+  const columns = prepared.columns.map((bins) => Uint8Array.from(sample, (row) => bins[row]!));
+  const places = Int32Array.from(sample, (_, i) => i);
+  const shuffled = new Random(prepared.settings.seed, STREAM.importance, 1).shuffle(places);
+  const before = sample.length > 0 ? lossOf(columns) : 0;
   return order.slice(0, MOST).map((source, rank) => {
     let permutation = 0;
     if (rank < PERMUTED && perFeature[source]! > 0) {
-      permutation = lossOf(shuffleSource(prepared, source, sample, shuffled)) - before;
+      const changed = columns.map((bins, column) =>
+        prepared.specs[column]!.source === source ? Uint8Array.from(shuffled, (i) => bins[i]!) : bins,
+      );
+      permutation = lossOf(changed) - before;
     }
     const gain = total > 0 ? perFeature[source]! / total : 0;
     return { feature: prepared.features[source]!.name, gain, permutation };
-  });
-}
-
-function shuffleSource(
-  prepared: Prepared,
-  source: number,
-  sample: Int32Array,
-  shuffled: Int32Array,
-): Uint8Array[] {
-  return prepared.columns.map((bins, column) => {
-    if (prepared.specs[column]!.source !== source) {
-      return bins;
-    }
-    const copy = new Uint8Array(bins.length);
-    sample.forEach((row, i) => (copy[row] = bins[shuffled[i]!]!));
-    return copy;
   });
 }

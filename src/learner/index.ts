@@ -11,6 +11,7 @@ export { trainFold, type FoldHooks, type FoldResult } from './fold';
 export { combine } from './combine';
 export { predict, type PredictOptions } from './predict';
 export { loadModel, saveModel } from './store';
+export { LEARNER_VERSION } from './version';
 
 /** prepare, every fold in turn, combine. Synchronous: call it in a worker. */
 export function train(input: TrainInput): Model {

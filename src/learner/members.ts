@@ -64,6 +64,19 @@ export function memberScores(member: Member, columns: Uint8Array[], rows: Int32A
   return sum;
 }
 
+/** Scores of rows that members held out, `width` per row, each by the member that did: `holder[row]` is its number. */
+export function heldOutScores(members: Member[], holder: Uint8Array, columns: Uint8Array[]): Float64Array {
+  const { width } = members[0]!;
+  const out = new Float64Array(holder.length * width);
+  const all = Int32Array.from(holder, (_, row) => row);
+  members.forEach((member, m) => {
+    const rows = all.filter((row) => holder[row] === m);
+    const scores = memberScores(member, columns, rows);
+    rows.forEach((row, i) => out.set(scores.subarray(i * width, (i + 1) * width), row * width));
+  });
+  return out;
+}
+
 /** The ensemble's class probabilities, not balanced yet. */
 export function ensembleProbabilities(
   members: Member[],

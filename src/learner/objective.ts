@@ -25,13 +25,15 @@ export function squaredError(target: Float64Array): Objective {
     width: 1,
     base(rows) {
       let sum = 0;
-      for (const row of rows) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
         sum += target[row]!;
       }
       return Float64Array.of(rows.length > 0 ? sum / rows.length : 0);
     },
     derivatives(scores, rows, _output, out) {
-      for (const row of rows) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
         out[row * 2] = scores[row]! - target[row]!;
         out[row * 2 + 1] = 1;
       }
@@ -42,7 +44,8 @@ export function squaredError(target: Float64Array): Objective {
     },
     loss(scores, rows) {
       let sum = 0;
-      for (const row of rows) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
         sum += square(scores[row]! - target[row]!);
       }
       return rows.length > 0 ? sum / rows.length : 0;
@@ -56,13 +59,15 @@ export function binaryLogLoss(codes: Int32Array): Objective {
     width: 1,
     base(rows) {
       let ones = 0;
-      for (const row of rows) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
         ones += codes[row]!;
       }
       return Float64Array.of(log((ones + 0.5) / (rows.length - ones + 0.5)));
     },
     derivatives(scores, rows, _output, out) {
-      for (const row of rows) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
         const p = sigmoid(scores[row]!);
         out[row * 2] = p - codes[row]!;
         out[row * 2 + 1] = Math.max(p * (1 - p), LEAST_CURVATURE);
@@ -75,7 +80,8 @@ export function binaryLogLoss(codes: Int32Array): Objective {
     },
     loss(scores, rows) {
       let sum = 0;
-      for (const row of rows) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
         const margin = codes[row] === 1 ? scores[row]! : -scores[row]!;
         sum += margin > 0 ? log(1 + exp(-margin)) : log(1 + exp(margin)) - margin;
       }
@@ -93,7 +99,8 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
     width: classes,
     base(rows) {
       const counts = new Float64Array(classes).fill(0.5);
-      for (const row of rows) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
         counts[codes[row]!]!++;
       }
       const total = rows.length + classes / 2;
@@ -105,11 +112,13 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
       }
       // The first output of a round fixes the probabilities for all of them.
       if (output === 0) {
-        for (const row of rows) {
+        for (let i = 0; i < rows.length; i++) {
+          const row = rows[i]!;
           softmax(scores, row * classes, classes, perRow, row * classes);
         }
       }
-      for (const row of rows) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
         const q = perRow[row * classes + output]!;
         out[row * 2] = q - (codes[row] === output ? 1 : 0);
         out[row * 2 + 1] = Math.max(factor * q * (1 - q), LEAST_CURVATURE);
@@ -126,7 +135,8 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
     },
     loss(scores, rows) {
       let sum = 0;
-      for (const row of rows) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
         softmax(scores, row * classes, classes, p, 0);
         sum -= log(Math.max(p[codes[row]!]!, LEAST));
       }

@@ -67,7 +67,7 @@ export function makePlan(input: PlanInput): Plan {
     parts,
     folds,
     boosts: candidates(input, trivial),
-    usual: small && classes <= MANY_CLASSES ? 2 : 1,
+    usual: small && task === 'regression' ? 2 : 1,
     linear: !trivial && rows <= 20_000,
     subsample: settings.subsample,
     maxRows: rows,
@@ -100,9 +100,9 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   const part = (share: number) =>
     Math.min(1, Math.max(6 / Math.max(1, width), Math.min(share, Math.max(0.05, 120 / width))));
   const main: BoostRules = {
-    learningRate: small ? 0.04 : rows < 20_000 && !many ? 0.06 : 0.1,
+    learningRate: rows < 20_000 && !many ? 0.06 : 0.1,
     maxIterations: trivial ? 0 : small ? 600 : 500,
-    patience: small ? 60 : rows < 20_000 && !many ? 40 : 25,
+    patience: rows < 20_000 && !many ? 40 : 25,
     rowSample: rows * (many ? classes : 1) < 50_000 ? 0.8 : 0.5,
     columnSample: part(small ? 0.8 : 0.5),
     lambda: 1,
@@ -117,7 +117,9 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
     workBudget: 0,
   };
   const shallow: BoostRules = { ...main, maxLeaves: 5, maxDepth: 4, columnSample: part(0.5) };
-  const list = small ? [main, shallow] : [main];
+  const middle: BoostRules = { ...main, maxLeaves: 7, maxDepth: 5, columnSample: part(0.6) };
+  // Deep and shallow trees together gain 1 to 3 % on numbers, and nothing on classes, where they cost a tree per class.
+  const list = !small ? [main] : task === 'regression' ? [main, shallow] : [middle];
   if (!settings.thinking) {
     return list;
   }

@@ -1,7 +1,8 @@
 import { binAll, findBorders } from './binning';
 import { quantilesOf } from './distribution';
 import type { ColumnSpec } from './encode';
-import { Grower, quantise, type GrowRules } from './grow';
+import { Grower, type GrowRules } from './grow';
+import { quantise } from './quantise';
 import type { Random } from './random';
 import { leafOf, TreeBuilder, type Trees } from './trees';
 

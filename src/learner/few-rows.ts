@@ -1,0 +1,80 @@
+import { tryCategories, tryOrdered, type Candidate, type SplitRules } from './split-finder';
+
+/*
+ * Splits of a node that has fewer rows than its columns have bins. A histogram would be nearly empty, and costlier to
+ * clear, to subtract and to search than the rows are to sum: the bins that occur are summed column by column in one
+ * small place, and visited in order by a bit for each. The sums are exact, so the split is the histogram's.
+ */
+
+const sums = new Float64Array(512);
+const occurs = new Int32Array(8);
+/** The bins that occur, closed up: what stands at place k > 0 is bin `binAt[k]`; missing values are at 0. */
+const dense = new Float64Array(512);
+const binAt = new Uint8Array(257);
+
+/** A node's rows, and their gradients and second derivatives (two numbers a row). */
+export interface FewRows {
+  rows: Int32Array;
+  start: number;
+  end: number;
+  gathered: Float64Array;
+  totals: Float64Array;
+}
+
+/** Improves `best` by the splits of one column. */
+export function tryFewRows(
+  node: FewRows,
+  bins: Uint8Array,
+  spec: { bins: number; category: boolean },
+  column: number,
+  rules: SplitRules,
+  best: Candidate,
+): void {
+  const { rows, start, end, gathered, totals } = node;
+  for (let i = start, from = 0; i < end; i++, from += 2) {
+    const bin = bins[rows[i]!]!;
+    sums[bin * 2]! += gathered[from]!;
+    sums[bin * 2 + 1]! += gathered[from + 1]!;
+    occurs[bin >> 5]! |= 1 << (bin & 31);
+  }
+  if (spec.category) {
+    tryCategories({ sums, offset: 0, bins: spec.bins, totals, width: 1 }, column, rules, best);
+    clear(spec.bins);
+    return;
+  }
+  const places = closeUp();
+  tryOrdered({ sums: dense, offset: 0, bins: places, totals, width: 1 }, column, rules, best);
+  // Its gain does not tell: one that is better by a rounding error is taken too.
+  if (best.column === column) {
+    best.bin = binAt[best.bin]!;
+  }
+}
+
+/** Moves the sums to `dense`, in order of bins, and clears them; answers how many places there are. */
+function closeUp(): number {
+  dense[0] = sums[0]!;
+  dense[1] = sums[1]!;
+  sums[0] = 0;
+  sums[1] = 0;
+  occurs[0]! &= ~1;
+  let place = 1;
+  for (let word = 0; word < 8; word++) {
+    let bits = occurs[word]!;
+    occurs[word] = 0;
+    while (bits !== 0) {
+      const bin = (word << 5) + 31 - Math.clz32(bits & -bits);
+      bits &= bits - 1;
+      dense[place * 2] = sums[bin * 2]!;
+      dense[place * 2 + 1] = sums[bin * 2 + 1]!;
+      sums[bin * 2] = 0;
+      sums[bin * 2 + 1] = 0;
+      binAt[place++] = bin;
+    }
+  }
+  return place;
+}
+
+function clear(bins: number): void {
+  sums.fill(0, 0, bins * 2);
+  occurs.fill(0);
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { train } from '../../../dist/src/learner';
+import { fitCalibration } from '../../../dist/src/learner/calibrate';
+import { makeDesign, makeTerms, sparse } from '../../../dist/src/learner/design';
+import { tryFewRows } from '../../../dist/src/learner/few-rows';
+import { addRows, removeRows } from '../../../dist/src/learner/histogram';
+import { logistic } from '../../../dist/src/learner/logistic';
+import { gram } from '../../../dist/src/learner/matrix';
+import { sigmoid } from '../../../dist/src/learner/numeric';
+import { quantise } from '../../../dist/src/learner/quantise';
+import { Random } from '../../../dist/src/learner/random';
+import { tryCategories, tryOrdered, type Candidate } from '../../../dist/src/learner/split-finder';
+import { classify, normals, numbers } from './tables';
+
+const rules = { lambda: 1, minWeight: 0.5, minGain: 1e-9, categorySmooth: 5, categoryLambda: 5 };
+const nothing = (): Candidate => ({ gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined });
+
+/** A node of `count` rows with four columns, ordered ones and categories in turn; the last repeats the first. */
+function someNode(count: number, bins: number, seed: number) {
+  const random = new Random(seed);
+  const draw = () => Uint8Array.from({ length: count }, () => random.below(bins));
+  const columns = [draw(), draw(), draw()];
+  columns.push(columns[0]!.slice());
+  const derivatives = Float64Array.from({ length: count * 2 }, (_, i) =>
+    i % 2 === 0 ? random.uniform() - 0.5 : 0.05 + 0.2 * random.uniform(),
+  );
+  const rows = Int32Array.from({ length: count }, (_, row) => row);
+  quantise(derivatives, rows, 2);
+  const totals = new Float64Array(2);
+  derivatives.forEach((value, i) => (totals[i % 2]! += value));
+  const specs = columns.map((_, i) => ({ bins, category: i === 1 }));
+  return { columns, specs, rows, derivatives, totals };
+}
+
+describe('learner: the short cuts come out where the long way does', () => {
+  it('a node of few rows splits as its histogram would', () => {
+    const node = fc.record({
+      count: fc.integer({ min: 2, max: 40 }),
+      bins: fc.constantFrom(3, 8, 40, 255),
+      seed: fc.nat(1e6),
+    });
+    fc.assert(
+      fc.property(node, ({ count, bins, seed }) => {
+        const { columns, specs, rows, derivatives, totals } = someNode(count, bins, seed);
+        const few = { rows, start: 0, end: count, gathered: derivatives, totals };
+        const offsets = Int32Array.from(columns, (_, i) => i * bins * 2);
+        const sums = new Float64Array(columns.length * bins * 2);
+        addRows(sums, { columns, offsets, stride: 2 }, rows, derivatives);
+        const [quick, plain] = [nothing(), nothing()];
+        columns.forEach((column, i) => {
+          tryFewRows(few, column, specs[i]!, i, rules, quick);
+          const h = { sums, offset: offsets[i]!, bins, totals, width: 1 };
+          (specs[i]!.category ? tryCategories : tryOrdered)(h, i, rules, plain);
+          assert.deepEqual(quick, plain);
+        });
+      }),
+      { numRuns: 400, seed: 11 },
+    );
+  });
+
+  it('rows taken from a histogram leave that of the others', () => {
+    const { columns, rows, derivatives } = someNode(200, 20, 5);
+    const offsets = Int32Array.from(columns, (_, i) => i * 40);
+    const layout = { columns, offsets, stride: 2 };
+    const sumsOf = (some: Int32Array, from: number) => {
+      const sums = new Float64Array(160);
+      addRows(sums, layout, some, derivatives.subarray(from * 2));
+      return sums;
+    };
+    const all = sumsOf(rows, 0);
+    removeRows(all, layout, rows.subarray(0, 70), derivatives);
+    assert.deepEqual(all, sumsOf(rows.subarray(70), 70));
+  });
+
+  it('derivatives keep to a grid so fine that only the 30th bit is lost, so coarse that sums are exact', () => {
+    for (const size of [1e-7, 1, 3e5]) {
+      const values = normals(4000, 3).map((z) => z * size);
+      const rounded = values.slice();
+      quantise(
+        rounded,
+        Int32Array.from(values, (_, row) => row),
+        1,
+      );
+      const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+      rounded.forEach((value, i) => assert.ok(Math.abs(value - values[i]!) <= largest * 2 ** -29));
+      const forth = rounded.reduce((sum, value) => sum + value, 0);
+      assert.equal(
+        rounded.reduceRight((sum, value) => sum + value, 0),
+        forth,
+      );
+    }
+  });
+
+  it('a sparse design holds the numbers of the full one, categories and missing values in a fraction of the room', () => {
+    const random = new Random(8);
+    const rows = Int32Array.from({ length: 300 }, (_, row) => row);
+    const column = (of: () => number) => Uint8Array.from(rows, of);
+    const input = {
+      rows,
+      columns: [
+        column(() => random.below(6)),
+        column(() => (random.below(9) === 0 ? 0 : 1 + random.below(20))),
+      ],
+      specs: [
+        { source: 0, bins: 6, category: true },
+        { source: 1, bins: 21, category: false },
+      ],
+      centers: [undefined, Float64Array.from({ length: 21 }, (_, bin) => bin * bin)],
+    };
+    const terms = makeTerms(input);
+    const size = terms.length + 1;
+    const design = makeDesign(terms, input);
+    const { common, starts, terms: which, by } = sparse(design, size, terms, input);
+    for (let i = 0; i < rows.length; i++) {
+      const row = common.slice();
+      for (let e = starts[i]!; e < starts[i + 1]!; e++) {
+        row[which[e]!]! += by[e]!;
+      }
+      row.forEach((value, t) => assert.ok(Math.abs(value - design[i * size + t]!) < 1e-12));
+    }
+    assert.equal(size, 9);
+    assert.ok(by.length < rows.length * 2.2, `${by.length} numbers for ${rows.length} rows of ${size}`);
+  });
+
+  it('logistic regression ends where the penalised loss is flat', () => {
+    const z = normals(400, 21);
+    const random = new Random(22);
+    const rows = Int32Array.from(z, (_, row) => row);
+    const bins = Uint8Array.from(z, (value) => Math.max(1, Math.min(40, Math.round(20 + 6 * value))));
+    const input = {
+      rows,
+      columns: [bins],
+      specs: [{ source: 0, bins: 41, category: false }],
+      centers: [Float64Array.from({ length: 41 }, (_, bin) => bin)],
+    };
+    const terms = makeTerms(input);
+    const design = makeDesign(terms, input);
+    const products = gram(design, rows.length, 2);
+    const codes = Int32Array.from(rows, (row) =>
+      random.uniform() < sigmoid(1.5 * design[row * 2 + 1]!) ? 1 : 0,
+    );
+    const penalty = 3;
+    const weights = new Float64Array(2);
+    const given = { design: sparse(design, 2, terms, input), products, size: 2, width: 1, codes };
+    logistic(given, penalty, 200, weights);
+    const slopes = [0, penalty * weights[1]!];
+    rows.forEach((row) => {
+      const error = sigmoid(weights[0]! + weights[1]! * design[row * 2 + 1]!) - codes[row]!;
+      slopes[0]! += error;
+      slopes[1]! += error * design[row * 2 + 1]!;
+    });
+    assert.ok(Math.abs(slopes[0]!) < 0.5 && Math.abs(slopes[1]!) < 0.5, String(slopes));
+    // Two classes as two scores: the same model, each weight halved and once with the other sign.
+    const both = new Float64Array(4);
+    logistic({ ...given, width: 2 }, penalty * 2, 400, both);
+    assert.ok(
+      Math.abs(both[3]! - both[2]! - weights[1]!) < 0.05,
+      `${String(both)} against ${String(weights)}`,
+    );
+  });
+
+  it('few rows that got lucky do not make the probabilities sure', () => {
+    const codes = Int32Array.from({ length: 40 }, (_, row) => row % 2);
+    const scoresOf = (told: number) =>
+      Float64Array.from(codes, (code, row) => (row % 5 === 0 ? -told : told) * (code ? 1 : -1));
+    const priors = Float64Array.of(0.5, 0.5);
+    // Right in 32 of 40 rows, by scores that say little.
+    const weak = fitCalibration(scoresOf(0.3), codes, 1, priors);
+    const alone = 0.3 / Math.log(32 / 8);
+    assert.ok(weak.temperature > 1.5 * alone, `${weak.temperature}, by these rows alone ${alone}`);
+    // Sure, and never wrong: the ensemble knows more yet.
+    const strong = fitCalibration(
+      Float64Array.from(codes, (code) => (code ? 4 : -4)),
+      codes,
+      1,
+      priors,
+    );
+    assert.ok(strong.temperature < 0.8, String(strong.temperature));
+  });
+
+  it('columns of noise, learned by heart or not, have no permutation importance', () => {
+    const count = 120;
+    let [noise, signal] = [0, 0];
+    for (const table of [0, 100, 200]) {
+      const columns = Array.from({ length: 6 }, (_, i) =>
+        numbers(`noise ${i}`, normals(count, table + 40 + i)),
+      );
+      const [x, luck] = [normals(count, table + 50), normals(count, table + 51)];
+      const labels = Array.from(x, (value, i) => (value + 1.5 * luck[i]! > 0 ? 'yes' : 'no'));
+      const { importance } = train(
+        classify([numbers('x', x), ...columns], labels, { random_state: 3 }),
+      ).report;
+      for (const { feature, permutation } of importance) {
+        if (feature === 'x') {
+          signal += permutation / 3;
+        } else {
+          noise += permutation / 18;
+        }
+      }
+    }
+    assert.ok(signal > 0.05 && noise < 0.005, `${signal}, noise ${noise}`);
+  });
+});
