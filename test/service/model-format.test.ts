@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { LEARNER_VERSION } from '../../dist/src/learner';
 import { crc32c, crc32cToBase64 } from '../../dist/src/table/crc32c';
 import { Harness } from './harness';
 
-describe('Service: models of another format', () => {
+describe('Service: models of another format, or of another learner', () => {
   for (const format of ['TPM1', undefined]) {
     it(`fits anew instead of answering with a model of ${format ?? 'a version that named none'}`, async () => {
       const first = await Harness.start();
@@ -52,4 +53,39 @@ describe('Service: models of another format', () => {
       }
     });
   }
+
+  it('fits anew instead of answering with the model of an older learner, which can still predict', async () => {
+    const first = await Harness.start();
+    const numbers = Array.from({ length: 60 }, (_, i) => i);
+    const [x, y] = [`a\n${numbers.join('\n')}\n`, `y\n${numbers.map((i) => i * 2).join('\n')}\n`];
+    const request = { train_set_upload_id: await first.uploadTrain(x, y), task: 'regression' };
+    const old = (await first.post('fit', request)).body.fitted_train_set_id as string;
+    await first.stop(true);
+
+    const file = path.join(first.folder, 'models', old, 'model.json');
+    const entry = JSON.parse(await readFile(file, 'utf8')) as { fitKey: string };
+    const key = JSON.parse(entry.fitKey) as { learner: number };
+    assert.equal(key.learner, LEARNER_VERSION);
+    const fitKey = JSON.stringify({ ...key, learner: LEARNER_VERSION - 1 });
+    await writeFile(file, JSON.stringify({ ...entry, fitKey }));
+
+    const second = await Harness.start({ dataDir: first.folder });
+    try {
+      const again = await second.post('fit', request);
+      assert.deepEqual([again.status, again.body.reused], [200, false], again.text);
+      assert.notEqual(again.body.fitted_train_set_id, old);
+      for (const id of [old, again.body.fitted_train_set_id as string]) {
+        const predicted = await second.predict(id, 'a\n7\n', 'regression');
+        assert.equal(predicted.status, 200, predicted.text);
+      }
+      const once = await second.post('fit', request);
+      assert.deepEqual(
+        [once.body.fitted_train_set_id, once.body.reused],
+        [again.body.fitted_train_set_id, true],
+      );
+    } finally {
+      await second.stop();
+      await rm(first.folder, { recursive: true, force: true });
+    }
+  });
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { TrainOptions } from '../../learner';
 import { MODEL_FORMAT } from '../../learner/store';
+import { LEARNER_VERSION } from '../../learner/version';
 import type { FitRequest } from '../../wire/types';
 import type { ServiceLimits } from '../limits';
 import type { Log } from '../options';
@@ -199,10 +200,11 @@ function trainOptions(request: FitRequest): TrainOptions {
   return { ...request.svc_config, ...(asked ? { thinking } : {}) };
 }
 
-/** Everything that makes one fit differ from another. */
+/** Everything that makes one fit differ from another; the learner too, since a newer one makes another model of it. */
 function fitKey(request: FitRequest): string {
   return canonical({
     ...request,
+    learner: LEARNER_VERSION,
     force_refit: undefined,
     svc_config: request.svc_config ?? {},
     svc_systems: [...new Set(request.svc_systems ?? DEFAULT_SYSTEMS)].sort(),
