@@ -11,21 +11,29 @@ export interface ColumnImportance {
 
 /** The card is kept in a file with all the others, so a wide table's importance is cut. */
 const MOST_COLUMNS = 50;
+const MOST_REASONS = 10;
+const LONGEST_REASON = 300;
 const NAMES = ['accuracy', 'log_loss', 'roc_auc', 'rmse', 'mae', 'r2', 'pinball', 'coverage_80'] as const;
 
 /**
  * What a fit answer's `report` tells of the model, as the embedded service sends it. The specification has no such
  * field, so whatever is not understood is left out.
  */
-export function readReport(report: unknown): { scores?: ModelScores; importance?: ColumnImportance[] } {
-  const { scores, baseline, importance } = asObject(report);
+export function readReport(report: unknown): {
+  scores?: ModelScores;
+  importance?: ColumnImportance[];
+  limited?: string[];
+} {
+  const { scores, baseline, importance, work } = asObject(report);
   const read = readScores(scores);
   const columns = readImportance(importance);
+  const limited = readReasons(work);
   return {
     ...(read !== undefined && {
       scores: { from: 'out-of-fold', ...read, baseline: readScores(baseline) ?? { rows: read.rows } },
     }),
     ...(columns.length > 0 && { importance: columns }),
+    ...(limited.length > 0 && { limited }),
   };
 }
 
@@ -52,6 +60,13 @@ function readImportance(value: unknown): ColumnImportance[] {
       ? [{ column: feature, gain, permutation }]
       : [];
   });
+}
+
+/** Sentences that say where the fit saved work. */
+function readReasons(work: unknown): string[] {
+  const { reasons } = asObject(work);
+  const list: unknown[] = Array.isArray(reasons) ? reasons.slice(0, MOST_REASONS) : [];
+  return list.filter((reason) => typeof reason === 'string' && reason.length <= LONGEST_REASON) as string[];
 }
 
 function asObject(value: unknown): Record<string, unknown> {

@@ -99,6 +99,11 @@ async function fitUpload(
     fitted_at: new Date().toISOString(),
     ...readReport(fitted.report),
   };
+  if (card.limited !== undefined) {
+    hooks.onWarning?.(
+      `The model "${card.name}" is fitted, but its fit had to save work: ${card.limited.join(' ')}`,
+    );
+  }
   if (set?.holdout !== undefined) {
     const scores = await scoreHoldout(context, card, set.holdout, hooks);
     if (scores !== undefined) {

@@ -79,6 +79,8 @@ export interface ModelCard {
   scores?: ModelScores;
   /** What it rests on, where the service tells; at most 50 columns. */
   importance?: ColumnImportance[];
+  /** Where the fit saved work, a sentence each, where the service tells; left out where it did all that it could. */
+  limited?: string[];
 }
 
 export interface TableChoices {

@@ -217,6 +217,12 @@ describe('the report of a fit answer', () => {
     assert.deepEqual(read.importance?.[0], { column: 'c0', gain: 0.1, permutation: 0.2 });
   });
 
+  it('says where the fit saved work', () => {
+    const reasons = ['Each tree sees 40 % of the rows.', 7, 'x'.repeat(1000)];
+    assert.deepEqual(readReport({ work: { limited: true, reasons } }), { limited: [reasons[0]] });
+    assert.deepEqual(readReport({ work: { limited: false, reasons: [] } }), {});
+  });
+
   it('of another shape, or none, says nothing', () => {
     for (const report of [
       undefined,
@@ -224,6 +230,7 @@ describe('the report of a fit answer', () => {
       'fine',
       [],
       { scores: 1, importance: 'much' },
+      { work: { reasons: 'many' } },
       { scores: { rows: 3 }, importance: [null, { feature: 1 }] },
     ]) {
       assert.deepEqual(readReport(report), {});

@@ -64,6 +64,29 @@ describe('Connection.train', () => {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('warns once where the fit saved work, and the card says so', async () => {
+    at = await bench();
+    const reasons = ['Each tree sees 40 % of the rows.', 'Boosting ended at the work budget.'];
+    const report = { work: { limited: true, reasons } };
+    at.service.fault('fit', inTurn({ patch: { report } }, { patch: { report: { work: { reasons: [] } } } }));
+    const warnings: string[] = [];
+    const fit = (forceRefit: boolean) =>
+      at.connection.train(
+        { table: { value: history() }, target: 'species', model: 'pets', forceRefit },
+        { onWarning: (text) => warnings.push(text) },
+      );
+    const { card } = await fit(false);
+    assert.deepEqual(card.limited, reasons);
+    assert.deepEqual(at.cards.get('pets')?.limited, reasons);
+    assert.equal(
+      warnings.join(),
+      `The model "pets" is fitted, but its fit had to save work: ${reasons.join(' ')}`,
+    );
+    assert.equal((await fit(false)).reused, true);
+    assert.equal((await fit(true)).card.limited, undefined);
+    assert.equal(warnings.length, 1);
+  });
+
   it('what a flow does to its cards changes nothing here', async () => {
     at = await bench();
     const { card } = await train({ options: { n_estimators: 2 } });
