@@ -3,6 +3,7 @@ import { adminRoutes } from '../src/runtime/admin';
 import type { ConfigCredentials, ConfigDef } from '../src/runtime/client-options';
 import type { FlowNode } from '../src/runtime/node-red';
 import { ServiceHandle, type StartEmbedded } from '../src/runtime/service-handle';
+import { LEARNER } from '../src/service/version';
 
 const startEmbedded: StartEmbedded = async (options) => {
   const { startService } = await import('../src/service/index.js');
@@ -17,7 +18,7 @@ interface ConfigNode extends FlowNode<ConfigCredentials> {
 module.exports = function (RED: NodeAPI): void {
   function TabularConfig(this: ConfigNode, def: ConfigDef): void {
     RED.nodes.createNode(this, def);
-    this.handle = new ServiceHandle(RED, this, def, startEmbedded);
+    this.handle = new ServiceHandle(RED, this, def, startEmbedded, LEARNER);
     this.on('close', (_removed: boolean, closed: () => void) => {
       this.handle
         .close()

@@ -39,6 +39,8 @@ export class ServiceHandle {
     private readonly node: FlowNode<ConfigCredentials>,
     private readonly def: ConfigDef,
     private readonly startEmbedded: StartEmbedded,
+    /** The learner of the embedded service. */
+    private readonly learner: string,
   ) {}
 
   get embedded(): boolean {
@@ -131,6 +133,7 @@ export class ServiceHandle {
     });
     return new Connection({
       key,
+      ...(this.embedded && { learner: this.learner }),
       client: () => this.client(),
       cards: this.cards,
       concurrency,

@@ -34,6 +34,8 @@ import { upload } from './upload';
 export interface ConnectionOptions {
   /** Base URL and API name, or `embedded`. */
   key: string;
+  /** What fits there, where that is known: models of another are not taken for an unchanged train set. */
+  learner?: string;
   /** Called when the client is first needed; the connection closes it. */
   client: () => Promise<ClientPort>;
   cards: ModelCards;
@@ -63,6 +65,7 @@ export class Connection {
     const client = (): Promise<ClientPort> => this.client();
     this.context = {
       key: options.key,
+      ...(options.learner !== undefined && { learner: options.learner }),
       client,
       cards: options.cards,
       limits: new LimitsCache(client, (text) => options.log?.('warn', text)),

@@ -8,6 +8,8 @@ import type { Slots } from './slots';
 export interface Context {
   /** Key of the service. */
   readonly key: string;
+  /** What fits there, where that is known: a newer one makes another model of the same train set. */
+  readonly learner?: string;
   readonly client: () => Promise<ClientPort>;
   readonly cards: ModelCards;
   readonly limits: LimitsCache;

@@ -70,7 +70,7 @@ async function fitUpload(
     );
   }
   const options = request.options ?? {};
-  const fingerprint = upload.hash === '' ? undefined : fingerprintOf(upload, task, request);
+  const fingerprint = upload.hash === '' ? undefined : fingerprintOf(upload, task, request, context.learner);
   const taskFound = wanted === 'auto';
   if (fingerprint !== undefined && request.forceRefit !== true && request.forceReupload !== true) {
     const known = context.cards.byFingerprint(fingerprint, request.model);
@@ -188,6 +188,7 @@ function fingerprintOf(
   upload: Omit<UploadCard, 'id' | 'reused'>,
   task: Task,
   { options, systems, thinking, holdout = 0 }: TrainRequest,
+  learner: string | undefined,
 ): string {
   const parts = [
     upload.hash,
@@ -201,6 +202,7 @@ function fingerprintOf(
     sorted(thinking ?? {}),
     // Left out where there is none: fingerprints on disk stay good.
     ...(holdout > 0 ? [holdout] : []),
+    ...(learner !== undefined ? [learner] : []),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }

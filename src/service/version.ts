@@ -1,4 +1,8 @@
 import { createRequire } from 'node:module';
+import { LEARNER_VERSION } from '../learner/version';
+
+/** Which learner fits: models of another are not answers of this one. */
+export const LEARNER = `learner ${LEARNER_VERSION}`;
 
 const load = createRequire(__filename);
 const { version } = load('../../../package.json') as { version: string };

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { TrainOptions } from '../../learner';
 import { MODEL_FORMAT } from '../../learner/store';
-import { LEARNER_VERSION } from '../../learner/version';
 import type { FitRequest } from '../../wire/types';
 import type { ServiceLimits } from '../limits';
+import { LEARNER } from '../version';
 import type { Log } from '../options';
 import type { ModelEntry, Task, UploadEntry } from '../store/entries';
 import type { Shelved } from '../store/shelf';
@@ -204,7 +204,7 @@ function trainOptions(request: FitRequest): TrainOptions {
 function fitKey(request: FitRequest): string {
   return canonical({
     ...request,
-    learner: LEARNER_VERSION,
+    learner: LEARNER,
     force_refit: undefined,
     svc_config: request.svc_config ?? {},
     svc_systems: [...new Set(request.svc_systems ?? DEFAULT_SYSTEMS)].sort(),

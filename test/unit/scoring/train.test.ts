@@ -147,6 +147,19 @@ describe('Connection.train', () => {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('a model of another learner, as after an update of the embedded learner, is not taken for this one', async () => {
+    at = await bench();
+    const fits = () => at.service.seen('fit').length;
+    const request = { table: { value: history() }, target: 'species', model: 'pets' };
+    const [older, newer] = ['learner 1', 'learner 2'].map((learner) => at.connect({ learner }));
+    assert.equal((await older!.train(request)).reused, false);
+    assert.equal((await older!.train(request)).reused, true);
+    assert.equal(fits(), 1);
+    assert.equal((await newer!.train(request)).reused, false);
+    assert.equal((await newer!.train(request)).reused, true);
+    assert.equal(fits(), 2);
+  });
+
   it('a train set beyond the limits errs before a byte is sent', async () => {
     at = await bench({ limits: { max_model_limit: { train_set_max_rows: 19, max_classes: 1 } } });
     await assert.rejects(train(), (error: Error) => /train_set_max_rows/.test(error.message));
