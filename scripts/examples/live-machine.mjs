@@ -195,7 +195,7 @@ function addPlots(flow, show, fits) {
     removeOlderUnit: '60',
     removeOlderPoints: '',
     colors: TEMPERATURES,
-    // Legible on a light and on a dark theme.
+    // Until the page has told its own: see model-cards.html.
     textColor: ['#70767f'],
     textColorDefault: false,
     gridColor: ['#80808040'],
@@ -213,7 +213,7 @@ function addPlots(flow, show, fits) {
   });
   const temperature = flow.node('ui-chart', 'bearing temperature', [3.7, 7], {
     ...chart,
-    group: group('Bearing temperature and 10-min forecast', 1, 8),
+    group: group('Bearing now and in 10 minutes', 1, 8),
     label: '',
     order: 1,
     yAxisLabel: '°C',
@@ -306,7 +306,7 @@ function addPlots(flow, show, fits) {
     templateScope: 'local',
     className: '',
   });
-  flow.wire(fits, cards, models);
+  flow.wire(fits, cards, models, points);
   flow.wire(show, points);
   flow.wireOutput(points, 0, temperature);
   flow.wireOutput(points, 1, gauge, riskChart);

@@ -1,3 +1,9 @@
+if (msg.topic === 'text colour') {
+  // A page was opened: the plots are drawn anew, legible on its theme.
+  context.set('text', msg.payload.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.75)'));
+  context.set('drawn', false);
+  return null;
+}
 // One reading becomes points of the plots. A second here is a minute of the machine, so "in ten minutes" is ten seconds on.
 const reading = msg.payload;
 const forecast = reading.bearing_in_10min_c;
@@ -16,13 +22,18 @@ const risks = [
   { topic: 'failure', payload: Number(risk.toFixed(1)), x: now },
 ];
 if (!context.get('drawn')) {
-  // Once after each deploy, how the lines are drawn: the options are those of Apache ECharts.
+  // Once after each deploy and for each page, how the lines are drawn: the options are those of Apache ECharts.
   context.set('drawn', true);
+  const color = context.get('text');
+  const words = color && { textStyle: { color } };
+  const axis = color && { axisLabel: { color }, nameTextStyle: { color } };
+  const look = { xAxis: { ...axis, axisLabel: { color, alignMaxLabel: 'right' } }, yAxis: { ...axis } };
   const line = (name, more) => ({ name, type: 'line', symbol: 'none', ...more });
   const hidden = { lineStyle: { opacity: 0 }, stack: 'band' };
   temperature[0].ui_update = {
     chartOptions: {
-      legend: { data: ['measured', 'forecast', '80 % band'] },
+      ...look,
+      legend: { data: ['measured', 'forecast', '80 % band'], ...words },
       series: [
         line('band from', hidden),
         line('80 % band', { ...hidden, areaStyle: { opacity: 0.35 } }),
@@ -32,7 +43,11 @@ if (!context.get('drawn')) {
     },
   };
   risks[0].ui_update = {
-    chartOptions: { series: [line('no failure'), line('failure', { areaStyle: { opacity: 0.3 } })] },
+    chartOptions: {
+      ...look,
+      legend: { ...words },
+      series: [line('no failure'), line('failure', { areaStyle: { opacity: 0.3 } })],
+    },
   };
 }
 const alarms = context.get('alarms') || [];

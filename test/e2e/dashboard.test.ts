@@ -33,6 +33,8 @@ describe('the dashboard of the live machine, in Chromium', function () {
     });
     browser = await chromium.launch({ executablePath, args: FLAGS });
     page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    // The test's compiler marks named functions so; what runs in the page needs the mark too.
+    await page.addInitScript('globalThis.__name = (named) => named');
     page.on('console', (message) => {
       if (message.type() === 'error') {
         complaints.push(message.text());
@@ -130,5 +132,67 @@ describe('the dashboard of the live machine, in Chromium', function () {
       await card.getByText(score, { exact: true }).waitFor({ timeout: 30_000 });
       assert.ok((await card.getByRole('listitem').count()) >= 3, model);
     }
+  });
+
+  /** How well the words of each plot stand out: the best contrast of a pixel left of its axis, and the ground. */
+  const legibility = () =>
+    page.evaluate(() => {
+      const luminance = (rgb: number[]) => {
+        const [r, g, b] = rgb
+          .map((value) => value / 255)
+          .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+      };
+      const card = document.querySelector('.v-card')!;
+      const ground = getComputedStyle(card)
+        .backgroundColor.match(/[\d.]+/g)!
+        .map(Number)
+        .slice(0, 3);
+      return [...document.querySelectorAll('canvas')].map((canvas) => {
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width / 24, canvas.height);
+        let best = 1;
+        for (let i = 0; i < data.length; i += 4) {
+          const alpha = data[i + 3]! / 255;
+          const seen = ground.map((value, c) => data[i + c]! * alpha + value * (1 - alpha));
+          const pair = [seen, ground].map(luminance);
+          best = Math.max(best, (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05));
+        }
+        return best;
+      });
+    });
+
+  for (const theme of ['light', 'dark']) {
+    it(`the words of the plots stand out from their ground (4.5 to 1) in a ${theme} theme`, async () => {
+      if (theme === 'dark') {
+        const colors = { bgPage: '#16191d', groupBg: '#1e2226', groupOutline: '#343a40' };
+        await red.deploy(
+          flow.map((node) =>
+            node.type === 'ui-theme' ? { ...node, colors: { ...(node.colors as object), ...colors } } : node,
+          ),
+        );
+        await page.reload();
+        await page.locator('canvas').first().waitFor({ timeout: 60_000 });
+      }
+      let last: number[] = [];
+      await until('legible words', async () => {
+        last = await legibility();
+        return (last.length >= 2 && last.every((ratio) => ratio >= 4.5)) || undefined;
+      }).catch((error: unknown) => assert.fail(`${String(error)}: ${last.join()}`));
+    });
+  }
+
+  it('fits a phone: nothing is wider than the window, no title is cut', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.waitForTimeout(500);
+    const { wide, cut, titles } = await page.evaluate(() => {
+      const all = [...document.querySelectorAll<HTMLElement>('.v-card-title')];
+      return {
+        wide: document.documentElement.scrollWidth > innerWidth,
+        cut: all.filter((title) => title.scrollWidth > title.clientWidth).map((title) => title.innerText),
+        titles: all.length,
+      };
+    });
+    assert.equal(titles, 4);
+    assert.deepEqual({ wide, cut }, { wide: false, cut: [] });
   });
 });
