@@ -26,10 +26,16 @@ export class JsonElements implements Iterable<unknown[]> {
     let from = this.start;
     for (;;) {
       const cut = this.findCut(from);
+      const closed = this.text.charCodeAt(cut) === BRACKET;
       const part = this.parse(from, cut);
+      if (part.length === 0 && !(closed && from === this.start)) {
+        throw invalidTable(
+          `The JSON text is not valid after row ${this.rows}: a value is missing at a comma.`,
+        );
+      }
       this.rows += part.length;
       yield part;
-      if (this.text.charCodeAt(cut) === BRACKET) {
+      if (closed) {
         this.end = cut + 1;
         return;
       }
@@ -44,11 +50,14 @@ export class JsonElements implements Iterable<unknown[]> {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === 34) {
-        at = this.endOfString(at);
+        at = endOfString(text, at);
       } else if (code === 123 || code === 91) {
         depth++;
       } else if (code === 125 || code === 93) {
         if (depth === 0) {
+          if (code === 125) {
+            throw invalidTable(`The JSON text is not valid after row ${this.rows}: "}" closes nothing.`);
+          }
           return at;
         }
         depth--;
@@ -57,20 +66,6 @@ export class JsonElements implements Iterable<unknown[]> {
       }
     }
     throw invalidTable('The JSON text ends inside an array; it was cut off.');
-  }
-
-  private endOfString(open: number): number {
-    const { text } = this;
-    for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-      let slashes = 0;
-      while (text.charCodeAt(at - 1 - slashes) === 92) {
-        slashes++;
-      }
-      if (slashes % 2 === 0) {
-        return at;
-      }
-    }
-    throw invalidTable('The JSON text ends inside a string; it was cut off.');
   }
 
   private parse(from: number, to: number): unknown[] {
@@ -82,4 +77,44 @@ export class JsonElements implements Iterable<unknown[]> {
       throw invalidTable(`The JSON text is not valid after row ${this.rows}: ${reason}.`);
     }
   }
+}
+
+/** Where the string that begins at `open` has its closing quote. */
+function endOfString(text: LongText, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === 92) {
+      slashes++;
+    }
+    if (slashes % 2 === 0) {
+      return at;
+    }
+  }
+  throw invalidTable('The JSON text ends inside a string; it was cut off.');
+}
+
+/** The names of the members of an object, in valid JSON text, as often as they stand there. */
+export function memberNames(text: string): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  let nameFollows = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 34) {
+      const end = endOfString(text, at);
+      if (nameFollows) {
+        names.push(JSON.parse(text.slice(at, end + 1)) as string);
+        nameFollows = false;
+      }
+      at = end;
+    } else if (code === 123 || code === 91) {
+      depth++;
+      nameFollows = depth === 1;
+    } else if (code === 125 || code === 93) {
+      depth--;
+    } else if (code === 44 && depth === 1) {
+      nameFollows = true;
+    }
+  }
+  return names;
 }

@@ -1,16 +1,18 @@
-import { invalidTable } from './invalid';
-import { JsonElements } from './json-elements';
+import { emptyTable, invalidTable, show } from './invalid';
+import { JsonElements, memberNames } from './json-elements';
 import { parseJson } from './json-parse';
 import { turn } from './pace';
 import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from './source';
 import { openValue } from './open-value';
 import { type LongText, Utf8Text } from './utf8-text';
+import { setCell } from './read-rows';
 import { KeyUnion, type Row, RowsSource } from './value-sources';
 
 /** JSON text up to this many characters is parsed in one go: a few milliseconds. */
 const WHOLE = 512 * 1024;
 const BRACKET = 91;
 const BRACE_END = 125;
+const COMMA = 44;
 
 /**
  * A table in JSON text: an array of objects or of arrays, one object, an object of arrays, or objects line
@@ -19,7 +21,10 @@ const BRACE_END = 125;
 export async function openJsonText(text: LongText, signal?: AbortSignal): Promise<LocalSource> {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   if (text.length <= WHOLE) {
-    return openValue(parseWhole(text.slice(start)), 'parsed', signal);
+    const whole = text.slice(start);
+    const value = parseWhole(whole);
+    demandDistinctColumns(whole, value);
+    return openValue(value, 'parsed', signal);
   }
   const head = headOf(text, start);
   const at = start + Math.max(0, head.search(/\S/));
@@ -58,6 +63,24 @@ function parseWhole(text: string): unknown {
   }
 }
 
+/** JSON.parse keeps the last of two columns of one name, without a word. */
+function demandDistinctColumns(text: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || !Object.values(value).every(Array.isArray)) {
+    return;
+  }
+  const seen = new Set<string>();
+  for (const key of memberNames(text)) {
+    if (seen.has(key)) {
+      throw twice(key);
+    }
+    seen.add(key);
+  }
+}
+
+function twice(key: string): Error {
+  return invalidTable(`Column "${key}" stands twice in the JSON text. Every column needs its own name.`);
+}
+
 function notJson(error: unknown): Error {
   const reason = error instanceof Error ? error.message : String(error);
   return invalidTable(`The text begins like JSON but is not valid JSON: ${reason}.`);
@@ -85,14 +108,9 @@ function parseLines(text: string): unknown[] | undefined {
 /** Long text that is no array of objects: its top-level parts are parsed one after the other. */
 async function parseLong(text: LongText, at: number, signal?: AbortSignal): Promise<unknown> {
   if (text.charCodeAt(at) === BRACKET) {
-    const list: unknown[] = [];
-    for (const part of new JsonElements(text, at + 1)) {
-      for (const value of part) {
-        list.push(value);
-      }
-      await turn();
-      signal?.throwIfAborted();
-    }
+    const elements = new JsonElements(text, at + 1);
+    const list = await gather(elements, signal);
+    demandEnd(text, elements.end);
     return list;
   }
   const newline = text.indexOf('\n', at);
@@ -130,6 +148,29 @@ async function parseLongLines(text: LongText, at: number, signal?: AbortSignal):
   return list;
 }
 
+async function gather(elements: JsonElements, signal?: AbortSignal): Promise<unknown[]> {
+  const list: unknown[] = [];
+  for (const part of elements) {
+    for (const value of part) {
+      list.push(value);
+    }
+    await turn();
+    signal?.throwIfAborted();
+  }
+  return list;
+}
+
+/** Refuses what stands after the end of the table: a second one would be left out without a word. */
+function demandEnd(text: LongText, end: number): void {
+  const at = skipSpace(text, end);
+  if (at < text.length) {
+    const unit = text instanceof Utf8Text ? 'byte' : 'position';
+    throw invalidTable(
+      `The text begins like JSON but is not valid JSON: ${show(headOf(text, at))} follows the end of the table, at ${unit} ${at}.`,
+    );
+  }
+}
+
 /** An object with long arrays: each array is parsed in parts. */
 async function parseMembers(text: LongText, at: number, signal?: AbortSignal): Promise<unknown> {
   const table: Record<string, unknown> = {};
@@ -146,18 +187,19 @@ async function parseMembers(text: LongText, at: number, signal?: AbortSignal): P
       return parseWhole(text.slice(0));
     }
     const elements = new JsonElements(text, at + 1);
-    const list: unknown[] = [];
-    for (const part of elements) {
-      for (const value of part) {
-        list.push(value);
-      }
-      await turn();
-      signal?.throwIfAborted();
+    const list = await gather(elements, signal);
+    if (Object.hasOwn(table, key)) {
+      throw twice(key);
     }
-    Object.defineProperty(table, key, { value: list, enumerable: true, configurable: true, writable: true });
+    setCell(table, key, list);
     at = skipSpace(text, elements.end);
     if (text.charCodeAt(at) === BRACE_END) {
-      return table;
+      at = skipSpace(text, at + 1);
+      // What follows may be the next line of NDJSON.
+      return at === text.length ? table : parseWhole(text.slice(0));
+    }
+    if (text.charCodeAt(at) !== COMMA) {
+      return parseWhole(text.slice(0));
     }
     at = skipSpace(text, at + 1);
   }
@@ -184,7 +226,8 @@ class JsonRowsSource implements LocalSource {
   static async open(text: LongText, start: number, signal?: AbortSignal): Promise<JsonRowsSource> {
     const union = new KeyUnion();
     let rows = 0;
-    for (const part of new JsonElements(text, start)) {
+    const elements = new JsonElements(text, start);
+    for (const part of elements) {
       for (const row of part) {
         rows++;
         if (typeof row !== 'object' || row === null || Array.isArray(row)) {
@@ -194,6 +237,10 @@ class JsonRowsSource implements LocalSource {
       }
       await turn();
       signal?.throwIfAborted();
+    }
+    demandEnd(text, elements.end);
+    if (union.list.length === 0) {
+      throw emptyTable('The rows have no columns: every object is empty.');
     }
     return new JsonRowsSource(text, start, union.list, rows);
   }

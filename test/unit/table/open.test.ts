@@ -116,6 +116,50 @@ describe('Input forms of a table', () => {
     await rejectsWith(openTable(bytes), 'table.invalid', /not UTF-8 text/);
   });
 
+  const numbers = Array.from({ length: 60_000 }, (_, n) => n);
+  const longRows = JSON.stringify(numbers.map((n) => ({ n, text: 'some text' })));
+  const longMatrix = JSON.stringify([['n', 'm'], ...numbers.map((n) => [n, 'some text'])]);
+  const longColumns = JSON.stringify({ n: numbers, m: numbers });
+  for (const [name, json, message] of [
+    [
+      'rows after rows',
+      `${longRows}\n${longRows}`,
+      /"\[\{\\"n\\":0.*follows the end of the table, at (byte|position) \d+/,
+    ],
+    ['rows and a page', `${longRows} <html>error</html>`, /"<html>error<\/html>" follows the end/],
+    ['a matrix after a matrix', `${longMatrix}${longMatrix}`, /follows the end of the table/],
+    ['columns and a page', `${longColumns} <html>`, /not valid JSON: .*position \d+/],
+    ['columns without a comma', longColumns.replace('],"m"', '] "m"'), /not valid JSON: .*position \d+/],
+    ['a column twice', longColumns.replace('"m"', '"n"'), /Column "n" stands twice/],
+    ['rows that end in a comma', `${longRows.slice(0, -1)},]`, /not valid after row|a value is missing/],
+    ['a bracket that closes nothing', `${longRows.slice(0, -1)}} {"n":1}]`, /"\}" closes nothing/],
+  ] as const) {
+    it(`long JSON text is refused as short text is: ${name}`, async () => {
+      await rejectsWith(openTable(json), 'table.invalid', message);
+      await rejectsWith(openTable(Buffer.from(json)), 'table.invalid', message);
+    });
+  }
+
+  it('long JSON text may end in white space; long NDJSON lines are rows', async () => {
+    assert.equal((await openTable(`${longRows} \r\n\t`)).rowCount, 60_000);
+    assert.equal((await openTable(`${longColumns}\n\n`)).rowCount, 60_000);
+    const line = JSON.stringify({ a: 'x'.repeat(600_000), b: 1 });
+    assert.equal((await openTable(`${line}\n${line}\n`)).rowCount, 2);
+  });
+
+  it('refuses a column that stands twice in short JSON text too', async () => {
+    await rejectsWith(
+      openTable('{"a":[1,2],"b":["{\\"b\\":1,",2],"a":[3,4]}'),
+      'table.invalid',
+      /"a" stands twice/,
+    );
+    const source = await openTable('{"a":["a",","],"b":["a\\",",2]}');
+    assert.deepEqual(
+      (await profileTable(source)).columns.map(({ name }) => name),
+      ['a', 'b'],
+    );
+  });
+
   it('whole numbers beyond 2^53 in JSON text stay exact', async () => {
     const rows = [
       { id: 9007199254740993n, f: 0.1234567890123456, s: 'no 12345678901234567890', n: 5 },
