@@ -1,4 +1,4 @@
-/* Builds dist/: TypeScript by tsc, then what Node-RED looks for beside each node's .js (dialogs, icons, catalogues). */
+/* Builds dist/: TypeScript by tsc (what stands behind the command goes to it), then what Node-RED looks for beside each node's .js (dialogs, icons, catalogues). */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,9 +9,9 @@ const dist = path.join(root, 'dist');
 const require = createRequire(import.meta.url);
 
 rmSync(dist, { recursive: true, force: true });
-const tsc = spawnSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', root], {
-  stdio: 'inherit',
-});
+const compiler = require.resolve('typescript/bin/tsc');
+const options = process.argv.slice(2);
+const tsc = spawnSync(process.execPath, [compiler, '-p', root, ...options], { stdio: 'inherit' });
 for (const file of readdirSync(path.join(root, 'nodes'))) {
   if (file.endsWith('.html')) {
     cpSync(path.join(root, 'nodes', file), path.join(dist, 'nodes', file));

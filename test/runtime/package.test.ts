@@ -55,6 +55,11 @@ describe('the package as npm packs it', function () {
       files.filter((file) => !known.test(file)),
       [],
     );
+    const mapped = files.filter(
+      (file) =>
+        file.endsWith('.js') && fs.readFileSync(path.join(root, file), 'utf8').includes('sourceMappingURL='),
+    );
+    assert.deepEqual(mapped, [], 'names a map that is not there');
   });
 
   it('has what the scorecard of the flow library asks for', () => {
