@@ -54,7 +54,7 @@ function respond(response: Response, answer: () => unknown): void {
     );
 }
 
-/** The living model cards of a deployed config node; none where it is not deployed or not complete. */
+/** What a dialog shows of the living models of a deployed config node; none where it is not deployed or not complete. */
 function models(node: ConfigNode | undefined): unknown[] {
   if (node === undefined) {
     return [];
@@ -63,7 +63,15 @@ function models(node: ConfigNode | undefined): unknown[] {
     return node.handle
       .connection()
       .cards.list()
-      .filter((card) => card.dead !== true);
+      .filter((card) => card.dead !== true)
+      .map(({ name, task, target, rows, scores, fitted_at }) => ({
+        name,
+        task,
+        target,
+        rows,
+        scores,
+        fitted_at,
+      }));
   } catch {
     return [];
   }

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ModelCard, UploadCard } from './types';
 
@@ -18,12 +18,9 @@ export interface ServiceSection {
   uploads: Map<string, UploadCard>;
 }
 
-interface FileBody {
-  version: 1;
-  services: Record<string, { models: CardRecord[]; uploads: UploadCard[] }>;
-}
-
 const DEBOUNCE_MS = 250;
+/** Characters that are made and written at a time: what hundreds of wide models fill would hold the event loop. */
+const PIECE = 64 * 1024;
 const STALE_TMP_MS = 60_000;
 
 /** Files open in this process, by absolute path: several config nodes write one file. */
@@ -108,20 +105,13 @@ export class CardFile {
 
   private async write(): Promise<void> {
     const upTo = this.changes;
-    const body: FileBody = { version: 1, services: {} };
-    for (const [service, section] of this.services) {
-      body.services[service] = {
-        models: [...section.models.values()],
-        uploads: [...section.uploads.values()],
-      };
-    }
     const folder = path.dirname(this.file);
     const temporary = `${this.file}.${process.pid}.tmp`;
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const handle = await open(temporary, 'w', 0o600);
       try {
-        await handle.writeFile(JSON.stringify(body));
+        await writeFile(handle, pieces(fileText(this.services)));
         await handle.sync();
       } finally {
         await handle.close();
@@ -199,6 +189,41 @@ export class CardFile {
       this.warn(text);
     }
   }
+}
+
+/** The text of the file: {version, services: {key: {models: CardRecord[], uploads: UploadCard[]}}}, record by record. */
+function* fileText(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
+  yield '{"version":1,"services":{';
+  let comma = '';
+  for (const [service, { models, uploads }] of services) {
+    yield `${comma}${JSON.stringify(service)}:{"models":[`;
+    yield* list(models.values());
+    yield '],"uploads":[';
+    yield* list(uploads.values());
+    yield ']}';
+    comma = ',';
+  }
+  yield '}}';
+}
+
+function* list(items: Iterable<object>): Generator<string> {
+  let comma = '';
+  for (const item of [...items]) {
+    yield comma + JSON.stringify(item);
+    comma = ',';
+  }
+}
+
+function* pieces(texts: Iterable<string>): Generator<string> {
+  let piece = '';
+  for (const text of texts) {
+    piece += text;
+    if (piece.length >= PIECE) {
+      yield piece;
+      piece = '';
+    }
+  }
+  yield piece;
 }
 
 function removeStaleTemporaries(file: string): void {

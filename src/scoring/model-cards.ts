@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CardFile, type CardRecord, type ServiceSection } from './card-file';
 import { cloneJson } from './clone-json';
 import type { ModelCard, UploadCard } from './types';
@@ -26,7 +27,6 @@ const DEAD_MS = 60_000;
 interface Shared {
   section: ServiceSection;
   byId: Map<string, CardRecord>;
-  listeners: Set<() => void>;
   /** Fits under way by model name. */
   fits: Map<string, Set<PromiseWithResolve>>;
   /** When the card that stands under a name was begun, for the order of overlapping fits. */
@@ -47,7 +47,6 @@ export class ModelCards {
   readonly service: string;
   private readonly file: CardFile | undefined;
   private readonly shared: Shared;
-  private readonly own = new Set<() => void>();
   private closed = false;
 
   constructor(options: ModelCardsOptions) {
@@ -105,17 +104,21 @@ export class ModelCards {
     return this.shared.section.models.has(name);
   }
 
-  /** Keeps a copy: what a flow does to its card changes nothing here. */
+  /** Keeps a copy: what a flow does to its card changes nothing here. A card that is there already is not written anew. */
   put(card: ModelCard, fingerprint?: string): void {
     const { models } = this.shared.section;
-    const before = models.get(card.name);
-    if (before !== undefined) {
-      models.delete(card.name);
-      this.forget(before);
-    }
     const record: CardRecord = { card: cloneJson(card) };
     if (fingerprint !== undefined) {
       record.fingerprint = fingerprint;
+    }
+    const before = models.get(card.name);
+    if (before !== undefined) {
+      models.delete(card.name);
+      if (isDeepStrictEqual(before, record)) {
+        models.set(card.name, before);
+        return;
+      }
+      this.forget(before);
     }
     models.set(card.name, record);
     this.shared.byId.set(card.fitted_train_set_id, record);
@@ -126,7 +129,7 @@ export class ModelCards {
       models.delete(name);
       this.forget(old);
     }
-    this.changed();
+    this.file?.changed();
   }
 
   /** The service answered 404 for the id. */
@@ -205,16 +208,6 @@ export class ModelCards {
     return this.shared.lastError.get(name);
   }
 
-  /** Calls back after every change; returns the way to stop it. */
-  onChange(listener: () => void): () => void {
-    this.shared.listeners.add(listener);
-    this.own.add(listener);
-    return () => {
-      this.shared.listeners.delete(listener);
-      this.own.delete(listener);
-    };
-  }
-
   /** Resolves when what was put is on disk. */
   async flush(): Promise<void> {
     await this.file?.flush();
@@ -226,9 +219,6 @@ export class ModelCards {
       return;
     }
     this.closed = true;
-    for (const listener of this.own) {
-      this.shared.listeners.delete(listener);
-    }
     await this.file?.release();
   }
 
@@ -236,7 +226,7 @@ export class ModelCards {
     for (const record of this.shared.section.models.values()) {
       if (record.card.fitted_train_set_id === id) {
         record.deadAt = deadAt;
-        this.changed();
+        this.file?.changed();
       }
     }
   }
@@ -254,13 +244,6 @@ export class ModelCards {
       }
     }
   }
-
-  private changed(): void {
-    this.file?.changed();
-    for (const listener of [...this.shared.listeners]) {
-      listener();
-    }
-  }
 }
 
 function newShared(section: ServiceSection): Shared {
@@ -271,7 +254,6 @@ function newShared(section: ServiceSection): Shared {
   return {
     section,
     byId,
-    listeners: new Set(),
     fits: new Map(),
     begun: new Map(),
     lastError: new Map(),

@@ -107,6 +107,7 @@ describe('admin endpoints', () => {
     assert.equal(cards.length, 1);
     assert.equal(cards[0].name, 'm');
     assert.equal(cards[0].target, 'y');
+    assert.equal(cards[0].columns, undefined, 'a dialog shows no columns');
     assert.deepEqual(await list('unknown'), []);
   });
 
