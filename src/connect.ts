@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ServiceClient } from './client/service-client';
 import type { ClientOptions } from './client/types';
-import { Connection, ModelCards } from './scoring';
+import { checkAsking, checkSettings, checkTraining, cloneJson, Connection, ModelCards } from './scoring';
 import type {
   Hooks,
   ModelCard,
@@ -55,8 +55,14 @@ export class Tabular {
    * @throws ServiceError
    */
   async train(training: Training): Promise<ModelCard> {
-    const { model = training.target } = training;
-    const { card } = await this.connection.train({ ...training, table: inputOf(training), model }, training);
+    const given = givenBy(training);
+    const { target, model = target } = given;
+    if (target === undefined || model === undefined) {
+      throw new ServiceError('target.missing', 'No target is named: give the column to predict as target.');
+    }
+    const request = { ...given, table: inputOf(given), target, model };
+    checkTraining(request);
+    const { card } = await this.connection.train(request, given);
     return card;
   }
 
@@ -64,13 +70,16 @@ export class Tabular {
    * Predicts; `table` of the answer is the table with the predictions attached. Calls at the same time share requests.
    * @throws ServiceError
    */
-  predict(asking: Asking): Promise<PredictOutcome> {
-    return this.predictor.predict({ ...asking, table: inputOf(asking) }, asking);
+  async predict(asking: Asking): Promise<PredictOutcome> {
+    const given = givenBy(asking);
+    const request = { ...given, table: inputOf(given) };
+    checkAsking(request);
+    return this.predictor.predict(request, given);
   }
 
-  /** The cards of the models of this service, the newest first. */
+  /** The cards of the models of this service, the newest first: copies. */
   models(): ModelCard[] {
-    return this.cards.list();
+    return this.cards.list().map(cloneJson);
   }
 
   /** Ends what is under way with `closed`, and an embedded service that this started. */
@@ -87,8 +96,8 @@ export class Tabular {
  * @throws ServiceError `config.invalid`, `storage.failed`
  */
 export async function connect(options: ConnectOptions): Promise<Tabular> {
-  // A program in JavaScript may leave the options out.
-  const { dataDir, models, settings, ...given } = (options as ConnectOptions | undefined | null) ?? {};
+  const { dataDir, models, settings, ...given } = givenBy(options);
+  checkSettings(settings ?? {});
   if ((dataDir === undefined) === (given.baseUrl === undefined)) {
     throw new ServiceError('config.invalid', 'Give either dataDir (the embedded service) or baseUrl.');
   }
@@ -120,6 +129,11 @@ export async function connect(options: ConnectOptions): Promise<Tabular> {
   }
 }
 
-function inputOf({ table, path: file }: GivenTable): TableInput {
+/** A program in JavaScript may leave the argument out. */
+function givenBy<T extends object>(argument: T | undefined | null): Partial<T> {
+  return argument ?? {};
+}
+
+function inputOf({ table, path: file }: { table?: unknown; path?: string }): TableInput {
   return file === undefined ? { value: table } : { path: file };
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { profileTable } from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
+import { cloneJson } from './clone-json';
 import { checkLimits } from './check-limits';
 import type { ClientPort } from './client-port';
 import type { Context } from './context';
@@ -12,7 +13,7 @@ import { linkedController, untilAborted } from './linked';
 import type { ModelCards } from './model-cards';
 import { Predictor } from './predictor';
 import { Slots } from './slots';
-import { unknownModel } from './target';
+import { checkedCard, unknownModel } from './target';
 import { train } from './train';
 import { openInput } from './train-set';
 import type {
@@ -106,9 +107,9 @@ export class Connection {
     return this.shared.predict(request, hooks);
   }
 
-  /** The service's limits (S 4.5), at most an hour old, older when the service is away. */
+  /** The service's limits (S 4.5), at most an hour old, older when the service is away: a copy of the caller's own. */
   limits(hooks: Hooks = {}): Promise<ModelLimits> {
-    return this.work(hooks, ({ signal }) => this.context.limits.get(signal));
+    return this.work(hooks, async ({ signal }) => cloneJson(await this.context.limits.get(signal)));
   }
 
   /** The limits that a table goes beyond; empty where it is within them. */
@@ -168,7 +169,7 @@ export class Connection {
 
   private cardOf(model: string | ModelCard | undefined): ModelCard | undefined {
     if (typeof model !== 'string' || model === '') {
-      return model === '' ? undefined : model;
+      return model === undefined || model === '' ? undefined : checkedCard(model);
     }
     const card = this.cards.get(model);
     if (card === undefined) {

@@ -1,4 +1,4 @@
-import type { Column, Label } from '../table';
+import { type Column, COLUMN_TYPES, type Label } from '../table';
 import { ServiceError } from '../wire/service-error';
 import {
   DEFAULT_OUTPUT_TYPE,
@@ -49,8 +49,12 @@ export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: Model
   );
 }
 
-/** A card may come from elsewhere: what predicting rests on must be there. */
-function checkedCard(card: ModelCard | null): ModelCard {
+/**
+ * A card may come from elsewhere, as JSON that a broker or a database kept: what predicting rests on must be there.
+ *
+ * @throws ServiceError `model.unknown` where it is no card, `validation.failed` where a part of it cannot be read
+ */
+export function checkedCard(card: ModelCard | null): ModelCard {
   const { fitted_train_set_id: id, columns, task } = card ?? ({} as Partial<ModelCard>);
   const lacks = [
     typeof id === 'string' && id !== '' ? [] : ['fitted_train_set_id'],
@@ -63,7 +67,22 @@ function checkedCard(card: ModelCard | null): ModelCard {
       `msg.model is no model card: it lacks ${lacks.join(', ')}. Take msg.model from a fit node.`,
     );
   }
-  return card;
+  const wrong = columns!.findIndex(
+    (column) => typeof column?.name !== 'string' || !COLUMN_TYPES.includes(column.type),
+  );
+  if (wrong >= 0) {
+    throw new ServiceError(
+      'validation.failed',
+      `Column ${wrong + 1} of the model card in msg.model is not {name, type} with a type of ${COLUMN_TYPES.join(', ')}.`,
+    );
+  }
+  const { options, rows, classes } = card as Partial<ModelCard>;
+  return {
+    ...card,
+    options: typeof options === 'object' && options !== null ? options : {},
+    rows: typeof rows === 'number' ? rows : 0,
+    classes: Array.isArray(classes) ? classes : undefined,
+  };
 }
 
 /** Messages for one model keep their order among themselves. */

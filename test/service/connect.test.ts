@@ -72,6 +72,46 @@ describe('connect', function () {
     }
   });
 
+  it('says what is wrong in what a program gives, and gives out copies', async () => {
+    const tabular = await connect({ dataDir: folder });
+    const wrong = async (work: Promise<unknown>, wanted: string, says: RegExp) => {
+      await assert.rejects(work, code(wanted));
+      await assert.rejects(work, says);
+    };
+    const train = (more: object) => tabular.train({ table: rows, target: 'y', ...more });
+    try {
+      await wrong(tabular.train(undefined as never), 'target.missing', /give the column to predict/);
+      await wrong(train({ holdout: 500 }), 'validation.failed', /holdout must be .*at most 50, not 500/);
+      await wrong(train({ ignore: 'id' }), 'validation.failed', /ignore must be an array of texts, not 'id'/);
+      await wrong(
+        train({ types: { id: 'zork' } }),
+        'validation.failed',
+        /types .*number.*not \{ id: 'zork' \}/,
+      );
+      await wrong(train({ task: 'guess' }), 'validation.failed', /task must be one of auto/);
+      await wrong(train({ thinking: { effort: 'huge' } }), 'validation.failed', /effort medium or high/);
+      await wrong(tabular.predict(undefined as never), 'model.unknown', /No model is named/);
+      await wrong(
+        tabular.predict({ table: rows, model: 'y', missingColumns: 'ignore' as never }),
+        'validation.failed',
+        /missingColumns must be one of error, fill, not 'ignore'/,
+      );
+      await wrong(
+        connect({ dataDir: folder, settings: { batchRows: 'abc' as never } }),
+        'validation.failed',
+        /batchRows must be a whole number of at least 1, not 'abc'/,
+      );
+      await train({ task: 'regression', ignore: ['id'] });
+      const [card] = tabular.models();
+      card!.columns.length = 0;
+      card!.task = 'classification';
+      const { table } = await tabular.predict({ table: [{ size: 3 }], model: 'y' });
+      assert.equal(typeof (table as { prediction: number }[])[0]!.prediction, 'number');
+    } finally {
+      await tabular.close();
+    }
+  });
+
   it('wants one service, not two or none', async () => {
     await assert.rejects(connect({}), code('config.invalid'));
     for (const nothing of [undefined, null]) {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { ServiceClient } from '../../../dist/src/client/service-client';
 import {
   Connection,
+  type ModelCard,
   type PredictOutcome,
   type PredictRequest,
   type Predictor,
@@ -90,6 +91,36 @@ describe('Predictor', () => {
     assert.equal(metadata.size, 600);
     assert.ok(at.service.seen('predict').length <= 10, `${at.service.seen('predict').length} predicts`);
     assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('a card that came by way of JSON: what it may lack is filled in, what is wrong in it is named', async () => {
+    await start();
+    const { options, rows, ...card } = at.cards.get('pets')!;
+    assert.deepEqual([options, rows], [{}, 20]);
+    const { prediction } = await at.connection.predict(ask(row(3), { model: card as ModelCard }));
+    assert.equal((prediction as unknown[]).length, 1);
+    const wrong = async (columns: unknown, says: RegExp) => {
+      const model = { ...card, columns } as unknown as ModelCard;
+      await assert.rejects(at.connection.predict(ask(row(3), { model })), says);
+      assert.equal(await settled(at.connection.predict(ask(row(3), { model }))), 'validation.failed');
+    };
+    await wrong(
+      [card.columns[0], { name: 'id', type: 'zork' }],
+      /Column 2 of the model card .* number, integer/,
+    );
+    await wrong([null], /Column 1 of the model card/);
+    await assert.rejects(at.connection.estimateCost({ model: { ...card, columns: 3 } as never }), {
+      code: 'model.unknown',
+      message: /it lacks columns/,
+    });
+  });
+
+  it('limits are a copy: what a flow does to them changes no check', async () => {
+    at = await bench({});
+    const limits = await at.connection.limits();
+    limits.max_model_limit = { train_set_max_rows: 1 };
+    limits.model_limits = {};
+    await at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' });
   });
 
   it('a message keeps the values that it came with', async () => {
