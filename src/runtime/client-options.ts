@@ -75,22 +75,27 @@ export function serviceUrl(value: string): string {
   if (trimmed === '') {
     throw new ServiceError('config.invalid', 'The hosted service has no address: fill in its base URL.');
   }
+  const shown = trimmed.replace(/[^/]*@/, '***@');
   let url: URL;
   try {
     url = new URL(trimmed);
   } catch {
-    throw new ServiceError('config.invalid', `The base URL "${trimmed}" is no URL; it begins with https://.`);
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ServiceError(
-      'config.invalid',
-      `The base URL "${trimmed}" must begin with https:// or http://.`,
-    );
+    throw new ServiceError('config.invalid', `The base URL "${shown}" is no URL; it begins with https://.`);
   }
   if (url.username !== '' || url.password !== '') {
     throw new ServiceError(
       'config.invalid',
       'The base URL may not hold a user name or password; use the token.',
+    );
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ServiceError('config.invalid', `The base URL "${shown}" must begin with https:// or http://.`);
+  }
+  // Where the host is lacking the parser takes the first part of the path for it, and the token would go there.
+  if (!/^https?:\/\/[^\s/\\]/i.test(trimmed)) {
+    throw new ServiceError(
+      'config.invalid',
+      `The base URL "${shown}" names no host after ${url.protocol}//.`,
     );
   }
   return trimmed;

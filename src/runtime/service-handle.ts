@@ -80,15 +80,20 @@ export class ServiceHandle {
     return serviceUrl(this.env(this.def.baseUrl));
   }
 
-  /** The stored token; empty where there is none. */
+  /** The stored token; empty where there is none. @throws ServiceError `config.invalid` for an unset variable */
   token(): string {
     return this.env(this.node.credentials?.token).trim();
   }
 
   /** Texts that may stand in no error and no log. */
   secrets(): readonly string[] {
-    const token = this.token();
-    return token === '' ? [] : [token];
+    try {
+      const token = this.token();
+      return token === '' ? [] : [token];
+    } catch {
+      // Its environment variable is not set, so there is none.
+      return [];
+    }
   }
 
   /** A client of the hosted service, or the embedded one (which is started). The caller closes it. */

@@ -1,6 +1,6 @@
 import type { TableInput } from '../scoring/types';
 import { ServiceError } from '../wire/service-error';
-import { fromEnvironment } from './environment';
+import { evaluated, fromEnvironment } from './environment';
 import type { FlowNode, Message, Red } from './node-red';
 import { filePath } from './paths';
 
@@ -80,6 +80,10 @@ function evaluator(red: Red, node: FlowNode, property: string, type: string): Ev
   if (type === 'str') {
     return (_msg, callback) => callback(null, fromEnvironment(red, node, property));
   }
+  if (type === 'env') {
+    const reference = property.includes('${') ? property : `\${${property}}`;
+    return (_msg, callback) => callback(null, evaluated(red, node, reference));
+  }
   return (msg, callback) => red.util.evaluateNodeProperty(property, type, node, msg, callback);
 }
 
@@ -98,6 +102,9 @@ function pathOf(red: Red, value: unknown, place: string): string {
 }
 
 function unreadable(place: string, error: unknown): ServiceError {
+  if (error instanceof ServiceError) {
+    return error;
+  }
   const reason = error instanceof Error ? error.message : (error as { message?: string }).message;
   return new ServiceError(
     'table.invalid',

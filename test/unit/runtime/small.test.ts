@@ -10,7 +10,7 @@ import type { Message } from '../../../dist/src/runtime/node-red';
 import { fakeNode, fakeRed } from './fake';
 
 describe('environment variables in a field', () => {
-  before(() => {
+  beforeEach(() => {
     process.env.TABULAR_TEST = 'eu';
   });
   after(() => {
@@ -21,10 +21,34 @@ describe('environment variables in a field', () => {
     const read = (value: unknown) => fromEnvironment(fakeRed(), fakeNode(), value);
     assert.equal(read('${TABULAR_TEST}'), 'eu');
     assert.equal(read('https://${TABULAR_TEST}.api/${TABULAR_TEST}'), 'https://eu.api/eu');
-    assert.equal(read('a${TABULAR_NOT_SET}b'), 'ab');
     assert.equal(read('TABULAR_TEST'), 'TABULAR_TEST');
     assert.equal(read(900), '900');
     assert.equal(read(undefined), '');
+  });
+
+  it('that are not set are an error that names them; set to nothing they leave the field empty', () => {
+    const read = (value: unknown, node = fakeNode()) => fromEnvironment(fakeRed(), node, value);
+    for (const text of ['${TABULAR_NOT_SET}', 'https://${TABULAR_TEST}.${TABULAR_NOT_SET}/api']) {
+      assert.throws(() => read(text), {
+        code: 'config.invalid',
+        message: /The environment variable TABULAR_NOT_SET is not set/,
+      });
+    }
+    process.env.TABULAR_TEST = '';
+    assert.equal(read('${TABULAR_TEST}'), '');
+    assert.equal(read('a${TABULAR_TEST}b'), 'ab');
+  });
+
+  it("of Node-RED's own are known, also where the user gave no name", () => {
+    const node = Object.assign(fakeNode('n7'), { name: undefined });
+    assert.equal(fromEnvironment(fakeRed(), node as never, '${NR_NODE_ID}:${NR_NODE_NAME}'), 'n7:');
+  });
+
+  it('that flows may not read are not read for a dialog that was not deployed', () => {
+    process.env.TABULAR_TEST = 'hush';
+    const red = fakeRed({}, { envVarExcludes: ['TABULAR_TEST'] });
+    assert.throws(() => fromEnvironment(red, undefined, '${TABULAR_TEST}'), { code: 'config.invalid' });
+    assert.equal(fromEnvironment(fakeRed(), undefined, '${TABULAR_TEST}'), 'hush');
   });
 });
 
@@ -59,15 +83,29 @@ describe('the address of a service', () => {
     assert.equal(hostedKey('https://a.example/x'), 'https://a.example/x/svc');
   });
 
-  for (const wrong of ['', 'a.example', 'ftp://a.example', 'https://me:pw@a.example']) {
+  const WITHOUT_HOST = [
+    'http:///localhost:80/api',
+    'https:/a/api',
+    'https:a',
+    'https:\\\\a',
+    'https://\t/a/api',
+  ];
+  for (const wrong of ['', 'a.example', 'ftp://a.example', 'https://me:pw@a.example', ...WITHOUT_HOST]) {
     it(`is refused: "${wrong}"`, () => assert.throws(() => serviceUrl(wrong), { code: 'config.invalid' }));
   }
 
   it('has no password in its error', () => {
-    assert.throws(
-      () => serviceUrl('https://me:hush@a.example'),
-      (error: Error) => !error.message.includes('hush'),
-    );
+    for (const url of [
+      'https://me:hush@a.example',
+      'ftp://me:hush@a.example',
+      'https://me:hush@',
+      'me:hush@a b',
+    ]) {
+      assert.throws(
+        () => serviceUrl(url),
+        (error: Error) => !error.message.includes('hush'),
+      );
+    }
   });
 });
 
@@ -179,6 +217,29 @@ describe('where a table is read and written', () => {
       code: 'table.empty',
       message: /msg\.a\.b/,
     });
+  });
+
+  it('an environment variable: its value as it is, or an error that names it', async () => {
+    process.env.TABULAR_TEST = 'x,y\n1,2\n';
+    try {
+      const csv = { value: 'x,y\n1,2\n' };
+      assert.deepEqual(await reader({ table: 'TABULAR_TEST', tableType: 'env' }).read(msg({})), csv);
+      const folder = reader({ source: 'file', table: '/x/${TABULAR_TEST}', tableType: 'env' });
+      process.env.TABULAR_TEST = 'a.csv';
+      assert.deepEqual(await folder.read(msg({})), { path: '/x/a.csv' });
+    } finally {
+      delete process.env.TABULAR_TEST;
+    }
+    for (const [table, tableType] of [
+      ['TABULAR_TEST', 'env'],
+      ['/x/${TABULAR_TEST}', 'env'],
+      ['/x/${TABULAR_TEST}', 'str'],
+    ]) {
+      await assert.rejects(reader({ source: 'file', table, tableType }).read(msg({})), {
+        code: 'config.invalid',
+        message: /TABULAR_TEST is not set/,
+      });
+    }
   });
 
   it('a file by its path', async () => {
