@@ -11,6 +11,9 @@ export interface JobResult {
 
 export type Work<T> = (task: T, progress: (fraction: number) => void) => Promise<JobResult>;
 
+/** Part of a job below which progress is not told: a small fit takes thousands of steps, and a message costs more than one. */
+const LEAST_PROGRESS = 1 / 500;
+
 /**
  * Makes this thread a worker of a pool: each message is a job for `work`.
  *
@@ -24,7 +27,14 @@ export function serveJobs<T>(work: Work<T>): void {
   port.on('message', ({ id, task }: { id: number; task: T }) => {
     const answer = (message: WorkerAnswer, transfer: ArrayBuffer[] = []): void =>
       port.postMessage(message, transfer);
-    work(task, (progress) => answer({ id, progress })).then(
+    let told = 0;
+    const tell = (progress: number): void => {
+      if (progress >= told + LEAST_PROGRESS) {
+        told = progress;
+        answer({ id, progress });
+      }
+    };
+    work(task, tell).then(
       ({ result, transfer }) => answer({ id, result }, transfer),
       (error: unknown) => answer(describe(id, error)),
     );
