@@ -24,6 +24,10 @@ export interface ColumnSpec {
 /** Bin 1 of a category column: rare and unseen values. Named categories start at bin 2. */
 const OTHER_BIN = 1;
 const NAMED_CATEGORIES = MAX_BINS - 1;
+/** Tokens of a text column; and of all together, for each feature of a table of many rows. */
+const TOKENS = 100;
+const TOKENS_PER_FEATURE = 8;
+const MANY_ROWS = 20_000;
 
 /** How to encode: `asCategory` where the user said that the column holds categories. */
 export interface EncodeRules {
@@ -130,8 +134,23 @@ function commonTokens(entries: { text: string; count: number }[], known: number)
     .filter(([, count]) => count >= least && known - count >= least)
     .map(([token, count]) => ({ token, weight: count * (known - count) }))
     .sort((a, b) => b.weight - a.weight || (a.token < b.token ? -1 : 1))
-    .slice(0, 100)
+    .slice(0, TOKENS)
     .map(({ token }) => token);
+}
+
+/**
+ * Leaves the best tokens of each text column, where there are many rows and many such columns: the limits reckon the
+ * memory of a fit by its cells, and a token takes a byte a row.
+ */
+export function shareTokens(encoders: Encoder[], rows: number, features: number): void {
+  const lists = encoders.filter((encoder) => encoder.type === 'tokens');
+  const share = Math.floor(Math.max(TOKENS, TOKENS_PER_FEATURE * features) / lists.length);
+  if (rows <= MANY_ROWS) {
+    return;
+  }
+  for (const encoder of lists) {
+    encoder.tokens = encoder.tokens.slice(0, share);
+  }
 }
 
 function commonNumbers(values: Float64Array): Float64Array {

@@ -3,6 +3,7 @@ import {
   chooseEncoders,
   columnSpecs,
   encodeColumn,
+  shareTokens,
   type ColumnSpec,
   type Encoder,
 } from './encode';
@@ -52,13 +53,15 @@ export function prepare(input: TrainInput): Prepared {
   features.forEach((feature, source) => {
     const random = new Random(settings.seed, STREAM.bins, source);
     const asCategory = settings.categoryColumns.includes(source);
-    for (const encoder of chooseEncoders(feature, source, { asCategory, maxBins, random })) {
-      encoders.push(encoder);
-      const bins = encodeColumn(encoder, feature, sharedBytes);
-      columns.push(...bins);
-      centers.push(...binCenters(encoder, feature, bins));
-    }
+    encoders.push(...chooseEncoders(feature, source, { asCategory, maxBins, random }));
   });
+  shareTokens(encoders, rows, features.length);
+  for (const encoder of encoders) {
+    const feature = features[encoder.source]!;
+    const bins = encodeColumn(encoder, feature, sharedBytes);
+    columns.push(...bins);
+    centers.push(...binCenters(encoder, feature, bins));
+  }
   const specs = columnSpecs(encoders);
   if (specs.length >= 0xffff) {
     throw new LearnerError(`The table has too many columns: ${features.length}.`);

@@ -2,6 +2,12 @@ import { logLoss } from './calibrate';
 import { square } from './numeric';
 import type { Scores } from './types';
 
+/*
+ * Scores of held-out rows by class codes and typed arrays, as the learner has them. The scores of rows kept back by the fit
+ * node are worked out from labels as a service answers them, in `scoring/scores.ts`: the learner imports nothing of the
+ * house and scoring nothing of the learner, so the ROC area stands in both.
+ */
+
 /** Accuracy, log-loss and, where both classes occur, ROC AUC (mean of one class against the rest). */
 export function classificationScores(probas: Float64Array, codes: Int32Array, classes: number): Scores {
   let right = 0;

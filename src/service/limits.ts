@@ -3,8 +3,11 @@ import type { LimitSet, ModelLimits } from '../wire/types';
 import type { ResolvedOptions } from './options';
 import { MODEL_VERSION } from './version';
 
-/** Memory that a fit may need per cell: the encoded columns three times over, and the file being read. */
-const BYTES_PER_CELL = 48;
+/**
+ * Memory that a fit may take per cell, at a size where the limit binds: 36 bytes for 10 million numbers and 40 for categories
+ * of two words, measured, 140 MB of it whatever the size. Columns of text in which hardly a value repeats take more.
+ */
+export const BYTES_PER_CELL = 48;
 /** Part of the memory that one fit may take; two may run, and Node-RED lives there too. */
 const MEMORY_SHARE = 1 / 4;
 

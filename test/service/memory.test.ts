@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { BYTES_PER_CELL } from '../../dist/src/service/limits';
 
 const DIST = path.resolve(__dirname, '../../dist/src');
 
@@ -22,6 +23,25 @@ async function measured<T>(script: string): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
+/** `post` and `send`, as a script needs them that starts a service of its own. */
+const SEND = `
+  const { createReadStream, statSync } = require('node:fs');
+  const { request } = require('node:http');
+  const { startService } = require(${JSON.stringify(path.join(DIST, 'service'))});
+  const post = async (route, body) => {
+    const answer = await fetch(service.url + '/svc/' + route, {
+      method: 'POST',
+      headers: { authorization: 'Bearer ' + service.token, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return answer.json();
+  };
+  const send = (name, { signed_urls, required_headers: headers }) => new Promise((resolve, reject) => {
+    const put = request(signed_urls[0], { method: 'PUT', headers: { ...headers, 'content-length': statSync(name).size } });
+    put.on('error', reject).on('response', (answer) => answer.resume().on('end', resolve));
+    createReadStream(name).pipe(put);
+  });`;
+
 describe('Service: memory', function () {
   this.timeout(180_000);
   let folder: string;
@@ -38,7 +58,9 @@ describe('Service: memory', function () {
       TO '${file('x.parquet')}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 1000000);
       COPY (SELECT i % 2 AS y FROM range(1000000) t(i)) TO '${file('y.parquet')}' (FORMAT parquet);
       COPY (SELECT i AS id, repeat('the same words again ', 10) || CASE WHEN i % 100 = 0 THEN i // 100 ELSE 0 END AS note
-        FROM range(1000000) t(i)) TO '${file('text.parquet')}' (FORMAT parquet, COMPRESSION zstd)`);
+        FROM range(1000000) t(i)) TO '${file('text.parquet')}' (FORMAT parquet, COMPRESSION zstd);
+      COPY (SELECT ${noise} FROM range(200000)) TO '${file('x-fit.parquet')}' (FORMAT parquet, ROW_GROUP_SIZE 50000);
+      COPY (SELECT i % 2 AS y FROM range(200000) t(i)) TO '${file('y-fit.parquet')}' (FORMAT parquet)`);
     db.closeSync();
   });
 
@@ -81,27 +103,34 @@ describe('Service: memory', function () {
     assert.ok(heap < 100, `${Math.round(heap)} MB of heap`);
   });
 
+  it('a fit takes no more per cell than the limits reckon with', async () => {
+    const rows = 200_000;
+    const { status, above } = await measured<{ status: string; above: number }>(`
+      ${SEND}
+      const service = await startService({ dataDir: ${JSON.stringify(file('fitted'))} });
+      const info = { format: 'parquet' };
+      const made = await post('prepare_train_set_upload', { x_train_info: info, y_train_info: info });
+      await send(${JSON.stringify(file('x-fit.parquet'))}, made.x_train_info);
+      await send(${JSON.stringify(file('y-fit.parquet'))}, made.y_train_info);
+      gc();
+      const idle = megabytes();
+      most = 0;
+      const { status } = await post('fit', {
+        train_set_upload_id: made.train_set_upload_id, task_config: { task: 'classification' },
+      });
+      await service.close();
+      console.log(JSON.stringify({ status, above: most - idle }));`);
+    assert.equal(status, 'completed');
+    const perCell = (above * 2 ** 20) / (rows * columns.length);
+    assert.ok(perCell > 10 && perCell <= BYTES_PER_CELL, `${perCell.toFixed(1)} bytes per cell`);
+  });
+
   it('an upload goes to disk as it comes, and a fit beyond the limits is refused before anything is decoded', async () => {
     const { size } = statSync(file('x.parquet'));
     assert.ok(size > 350e6);
     const { code, put, fit } = await measured<{ code: string; put: number; fit: number }>(`
-      const { createReadStream, statSync } = require('node:fs');
-      const { request } = require('node:http');
-      const { startService } = require(${JSON.stringify(path.join(DIST, 'service'))});
+      ${SEND}
       const service = await startService({ dataDir: ${JSON.stringify(file('data'))}, limits: { train_set_max_rows: 999999 } });
-      const post = async (route, body) => {
-        const answer = await fetch(service.url + '/svc/' + route, {
-          method: 'POST',
-          headers: { authorization: 'Bearer ' + service.token, 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        });
-        return answer.json();
-      };
-      const send = (name, { signed_urls, required_headers: headers }) => new Promise((resolve, reject) => {
-        const put = request(signed_urls[0], { method: 'PUT', headers: { ...headers, 'content-length': statSync(name).size } });
-        put.on('error', reject).on('response', (answer) => answer.resume().on('end', resolve));
-        createReadStream(name).pipe(put);
-      });
       const info = { format: 'parquet' };
       await post('prepare_train_set_upload', { x_train_info: info, y_train_info: info });
       const idle = megabytes();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { train } from '../../../dist/src/learner';
+import { prepare, train } from '../../../dist/src/learner';
 import { fitCalibration } from '../../../dist/src/learner/calibrate';
 import { makeDesign, makeTerms, sparse } from '../../../dist/src/learner/design';
 import { tryFewRows } from '../../../dist/src/learner/few-rows';
@@ -200,5 +200,26 @@ describe('learner: the short cuts come out where the long way does', () => {
       }
     }
     assert.ok(signal > 0.05 && noise < 0.005, `${signal}, noise ${noise}`);
+  });
+
+  it('many rows of many text columns share the tokens, few rows or one column do not', () => {
+    const words = Array.from({ length: 60 }, (_, i) => `word${i} other${i % 7}`);
+    const random = new Random(4);
+    const tokens = (rows: number, columns: number) => {
+      const features = Array.from({ length: columns }, (_, i) => {
+        const codes = Int32Array.from({ length: rows }, () => random.below(words.length));
+        return { name: `t${i}`, kind: 'text' as const, codes, dictionary: words };
+      });
+      const codes = Int32Array.from({ length: rows }, (_, row) => row % 2);
+      const target = { task: 'classification' as const, classes: [0, 1], codes };
+      const { encoders } = prepare({ features, target, options: {} });
+      return encoders
+        .map((encoder) => (encoder.type === 'tokens' ? encoder.tokens.length : 0))
+        .filter(Boolean);
+    };
+    assert.deepEqual(tokens(20_001, 30), Array(30).fill(8));
+    const [alone] = tokens(20_001, 1);
+    assert.ok(alone! > 50, String(alone));
+    assert.ok(tokens(2000, 30).every((count) => count === alone));
   });
 });
