@@ -3,8 +3,18 @@ import { invalidTable } from './invalid';
 const MAX_ROW_CHARS = 2 ** 24;
 
 /**
+ * What a field that is left over is: not in quotes, in quotes, or in quotes with a quote at the end, which closes
+ * them unless another follows.
+ */
+type OpenField = 'plain' | 'quoted' | 'quote';
+
+const OPEN = -1;
+const OPEN_OR_CLOSED = -2;
+
+/**
  * Splits CSV text (RFC 4180, with any one-character delimiter) into columns of fields, from pieces of text
- * of any size; a row may be spread over many pieces. Lines end with LF, CRLF or CR, also mixed. Empty lines
+ * of any size; a row, and a field, may be spread over many pieces. Each piece is looked at once: what is left
+ * over of it is the field that it does not end. Lines end with LF, CRLF or CR, also mixed. Empty lines
  * are skipped. A row with more or fewer fields than the header, or a quote that is never closed, is
  * `table.invalid` with the row.
  */
@@ -15,8 +25,13 @@ export class CsvParser {
   private columns: string[][] = [];
   private rows = 0;
   private taken = 0;
-  private rest = '';
+  /** The complete fields of the row that is not complete yet, and their characters. */
   private row: string[] = [];
+  private rowChars = 0;
+  /** The field after them, as far as it is known, piece by piece. */
+  private rest: string[] = [];
+  private restChars = 0;
+  private open: OpenField = 'plain';
   /** True where the text at hand has a CR that is no part of a CRLF, as very old files do. */
   private bareCr = false;
 
@@ -29,7 +44,13 @@ export class CsvParser {
 
   /** Adds a piece of text; `last` ends the table. */
   push(piece: string, last: boolean): void {
-    const text = this.rest === '' ? piece : this.rest + piece;
+    if (!last && !this.endsField(piece)) {
+      this.keep(piece);
+      return;
+    }
+    const text = this.rest.length === 0 ? piece : this.rest.join('') + piece;
+    this.rest = [];
+    this.restChars = 0;
     this.bareCr = /\r[^\n]/.test(text);
     let at = 0;
     for (;;) {
@@ -39,12 +60,6 @@ export class CsvParser {
       }
       at = next;
       this.endRow();
-    }
-    this.rest = last ? '' : text.slice(at);
-    if (this.rest.length > MAX_ROW_CHARS) {
-      throw invalidTable(
-        `Row ${this.rowNumber()} is longer than ${MAX_ROW_CHARS} characters. A quote in it is probably never closed.`,
-      );
     }
   }
 
@@ -57,36 +72,85 @@ export class CsvParser {
     return slice;
   }
 
+  /** Whether the field that is left over ends in this piece. */
+  private endsField(piece: string): boolean {
+    if (this.rest.length === 0) {
+      return true;
+    }
+    if (this.open === 'plain') {
+      return piece.includes(this.delimiter) || piece.includes('\n') || piece.includes('\r');
+    }
+    let from = 0;
+    if (this.open === 'quote' && piece !== '') {
+      if (piece.charCodeAt(0) !== 34) {
+        return true;
+      }
+      from = 1;
+    }
+    for (;;) {
+      const quote = piece.indexOf('"', from);
+      if (quote < 0) {
+        this.open = piece === '' ? this.open : 'quoted';
+        return false;
+      }
+      if (quote + 1 === piece.length) {
+        this.open = 'quote';
+        return false;
+      }
+      if (piece.charCodeAt(quote + 1) !== 34) {
+        return true;
+      }
+      from = quote + 2;
+    }
+  }
+
+  /** Keeps text of a field that does not end in it. */
+  private keep(text: string): void {
+    if (text !== '') {
+      this.rest.push(text);
+    }
+    this.restChars += text.length;
+    if (this.rowChars + this.restChars > MAX_ROW_CHARS) {
+      const size = `${MAX_ROW_CHARS / 2 ** 20} million characters`;
+      throw invalidTable(
+        this.open === 'plain'
+          ? `Row ${this.rowNumber()} is longer than ${size}. Is this a CSV table?`
+          : `Row ${this.rowNumber()}: the quote before ${preview(this.rest)} is not closed within ${size}. It is probably never closed: close it, or double it where it belongs to the text.`,
+      );
+    }
+  }
+
+  /** Leaves the text from `at` for the next piece: the row, which goes on at `start`, has no end yet. */
+  private leave(text: string, start: number, at: number, open: OpenField): number {
+    this.open = open;
+    this.rowChars += at - start;
+    this.keep(text.slice(at));
+    return -1;
+  }
+
   /** Reads one row into `this.row`; answers where the next begins, or -1 when the text ends before it does. */
   private readRow(text: string, start: number, last: boolean): number {
-    let at = skipEmptyLines(text, start);
-    if (at >= text.length) {
-      return -1;
+    let at = start;
+    if (this.row.length === 0) {
+      at = skipEmptyLines(text, start);
+      if (at >= text.length) {
+        return -1;
+      }
     }
     const { delimiter } = this;
-    this.row = [];
     let lineEnd = this.lineEnd(text, at);
-    if (lineEnd === text.length && !last) {
-      return -1;
-    }
     for (;;) {
       if (text.charCodeAt(at) === 34) {
         const close = this.readQuoted(text, at, last);
-        if (close < 0) {
-          return -1;
+        if (close === OPEN || close === OPEN_OR_CLOSED) {
+          return this.leave(text, start, at, close === OPEN ? 'quoted' : 'quote');
         }
         at = close;
         if (at > lineEnd) {
           lineEnd = this.lineEnd(text, at);
-          if (lineEnd === text.length && !last) {
-            return -1;
-          }
-        }
-        if (at === text.length) {
-          return last ? at : -1;
         }
         if (at === lineEnd) {
-          return afterLineEnd(text, at, last);
+          return afterLineEnd(text, at);
         }
         if (text[at] !== delimiter) {
           throw invalidTable(
@@ -98,29 +162,33 @@ export class CsvParser {
       }
       const end = text.indexOf(delimiter, at);
       if (end < 0 || end > lineEnd) {
+        if (lineEnd === text.length && !last) {
+          return this.leave(text, start, at, 'plain');
+        }
         this.row.push(text.slice(at, lineEnd));
-        return lineEnd === text.length ? lineEnd : afterLineEnd(text, lineEnd, last);
+        return afterLineEnd(text, lineEnd);
       }
       this.row.push(text.slice(at, end));
       at = end + 1;
     }
   }
 
-  /** Reads the quoted field that begins at `open`; answers where it ends, after the closing quote. */
+  /**
+   * Reads the quoted field that begins at `open`; answers where it ends, after the closing quote, or OPEN, or
+   * OPEN_OR_CLOSED: a quote at the end of the text may be the first half of a doubled one.
+   */
   private readQuoted(text: string, open: number, last: boolean): number {
     let from = open + 1;
     let doubled = false;
     for (;;) {
       const quote = text.indexOf('"', from);
-      if (quote < 0 || (quote + 1 === text.length && !last)) {
-        if (!last) {
-          return -1;
-        }
-        if (quote < 0) {
-          throw invalidTable(
-            `Row ${this.rowNumber()}: the quote before ${preview(text, open)} is never closed.`,
-          );
-        }
+      if (!last && (quote < 0 || quote + 1 === text.length)) {
+        return quote < 0 ? OPEN : OPEN_OR_CLOSED;
+      }
+      if (quote < 0) {
+        throw invalidTable(
+          `Row ${this.rowNumber()}: the quote before ${preview([text.slice(open)])} is never closed.`,
+        );
       }
       if (text.charCodeAt(quote + 1) === 34) {
         doubled = true;
@@ -135,6 +203,8 @@ export class CsvParser {
 
   private endRow(): void {
     const { row } = this;
+    this.row = [];
+    this.rowChars = 0;
     if (this.names === undefined) {
       this.names = row;
       this.columns = row.map(() => []);
@@ -171,8 +241,9 @@ function nameOf(delimiter: string): string {
   return delimiter === '\t' ? 'a tab' : `"${delimiter}"`;
 }
 
-function preview(text: string, at: number): string {
-  return JSON.stringify(text.slice(at + 1, at + 31));
+/** The beginning of a field in quotes, without the quote. */
+function preview(field: readonly string[]): string {
+  return JSON.stringify(field.slice(0, 40).join('').slice(1, 31));
 }
 
 function skipEmptyLines(text: string, at: number): number {
@@ -186,13 +257,7 @@ function isLineEnd(code: number): boolean {
   return code === 10 || code === 13;
 }
 
-/** The start of the line after the line end at `at`; a CR at the end of a piece may be half of a CRLF. */
-function afterLineEnd(text: string, at: number, last: boolean): number {
-  if (text.charCodeAt(at) === 13) {
-    if (at + 1 === text.length && !last) {
-      return -1;
-    }
-    return text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1;
-  }
-  return at + 1;
+/** Where the line after the line end at `at` begins; an LF that is left of a CRLF is an empty line. */
+function afterLineEnd(text: string, at: number): number {
+  return text.charCodeAt(at) === 13 && text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1;
 }

@@ -1,7 +1,7 @@
 import { TextDecoder } from 'node:util';
 import { CsvParser } from './csv-parser';
 import { emptyTable, invalidTable } from './invalid';
-import type { LocalSource, Slice, TableForm } from './source';
+import type { LocalSource, Slice, SliceOptions, TableForm } from './source';
 import { parseNumber } from './text-cells';
 import { checkNames } from './value-sources';
 
@@ -50,12 +50,15 @@ export class CsvSource implements LocalSource {
     return new CsvSource(form, parser.names, found, pieces);
   }
 
-  async *slices(): AsyncIterable<Slice> {
+  async *slices({ pace, signal }: SliceOptions): AsyncIterable<Slice> {
     const parser = new CsvParser(this.delimiter);
     for await (const piece of this.pieces()) {
       parser.push(piece, false);
       if (parser.ready > 0) {
         yield this.slice(parser);
+      } else {
+        // A long field: no row is complete, so nobody else gives the event loop its turn.
+        await pace.step(signal);
       }
     }
     parser.push('', true);

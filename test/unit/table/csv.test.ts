@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { openTable, profileTable, readRows } from '../../../dist/src/table';
 import { CsvParser } from '../../../dist/src/table/csv-parser';
-import { rejectsWith } from './helpers';
+import { CsvSource, stringPieces } from '../../../dist/src/table/csv-source';
+import { Pace } from '../../../dist/src/table/pace';
+import { collect, rejectsWith } from './helpers';
 
 /** All rows of a text that is pushed in pieces of this size, the header first. */
 function parse(text: string, size: number, delimiter = ','): string[][] {
@@ -96,16 +98,70 @@ describe('CSV parser', () => {
     assert.throws(() => parse('a,b\n"1"x,2\n', 3), /Row 1: text follows the closing quote of field 1/);
   });
 
-  it('does not search on for ever for a quote that is never closed', () => {
+  it('agrees with itself on text of any kind, in pieces of any size', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' '), maxLength: 30 });
+    const outcome = (csv: string, size: number): unknown => {
+      try {
+        return parse(csv, size);
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 12 }), (body, size) => {
+        const csv = `x,y\n${body}`;
+        assert.deepEqual(outcome(csv, size), outcome(csv, csv.length));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('names the row of a quote that is not closed for too long', () => {
     const parser = new CsvParser(',');
     const piece = 'x,y\n'.repeat(16_000);
     assert.throws(() => {
-      parser.push('a,b\n"1,2\n', false);
+      parser.push('a,b\n1,2\n"3,4\n', false);
       for (let i = 0; i < 400; i++) {
         parser.push(piece, false);
       }
-    }, /Row 1 is longer than 16777216 characters/);
-  }).timeout(30_000);
+    }, /Row 2: the quote before "3,4\\nx,y.*" is not closed within 16 million characters/);
+  });
+
+  it('does not gather a row without an end for ever', () => {
+    const parser = new CsvParser(',');
+    parser.push('a,b\n', false);
+    const push = (piece: string) => (): void => {
+      for (let i = 0; i < 400; i++) {
+        parser.push(piece, false);
+      }
+    };
+    assert.throws(push('x,'.repeat(32_000)), /Row 1 is longer than 16 million characters/);
+    assert.throws(push('x'.repeat(64_000)), /Row 1 is longer than 16 million characters/);
+  });
+
+  it('looks at a long field once', () => {
+    // With all that is left over looked at anew for each piece, twice the text takes four times as long.
+    const cpu = (megabytes: number, unit: string): number => {
+      const piece = unit.repeat(4096 / unit.length);
+      const times = Array.from({ length: 3 }, () => {
+        const parser = new CsvParser(',');
+        const start = process.cpuUsage();
+        parser.push('a,b\n1,"', false);
+        for (let i = 0; i < megabytes * 256; i++) {
+          parser.push(piece, false);
+        }
+        parser.push('"\n', false);
+        assert.equal(parser.ready, 1);
+        const { user, system } = process.cpuUsage(start);
+        return user + system;
+      });
+      return Math.min(...times);
+    };
+    for (const unit of ['x,y\n', `${'x'.repeat(255)}\r`]) {
+      const [small, large] = [cpu(1, unit), cpu(8, unit)];
+      assert.ok(large < 24 * small + 20_000, `${small} µs for 1 MB, ${large} µs for 8 MB`);
+    }
+  }).timeout(60_000);
 });
 
 describe('CSV text as a table', () => {
@@ -122,6 +178,27 @@ describe('CSV text as a table', () => {
         names,
       );
     }
+  });
+
+  it('gives the event loop its turns while a long field is read', async () => {
+    const source = await CsvSource.open('parsed', stringPieces(`a,y\n1,"${'2,3\n'.repeat(1_000_000)}"\n`));
+    const pace = new Pace(2);
+    let steps = 0;
+    pace.step = () => {
+      steps++;
+      return Promise.resolve();
+    };
+    const slices = await collect(source.slices({ pace }));
+    assert.deepEqual(
+      slices.map(({ rows }) => rows),
+      [1],
+    );
+    assert.ok(steps > 50, `${steps} steps in 4 MB`);
+    await rejectsWith(
+      profileTable(await openTable(`a,y\n1,"${'2,3\n'.repeat(3_500_000)}`)),
+      'table.invalid',
+      /Row 1: the quote before "2,3.*is never closed/,
+    );
   });
 
   it('reads text with a byte order mark, and UTF-16', async () => {
