@@ -33,6 +33,16 @@ export interface Tuning {
   concurrency: number;
 }
 
+/** Which service is meant; the embedded one where nothing is said. @throws ServiceError `config.invalid` */
+export function serviceKind(
+  red: Red,
+  node: FlowNode | undefined,
+  def: Partial<ConfigDef>,
+): 'embedded' | 'hosted' {
+  const value = fromEnvironment(red, node, def.service);
+  return choiceField(['embedded', 'hosted'], { place: 'The field Service', value }) ?? 'embedded';
+}
+
 /** @throws ServiceError `config.invalid` naming the field. */
 export function tuning(red: Red, node: FlowNode, def: ConfigDef): Tuning {
   const number = (

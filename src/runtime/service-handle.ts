@@ -6,6 +6,7 @@ import {
   type ConfigDef,
   dialect,
   proxyOptions,
+  serviceKind,
   serviceUrl,
   tlsOptions,
   tuning,
@@ -43,8 +44,9 @@ export class ServiceHandle {
     private readonly learner: string,
   ) {}
 
+  /** @throws ServiceError `config.invalid` where the field names no service */
   get embedded(): boolean {
-    return this.env(this.def.service) !== 'hosted';
+    return serviceKind(this.red, this.node, this.def) === 'embedded';
   }
 
   /** The embedded service runs, or is about to. */

@@ -54,6 +54,17 @@ describe('bad input', () => {
     await refused(bench, 'fit', { payload: trainRows() }, 'config.invalid', /choose one in the node/);
   });
 
+  it('a service that there is none of', async () => {
+    const bench = await start({ config: { service: 'Hosted', baseUrl: service.url } });
+    await refused(
+      bench,
+      'fit',
+      { payload: trainRows() },
+      'config.invalid',
+      /Service must be one of embedded, hosted/,
+    );
+  });
+
   it('no address for a hosted service', async () => {
     const bench = await start({ config: { service: 'hosted' } });
     await refused(bench, 'fit', { payload: trainRows() }, 'config.invalid', /base URL/);

@@ -34,6 +34,7 @@ describe('environment variables in the fields', () => {
     ['a base URL with the host in it', (host) => ({ baseUrl: `http://\${TABULAR_NOT_SET}/${host}` })],
     ['the whole base URL', () => ({ baseUrl: '${TABULAR_NOT_SET}' })],
     ['the API name', () => ({ apiName: '${TABULAR_NOT_SET}' })],
+    ['the service', () => ({ service: '${TABULAR_NOT_SET}' })],
     ['a number', () => ({ timeout: '${TABULAR_NOT_SET}' })],
     ['a target', () => ({}), { target: '${TABULAR_NOT_SET}' }],
     ['a model name', () => ({}), { model: 'm-${TABULAR_NOT_SET}' }],
