@@ -29,5 +29,5 @@ module.exports = function (RED: NodeAPI): void {
   RED.nodes.registerType<ConfigNode, ConfigDef, object, ConfigCredentials>('tabular-config', TabularConfig, {
     credentials: { token: { type: 'password' } },
   });
-  adminRoutes(RED);
+  adminRoutes(RED, startEmbedded);
 };

@@ -1,9 +1,11 @@
 import { toServiceError } from '../wire/service-error';
-import { type ConfigDef, dialect, proxyOptions, serviceUrl, tlsOptions } from './client-options';
+import { type ConfigDef, dialect, proxyOptions, serviceKind, serviceUrl, tlsOptions } from './client-options';
 import { columnsSeen } from './columns-seen';
 import type { TestResult } from './connection-test';
 import { fromEnvironment } from './environment';
 import type { Red } from './node-red';
+import { serviceFolder } from './paths';
+import type { StartEmbedded } from './service-handle';
 import type { ConfigNode } from './use-config';
 
 /** What stands in a password field that was not changed. */
@@ -20,7 +22,7 @@ interface Response {
 }
 
 /** The dialogs' own routes, each behind Node-RED's permissions. Registered once, with the config node's type. */
-export function adminRoutes(red: Red): void {
+export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
   const read = red.auth.needsPermission('tabular-prediction.read');
   const write = red.auth.needsPermission('tabular-prediction.write');
   const config = (request: Request): ConfigNode | undefined => {
@@ -38,7 +40,7 @@ export function adminRoutes(red: Red): void {
     respond(response, () => columnsSeen(request.params.id ?? ''));
   });
   red.httpAdmin.post('/tabular-prediction/:id/test', write, (request: Request, response: Response) => {
-    respond(response, () => test(red, config(request), request.body ?? {}));
+    respond(response, () => test(red, startEmbedded, config(request), request.body ?? {}));
   });
 }
 
@@ -80,11 +82,11 @@ function models(node: ConfigNode | undefined): unknown[] {
 async function versions(
   node: ConfigNode | undefined,
 ): Promise<{ versions: string[]; defaultVersion?: string }> {
-  // Opening a dialog does not start the embedded service.
-  if (node === undefined || (node.handle.embedded && !node.handle.started)) {
-    return { versions: [] };
-  }
   try {
+    // Opening a dialog does not start the embedded service.
+    if (node === undefined || (node.handle.embedded && !node.handle.started)) {
+      return { versions: [] };
+    }
     const limits = await node.handle.connection().limits();
     const known = limits.model_limits;
     return {
@@ -104,18 +106,20 @@ interface TestBody extends ConfigDef {
   token: string;
 }
 
-async function test(red: Red, node: ConfigNode | undefined, body: Partial<TestBody>): Promise<TestResult> {
+async function test(
+  red: Red,
+  startEmbedded: StartEmbedded,
+  node: ConfigNode | undefined,
+  body: Partial<TestBody>,
+): Promise<TestResult> {
   const { testConnection } = await import('./connection-test.js');
   const env = (value: unknown): string => fromEnvironment(red, node, value);
-  if (env(body.service) !== 'hosted') {
-    if (node === undefined || !node.handle.embedded) {
-      return { ok: true };
-    }
-    const limits = await node.handle.connection().limits();
-    return { ok: true, versions: Object.keys(limits.model_limits ?? {}) };
-  }
-  let field: TestResult['problem'] = 'address';
+  let field: TestResult['problem'] = 'service';
   try {
+    if (serviceKind(red, node, body) === 'embedded') {
+      return await testEmbedded(red, startEmbedded);
+    }
+    field = 'address';
     const baseUrl = serviceUrl(env(body.baseUrl));
     const token = tokenFor(baseUrl, env(body.token), node);
     if ('problem' in token) {
@@ -130,6 +134,20 @@ async function test(red: Red, node: ConfigNode | undefined, body: Partial<TestBo
   } catch (error) {
     const known = toServiceError(error);
     return { ok: false, problem: field, code: known.code, message: known.message };
+  }
+}
+
+/** Starts the embedded service as a node would, or joins the one that runs; what was started ends with the test. */
+async function testEmbedded(red: Red, startEmbedded: StartEmbedded): Promise<TestResult> {
+  const { testConnection } = await import('./connection-test.js');
+  const service = await startEmbedded({
+    dataDir: serviceFolder(red),
+    log: (level, line) => red.log[level](line),
+  });
+  try {
+    return await testConnection({ baseUrl: service.url, token: service.token, dialect: {} });
+  } finally {
+    await service.close();
   }
 }
 

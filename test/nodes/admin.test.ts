@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { type Anything, type Bench, server, startBench, stopBench, trainRows } from './bench';
 
@@ -94,6 +96,37 @@ describe('admin endpoints', () => {
       .send({ service: 'hosted', baseUrl: service.url, token: service.token })
       .expect(200);
     assert.equal(answer.body.ok, true);
+  });
+
+  it('Test connection starts the embedded service and asks it, deployed or not', async () => {
+    // The deployed node is a hosted one.
+    const bench = await start();
+    for (const id of ['c', 'new']) {
+      const answer = await bench
+        .request()
+        .post(`/tabular-prediction/${id}/test`)
+        .send({ service: 'embedded' })
+        .expect(200);
+      assert.equal(answer.body.ok, true, answer.body.message);
+      assert.match(answer.body.versions.join(), /embedded/);
+    }
+  });
+
+  it('Test connection says why the embedded service does not start', async () => {
+    const bench = await start();
+    fs.writeFileSync(path.join(bench.userDir, 'tabular-prediction'), 'a file where the folder is to be');
+    const answer = await test(bench, { service: 'embedded' });
+    assert.deepEqual([answer.ok, answer.problem, answer.code], [false, 'service', 'storage.failed']);
+    assert.match(answer.message, /tabular-prediction/);
+  });
+
+  it('Test connection tells a service that there is none of, and a variable that is not set', async () => {
+    const bench = await start();
+    const other = await test(bench, { service: 'Hosted' });
+    assert.deepEqual([other.ok, other.code], [false, 'config.invalid']);
+    const unset = await test(bench, { baseUrl: 'https://${TABULAR_NOT_SET}/api' });
+    assert.deepEqual([unset.ok, unset.problem, unset.code], [false, 'address', 'config.invalid']);
+    assert.match(unset.message, /TABULAR_NOT_SET/);
   });
 
   it('the fitted models are listed for the dialogs', async () => {

@@ -10,10 +10,13 @@ describe('admin routes', () => {
       assert.equal(typeof handler, 'function');
       routes.push(`${method} ${path} ${guard.permission}`);
     };
-    adminRoutes({
-      auth: { needsPermission },
-      httpAdmin: { get: register('GET'), post: register('POST') },
-    } as unknown as Red);
+    adminRoutes(
+      {
+        auth: { needsPermission },
+        httpAdmin: { get: register('GET'), post: register('POST') },
+      } as unknown as Red,
+      () => Promise.reject(new Error('nothing is started')),
+    );
     assert.deepEqual(routes.sort(), [
       'GET /tabular-prediction/:id/columns tabular-prediction.read',
       'GET /tabular-prediction/:id/models tabular-prediction.read',
