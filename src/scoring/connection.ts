@@ -125,13 +125,13 @@ export class Connection {
       const { operation, modelVersion, nEstimators, table } = request;
       const card = this.cardOf(request.model);
       let { trainRows, testRows, rawColumns } = request;
+      trainRows ??= card?.rows;
+      rawColumns ??= card?.columns.length || undefined;
       if (table !== undefined && (testRows === undefined || rawColumns === undefined)) {
         const profile = await profileTable(await openInput(table, signal), { signal });
         testRows ??= profile.rows;
-        rawColumns ??= card === undefined || card.columns.length === 0 ? profile.columns.length : undefined;
+        rawColumns ??= profile.columns.length;
       }
-      trainRows ??= card?.rows;
-      rawColumns ??= card?.columns.length;
       const version =
         modelVersion === undefined || modelVersion === ''
           ? (await this.context.limits.forChecks(signal)).default_model_version

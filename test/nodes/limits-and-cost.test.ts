@@ -91,5 +91,11 @@ describe('tabular-limits and tabular-cost on a strict service', () => {
     bench.send('c1', { model: fitted?.model, test_rows: 2 });
     const [msg] = await bench.out('c1').first();
     assert.equal(msg?.estimated_cost, 32);
+    // What stands in the payload is not read where all is known.
+    bench.send('c1', { model: 'm', test_rows: 5, payload: 'go' });
+    const [, named] = await bench.out('c1').first(2);
+    assert.equal(named?.estimated_cost, 35);
+    const { raw_columns } = service.seen('estimate_cost').at(-1)!.body as Record<string, unknown>;
+    assert.equal(raw_columns, (fitted?.model as { columns: unknown[] }).columns.length);
   });
 });
