@@ -57,7 +57,8 @@ export class Sequences {
 
   /**
    * Takes one message's value in.
-   * @throws ServiceError `table.invalid` for a part that does not go with the others, `sequence.incomplete`
+   * @throws ServiceError `table.invalid` for a part that does not go with the others, `table.empty` for one without
+   * a value that is not just the end of its sequence, `sequence.incomplete`
    * at the end of a sequence that had such a part, `table.empty` at the end of one without rows, `closed`.
    */
   async add(msg: Message, value: unknown): Promise<Collected> {
@@ -68,8 +69,14 @@ export class Sequences {
     const ends = msg.complete !== undefined && msg.complete !== false;
     const id = this.idOf(parts, ends);
     if (id === undefined) {
-      if (value === undefined || value === null) {
+      if (isUnset(value) && ends) {
         return { complete: false };
+      }
+      if (isUnset(value)) {
+        throw new ServiceError(
+          'table.empty',
+          'There is no table: the message holds none, and is no part either.',
+        );
       }
       return { complete: true, table: { value }, dispose: () => Promise.resolve() };
     }
@@ -80,7 +87,7 @@ export class Sequences {
     }
     // A large part may take longer to store than the sequence may stand still.
     clearTimeout(sequence.timer);
-    const refused = await this.take(sequence, value, parts);
+    const refused = await this.take(sequence, value, parts, ends);
     if (this.open.get(id) !== sequence) {
       throw closedError();
     }
@@ -135,14 +142,18 @@ export class Sequences {
     sequence: Sequence,
     value: unknown,
     parts: PartInfo | undefined,
+    ends: boolean,
   ): Promise<ServiceError | undefined> {
-    if (value === undefined || value === null) {
+    if (isUnset(value) && (ends || isBeyond(parts))) {
       return undefined;
     }
     sequence.parts++;
     const { ch } = parts ?? {};
     const isPiece = typeof value === 'string' || Buffer.isBuffer(value);
     try {
+      if (isUnset(value)) {
+        throw new ServiceError('table.empty', 'it holds no value.');
+      }
       await sequence.spool.append(value, isPiece ? { separator: typeof ch === 'string' ? ch : '' } : {});
       return undefined;
     } catch (error) {
@@ -195,6 +206,15 @@ export class Sequences {
     this.open.delete(id);
     void sequence.spool.dispose();
   }
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** The empty message that `file in` sends behind a file whose last part was a full one: its index is the count. */
+function isBeyond(parts: PartInfo | undefined): boolean {
+  return typeof parts?.count === 'number' && typeof parts.index === 'number' && parts.index >= parts.count;
 }
 
 function closedError(): ServiceError {

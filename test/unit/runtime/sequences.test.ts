@@ -148,6 +148,39 @@ describe('Sequences', () => {
     await assert.rejects(add(part('a', 2, { x: 3 }, { count: 3 })), { code: 'sequence.incomplete' });
   });
 
+  const emptyParts: [string, number][] = [
+    ['in the middle', 1],
+    ['at the end', 2],
+  ];
+  for (const [where, index] of emptyParts) {
+    it(`counts a part without a value and names it at the end of the sequence: ${where}`, async () => {
+      const { add, all } = sequences();
+      const errors: (ServiceError | undefined)[] = [];
+      for (let i = 0; i < 3; i++) {
+        const adding = add(part('a', i, i === index ? null : { x: i }, { count: 3 }));
+        errors.push(
+          await adding.then(
+            () => undefined,
+            (error: ServiceError) => error,
+          ),
+        );
+      }
+      const codes = [0, 1, 2].map((i) =>
+        i === 2 ? 'sequence.incomplete' : i === index ? 'table.empty' : undefined,
+      );
+      assert.deepEqual(
+        errors.map((error) => error?.code),
+        codes,
+      );
+      assert.match(errors[2]!.message, new RegExp(`Part ${index + 1} .* holds no value`));
+      assert.equal(all.waiting, 0, 'nothing is waited for');
+    });
+  }
+
+  it('says that a message with neither a table nor a place in a sequence is empty', async () => {
+    await assert.rejects(sequences().add({ payload: null }), { code: 'table.empty' });
+  });
+
   it('says that a sequence without rows is empty', async () => {
     await assert.rejects(sequences().add({ parts: { id: 'a', index: 0 }, complete: true }), {
       code: 'table.empty',
