@@ -1,6 +1,8 @@
 import type { SetInput } from '../scoring/types';
-import { toServiceError } from '../wire/service-error';
+import { ServiceError, toServiceError } from '../wire/service-error';
 import { rememberColumns } from './columns-seen';
+import { fromEnvironment } from './environment';
+import { numberField } from './fields';
 import type { FlowNode, Message, Red } from './node-red';
 import { text } from './node-red';
 import { Sequences, withoutSequence } from './sequences';
@@ -9,6 +11,8 @@ import { type TableDef, tableReader } from './table-input';
 
 /** Seconds without a part after which a sequence is given up, where the dialog names none. */
 const IDLE_SECONDS = 60;
+/** Timers of Node.js go to 24.8 days; one that is set to more fires at once. */
+const MAX_IDLE_SECONDS = 2_000_000;
 
 export interface CollectDef extends TableDef {
   /** Gather message sequences (`msg.parts`) into one table. */
@@ -30,14 +34,25 @@ export interface TableCollector {
 /** Reads the tables of a node that may gather message sequences. */
 export function tableCollector(red: Red, node: FlowNode, def: CollectDef): TableCollector {
   const reader = tableReader(red, node, def, { allowMissing: def.collect === true });
-  const seconds = Number(def.collectTimeout);
-  const sequences = new Sequences({
-    idleMs: (seconds > 0 ? seconds : IDLE_SECONDS) * 1000,
-    onIncomplete: (error, lastPart) => {
-      StatusLine.of(node, red).fail(error.code);
-      node.error(error, lastPart);
-    },
-  });
+  const idleSeconds = (): number =>
+    numberField(
+      { min: 1, max: MAX_IDLE_SECONDS },
+      { place: 'The field Give up after', value: fromEnvironment(red, node, def.collectTimeout) },
+    ) ?? IDLE_SECONDS;
+  let sequences: Sequences | undefined;
+  let closed = false;
+  const begin = (): Sequences => {
+    if (closed) {
+      throw new ServiceError('closed', 'The node was closed before the sequence was whole.');
+    }
+    return new Sequences({
+      idleMs: idleSeconds() * 1000,
+      onIncomplete: (error, lastPart) => {
+        StatusLine.of(node, red).fail(error.code);
+        node.error(error, lastPart);
+      },
+    });
+  };
   const spools = new WeakMap<Message, () => Promise<void>>();
   return {
     async read(msg) {
@@ -51,6 +66,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
       if (def.collect !== true) {
         return input;
       }
+      sequences ??= begin();
       const collected = await sequences.add(msg, input.value);
       if (!collected.complete) {
         return undefined;
@@ -69,7 +85,8 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
       }
     },
     close() {
-      const parts = sequences.close();
+      closed = true;
+      const parts = sequences?.close() ?? 0;
       if (parts > 0) {
         node.warn(text(red, 'warning.sequences', { count: parts }));
       }

@@ -212,12 +212,44 @@ describe('tabular-fit and tabular-upload on a strict service', () => {
 
   it('a sequence that stops is one sequence.incomplete, though each part was done', async () => {
     const bench = await hosted([
-      { id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout: '0.1' },
+      { id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout: '1' },
     ]);
     bench.send('fit', { payload: trainRows()[0], parts: { id: 's', index: 0, count: 3 } });
     const [caught] = await bench.caught.first();
     assert.equal(caught?.error?.code, 'sequence.incomplete');
     assert.equal(bench.completed.all.length, 1);
+  });
+
+  for (const collectTimeout of ['2147484', 'soon', '0', '${TABULAR_NOT_SET}']) {
+    it(`a time to give up after that is none is refused: ${collectTimeout}`, async () => {
+      const bench = await hosted([
+        { id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout },
+      ]);
+      bench.send('fit', { payload: trainRows()[0], parts: { id: 's', index: 0, count: 3 } });
+      const [caught] = await bench.caught.first();
+      assert.equal(caught?.error?.code, 'config.invalid');
+      assert.match(caught.error.message, /Give up after|TABULAR_NOT_SET/);
+    });
+  }
+
+  it('a time to give up after may be as long as 23 days, and may come from the environment', async () => {
+    process.env.TABULAR_IDLE = '2000000';
+    try {
+      const bench = await hosted([
+        { id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout: '${TABULAR_IDLE}' },
+      ]);
+      const rows = trainRows();
+      bench.send('fit', { payload: rows[0], parts: { id: 's', index: 0, count: rows.length } });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      rows
+        .slice(1)
+        .forEach((payload, i) =>
+          bench.send('fit', { payload, parts: { id: 's', index: i + 1, count: rows.length } }),
+        );
+      assert.equal((await bench.out('fit').first())[0]?.model.rows, 30);
+    } finally {
+      delete process.env.TABULAR_IDLE;
+    }
   });
 
   it('a train set from a file on disk', async () => {

@@ -161,7 +161,7 @@ describe('Sequences', () => {
         errors.push(
           await adding.then(
             () => undefined,
-            (error: ServiceError) => error,
+            (error: unknown) => error as ServiceError,
           ),
         );
       }
