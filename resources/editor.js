@@ -57,9 +57,7 @@
       `${text(`task.${task}`)}: ${target}`,
       scoreOf(scores || {}),
       rows ? text('rows', { rows: number(rows) }) : '',
-    ]
-      .filter((part) => part !== '')
-      .join(' · ');
+    ].filter((part) => part !== '');
   }
 
   const newestFirst = (cards) =>
@@ -75,7 +73,9 @@
       ),
     versions: (_node, then) =>
       fetchList($('#node-input-config').val(), 'versions', ({ versions = [], defaultVersion }) =>
-        then(versions.map((value) => ({ value, details: value === defaultVersion ? text('default') : '' }))),
+        then(
+          versions.map((value) => ({ value, details: value === defaultVersion ? [text('default')] : [] })),
+        ),
       ),
   };
 

@@ -46,8 +46,8 @@
   }
 
   /*
-   * `input`: the field. `many`: it holds several values. `fetch(then)` asks for the entries ({value, details}), each
-   * time the list is opened. Answers `refresh()`, which asks for them at other times.
+   * `input`: the field. `many`: it holds several values. `fetch(then)` asks for the entries ({value, details: what else
+   * is told of it}), each time the list is opened. Answers `refresh()`, which asks for them at other times.
    */
   shared.picker = function (input, { many, fetch }) {
     const id = `${input.attr('id')}-list`;
@@ -109,9 +109,11 @@
           .append($('<span>', { class: 'tabular-option' }).text(entry.value))
           .on('click', () => pick(entry))
           .appendTo(list);
-        if (entry.details) {
-          option.append(' ', $('<span>', { class: 'tabular-details' }).text(entry.details));
+        const details = $('<span>', { class: 'tabular-details' });
+        for (const part of entry.details || []) {
+          details.append($('<span>').text(part), ' ');
         }
+        option.append(' ', details);
       });
     }
 
@@ -122,7 +124,7 @@
       const sought = filtered ? typed.trim().toLowerCase() : '';
       return entries.filter(
         ({ value, details }) =>
-          !names.includes(value) && `${value} ${details || ''}`.toLowerCase().includes(sought),
+          !names.includes(value) && [value, ...(details || [])].join(' ').toLowerCase().includes(sought),
       );
     }
 

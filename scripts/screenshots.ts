@@ -6,7 +6,8 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
-import { type FlowNode, root, startNodeRed } from '../test/helpers/node-red';
+import { openDialog } from '../test/e2e/editor';
+import { type FlowNode, root, startNodeRed, waitFor } from '../test/helpers/node-red';
 
 const images = path.join(root, 'docs', 'images');
 
@@ -36,6 +37,8 @@ async function withNodeRed(
   });
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 800 }, deviceScaleFactor: 1.5 });
+    // The compiler marks named functions so; what runs in the page needs the mark too.
+    await page.addInitScript('globalThis.__name = (named) => named');
     await shoot(page, red, flow);
   } finally {
     await browser.close();
@@ -50,6 +53,24 @@ async function openEditor(page: Page, url: string): Promise<void> {
   await page.waitForTimeout(1500);
   await page.evaluate("RED.sidebar.show('debug')");
   await page.waitForTimeout(500);
+}
+
+/** The dialog that is open, with Advanced folded, and what stands over it, such as a list. */
+async function shootDialog(page: Page, height: number): Promise<string> {
+  const tray = (await page.locator('.red-ui-tray').last().boundingBox())!;
+  const picture = await page.screenshot({ clip: { ...tray, height } });
+  return `data:image/png;base64,${picture.toString('base64')}`;
+}
+
+/** Pictures side by side, on white. */
+async function sideBySide(page: Page, pictures: string[], file: string): Promise<void> {
+  const sheet = await page.context().browser()!.newPage({ deviceScaleFactor: 1.5 });
+  const list = pictures.map((src) => `<img src="${src}">`).join('');
+  await sheet.setContent(
+    `<style>body { margin: 0 } div { display: inline-flex; gap: 24px; align-items: flex-start; padding: 8px }
+      img { zoom: ${1 / 1.5}; border: 1px solid #bbb }</style><div>${list}</div>`,
+  );
+  await sheet.locator('div').screenshot({ path: file });
 }
 
 async function main(): Promise<void> {
@@ -68,6 +89,26 @@ async function main(): Promise<void> {
       await red.shown(debug('rows with their prediction'), 1, 60_000);
       await page.waitForTimeout(1500);
       await page.screenshot({ path: path.join(images, 'first-steps.png') });
+    });
+  }
+  if (wanted('dialogs')) {
+    await withNodeRed('Live machine', async (page, red, flow) => {
+      const idOf = (name: string) => flow.find((node) => node.name === name)!.id;
+      for (const fit of ['failure ahead', 'bearing in 10 min']) {
+        await waitFor('the fit', () => red.statuses.get(idOf(fit))?.fill === 'green' || undefined, 60_000);
+      }
+      await openEditor(page, red.url);
+      await openDialog(page, idOf('failure ahead'));
+      const fold = page.locator('.tabular-advanced');
+      await fold.evaluate((details: HTMLDetailsElement) => (details.open = false));
+      const fit = await shootDialog(page, 550);
+      await page.locator('#node-dialog-cancel').click();
+      await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+      await openDialog(page, idOf('failure ahead?'));
+      await page.click('#node-input-model');
+      await page.locator('.tabular-panel').waitFor();
+      const predict = await shootDialog(page, 550);
+      await sideBySide(page, [fit, predict], path.join(images, 'dialogs.png'));
     });
   }
   if (wanted('live-machine')) {

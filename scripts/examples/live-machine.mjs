@@ -306,7 +306,12 @@ function addPlots(flow, show, fits) {
     templateScope: 'local',
     className: '',
   });
-  flow.wire(fits, cards, models, points);
+  // From one end of the sheet to the other, without a wire across it.
+  const told = flow.node('link out', 'text colour to the plots', [5.4, 1.5], { mode: 'link', links: [] });
+  const drawn = flow.node('link in', 'text colour of the page', [1.7, 9.1], { links: [told.id] });
+  told.links.push(drawn.id);
+  flow.wire(fits, cards, models, told);
+  flow.wire(drawn, points);
   flow.wire(show, points);
   flow.wireOutput(points, 0, temperature);
   flow.wireOutput(points, 1, gauge, riskChart);

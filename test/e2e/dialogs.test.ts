@@ -315,7 +315,7 @@ describe('the dialogs, in Chromium', function () {
     await cancel(page);
     await openDialog(page, 'predict');
     const [model] = await offered(page, 'Model');
-    assert.match(model!, /^ripe Classification: label · accuracy [01]\.\d{3} · 40 rows$/);
+    assert.match(model!, /^ripe Classification: label accuracy [01]\.\d{3} 40 rows$/);
     assert.equal(await page.locator('#node-input-model-tip').isVisible(), false);
     await cancel(page);
   });
@@ -331,8 +331,8 @@ describe('the dialogs, in Chromium', function () {
     await page.route(route, (asked) => asked.fulfill({ json: cards }));
     await openDialog(page, 'predict');
     assert.deepEqual(await offered(page, 'Model'), [
-      'scored Regression: load · R² 0.988 · 12,345 rows',
-      'plain Regression: load · 12,345 rows',
+      'scored Regression: load R² 0.988 12,345 rows',
+      'plain Regression: load 12,345 rows',
     ]);
     await cancel(page);
     await page.unroute(route);
