@@ -1,13 +1,18 @@
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { BYTES_PER_CELL } from '../../dist/src/service/limits';
+import { end, startCli } from './command';
+import { type Answer, answerOf, infoOf, putFile } from './harness';
 
 const DIST = path.resolve(__dirname, '../../dist/src');
+
+/** A number as a word of letters. */
+const spelt = (n: number): string => String(n).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)]!);
 
 /** Runs a script in a process of its own; answers what it prints as JSON. `idle` and `most` are MB of memory. */
 async function measured<T>(script: string): Promise<T> {
@@ -60,7 +65,9 @@ describe('Service: memory', function () {
       COPY (SELECT i AS id, repeat('the same words again ', 10) || CASE WHEN i % 100 = 0 THEN i // 100 ELSE 0 END AS note
         FROM range(1000000) t(i)) TO '${file('text.parquet')}' (FORMAT parquet, COMPRESSION zstd);
       COPY (SELECT ${noise} FROM range(200000)) TO '${file('x-fit.parquet')}' (FORMAT parquet, ROW_GROUP_SIZE 50000);
-      COPY (SELECT i % 2 AS y FROM range(200000) t(i)) TO '${file('y-fit.parquet')}' (FORMAT parquet)`);
+      COPY (SELECT i % 2 AS y FROM range(200000) t(i)) TO '${file('y-fit.parquet')}' (FORMAT parquet);
+      COPY (SELECT repeat(md5(i::VARCHAR), 9) AS a, i AS n, 'élan ' || sha256(i::VARCHAR) || md5((i % 500000)::VARCHAR) AS b
+        FROM range(600000) t(i)) TO '${file('words.parquet')}' (FORMAT parquet, COMPRESSION zstd)`);
     db.closeSync();
   });
 
@@ -82,6 +89,95 @@ describe('Service: memory', function () {
       above - values < 300,
       `${Math.round(above - values)} MB beside ${Math.round(values)} of columns`,
     );
+  });
+
+  it('a fit keeps neither numbers nor texts of a large file in memory, and reads back the same', async () => {
+    mkdirSync(file('fit'));
+    const read = (name: string, fitFolder: string): string => `
+      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/columns'))});
+      const { crc32c } = require(${JSON.stringify(path.join(DIST, 'table/crc32c'))});
+      const idle = megabytes();
+      const bounds = { rows: 1e6, cells: 1e8, columns: 100 };
+      const { columns, close } = await readFeatures(
+        { file: ${JSON.stringify(file(name))}, format: 'parquet' }, bounds, undefined, ${fitFolder});
+      look();
+      const above = most - idle;
+      const bytes = (values) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+      const some = columns.filter((_, at) => columns.length < 10 || at % 7 === 0);
+      const sums = some.map((column) => column.kind === 'text'
+        ? [crc32c(bytes(column.codes)), crc32c(Buffer.from(column.dictionary.join('\\n')))]
+        : crc32c(bytes(column.values)));
+      close();
+      console.log(JSON.stringify({ above, sums }));`;
+    type Read = { above: number; sums: unknown };
+    const folder = JSON.stringify(file('fit'));
+    const numbers = await measured<Read>(read('x.parquet', folder));
+    // 380 MB as they are.
+    assert.ok(numbers.above < 300, `${Math.round(numbers.above)} MB for numbers`);
+    assert.deepEqual(numbers.sums, (await measured<Read>(read('x.parquet', 'undefined'))).sums);
+    const texts = await measured<Read>(read('words.parquet', folder));
+    const held = await measured<Read>(read('words.parquet', 'undefined'));
+    // 230 MB of different texts in two columns.
+    assert.ok(
+      texts.above < held.above - 100,
+      `${Math.round(texts.above)}, else ${Math.round(held.above)} MB`,
+    );
+    assert.deepEqual(texts.sums, held.sums);
+    assert.deepEqual(readdirSync(file('fit')), []);
+  });
+
+  it('a fit that needs more than the heap is refused by column, and the service goes on', async () => {
+    const data = file('small heap');
+    const args = ['--port', '0', '--data', data, '--token', 'mine'];
+    const { child, url } = await startCli(args, { NODE_OPTIONS: '--max-old-space-size=120' });
+    const post = async (route: string, body: object): Promise<Answer> =>
+      answerOf(
+        await fetch(`${url}/svc/${route}`, {
+          method: 'POST',
+          headers: { authorization: 'Bearer mine', 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      );
+    const fit = async (rows: number, words: number): Promise<Answer> => {
+      const lines = ['number,note'];
+      let state = 1;
+      const random = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
+      for (let i = 0; i < rows; i++) {
+        const note = Array.from({ length: words }, () => spelt(Math.floor(random() * 20_000)));
+        lines.push(`${i},${note.join(' ')}`);
+      }
+      const x = lines.join('\n');
+      const y = `y\n${lines
+        .slice(1)
+        .map((_, i) => i % 2)
+        .join('\n')}\n`;
+      const { body } = await post('prepare_train_set_upload', {
+        x_train_info: infoOf(x),
+        y_train_info: infoOf(y),
+      });
+      await putFile(body.x_train_info, x);
+      await putFile(body.y_train_info, y);
+      return post('fit', { train_set_upload_id: body.train_set_upload_id, task: 'classification' });
+    };
+    try {
+      const refused = await fit(60_000, 30);
+      assert.equal(
+        refused.body._streamed_error === true ? refused.body.status_code : refused.status,
+        413,
+        refused.text,
+      );
+      assert.equal(refused.body.code, 'limit.exceeded');
+      assert.match(
+        refused.body.detail,
+        /Column "note" holds more different text than .* by row \d+ .*Leave the column out/,
+      );
+      const good = await fit(2_000, 3);
+      assert.equal(good.body.status, 'completed', good.text);
+      assert.equal(child.exitCode, null);
+      assert.equal(readdirSync(path.join(data, 'models')).length, 1);
+    } finally {
+      await end(child, 'SIGTERM');
+    }
   });
 
   it('only the columns that a model wants are decoded; text that repeats is kept once', async () => {

@@ -1,17 +1,10 @@
 import { createReadStream } from 'node:fs';
 import type { FeatureColumn } from '../../learner';
-import {
-  cellsOf,
-  type ColumnBatch,
-  type ColumnData,
-  crc32c,
-  crc32cToBase64,
-  readTableFile,
-} from '../../table';
-import { isAbsent, parseDate, parseNumber } from '../../table/text-cells';
+import { type ColumnBatch, crc32c, crc32cToBase64, readTableFile } from '../../table';
 import type { ColumnType } from '../../table/types';
 import { invalid, Refusal } from '../refusal';
 import type { FeatureShape } from '../store/entries';
+import { columnStore } from './feature-columns';
 import type { FileRef } from './jobs';
 
 /** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */
@@ -33,18 +26,23 @@ export interface Features {
   shapes: FeatureShape[];
   /** Columns of the file that were not asked for. */
   extra: string[];
+  /** Frees what the columns take on disk. They must not be read after that. */
+  close: () => void;
 }
 
 /**
  * Reads the features from a file, batch by batch.
  *
  * @param wanted columns as they were trained, in that order; default: all columns as they are in the file
- * @throws Refusal 422: unreadable file, no rows, over a bound, columns missing, or a value of the wrong type
+ * @param fitFolder of a fit: where columns go that are too much for the memory; without one all stay there
+ * @throws Refusal 422: unreadable file, no rows, over a bound, columns missing, or a value of the wrong type; 413: a
+ *   column of more text than the memory bears
  */
 export async function readFeatures(
   file: FileRef,
   bounds: ColumnBounds,
   wanted?: readonly FeatureShape[],
+  fitFolder?: string,
 ): Promise<Features> {
   const content = await openFile(file, {
     types: textTypes(file, wanted),
@@ -66,18 +64,23 @@ export async function readFeatures(
     throw invalid('The file has no columns.');
   }
   checkBounds(content.rows, names.length, bounds);
-  const builders = shapes.map((shape) => builder(shape, content.rows));
+  const { builders, close } = columnStore(shapes, content.rows, fitFolder);
   const wantedNames = shapes.map(({ name }) => name);
   let rows = 0;
-  for await (const batch of readAll(content, wantedNames)) {
-    if (rows + batch.rows > content.rows) {
-      throw invalid('The file holds more rows than it says.');
+  try {
+    for await (const batch of readAll(content, wantedNames)) {
+      if (rows + batch.rows > content.rows) {
+        throw invalid('The file holds more rows than it says.');
+      }
+      builders.forEach((build, at) => build.add(batch.columns[at]!, rows));
+      rows += batch.rows;
     }
-    builders.forEach((build, at) => build.add(batch.columns[at]!, rows));
-    rows += batch.rows;
-  }
-  if (rows === 0) {
-    throw invalid('The file has no rows.', 'EMPTY_TABLE');
+    if (rows === 0) {
+      throw invalid('The file has no rows.', 'EMPTY_TABLE');
+    }
+  } catch (error) {
+    close();
+    throw error;
   }
   return {
     rows,
@@ -85,6 +88,7 @@ export async function readFeatures(
     columns: builders.map((build) => build.finish(rows)),
     shapes: [...shapes],
     extra: names.filter((name) => !shapes.some((shape) => shape.name === name)),
+    close,
   };
 }
 
@@ -168,112 +172,4 @@ function checkBounds(rows: number, columns: number, bounds: ColumnBounds): void 
   if (rows * columns > bounds.cells) {
     throw over('cells', rows * columns, bounds.cells);
   }
-}
-
-interface Builder {
-  add(data: ColumnData, row: number): void;
-  finish(rows: number): FeatureColumn;
-}
-
-function builder(shape: FeatureShape, rows: number): Builder {
-  return shape.kind === 'text' ? textBuilder(shape, rows) : numberBuilder(shape, shape.kind, rows);
-}
-
-function textBuilder({ name }: FeatureShape, rows: number): Builder {
-  const codes = new Int32Array(rows);
-  const known = new Map<string, number>();
-  return {
-    add(data, row) {
-      for (const cell of cellsOf(data)) {
-        if (cell === null) {
-          codes[row++] = -1;
-          continue;
-        }
-        const text = cell instanceof Date ? cell.toISOString() : String(cell);
-        let code = known.get(text);
-        if (code === undefined) {
-          known.set(flat(text), (code = known.size));
-        }
-        codes[row++] = code;
-      }
-    },
-    finish: (count) => ({
-      name,
-      kind: 'text',
-      codes: count === rows ? codes : codes.slice(0, count),
-      dictionary: [...known.keys()],
-    }),
-  };
-}
-
-/** A copy of its own: a string that was cut from the text of a whole batch would keep all of that in memory. */
-function flat(text: string): string {
-  return Buffer.from(text).toString();
-}
-
-function numberBuilder(shape: FeatureShape, kind: 'number' | 'date', rows: number): Builder {
-  const values = new Float64Array(rows);
-  return {
-    add(data, row) {
-      if ((data.type === 'number' || data.type === 'integer') && kind === 'number') {
-        values.set(data.values, row);
-      } else if (data.type === 'date' && kind === 'date') {
-        values.set(data.values, row);
-      } else {
-        const convert = converter(shape, data.type);
-        for (const cell of cellsOf(data)) {
-          const value = cell === null ? Number.NaN : convert(cell);
-          if (value === undefined) {
-            throw wrongType(shape, row, cell);
-          }
-          values[row++] = value;
-        }
-      }
-    },
-    finish: (count) => ({
-      name: shape.name,
-      kind,
-      values: count === rows ? values : values.slice(0, count),
-    }),
-  };
-}
-
-type Convert = (cell: unknown) => number | undefined;
-
-/** How a cell of another type becomes a value of this column; undefined where it doesn't. */
-function converter(shape: FeatureShape, from: ColumnType): Convert {
-  if (shape.kind === 'date') {
-    return from === 'text' ? (cell) => dateOf(String(cell)) : () => undefined;
-  }
-  switch (from) {
-    case 'text':
-      return shape.type === 'boolean' ? (cell) => booleanOf(String(cell)) : (cell) => numberOf(String(cell));
-    case 'date':
-      return () => undefined;
-    default:
-      return Number;
-  }
-}
-
-/** The words of the table readers: `NA` and empty text are missing here too, and a time without a zone is UTC. */
-function numberOf(text: string): number | undefined {
-  return parseNumber(text, false);
-}
-
-function booleanOf(text: string): number | undefined {
-  const word = text.trim().toLowerCase();
-  return word === 'true' ? 1 : word === 'false' ? 0 : numberOf(text);
-}
-
-function dateOf(text: string): number | undefined {
-  const value = parseDate(text);
-  return Number.isNaN(value) && text !== '' && !isAbsent(text) ? undefined : value;
-}
-
-function wrongType(shape: FeatureShape, row: number, cell: unknown): Error {
-  const wanted = shape.kind === 'date' ? 'a date' : shape.type === 'boolean' ? 'a boolean' : 'a number';
-  const shown = JSON.stringify(String(cell)).slice(0, 60);
-  return invalid(
-    `Column "${shape.name}", row ${row + 1}: ${shown} is not ${wanted}, which the train set has there.`,
-  );
 }

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import path from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { crc32c, crc32cToBase64 } from '../../table/crc32c';
 import { LearnerError, saveModel } from '../../learner';
@@ -31,13 +32,13 @@ async function fit(job: FitJob, progress: (fraction: number) => void): Promise<J
     columns: limits.max_cols,
   };
   const y = await readTarget(job.y, job.task, limits.max_classes);
-  const x = await readFeatures(job.x, bounds);
-  if (x.rows !== y.rows) {
-    throw invalid(`The feature file has ${x.rows} rows and the target file ${y.rows}; they must be equal.`);
-  }
-  const input = { features: x.columns, target: y.target, options: job.options };
+  const x = await readFeatures(job.x, bounds, undefined, path.dirname(job.modelFile));
   try {
-    const model = await trainWithHelpers(input, job.helpers, progress);
+    if (x.rows !== y.rows) {
+      throw invalid(`The feature file has ${x.rows} rows and the target file ${y.rows}; they must be equal.`);
+    }
+    const input = { features: x.columns, target: y.target, options: job.options };
+    const model = await trainWithHelpers(input, job.helpers, progress, x.close);
     const saved = await write(job.modelFile, saveModel(model));
     const result: FitOutcome = {
       targetName: y.name,
@@ -53,6 +54,8 @@ async function fit(job: FitJob, progress: (fraction: number) => void): Promise<J
       throw invalid(error.message);
     }
     throw error;
+  } finally {
+    x.close();
   }
 }
 

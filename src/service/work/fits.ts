@@ -14,7 +14,8 @@ import { MODEL_FILE, type Store } from '../store/store';
 import { fileRef } from '../store/uploads';
 import type { FitJob, FitOutcome, ModelRef } from './jobs';
 import { canonical } from './canonical';
-import { tooManyWait, type WorkerPool } from './pool';
+import type { WorkerPool } from './pool';
+import { tooManyWait } from './pool-refusals';
 import { Turnstile } from './turnstile';
 
 /** A smaller file is fitted before a helper thread would have started. */

@@ -32,16 +32,19 @@ const TELL_MS = 250;
  * prepare, all folds, combine. Empties `input.features`: the encoded columns are all that the folds need.
  *
  * @param helpers lines to threads that run `assist`
+ * @param onPrepared called once the values of the columns are not needed any more
  * @throws LearnerError as they do
  */
 export async function trainWithHelpers(
   input: TrainInput,
   helpers: MessagePort[],
   onProgress: (fraction: number) => void,
+  onPrepared: () => void = () => undefined,
 ): Promise<Model> {
   const prepared = prepare(input);
   // Their values take up to eight times the memory of the encoded columns.
   input.features.length = 0;
+  onPrepared();
   const { folds } = prepared;
   const board = new Int32Array(new SharedArrayBuffer(4 * (folds + 1)));
   const progress = new FoldProgress(FoldProgress.cells(folds));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { Refusal, type RefusalBody } from '../refusal';
+import { isOutOfMemory, outOfMemory, shuttingDown, threadDied, tooManyWait } from './pool-refusals';
 import type { Log } from '../options';
 
 /** What a worker thread says to its pool. */
@@ -8,6 +9,7 @@ export type WorkerAnswer =
   | { id: number; progress: number }
   | { id: number; result: unknown }
   | { id: number; refusal: RefusalBody }
+  | { id: number; outOfMemory: true }
   | { id: number; failure: string };
 
 interface PoolOptions {
@@ -183,9 +185,9 @@ export class WorkerPool {
     });
     const thread: Thread = { worker, keys: new Set() };
     this.threads.add(thread);
-    let reason = 'it ended';
+    let reason = new Error('it ended');
     worker.on('message', (answer: WorkerAnswer) => this.hear(thread, answer));
-    worker.on('error', (error) => (reason = error.message));
+    worker.on('error', (error: Error) => (reason = error));
     worker.on('exit', () => this.lost(thread, reason));
     return thread;
   }
@@ -205,6 +207,8 @@ export class WorkerPool {
       job.resolve(answer.result);
     } else if ('refusal' in answer) {
       job.reject(new Refusal(answer.refusal));
+    } else if ('outOfMemory' in answer) {
+      job.reject(outOfMemory(this.options.name));
     } else {
       job.reject(new Error(answer.failure));
     }
@@ -227,7 +231,7 @@ export class WorkerPool {
     await thread.worker.terminate();
   }
 
-  private lost(thread: Thread, reason: string): void {
+  private lost(thread: Thread, reason: Error): void {
     this.threads.delete(thread);
     clearTimeout(thread.idleTimer);
     const { job } = thread;
@@ -235,38 +239,11 @@ export class WorkerPool {
     if (job === undefined) {
       return;
     }
-    this.options.log('warn', `A ${this.options.name} thread died: ${reason}`);
-    job.reject(
-      new Refusal({
-        status: 500,
-        errorCode: 'INTERNAL_ERROR',
-        message: `The ${this.options.name} could not be finished: its thread died (${reason}).`,
-        retryable: false,
-      }),
-    );
+    const { name, log } = this.options;
+    log('warn', `A ${name} thread died: ${reason.message}`);
+    job.reject(isOutOfMemory(reason) ? outOfMemory(name) : threadDied(name, reason.message));
     if (!this.closed) {
       this.assign();
     }
   }
-}
-
-/** 429. @param what `fit`, `predict` */
-export function tooManyWait(what: string): Refusal {
-  return new Refusal({
-    status: 429,
-    errorCode: 'BUSY',
-    message: `Too many ${what} requests wait already; try again in a moment.`,
-    retryable: true,
-    retryAfter: 1,
-  });
-}
-
-/** 503: the service is closing. */
-export function shuttingDown(): Refusal {
-  return new Refusal({
-    status: 503,
-    errorCode: 'SHUTTING_DOWN',
-    message: 'The service is shutting down.',
-    retryable: true,
-  });
 }

@@ -2,6 +2,7 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { isStorageFailure, Refusal, toRefusal } from '../refusal';
 import type { WorkerAnswer } from './pool';
+import { isOutOfMemory } from './pool-refusals';
 
 /** What a job gives back: its result and the buffers in it to be handed over without a copy. */
 export interface JobResult {
@@ -44,6 +45,9 @@ export function serveJobs<T>(work: Work<T>): void {
 function describe(id: number, error: unknown): WorkerAnswer {
   if (error instanceof Refusal || isStorageFailure(error)) {
     return { id, refusal: toRefusal(error).body };
+  }
+  if (isOutOfMemory(error)) {
+    return { id, outOfMemory: true };
   }
   return { id, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

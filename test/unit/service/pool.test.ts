@@ -18,6 +18,12 @@ serveJobs(async (task, progress) => {
   if (task.sleep) await new Promise((resolve) => setTimeout(resolve, task.sleep));
   if (task.die) process.exit(3);
   if (task.fail) throw new Error('broken');
+  if (task.huge) new Float64Array(2 ** 50);
+  if (task.long) 'x'.repeat(2 ** 31);
+  if (task.killed) {
+    setImmediate(() => { throw Object.assign(new Error('no heap is left'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }); });
+    await new Promise(() => undefined);
+  }
   if (task.refuse) throw invalid('no good');
   return { result: threadId };
 });
@@ -93,6 +99,22 @@ describe('WorkerPool', () => {
     assert.ok(failed.status === 'rejected' && /broken/.test(String(failed.reason)));
     assert.ok(refused.status === 'rejected' && (refused.reason as Refusal).status === 422);
     assert.match(log.join('\n'), /thread died/);
+  });
+
+  it('says that the memory does not suffice, however that shows', async () => {
+    make(1);
+    for (const task of [{ huge: true }, { long: true }, { killed: true }]) {
+      await assert.rejects(pool.run(task), (error: Refusal) => {
+        assert.deepEqual(
+          [error.status, error.body.errorCode, error.body.retryable],
+          [413, 'LIMIT_EXCEEDED', false],
+        );
+        assert.match(error.message, /^The test needs more memory than .* fewer rows or columns/);
+        return true;
+      });
+    }
+    assert.equal(typeof (await pool.run({})), 'number');
+    await assert.rejects(pool.run({ fail: true }), /broken/);
   });
 
   it('lets go of a waiting job when it is aborted, not of a running one', async () => {

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { DistinctCounter } from '../../../dist/src/service/work/distinct-counter';
+import { LastRead, RowStore } from '../../../dist/src/service/work/row-store';
+import { SpillFile } from '../../../dist/src/service/work/spill-file';
+import { TextDictionary } from '../../../dist/src/service/work/text-dictionary';
+import { TextNeed } from '../../../dist/src/service/work/text-need';
+
+describe('Columns that are too much for the memory', () => {
+  let folder: string;
+  let spill: SpillFile;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'tabular-spill-'));
+    spill = new SpillFile(folder);
+  });
+  afterEach(async () => {
+    spill.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const codes = (dictionary: TextDictionary, texts: string[]): number[] =>
+    texts.map((text) => {
+      // Somewhere in a larger buffer, as the cells of a batch are.
+      const bytes = Buffer.from(`x${text}yz`);
+      return dictionary.codeOf(bytes, 1, bytes.length - 2);
+    });
+  const dictionaryWith = (left: number): TextDictionary =>
+    new TextDictionary({ left, spill }, new TextNeed(true));
+
+  it('number texts by their first appearance and give them back, in memory and from the file', () => {
+    const text = fc.oneof(
+      fc.constantFrom('', 'a', 'b', 'é 😀', '\u0000'),
+      fc.string({ unit: 'grapheme', maxLength: 40 }),
+      fc.integer({ max: 300, min: 0 }).map((n) => `text ${n} `.repeat(50)),
+    );
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 300 }), fc.constantFrom(-1, 5000, 1e9), (texts, left) => {
+        const dictionary = dictionaryWith(left);
+        const distinct = [...new Set(texts)];
+        assert.deepEqual(
+          codes(dictionary, texts),
+          texts.map((one) => distinct.indexOf(one)),
+        );
+        assert.deepEqual(dictionary.toStrings(), distinct);
+        assert.equal(dictionary.size, distinct.length);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('know a text again wherever it is, among many and after longer ones than a piece of memory', () => {
+    const dictionary = dictionaryWith(100_000);
+    const texts = Array.from({ length: 60_000 }, (_, i) => `${i} of many`);
+    texts.splice(1000, 0, 'long '.repeat(700_000));
+    texts.push('after it');
+    const first = codes(dictionary, texts);
+    assert.deepEqual(
+      first,
+      texts.map((_, i) => i),
+    );
+    assert.deepEqual(codes(dictionary, texts), first, 'the second time');
+    assert.ok(dictionary.toStrings().every((text, i) => text === texts[i]));
+  });
+
+  it('keep the numbers of each row, whatever the order in which they come', async () => {
+    for (const [Numbers, file] of [
+      [Float64Array, spill],
+      [Float64Array, undefined],
+      [Int32Array, spill],
+      [Int32Array, undefined],
+    ] as const) {
+      const before = new RowStore(Numbers as typeof Float64Array, 10, file);
+      const store = new RowStore(Numbers as typeof Float64Array, 1000, file);
+      const after = new RowStore(Numbers as typeof Float64Array, 10, file);
+      const values = new Numbers(1000).map((_: number, i: number) => i * 3 - 500);
+      before.put(new Numbers(10).fill(1), 0);
+      after.put(new Numbers(10).fill(2), 0);
+      store.put(values.subarray(600, 900), 600);
+      store.put(values.slice(0, 600), 0);
+      assert.equal(store.inMemory, file === undefined);
+      assert.deepEqual([...store.read(900)], [...values.subarray(0, 900)]);
+      assert.deepEqual([...before.read(10), ...after.read(10)], [...Array(10).fill(1), ...Array(10).fill(2)]);
+    }
+    if (process.platform !== 'win32') {
+      assert.deepEqual(await readdir(folder), [], 'the file has no name');
+    }
+  });
+
+  it('hold one column at a time', () => {
+    const last = new LastRead();
+    const [a, b] = [{}, {}];
+    let reads = 0;
+    const read = (owner: object, part: string): number => last.get(owner, part, () => ++reads);
+    assert.deepEqual([read(a, 'codes'), read(a, 'words'), read(a, 'codes')], [1, 2, 1]);
+    assert.deepEqual([read(b, 'codes'), read(a, 'words')], [3, 4]);
+  });
+
+  it('are counted to a few percent by the texts that differ', () => {
+    for (const many of [0, 1, 50, 3000, 20_000, 400_000]) {
+      const counter = new DistinctCounter();
+      for (let i = 0; i < many * 2; i++) {
+        let hash = Math.imul((i % many) + 1, 0x9e3779b1);
+        hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
+        hash = Math.imul(hash ^ (hash >>> 15), 0x846ca68b);
+        counter.add(hash ^ (hash >>> 16));
+      }
+      const found = counter.estimate();
+      assert.ok(Math.abs(found - many) <= 1 + many * 0.06, `${found} of ${many}`);
+    }
+  });
+
+  it('need memory by their different words where they are learned from, and by their length in any case', () => {
+    const need = (texts: string[], learns: boolean): number => {
+      const counted = new TextNeed(learns);
+      for (const text of texts) {
+        const bytes = Buffer.from(text);
+        counted.add(bytes, 0, bytes.length);
+      }
+      return counted.bytes;
+    };
+    const words = (i: number, vocabulary: number): string =>
+      Array.from({ length: 20 }, (_, k) => `w${((i * 7919 + k * 104_729 + i * k) >>> 0) % vocabulary}`).join(
+        ' ',
+      );
+    const list = (vocabulary: number): string[] =>
+      Array.from({ length: 8000 }, (_, i) => words(i, vocabulary));
+    const poor = list(10);
+    const rich = list(1e6);
+    assert.ok(need(rich, true) > 10 * need(poor, true));
+    const characters = poor.join('').length;
+    const plain = need(poor, false);
+    assert.ok(plain > characters && plain < characters + 40 * poor.length);
+    const wide = poor.map((text) => text.replaceAll('w', 'ж'));
+    assert.ok(need(wide, false) > plain * 1.5, 'other letters than Latin ones take two bytes');
+  });
+});
