@@ -13,6 +13,7 @@ const NODES_OF: Record<string, NodeName[]> = {
   'limits-request.ts': ['limits'],
   'predict-request.ts': ['predict'],
   'predictor-of.ts': ['predict'],
+  'table-collector.ts': ['fit', 'upload'],
   'types-field.ts': ['fit', 'upload'],
   'upload-request.ts': ['upload'],
 };
