@@ -4,6 +4,7 @@ import { hooks } from '../src/runtime/follow';
 import type { FlowNode } from '../src/runtime/node-red';
 import { type PredictDef, predictRequest } from '../src/runtime/predict-request';
 import { predictorOf } from '../src/runtime/predictor-of';
+import { replacedColumnWarning } from '../src/runtime/replaced-column';
 import { tableReader } from '../src/runtime/table-input';
 import { useConfig } from '../src/runtime/use-config';
 
@@ -14,6 +15,7 @@ module.exports = function (RED: NodeAPI): void {
     const config = useConfig(RED, def.config);
     const table = tableReader(RED, this, def);
     const predictor = predictorOf(RED, this, def, config);
+    const warnIfReplaced = replacedColumnWarning(RED, this, config);
     attach(this, RED, {
       secrets: () => config.secrets(),
       read: async (msg) => {
@@ -31,6 +33,7 @@ module.exports = function (RED: NodeAPI): void {
         const outcome = await predictor.get().predict(request, hooks(this, work));
         delete msg.test_set_upload_id;
         delete msg.force_refit;
+        warnIfReplaced(request, outcome);
         if (outcome.table !== undefined) {
           table.write(msg, outcome.table);
         }

@@ -80,6 +80,7 @@ export function attachInPlace(row: Row, index: number, attachment: Attachment): 
 /**
  * Attaches the predictions to a table that is ours to change (`OwnCopy`), in the form that it came in: an object, an
  * array of objects, an object of columns, or a matrix with its header; `rows` reads any other form as row objects.
+ * A column of that name, such as one from an earlier prediction, is replaced in every form.
  */
 export async function attach(
   value: unknown,
@@ -124,18 +125,22 @@ async function attachToColumns(columns: Row, attachment: Attachment): Promise<Ro
 async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Promise<unknown[][]> {
   demandRows(matrix.length - 1, attachment);
   const { property, rows, value, probabilities } = attachment;
-  matrix[0]!.push(property);
-  if (probabilities !== undefined) {
-    matrix[0]!.push(`${property}_probabilities`);
-  }
+  const at = columnAt(matrix[0]!, property);
+  const atShares = probabilities === undefined ? -1 : columnAt(matrix[0]!, `${property}_probabilities`);
   await inSlices(rows, (index) => {
     const row = matrix[index + 1]!;
-    row.push(value(index));
+    row[at] = value(index);
     if (probabilities !== undefined) {
-      row.push(probabilities(index));
+      row[atShares] = probabilities(index);
     }
   });
   return matrix;
+}
+
+/** Where a column stands; one that is not there yet gets its place at the end of the header. */
+function columnAt(header: unknown[], name: string): number {
+  const at = header.indexOf(name);
+  return at === -1 ? header.push(name) - 1 : at;
 }
 
 /** `work` for each index, with turns of the event loop in between. */

@@ -209,6 +209,42 @@ describe('tabular-predict on a strict service', () => {
     assert.match(caught?.error?.message ?? '', /colour/);
   });
 
+  it('two predict nodes in a row, on a matrix: the second replaces the columns of the first', async () => {
+    const bench = await fitted([
+      { id: 'p', type: 'tabular-predict', model: 'class', wires: [['p2']] },
+      { id: 'p2', type: 'tabular-predict', model: 'class' },
+    ]);
+    const matrix = [['id', 'x', 'colour'], ...[4, 5].map((id) => Object.values(row(id)))];
+    bench.send('p', { payload: matrix });
+    const [out] = await bench.out('p2').first();
+    assert.deepEqual(out?.payload[0], ['id', 'x', 'colour', 'prediction', 'prediction_probabilities']);
+    assert.deepEqual(
+      out.payload.map((line: unknown[]) => line.length),
+      [5, 5, 5],
+    );
+    assert.deepEqual(
+      bench.warnings().filter((line) => line.includes('replaced')),
+      [],
+    );
+  });
+
+  it('one warning where the predictions take the place of a column that the model predicts from', async () => {
+    const bench = await fitted([
+      { id: 'p', type: 'tabular-predict', model: 'class', property: 'colour' },
+      { id: 'card', type: 'tabular-predict', property: 'colour', outputType: 'preds' },
+      { id: 'target', type: 'tabular-predict', model: 'class', property: 'y' },
+    ]);
+    const about = () => bench.warnings().filter((line) => line.includes('warning.replaced'));
+    assert.ok(CLASSES.includes((await predicted(bench, { payload: row(1) })).payload.colour));
+    await predicted(bench, { payload: row(2) });
+    assert.equal(about().length, 1);
+    const { model } = bench.out('fitClass').all[0]!;
+    await predicted(bench, { payload: [row(1)], model }, 'card');
+    assert.equal(about().length, 2);
+    await predicted(bench, { payload: row(1) }, 'target');
+    assert.equal(about().length, 2);
+  });
+
   it('300 messages at once: each leaves once, with its own prediction, in order of arrival', async () => {
     await service.close();
     service = await startStrictService({ predictMs: 20 });

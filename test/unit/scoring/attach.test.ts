@@ -48,6 +48,37 @@ describe('attach', () => {
     ]);
   });
 
+  it('a column of that name is replaced, whatever the form', async () => {
+    const again = attachmentOf(probas, 'p', ['a', 'b']);
+    const [first, second] = [
+      { p: 'b', x: 1, p_probabilities: { a: 0.2, b: 0.8 } },
+      { p: 'a', x: 2, p_probabilities: { a: 0.5, b: 0.5 } },
+    ];
+    const matrix = [
+      ['p', 'x'],
+      ['old', 1],
+      ['old', 2],
+    ];
+    // Twice, as by two predict nodes in a row.
+    await attach(matrix, 'matrix', again, noRows);
+    assert.deepEqual(await attach(matrix, 'matrix', again, noRows), [
+      ['p', 'x', 'p_probabilities'],
+      ['b', 1, first.p_probabilities],
+      ['a', 2, second.p_probabilities],
+    ]);
+    const rows = [
+      { p: 'old', x: 1 },
+      { p: 'old', x: 2 },
+    ];
+    assert.deepEqual(await attach(rows, 'rows', again, noRows), [first, second]);
+    const columns = { p: ['old', 'old'], x: [1, 2] };
+    assert.deepEqual(await attach(columns, 'columns', again, noRows), {
+      p: ['b', 'a'],
+      x: [1, 2],
+      p_probabilities: [first.p_probabilities, second.p_probabilities],
+    });
+  });
+
   it('any other form becomes rows', async () => {
     const numbers: Prediction = { kind: 'numbers', values: [1.5, 2.5] };
     const result = await attach('x\n1\n2', 'parsed', attachmentOf(numbers, 'p', undefined), () =>
