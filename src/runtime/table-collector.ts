@@ -1,6 +1,6 @@
 import type { SetInput } from '../scoring/types';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import { rememberColumns } from './columns-seen';
+import { rememberColumns, rememberFileColumns } from './columns-seen';
 import { fromEnvironment } from './environment';
 import { numberField } from './fields';
 import type { FlowNode, Message, Red } from './node-red';
@@ -58,6 +58,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
     async read(msg) {
       const input = await reader.read(msg);
       if ('path' in input) {
+        void rememberFileColumns(node.id, input.path);
         return input;
       }
       if (isFirst(msg)) {

@@ -46,6 +46,11 @@ export function openTableFile(path: string, options: { signal?: AbortSignal } = 
   return openRemote({ kind: 'path', path }, options.signal);
 }
 
+/** The columns of a file on disk; only its beginning or its footer is read. Errors as `openTableFile`. */
+export async function fileColumns(path: string): Promise<string[]> {
+  return [...(await openRemote({ kind: 'path', path })).names];
+}
+
 /**
  * The first pass over a table: settles the type of every column over all rows. Errors: `target.missing`,
  * `table.empty`, `table.invalid`.

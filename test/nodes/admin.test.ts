@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { type Anything, type Bench, server, startBench, stopBench, trainRows } from './bench';
 
@@ -23,7 +25,10 @@ describe('admin endpoints', () => {
     startBench({
       config: { service: 'hosted', baseUrl: service.url, ...config },
       token,
-      nodes: [{ id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' }],
+      nodes: [
+        { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' },
+        { id: 'upload', type: 'tabular-upload', set: 'train', source: 'file' },
+      ],
     });
 
   const test = async (bench: Bench, body: object): Promise<Anything> => {
@@ -152,6 +157,19 @@ describe('admin endpoints', () => {
       (await bench.request().get(`/tabular-prediction/${path}`).expect(200)).body;
     assert.deepEqual(await get('fit/columns'), ['id', 'x', 'colour', 'y']);
     assert.deepEqual(await get('other/columns'), []);
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-columns-'));
+    const file = path.join(folder, 'table.csv');
+    fs.writeFileSync(file, 'minute;"bearing; °C"\n1;2,5\n');
+    bench.send('upload', { payload: file });
+    for (let tries = 0; tries < 100 && (await get('upload/columns')).length === 0; tries++) {
+      await sleep(20);
+    }
+    fs.rmSync(folder, { recursive: true });
+    assert.deepEqual(
+      await get('upload/columns'),
+      ['minute', 'bearing; °C'],
+      'a file too, though it named no target',
+    );
     assert.deepEqual(await get('c/versions'), { versions: [], defaultVersion: 'v2' });
   });
 });
