@@ -3,7 +3,7 @@ import { Grower, type GrownLeaf, type GrowRules } from './grow';
 import type { Objective } from './objective';
 import { quantise } from './quantise';
 import type { Random } from './random';
-import { leafOf, TreeBuilder, type Trees } from './trees';
+import { TreeBuilder, type Trees } from './trees';
 
 export interface BoostRules extends GrowRules {
   learningRate: number;
@@ -59,6 +59,9 @@ interface Run extends BoostInput {
   usable: Int32Array;
   /** Both derivatives of every output of the sampled rows, for trees of all outputs. */
   perRow: Float32Array;
+  /** The rows that the next tree is grown from, and the others whose scores it changes too. */
+  sample: Int32Array;
+  others: Int32Array;
 }
 
 /** Gradient boosting (J. H. Friedman, 2001) with Newton leaves, stopped early on the held-out rows. */
@@ -78,11 +81,16 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
     random,
     scores,
     derivatives: new Float64Array(tableRows * (channels + 1)),
-    grower: new Grower(columns, specs, channels, sampleSize),
+    grower: new Grower(columns, specs, channels, {
+      rows: sampleSize,
+      others: rows.length - sampleSize + heldOut.length,
+    }),
     builder: new TreeBuilder(rules.sketch ? width : 1),
     gains: new Float64Array(specs.length),
     usable: usableColumns(columns, specs, rows),
     perRow: new Float32Array(rules.sketch ? sampleSize * width * 2 : 0),
+    sample: new Int32Array(sampleSize),
+    others: new Int32Array(rows.length - sampleSize + heldOut.length),
   };
   const curve = [objective.loss(scores, heldOut)];
   let best = curve[0]!;
@@ -90,12 +98,13 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   let limited = false;
   let scoring = 0;
   for (let iteration = 1; iteration <= rules.maxIterations && run.usable.length > 0; iteration++) {
-    const { sample, others } = sampleRows(rows, heldOut, sampleSize, random);
+    random.divide(rows, run.sample, run.others);
+    run.others.set(heldOut, rows.length - sampleSize);
     if (rules.sketch) {
-      addVectorTree(run, sample, others);
+      addVectorTree(run);
     } else {
       for (let output = 0; output < width; output++) {
-        addTree(run, sample, others, output);
+        addTree(run, output);
       }
     }
     const loss = objective.loss(scores, heldOut);
@@ -124,14 +133,18 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   };
 }
 
-/** Adds a tree for one output, and its scores to all rows: those of the sample by leaf, `others` by walking it. */
-function addTree(run: Run, sample: Int32Array, others: Int32Array, output: number): void {
-  const { rules, random, scores, derivatives, builder, columns, objective } = run;
+/** Adds a tree for one output, and its scores to all rows: those of the sample by leaf, all others too. */
+function addTree(run: Run, output: number): void {
+  const { rules, random, sample, others, scores, derivatives, builder, objective } = run;
   const { width } = objective;
   const picked = pickColumns(run.usable, rules.columnSample, random);
   objective.derivatives(scores, sample, output, derivatives);
   quantise(derivatives, sample, 2);
-  const leaves = run.grower.grow(sample, derivatives, picked, rules, random, builder, run.gains);
+  const leaves = run.grower.grow(
+    { rows: sample, others, derivatives, picked, rules, random },
+    builder,
+    run.gains,
+  );
   for (const leaf of leaves) {
     const value = (-rules.learningRate * leaf.sums[0]!) / (leaf.sums[1]! + rules.lambda);
     builder.setLeaf(leaf.node, [value]);
@@ -139,12 +152,9 @@ function addTree(run: Run, sample: Int32Array, others: Int32Array, output: numbe
     for (let i = leaf.start; i < leaf.end; i++) {
       scores[sample[i]! * width + output]! += rounded;
     }
-  }
-  const trees = builder.nodes;
-  const root = builder.lastRoot;
-  for (let i = 0; i < others.length; i++) {
-    const row = others[i]!;
-    scores[row * width + output]! += trees.values[leafOf(trees, root, columns, row)]!;
+    for (let i = leaf.othersStart; i < leaf.othersEnd; i++) {
+      scores[others[i]! * width + output]! += rounded;
+    }
   }
 }
 
@@ -152,8 +162,8 @@ function addTree(run: Run, sample: Int32Array, others: Int32Array, output: numbe
  * Adds one tree for all outputs, grown by a few random sums of their gradients (L. Iosipoi and A. Vakhrushev,
  * SketchBoost, 2022), so that the work does not grow with the number of classes; its leaves hold every output.
  */
-function addVectorTree(run: Run, sample: Int32Array, others: Int32Array): void {
-  const { rules, random, scores, derivatives, builder, columns, objective } = run;
+function addVectorTree(run: Run): void {
+  const { rules, random, sample, others, scores, derivatives, builder, objective } = run;
   const { width } = objective;
   const picked = pickColumns(run.usable, rules.columnSample, random);
   const signs = Float64Array.from({ length: width * rules.sketch }, () => (random.uniform() < 0.5 ? -1 : 1));
@@ -168,24 +178,31 @@ function addVectorTree(run: Run, sample: Int32Array, others: Int32Array): void {
     derivatives[row * stride + rules.sketch] = 1;
   }
   quantise(derivatives, sample, stride);
-  const leaves = run.grower.grow(sample, derivatives, picked, rules, random, builder, run.gains);
+  const leaves = run.grower.grow(
+    { rows: sample, others, derivatives, picked, rules, random },
+    builder,
+    run.gains,
+  );
   const values = leaves.map((leaf) => leafValues(run, sample, leaf, placeOf));
   leaves.forEach((leaf, l) => {
     builder.setLeaf(leaf.node, values[l]!);
-    for (let i = leaf.start; i < leaf.end; i++) {
-      const at = sample[i]! * width;
-      for (let k = 0; k < width; k++) {
-        scores[at + k]! += values[l]![k]!;
-      }
-    }
+    addToRows(scores, sample, leaf.start, leaf.end, values[l]!);
+    addToRows(scores, others, leaf.othersStart, leaf.othersEnd, values[l]!);
   });
-  const trees = builder.nodes;
-  const root = builder.lastRoot;
-  for (let i = 0; i < others.length; i++) {
-    const row = others[i]!;
-    const from = leafOf(trees, root, columns, row);
-    for (let k = 0; k < width; k++) {
-      scores[row * width + k]! += trees.values[from + k]!;
+}
+
+/** Adds a leaf's numbers to the scores of `rows[start … end - 1]`. */
+function addToRows(
+  scores: Float64Array,
+  rows: Int32Array,
+  start: number,
+  end: number,
+  values: Float32Array,
+): void {
+  for (let i = start; i < end; i++) {
+    const at = rows[i]! * values.length;
+    for (let k = 0; k < values.length; k++) {
+      scores[at + k]! += values[k]!;
     }
   }
 }
@@ -233,31 +250,6 @@ function usableColumns(columns: Uint8Array[], specs: ColumnSpec[], rows: Int32Ar
     }
   }
   return Int32Array.from(usable);
-}
-
-/** The rows that a tree is grown from, and the others whose scores it changes too: the rest, and those held out. */
-function sampleRows(
-  rows: Int32Array,
-  heldOut: Int32Array,
-  size: number,
-  random: Random,
-): { sample: Int32Array; others: Int32Array } {
-  if (size >= rows.length) {
-    return { sample: rows.slice(), others: heldOut };
-  }
-  const sample = random.sample(rows.length, size);
-  const others = new Int32Array(rows.length - size + heldOut.length);
-  let taken = 0;
-  let left = 0;
-  for (let i = 0; i < rows.length; i++) {
-    if (taken < size && sample[taken] === i) {
-      sample[taken++] = rows[i]!;
-    } else {
-      others[left++] = rows[i]!;
-    }
-  }
-  others.set(heldOut, left);
-  return { sample, others };
 }
 
 function pickColumns(usable: Int32Array, part: number, random: Random): Int32Array {

@@ -12,11 +12,16 @@ export interface GrowRules extends SplitRules {
   nodeColumns: number;
 }
 
-/** A finished leaf: its rows are `rows[start … end - 1]`; `sums` are its gradients and second derivative. */
+/**
+ * A finished leaf: its rows are `rows[start … end - 1]`, and `others[othersStart … othersEnd - 1]` fell into it; `sums` are
+ * the gradients and second derivative of its rows.
+ */
 export interface GrownLeaf {
   node: number;
   start: number;
   end: number;
+  othersStart: number;
+  othersEnd: number;
   sums: Float64Array;
   depth: number;
 }
@@ -31,11 +36,14 @@ interface OpenLeaf extends GrownLeaf {
 const FEW = 1;
 
 /** What one tree is grown from. */
-interface Growth {
-  /** In the order of the leaves. */
+export interface Growth {
+  /** The rows to grow by, and rows that are only to be sorted into the leaves; both are put in the order of the leaves. */
   rows: Int32Array;
-  /** The rows' gradients and second derivative, `width + 1` a row of the table. */
+  others: Int32Array;
+  /** The rows' gradients and second derivative: `derivatives[row * (width + 1) …]`. */
   derivatives: Float64Array;
+  /** Columns to split by. */
+  picked: Int32Array;
   rules: GrowRules;
   random: Random;
 }
@@ -53,6 +61,8 @@ export class Grower {
   readonly #width: number;
   readonly #gathered: Float64Array;
   readonly #spare: Int32Array;
+  /** Which bins go left at the node being divided. */
+  readonly #goes = new Uint8Array(256);
   readonly #pool: Float64Array[] = [];
   #picked: Int32Array = new Int32Array(0);
   #layout: HistogramLayout;
@@ -62,32 +72,31 @@ export class Grower {
   /** Leaves of at most so many rows do without a histogram. */
   #few = 0;
 
-  constructor(columns: Uint8Array[], specs: ColumnSpec[], width: number, maxRows: number) {
+  /** @param maxRows rows, and others, of a tree at the most */
+  constructor(
+    columns: Uint8Array[],
+    specs: ColumnSpec[],
+    width: number,
+    maxRows: { rows: number; others: number },
+  ) {
     this.#columns = columns;
     this.#specs = specs;
     this.#width = width;
-    this.#gathered = new Float64Array(maxRows * (width + 1));
-    this.#spare = new Int32Array(maxRows);
+    this.#gathered = new Float64Array(maxRows.rows * (width + 1));
+    this.#spare = new Int32Array(Math.max(maxRows.rows, maxRows.others));
     this.#layout = { columns: [], offsets: new Int32Array(0), stride: width + 1 };
   }
 
   /**
-   * Adds one tree to `builder` and returns its leaves; their values are the caller's to set. `rows` is put in
-   * the order of the leaves. `derivatives[row * (width + 1) …]`: the row's gradients and second derivative.
-   * `gains[column]` is raised by the gain of each split.
+   * Adds one tree to `builder` and returns its leaves; their values are the caller's to set. `gains[column]` is raised
+   * by the gain of each split.
    */
-  grow(
-    rows: Int32Array,
-    derivatives: Float64Array,
-    picked: Int32Array,
-    rules: GrowRules,
-    random: Random,
-    builder: TreeBuilder,
-    gains: Float64Array,
-  ): GrownLeaf[] {
-    const growth = { rows, derivatives, rules, random };
-    this.#plan(picked);
-    const root = this.#open(builder.addRoot(), 0, rows.length, 0);
+  grow(growth: Growth, builder: TreeBuilder, gains: Float64Array): GrownLeaf[] {
+    const { rows, others, rules } = growth;
+    this.#plan(growth.picked);
+    const root = this.#open(builder.addRoot(), 0);
+    root.end = rows.length;
+    root.othersEnd = others.length;
     this.#sum(root, growth);
     if (this.#worthSearching(root, rules)) {
       root.histogram = this.#isFew(root) ? undefined : this.#histogramOf(root, growth);
@@ -140,9 +149,18 @@ export class Grower {
     this.#histogramSize = Math.max(size, this.#histogramSize);
   }
 
-  #open(node: number, start: number, end: number, depth: number): OpenLeaf {
-    const best: Candidate = { gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined };
-    return { node, start, end, depth, best, sums: new Float64Array(this.#width + 1), histogram: undefined };
+  #open(node: number, depth: number): OpenLeaf {
+    return {
+      node,
+      start: 0,
+      end: 0,
+      othersStart: 0,
+      othersEnd: 0,
+      depth,
+      best: { gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined },
+      sums: new Float64Array(this.#width + 1),
+      histogram: undefined,
+    };
   }
 
   #release(leaf: OpenLeaf): void {
@@ -252,10 +270,24 @@ export class Grower {
   #divide(leaf: OpenLeaf, growth: Growth, builder: TreeBuilder): [OpenLeaf, OpenLeaf] {
     const { best, depth } = leaf;
     const node = builder.split(leaf.node, best);
-    const middle = this.#partition(leaf, growth.rows, builder);
-    const left = this.#open(node, leaf.start, middle, depth + 1);
-    const right = this.#open(node + 1, middle, leaf.end, depth + 1);
-    const [small, large] = middle - leaf.start <= leaf.end - middle ? [left, right] : [right, left];
+    const goes = this.#goes;
+    for (let bin = this.#specs[best.column]!.bins - 1; bin >= 0; bin--) {
+      goes[bin] = goesLeft(builder.nodes, leaf.node, bin) ? 1 : 0;
+    }
+    const bins = this.#columns[best.column]!;
+    const [left, right] = [this.#open(node, depth + 1), this.#open(node + 1, depth + 1)];
+    left.start = leaf.start;
+    left.end = right.start = this.#partition(bins, growth.rows, leaf.start, leaf.end);
+    right.end = leaf.end;
+    left.othersStart = leaf.othersStart;
+    left.othersEnd = right.othersStart = this.#partition(
+      bins,
+      growth.others,
+      leaf.othersStart,
+      leaf.othersEnd,
+    );
+    right.othersEnd = leaf.othersEnd;
+    const [small, large] = left.end - left.start <= right.end - right.start ? [left, right] : [right, left];
     this.#sum(small, growth);
     for (let d = 0; d <= this.#width; d++) {
       large.sums[d] = leaf.sums[d]! - small.sums[d]!;
@@ -264,19 +296,19 @@ export class Grower {
   }
 
   /** Puts the rows that go left before those that go right, each in their old order; returns the first right one. */
-  #partition(leaf: OpenLeaf, rows: Int32Array, builder: TreeBuilder): number {
-    const bins = this.#columns[leaf.best.column]!;
-    const trees = builder.nodes;
+  #partition(bins: Uint8Array, rows: Int32Array, start: number, end: number): number {
     const spare = this.#spare;
-    let to = leaf.start;
+    const goes = this.#goes;
+    let to = start;
     let right = 0;
-    for (let i = leaf.start; i < leaf.end; i++) {
+    // Each row is written to both sides and counted on one: no branch that the processor would have to guess.
+    for (let i = start; i < end; i++) {
       const row = rows[i]!;
-      if (goesLeft(trees, leaf.node, bins[row]!)) {
-        rows[to++] = row;
-      } else {
-        spare[right++] = row;
-      }
+      const isLeft = goes[bins[row]!]!;
+      rows[to] = row;
+      spare[right] = row;
+      to += isLeft;
+      right += 1 - isLeft;
     }
     for (let i = 0; i < right; i++) {
       rows[to + i] = spare[i]!;

@@ -51,13 +51,44 @@ export class Random {
 
   /** `count` different numbers of 0 … `from` - 1, ascending. */
   sample(from: number, count: number): Int32Array {
-    const chosen = new Int32Array(Math.min(from, count));
-    let taken = 0;
-    for (let i = 0; i < from && taken < chosen.length; i++) {
-      if (this.uniform() * (from - i) < chosen.length - taken) {
-        chosen[taken++] = i;
-      }
+    const all = new Int32Array(from);
+    for (let i = 0; i < from; i++) {
+      all[i] = i;
     }
+    const chosen = new Int32Array(Math.min(from, count));
+    this.divide(all, chosen, new Int32Array(from - chosen.length));
     return chosen;
+  }
+
+  /** Fills `chosen` with as many of `values`, picked by chance, and the beginning of `rest` with the others, in their order. */
+  divide(values: Int32Array, chosen: Int32Array, rest: Int32Array): void {
+    const { length } = values;
+    // The numbers of `uint32`, with the state at hand: this is drawn for every row of every tree.
+    let a = this.#a;
+    let b = this.#b;
+    let c = this.#c;
+    let counter = this.#counter;
+    let wanted = chosen.length;
+    let i = 0;
+    for (; i < length && wanted > 0; i++) {
+      const sum = (((a + b) | 0) + counter) | 0;
+      counter = (counter + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = (((c << 21) | (c >>> 11)) + sum) | 0;
+      const taken = chosen.length - wanted;
+      const isChosen = ((sum >>> 0) / 4294967296) * (length - i) < wanted ? 1 : 0;
+      // Written to both sides and counted on one: no branch that the processor would have to guess.
+      chosen[taken] = values[i]!;
+      rest[i - taken] = values[i]!;
+      wanted -= isChosen;
+    }
+    for (; i < length; i++) {
+      rest[i - chosen.length] = values[i]!;
+    }
+    this.#a = a;
+    this.#b = b;
+    this.#c = c;
+    this.#counter = counter;
   }
 }

@@ -142,7 +142,8 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
     nodeColumns: 0.5,
   };
   const sampleSize = Math.max(1, Math.round(count * 0.63));
-  const grower = new Grower(columns, specs, 2, sampleSize);
+  const grower = new Grower(columns, specs, 2, { rows: sampleSize, others: 0 });
+  const others = new Int32Array(0);
   const builder = new TreeBuilder(1);
   const inSample: Uint8Array[] = [];
   const leafRows: Int32Array[] = [];
@@ -155,8 +156,9 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
       mark[row] = 1;
     }
     inSample.push(mark);
-    const usable = random.sample(specs.length, Math.min(specs.length, 128));
-    for (const grown of grower.grow(sample, derivatives, usable, rules, random, builder, gains)) {
+    const picked = random.sample(specs.length, Math.min(specs.length, 128));
+    const growth = { rows: sample, others, derivatives, picked, rules, random };
+    for (const grown of grower.grow(growth, builder, gains)) {
       builder.setLeaf(grown.node, [0]);
       leafRows.push(sample.slice(grown.start, grown.end));
     }

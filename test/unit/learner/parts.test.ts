@@ -171,19 +171,13 @@ describe('learner parts', () => {
       }
       const all = Int32Array.from({ length: rows }, (_, row) => row);
       quantise(derivatives, all, stride);
-      const grower = new Grower(columns, specs, width, rows);
+      const grower = new Grower(columns, specs, width, { rows: 2000, others: 1000 });
       const builder = new TreeBuilder(1);
-      const order = all.slice();
+      // A third of the rows is only sorted into the leaves.
+      const [order, others] = [all.filter((row) => row % 3 > 0), all.filter((row) => row % 3 === 0)];
       const picked = Int32Array.from(columns.keys());
-      const grown = grower.grow(
-        order,
-        derivatives,
-        picked,
-        { ...rules, maxLeaves: 40 },
-        random,
-        builder,
-        new Float64Array(6),
-      );
+      const growth = { rows: order, others, derivatives, picked, rules: { ...rules, maxLeaves: 40 }, random };
+      const grown = grower.grow(growth, builder, new Float64Array(6));
       assert.equal(grown.length, 40);
       const leaves = new Map(grown.map((leaf) => [builder.setLeaf(leaf.node, [0]), leaf]));
       for (const leaf of grown) {
@@ -195,9 +189,14 @@ describe('learner parts', () => {
           assert.equal(leaf.sums[d], sum);
         }
       }
+      const leafOfRow = (row: number) => leaves.get(leafOf(builder.nodes, builder.lastRoot, columns, row))!;
       order.forEach((row, i) => {
-        const leaf = leaves.get(leafOf(builder.nodes, builder.lastRoot, columns, row))!;
-        assert.ok(i >= leaf.start && i < leaf.end, 'walking the tree ends in the leaf that holds the row');
+        const { start, end } = leafOfRow(row);
+        assert.ok(i >= start && i < end, 'walking the tree ends in the leaf that holds the row');
+      });
+      others.forEach((row, i) => {
+        const { othersStart, othersEnd } = leafOfRow(row);
+        assert.ok(i >= othersStart && i < othersEnd, 'and so it does for rows that it was not grown by');
       });
     }
   });
