@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { FeatureColumn } from '../../learner';
 import { type ColumnBatch, crc32c, crc32cToBase64, readTableFile } from '../../table';
 import type { ColumnType } from '../../table/types';
+import { ServiceError } from '../../wire/service-error';
 import { invalid, Refusal } from '../refusal';
 import type { FeatureShape } from '../store/entries';
 import { columnStore } from './feature-columns';
@@ -115,6 +116,9 @@ export async function openFile(
   try {
     return await readTableFile(data ?? file, format, options);
   } catch (error) {
+    if (error instanceof ServiceError && error.code === 'file.unreadable') {
+      throw damaged(error.message);
+    }
     throw error instanceof Refusal ? error : unreadable(format, error);
   }
 }

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { flowers, Harness, line } from './harness';
+
+/** As docs/embedded-service.md says. */
+const CONNECTIONS = 2_000;
+const WAITING_PREDICTS = 1_000;
+
+describe('Service: how much it takes at once', function () {
+  this.timeout(60_000);
+
+  it(`holds ${CONNECTIONS} connections, closes one more at once, and takes others when there is room`, async () => {
+    const h = await Harness.start();
+    const sockets: { socket: Socket; closed: boolean }[] = [];
+    const open = async (): Promise<{ socket: Socket; closed: boolean }> => {
+      const one = { socket: connect(h.service.port, '127.0.0.1'), closed: false };
+      one.socket.on('error', () => undefined).on('close', () => (one.closed = true));
+      sockets.push(one);
+      await new Promise<void>((resolve) => {
+        one.socket.once('connect', resolve).once('close', resolve);
+      });
+      return one;
+    };
+    const limits = (socket: Socket): Promise<string> => {
+      socket.write(
+        `GET /svc/get_model_limits HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${h.service.token}\r\n\r\n`,
+      );
+      return new Promise((resolve) => {
+        socket.once('data', (data) => resolve(data.toString('latin1').slice(0, 12)));
+        socket.once('close', () => resolve('closed'));
+      });
+    };
+    try {
+      for (let i = 0; i < CONNECTIONS; i += 100) {
+        await Promise.all(Array.from({ length: 100 }, open));
+      }
+      // Each has been taken by the service itself, not only by the system's queue.
+      assert.equal(await limits(sockets.at(-1)!.socket), 'HTTP/1.1 200');
+      assert.equal(sockets.filter(({ closed }) => closed).length, 0);
+      const oneMore = await open();
+      assert.equal(await limits(oneMore.socket), 'closed');
+      assert.equal(await limits(sockets[0]!.socket), 'HTTP/1.1 200', 'the others are served');
+      sockets[1]!.socket.destroy();
+      let answer = 'closed';
+      for (let i = 0; i < 50 && answer === 'closed'; i++) {
+        await sleep(20);
+        answer = await limits((await open()).socket);
+      }
+      assert.equal(answer, 'HTTP/1.1 200', 'there is room again');
+    } finally {
+      for (const { socket } of sockets) {
+        socket.destroy();
+      }
+      await h.stop();
+    }
+  });
+
+  it(`lets ${WAITING_PREDICTS} predicts wait, answers 429 to what is more, and answers every one that waits`, async () => {
+    const h = await Harness.start({ predictThreads: 1 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1_500 });
+    try {
+      const { x, y } = line(200);
+      const fitted = await h.fit(x, y, 'regression');
+      const long = await h.uploadTest(fitted, line(40_000).x);
+      const short = await h.uploadTest(fitted, line(3).x);
+      const body = (test: string): string =>
+        JSON.stringify({
+          test_set_upload_id: test,
+          fitted_train_set_id: fitted,
+          task_config: { task: 'regression' },
+        });
+      const predict = (text: string) =>
+        new Promise<{ status: number; retryAfter?: string; text: string }>((resolve, reject) => {
+          const headers = {
+            ...h.bearer(),
+            'content-type': 'application/json',
+            'content-length': text.length,
+          };
+          const req = request(h.url('predict'), { method: 'POST', headers, agent }, (res) => {
+            let said = '';
+            res.on('data', (data: Buffer) => (said += data.toString()));
+            res.on('end', () =>
+              resolve({ status: res.statusCode!, retryAfter: res.headers['retry-after'], text: said }),
+            );
+          });
+          req.on('error', reject);
+          req.end(text);
+        });
+      const waiting = async (): Promise<number> =>
+        (await h.get('get_service_status')).body.predicts.waiting as number;
+      // These keep the only thread busy while the others come.
+      const first = Array.from({ length: 3 }, () => predict(body(long)));
+      while ((await waiting()) < 2) {
+        await sleep(10);
+      }
+      const others = Array.from({ length: WAITING_PREDICTS + 100 }, () => predict(body(short)));
+      const refusal = await Promise.any(
+        others.map(async (answer) => {
+          const { status } = await answer;
+          return status === 429 ? answer : Promise.reject(new Error(String(status)));
+        }),
+      );
+      assert.equal(refusal.retryAfter, '1');
+      const { code, retryable, detail } = JSON.parse(refusal.text) as Record<string, unknown>;
+      assert.deepEqual([code, retryable], ['rate.limit.exceeded', true]);
+      assert.match(String(detail), /Too many predict requests wait/);
+      assert.equal(await waiting(), WAITING_PREDICTS, 'so many wait');
+      assert.equal((await h.get('get_model_limits')).status, 200, 'what does not wait is answered');
+      const answers = await Promise.all([...first, ...others]);
+      const refused = answers.filter(({ status }) => status === 429);
+      assert.equal(refused.length, 102, 'two of the first waited too');
+      for (const answer of answers) {
+        if (answer.status !== 429) {
+          assert.equal(answer.status, 200, answer.text);
+        }
+      }
+      assert.equal((await predict(body(short))).status, 200, 'there is room again');
+    } finally {
+      agent.destroy();
+      await h.stop();
+    }
+  });
+
+  it('fits once for many who ask the same at the same time, and tells each the same', async () => {
+    const h = await Harness.start();
+    try {
+      const { x, y } = flowers();
+      const train_set_upload_id = await h.uploadTrain(x, y);
+      const shapes = [
+        { train_set_upload_id, task: 'classification', svc_config: { random_state: 5 } },
+        {
+          train_set_upload_id: train_set_upload_id.toUpperCase(),
+          task_config: { task: 'classification', svc_config: { random_state: 5 } },
+          svc_systems: ['text', 'preprocessing'],
+        },
+      ];
+      const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => h.post('fit', shapes[i % 2])));
+      assert.ok(answers.every(({ status }) => status === 200));
+      assert.equal(new Set(answers.map(({ body }) => body.fitted_train_set_id)).size, 1);
+      assert.equal(answers.filter(({ body }) => body.reused === false).length, 1);
+      const reports = new Set(answers.map(({ body }) => JSON.stringify(body.report)));
+      assert.equal(reports.size, 1);
+      assert.equal((await h.get('get_service_status')).body.fitted_train_sets, 1);
+    } finally {
+      await h.stop();
+    }
+  });
+});
