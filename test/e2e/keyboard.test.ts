@@ -275,4 +275,49 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
     }
     await page.setViewportSize({ width: 1300, height: 1100 });
   });
+
+  for (const language of ['en-US', 'de', 'ja']) {
+    it(`what stands in a field can be read to its end in ${language}, in a tray 500 pixels wide`, async () => {
+      const other = await openEditor(chromium!, red.url, language);
+      try {
+        const { page } = other;
+        for (const id of SHEET_IDS) {
+          await (id === 'local' ? openConfigDialog : openDialog)(page, id);
+          const cut = await page.evaluate(() => {
+            const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
+            for (const hidden of form.querySelectorAll<HTMLElement>('[data-tabular-when]')) {
+              hidden.style.display = '';
+            }
+            for (const fold of form.querySelectorAll('details')) {
+              fold.open = true;
+            }
+            const measure = document.createElement('canvas').getContext('2d')!;
+            const fields = form.querySelectorAll<HTMLInputElement | HTMLSelectElement>(
+              'input[placeholder]:not([type=hidden]), .tabular-field > select:not([id$=-tls]):not([id$=-proxy])',
+            );
+            return [...fields].flatMap((field) => {
+              const style = getComputedStyle(field);
+              measure.font = `${style.fontSize} ${style.fontFamily}`;
+              // A select has an arrow at its end.
+              const room =
+                field.clientWidth -
+                parseFloat(style.paddingLeft) -
+                parseFloat(style.paddingRight) -
+                (field instanceof HTMLSelectElement ? 16 : 0);
+              const texts =
+                field instanceof HTMLSelectElement
+                  ? [...field.options].map((option) => option.text)
+                  : [field.placeholder];
+              return texts.filter((text) => field.clientWidth > 0 && measure.measureText(text).width > room);
+            });
+          });
+          assert.deepEqual(cut, [], id);
+          await cancel(page);
+        }
+        assert.deepEqual(other.complaints, []);
+      } finally {
+        await other.close();
+      }
+    });
+  }
 });
