@@ -78,14 +78,14 @@ async function testFile(
   { signal, onStatus }: Hooks,
 ): Promise<{ file: TableFile; columns: readonly Column[] }> {
   const { table, format, ignore, types, missingColumns } = request;
+  const read = (fraction: number): void => onStatus?.({ key: 'reading', fraction });
   if ('path' in table && format !== 'csv' && target.columns.length > 0) {
-    const file = await fileAsIs(table.path, target.columns, { signal });
+    const file = await fileAsIs(table.path, target.columns, { signal, onRead: read });
     if (file !== undefined) {
       return { file, columns: target.columns };
     }
   }
   const source = await openInput(table, signal);
-  const read = (fraction: number): void => onStatus?.({ key: 'reading', fraction });
   // A bare id says nothing of the columns: their types are settled in a pass of its own.
   const known = target.columns.length > 0;
   const columns = known

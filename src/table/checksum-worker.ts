@@ -9,6 +9,8 @@ export interface ChecksumPart {
   start: number;
   /** Exclusive. */
   end: number;
+  /** In shared memory, one number: buffers of a MiB that all parts have read so far. */
+  reached: Int32Array;
 }
 
 /** Bytes read before the end of the part or of the file, and their CRC32C; or why the file cannot be read. */
@@ -17,7 +19,7 @@ export type PartChecksum =
 
 const BUFFER = 1024 * 1024;
 
-function checksum({ path, start, end }: ChecksumPart): PartChecksum {
+function checksum({ path, start, end, reached }: ChecksumPart): PartChecksum {
   const buffer = Buffer.allocUnsafeSlow(BUFFER);
   const file = openSync(path, 'r');
   let crc = 0;
@@ -30,6 +32,7 @@ function checksum({ path, start, end }: ChecksumPart): PartChecksum {
       }
       crc = crc32c(buffer.subarray(0, read), crc);
       at += read;
+      Atomics.add(reached, 0, 1);
     }
   } finally {
     closeSync(file);

@@ -50,7 +50,15 @@ export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
     case 'trainSet':
       return withSource(task.origin, (source) => trainSet(source, task, port));
     case 'asIs':
-      return { result: await fileAsIs(task.origin, task.columns, task.most, port.signal) };
+      return {
+        result: await fileAsIs(
+          task.origin,
+          task.columns,
+          task.most,
+          port.signal,
+          everyPercent((part) => port.send({ kind: 'read', part })),
+        ),
+      };
   }
 }
 

@@ -20,6 +20,7 @@ export async function fileAsIs(
   columns: readonly Column[],
   most: AsIsBounds = {},
   signal?: AbortSignal,
+  onRead?: (part: number) => void,
 ): Promise<AsIs | undefined> {
   const { source, version: opened, close } = await openPath(path, version);
   try {
@@ -29,7 +30,7 @@ export async function fileAsIs(
     if (source.rowCount > (most.rows ?? Infinity) || source.bytes > (most.bytes ?? Infinity)) {
       return undefined;
     }
-    const sum = await fileChecksum(path, signal);
+    const sum = await fileChecksum(path, signal, onRead);
     // The columns were looked at through one handle, the bytes by their name.
     demandSame(path, opened, sum.version);
     return { ...sum, rows: source.rowCount };

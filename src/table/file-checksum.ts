@@ -20,19 +20,30 @@ export interface FileChecksum {
 const PARALLEL_BYTES = 128 * 1024 * 1024;
 const MOST_THREADS = 4;
 const READ_SIZE = 1024 * 1024;
+/** How often the parts are asked how far they are, milliseconds. */
+const TELL_MS = 200;
 
 /**
  * The CRC32C of a file on disk. A large one is read in parts by several threads: an upload waits for the checksum,
  * since the service wants to know it before it gives an address. Errors: `file.unreadable`.
+ *
+ * @param onRead told the part of the file that has been read, 0 to 1
  */
-export async function fileChecksum(path: string, signal?: AbortSignal): Promise<FileChecksum> {
+export async function fileChecksum(
+  path: string,
+  signal?: AbortSignal,
+  onRead?: (part: number) => void,
+): Promise<FileChecksum> {
   try {
     const version = fileVersion(await stat(path));
     signal?.throwIfAborted();
     const { size } = version;
     const threads = size < PARALLEL_BYTES ? 1 : Math.min(MOST_THREADS, availableParallelism());
     const crc =
-      threads === 1 ? await streamed(path, size, signal) : await inParts(path, size, threads, signal);
+      threads === 1
+        ? await streamed(path, size, signal, onRead)
+        : await inParts(path, size, threads, signal, onRead);
+    onRead?.(1);
     return { bytes: size, hash: crc32cToBase64(crc), version };
   } catch (error) {
     signal?.throwIfAborted();
@@ -40,12 +51,18 @@ export async function fileChecksum(path: string, signal?: AbortSignal): Promise<
   }
 }
 
-async function streamed(path: string, size: number, signal: AbortSignal | undefined): Promise<number> {
+async function streamed(
+  path: string,
+  size: number,
+  signal: AbortSignal | undefined,
+  onRead: ((part: number) => void) | undefined,
+): Promise<number> {
   let crc = 0;
   let bytes = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: READ_SIZE, signal })) {
     crc = crc32c(chunk as Uint8Array, crc);
     bytes += (chunk as Uint8Array).length;
+    onRead?.(Math.min(1, bytes / size));
   }
   demand(bytes, size);
   return crc;
@@ -56,11 +73,13 @@ async function inParts(
   size: number,
   threads: number,
   signal: AbortSignal | undefined,
+  onRead: ((part: number) => void) | undefined,
 ): Promise<number> {
+  const reached = new Int32Array(new SharedArrayBuffer(4));
   const length = Math.ceil(size / threads);
   const parts = Array.from({ length: threads }, (_, i): ChecksumPart => {
     const start = i * length;
-    return { path, start, end: Math.min(size, start + length) };
+    return { path, start, end: Math.min(size, start + length), reached };
   });
   const workers = parts.map(
     (part) => new Worker(join(__dirname, 'checksum-worker.js'), { execArgv: [], workerData: part }),
@@ -68,6 +87,10 @@ async function inParts(
   const stop = (): Promise<unknown> => Promise.all(workers.map((worker) => worker.terminate()));
   const onAbort = (): void => void stop();
   signal?.addEventListener('abort', onAbort, { once: true });
+  const telling = setInterval(
+    () => onRead?.(Math.min(1, (Atomics.load(reached, 0) * READ_SIZE) / size)),
+    TELL_MS,
+  );
   try {
     const sums = await Promise.all(workers.map(sumOf));
     let crc = 0;
@@ -77,6 +100,7 @@ async function inParts(
     });
     return crc;
   } finally {
+    clearInterval(telling);
     signal?.removeEventListener('abort', onAbort);
     // Where one part cannot be read the others would go on for nothing.
     await stop();

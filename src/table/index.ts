@@ -96,15 +96,21 @@ export function parquetBytes(source: TableSource): number | undefined {
 export async function fileAsIs(
   file: string | TableSource,
   columns: readonly Column[],
-  options: { signal?: AbortSignal; most?: AsIsBounds } = {},
+  options: { signal?: AbortSignal; most?: AsIsBounds; onRead?: (part: number) => void } = {},
 ): Promise<TableFile | undefined> {
-  const { signal, most = {} } = options;
+  const { signal, most = {}, onRead } = options;
   const origin = typeof file === 'string' ? { kind: 'path' as const, path: file } : originOf(file);
   if (origin?.kind !== 'path') {
     return undefined;
   }
   const known = await retried(() =>
-    startJob({ name: 'asIs', origin, columns: [...columns], most }, signal).result<AsIs | undefined>(),
+    startJob({ name: 'asIs', origin, columns: [...columns], most }, signal).result<AsIs | undefined>(
+      (answer) => {
+        if (answer.kind === 'read') {
+          onRead?.(answer.part);
+        }
+      },
+    ),
   );
   return known === undefined ? undefined : userFile(origin.path, 'parquet', known);
 }

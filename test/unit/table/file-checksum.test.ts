@@ -34,8 +34,17 @@ describe('The checksum of a file on disk', function () {
         for await (const chunk of createReadStream(file, { highWaterMark: MiB })) {
           crc = crc32c(chunk as Buffer, crc);
         }
-        const found = await fileChecksum(file);
+        const told: number[] = [];
+        const found = await fileChecksum(file, undefined, (part) => told.push(part));
         assert.deepEqual([found.bytes, found.hash], [bytes, crc32cToBase64(crc)]);
+        assert.equal(told.at(-1), 1);
+        assert.deepEqual(
+          told,
+          [...told].sort((a, b) => a - b),
+        );
+        if (bytes > 2 * MiB && bytes < 128 * MiB) {
+          assert.ok(told.length > 2, 'told as it goes');
+        }
       }));
   }
 
