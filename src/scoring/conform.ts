@@ -65,7 +65,10 @@ export function columnsOf(jobs: readonly MessageJob[], target: Target): readonly
 export function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
   return (
     a.length === b.length &&
-    a.every((column, index) => column.name === b[index]!.name && column.type === b[index]!.type)
+    a.every(({ name, type, decimal }, index) => {
+      const other = b[index]!;
+      return name === other.name && type === other.type && decimal === other.decimal;
+    })
   );
 }
 

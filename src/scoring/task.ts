@@ -1,4 +1,4 @@
-import type { TableProfile } from '../table';
+import { show, type TableProfile } from '../table';
 import { ServiceError } from '../wire/service-error';
 import type { Task } from '../wire/types';
 
@@ -29,21 +29,33 @@ export function checkTarget({ target, rows }: TableProfile, task: Task): void {
   if (target === undefined) {
     return;
   }
-  const { name, type, missing } = target;
+  const { name, type, missing, firstMissing = 0, hint, text } = target;
   if (missing > 0) {
     throw new ServiceError(
       'table.invalid',
-      `The target "${name}" is missing in ${missing} of ${rows} rows: leave those rows out, or fill them.`,
+      `The target "${name}" is missing in ${missing} of ${rows} rows, first in row ${firstMissing + 1}: leave those rows out, or fill them.`,
     );
   }
   const what = { text: 'text', boolean: 'true and false', date: 'dates' }[
     type as 'text' | 'boolean' | 'date'
   ];
   if (task === 'regression' && what !== undefined) {
+    if (hint !== undefined) {
+      throw new ServiceError('table.invalid', `Regression needs a target of numbers. ${hint.problem}`);
+    }
+    const where = text === undefined ? '' : ` (${show(text.value)}, row ${text.row + 1})`;
     throw new ServiceError(
       'table.invalid',
-      `The target "${name}" holds ${what}, and regression needs numbers: ` +
+      `The target "${name}" holds ${what}${where}, and regression needs numbers: ` +
         (type === 'date' ? 'give the column numbers.' : 'choose classification, or give the column numbers.'),
     );
   }
+}
+
+/** Sentences about a target that can be learned, but perhaps not as the user means it. */
+export function targetWarnings({ target }: TableProfile, task: Task): string[] {
+  const { hint, distinct = 0 } = target ?? {};
+  // Few whole numbers are classes anyway.
+  const meant = hint?.whole === true && distinct <= MAX_NUMBER_CLASSES;
+  return task === 'classification' && hint !== undefined && !meant ? [`${hint.problem} ${hint.keep}`] : [];
 }

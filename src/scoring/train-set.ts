@@ -13,7 +13,7 @@ import type { ModelLimits } from '../wire/types';
 import type { Context } from './context';
 import { encodeKept, type Holdout, planHoldout } from './holdout';
 import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from './limits';
-import { autoTask, checkTarget } from './task';
+import { autoTask, checkTarget, targetWarnings } from './task';
 import type { Hooks, TableChoices, SetInput, Task, UploadCard } from './types';
 
 /** A train set on this side: its files, and what its upload card will say. */
@@ -80,6 +80,9 @@ export async function prepareTrainSet(
   }
   const limits = await context.limits.forChecks(signal);
   demandWithinLimits(limits, profile, columns.length, task, request.options);
+  for (const warning of targetWarnings(profile, task)) {
+    hooks.onWarning?.(warning);
+  }
   const split = await splitOff(source, profile, { ...request, target, task }, hooks);
   const rows = split?.holdout.kept ?? profile.rows;
   const onProgress = (done: number): void => read(0.5 + done / rows / 2);
@@ -187,9 +190,11 @@ function demandWithinLimits(
     ...(task === 'classification' && { classes: profile.target?.distinct ?? 0 }),
   });
   if (excess.length > 0) {
+    const tooMany = excess.some(({ limit }) => limit === 'max_classes');
+    const hint = tooMany && profile.target?.hint !== undefined ? ` ${profile.target.hint.problem}` : '';
     throw new ServiceError(
       'limit.exceeded',
-      `The train set is beyond the limits of the service: ${describeExcess(excess)}. Nothing was sent.`,
+      `The train set is beyond the limits of the service: ${describeExcess(excess)}. Nothing was sent.${hint}`,
     );
   }
 }

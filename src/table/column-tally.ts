@@ -4,7 +4,8 @@ import { show } from './invalid';
 import type { SliceColumn } from './source';
 import { TargetTally } from './target-tally';
 import * as text from './text-cells';
-import type { ColumnType } from './types';
+import { Looks, type TextLook } from './text-looks';
+import type { ColumnType, Decimal } from './types';
 
 export { TargetTally } from './target-tally';
 
@@ -34,9 +35,20 @@ const ANY_READING = text.WHOLE | text.NUMBER | text.COMMA_NUMBER | text.BOOLEAN 
 /** Bytes that a cell other than text takes as text at most: those of a date, or of a long number. */
 const OTHER_BYTES = 30;
 
-interface Sight {
+export interface Sight {
   row: number;
   value: unknown;
+}
+
+/** What a column is taken as. */
+export interface Settled {
+  type: ColumnType;
+  decimal?: Decimal;
+  warning?: string;
+  /** Text that looks like something else, wholly. */
+  look?: { like: TextLook; whole: boolean; example: Sight };
+  /** The first cell that makes the column text. */
+  text?: Sight;
 }
 
 /** Settles the type of one column over all of its rows. */
@@ -52,6 +64,8 @@ export class ColumnTally {
   private oddField: Sight | undefined;
   private rows = 0;
   private textBytes = 0;
+  private readonly looks = new Looks();
+  private grouped = false;
 
   constructor(
     readonly name: string,
@@ -62,12 +76,14 @@ export class ColumnTally {
   }
 
   add(column: SliceColumn, first: number): void {
-    this.target?.add(column);
+    this.target?.add(column, first);
     this.measure(column);
     if (this.given !== undefined) {
+      this.lookGiven(column, first);
       return;
     }
     if (column.kind === 'fields') {
+      this.grouped ||= column.grouped === true;
       this.addFields(column.cells, column.comma, first);
     } else if (column.kind === 'values') {
       this.addValues(column.cells, first);
@@ -76,14 +92,56 @@ export class ColumnTally {
     }
   }
 
-  settle(): { type: ColumnType; warning?: string } {
+  settle(): Settled {
     if (this.given !== undefined) {
-      return { type: this.given };
+      const { decimal } = this.looks;
+      return { type: this.given, ...(decimal !== undefined && { decimal }) };
     }
+    const settled = this.settleKinds();
+    if (settled.type !== 'text') {
+      return settled;
+    }
+    const text = this.firstText();
+    const like = this.onlyText() ? this.looks.settle() : undefined;
+    if (like === undefined) {
+      return { ...settled, text };
+    }
+    const { example, whole } = this.looks;
+    // What it looks like tells more than that it is mixed.
+    return { type: 'text', text, look: { like, whole, example: example! } };
+  }
+
+  private settleKinds(): { type: ColumnType; decimal?: Decimal; warning?: string } {
     if (this.fields === 0) {
       return this.settleValues();
     }
     return this.kinds === 0 ? this.settleFields() : this.settleBoth();
+  }
+
+  /** True where no value but text, and text that may mean "missing", was seen. */
+  private onlyText(): boolean {
+    return (this.kinds & ~(TEXT | ABSENT | EMPTY)) === 0 && (this.kinds === 0 || this.fields === 0);
+  }
+
+  private firstText(): Sight | undefined {
+    return this.firsts.get(TEXT) ?? this.oddField ?? this.looks.example;
+  }
+
+  /** Finds out what decimal mark the text of a column has that is given as numbers. */
+  private lookGiven(column: SliceColumn, first: number): void {
+    if (this.given !== 'number' && this.given !== 'integer') {
+      return;
+    }
+    const cells: ArrayLike<unknown> =
+      column.kind !== 'typed' ? column.cells : column.data.type === 'text' ? cellsOf(column.data) : [];
+    // Numbers of a tab-separated file may be grouped by commas, so each is looked at.
+    const comma = column.kind === 'fields' && column.comma && column.grouped !== true;
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      if (typeof cell === 'string' && cell !== '' && !text.isAbsent(cell)) {
+        this.looks.addFitting(cell, first + i, comma);
+      }
+    }
   }
 
   /** Bytes of the column as it is stored, without compression, at most. */
@@ -132,6 +190,9 @@ export class ColumnTally {
         kind = Number.isSafeInteger(cell) ? WHOLE : Number.isNaN(cell) ? 0 : FRACTION;
       } else if (typeof cell === 'string') {
         kind = cell === '' ? EMPTY : text.isAbsent(cell) ? ABSENT : TEXT;
+        if (kind === TEXT && this.looks.alive) {
+          this.looks.add(cell, first + i);
+        }
       } else {
         kind = this.otherKind(cell, first + i);
       }
@@ -163,11 +224,10 @@ export class ColumnTally {
     if (data.type === 'text' || data.type === 'bigint' || data.type === 'boolean') {
       // All cells of these are of one kind (a bigint may still be small), so the quick way out is common.
       const known = data.type === 'text' ? TEXT : data.type === 'boolean' ? BOOLEAN : BIG;
-      if ((this.kinds & known) === 0) {
-        this.addValues(
-          cellsOf(data).map((cell) => (data.type === 'text' && cell !== null ? 'text' : cell)),
-          first,
-        );
+      if (data.type === 'text') {
+        this.addText(data, first);
+      } else if ((this.kinds & known) === 0) {
+        this.addValues(cellsOf(data), first);
       }
     } else if (data.type === 'integer') {
       this.addValues(data.values, first);
@@ -180,11 +240,35 @@ export class ColumnTally {
     }
   }
 
-  private addFields(cells: readonly string[], comma: boolean, first: number): void {
-    if (this.possible === 0) {
+  private addText(data: ColumnData, first: number): void {
+    if ((this.kinds & TEXT) !== 0 && !this.looks.alive) {
       return;
     }
+    const cells = cellsOf(data);
     for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      if (typeof cell !== 'string') {
+        continue;
+      }
+      if ((this.kinds & TEXT) === 0) {
+        this.kinds |= TEXT;
+        this.firsts.set(TEXT, { row: first + i, value: cell });
+      }
+      if (!this.looks.alive) {
+        return;
+      }
+      if (cell !== '' && !text.isAbsent(cell)) {
+        this.looks.add(cell, first + i);
+      }
+    }
+  }
+
+  private addFields(cells: readonly string[], comma: boolean, first: number): void {
+    for (let i = 0; i < cells.length; i++) {
+      if (this.possible === 0) {
+        this.lookAtFields(cells, i, first);
+        return;
+      }
       const cell = cells[i]!;
       if (cell === '') {
         continue;
@@ -194,12 +278,17 @@ export class ColumnTally {
       if (left === 0) {
         if (this.fields > 0) {
           this.oddField = { row: first + i, value: cell };
+          this.looks.others((this.possible & (text.NUMBER | text.COMMA_NUMBER)) !== 0);
         }
         this.possible = 0;
         this.fields++;
+        this.lookAtFields(cells, i, first);
         return;
       }
       this.possible = left;
+      if ((reading & text.FRACTION) !== 0) {
+        this.looks.addFraction(cell, first + i, (reading & text.NUMBER) !== 0);
+      }
       if ((reading & text.ABSENT) === 0) {
         this.marks |= reading;
         this.fields++;
@@ -207,7 +296,17 @@ export class ColumnTally {
     }
   }
 
-  private settleFields(): { type: ColumnType; warning?: string } {
+  /** Fields of a column that is text in this file may still be numbers or dates to those who wrote it. */
+  private lookAtFields(cells: readonly string[], from: number, first: number): void {
+    for (let i = from; i < cells.length && this.looks.alive; i++) {
+      const cell = cells[i]!;
+      if (cell !== '' && !text.isAbsent(cell)) {
+        this.looks.add(cell, first + i);
+      }
+    }
+  }
+
+  private settleFields(): { type: ColumnType; decimal?: Decimal; warning?: string } {
     const { possible, marks } = this;
     if (possible === 0) {
       return this.oddField === undefined
@@ -224,7 +323,11 @@ export class ColumnTally {
       return { type: (marks & text.BEYOND_SAFE) !== 0 ? 'bigint' : 'integer' };
     }
     if ((marks & text.FRACTION) !== 0) {
-      return { type: 'number' };
+      if (!this.grouped || (possible & text.NUMBER) !== 0) {
+        return { type: 'number' };
+      }
+      const { decimal } = this.looks;
+      return decimal === ',' ? { type: 'number', decimal } : { type: 'text' };
     }
     return { type: 'text', warning: this.beyond64() };
   }

@@ -69,12 +69,14 @@ export class CsvSource implements LocalSource {
 
   private slice(parser: CsvParser): Slice {
     const { first, rows, columns } = parser.take();
-    const comma = this.delimiter === ';';
+    // A spreadsheet copies its cells with tabs between them, as they look where it runs.
+    const grouped = this.delimiter === '\t';
+    const comma = grouped || this.delimiter === ';';
     return {
       first,
       rows,
       part: this.pieces.reached?.(),
-      column: (index) => ({ kind: 'fields', cells: columns[index]!, comma }),
+      column: (index) => ({ kind: 'fields', cells: columns[index]!, comma, grouped }),
     };
   }
 }

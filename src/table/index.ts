@@ -28,6 +28,7 @@ export type { BatchOptions } from './batches';
 export { crc32c, crc32cToBase64 } from './crc32c';
 export { encodeBatches, type EncodeOptions, encodeTrainBatches, encodeTrainSet } from './encode';
 export { closeEncoder, warmEncoder } from './encoder';
+export { show } from './invalid';
 export { openTable, type OpenOptions } from './open';
 export { pickRows } from './pick-rows';
 export type { ProfileOptions, TableProfile, TargetProfile } from './profile';

@@ -1,6 +1,7 @@
 import { ServiceError } from '../wire/service-error';
-import { ColumnTally, type TargetTally } from './column-tally';
+import { ColumnTally, type Settled, type TargetTally } from './column-tally';
 import { emptyTable, invalidTable } from './invalid';
+import { type LookWarning, lookWarnings, type NamedLook } from './look-warnings';
 import { Pace } from './pace';
 import { type LocalSource, tellRead } from './source';
 import type { Column, ColumnType, Label } from './types';
@@ -20,12 +21,17 @@ export interface TableProfile {
 export interface TargetProfile {
   name: string;
   type: ColumnType;
-  /** Rows without a value. */
+  /** Rows without a value, and the first of them, from 0. */
   missing: number;
+  firstMissing?: number;
   /** Distinct values; 1,001 stands for more than 1,000. */
   distinct: number;
   /** All distinct values, sorted (numbers by value, text by code point), where there are at most 1,000. */
   classes?: Label[];
+  /** What makes the target text: its first cell that is text, from row 0. */
+  text?: { row: number; value: unknown };
+  /** Sentences for the user, where the target is text that looks like numbers; `whole`: like whole ones. */
+  hint?: LookWarning & { whole: boolean };
 }
 
 export interface ProfileOptions {
@@ -69,19 +75,27 @@ export async function profileSource(source: LocalSource, options: ProfileOptions
   }
   const warnings = [...unknownNames(source.names, types)];
   let bytes = FILE_BYTES;
+  let targetFound: TargetProfile | undefined;
+  const looks: NamedLook[] = [];
   const columns = tallies.map((tally) => {
-    const { type, warning } = tally.settle();
+    const settled = tally.settle();
+    const { type, decimal, warning, look } = settled;
     if (warning !== undefined) {
       warnings.push(warning);
     }
+    if (tally.target !== undefined) {
+      targetFound = targetProfile(tally.name, settled, tally.target);
+    } else if (look !== undefined) {
+      looks.push({ name: tally.name, ...look });
+    }
     bytes += tally.bytesAs(type) + COLUMN_BYTES + tally.name.length * 6;
-    return { name: tally.name, type };
+    return { name: tally.name, type, ...(decimal !== undefined && { decimal }) };
   });
+  warnings.push(...lookWarnings(looks).map(({ problem, keep }) => `${problem} ${keep}`));
   // Each row group has its own header of every column, of about a thousandth of what it may hold.
   const profile: TableProfile = { rows, columns, bytes: Math.ceil(bytes * 1.1), warnings };
-  const targetTally = tallies.find((tally) => tally.target !== undefined);
-  if (targetTally?.target !== undefined) {
-    profile.target = targetProfile(targetTally.name, targetTally.settle().type, targetTally.target);
+  if (targetFound !== undefined) {
+    profile.target = targetFound;
   }
   return profile;
 }
@@ -109,8 +123,14 @@ function wantedColumns(
   return wanted;
 }
 
-function targetProfile(name: string, type: ColumnType, tally: TargetTally): TargetProfile {
-  return { name, type, ...tally.settle(type) };
+function targetProfile(name: string, settled: Settled, tally: TargetTally): TargetProfile {
+  const { type, look, text } = settled;
+  // Nobody predicts dates, so only numbers are worth a hint.
+  const hint = look?.like.endsWith('number') && {
+    ...lookWarnings([{ name, ...look }])[0]!,
+    whole: look.whole,
+  };
+  return { name, type, ...tally.settle(settled), ...(text && { text }), ...(hint && { hint }) };
 }
 
 function* unknownNames(names: readonly string[], types: object): Iterable<string> {

@@ -13,11 +13,12 @@ export interface TableSource {
 
 /**
  * The cells of one column in one slice: JavaScript values, the fields of a text file (empty = missing;
- * `comma` tells that numbers may have a decimal comma), or a column that has its type already.
+ * `comma` tells that numbers may have a decimal comma, `grouped` that a comma may group thousands as well), or a
+ * column that has its type already.
  */
 export type SliceColumn =
   | { kind: 'values'; cells: ArrayLike<unknown> }
-  | { kind: 'fields'; cells: readonly string[]; comma: boolean }
+  | { kind: 'fields'; cells: readonly string[]; comma: boolean; grouped?: boolean }
   | { kind: 'typed'; data: ColumnData };
 
 /** A few consecutive rows: what is worked on between two turns of the event loop. */

@@ -1,7 +1,8 @@
 import { cellsOf } from './batch';
 import type { SliceColumn } from './source';
 import { isAbsent, parseBigint, parseDate, parseNumber } from './text-cells';
-import type { ColumnType, Label } from './types';
+import { numberWith } from './text-looks';
+import type { Column, ColumnType, Decimal, Label } from './types';
 
 const CAP = 1000;
 
@@ -15,33 +16,39 @@ export class TargetTally {
   private comma = false;
   private fields = false;
 
-  add(column: SliceColumn): void {
+  /** The first row of each kind of these. */
+  private readonly firsts = { missing: Infinity, absent: Infinity, empty: Infinity };
+
+  add(column: SliceColumn, first: number): void {
     const cells: ArrayLike<unknown> = column.kind === 'typed' ? cellsOf(column.data) : column.cells;
     if (column.kind === 'fields') {
       this.fields = true;
       this.comma = column.comma;
     }
     for (let i = 0; i < cells.length; i++) {
-      this.addCell(cells[i]);
+      this.addCell(cells[i], first + i);
     }
   }
 
-  private addCell(cell: unknown): void {
+  private addCell(cell: unknown, row: number): void {
     if (cell instanceof Date) {
       cell = Number.isNaN(cell.getTime()) ? null : cell.toISOString();
     }
     if (cell === null || cell === undefined || Number.isNaN(cell)) {
       this.missing++;
+      this.firsts.missing = Math.min(this.firsts.missing, row);
       return;
     }
     if (typeof cell === 'string') {
       if (cell === '') {
         this.empty++;
+        this.firsts.empty = Math.min(this.firsts.empty, row);
         if (this.fields) {
           return;
         }
       } else if (isAbsent(cell)) {
         this.absent++;
+        this.firsts.absent = Math.min(this.firsts.absent, row);
       }
     }
     if (this.distinct.size <= CAP * 2) {
@@ -49,35 +56,57 @@ export class TargetTally {
     }
   }
 
-  settle(type: ColumnType): { missing: number; distinct: number; classes?: Label[] } {
+  settle({ type, decimal }: Omit<Column, 'name'>): {
+    missing: number;
+    firstMissing?: number;
+    distinct: number;
+    classes?: Label[];
+  } {
     const numeric = type === 'number' || type === 'integer' || type === 'bigint';
-    let { missing } = this;
-    if (type !== 'text' || this.fields) {
-      missing += this.empty;
+    const missingToo = {
+      missing: true,
+      empty: type !== 'text' || this.fields,
+      absent: type !== 'text',
+    };
+    let missing = 0;
+    let first = Infinity;
+    for (const kind of ['missing', 'empty', 'absent'] as const) {
+      if (missingToo[kind]) {
+        missing += this[kind];
+        first = Math.min(first, this.firsts[kind]);
+      }
     }
-    if (type !== 'text') {
-      missing += this.absent;
-    }
+    const lacks = { missing, ...(missing > 0 && { firstMissing: first }) };
     const labels = new Set<Label>();
     for (const value of this.distinct) {
-      const label = asLabel(value, type, this.comma);
+      const label = asLabel(value, type, this.comma, decimal);
       if (label !== undefined) {
         labels.add(label);
       }
     }
     if (labels.size > CAP) {
-      return { missing, distinct: CAP + 1 };
+      return { ...lacks, distinct: CAP + 1 };
     }
     const classes = [...labels].sort(numeric ? byValue : byCodePoint);
-    return { missing, distinct: labels.size, classes };
+    return { ...lacks, distinct: labels.size, classes };
   }
 }
 
-function asLabel(value: unknown, type: ColumnType, comma: boolean): Label | undefined {
+function asLabel(
+  value: unknown,
+  type: ColumnType,
+  comma: boolean,
+  decimal: Decimal | undefined,
+): Label | undefined {
   switch (type) {
     case 'number':
     case 'integer': {
-      const number = typeof value === 'string' ? parseNumber(value, comma) : Number(value);
+      const number =
+        typeof value !== 'string'
+          ? Number(value)
+          : decimal !== undefined
+            ? numberWith(decimal, value)
+            : parseNumber(value, comma);
       return number === undefined || Number.isNaN(number) ? undefined : number;
     }
     case 'bigint': {

@@ -6,7 +6,11 @@ export type ColumnType = (typeof COLUMN_TYPES)[number];
 export interface Column {
   name: string;
   type: ColumnType;
+  /** Text of a number column has this decimal mark, and its other one may group thousands. */
+  decimal?: Decimal;
 }
+
+export type Decimal = ',' | '.';
 
 /** A label of a classification target as JSON can carry it. */
 export type Label = string | number | boolean;

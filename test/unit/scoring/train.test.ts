@@ -284,6 +284,65 @@ describe('Connection.train', () => {
     assert.equal(at.service.seen('prepare_train_set_upload').length, 0);
   });
 
+  it('a target of text that reads as numbers: one warning, or a part of the error', async () => {
+    at = await bench();
+    const rows = (count: number): unknown[] =>
+      Array.from({ length: count }, (_, i) => ({ x: i, y: `${i},5`, z: i % 2 === 0 ? '0' : '1' }));
+    const hint = 'Column "y" is text that reads as numbers ("0,5", row 1): set Column types {"y":"number"}.';
+    const warnings: string[] = [];
+    const fit = (count: number, request: Partial<TrainRequest> = {}) =>
+      at.connection.train(
+        { table: { value: rows(count) }, target: 'y', ignore: ['z'], model: 'm', ...request },
+        { onWarning: (warning) => warnings.push(warning) },
+      );
+    const { card } = await fit(30);
+    assert.equal(card.task, 'classification');
+    assert.deepEqual(warnings, [`${hint} Column types {"y":"text"} keeps it as text without this warning.`]);
+    await assert.rejects(fit(30, { task: 'regression' }), {
+      code: 'table.invalid',
+      message: `Regression needs a target of numbers. ${hint}`,
+    });
+    await assert.rejects(fit(300), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'limit.exceeded');
+      assert.match(error.message, /max_classes is \d+ and this has 300/);
+      return error.message.endsWith(hint);
+    });
+    assert.equal(warnings.length, 1);
+    const numbers = await fit(30, { types: { y: 'number' } });
+    assert.equal(numbers.card.task, 'regression');
+    assert.deepEqual((await at.service.rowsOf(numbers.card.train_set_upload_id, 'y')).slice(0, 2), [
+      { y: 0.5 },
+      { y: 1.5 },
+    ]);
+    await assert.rejects(fit(30, { target: 'x', types: { x: 'text', y: 'text' }, task: 'regression' }), {
+      message:
+        'The target "x" holds text, and regression needs numbers: choose classification, or give the column numbers.',
+    });
+    // Few whole numbers are classes, as text too.
+    await fit(30, { target: 'z', ignore: ['y'] });
+    assert.equal(warnings.length, 1);
+  });
+
+  it('an error of the target names a row', async () => {
+    at = await bench();
+    const fit = (table: unknown, task?: 'regression') =>
+      at.connection.train({ table: { value: table }, target: 'y', model: 'm', task });
+    const rows = (odd: unknown): unknown[] =>
+      Array.from({ length: 30 }, (_, i) => ({ x: i, y: i === 7 ? odd : i * 1.5 }));
+    await assert.rejects(fit(rows(null)), /The target "y" is missing in 1 of 30 rows, first in row 8:/);
+    await assert.rejects(fit(rows('NA')), /missing in 1 of 30 rows, first in row 8:/);
+    await assert.rejects(fit('x,y\n1,2.5\n2,\n3,NA\n'), /missing in 2 of 3 rows, first in row 2:/);
+    await assert.rejects(fit('x,y\n1,2.5\n2,NA\n3,\n'), /missing in 2 of 3 rows, first in row 2:/);
+    await assert.rejects(
+      fit(rows('n/v'), 'regression'),
+      /The target "y" holds text \("n\/v", row 8\), and regression/,
+    );
+    await assert.rejects(
+      fit('x,y\n1,2.5\n2,low\n', 'regression'),
+      /holds text \("low", row 2\), and regression/,
+    );
+  });
+
   it('an abort settles a fit under way with the code closed; so does close', async () => {
     at = await bench({ fitMs: 5000 });
     const controller = new AbortController();

@@ -88,7 +88,15 @@ describe('The target', () => {
 
   it('is counted, with its classes sorted', async () => {
     const { target } = await profileTable(await openTable(rows), { target: 'y' });
-    assert.deepEqual(target, { name: 'y', type: 'text', missing: 1, distinct: 2, classes: ['a', 'b'] });
+    assert.deepEqual(target, {
+      name: 'y',
+      type: 'text',
+      missing: 1,
+      firstMissing: 2,
+      distinct: 2,
+      classes: ['a', 'b'],
+      text: { row: 0, value: 'b' },
+    });
   });
 
   it('has classes sorted by value where they are numbers, by code point where they are text', async () => {
@@ -105,7 +113,14 @@ describe('The target', () => {
 
   it('counts a value once that is written in two ways', async () => {
     const { target } = await profileTable(await openTable('y,x\n1.50,1\n1.5,2\nNA,3\n,4\n'), { target: 'y' });
-    assert.deepEqual(target, { name: 'y', type: 'number', missing: 2, distinct: 1, classes: [1.5] });
+    assert.deepEqual(target, {
+      name: 'y',
+      type: 'number',
+      missing: 2,
+      firstMissing: 2,
+      distinct: 1,
+      classes: [1.5],
+    });
   });
 
   it('has no list of classes beyond 1,000', async () => {

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import {
+  cellsOf,
+  type Column,
+  type ColumnType,
+  openTable,
+  profileTable,
+  readBatches,
+} from '../../../dist/src/table';
+import { collect, rejectsWith } from './helpers';
+
+interface Found {
+  column: Column;
+  warnings: string;
+  cells: unknown[];
+}
+
+/** How the first column of a table is taken, and its cells. */
+async function found(table: unknown, types?: Record<string, ColumnType>): Promise<Found> {
+  const source = await openTable(table);
+  const { columns, warnings } = await profileTable(source, { types });
+  const batches = await collect(readBatches(source, columns.slice(0, 1)));
+  return {
+    column: columns[0]!,
+    warnings: warnings.join(' | '),
+    cells: batches.flatMap((batch) => cellsOf(batch.columns[0]!)),
+  };
+}
+
+/** The same cells as objects, as a comma-separated file and as a matrix. */
+const forms: [string, (cells: string[]) => unknown][] = [
+  ['objects', (cells) => cells.map((v) => ({ v, w: 1 }))],
+  ['CSV', (cells) => `v,w\n${cells.map((v) => `"${v}",1`).join('\n')}\n`],
+  ['a matrix', (cells) => [['v', 'w'], ...cells.map((v) => [v, 1])]],
+  ['columns', (cells) => ({ v: cells, w: cells.map(() => 1) })],
+];
+
+describe('Text that reads as numbers', () => {
+  const cases: [string, string[], number[], string][] = [
+    ['a decimal comma', ['0,5', '1,250', '12'], [0.5, 1.25, 12], '"0,5", row 1'],
+    ['grouped with points', ['12', '1.100,50', '1.100'], [12, 1100.5, 1100], '"1.100,50", row 2'],
+    ['grouped with commas', ['1,100.50', '3', '-1,000,000'], [1100.5, 3, -1e6], '"1,100.50", row 1'],
+    ['grouped, points first', ['1.100', '0,5'], [1100, 0.5], '"0,5", row 2'],
+  ];
+  for (const [form, table] of forms) {
+    for (const [name, cells, numbers, example] of cases) {
+      it(`${form}: ${name}`, async () => {
+        const plain = await found(table(cells));
+        assert.equal(plain.column.type, 'text');
+        assert.deepEqual(plain.cells, cells);
+        assert.ok(plain.warnings.includes(`Column "v" is text that reads as numbers (`), plain.warnings);
+        assert.ok(plain.warnings.includes('set Column types {"v":"number"}'), plain.warnings);
+        // A point that groups is seen as such only later in a CSV file.
+        assert.ok(plain.warnings.includes(form === 'objects' ? example : 'row '), plain.warnings);
+        const given = await found(table(cells), { v: 'number' });
+        assert.deepEqual(given.cells, numbers);
+        assert.equal(given.warnings, '');
+        assert.equal((await found(table(cells), { v: 'text' })).warnings, '');
+      });
+    }
+  }
+
+  it('plain numbers of a database driver stay text, with a warning', async () => {
+    const { column, warnings } = await found(['10.50', '3', '1e5', null].map((v) => ({ v, w: 1 })));
+    assert.deepEqual(column, { name: 'v', type: 'text' });
+    assert.match(warnings, /"v" is text that reads as numbers \("10.50", row 1\)/);
+    const given = await found(
+      ['10.50', '3', '1.500'].map((v) => ({ v, w: 1 })),
+      { v: 'number' },
+    );
+    assert.deepEqual([given.column, given.cells], [{ name: 'v', type: 'number' }, [10.5, 3, 1.5]]);
+  });
+
+  it('says nothing of text that is no number, or an id', async () => {
+    for (const cells of [
+      ['0,5', 'x'],
+      ['007', '1,5'],
+      ['1,5', '1.5'],
+      ['9007199254740993', '1'],
+      ['1.2.3', '1,5'],
+      ['1.00,5', '2'],
+      ['1,', '2'],
+    ]) {
+      assert.equal((await found(cells.map((v) => ({ v, w: 1 })))).warnings, '', cells.join(' '));
+    }
+  });
+
+  it('does not guess where a comma can be two things', async () => {
+    for (const table of [
+      ['1,234', '12,345'].map((v) => ({ v, w: 1 })),
+      'v,w\n"1,234",1\n"12,345",1\n',
+      'v\tw\n1,234\t1\n12,345\t1\n',
+    ]) {
+      const { column, warnings } = await found(table);
+      assert.equal(column.type, 'text');
+      assert.match(
+        warnings,
+        /"v" is text that reads as numbers \("1,234", row 1\), but this can mean 1.234 or 1234/,
+      );
+      await rejectsWith(
+        found(table, { v: 'number' }),
+        'table.invalid',
+        /Column "v", row 1: "1,234" can mean 1.234 or 1234/,
+      );
+    }
+  });
+
+  it('names the cell that does not fit the others', async () => {
+    const rows = ['0,5', 'n/v', '1,5'].map((v) => ({ v, w: 1 }));
+    await rejectsWith(
+      found(rows, { v: 'number' }),
+      'table.invalid',
+      /Column "v", row 2: "n\/v" is not a number/,
+    );
+    const points = ['0,5', '1.5'].map((v) => ({ v, w: 1 }));
+    await rejectsWith(
+      found(points, { v: 'number' }),
+      'table.invalid',
+      /row 2: "1.5" is not a number with a decimal comma/,
+    );
+  });
+
+  it('the columns of a model keep the decimal mark', async () => {
+    const { column } = await found(
+      ['0,5', '1,250'].map((v) => ({ v, w: 1 })),
+      { v: 'number' },
+    );
+    assert.deepEqual(column, { name: 'v', type: 'number', decimal: ',' });
+    const read = async (v: unknown, as: Column = column): Promise<unknown> => {
+      const [batch] = await collect(readBatches(await openTable({ v }), [as]));
+      return cellsOf(batch!.columns[0]!)[0];
+    };
+    assert.equal(await read('2,500'), 2.5);
+    assert.equal(await read(2.5), 2.5);
+    assert.equal(await read('NA'), null);
+    await rejectsWith(read('2.5'), 'table.invalid', /not a number with a decimal comma/);
+    await rejectsWith(
+      read('2,5', { name: 'v', type: 'number' }),
+      'table.invalid',
+      /"2,5" is not a number as it is written/,
+    );
+  });
+
+  it('one warning for all columns that look alike', async () => {
+    const row = Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`c${i}`, '0,5']));
+    const { warnings } = await profileTable(await openTable([row, row]));
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]!, /Columns "c0", .*"c4" and 2 more are text.*"0,5", column "c0", row 1/);
+  });
+
+  it('also far down, and in Arrow text', async () => {
+    const cells = Array.from({ length: 9000 }, (_, i) => (i === 8999 ? 'end' : `${i},5`));
+    assert.equal((await found(cells.map((v) => ({ v, w: 1 })))).warnings, '');
+    const { tableFromArrays } = await import('apache-arrow');
+    const arrow = tableFromArrays({ v: ['0,5', '1,5'], w: [1, 2] });
+    assert.match((await found(arrow)).warnings, /"v" is text that reads as numbers \("0,5", row 1\)/);
+    assert.deepEqual((await found(arrow, { v: 'number' })).cells, [0.5, 1.5]);
+  });
+});
+
+describe('Decimal commas in files', () => {
+  it('cells copied from a spreadsheet, with tabs', async () => {
+    const { column, cells, warnings } = await found('a\tb\n1,5\t2,5\n1,250\t3\n');
+    assert.deepEqual(column, { name: 'a', type: 'number', decimal: ',' });
+    assert.deepEqual([cells, warnings], [[1.5, 1.25], '']);
+    const points = await found('a\tb\n1.5\t2,5\n1.250\t3\n');
+    assert.deepEqual([points.column, points.cells], [{ name: 'a', type: 'number' }, [1.5, 1.25]]);
+  });
+
+  it('a tab-separated row for a model of numbers: a comma that can be only one thing', async () => {
+    const read = async (text: string): Promise<unknown[]> => {
+      const columns = [{ name: 'a', type: 'number' }] as const;
+      const [batch] = await collect(readBatches(await openTable(text), columns));
+      return cellsOf(batch!.columns[0]!);
+    };
+    assert.deepEqual(await read('a\tb\n1,5\tx\n1,234.5\ty\n1.5\tz\n'), [1.5, 1234.5, 1.5]);
+    await rejectsWith(read('a\tb\n1,234\tx\n'), 'table.invalid', /can mean 1.234 or 1234/);
+  });
+
+  it('with ";", as ever; grouped ones are text with a warning', async () => {
+    const { column, cells, warnings } = await found('a;b\n1,234;2\n5,678;3\n');
+    assert.deepEqual([column, cells, warnings], [{ name: 'a', type: 'number' }, [1.234, 5.678], '']);
+    const grouped = await found('a;b\n900,50;2\n1.100,50;3\n');
+    assert.match(grouped.warnings, /"a" is text that reads as numbers \("1.100,50", row 2\)/);
+    assert.deepEqual((await found('a;b\n900,50;2\n1.100,50;3\n', { a: 'number' })).cells, [900.5, 1100.5]);
+    assert.deepEqual((await found('a;b\n0,5;2\n1.5;3\n', { a: 'number' })).cells, [0.5, 1.5]);
+  });
+});
+
+describe('Text that looks like dates', () => {
+  for (const [form, table] of forms) {
+    it(`${form}: local dates get a hint`, async () => {
+      for (const cells of [
+        ['05.03.2024', '31.12.2024'],
+        ['03/05/2024 10:00', '12/31/2024 9:30 PM'],
+        ['5.3.2024', '05.03.24'],
+        ['2024/03/05', '2024/3/6 10:00:00'],
+      ]) {
+        const { column, warnings } = await found(table(cells));
+        assert.equal(column.type, 'text');
+        assert.match(
+          warnings,
+          /^Column "v" is text that looks like dates \(".*", row 1\): write them as 2026-01-31/,
+        );
+        assert.equal((await found(table(cells), { v: 'text' })).warnings, '');
+      }
+    });
+    it(`${form}: what is no date gets none`, async () => {
+      for (const cells of [['1.2.10', '2.0.11'], ['32.01.2024'], ['05.03.2024', 'later'], ['1/2', '3/4']]) {
+        assert.equal((await found(table(cells))).warnings, '', cells.join(' '));
+      }
+    });
+  }
+
+  it('ISO text in objects is told of, and read where it is given as dates', async () => {
+    const rows = ['2024-01-01', '2024-01-02T10:00:00Z'].map((v) => ({ v, w: 1 }));
+    const { column, warnings } = await found(rows);
+    assert.equal(column.type, 'text');
+    assert.match(warnings, /reads as dates \("2024-01-01", row 1\): set Column types \{"v":"date"\}/);
+    assert.equal((await found(rows, { v: 'date' })).warnings, '');
+  });
+});
