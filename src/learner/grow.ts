@@ -1,6 +1,7 @@
 import type { ColumnSpec } from './encode';
 import { tryFewRows } from './few-rows';
 import { addRows, removeRows, type HistogramLayout } from './histogram';
+import { partition } from './partition';
 import type { Random } from './random';
 import { tryCategories, tryOrdered, type Candidate, type SplitRules } from './split-finder';
 import { goesLeft, type TreeBuilder } from './trees';
@@ -275,44 +276,20 @@ export class Grower {
       goes[bin] = goesLeft(builder.nodes, leaf.node, bin) ? 1 : 0;
     }
     const bins = this.#columns[best.column]!;
+    const spare = this.#spare;
     const [left, right] = [this.#open(node, depth + 1), this.#open(node + 1, depth + 1)];
     left.start = leaf.start;
-    left.end = right.start = this.#partition(bins, growth.rows, leaf.start, leaf.end);
+    left.end = right.start = partition(goes, bins, growth.rows, leaf.start, leaf.end, spare);
     right.end = leaf.end;
-    left.othersStart = leaf.othersStart;
-    left.othersEnd = right.othersStart = this.#partition(
-      bins,
-      growth.others,
-      leaf.othersStart,
-      leaf.othersEnd,
-    );
-    right.othersEnd = leaf.othersEnd;
+    const { othersStart, othersEnd } = leaf;
+    left.othersStart = othersStart;
+    left.othersEnd = right.othersStart = partition(goes, bins, growth.others, othersStart, othersEnd, spare);
+    right.othersEnd = othersEnd;
     const [small, large] = left.end - left.start <= right.end - right.start ? [left, right] : [right, left];
     this.#sum(small, growth);
     for (let d = 0; d <= this.#width; d++) {
       large.sums[d] = leaf.sums[d]! - small.sums[d]!;
     }
     return [left, right];
-  }
-
-  /** Puts the rows that go left before those that go right, each in their old order; returns the first right one. */
-  #partition(bins: Uint8Array, rows: Int32Array, start: number, end: number): number {
-    const spare = this.#spare;
-    const goes = this.#goes;
-    let to = start;
-    let right = 0;
-    // Each row is written to both sides and counted on one: no branch that the processor would have to guess.
-    for (let i = start; i < end; i++) {
-      const row = rows[i]!;
-      const isLeft = goes[bins[row]!]!;
-      rows[to] = row;
-      spare[right] = row;
-      to += isLeft;
-      right += 1 - isLeft;
-    }
-    for (let i = 0; i < right; i++) {
-      rows[to + i] = spare[i]!;
-    }
-    return to;
   }
 }
