@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import { InFlight } from './in-flight';
 import type { FlowNode, Message, Red } from './node-red';
@@ -84,10 +85,15 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
         if (!ticket.open) {
           return;
         }
-        if (output !== undefined) {
+        if (output === undefined) {
+          ticket.settle();
+        } else if (controller.signal.aborted) {
+          // The nodes behind this one may be closed already: Node-RED would drop the output without a word.
+          fail(closedError());
+        } else {
           send(output);
+          ticket.settle();
         }
-        ticket.settle();
       })
       .catch(fail);
   });
@@ -101,11 +107,13 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
     const freed = bounded(() => job.close?.(removed), patience.closeMs, node);
     await inFlight.drained(patience.drainMs);
     inFlight.settleAll(closedError());
+    await freed;
+    // What was sent to this node before the close is delivered in a later turn of the event loop.
+    await immediate();
     if (cut > 0) {
       node.warn(text(red, 'warning.closed', { count: cut }));
     }
     status.end();
-    await freed;
   }
 
   return work;

@@ -151,6 +151,37 @@ describe('attach: close', () => {
     assert.ok(Math.max(PATIENCE.drainMs, PATIENCE.closeMs) < 10_000);
   });
 
+  it('counts what was on its way when the close began, and is delivered after it', async () => {
+    const node = attached({
+      run: (_input, _msg, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('socket hang up')));
+        }),
+    });
+    const taken = [node.take({})];
+    await sleep(5);
+    setImmediate(() => taken.push(node.take({}), node.take({})));
+    await node.shut();
+    assert.deepEqual(
+      taken.map((one) => onlyError(one).code),
+      ['closed', 'closed', 'closed'],
+    );
+    assert.match(node.warnings.join(), /warning\.closed \{"count":"3"\}/);
+  });
+
+  it('a result that comes while the node closes is counted as cut: what it would be sent to may be gone', async () => {
+    const node = attached({
+      run: (_input, msg, { signal }) =>
+        new Promise((resolve) => signal.addEventListener('abort', () => resolve(msg))),
+    });
+    const taken = node.take({});
+    await sleep(5);
+    await node.shut();
+    assert.deepEqual(taken.sent, []);
+    assert.equal(onlyError(taken).code, 'closed');
+    assert.match(node.warnings.join(), /warning\.closed \{"count":"1"\}/);
+  });
+
   it('settles at once what comes after the close began', async () => {
     const node = attached({});
     await node.shut();
