@@ -1,6 +1,6 @@
 import type { TrainRequest, UploadCard } from '../scoring/types';
 import { ServiceError } from '../wire/service-error';
-import { fromEnvironment } from './environment';
+import { fromEnvironment, inside, insideOptions } from './environment';
 import { candidates, choiceField, flagField, listField, numberField, objectField, textField } from './fields';
 import type { FlowNode, FlowNodeDef, Message, Red } from './node-red';
 import type { CollectDef, TableCollector } from './table-collector';
@@ -49,15 +49,15 @@ export async function fitRequest(
   return {
     ...(id === undefined ? { table } : { trainSetUploadId: id, upload: uploadCard(msg, id) }),
     target,
-    ignore: listField({ place: 'The field Ignore', value: def.ignore }),
-    types: typesField(def.types),
+    ignore: listField({ place: 'The field Ignore', value: inside(red, node, def.ignore) }),
+    types: typesField(inside(red, node, def.types)),
     task: task(env(def.task), msg),
     model: modelName(env(def.model), node, msg),
     description: textField({ place: 'msg.description', value: msg.description }),
     forceReupload: flagField(false, msg.force_reupload),
     forceRefit: flagField(def.forceRefit, msg.force_refit),
-    systems: systems(def.systems),
-    options: objectField(...candidates('Options', def.options, 'options', msg)),
+    systems: systems(inside(red, node, def.systems)),
+    options: objectField(...candidates('Options', insideOptions(red, node, def.options), 'options', msg)),
     thinking: thinking(def, env),
     holdout: numberField({ min: 0, max: 50 }, { place: 'The field Hold back', value: env(def.holdout) }),
   };

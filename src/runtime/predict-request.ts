@@ -1,6 +1,6 @@
 import type { OutputType, PredictRequest, UploadCard } from '../scoring/types';
 import { ServiceError } from '../wire/service-error';
-import { fromEnvironment } from './environment';
+import { fromEnvironment, inside } from './environment';
 import { candidates, choiceField, flagField, quantilesField, textField } from './fields';
 import { modelChoice, requiredModel } from './models';
 import type { FlowNode, FlowNodeDef, Message, Red } from './node-red';
@@ -45,7 +45,7 @@ export async function predictRequest(
   msg: Message,
 ): Promise<PredictRequest> {
   const env = (value: unknown): string => fromEnvironment(red, node, value);
-  const legacy = env(def.api) === 'v1';
+  const legacy = choiceField(['svc', 'v1'], { place: 'The field API', value: env(def.api) }) === 'v1';
   const uploadId = textField({ place: 'msg.test_set_upload_id', value: msg.test_set_upload_id });
   const where = uploadId === undefined ? { table: await table.read(msg) } : { testSetUploadId: uploadId };
   const outputType = choiceField(
@@ -57,7 +57,10 @@ export async function predictRequest(
     ...(legacy ? legacyModel(msg) : model(env(def.model).trim(), msg, uploadId)),
     task: choiceField(['classification', 'regression'], ...candidates('Task', env(def.task), 'task', msg)),
     outputType,
-    quantiles: outputType === 'quantiles' ? quantiles(def, env(def.outputType) === '', msg) : undefined,
+    quantiles:
+      outputType === 'quantiles'
+        ? quantiles(inside(red, node, def.quantiles), env(def.outputType) === '', msg)
+        : undefined,
     missingColumns: choiceField(['error', 'fill'], {
       place: 'The field Missing columns',
       value: env(def.missingColumns),
@@ -71,8 +74,8 @@ export async function predictRequest(
  * Where the message chooses the output, its quantiles go with it: a flow of an earlier version holds 0.1,0.5,0.9
  * in a field that its dialog did not show.
  */
-function quantiles(def: PredictDef, openOutput: boolean, msg: Message): number[] {
-  const list = candidates('Quantiles', def.quantiles, 'quantiles', msg);
+function quantiles(dialog: unknown, openOutput: boolean, msg: Message): number[] {
+  const list = candidates('Quantiles', dialog, 'quantiles', msg);
   return quantilesField(...(openOutput ? list.reverse() : list)) ?? DEFAULT_QUANTILES;
 }
 

@@ -1,6 +1,6 @@
 import type { UploadRequest } from '../scoring/types';
 import { ServiceError } from '../wire/service-error';
-import { fromEnvironment } from './environment';
+import { fromEnvironment, inside } from './environment';
 import { candidates, choiceField, flagField, listField, textField } from './fields';
 import { requiredModel } from './models';
 import type { FlowNode, FlowNodeDef, Message, Red } from './node-red';
@@ -36,8 +36,8 @@ export async function uploadRequest(
   const env = (value: unknown): string => fromEnvironment(red, node, value);
   const common = {
     table,
-    ignore: listField({ place: 'The field Ignore', value: def.ignore }),
-    types: typesField(def.types),
+    ignore: listField({ place: 'The field Ignore', value: inside(red, node, def.ignore) }),
+    types: typesField(inside(red, node, def.types)),
     format: choiceField(['parquet', 'csv'], { place: 'The field Format', value: env(def.format) }),
     description: textField(...candidates('Description', env(def.description), 'description', msg)),
     forceReupload: flagField(def.forceReupload, msg.force_reupload),

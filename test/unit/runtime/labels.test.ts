@@ -21,7 +21,9 @@ const { dialogs } = loadDialogs('en-US');
 
 /** The fields that a module names, with the property read there where it stands beside the name. */
 function named(text: string): { label: string; property?: string }[] {
-  const value = /(?:,\s*(?:value: )?(?:env\()?(?:fromEnvironment\(red, node, )?def\.(\w+))?/.source;
+  const value =
+    /(?:,\s*(?:value: )?(?:env\()?(?:(?:fromEnvironment|inside|insideOptions)\(red, node, )?def\.(\w+))?/
+      .source;
   return [
     /The field ([A-Z][a-z]+(?: [a-z]+)*?)(?: names| gives|')/,
     /\bcandidates\(\s*'([^']+)'/,

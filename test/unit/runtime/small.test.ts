@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { columnNames } from '../../../dist/src/runtime/columns-seen';
-import { fromEnvironment } from '../../../dist/src/runtime/environment';
+import { fromEnvironment, inside, insideOptions } from '../../../dist/src/runtime/environment';
 import { hostedKey } from '../../../dist/src/runtime/service-handle';
 import { proxyOptions, serviceUrl, tlsOptions, tuning } from '../../../dist/src/runtime/client-options';
 import { modelChoice, requiredModel } from '../../../dist/src/runtime/models';
@@ -50,6 +50,46 @@ describe('environment variables in a field', () => {
     assert.throws(() => fromEnvironment(red, undefined, '${TABULAR_TEST}'), { code: 'config.invalid' });
     assert.equal(fromEnvironment(fakeRed(), undefined, '${TABULAR_TEST}'), 'hush');
   });
+});
+
+describe('environment variables inside a list or an object', () => {
+  const SET = {
+    TABULAR_A: 'a "b", c',
+    TABULAR_N: '8',
+    TABULAR_YES: 'true',
+    TABULAR_JSON: '{"n_estimators": 4}',
+  };
+  before(() => Object.assign(process.env, SET));
+  after(() => Object.keys(SET).forEach((name) => Reflect.deleteProperty(process.env, name)));
+
+  const cases: [unknown, unknown, unknown?][] = [
+    [undefined, undefined],
+    ['', ''],
+    ['x, ${TABULAR_N}', 'x, 8'],
+    ['["x", "${TABULAR_A}"]', ['x', 'a "b", c']],
+    [['${TABULAR_N}-x'], ['8-x']],
+    ['{"${TABULAR_A}": "text"}', { 'a "b", c': 'text' }],
+    ['{"n": ${TABULAR_N}}', '{"n": 8}'],
+    ['${TABULAR_JSON}', '{"n_estimators": 4}'],
+    ['{"a": {"b": ["${TABULAR_N}", 1]}}', { a: { b: ['8', 1] } }, { a: { b: [8, 1] } }],
+    ['{"a": "${TABULAR_YES}", "b": "v${TABULAR_N}"}', { a: 'true', b: 'v8' }, { a: true, b: 'v8' }],
+    ['{"a": "8"}', '{"a": "8"}'],
+  ];
+  for (const [field, expected, asOptions = expected] of cases) {
+    it(`of ${JSON.stringify(field)}`, () => {
+      assert.deepEqual(inside(fakeRed(), fakeNode(), field), expected);
+      assert.deepEqual(insideOptions(fakeRed(), fakeNode(), field), asOptions);
+    });
+  }
+
+  for (const field of ['a, ${TABULAR_NOT_SET}', '["${TABULAR_NOT_SET}"]', '{"${TABULAR_NOT_SET}": 1}']) {
+    it(`are named where they are not set: ${field}`, () => {
+      assert.throws(() => inside(fakeRed(), fakeNode(), field), {
+        code: 'config.invalid',
+        message: /NOT_SET/,
+      });
+    });
+  }
 });
 
 describe('column names at a glance', () => {
