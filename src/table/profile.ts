@@ -73,7 +73,10 @@ export async function profileSource(source: LocalSource, options: ProfileOptions
   if (rows === 0) {
     throw emptyTable(`The table has no rows, only the column names ${listNames(source.names)}.`);
   }
-  const warnings = [...unknownNames(source.names, types)];
+  const warnings = [
+    ...unknownNames(source.names, Object.keys(types), 'A type is given for'),
+    ...unknownNames(source.names, ignore, 'There is nothing to ignore in'),
+  ];
   let bytes = FILE_BYTES;
   let targetFound: TargetProfile | undefined;
   const looks: NamedLook[] = [];
@@ -133,11 +136,11 @@ function targetProfile(name: string, settled: Settled, tally: TargetTally): Targ
   return { name, type, ...tally.settle(settled), ...(text && { text }), ...(hint && { hint }) };
 }
 
-function* unknownNames(names: readonly string[], types: object): Iterable<string> {
+function* unknownNames(names: readonly string[], wanted: readonly string[], what: string): Iterable<string> {
   const known = new Set(names);
-  for (const name of Object.keys(types)) {
+  for (const name of new Set(wanted)) {
     if (!known.has(name)) {
-      yield `A type is given for column "${name}", which the table does not have.`;
+      yield `${what} column "${name}", which the table does not have.`;
     }
   }
 }

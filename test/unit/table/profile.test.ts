@@ -143,6 +143,18 @@ describe('The target', () => {
     );
   });
 
+  it('a column to ignore that is not there is told of', async () => {
+    const { columns, warnings } = await profileTable(await openTable([{ a: 1, b: 2, y: 3 }]), {
+      target: 'y',
+      ignore: ['zz', 'b', 'zz'],
+    });
+    assert.deepEqual(
+      columns.map(({ name }) => name),
+      ['a', 'y'],
+    );
+    assert.deepEqual(warnings, ['There is nothing to ignore in column "zz", which the table does not have.']);
+  });
+
   it('stays where other columns are ignored', async () => {
     const { columns } = await profileTable(await openTable([{ a: 1, b: 2, y: 3 }]), {
       target: 'y',
