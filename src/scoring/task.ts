@@ -53,8 +53,20 @@ export function checkTarget({ target, rows }: TableProfile, task: Task): void {
 }
 
 /** Sentences about a target that can be learned, but perhaps not as the user means it. */
-export function targetWarnings({ target }: TableProfile, task: Task): string[] {
-  const { hint, distinct = 0 } = target ?? {};
+export function targetWarnings({ target, rows }: TableProfile, task: Task): string[] {
+  if (target === undefined) {
+    return [];
+  }
+  const { name, hint, distinct, classes } = target;
+  if (rows === 1) {
+    return ['The train set has one row: the model can only answer what is in it. Give it more rows.'];
+  }
+  if (distinct === 1) {
+    const only = task === 'classification' ? 'has one class only,' : 'is always';
+    return [
+      `The target "${name}" ${only} ${show(classes?.[0])}, in all ${rows} rows: the model can answer nothing else.`,
+    ];
+  }
   // Few whole numbers are classes anyway.
   const meant = hint?.whole === true && distinct <= MAX_NUMBER_CLASSES;
   return task === 'classification' && hint !== undefined && !meant ? [`${hint.problem} ${hint.keep}`] : [];

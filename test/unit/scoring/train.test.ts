@@ -323,6 +323,30 @@ describe('Connection.train', () => {
     assert.equal(warnings.length, 1);
   });
 
+  it('a target that is always the same, and a single row, are told of', async () => {
+    at = await bench();
+    const warned = async (rows: unknown[], task?: 'regression'): Promise<string[]> => {
+      const warnings: string[] = [];
+      await at.connection.train(
+        { table: { value: rows }, target: 'y', model: 'm', task },
+        { onWarning: (warning) => warnings.push(warning) },
+      );
+      return warnings;
+    };
+    const rows = (y: unknown): unknown[] => Array.from({ length: 30 }, (_, x) => ({ x, y }));
+    assert.deepEqual(await warned(rows('yes')), [
+      'The target "y" has one class only, "yes", in all 30 rows: the model can answer nothing else.',
+    ]);
+    assert.deepEqual(await warned(rows(5.5)), [
+      'The target "y" is always 5.5, in all 30 rows: the model can answer nothing else.',
+    ]);
+    assert.deepEqual(await warned(rows(5), 'regression'), [
+      'The target "y" is always 5, in all 30 rows: the model can answer nothing else.',
+    ]);
+    assert.match((await warned([{ x: 1, y: 'a' }])).join('|'), /^The train set has one row: [^|]*$/);
+    assert.deepEqual(await warned([...rows('yes'), { x: 31, y: 'no' }]), []);
+  });
+
   it('an error of the target names a row', async () => {
     at = await bench();
     const fit = (table: unknown, task?: 'regression') =>
