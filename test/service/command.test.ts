@@ -165,6 +165,9 @@ describe('Service: the command', () => {
     assert.deepEqual([after.fits, after.fitted_train_sets, after.train_set_uploads], [[], 0, 1]);
     assert.deepEqual(await readdir(path.join(data, 'models')), []);
     assert.ok(!second.errors().includes('Set aside'), second.errors());
+    const again = await post(second.url, 'fit', { train_set_upload_id: id, task: 'regression' });
+    assert.equal(again.body.status, 'completed', again.text);
+    assert.deepEqual(await readdir(path.join(data, 'models')), [again.body.fitted_train_set_id]);
   });
 
   it('goes on when nobody reads any more what it says', async () => {

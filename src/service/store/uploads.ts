@@ -4,17 +4,12 @@ import path from 'node:path';
 import type { UploadTarget } from '../http/signed-url';
 import { isStorageFailure, notFound, Refusal } from '../refusal';
 import type { FileRef } from '../work/jobs';
+import { Duplicates } from './duplicates';
 import type { PartName, SetKind, UploadEntry, UploadPart } from './entries';
 import { fileStore, type MemoryStore, memoryStore } from './part-store';
 import { PartWriter, type PutBody } from './part-writer';
 import type { Shelf, Shelved } from './shelf';
 
-/**
- * How many of the newest test uploads are known as duplicates. A CRC32C has 32 bits: among the millions of
- * test sets of a stream two different ones will share it one day, and answering the second with the first
- * would score the wrong rows; among a few hundred that chance stays negligible.
- */
-const TEST_DUPLICATES = 256;
 /** Uploads that wait for their bytes. */
 const MAX_PENDING = 5_000;
 /** Test sets up to this size stay in memory, as long as all of them take no more than the bound beside it. */
@@ -44,34 +39,18 @@ export interface PrepareRequest {
 /** Uploads from prepare to the last byte; complete ones live on the shelf. */
 export class Uploads {
   private readonly pending = new Map<string, Pending>();
-  private readonly trainKeys = new Map<string, string>();
-  private readonly testKeys = new Map<string, string>();
+  private readonly known: Duplicates;
 
   constructor(
     private readonly shelf: Shelf<UploadEntry>,
     private readonly maxFileBytes: number,
   ) {
-    const known = [...shelf.items.values()].sort((a, b) => a.entry.createdAt - b.entry.createdAt);
-    for (const { entry } of known) {
-      this.index(entry);
-    }
+    this.known = new Duplicates(shelf);
   }
 
   /** The id of a complete upload with the same content, by announced hashes. Nothing without a hash is one. */
   findDuplicate(request: PrepareRequest): string | undefined {
-    const key = keyOf(request, (part) => part.announcedHash);
-    if (key === undefined) {
-      return undefined;
-    }
-    const id = (request.set === 'train' ? this.trainKeys : this.testKeys).get(key);
-    const found = id === undefined ? undefined : this.shelf.items.get(id);
-    if (found === undefined) {
-      return undefined;
-    }
-    const { x, y } = found.entry;
-    const same = sameSize(request.x, x) && (request.y === undefined || sameSize(request.y, y));
-    // It counts as a use: who is told the id reads it next.
-    return same ? this.shelf.use(found.entry.id)?.entry.id : undefined;
+    return this.known.find(request);
   }
 
   /** Makes place for a new upload. Its bytes come through `receive`. */
@@ -210,7 +189,7 @@ export class Uploads {
     } else {
       await this.shelf.put(entry, this.folderOf(pending), entry.set === 'train');
     }
-    this.index(entry);
+    this.known.add(entry);
     this.pending.delete(entry.id);
   }
 
@@ -292,25 +271,6 @@ export class Uploads {
       }
     }
   }
-
-  private index(entry: UploadEntry): void {
-    const keys = entry.set === 'train' ? this.trainKeys : this.testKeys;
-    for (const hashOf of [announced, arrived]) {
-      const key = keyOf(entry, hashOf);
-      if (key === undefined) {
-        continue;
-      }
-      keys.delete(key);
-      keys.set(key, entry.id);
-    }
-    for (const [key, id] of keys) {
-      const surplus = entry.set === 'test' && keys.size > TEST_DUPLICATES;
-      if (!surplus && this.shelf.items.has(id)) {
-        break;
-      }
-      keys.delete(key);
-    }
-  }
 }
 
 /** A part's file as the workers read it; checked by them the first time after a start. */
@@ -327,23 +287,4 @@ export function fileRef(item: Shelved<UploadEntry>, part: PartName): FileRef {
 /** Name of a part's file in its folder. */
 export function fileName(part: PartName, info: UploadPart): string {
   return `${part}.${info.format}`;
-}
-
-const announced = (part: UploadPart): string | undefined => part.announcedHash;
-const arrived = (part: UploadPart): string | undefined => part.arrived?.crc;
-
-function keyOf(
-  set: Pick<PrepareRequest, 'fittedId' | 'x' | 'y'>,
-  hashOf: (part: UploadPart) => string | undefined,
-): string | undefined {
-  const parts = set.y === undefined ? [set.x] : [set.x, set.y];
-  const hashes = parts.map(hashOf);
-  if (hashes.includes(undefined)) {
-    return undefined;
-  }
-  return JSON.stringify([set.fittedId ?? null, ...parts.map((part, i) => [part.format, hashes[i]])]);
-}
-
-function sameSize(asked: UploadPart, known: UploadPart | undefined): boolean {
-  return asked.announcedBytes === undefined || asked.announcedBytes === known?.arrived?.bytes;
 }

@@ -2,7 +2,7 @@ import type { SpillFile } from './spill-file';
 import type { TextNeed } from './text-need';
 
 /** The first piece of memory of a dictionary, and the largest; each is twice as large as the one before. */
-const FIRST_CHUNK = 4 * 1024;
+const FIRST_CHUNK = 256;
 const LARGEST_CHUNK = 1024 * 1024;
 
 /** Bytes of text that stay in memory, of all columns together; what comes after is spilled. */
@@ -26,12 +26,12 @@ export class TextDictionary {
   size = 0;
   private readonly chunks: Chunk[] = [];
   /** Of each entry: the chunk, where it begins in there, how long it is, and its hash. */
-  private chunkOf = new Uint32Array(16);
-  private starts = new Uint32Array(16);
-  private lengths = new Uint32Array(16);
-  private hashes = new Int32Array(16);
+  private chunkOf = new Uint32Array(8);
+  private starts = new Uint32Array(8);
+  private lengths = new Uint32Array(8);
+  private hashes = new Int32Array(8);
   /** Open addressing: entry + 1, or 0. */
-  private slots = new Int32Array(32);
+  private slots = new Int32Array(16);
 
   /** @param need counts each different text */
   constructor(
@@ -124,7 +124,7 @@ export class TextDictionary {
       }
     }
     const size = Math.min(LARGEST_CHUNK, FIRST_CHUNK * 2 ** this.chunks.length);
-    const chunk = { bytes: Buffer.allocUnsafeSlow(Math.max(size, length)), used: 0, position: 0 };
+    const chunk = { bytes: Buffer.allocUnsafe(Math.max(size, length)), used: 0, position: 0 };
     this.chunks.push(chunk);
     return chunk;
   }
