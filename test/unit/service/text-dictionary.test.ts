@@ -51,9 +51,9 @@ describe('Columns that are too much for the memory', () => {
     );
   });
 
-  it('know a text again wherever it is, among many and after longer ones than a piece of memory', () => {
+  it('know a text again wherever it is, among so many that hashes meet, and after longer ones than a piece of memory', () => {
     const dictionary = dictionaryWith(100_000);
-    const texts = Array.from({ length: 60_000 }, (_, i) => `${i} of many`);
+    const texts = Array.from({ length: 300_000 }, (_, i) => `${i} of many`);
     texts.splice(1000, 0, 'long '.repeat(700_000));
     texts.push('after it');
     const first = codes(dictionary, texts);
