@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { isArrowTable } from '../table';
 import { Yielder } from './yield';
 
@@ -59,7 +60,7 @@ function isColumns(value: unknown): value is Row {
 /** What is no container of rows or columns, or never changes. */
 function isWhole(value: object): boolean {
   return (
-    value instanceof Date || value instanceof ArrayBuffer || ArrayBuffer.isView(value) || isArrowTable(value)
+    types.isDate(value) || types.isAnyArrayBuffer(value) || ArrayBuffer.isView(value) || isArrowTable(value)
   );
 }
 
@@ -97,7 +98,7 @@ function copyOfColumn(column: unknown): unknown {
 }
 
 function isTyped(value: unknown): value is Float64Array {
-  return ArrayBuffer.isView(value) && !(value instanceof DataView);
+  return ArrayBuffer.isView(value) && !types.isDataView(value);
 }
 
 /** A row of an array of objects or of arrays; what is neither is left for the reader to refuse. */

@@ -1,5 +1,6 @@
 import { type ColumnData, cellsOf, MISSING_BOOLEAN } from './batch';
 import { nestedCell } from './builders';
+import { isDate } from './realms';
 import { invalidCell, invalidTable } from './invalid';
 import type { SliceColumn } from './source';
 
@@ -124,7 +125,7 @@ function eachCell(from: number, to: number, cell: (row: number) => unknown): unk
 }
 
 function plainCell(name: string, cell: unknown, row: number, first: number): unknown {
-  if (typeof cell === 'object' && cell !== null && !(cell instanceof Date)) {
+  if (typeof cell === 'object' && cell !== null && !isDate(cell)) {
     throw nestedCell(name, first + row, cell);
   }
   return cell;

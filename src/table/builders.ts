@@ -2,6 +2,7 @@ import { type ColumnData, cellsOf } from './batch';
 import { BigintBuilder, BooleanBuilder } from './exact-builders';
 import { grown } from './grown';
 import { invalidCell, show } from './invalid';
+import { isDate } from './realms';
 import type { SliceColumn } from './source';
 import { isAbsent, parseDate, parseNumber } from './text-cells';
 import { TextBuffer } from './text-buffer';
@@ -173,7 +174,7 @@ class DateBuilder extends FloatBuilder {
     if (cell === null || cell === undefined || cell === '' || Number.isNaN(cell)) {
       return NaN;
     }
-    if (cell instanceof Date) {
+    if (isDate(cell)) {
       return cell.getTime();
     }
     if (typeof cell === 'string') {
@@ -231,7 +232,7 @@ class TextBuilder implements ColumnBuilder {
     if (typeof cell === 'number' || typeof cell === 'boolean' || typeof cell === 'bigint') {
       return String(cell);
     }
-    if (cell instanceof Date) {
+    if (isDate(cell)) {
       return Number.isNaN(cell.getTime()) ? null : cell.toISOString();
     }
     throw nestedCell(this.name, row, cell);

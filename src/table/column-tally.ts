@@ -1,6 +1,7 @@
 import { type ColumnData, cellsOf, rowsOf } from './batch';
 import { nestedCell } from './builders';
 import { show } from './invalid';
+import { isDate } from './realms';
 import type { SliceColumn } from './source';
 import { TargetTally } from './target-tally';
 import * as text from './text-cells';
@@ -214,7 +215,7 @@ export class ColumnTally {
     if (typeof cell === 'bigint') {
       return BigInt.asIntN(64, cell) !== cell ? HUGE : Number.isSafeInteger(Number(cell)) ? WHOLE : BIG;
     }
-    if (cell instanceof Date) {
+    if (isDate(cell)) {
       return Number.isNaN(cell.getTime()) ? 0 : DATE;
     }
     throw nestedCell(this.name, row, cell);

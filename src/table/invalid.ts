@@ -1,4 +1,5 @@
 import { ServiceError } from '../wire/service-error';
+import { isDate } from './realms';
 
 /** `table.invalid` with the place: column by name, row counted from 1 (without the header). */
 export function invalidCell(column: string, row: number, problem: string): ServiceError {
@@ -20,7 +21,7 @@ export function show(value: unknown): string {
   if (typeof value === 'string') {
     return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
   }
-  if (value instanceof Date) {
+  if (isDate(value)) {
     return Number.isNaN(value.getTime()) ? 'an invalid date' : value.toISOString();
   }
   if (Array.isArray(value)) {

@@ -1,5 +1,7 @@
 import { ArrowSource, isArrowTable } from './arrow-source';
+import { types } from 'node:util';
 import { emptyTable, invalidTable, show } from './invalid';
+import { isDate, isTypedArray } from './realms';
 import type { LocalSource, TableForm } from './source';
 import { ColumnsSource, isColumnValues, MatrixSource, RowsSource } from './value-sources';
 
@@ -12,7 +14,7 @@ export async function openValue(
   if (Array.isArray(value)) {
     return openArray(value, form, signal);
   }
-  if (typeof value !== 'object' || value === null || value instanceof Date) {
+  if (typeof value !== 'object' || value === null || isNoTable(value)) {
     throw invalidTable(
       `The table is ${describe(value)}. Give an array of objects, one object, an object of arrays, an array of arrays with a row of names, an Arrow table, or CSV, JSON, Parquet or Arrow as text or Buffer.`,
     );
@@ -47,11 +49,17 @@ function openArray(
   return RowsSource.open(form ?? 'rows', list, signal);
 }
 
+/** What has no columns of its own, however many values it holds. */
+function isNoTable(value: object): boolean {
+  return isDate(value) || isTypedArray(value) || types.isMap(value) || types.isSet(value);
+}
+
 function describe(value: unknown): string {
   if (value === undefined || value === null) {
     return `${String(value)}: there is no table in this message`;
   }
-  return value instanceof Date
-    ? 'a date'
-    : `a ${typeof value}${typeof value === 'function' ? '' : ` (${show(value)})`}`;
+  if (typeof value === 'object') {
+    return isDate(value) ? 'a date' : `a ${Object.prototype.toString.call(value).slice(8, -1)}`;
+  }
+  return `a ${typeof value}${typeof value === 'function' ? '' : ` (${show(value)})`}`;
 }

@@ -4,6 +4,7 @@ import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv-sour
 import { emptyTable, invalidTable } from './invalid';
 import { openJsonText } from './json-source';
 import { openValue } from './open-value';
+import { asBytes } from './realms';
 import { openRemote } from './remote-source';
 import type { TableSource } from './source';
 import { Utf8Text } from './utf8-text';
@@ -20,8 +21,9 @@ export async function openTable(value: unknown, options: OpenOptions = {}): Prom
   if (typeof value === 'string') {
     return openText(value, options.signal);
   }
-  if (isBytes(value)) {
-    return openBytes(asUint8Array(value), options.signal);
+  const bytes = asBytes(value);
+  if (bytes !== undefined) {
+    return openBytes(bytes, options.signal);
   }
   return openValue(value, undefined, options.signal);
 }
@@ -35,14 +37,6 @@ async function openText(text: string, signal?: AbortSignal): Promise<TableSource
     return openJsonText(text, signal);
   }
   return CsvSource.open('parsed', stringPieces(text));
-}
-
-function isBytes(value: unknown): value is ArrayBuffer | Uint8Array {
-  return value instanceof ArrayBuffer || value instanceof Uint8Array;
-}
-
-function asUint8Array(value: ArrayBuffer | Uint8Array): Uint8Array {
-  return value instanceof Uint8Array ? value : new Uint8Array(value);
 }
 
 async function openBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<TableSource> {

@@ -4,6 +4,7 @@ import { ByteStore } from './byte-store';
 import { emptyTable, invalidTable, show } from './invalid';
 import { openTable } from './open';
 import { Pace } from './pace';
+import { asBytes } from './realms';
 import { isRemote, openRemote } from './remote-source';
 import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm, TableSource } from './source';
 import { type Row, RowsSource } from './value-sources';
@@ -138,13 +139,14 @@ export class TableSpool {
     if (this.rows > 0) {
       throw invalidTable('A part of the sequence is a piece of text, the parts before were tables.');
     }
-    if (typeof value !== 'string' && !(value instanceof Uint8Array)) {
+    const piece = typeof value === 'string' ? value : asBytes(value);
+    if (piece === undefined) {
       throw invalidTable(`A part of the sequence is ${show(value)}, not a piece of text or a Buffer.`);
     }
     if (this.pieces > 0 && separator !== '') {
       await this.store.append(Buffer.from(separator));
     }
-    await this.store.append(Buffer.from(value as string));
+    await this.store.append(Buffer.from(piece as string));
     this.pieces++;
   }
 }

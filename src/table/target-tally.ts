@@ -1,4 +1,5 @@
 import { cellsOf } from './batch';
+import { isDate } from './realms';
 import type { SliceColumn } from './source';
 import { isAbsent, parseBigint, parseDate, parseNumber } from './text-cells';
 import { numberWith } from './text-looks';
@@ -31,7 +32,7 @@ export class TargetTally {
   }
 
   private addCell(cell: unknown, row: number): void {
-    if (cell instanceof Date) {
+    if (isDate(cell)) {
       cell = Number.isNaN(cell.getTime()) ? null : cell.toISOString();
     }
     if (cell === null || cell === undefined || Number.isNaN(cell)) {

@@ -1,5 +1,6 @@
 import { emptyTable, invalidTable, show } from './invalid';
 import { Pace } from './pace';
+import { isDate, isTypedArray } from './realms';
 import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from './source';
 
 /** Names that objects inherit: only an own property of such a name is a cell. */
@@ -88,7 +89,7 @@ function checkedRow(row: unknown, at: number): Row {
     typeof row !== 'object' ||
     row === null ||
     Array.isArray(row) ||
-    row instanceof Date ||
+    isDate(row) ||
     ArrayBuffer.isView(row)
   ) {
     throw invalidTable(
@@ -128,7 +129,7 @@ export type Values = ArrayLike<unknown>;
 
 /** True for what can be the values of one column: an array or a typed array. */
 export function isColumnValues(value: unknown): value is Values {
-  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+  return Array.isArray(value) || isTypedArray(value);
 }
 
 /** One object of equally long arrays, a column each. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
 import { tableFromArrays, tableToIPC, vectorFromArray } from 'apache-arrow';
 import {
+  cellsOf,
   closeEncoder,
   openTable,
   profileTable,
@@ -114,6 +116,43 @@ describe('Input forms of a table', () => {
     await rejectsWith(openTable(bytes.subarray(0, 700_000)), 'table.invalid', /cut off/);
     bytes[bytes.lastIndexOf(0xc3) + 1] = 0x20;
     await rejectsWith(openTable(bytes), 'table.invalid', /not UTF-8 text/);
+  });
+
+  const elsewhere = (code: string): unknown => runInNewContext(code);
+  const bytes = `[${[...Buffer.from(csv)].join()}]`;
+  for (const code of [
+    `new Uint8Array(${bytes})`,
+    `new Uint8Array(${bytes}).buffer`,
+    `new DataView(new Uint8Array(${bytes}).buffer)`,
+    `({ name: ['ann', 'bob'], age: new Float64Array([31, 24.5]), member: [true, false] })`,
+  ]) {
+    it(`of another context, such as a function node: ${code.slice(0, 18)}`, async () => {
+      const source = await openTable(elsewhere(code));
+      assert.deepEqual((await profileTable(source)).columns, COLUMNS);
+      assert.deepEqual(await readRows(source), ROWS);
+    });
+  }
+
+  it('dates of another context are dates', async () => {
+    const rows = elsewhere('[{ d: new Date(5), y: new Date(7) }, { d: new Date(NaN), y: new Date(8) }]');
+    const source = await openTable(rows);
+    const { columns, target } = await profileTable(source, { target: 'y' });
+    assert.deepEqual(
+      columns.map(({ type }) => type),
+      ['date', 'date'],
+    );
+    assert.equal(target!.distinct, 2);
+    const [batch] = await collect(readBatches(source, columns));
+    assert.deepEqual(batch!.columns.map(cellsOf), [
+      [new Date(5), null],
+      [new Date(7), new Date(8)],
+    ]);
+    const texts = await collect(readBatches(source, [{ name: 'y', type: 'text' }]));
+    assert.deepEqual(cellsOf(texts[0]!.columns[0]!)[0], '1970-01-01T00:00:00.007Z');
+    await rejectsWith(openTable(elsewhere('[new Date(0)]')), 'table.invalid', /Row 1 is 1970-01-01/);
+    await rejectsWith(openTable(elsewhere('new Date(0)')), 'table.invalid', /The table is a date/);
+    await rejectsWith(openTable(elsewhere('new Map([["a", 1]])')), 'table.invalid', /The table is a Map/);
+    await rejectsWith(openTable(new Float64Array(2)), 'table.invalid', /The table is a Float64Array/);
   });
 
   const numbers = Array.from({ length: 60_000 }, (_, n) => n);

@@ -1,0 +1,23 @@
+import { types } from 'node:util';
+
+// A function node runs in a context of its own: what its classes make is no instance of the classes here.
+
+export function isDate(value: unknown): value is Date {
+  return value instanceof Date || types.isDate(value);
+}
+
+/** True for a typed array, a Buffer among them. */
+export function isTypedArray(value: unknown): value is NodeJS.TypedArray {
+  return ArrayBuffer.isView(value) && !types.isDataView(value);
+}
+
+/** The bytes of a Buffer, a Uint8Array, a DataView or an ArrayBuffer; undefined for anything else. */
+export function asBytes(value: unknown): Uint8Array | undefined {
+  if (types.isAnyArrayBuffer(value)) {
+    return new Uint8Array(value);
+  }
+  if (types.isUint8Array(value) || types.isUint8ClampedArray(value) || types.isDataView(value)) {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  }
+  return undefined;
+}
