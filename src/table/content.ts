@@ -1,3 +1,5 @@
+import { TextDecoder } from 'node:util';
+
 /** The first character that is no space; a table may be long, so it is not trimmed as a whole. */
 export function firstCharacter(text: string): string {
   return /[^\s\uFEFF]/.exec(text)?.[0] ?? '';
@@ -17,11 +19,19 @@ export function contentOf(head: Uint8Array): Content {
   if (magic.startsWith('\x1f\x8b')) {
     return 'gzip';
   }
-  const wide = magic.startsWith('\xff\xfe');
-  if (!wide && head.subarray(0, 4096).includes(0)) {
+  const wide = wideEncoding(head);
+  if (wide === undefined && head.subarray(0, 4096).includes(0)) {
     return 'binary';
   }
-  const text = Buffer.from(head.subarray(0, 4096)).toString(wide ? 'utf16le' : 'utf8');
+  const text = new TextDecoder(wide ?? 'utf-8').decode(head.subarray(0, 4096));
   const start = firstCharacter(text);
   return start === '{' || start === '[' ? 'json' : 'csv';
+}
+
+/** The encoding of text with two bytes for a character, where its byte order mark says so. */
+export function wideEncoding(start: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  if (start[0] === 0xff && start[1] === 0xfe) {
+    return 'utf-16le';
+  }
+  return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : undefined;
 }

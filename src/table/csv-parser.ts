@@ -15,7 +15,7 @@ const OPEN_OR_CLOSED = -2;
  * Splits CSV text (RFC 4180, with any one-character delimiter) into columns of fields, from pieces of text
  * of any size; a row, and a field, may be spread over many pieces. Each piece is looked at once: what is left
  * over of it is the field that it does not end. Lines end with LF, CRLF or CR, also mixed. Empty lines
- * are skipped. A row with more or fewer fields than the header, or a quote that is never closed, is
+ * and, where there is more than one column, lines of spaces are skipped. A row with more or fewer fields than the header, or a quote that is never closed, is
  * `table.invalid` with the row.
  */
 export class CsvParser {
@@ -211,8 +211,16 @@ export class CsvParser {
       return;
     }
     if (row.length !== this.names.length) {
+      if (row.length === 1 && row[0]!.trim() === '') {
+        // A line of spaces holds no more than an empty one.
+        return;
+      }
+      const advice =
+        row.length > this.names.length
+          ? `Put text that holds ${nameOf(this.delimiter)} in quotes.`
+          : 'Leave an empty field where a value is missing, and put text that holds line breaks in quotes.';
       throw invalidTable(
-        `Row ${this.rowNumber()} has ${row.length} fields, the header has ${this.names.length}. Put text that holds ${nameOf(this.delimiter)} in quotes.`,
+        `Row ${this.rowNumber()} has ${row.length} field${row.length === 1 ? '' : 's'}, the header has ${this.names.length}. ${advice}`,
       );
     }
     for (let i = 0; i < row.length; i++) {

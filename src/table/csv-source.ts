@@ -1,6 +1,8 @@
 import { TextDecoder } from 'node:util';
+import { wideEncoding } from './content';
 import { CsvParser } from './csv-parser';
 import { emptyTable, invalidTable } from './invalid';
+import { notUtf8 } from './not-utf8';
 import type { LocalSource, Slice, SliceOptions, TableForm } from './source';
 import { parseNumber } from './text-cells';
 import { checkNames } from './value-sources';
@@ -40,7 +42,12 @@ export class CsvSource implements LocalSource {
     if (head.trim() === '') {
       throw emptyTable('The text is empty; a CSV table needs a header line and rows.');
     }
-    const found = delimiter ?? findDelimiter(head, !more);
+    const told = SEPARATOR_LINE.exec(head);
+    if (told !== null) {
+      head = head.slice(told[0].length);
+      pieces = without(pieces, told[0].length);
+    }
+    const found = told?.[1] ?? delimiter ?? findDelimiter(head, !more);
     const parser = new CsvParser(found);
     parser.push(head, !more);
     if (parser.names === undefined) {
@@ -79,6 +86,21 @@ export class CsvSource implements LocalSource {
       column: (index) => ({ kind: 'fields', cells: columns[index]!, comma, grouped }),
     };
   }
+}
+
+/** What spreadsheets take for a word about the delimiter, not for a row. */
+const SEPARATOR_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i;
+
+/** The text without its first characters. */
+function without(pieces: Pieces, characters: number): Pieces {
+  const rest = async function* (): AsyncIterable<string> {
+    let left = characters;
+    for await (const piece of pieces()) {
+      yield piece.slice(left);
+      left = Math.max(0, left - piece.length);
+    }
+  };
+  return Object.assign(rest, { reached: pieces.reached });
 }
 
 function checkHeader(names: readonly string[]): void {
@@ -146,18 +168,23 @@ export function decodedPieces(
   size: number,
 ): Pieces {
   let reached = 0;
+  const refuse = async ({ encoding }: TextDecoder): Promise<never> => {
+    throw encoding === 'utf-8'
+      ? await notUtf8(chunks())
+      : invalidTable(`The text is not the ${encoding.toUpperCase()} that its first bytes say it is.`);
+  };
   const pieces = async function* (): AsyncIterable<string> {
     let decoder: TextDecoder | undefined;
     let done = 0;
     for await (const chunk of chunks()) {
       decoder ??= decoderFor(chunk);
-      const text = decode(decoder, chunk, done);
+      const text = decode(decoder, chunk) ?? (await refuse(decoder));
       done += chunk.length;
       reached = Math.min(1, done / size);
       yield* stringChunks(text);
     }
     if (decoder !== undefined) {
-      yield decode(decoder, undefined, done);
+      yield decode(decoder) ?? (await refuse(decoder));
     }
   };
   return Object.assign(pieces, { reached: () => reached });
@@ -170,17 +197,15 @@ function* stringChunks(text: string): Iterable<string> {
 }
 
 function decoderFor(start: Uint8Array): TextDecoder {
-  const wide = start[0] === 0xff && start[1] === 0xfe ? 'utf-16le' : undefined;
-  return new TextDecoder(wide ?? 'utf-8', { fatal: true });
+  return new TextDecoder(wideEncoding(start) ?? 'utf-8', { fatal: true });
 }
 
-function decode(decoder: TextDecoder, chunk: Uint8Array | undefined, at: number): string {
+/** The text of a chunk, or of what is left at the end; undefined where it is none. */
+function decode(decoder: TextDecoder, chunk?: Uint8Array): string | undefined {
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
   } catch {
-    throw invalidTable(
-      `The bytes after position ${at} are not UTF-8 text. Save the file as UTF-8 (in a spreadsheet: "CSV UTF-8").`,
-    );
+    return undefined;
   }
 }
 

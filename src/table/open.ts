@@ -1,5 +1,5 @@
 import { openArrowBytes } from './arrow-source';
-import { contentOf, firstCharacter } from './content';
+import { contentOf, firstCharacter, wideEncoding } from './content';
 import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv-source';
 import { emptyTable, invalidTable } from './invalid';
 import { openJsonText } from './json-source';
@@ -49,7 +49,10 @@ async function openBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<Table
     case 'arrow':
       return openArrowBytes(bytes);
     case 'json':
-      return openJsonText(isUtf16(bytes) ? await decodeAll(bytes) : new Utf8Text(bytes), signal);
+      return openJsonText(
+        wideEncoding(bytes) !== undefined ? await decodeAll(bytes) : new Utf8Text(bytes),
+        signal,
+      );
     case 'gzip':
       throw invalidTable('The Buffer is gzip-compressed. Unpack it before this node.');
     case 'binary':
@@ -57,10 +60,6 @@ async function openBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<Table
     case 'csv':
       return CsvSource.open('parsed', decodedPieces(bufferChunks(bytes), bytes.length));
   }
-}
-
-function isUtf16(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xff && bytes[1] === 0xfe;
 }
 
 async function decodeAll(bytes: Uint8Array): Promise<string> {

@@ -89,8 +89,11 @@ describe('CSV parser', () => {
   });
 
   it('names the row that has too many or too few fields', () => {
-    assert.throws(() => parse('a,b\n1,2\n1,2,3\n', 100), /Row 2 has 3 fields, the header has 2/);
-    assert.throws(() => parse('a,b\n1\n', 100), /Row 1 has 1 fields, the header has 2/);
+    assert.throws(
+      () => parse('a,b\n1,2\n1,2,3\n', 100),
+      /Row 2 has 3 fields, the header has 2. Put text that holds "," in quotes/,
+    );
+    assert.throws(() => parse('a,b\n1\n', 100), /Row 1 has 1 field, the header has 2. Leave an empty field/);
   });
 
   it('names the row whose quote is never closed', () => {
@@ -207,6 +210,9 @@ describe('CSV text as a table', () => {
     assert.deepEqual(await readRows(await openTable(Buffer.from('\ufeffnaïve,n\né,1\n'))), rows);
     const wide = Buffer.from('\ufeffnaïve\tn\né\t1\n', 'utf16le');
     assert.deepEqual(await readRows(await openTable(wide)), rows);
+    assert.deepEqual(await readRows(await openTable(Buffer.from(wide).swap16())), rows);
+    const json = Buffer.from(`\ufeff${JSON.stringify(rows)}`, 'utf16le').swap16();
+    assert.deepEqual(await readRows(await openTable(json)), rows);
   });
 
   it('keeps characters whole that lie across two pieces', async () => {
@@ -220,8 +226,60 @@ describe('CSV text as a table', () => {
     await rejectsWith(
       openTable(source).then((table) => readRows(table)),
       'table.invalid',
-      /not UTF-8 text/,
+      /Line 2 of the text is not UTF-8 \(byte 0xfc at position 5\).*latin1/,
     );
+  });
+
+  it('names the line of a byte that is no UTF-8, wherever it is', async () => {
+    const good = Buffer.from('a,b\n' + 'é😀,1\n'.repeat(30_000));
+    for (const [wrong, byte] of [
+      ['4dfc6c6c6572', '0xfc'],
+      ['e9', '0xe9'],
+      ['80', '0x80'],
+    ] as const) {
+      // Also where a character lies across two of the pieces that are read.
+      for (const shift of [0, 1, 2, 3]) {
+        const head = Buffer.concat([Buffer.from('x'.repeat(shift)), good]);
+        const bytes = Buffer.concat([head, Buffer.from(wrong, 'hex'), Buffer.from(',1\nx,2\n')]);
+        const at = head.length + (wrong.length > 2 ? 1 : 0);
+        await rejectsWith(
+          openTable(bytes).then((table) => readRows(table)),
+          'table.invalid',
+          new RegExp(`Line 30002 of the text is not UTF-8 \\(byte ${byte} at position ${at}\\)`),
+        );
+      }
+    }
+    const cut = Buffer.from('a,b\n1,é').subarray(0, -1);
+    await rejectsWith(
+      openTable(cut).then((table) => readRows(table)),
+      'table.invalid',
+      /Line 2 of the text is not UTF-8 \(byte 0xc3 at position 6\)/,
+    );
+  });
+
+  it('skips lines of spaces, but not in a table of one column', async () => {
+    assert.deepEqual(await readRows(await openTable('a,b\n1,2\n  \n3,4\n   \n')), [
+      { a: 1, b: 2 },
+      { a: 3, b: 4 },
+    ]);
+    assert.equal((await readRows(await openTable('a\nx\n \n'))).length, 2);
+  });
+
+  it('takes the delimiter from a first line "sep="', async () => {
+    for (const [text, mark] of [
+      ['sep=;\r\n', ';'],
+      ['"sep=|"\n', '|'],
+      ['\ufeffSEP=\t\r\n', '\t'],
+    ] as const) {
+      for (const value of [
+        `${text}n${mark}t\r\n7${mark}x,y\r\n`,
+        Buffer.from(`${text}n${mark}t\n7${mark}x,y\n`),
+      ]) {
+        const source = await openTable(value);
+        assert.deepEqual(await readRows(source), [{ n: 7, t: 'x,y' }]);
+        assert.deepEqual(await readRows(source), [{ n: 7, t: 'x,y' }]);
+      }
+    }
   });
 
   it('refuses a header with a name twice, or of numbers', async () => {

@@ -111,7 +111,7 @@ describe('A table on disk', () => {
       const ragged = path.join(folder, 'ragged.csv');
       await writeFile(ragged, `a,b\n${'1,2\n'.repeat(70_000)}1\n`);
       const source = await openTableFile(ragged);
-      await rejectsWith(profileTable(source), 'table.invalid', /Row 70001 has 1 fields/);
+      await rejectsWith(profileTable(source), 'table.invalid', /Row 70001 has 1 field/);
       await rejectsWith(
         collect(readBatches(source, [{ name: 'c', type: 'text' }])),
         'columns.missing',
