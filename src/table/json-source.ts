@@ -55,11 +55,11 @@ function parseWhole(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    const lines = parseLines(text);
-    if (lines !== undefined) {
-      return lines;
+    const { rows, wrong } = parseLines(text);
+    if (wrong === undefined) {
+      return rows;
     }
-    throw notJson(error);
+    throw rows.length > 0 ? wrongLine(wrong) : notJson(error);
   }
 }
 
@@ -86,23 +86,33 @@ function notJson(error: unknown): Error {
   return invalidTable(`The text begins like JSON but is not valid JSON: ${reason}.`);
 }
 
-/** Objects line by line (NDJSON), undefined where a line is no object. */
-function parseLines(text: string): unknown[] | undefined {
+/** Objects line by line (NDJSON), up to the first line, counted from 0, that is no object. */
+function parseLines(text: string): { rows: unknown[]; lines: number; wrong?: number } {
   const rows: unknown[] = [];
-  for (const line of text.split('\n')) {
+  const lines = text.split('\n');
+  for (const [index, line] of lines.entries()) {
     if (line.trim() === '') {
       continue;
     }
-    if (!line.trimStart().startsWith('{')) {
-      return undefined;
+    const row = line.trimStart().startsWith('{') ? parsed(line) : undefined;
+    if (row === undefined) {
+      return { rows, lines: lines.length, wrong: index };
     }
-    try {
-      rows.push(parseJson(line));
-    } catch {
-      return undefined;
-    }
+    rows.push(row);
   }
-  return rows;
+  return { rows, lines: lines.length };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return parseJson(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function wrongLine(index: number): Error {
+  return invalidTable(`Line ${index + 1} of the text is not a JSON object, as the lines before it are.`);
 }
 
 /** Long text that is no array of objects: its top-level parts are parsed one after the other. */
@@ -131,13 +141,15 @@ function isWhole(line: string): boolean {
 
 async function parseLongLines(text: LongText, at: number, signal?: AbortSignal): Promise<unknown[]> {
   const list: unknown[] = [];
+  let line = linesBefore(text, at);
   while (at < text.length) {
     let end = text.indexOf('\n', Math.min(text.length, at + WHOLE / 4));
     end = end < 0 ? text.length : end;
-    const rows = parseLines(text.slice(at, end));
-    if (rows === undefined) {
-      throw invalidTable(`A line after row ${list.length} is not a JSON object.`);
+    const { rows, lines, wrong } = parseLines(text.slice(at, end));
+    if (wrong !== undefined) {
+      throw wrongLine(line + wrong);
     }
+    line += lines;
     for (const row of rows) {
       list.push(row);
     }
@@ -146,6 +158,15 @@ async function parseLongLines(text: LongText, at: number, signal?: AbortSignal):
     signal?.throwIfAborted();
   }
   return list;
+}
+
+/** Lines that end before a position near the start of the text. */
+function linesBefore(text: LongText, at: number): number {
+  let lines = 0;
+  for (let i = 0; i < at; i++) {
+    lines += text.charCodeAt(i) === 10 ? 1 : 0;
+  }
+  return lines;
 }
 
 async function gather(elements: JsonElements, signal?: AbortSignal): Promise<unknown[]> {

@@ -26,6 +26,13 @@ export async function notUtf8(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8
   return wrongByte(lines + count(carry), carry[cut] ?? 0, base + Math.max(0, cut));
 }
 
+/** The same for a part of text that is all at hand. */
+export function notUtf8In(text: Uint8Array, from: number, to: number): Error {
+  const wrong = firstWrong(text.subarray(from, to), false);
+  const at = wrong >= 0 ? from + wrong : text.subarray(from, to).findLastIndex((byte) => byte >= 0xc0) + from;
+  return wrongByte(1 + count(text.subarray(0, at)), text[at]!, at);
+}
+
 function wrongByte(line: number, byte: number, at: number): Error {
   return invalidTable(
     `Line ${line} of the text is not UTF-8 (byte 0x${byte.toString(16)} at position ${at}). Save it as UTF-8 (in a spreadsheet: "CSV UTF-8"), or decode it before this node, such as with msg.payload.toString("latin1").`,

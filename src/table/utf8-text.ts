@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { invalidTable } from './invalid';
+import { notUtf8In } from './not-utf8';
 
 /** What is asked of long text: a string is one. Positions are those of its own units. */
 export type LongText = Pick<string, 'length' | 'charCodeAt' | 'indexOf' | 'slice'>;
@@ -32,9 +32,7 @@ export class Utf8Text implements LongText {
     try {
       return this.decoder.decode(this.bytes.subarray(from, to));
     } catch {
-      throw invalidTable(
-        `The bytes after position ${from} are not UTF-8 text. Save the file as UTF-8 (in a spreadsheet: "CSV UTF-8").`,
-      );
+      throw notUtf8In(this.bytes, from, to);
     }
   }
 }

@@ -115,7 +115,12 @@ describe('Input forms of a table', () => {
     );
     await rejectsWith(openTable(bytes.subarray(0, 700_000)), 'table.invalid', /cut off/);
     bytes[bytes.lastIndexOf(0xc3) + 1] = 0x20;
-    await rejectsWith(openTable(bytes), 'table.invalid', /not UTF-8 text/);
+    const at = bytes.lastIndexOf(0xc3);
+    await rejectsWith(
+      openTable(bytes),
+      'table.invalid',
+      new RegExp(`Line 1 of the text is not UTF-8 \\(byte 0xc3 at position ${at}\\)`),
+    );
   });
 
   const elsewhere = (code: string): unknown => runInNewContext(code);
@@ -178,6 +183,28 @@ describe('Input forms of a table', () => {
       await rejectsWith(openTable(Buffer.from(json)), 'table.invalid', message);
     });
   }
+
+  it('names the line of NDJSON that is no object, in short and long text', async () => {
+    for (const [good, line] of [
+      [40_000, 40_001],
+      [3, 4],
+    ] as const) {
+      const text = `${numbers
+        .slice(0, good)
+        .map((n) => JSON.stringify({ n, text: 'some more text' }))
+        .join('\n')}\n`;
+      const message = new RegExp(`Line ${line} of the text is not a JSON object`);
+      for (const wrong of ['<html>', '{"n":', '[1]']) {
+        await rejectsWith(openTable(`${text}${wrong}\n${text}`), 'table.invalid', message);
+        await rejectsWith(openTable(Buffer.from(`${text}${wrong}\n${text}`)), 'table.invalid', message);
+      }
+      await rejectsWith(
+        openTable(`\n\n${text}\n5`),
+        'table.invalid',
+        new RegExp(`Line ${line + 3} of the text is not a JSON object`),
+      );
+    }
+  });
 
   it('long JSON text may end in white space; long NDJSON lines are rows', async () => {
     assert.equal((await openTable(`${longRows} \r\n\t`)).rowCount, 60_000);
