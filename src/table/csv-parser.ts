@@ -137,7 +137,7 @@ export class CsvParser {
         return -1;
       }
     }
-    const { delimiter } = this;
+    const { delimiter, row } = this;
     let lineEnd = this.lineEnd(text, at);
     for (;;) {
       if (text.charCodeAt(at) === 34) {
@@ -165,10 +165,10 @@ export class CsvParser {
         if (lineEnd === text.length && !last) {
           return this.leave(text, start, at, 'plain');
         }
-        this.row.push(text.slice(at, lineEnd));
+        row.push(text.slice(at, lineEnd));
         return afterLineEnd(text, lineEnd);
       }
-      this.row.push(text.slice(at, end));
+      row.push(text.slice(at, end));
       at = end + 1;
     }
   }

@@ -3,7 +3,8 @@ import { types } from 'node:util';
 // A function node runs in a context of its own: what its classes make is no instance of the classes here.
 
 export function isDate(value: unknown): value is Date {
-  return value instanceof Date || types.isDate(value);
+  // Asked of every cell of a target: most are no objects.
+  return typeof value === 'object' && (value instanceof Date || types.isDate(value));
 }
 
 /** True for a typed array, a Buffer among them. */
