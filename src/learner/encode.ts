@@ -1,4 +1,5 @@
 import { binAll, binOf, findBorders, MAX_BINS } from './binning';
+import { commonTokens, TOKENS } from './common-tokens';
 import { datePart, DATE_PARTS, type DatePart } from './dates';
 import type { Random } from './random';
 import { findNumber, tokensOf } from './text';
@@ -24,8 +25,7 @@ export interface ColumnSpec {
 /** Bin 1 of a category column: rare and unseen values. Named categories start at bin 2. */
 const OTHER_BIN = 1;
 const NAMED_CATEGORIES = MAX_BINS - 1;
-/** Tokens of a text column; and of all together, for each feature of a table of many rows. */
-const TOKENS = 100;
+/** Tokens of all text columns together, for each feature of a table of many rows. */
 const TOKENS_PER_FEATURE = 8;
 const MANY_ROWS = 20_000;
 
@@ -119,23 +119,6 @@ function isText(entries: { text: string }[], named: number): boolean {
   }
   const words = entries.reduce((sum, { text }) => sum + text.trim().split(/\s+/u).length, 0);
   return words >= 2 * entries.length;
-}
-
-/** Tokens that split the rows best, by the variance of their presence; those with the same rows count once. */
-function commonTokens(entries: { text: string; count: number }[], known: number): string[] {
-  const frequency = new Map<string, number>();
-  for (const { text, count } of entries) {
-    for (const token of tokensOf(text)) {
-      frequency.set(token, (frequency.get(token) ?? 0) + count);
-    }
-  }
-  const least = Math.max(3, Math.floor(known / 1000));
-  return [...frequency]
-    .filter(([, count]) => count >= least && known - count >= least)
-    .map(([token, count]) => ({ token, weight: count * (known - count) }))
-    .sort((a, b) => b.weight - a.weight || (a.token < b.token ? -1 : 1))
-    .slice(0, TOKENS)
-    .map(({ token }) => token);
 }
 
 /**

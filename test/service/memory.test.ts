@@ -129,7 +129,7 @@ describe('Service: memory', function () {
   it('a fit that needs more than the heap is refused by column, and the service goes on', async () => {
     const data = file('small heap');
     const args = ['--port', '0', '--data', data, '--token', 'mine'];
-    const { child, url } = await startCli(args, { NODE_OPTIONS: '--max-old-space-size=120' });
+    const { child, url } = await startCli(args, { NODE_OPTIONS: '--max-old-space-size=64' });
     const post = async (route: string, body: object): Promise<Answer> =>
       answerOf(
         await fetch(`${url}/svc/${route}`, {
@@ -160,7 +160,10 @@ describe('Service: memory', function () {
       return post('fit', { train_set_upload_id: body.train_set_upload_id, task: 'classification' });
     };
     try {
-      const refused = await fit(60_000, 30);
+      // Six million different words and pairs of words.
+      const large = await fit(60_000, 30);
+      assert.equal(large.body.status, 'completed', large.text);
+      const refused = await fit(60_000, 160);
       assert.equal(
         refused.body._streamed_error === true ? refused.body.status_code : refused.status,
         413,
@@ -174,7 +177,7 @@ describe('Service: memory', function () {
       const good = await fit(2_000, 3);
       assert.equal(good.body.status, 'completed', good.text);
       assert.equal(child.exitCode, null);
-      assert.equal(readdirSync(path.join(data, 'models')).length, 1);
+      assert.equal(readdirSync(path.join(data, 'models')).length, 2);
     } finally {
       await end(child, 'SIGTERM');
     }

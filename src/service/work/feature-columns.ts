@@ -78,7 +78,7 @@ function textBuilder(
       }
     },
     finish(rows) {
-      if (store.inMemory && need.bytes <= LITTLE_TEXT) {
+      if (store.inMemory && need.strings <= LITTLE_TEXT) {
         return { name, kind: 'text', codes: store.read(rows), dictionary: dictionary.toStrings() };
       }
       const column = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { binOf, findBorders } from '../../../dist/src/learner/binning';
 import { blur, fitCalibration } from '../../../dist/src/learner/calibrate';
+import { commonTokens } from '../../../dist/src/learner/common-tokens';
 import { datePart } from '../../../dist/src/learner/dates';
 import { bucketLogits, cumulativeOf, modeOf, quantilesOf } from '../../../dist/src/learner/distribution';
 import { Grower, type GrowRules } from '../../../dist/src/learner/grow';
@@ -318,6 +319,30 @@ describe('learner parts', () => {
       [14706, 5, 3, 2, 34],
     );
     assert.equal(datePart(-1, 'secondOfDay'), 86399);
+  });
+
+  it('finds the same common tokens whether it counts all of them or only those that may be common', () => {
+    const words = fc.array(
+      fc.integer({ min: 0, max: 40 }).map((i) => `w${Math.floor(i * i * 3)}`),
+      {
+        minLength: 1,
+        maxLength: 6,
+      },
+    );
+    const entry = fc.record({
+      text: words.map((list) => list.join(' ')),
+      count: fc.integer({ min: 1, max: 4 }),
+    });
+    let found = 0;
+    fc.assert(
+      fc.property(fc.array(entry, { minLength: 5, maxLength: 60 }), (entries) => {
+        const known = entries.reduce((sum, { count }) => sum + count, 0);
+        const all = commonTokens(entries, known, Infinity);
+        found += all.length;
+        assert.deepEqual(commonTokens(entries, known, 3), all);
+      }),
+    );
+    assert.ok(found > 100, 'there were common tokens at all');
   });
 
   it('counts ties as half in the area under the ROC curve', () => {
