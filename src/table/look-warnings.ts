@@ -1,4 +1,4 @@
-import type { Settled } from './column-tally';
+import type { Settled } from './settled';
 import { show } from './invalid';
 import { parseLocalNumber, type TextLook } from './text-looks';
 

@@ -1,5 +1,7 @@
 import { ServiceError } from '../wire/service-error';
-import { ColumnTally, type Settled, type TargetTally } from './column-tally';
+import { ColumnTally } from './column-tally';
+import type { Settled } from './settled';
+import type { TargetTally } from './target-tally';
 import { emptyTable, invalidTable } from './invalid';
 import { type LookWarning, lookWarnings, type NamedLook } from './look-warnings';
 import { Pace } from './pace';
