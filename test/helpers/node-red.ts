@@ -184,7 +184,20 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
     log: () => printed,
     debug,
     statuses,
-    inject: (id) => post(`/inject/${id}`),
+    async inject(id) {
+      // The editor's deploy is answered before its nodes are there.
+      for (let tries = 0; ; tries++) {
+        try {
+          await post(`/inject/${id}`);
+          return;
+        } catch (error) {
+          if (tries === 50 || !String(error).includes('answered 404')) {
+            throw error;
+          }
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      }
+    },
     async deploy(flows) {
       const before = startedTimes();
       await post('/flows', flows, { 'Node-RED-Deployment-Type': 'full' });

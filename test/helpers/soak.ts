@@ -294,7 +294,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
         throw new Error(`did not end: ${JSON.stringify(state)}\n${red.log()}`);
       }
       await sleep(100);
-      if (state.ended >= ((done + 1) * messages) / (redeploys + 1)) {
+      if (done < redeploys && state.ended >= ((done + 1) * messages) / (redeploys + 1)) {
         done += 1;
         revision += 1;
         const type = random() < 0.5 ? 'full' : 'nodes';
