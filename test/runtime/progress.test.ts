@@ -85,7 +85,7 @@ describe('progress, as a Status node of Node-RED gets it', function () {
           wires: [['sent']],
         },
         inject('go-fit', 'long'),
-        rows('long', 40_000, 16, 'fit'),
+        rows('long', 100_000, 16, 'fit'),
         {
           id: 'fit',
           type: 'tabular-fit',
