@@ -1,8 +1,8 @@
 import type { NodeAPI } from 'node-red';
-import { adminRoutes } from '../src/runtime/admin';
-import type { ConfigCredentials, ConfigDef } from '../src/runtime/client-options';
+import { adminRoutes } from '../src/runtime/config/admin';
+import type { ConfigCredentials, ConfigDef } from '../src/runtime/config/client-options';
 import type { FlowNode } from '../src/runtime/node-red';
-import { ServiceHandle, type StartEmbedded } from '../src/runtime/service-handle';
+import { ServiceHandle, type StartEmbedded } from '../src/runtime/config/config-node';
 import { LEARNER } from '../src/service/version';
 
 const startEmbedded: StartEmbedded = async (options) => {

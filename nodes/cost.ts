@@ -1,10 +1,10 @@
 import type { NodeAPI } from 'node-red';
-import { attach } from '../src/runtime/attach';
-import { type CostDef, costRequest } from '../src/runtime/cost-request';
-import { hooks } from '../src/runtime/follow';
+import { attach } from '../src/runtime/messages/message-handler';
+import { type CostDef, costRequest } from '../src/runtime/requests/cost-request';
+import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
-import { tableReader } from '../src/runtime/table-input';
-import { useConfig } from '../src/runtime/use-config';
+import { tableReader } from '../src/runtime/input/table-input';
+import { useConfig } from '../src/runtime/config/use-config';
 
 /** tabular-cost: what an operation would cost, before any data is sent. */
 module.exports = function (RED: NodeAPI): void {

@@ -1,12 +1,12 @@
 import type { NodeAPI } from 'node-red';
-import { attach } from '../src/runtime/attach';
-import { forgetColumns } from '../src/runtime/columns-seen';
-import { fitRequest, type FitDef } from '../src/runtime/fit-request';
-import { hooks } from '../src/runtime/follow';
-import { showFitted } from '../src/runtime/fitted';
+import { attach } from '../src/runtime/messages/message-handler';
+import { forgetColumns } from '../src/runtime/input/columns-seen';
+import { fitRequest, type FitDef } from '../src/runtime/requests/fit-request';
+import { hooks } from '../src/runtime/messages/progress';
+import { showFitted } from '../src/runtime/status/fit-status';
 import type { FlowNode } from '../src/runtime/node-red';
-import { tableCollector } from '../src/runtime/table-collector';
-import { useConfig } from '../src/runtime/use-config';
+import { tableCollector } from '../src/runtime/input/table-collector';
+import { useConfig } from '../src/runtime/config/use-config';
 
 /** tabular-fit: a train set in, a model out. */
 module.exports = function (RED: NodeAPI): void {

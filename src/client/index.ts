@@ -1,5 +1,5 @@
 export { ServiceClient } from './service-client';
-export { DuplicateUploadError } from './errors';
+export { DuplicateUploadError } from './errors/errors';
 export type {
   CallOptions,
   ClientOptions,

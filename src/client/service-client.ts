@@ -8,12 +8,12 @@ import type {
   PrepareTrainSetUploadRequest,
   PrepareTrainSetUploadResponse,
 } from '../wire/types';
-import { Core, demandRequest, schemas, warm } from './core';
-import { fit } from './fit-call';
-import { progressOf } from './fit-status';
-import { withoutNulls } from './nulls';
-import { predict, predictLegacy } from './predict-calls';
-import { ask } from './requests';
+import { Core, demandRequest, schemas, warm } from './calls/core';
+import { fit } from './calls/fit-call';
+import { progressOf } from './calls/fit-status';
+import { withoutNulls } from './errors/nulls';
+import { predict, predictLegacy } from './calls/predict-calls';
+import { ask } from './retry/request';
 import type {
   CallKind,
   CallOptions,
@@ -26,7 +26,7 @@ import type {
   TestSetUpload,
   TrainSetUpload,
 } from './types';
-import { prepareTestSet, prepareTrainSet, uploadTestSet, uploadTrainSet } from './upload-calls';
+import { prepareTestSet, prepareTrainSet, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
 
 /**
  * The service, a method per route (S 4). Every method rejects with a ServiceError. One client is one set of slots,

@@ -21,7 +21,7 @@ export interface Settings {
 export function settle(options: ClientOptions): Settings {
   const dialect = { ...DEFAULT_DIALECT, ...withoutEmpty(options.dialect ?? {}) };
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(dialect.apiName)) {
-    throw invalid(`The API name "${dialect.apiName}" is not a name of letters, digits, "_", "." and "-".`);
+    throw invalid(`The API name "${dialect.apiName}" is not a name of letters, digits, "_", "./" and "-".`);
   }
   return {
     base: baseOf(options.baseUrl),

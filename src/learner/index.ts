@@ -1,16 +1,16 @@
-import { combine } from './combine';
-import { trainFold, type FoldResult } from './fold';
-import type { Model } from './model';
-import { prepare } from './prepare';
+import { combine } from './training/finish';
+import { trainFold, type FoldResult } from './training/fold';
+import type { Model } from './model/model';
+import { prepare } from './training/prepare';
 import type { TrainInput } from './types';
 
 export * from './types';
-export type { Model } from './model';
-export { prepare, type Prepared } from './prepare';
-export { trainFold, type FoldHooks, type FoldResult } from './fold';
-export { combine } from './combine';
-export { predict, type PredictOptions } from './predict';
-export { loadModel, saveModel } from './store';
+export type { Model } from './model/model';
+export { prepare, type Prepared } from './training/prepare';
+export { trainFold, type FoldHooks, type FoldResult } from './training/fold';
+export { combine } from './training/finish';
+export { predict, type PredictOptions } from './model/predict';
+export { loadModel, saveModel } from './model/serialize';
 export { LEARNER_VERSION } from './version';
 
 /** prepare, every fold in turn, combine. Synchronous: call it in a worker. */

@@ -9,9 +9,9 @@ import {
   type TableSource,
 } from '../table';
 import type { ModelLimits } from '../wire/types';
-import { limitSetOf, sizeExcess, testExcess, trainExcess, versionNamed } from './limits';
-import { autoTask } from './task';
-import { openInput } from './train-set';
+import { limitSetOf, sizeExcess, testExcess, trainExcess, versionNamed } from './context/limits';
+import { autoTask } from './train/auto-task';
+import { openInput } from './train/train-set';
 import type { CheckLimitsRequest, LimitExceeded } from './types';
 
 /** What of a table goes beyond the limits, were it sent as a train set or a test set. */

@@ -3,19 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { profileTable } from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
-import { cloneJson } from './clone-json';
+import { cloneJson } from '../util/json';
 import { checkLimits } from './check-limits';
-import type { ClientPort } from './client-port';
-import type { Context } from './context';
-import { CostEstimates } from './cost';
-import { LimitsCache } from './limits-cache';
-import { linkedController, untilAborted } from './linked';
-import type { ModelCards } from './model-cards';
-import { Predictor } from './predictor';
-import { Slots } from './slots';
-import { checkedCard, unknownModel } from './target';
-import { train } from './train';
-import { openInput } from './train-set';
+import type { ClientPort } from './context/client-port';
+import type { Context } from './context/context';
+import { CostEstimates } from './context/cost';
+import { LimitsCache } from './context/limits-cache';
+import { linkedController, untilAborted } from '../util/abort';
+import type { ModelCards } from './models/model-cards';
+import { Predictor } from './predict/predictor';
+import { Slots } from '../util/semaphore';
+import { checkedCard, unknownModel } from './models/model-request';
+import { train } from './train/train';
+import { openInput } from './train/train-set';
 import type {
   CheckLimitsRequest,
   CostRequest,

@@ -1,12 +1,12 @@
-import type { TableSource } from '../table/source';
-import type { Column, ColumnType, FileFormat, Label } from '../table/types';
+import type { TableSource } from '../table/columns/table-source';
+import type { Column, ColumnType, FileFormat, Label } from '../table/cells/types';
 import type { OutputType, Task } from '../wire/types';
-import type { ColumnImportance } from './report';
-import type { ModelScores } from './scores';
+import type { ColumnImportance } from './train/report';
+import type { ModelScores } from './train/metrics';
 
 export type { OutputType, Task } from '../wire/types';
-export type { ColumnImportance } from './report';
-export type { ModelScores, Scores } from './scores';
+export type { ColumnImportance } from './train/report';
+export type { ModelScores, Scores } from './train/metrics';
 
 /** Where the rows are: a value of any form that docs/architecture.md lists, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };

@@ -1,11 +1,11 @@
 import { type Column, encodeBatches, fileAsIs, profileTable, readBatches, type TableFile } from '../table';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import type { Context } from './context';
-import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './limits';
-import { untilAborted } from './linked';
-import { chooseModel, resolveTarget, type Target, unknownModel } from './target';
-import { noteIfDead } from './test-set';
-import { openInput, prepareTrainSet, sendTrainSet } from './train-set';
+import type { Context } from './context/context';
+import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';
+import { untilAborted } from '../util/abort';
+import { chooseModel, resolveTarget, type Target, unknownModel } from './models/model-request';
+import { noteIfDead } from './predict/test-set';
+import { openInput, prepareTrainSet, sendTrainSet } from './train/train-set';
 import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
 
 /** Uploads a train set or a test set; answers its card, which is kept by its id. */

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import type { LimitSet } from '../wire/types';
-import type { Patience } from './http/arrival';
-import type { RateLimits } from './http/rate-limit';
+import type { Patience } from './slow-body';
+import type { RateLimits } from './rate-limit';
 
 export type Log = (level: 'debug' | 'info' | 'warn', text: string) => void;
 

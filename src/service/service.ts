@@ -2,14 +2,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ServiceError } from '../wire/service-error';
-import { RateLimiter } from './http/rate-limit';
-import { answer } from './http/router';
+import { RateLimiter } from './rate-limit';
+import { answer } from './router';
 import { modelCacheBytes, serviceLimits, type ServiceLimits } from './limits';
 import type { Log, ResolvedOptions } from './options';
 import type { ServiceContext } from './routes/context';
 import { openStore } from './store/store';
-import { Fits } from './work/fits';
-import { WorkerPool } from './work/pool';
+import { Fits } from './work/fit/fits';
+import { WorkerPool } from './work/pool/pool';
 
 const HOST = '127.0.0.1';
 const SWEEP_MS = 60_000;
@@ -49,7 +49,7 @@ export async function runService(
   const limits = limitsUnder(store.maxBytes);
   const fitPool = new WorkerPool({
     name: 'fit',
-    script: path.join(__dirname, 'work', 'fit-worker.js'),
+    script: path.join(__dirname, 'work', 'fit', 'fit-worker.js'),
     threads: options.fitThreads,
     maxWaiting: 64,
     idleMs: 60_000,
@@ -57,7 +57,7 @@ export async function runService(
   });
   const predictPool = new WorkerPool({
     name: 'predict',
-    script: path.join(__dirname, 'work', 'predict-worker.js'),
+    script: path.join(__dirname, 'work', 'predict', 'predict-worker.js'),
     threads: options.predictThreads,
     maxWaiting: 1_000,
     idleMs: 60_000,

@@ -1,14 +1,14 @@
-import type { ColumnBatch } from './batch';
-import { type BatchOptions, batchesOf } from './batches';
-import { retried, startJob } from './encoder';
-import type { AsIsBounds, Origin } from './encoder-protocol';
-import type { AsIs } from './file-as-is';
-import { type ProfileOptions, profileSource, type TableProfile } from './profile';
-import { isRemote, openRemote } from './remote-source';
-import type { LocalSource, TableSource } from './source';
-import { storedAs } from './stored-as';
-import { type TableFile, userFile } from './table-file';
-import type { Column } from './types';
+import type { ColumnBatch } from './columns/column-batch';
+import { type BatchOptions, batchesOf } from './columns/read-batches';
+import { retried, startJob } from './encoder/host';
+import type { AsIsBounds, Origin } from './encoder/protocol';
+import type { AsIs } from './files/file-as-is';
+import { type ProfileOptions, profileSource, type TableProfile } from './inference/profile';
+import { isRemote, openRemote } from './encoder/remote-source';
+import type { LocalSource, TableSource } from './columns/table-source';
+import { storedAs } from './parquet/arrow-types';
+import { type TableFile, userFile } from './storage/table-file';
+import type { Column } from './cells/types';
 
 export {
   batchBytes,
@@ -22,22 +22,22 @@ export {
   MISSING_BOOLEAN,
   rowsOf,
   sliceBatch,
-} from './batch';
-export { isArrowTable } from './arrow-source';
-export type { BatchOptions } from './batches';
-export { crc32c, crc32cToBase64 } from './crc32c';
-export { encodeBatches, type EncodeOptions, encodeTrainBatches, encodeTrainSet } from './encode';
-export { closeEncoder, warmEncoder } from './encoder';
-export { show } from './invalid';
+} from './columns/column-batch';
+export { isArrowTable } from './arrow/source';
+export type { BatchOptions } from './columns/read-batches';
+export { crc32c, crc32cToBase64 } from './storage/crc32c';
+export { encodeBatches, type EncodeOptions, encodeTrainBatches, encodeTrainSet } from './encoder/encode';
+export { closeEncoder, warmEncoder } from './encoder/host';
+export { show } from './cells/errors';
 export { openTable, type OpenOptions } from './open';
-export { pickRows } from './pick-rows';
-export type { ProfileOptions, TableProfile, TargetProfile } from './profile';
+export { pickRows } from './columns/pick-rows';
+export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
 export { readRows, setCell } from './read-rows';
-export { readTableFile, type TableContent } from './read-table-file';
-export type { TableForm, TableSource } from './source';
+export { readTableFile, type TableContent } from './files/read-table-file';
+export type { TableForm, TableSource } from './columns/table-source';
 export { TableSpool } from './spool';
-export type { TableFile } from './table-file';
-export { type Column, COLUMN_TYPES, type ColumnType, type FileFormat, type Label } from './types';
+export type { TableFile } from './storage/table-file';
+export { type Column, COLUMN_TYPES, type ColumnType, type FileFormat, type Label } from './cells/types';
 
 /**
  * A table on disk: CSV, TSV, Parquet or Arrow, told apart by content and read as a stream in the encoder

@@ -1,13 +1,13 @@
-import { openArrowBytes } from './arrow-source';
-import { contentOf, firstCharacter, wideEncoding } from './content';
-import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv-source';
-import { emptyTable, invalidTable } from './invalid';
-import { openJsonText } from './json-source';
-import { openValue } from './open-value';
-import { asBytes } from './realms';
-import { openRemote } from './remote-source';
-import type { TableSource } from './source';
-import { Utf8Text } from './utf8-text';
+import { openArrowBytes } from './arrow/source';
+import { contentOf, firstCharacter, wideEncoding } from './text/sniff';
+import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv/source';
+import { emptyTable, invalidTable } from './cells/errors';
+import { openJsonText } from './json/source';
+import { openValue } from './values/open';
+import { asBytes } from '../util/realms';
+import { openRemote } from './encoder/remote-source';
+import type { TableSource } from './columns/table-source';
+import { Utf8Text } from './text/byte-text';
 
 export interface OpenOptions {
   signal?: AbortSignal;

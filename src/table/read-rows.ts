@@ -1,11 +1,11 @@
-import { cellsOf, type ColumnBatch } from './batch';
-import { batchesOf } from './batches';
-import { Pace } from './pace';
-import { profileSource, type TableProfile } from './profile';
-import { isRemote } from './remote-source';
-import type { LocalSource, TableSource } from './source';
-import type { Column } from './types';
-import { type Row, RowsSource } from './value-sources';
+import { cellsOf, type ColumnBatch } from './columns/column-batch';
+import { batchesOf } from './columns/read-batches';
+import { Pace } from '../util/event-loop';
+import { profileSource, type TableProfile } from './inference/profile';
+import { isRemote } from './encoder/remote-source';
+import type { LocalSource, TableSource } from './columns/table-source';
+import type { Column } from './cells/types';
+import { type Row, RowsSource } from './values/sources';
 
 /** Rows that are made into objects at a time. */
 const STEP = 1000;

@@ -1,13 +1,20 @@
 import { deserialize, serialize } from 'node:v8';
-import { plainCells } from './arrow-columns';
-import { ByteStore } from './byte-store';
-import { emptyTable, invalidTable, show } from './invalid';
+import { plainCells } from './arrow/columns';
+import { ByteStore } from './storage/byte-store';
+import { emptyTable, invalidTable, show } from './cells/errors';
 import { openTable } from './open';
-import { Pace } from './pace';
-import { asBytes } from './realms';
-import { isRemote, openRemote } from './remote-source';
-import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm, TableSource } from './source';
-import { type Row, RowsSource } from './value-sources';
+import { Pace } from '../util/event-loop';
+import { asBytes } from '../util/realms';
+import { isRemote, openRemote } from './encoder/remote-source';
+import type {
+  LocalSource,
+  Slice,
+  SliceColumn,
+  SliceOptions,
+  TableForm,
+  TableSource,
+} from './columns/table-source';
+import { type Row, RowsSource } from './values/sources';
 
 /** What a spool keeps in memory; the rest goes to a temporary file. */
 const MEMORY = 8 * 1024 * 1024;

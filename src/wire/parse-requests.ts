@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { TSchema } from '@sinclair/typebox';
 import { check, type Fault } from './check';
 import { renamed, wireNames, type Dialect } from './dialect';
-import { lazy } from './lazy';
+import { lazy } from '../util/lazy';
 import {
   OUTPUT_TYPES,
   type EstimateCostRequest,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { trainWithHelpers } from '../../dist/src/service/work/folds';
-import { Random } from '../../dist/src/learner/random';
+import { trainWithHelpers } from '../doors/service';
+import { Random } from '../doors/learner';
 import type { FeatureColumn } from '../../dist/src/learner';
 
 /* Fits a table of 20 columns in this process and prints the peak of its memory and the bytes of the columns. */

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type ServiceHandle, startService } from '../../dist/src/service/start';
-import type { ServiceOptions } from '../../dist/src/service/options';
-import { crc32c, crc32cToBase64 } from '../../dist/src/table/crc32c';
+import { type ServiceHandle, type ServiceOptions, startService } from '../doors/service';
+import { crc32c, crc32cToBase64 } from '../doors/table';
 
 export interface Answer {
   status: number;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { BYTES_PER_CELL } from '../../dist/src/service/limits';
+import { BYTES_PER_CELL } from '../doors/service';
 import { end, startCli } from './command';
 import { type Answer, answerOf, infoOf, putFile } from './harness';
 
@@ -75,7 +75,7 @@ describe('Service: memory', function () {
 
   it('reading features takes their columns and little more, whatever the row groups', async () => {
     const { values, above } = await measured<{ values: number; above: number }>(`
-      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/columns'))});
+      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/data/columns'))});
       const idle = megabytes();
       const { columns } = await readFeatures(
         { file: ${JSON.stringify(file('x.parquet'))}, format: 'parquet' },
@@ -94,8 +94,8 @@ describe('Service: memory', function () {
   it('a fit keeps neither numbers nor texts of a large file in memory, and reads back the same', async () => {
     mkdirSync(file('fit'));
     const read = (name: string, fitFolder: string): string => `
-      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/columns'))});
-      const { crc32c } = require(${JSON.stringify(path.join(DIST, 'table/crc32c'))});
+      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/data/columns'))});
+      const { crc32c } = require(${JSON.stringify(path.join(DIST, 'table/storage/crc32c'))});
       const idle = megabytes();
       const bounds = { rows: 1e6, cells: 1e8, columns: 100 };
       const { columns, close } = await readFeatures(
@@ -185,7 +185,7 @@ describe('Service: memory', function () {
 
   it('only the columns that a model wants are decoded; text that repeats is kept once', async () => {
     const { rows, words, above, heap } = await measured<Record<'rows' | 'words' | 'above' | 'heap', number>>(`
-      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/columns'))});
+      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/data/columns'))});
       const idle = megabytes();
       const bounds = { rows: 1e6, cells: 1e8, columns: 100 };
       const two = ['m3', 'm40'].map((name) => ({ name, type: 'number', kind: 'number' }));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { LEARNER } from '../../dist/src/service/version';
-import { crc32c, crc32cToBase64 } from '../../dist/src/table/crc32c';
+import { LEARNER } from '../doors/service';
+import { crc32c, crc32cToBase64 } from '../doors/table';
 import { Harness } from './harness';
 
 describe('Service: models of another format, or of another learner', () => {

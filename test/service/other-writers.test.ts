@@ -7,8 +7,7 @@ import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
 import { Table, writeParquet } from 'parquet-wasm';
-import type { FeatureShape } from '../../dist/src/service/store/entries';
-import { readFeatures } from '../../dist/src/service/work/columns';
+import { type FeatureShape, readFeatures } from '../doors/service';
 
 const BOUNDS = { rows: 1000, cells: 1e6, columns: 100 };
 /** Moments with and without milliseconds, before and after 1970; the last is missing. */
@@ -108,7 +107,7 @@ describe('Service: Parquet files of other writers', function () {
   it('reads a time without a zone in text as UTC, whatever the zone of the machine', async () => {
     const texts = ['2026-01-31 12:34:56.789', '2026-01-31T12:34', '2026-01-31', '', 'NA', null];
     const file = await duck(`SELECT ${unnest('VARCHAR', texts)} AS d`);
-    const script = `require(${JSON.stringify(path.resolve(__dirname, '../../dist/src/service/work/columns'))})
+    const script = `require(${JSON.stringify(path.resolve(__dirname, '../../dist/src/service/work/data/columns'))})
       .readFeatures({ file: ${JSON.stringify(file)}, format: 'parquet' }, ${JSON.stringify(BOUNDS)},
         [{ name: 'd', kind: 'date', type: 'date' }])
       .then(({ columns }) => console.log(JSON.stringify([...columns[0].values])));`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import type { UploadSource } from '../../dist/src/client';
 import { ServiceClient } from '../../dist/src/client';
-import { ServiceError } from '../../dist/src/wire/service-error';
+import { ServiceError } from '../doors/wire';
 import { bytesOf, flowers, Harness, hashOf, line } from './harness';
 
 function source(text: string): UploadSource {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { invalid, Refusal } from '../refusal';
-import { arriving, type Patience } from './arrival';
+import { arriving, type Patience } from '../slow-body';
 
 /** The bytes of a request body, at most `maxBytes` of them. @throws Refusal 413, 408 (too slow) */
 export async function readBody(req: IncomingMessage, maxBytes: number, patience: Patience): Promise<Buffer> {

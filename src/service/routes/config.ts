@@ -2,7 +2,7 @@ import type { PredictOptions } from '../../learner';
 import type { ModelConfig } from '../../wire/types';
 import type { ModelEntry } from '../store/entries';
 import { MODEL_VERSION } from '../version';
-import { canonical } from '../work/canonical';
+import { canonical } from '../work/fit/canonical';
 
 /** What a prediction's configuration comes to. */
 export interface Applied {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault } from '../../wire/check';
-import type { RateKind, RateLimiter } from '../http/rate-limit';
+import type { RateKind, RateLimiter } from '../rate-limit';
 import type { Envelope } from '../http/reply';
 import type { ServiceLimits } from '../limits';
 import type { Log, ResolvedOptions } from '../options';
 import { invalid } from '../refusal';
 import type { Store } from '../store/store';
-import type { Fits } from '../work/fits';
-import type { WorkerPool } from '../work/pool';
+import type { Fits } from '../work/fit/fits';
+import type { WorkerPool } from '../work/pool/pool';
 
 /** What every route works with. */
 export interface ServiceContext {

@@ -1,6 +1,6 @@
 import { parseLegacyPredict } from '../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../wire/types';
-import type { Patience } from '../http/arrival';
+import type { Patience } from '../slow-body';
 import { readBody } from '../http/body';
 import { invalid } from '../refusal';
 import { applyConfig } from './config';

@@ -1,4 +1,4 @@
-import type { Label } from '../../table/types';
+import type { Label } from '../../table/cells/types';
 
 export type SetKind = 'train' | 'test';
 export type PartName = 'x' | 'y';

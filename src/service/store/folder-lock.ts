@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lock as acquire } from 'proper-lockfile';
 import { ServiceError } from '../../wire/service-error';
-import { readJsonFile, writeFileAtomic } from './atomic-file';
+import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 
 /** A lock whose heart has not beaten for this long belongs to nobody. */
 const STALE_MS = 5_000;

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { crc32c, crc32cToBase64 } from '../../table/crc32c';
-import { arriving, type Patience } from '../http/arrival';
+import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
+import { arriving, type Patience } from '../slow-body';
 import { isStorageFailure, Refusal } from '../refusal';
-import { combineCrc32c } from '../../table/crc-combine';
+import { combineCrc32c } from '../../table/storage/crc-combine';
 import type { UploadPart } from './entries';
 import { isCrc32c } from './hashes';
 import type { PartStore } from './part-store';

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import type { Log } from '../options';
-import { readJsonFile, writeFileAtomic } from './atomic-file';
+import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 
 /** How many things set aside as damaged are kept for a person to look at. */
 const CORRUPT_KEPT = 20;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { MODEL_FORMAT } from '../../learner/store';
+import { MODEL_FORMAT } from '../../learner/model/serialize';
 import { ServiceError } from '../../wire/service-error';
 import { unusableFolder } from './unusable-folder';
 import type { ResolvedOptions, Log } from '../options';
-import { readJsonFile, writeFileAtomic } from './atomic-file';
+import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
 import { type FolderLock, lockFolder } from './folder-lock';
 import { defaultMaxBytes, Retention } from './retention';

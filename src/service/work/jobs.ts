@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { FitReport, PredictOptions, TrainOptions } from '../../learner';
-import type { FileFormat, Label } from '../../table/types';
+import type { FileFormat, Label } from '../../table/cells/types';
 import type { OutputType } from '../../wire/types';
 import type { ServiceLimits } from '../limits';
 import type { FeatureShape, Task } from '../store/entries';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ServiceError, type ErrorCode } from '../../../dist/src/wire/service-error';
+import { type ErrorCode, ServiceError } from '../../doors/wire';
 import { seeded } from '../../helpers/seeded';
 import type { Fault, StrictRoute } from '../../helpers/strict-service';
 import { fitted, withService, xOf, type MemorySource } from './support';

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent } from 'undici';
 import { ServiceClient } from '../../../dist/src/client';
-import type { ErrorCode } from '../../../dist/src/wire/service-error';
-import { exchange, AnswerTooLong, type HttpRequest } from '../../../dist/src/client/exchange';
+import type { ErrorCode } from '../../doors/wire';
+import { AnswerTooLong, exchange, type HttpRequest } from '../../doors/client';
 import { garbageCollector } from '../../helpers/garbage';
 import { ready, rejection, withService, xOf, yOf } from './support';
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ServiceClient } from '../../../dist/src/client';
 import type { ClientOptions, UploadSource } from '../../../dist/src/client';
-import { ServiceError, type ErrorCode } from '../../../dist/src/wire/service-error';
+import { type ErrorCode, ServiceError } from '../../doors/wire';
 import {
   crc32cBase64,
   startStrictService,

@@ -4,7 +4,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import path from 'node:path';
 import { ServiceClient } from '../../../dist/src/client';
-import { proxyFor } from '../../../dist/src/client/proxy';
+import { proxyFor } from '../../doors/client';
 import { startStrictService } from '../../helpers/strict-service';
 import { clientFor, ready, rejection, withService, xOf, yOf } from './support';
 

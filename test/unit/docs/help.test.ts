@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { ERROR_CODES } from '../../../dist/src/wire/service-error';
+import { ERROR_CODES } from '../../doors/wire';
 import { catalogue, labels, loadDialogs, type NodeName, NODES } from '../../helpers/dialogs';
 
 /*
@@ -59,7 +59,7 @@ const code = (file: string): string =>
 function messageProperties(node: NodeName): Set<string> {
   const files = closure(
     [path.join(dist, 'nodes', `${node}.js`)],
-    /dist\/src\/(?!runtime\/)|service-handle|use-config/,
+    /dist\/src\/(?!runtime\/)|config-node|use-config/,
   );
   const found = new Set<string>();
   for (const text of files.map(code)) {
@@ -101,14 +101,14 @@ const ANY_CALL = [
 ];
 const AN_UPLOAD = ['upload.failed', 'upload.expired', 'duplicate', 'limit.exceeded'];
 const REACHES: Record<Exclude<NodeName, 'config'>, { scoring: string; calls: string[] }> = {
-  limits: { scoring: 'limits-cache', calls: ANY_CALL },
+  limits: { scoring: 'context/limits-cache', calls: ANY_CALL },
   upload: { scoring: 'upload', calls: [...ANY_CALL, ...AN_UPLOAD] },
-  fit: { scoring: 'train', calls: [...ANY_CALL, ...AN_UPLOAD, 'fit.failed', 'budget.exceeded'] },
+  fit: { scoring: 'train/train', calls: [...ANY_CALL, ...AN_UPLOAD, 'fit.failed', 'budget.exceeded'] },
   predict: {
-    scoring: 'predictor',
+    scoring: 'predict/predictor',
     calls: [...ANY_CALL, ...AN_UPLOAD, 'predict.unknown', 'model.unknown', 'budget.exceeded'],
   },
-  cost: { scoring: 'cost', calls: ANY_CALL },
+  cost: { scoring: 'context/cost', calls: ANY_CALL },
 };
 /** Codes in the code that a node reaches which cannot come out of it. */
 const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
@@ -121,7 +121,7 @@ function raised(node: Exclude<NodeName, 'config'>): string[] {
   const { scoring, calls } = REACHES[node];
   const files = closure(
     [path.join(dist, 'nodes', `${node}.js`), path.join(dist, 'src', 'scoring', `${scoring}.js`)],
-    /service-handle|use-config|scoring\/(connection|index)\.js|src\/(service|learner|client)\/|service-error\.js/,
+    /config-node|use-config|scoring\/(connection|index)\.js|src\/(service|learner|client)\/|service-error\.js/,
   );
   const texts = files.map(code);
   const named = ERROR_CODES.filter((one) => texts.some((text) => text.includes(`'${one}'`)));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { ERROR_CODES } from '../../../dist/src/wire/service-error';
+import { ERROR_CODES } from '../../doors/wire';
 import { catalogue, NODES } from '../../helpers/dialogs';
 
 const root = path.resolve(__dirname, '..', '..', '..');

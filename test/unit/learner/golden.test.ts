@@ -10,8 +10,7 @@ import {
   type RegressionResult,
   type TrainOptions,
 } from '../../../dist/src/learner';
-import { exp, log } from '../../../dist/src/learner/numeric';
-import { Random } from '../../../dist/src/learner/random';
+import { exp, log, Random } from '../../doors/learner';
 import { classify, dates, numbers, regress, text } from './tables';
 
 const rows = 240;

@@ -10,7 +10,7 @@ import {
   type RegressionResult,
   type TrainInput,
 } from '../../../dist/src/learner';
-import { Random } from '../../../dist/src/learner/random';
+import { Random } from '../../doors/learner';
 import { classify, dates, normals, numbers, regress, text } from './tables';
 
 function probas(input: TrainInput, features: FeatureColumn[], rows: number): ClassificationResult {

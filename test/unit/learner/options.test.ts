@@ -11,8 +11,7 @@ import {
   type RegressionResult,
   type TrainOptions,
 } from '../../../dist/src/learner';
-import { chooseWeights } from '../../../dist/src/learner/choose';
-import { Random } from '../../../dist/src/learner/random';
+import { chooseWeights, Random } from '../../doors/learner';
 import { classify, normals, numbers, regress, text } from './tables';
 
 const rows = 240;

@@ -1,20 +1,36 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { binOf, findBorders } from '../../../dist/src/learner/binning';
-import { blur, fitCalibration } from '../../../dist/src/learner/calibrate';
-import { commonTokens } from '../../../dist/src/learner/common-tokens';
-import { datePart } from '../../../dist/src/learner/dates';
-import { bucketLogits, cumulativeOf, modeOf, quantilesOf } from '../../../dist/src/learner/distribution';
-import { Grower, type GrowRules } from '../../../dist/src/learner/grow';
-import { cholesky, gram, solve } from '../../../dist/src/learner/matrix';
-import { exp, log, sigmoid } from '../../../dist/src/learner/numeric';
-import { quantise } from '../../../dist/src/learner/quantise';
-import { Random } from '../../../dist/src/learner/random';
-import { rocAuc } from '../../../dist/src/learner/scores';
-import { tryCategories, tryOrdered, type Candidate } from '../../../dist/src/learner/split-finder';
-import { stackWeights } from '../../../dist/src/learner/stack';
-import { findNumber, tokensOf } from '../../../dist/src/learner/text';
-import { leafOf, TreeBuilder } from '../../../dist/src/learner/trees';
+import {
+  binOf,
+  blur,
+  bucketLogits,
+  type Candidate,
+  cholesky,
+  commonTokens,
+  cumulativeOf,
+  datePart,
+  exp,
+  findBorders,
+  findNumber,
+  fitCalibration,
+  gram,
+  Grower,
+  type GrowRules,
+  leafOf,
+  log,
+  modeOf,
+  quantilesOf,
+  quantise,
+  Random,
+  rocAuc,
+  sigmoid,
+  solve,
+  stackWeights,
+  tokensOf,
+  TreeBuilder,
+  tryCategories,
+  tryOrdered,
+} from '../../doors/learner';
 import { normals } from './tables';
 
 const rules: GrowRules = {

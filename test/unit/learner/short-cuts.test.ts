@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { prepare, train } from '../../../dist/src/learner';
-import { fitCalibration } from '../../../dist/src/learner/calibrate';
-import { makeDesign, makeTerms, sparse } from '../../../dist/src/learner/design';
-import { tryFewRows } from '../../../dist/src/learner/few-rows';
-import { addRows, removeRows } from '../../../dist/src/learner/histogram';
-import { logistic } from '../../../dist/src/learner/logistic';
-import { gram } from '../../../dist/src/learner/matrix';
-import { sigmoid } from '../../../dist/src/learner/numeric';
-import { quantise } from '../../../dist/src/learner/quantise';
-import { Random } from '../../../dist/src/learner/random';
-import { tryCategories, tryOrdered, type Candidate } from '../../../dist/src/learner/split-finder';
+import {
+  addRows,
+  type Candidate,
+  fitCalibration,
+  gram,
+  logistic,
+  makeDesign,
+  makeTerms,
+  quantise,
+  Random,
+  removeRows,
+  sigmoid,
+  sparse,
+  tryCategories,
+  tryFewRows,
+  tryOrdered,
+} from '../../doors/learner';
 import { classify, normals, numbers } from './tables';
 
 const rules = { lambda: 1, minWeight: 0.5, minGain: 1e-9, categorySmooth: 5, categoryLambda: 5 };

@@ -1,5 +1,5 @@
 import type { FeatureColumn, Label, TrainInput, TrainOptions } from '../../../dist/src/learner';
-import { Random } from '../../../dist/src/learner/random';
+import { Random } from '../../doors/learner';
 
 export const numbers = (name: string, values: Iterable<number>): FeatureColumn => ({
   name,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { adminRoutes } from '../../../dist/src/runtime/admin';
-import type { Red } from '../../../dist/src/runtime/node-red';
+import { adminRoutes, type Red } from '../../doors/runtime';
 
 describe('admin routes', () => {
   it('each stand behind a permission of Node-RED: reading, or writing for the connection test', () => {

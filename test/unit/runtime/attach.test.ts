@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { attach, PATIENCE, type Job } from '../../../dist/src/runtime/attach';
-import { ServiceError } from '../../../dist/src/wire/service-error';
+import { attach, type Job, PATIENCE } from '../../doors/runtime';
+import { ServiceError } from '../../doors/wire';
 import { fakeNode, fakeRed, type Taken } from './fake';
 
 const red = fakeRed();

@@ -89,7 +89,7 @@ describe('catalogues', () => {
     const shared = catalogue('en-US', 'config');
     const sources = ['../src/runtime', '.'].flatMap((folder) =>
       fs
-        .readdirSync(path.join(nodes, folder))
+        .readdirSync(path.join(nodes, folder), { recursive: folder !== '.', encoding: 'utf8' })
         .filter((file) => file.endsWith('.js'))
         .map((file) => read(folder, file)),
     );

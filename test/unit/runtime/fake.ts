@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { NodeStatus } from 'node-red';
-import type { FlowNode, Message, Red } from '../../../dist/src/runtime/node-red';
+import type { FlowNode, Message, Red } from '../../doors/runtime';
 import { util } from '@node-red/util';
 
 /** One message as a fake node took it: what was sent, and each call of `done`. */

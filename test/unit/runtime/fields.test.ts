@@ -8,7 +8,7 @@ import {
   objectField,
   quantilesField,
   textField,
-} from '../../../dist/src/runtime/fields';
+} from '../../doors/runtime';
 
 const both = (dialog: unknown, message: unknown) =>
   candidates('Target', dialog, 'target', { target: message });

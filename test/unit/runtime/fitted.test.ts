@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { showFitted } from '../../../dist/src/runtime/fitted';
-import { StatusLine } from '../../../dist/src/runtime/status-line';
+import { showFitted, StatusLine } from '../../doors/runtime';
 import type { ModelCard, ModelScores } from '../../../dist/src/scoring';
 import { fakeNode, fakeRed } from './fake';
 

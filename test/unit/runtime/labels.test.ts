@@ -7,15 +7,15 @@ import { root } from '../../helpers/node-red';
 /* What an error calls a field is what the dialog calls it. */
 const folder = path.join(root, 'src', 'runtime');
 const NODES_OF: Record<string, NodeName[]> = {
-  'client-options.ts': ['config'],
-  'cost-request.ts': ['cost'],
-  'fit-request.ts': ['fit'],
-  'limits-request.ts': ['limits'],
-  'predict-request.ts': ['predict'],
-  'predictor-of.ts': ['predict'],
-  'table-collector.ts': ['fit', 'upload'],
-  'types-field.ts': ['fit', 'upload'],
-  'upload-request.ts': ['upload'],
+  'config/client-options.ts': ['config'],
+  'requests/cost-request.ts': ['cost'],
+  'requests/fit-request.ts': ['fit'],
+  'requests/limits-request.ts': ['limits'],
+  'requests/predict-request.ts': ['predict'],
+  'requests/predict-queue.ts': ['predict'],
+  'input/table-collector.ts': ['fit', 'upload'],
+  'fields/types-field.ts': ['fit', 'upload'],
+  'requests/upload-request.ts': ['upload'],
 };
 const { dialogs } = loadDialogs('en-US');
 
@@ -35,9 +35,10 @@ function named(text: string): { label: string; property?: string }[] {
 
 describe('fields in error messages', () => {
   const files = fs
-    .readdirSync(folder)
+    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
     .map((file) => ({ file, text: fs.readFileSync(path.join(folder, file), 'utf8') }))
-    .filter(({ file, text }) => file !== 'fields.ts' && /The field |candidates\('/.test(text));
+    .filter(({ file, text }) => file !== 'fields/fields.ts' && /The field |candidates\('/.test(text));
 
   it('are named in the modules that are looked at here, and nowhere else', () => {
     assert.deepEqual(files.map(({ file }) => file).sort(), Object.keys(NODES_OF).sort());

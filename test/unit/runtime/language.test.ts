@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Follower } from '../../../dist/src/runtime/follow';
-import { showFitted } from '../../../dist/src/runtime/fitted';
-import type { Red } from '../../../dist/src/runtime/node-red';
-import { StatusLine } from '../../../dist/src/runtime/status-line';
+import { Follower, type Red, showFitted, StatusLine } from '../../doors/runtime';
 import type { ModelCard } from '../../../dist/src/scoring';
 import { catalogue } from '../../helpers/dialogs';
 import { fakeNode, fakeRed } from './fake';

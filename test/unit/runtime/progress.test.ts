@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Follower } from '../../../dist/src/runtime/follow';
-import { Pace, speedText, timeParts } from '../../../dist/src/runtime/pace';
-import { StatusLine } from '../../../dist/src/runtime/status-line';
+import { Follower, Pace, speedText, StatusLine, timeParts } from '../../doors/runtime';
 import { fakeNode, fakeRed } from './fake';
 
 const KEY = 'node-red-contrib-tabular-prediction/tabular-config:status.';

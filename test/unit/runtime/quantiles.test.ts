@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type PredictDef, predictRequest } from '../../../dist/src/runtime/predict-request';
+import { type PredictDef, predictRequest } from '../../doors/runtime';
 import { loadDialogs } from '../../helpers/dialogs';
 import { fakeNode, fakeRed } from './fake';
 

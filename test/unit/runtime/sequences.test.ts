@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Message } from '../../../dist/src/runtime/node-red';
-import { type Collected, Sequences, withoutSequence } from '../../../dist/src/runtime/sequences';
+import { type Collected, type Message, Sequences, withoutSequence } from '../../doors/runtime';
 import { readRows } from '../../../dist/src/table';
-import type { ServiceError } from '../../../dist/src/wire/service-error';
+import type { ServiceError } from '../../doors/wire';
 
 function sequences(idleMs = 60_000) {
   const given: { error: ServiceError; last: Message }[] = [];

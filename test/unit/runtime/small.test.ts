@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
-import { columnNames } from '../../../dist/src/runtime/columns-seen';
-import { fromEnvironment, inside, insideOptions } from '../../../dist/src/runtime/environment';
-import { hostedKey } from '../../../dist/src/runtime/service-handle';
-import { proxyOptions, serviceUrl, tlsOptions, tuning } from '../../../dist/src/runtime/client-options';
-import { modelChoice, requiredModel } from '../../../dist/src/runtime/models';
-import { filePath, modelsPath, serviceFolder } from '../../../dist/src/runtime/paths';
-import { tableReader } from '../../../dist/src/runtime/table-input';
-import type { Message } from '../../../dist/src/runtime/node-red';
+import {
+  columnNames,
+  filePath,
+  fromEnvironment,
+  hostedKey,
+  inside,
+  insideOptions,
+  type Message,
+  modelChoice,
+  modelsPath,
+  proxyOptions,
+  requiredModel,
+  serviceFolder,
+  serviceUrl,
+  tableReader,
+  tlsOptions,
+  tuning,
+} from '../../doors/runtime';
 import { fakeNode, fakeRed } from './fake';
 
 describe('environment variables in a field', () => {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { attach, attachmentOf } from '../../../dist/src/scoring/attach';
-import type { Prediction } from '../../../dist/src/wire/prediction';
+import { attach, attachmentOf } from '../../doors/scoring';
+import type { Prediction } from '../../doors/wire';
 
 const probas: Prediction = {
   kind: 'probas',

@@ -1,9 +1,8 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
-import { Batcher, type BatcherOptions } from '../../../dist/src/scoring/batcher';
-import type { Job } from '../../../dist/src/scoring/job';
-import { Slots } from '../../../dist/src/scoring/slots';
-import { ServiceError, toServiceError } from '../../../dist/src/wire/service-error';
+import { Batcher, type BatcherOptions, type Job } from '../../doors/scoring';
+import { Slots } from '../../doors/util';
+import { ServiceError, toServiceError } from '../../doors/wire';
 
 interface Payload {
   id: number;

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Connection, PredictOutcome, Predictor } from '../../../dist/src/scoring';
-import type { ServiceError } from '../../../dist/src/wire/service-error';
+import type { ServiceError } from '../../doors/wire';
 import { seeded } from '../../helpers/seeded';
 import type { Fault, FaultFunction, StrictRoute } from '../../helpers/strict-service';
 import { type Bench, bench, history, row } from './stand-in';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { Connection, ModelCards } from '../../../dist/src/scoring';
-import type { ClientPort } from '../../../dist/src/scoring/client-port';
+import type { ClientPort } from '../../doors/scoring';
 import { type Bench, bench, codeOf, history, row } from './stand-in';
 
 async function within<Result>(ms: number, promise: Promise<Result>): Promise<Result> {

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
-import { MAX_PREDICTS, scoreByHalves } from '../../../dist/src/scoring/halving';
-import { ServiceError, toServiceError } from '../../../dist/src/wire/service-error';
+import { MAX_PREDICTS, scoreByHalves } from '../../doors/scoring';
+import { ServiceError, toServiceError } from '../../doors/wire';
 
 /** Scores items of which some are refused by the service, as it would. */
 async function run(

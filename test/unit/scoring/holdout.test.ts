@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { Connection, ModelCards } from '../../../dist/src/scoring';
-import { ServiceClient } from '../../../dist/src/client/service-client';
-import { type ServiceHandle, startService } from '../../../dist/src/service/start';
+import { ServiceClient } from '../../doors/client';
+import { type ServiceHandle, startService } from '../../doors/service';
 import { type Bench, bench, codeOf, history } from './stand-in';
 
 describe('holdout on a metered service', () => {

@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
-import type { PredictCall, TestSetUpload } from '../../../dist/src/client/types';
+import type { PredictCall, TestSetUpload } from '../../doors/client';
 import { Connection, ModelCards, type PredictOutcome } from '../../../dist/src/scoring';
-import type { ClientPort } from '../../../dist/src/scoring/client-port';
-import { ServiceError } from '../../../dist/src/wire/service-error';
+import type { ClientPort } from '../../doors/scoring';
+import { ServiceError } from '../../doors/wire';
 import { decodeTable } from '../../helpers/strict-tables';
 
 /** What one predict of the fake does: ends after some turns of the event loop, well or badly. */

@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 import {
+  type ClientPort,
+  LimitsCache,
   limitSetOf,
   maxAnswerRows,
   maxTestRows,
@@ -9,11 +11,8 @@ import {
   trainExcess,
   versionNamed,
   versionOf,
-} from '../../../dist/src/scoring/limits';
-import { LimitsCache } from '../../../dist/src/scoring/limits-cache';
-import type { ClientPort } from '../../../dist/src/scoring/client-port';
-import { ServiceError } from '../../../dist/src/wire/service-error';
-import type { ModelLimits } from '../../../dist/src/wire/types';
+} from '../../doors/scoring';
+import { type ModelLimits, ServiceError } from '../../doors/wire';
 
 const LIMITS: ModelLimits = {
   default_model_version: 'v2',

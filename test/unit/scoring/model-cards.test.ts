@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ModelCards } from '../../../dist/src/scoring/model-cards';
-import type { ModelCard } from '../../../dist/src/scoring/types';
+import { type ModelCard, ModelCards } from '../../doors/scoring';
 import { seeded } from '../../helpers/seeded';
 
 function card(name: string, fittedId = `fitted-${name}`): ModelCard {
@@ -251,7 +250,7 @@ describe('ModelCards', () => {
 
   it('survive a kill at any moment: the file is whole, and holds every card that was flushed', async () => {
     const script = `
-      const { ModelCards } = require(${JSON.stringify(require.resolve('../../../dist/src/scoring/model-cards'))});
+      const { ModelCards } = require(${JSON.stringify(require.resolve('../../../dist/src/scoring/models/model-cards'))});
       const cards = new ModelCards({ path: ${JSON.stringify(file)}, service: 'embedded' });
       const base = ${JSON.stringify(card('x'))};
       (async () => {

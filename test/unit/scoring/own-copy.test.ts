@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { OwnCopy } from '../../../dist/src/scoring/own-copy';
+import { OwnCopy } from '../../doors/scoring';
 
 const { signal } = new AbortController();
 const copyOf = (value: unknown): Promise<unknown> => new OwnCopy(value).take(signal);

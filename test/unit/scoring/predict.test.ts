@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ServiceClient } from '../../../dist/src/client/service-client';
+import { ServiceClient } from '../../doors/client';
 import {
   Connection,
   type ModelCard,
@@ -11,7 +11,7 @@ import {
   type Predictor,
   type StatusEvent,
 } from '../../../dist/src/scoring';
-import type { ServiceError } from '../../../dist/src/wire/service-error';
+import type { ServiceError } from '../../doors/wire';
 import { inTurn, type StrictOptions } from '../../helpers/strict-service';
 import { type Bench, bench, codeOf, history, row, settled } from './stand-in';
 

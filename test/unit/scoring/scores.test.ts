@@ -1,15 +1,16 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
-import { sortedCopy } from '../../../dist/src/scoring/sort';
-import { chooseHeld, MOST_HELD_ROWS } from '../../../dist/src/scoring/holdout-plan';
-import { readReport } from '../../../dist/src/scoring/report';
 import {
+  chooseHeld,
   classificationScores,
   LEVELS,
+  MOST_HELD_ROWS,
   quantileOf,
+  readReport,
   regressionScores,
   rocAuc,
-} from '../../../dist/src/scoring/scores';
+  sortedCopy,
+} from '../../doors/scoring';
 
 const near = (actual: number | undefined, expected: number): void =>
   assert.ok(actual !== undefined && Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);

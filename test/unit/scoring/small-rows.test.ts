@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { runInNewContext } from 'node:vm';
-import { hasColumns, smallRows } from '../../../dist/src/scoring/small-rows';
+import { hasColumns, smallRows } from '../../doors/scoring';
 
 describe('smallRows', () => {
   it('copies one object, or a few', () => {

@@ -1,8 +1,7 @@
-import { ServiceClient } from '../../../dist/src/client/service-client';
-import type { ClientOptions } from '../../../dist/src/client/types';
+import { type ClientOptions, ServiceClient } from '../../doors/client';
 import { Connection, ModelCards } from '../../../dist/src/scoring';
 import type { ConnectionOptions, PredictOutcome } from '../../../dist/src/scoring';
-import type { ServiceError } from '../../../dist/src/wire/service-error';
+import type { ServiceError } from '../../doors/wire';
 import { startStrictService, type StrictOptions, type StrictService } from '../../helpers/strict-service';
 
 export interface Bench {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
-import { Outbox, Turns } from '../../../dist/src/scoring/turns';
+import { Outbox, Turns } from '../../doors/scoring';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

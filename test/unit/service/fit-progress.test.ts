@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { regress, numbers, normals } from '../learner/tables';
-import { FoldProgress } from '../../../dist/src/service/work/fold-progress';
-import { trainWithHelpers } from '../../../dist/src/service/work/folds';
+import { FoldProgress, trainWithHelpers } from '../../doors/service';
 
 describe('how far the folds of a fit are', () => {
   const board = (folds: number) => new FoldProgress(FoldProgress.cells(folds));
@@ -47,9 +46,12 @@ describe('the progress of a fit, in its own thread', function () {
   for (const helpers of [0, 1]) {
     it(`comes close to the end before the end, with ${helpers} helper threads`, async () => {
       const workers = Array.from({ length: helpers }, () => {
-        const worker = new Worker(path.resolve(__dirname, '../../../dist/src/service/work/fit-worker.js'), {
-          workerData: { pressure: new Int32Array(new SharedArrayBuffer(4)) },
-        });
+        const worker = new Worker(
+          path.resolve(__dirname, '../../../dist/src/service/work/fit/fit-worker.js'),
+          {
+            workerData: { pressure: new Int32Array(new SharedArrayBuffer(4)) },
+          },
+        );
         const { port1, port2 } = new MessageChannel();
         worker.postMessage({ id: 1, task: { kind: 'assist', port: port2 } }, [port2]);
         return { worker, port: port1 };

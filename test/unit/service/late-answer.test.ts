@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerLate } from '../../../dist/src/service/http/late-answer';
-import { invalid } from '../../../dist/src/service/refusal';
+import { answerLate, invalid } from '../../doors/service';
 
 /** What a client gets, and what the log says, where the work behind a late answer fails after a while. */
 async function failing(afterMs: number, error: Error) {

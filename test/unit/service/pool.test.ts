@@ -3,10 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../../../dist/src/service/refusal';
-import { WorkerPool } from '../../../dist/src/service/work/pool';
+import { Refusal, WorkerPool } from '../../doors/service';
 
-const SERVE = path.join(__dirname, '../../../dist/src/service/work/serve.js');
+const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool/serve.js');
 
 /** A worker that sleeps, dies, fails or says which thread it is, as the job tells it. */
 const SCRIPT = `

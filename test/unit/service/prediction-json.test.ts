@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { RegressionResult } from '../../../dist/src/learner';
-import { predictionJson } from '../../../dist/src/service/work/prediction-json';
+import { predictionJson } from '../../doors/service';
 
 const parse = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toString());
 

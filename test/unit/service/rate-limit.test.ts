@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { RateLimiter } from '../../../dist/src/service/http/rate-limit';
-import { Refusal } from '../../../dist/src/service/refusal';
+import { RateLimiter, Refusal } from '../../doors/service';
 
 describe('RateLimiter', () => {
   let now = 0;

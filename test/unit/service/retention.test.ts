@@ -2,10 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { isModelEntry, type ModelEntry, type UploadEntry } from '../../../dist/src/service/store/entries';
-import { capFor, type Bounds, Retention } from '../../../dist/src/service/store/retention';
-import { Shelf, type Shelved } from '../../../dist/src/service/store/shelf';
-import { openStore, type Store } from '../../../dist/src/service/store/store';
+import {
+  type Bounds,
+  capFor,
+  isModelEntry,
+  type ModelEntry,
+  openStore,
+  Retention,
+  Shelf,
+  type Shelved,
+  type Store,
+  type UploadEntry,
+} from '../../doors/service';
 
 const HOUR = 3_600_000;
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { signUpload, verifyUpload } from '../../../dist/src/service/http/signed-url';
-import { Refusal } from '../../../dist/src/service/refusal';
+import { Refusal, signUpload, verifyUpload } from '../../doors/service';
 
 const secret = Buffer.alloc(32, 7);
 const target = { uploadId: randomUUID(), part: 'x' as const, chunk: 3 };

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
 import fc from 'fast-check';
-import { envelopeFor } from '../../../dist/src/service/http/reply';
 import {
   availableMemory,
+  canonical,
+  compareLabels,
+  envelopeFor,
+  isCrc32c,
   modelCacheBytes,
   modelLimits,
+  normalHash,
   serviceLimits,
-} from '../../../dist/src/service/limits';
-import { toRefusal } from '../../../dist/src/service/refusal';
-import { normalHash, isCrc32c } from '../../../dist/src/service/store/hashes';
-import { canonical } from '../../../dist/src/service/work/canonical';
-import { unusableFolder } from '../../../dist/src/service/store/unusable-folder';
-import { compareLabels } from '../../../dist/src/service/work/target';
+  toRefusal,
+  unusableFolder,
+} from '../../doors/service';
 
 describe('Service: small parts', () => {
   it('sorts labels: numbers by value, text by code point, false before true', () => {

@@ -3,10 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { LastRead, RowStore } from '../../../dist/src/service/work/row-store';
-import { SpillFile } from '../../../dist/src/service/work/spill-file';
-import { TextDictionary } from '../../../dist/src/service/work/text-dictionary';
-import { TextNeed } from '../../../dist/src/service/work/text-need';
+import { LastRead, RowStore, SpillFile, TextDictionary, TextNeed } from '../../doors/service';
 
 describe('Columns that are too much for the memory', () => {
   let folder: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Turnstile } from '../../../dist/src/service/work/turnstile';
+import { Turnstile } from '../../doors/util';
 
 describe('Turnstile', () => {
   it('runs no more than its number at once, in order, failures included', async () => {

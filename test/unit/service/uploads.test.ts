@@ -4,11 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { crc32c, crc32cToBase64 } from '../../../dist/src/table/crc32c';
-import { isUploadEntry, type UploadEntry } from '../../../dist/src/service/store/entries';
-import { Shelf } from '../../../dist/src/service/store/shelf';
-import type { PutBody } from '../../../dist/src/service/store/part-writer';
-import { Uploads } from '../../../dist/src/service/store/uploads';
+import { crc32c, crc32cToBase64 } from '../../doors/table';
+import { isUploadEntry, type PutBody, Shelf, type UploadEntry, Uploads } from '../../doors/service';
 
 const patience = { idleMs: 10_000, bytesPerSecond: 1 };
 const x = (uploadId: string) => ({ uploadId, part: 'x' as const, chunk: 0 });

@@ -12,9 +12,7 @@ import {
   readBatches,
   readRows,
 } from '../../../dist/src/table';
-import { fileAsIs as fileAsIsHere } from '../../../dist/src/table/file-as-is';
-import { fileChecksum } from '../../../dist/src/table/file-checksum';
-import { userFile } from '../../../dist/src/table/table-file';
+import { fileAsIs as fileAsIsHere, fileChecksum, userFile } from '../../doors/table';
 import { bytesOf, rejectsWith, withFolder } from './helpers';
 
 const MiB = 2 ** 20;
@@ -95,7 +93,7 @@ describe('A file on disk that changes while it is read', function () {
       const file = path.join(folder, 'a.parquet');
       await write(file, 1, 10);
       await write(path.join(folder, 'b.parquet'), 1, 20);
-      const checksums = createRequire(__filename)('../../../dist/src/table/file-checksum') as {
+      const checksums = createRequire(__filename)('../../../dist/src/table/storage/file-checksum') as {
         fileChecksum: typeof fileChecksum;
       };
       const real = checksums.fileChecksum;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { combineCrc32c } from '../../../dist/src/table/crc-combine';
-import { crc32c } from '../../../dist/src/table/crc32c';
+import { combineCrc32c, crc32c } from '../../doors/table';
 
 describe('combineCrc32c', () => {
   it('gives the checksum of two byte strings joined, whatever their lengths', () => {

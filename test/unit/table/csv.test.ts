@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { openTable, profileTable, readRows } from '../../../dist/src/table';
-import { CsvParser } from '../../../dist/src/table/csv-parser';
-import { CsvSource, stringPieces } from '../../../dist/src/table/csv-source';
-import { Pace } from '../../../dist/src/table/pace';
+import { CsvParser, CsvSource, stringPieces } from '../../doors/table';
+import { Pace } from '../../doors/util';
 import { collect, rejectsWith } from './helpers';
 
 /** All rows of a text that is pushed in pieces of this size, the header first. */

@@ -18,7 +18,7 @@ import {
   TableSpool,
   warmEncoder,
 } from '../../../dist/src/table';
-import { Sink } from '../../../dist/src/table/sink';
+import { Sink } from '../../doors/table';
 import { bytesOf, readByHyparquet, rejectsWith, tempFiles, withFolder } from './helpers';
 
 /** Rows whose text does not compress, so that their file is larger than what stays in memory. */

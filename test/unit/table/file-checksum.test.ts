@@ -3,8 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { crc32c, crc32cToBase64 } from '../../../dist/src/table/crc32c';
-import { fileChecksum } from '../../../dist/src/table/file-checksum';
+import { crc32c, crc32cToBase64, fileChecksum } from '../../doors/table';
 import { rejectsWith, withFolder } from './helpers';
 
 const MiB = 2 ** 20;

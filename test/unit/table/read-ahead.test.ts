@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { readAhead } from '../../../dist/src/table/read-ahead';
+import { readAhead } from '../../doors/table';
 
 const MIB = 1024 * 1024;
 

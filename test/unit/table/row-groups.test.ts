@@ -6,11 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { closeEncoder, type Column, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
-import type { BlobLike } from '../../../dist/src/table/blob';
-import { parquet } from '../../../dist/src/table/lazy';
-import { Pace } from '../../../dist/src/table/pace';
-import { openParquet } from '../../../dist/src/table/parquet-reader';
-import { ParquetSource } from '../../../dist/src/table/parquet-source';
+import { type BlobLike, openParquet, parquet, ParquetSource } from '../../doors/table';
+import { Pace } from '../../doors/util';
 import { withFolder } from './helpers';
 
 const ENTRY = path.resolve(__dirname, '../../../dist/src/table');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseDate, parseNumber } from '../../../dist/src/table/text-cells';
+import { parseDate, parseNumber } from '../../doors/table';
 import { openTable, profileTable } from '../../../dist/src/table';
 
 /** The type of a CSV column with these fields. */

@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict';
 import {
   DEFAULT_DIALECT,
+  type FitRequest,
   fromWireMetadata,
-  routePath,
-  toWireFit,
-  toWireMetadata,
-  toWirePredict,
-  toWireTestSetUpload,
-  toWireTrainSetUpload,
-} from '../../../dist/src/wire/dialect';
-import {
+  type Parsed,
   parseEstimateCost,
   parseFit,
   parseLegacyPredict,
   parsePredict,
   parsePrepareTestSetUpload,
   parsePrepareTrainSetUpload,
-  type Parsed,
-} from '../../../dist/src/wire/parse-requests';
-import type { FitRequest, PredictRequest } from '../../../dist/src/wire/types';
+  type PredictRequest,
+  routePath,
+  toWireFit,
+  toWireMetadata,
+  toWirePredict,
+  toWireTestSetUpload,
+  toWireTrainSetUpload,
+} from '../../doors/wire';
 
 const id = '3f2504e0-4f89-11d3-9a0c-0305e82c3301';
 const svc = { apiName: 'svc' };

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
   joinPredictions,
+  type Prediction,
+  type PredictionContext,
+  readPrediction,
   rowCount,
+  ServiceError,
   slicePrediction,
   toService,
-  type Prediction,
-} from '../../../dist/src/wire/prediction';
-import { readPrediction, type PredictionContext } from '../../../dist/src/wire/read-prediction';
-import { ServiceError } from '../../../dist/src/wire/service-error';
+} from '../../doors/wire';
 
 const regression = (rest: Partial<PredictionContext> = {}): PredictionContext => ({
   task: 'regression',

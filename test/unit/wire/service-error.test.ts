@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ServiceError, toServiceError } from '../../../dist/src/wire/service-error';
+import { ServiceError, toServiceError } from '../../doors/wire';
 
 describe('ServiceError', () => {
   it('keeps code and message as own enumerable properties, so that a cloned message still has them', () => {

@@ -1,0 +1,160 @@
+import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TSchema } from '@sinclair/typebox';
+import { check, faultText } from '../../wire/check';
+import { routePath, type Dialect, type Route } from '../../wire/dialect';
+import { lazy } from '../../util/lazy';
+import { ServiceError } from '../../wire/service-error';
+import { demand, type Body } from '../errors/answer';
+import { withCall, type Call } from '../retry/deadline';
+import { Dispatchers, undici } from '../http/dispatchers';
+import { Pacing } from '../retry/rate-gate';
+import { ask, type Plan, type Wiring } from '../retry/request';
+import { Secrets } from '../secrets';
+import { settle, type Settings } from '../settings';
+import type { CallKind, CallOptions, ClientOptions } from '../types';
+
+const load = createRequire(__filename);
+export const schemas = lazy(() => load('../../wire/schemas') as typeof import('../../wire/schemas'));
+
+/** Loads the heavy modules, each in a turn of the event loop of its own. */
+export const warm = lazy(async () => {
+  undici();
+  await nextTurn();
+  schemas();
+  await nextTurn();
+  check(schemas().EstimateCostResponseSchema, {});
+});
+
+/** What is particular to one request: see Plan. `query` and `body` go with the route. */
+export type RequestOptions = Partial<Omit<Plan, 'request'>> & {
+  repeatable: boolean;
+  body?: Body;
+  query?: Record<string, string>;
+};
+
+/** What the methods of a client share: one set of slots, holds and connections. */
+export class Core {
+  readonly wiring: Wiring;
+  readonly pacing: Pacing;
+  private readonly closing = new AbortController();
+  private readonly routes = new Map<string, URL>();
+
+  /** @throws ServiceError `config.invalid` */
+  constructor(options: ClientOptions) {
+    const settings = settle(options);
+    this.wiring = {
+      settings,
+      dispatchers: new Dispatchers(settings.base.origin, settings.tls, settings.proxy),
+      secrets: new Secrets(settings.token),
+    };
+    this.pacing = new Pacing(settings.concurrency);
+  }
+
+  get settings(): Settings {
+    return this.wiring.settings;
+  }
+
+  get dialect(): Dialect {
+    return this.settings.dialect;
+  }
+
+  /** Takes a slot, runs a call under its deadline, and gives the slot back. */
+  async call<T>(
+    kind: CallKind,
+    what: string,
+    options: CallOptions,
+    work: (call: Call) => Promise<T>,
+  ): Promise<T> {
+    const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
+    return withCall(what, timeoutMs, options, this.closing.signal, async (call) => {
+      const leave = await this.pacing.lane(kind).enter(call);
+      try {
+        return await work(call);
+      } finally {
+        leave();
+      }
+    });
+  }
+
+  /** Asks a route and answers with its body, which conforms to the schema. */
+  async ask(call: Call, plan: Plan, schema: TSchema): Promise<Body> {
+    const body = await ask(this.wiring, call, plan);
+    demand(schema, body, plan.what);
+    return body;
+  }
+
+  plan(kind: CallKind, what: string, route: Route, options: RequestOptions): Plan {
+    const { body, query, ...rest } = options;
+    const path = routePath(route, this.dialect);
+    const url = query === undefined ? this.routeUrl(path) : this.url(path);
+    for (const [name, value] of Object.entries(query ?? {})) {
+      url.searchParams.set(name, value);
+    }
+    const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    return {
+      what,
+      path,
+      lane: this.pacing.lane(kind),
+      missing: 'not_found',
+      request: {
+        method: json === undefined ? 'GET' : 'POST',
+        url,
+        headers: { ...this.headers(), ...(json !== undefined && { 'content-type': 'application/json' }) },
+        ...(json !== undefined && { body: json }),
+      },
+      ...rest,
+    };
+  }
+
+  /** Headers of every request but a PUT: the bearer goes nowhere else (S 5). */
+  headers(): Record<string, string> {
+    const { token, userAgent } = this.settings;
+    return {
+      authorization: `Bearer ${token}`,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': userAgent,
+    };
+  }
+
+  /** The URL of a route without a query: shared by all requests, so never changed. */
+  private routeUrl(path: string): URL {
+    let url = this.routes.get(path);
+    if (url === undefined) {
+      url = this.url(path);
+      this.routes.set(path, url);
+    }
+    return url;
+  }
+
+  url(path: string): URL {
+    const url = new URL(this.settings.base);
+    url.pathname = url.pathname.replace(/\/$/, '') + path;
+    return url;
+  }
+
+  /** Ends every call with `closed` and every connection. */
+  async close(): Promise<void> {
+    this.closing.abort(new ServiceError('closed', 'The connection to the service was closed.'));
+    await this.wiring.dispatchers.close();
+  }
+}
+
+/** @throws ServiceError `validation.failed` for a request that the specification does not allow */
+export function demandRequest(schema: TSchema, request: unknown, what: string): void {
+  const fault = check(schema, request);
+  if (fault !== undefined) {
+    throw new ServiceError('validation.failed', `The ${what} cannot be sent: ${faultText(fault)}.`);
+  }
+}
+
+/**
+ * The service may know more options than the specification shows, so which there are is left to it.
+ * @throws ServiceError `validation.failed`
+ */
+export function demandConfig(config: unknown): void {
+  if (config !== undefined && (typeof config !== 'object' || config === null || Array.isArray(config))) {
+    throw new ServiceError('validation.failed', 'The model options are not an object.');
+  }
+}

@@ -1,0 +1,87 @@
+import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict } from '../../wire/dialect';
+import { rowCount } from '../../wire/prediction';
+import { readPrediction, type PredictionContext } from '../../wire/read-prediction';
+import type { PredictMetadata } from '../../wire/types';
+import { invalid, type Body } from '../errors/answer';
+import { demandConfig, demandRequest, schemas, type Core } from './core';
+import { withoutNull } from '../errors/nulls';
+import { multipart } from '../http/multipart';
+import type { Plan } from '../retry/request';
+import type {
+  CallOptions,
+  LegacyPredictCall,
+  LegacyPredictResult,
+  PredictCall,
+  PredictResult,
+} from '../types';
+
+/** Properties of which null means that they are missing. */
+const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
+const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota'];
+
+/** S 4.4 */
+export async function predict(
+  core: Core,
+  request: PredictCall,
+  options: CallOptions,
+): Promise<PredictResult> {
+  const checkable = toWirePredict({ ...request, svc_config: undefined }, { apiName: 'svc' });
+  demandRequest(schemas().PredictRequestSchema, checkable, 'predict');
+  demandConfig(request.svc_config);
+  return core.call('predict', 'predict', options, async (call) => {
+    const plan = core.plan('predict', 'predict', 'predict', {
+      body: toWirePredict(request, core.dialect),
+      repeatable: request.retryAmbiguous === true,
+      metered: true,
+      missing: 'model.unknown',
+    });
+    const body = await core.ask(call, plan, schemas().PredictResponseSchema);
+    const metadata = fromWireMetadata(withoutNull((body.metadata ?? {}) as Body, METADATA), core.dialect);
+    return result(body.prediction, metadata, request);
+  });
+}
+
+/** S 4.7 */
+export async function predictLegacy(
+  core: Core,
+  request: LegacyPredictCall,
+  options: CallOptions,
+): Promise<LegacyPredictResult> {
+  const { data } = request;
+  demandRequest(schemas().LegacyPredictRequestSchema, data, 'predict');
+  return core.call('predict', 'predict', options, async (call) => {
+    const body = await core.ask(call, legacyPlan(core, request), schemas().LegacyPredictResponseSchema);
+    const { prediction, task, ...rest } = withoutNull(body, LEGACY);
+    const metadata = { task: typeof task === 'string' ? task : data.task };
+    return { ...rest, ...result(prediction, metadata, { ...data, legacy: true }) };
+  });
+}
+
+function legacyPlan(core: Core, request: LegacyPredictCall): Plan {
+  const form = multipart(request.data, request.file);
+  const plan = core.plan('predict', 'predict', 'predict', {
+    repeatable: request.retryAmbiguous === true,
+    metered: true,
+    missing: 'model.unknown',
+  });
+  const headers = {
+    ...core.headers(),
+    'content-type': form.contentType,
+    'content-length': String(form.bytes),
+  };
+  const url = core.url(LEGACY_PREDICT_PATH);
+  return { ...plan, path: LEGACY_PREDICT_PATH, request: { method: 'POST', url, headers, body: form.body } };
+}
+
+function result(raw: unknown, metadata: PredictMetadata, asked: PredictionContext): PredictResult {
+  const rows = metadata.test_set_num_rows;
+  const prediction = readPrediction(raw, { ...asked, ...(rows !== undefined && { rows }) });
+  const classes = metadata.classes?.length;
+  if (prediction.kind === 'probas' && classes !== undefined) {
+    const columns = prediction.values[0]?.length ?? classes;
+    if (columns !== classes) {
+      throw invalid('predict', `prediction has ${columns} probabilities a row for ${classes} classes`);
+    }
+  }
+  return { prediction, metadata, rows: rowCount(prediction) };
+}

@@ -1,0 +1,94 @@
+import { toWireTestSetUpload, toWireTrainSetUpload } from '../../wire/dialect';
+import type {
+  PrepareTestSetUploadRequest,
+  PrepareTestSetUploadResponse,
+  PrepareTrainSetUploadRequest,
+  PrepareTrainSetUploadResponse,
+} from '../../wire/types';
+import type { Call } from '../retry/deadline';
+import { demandRequest, schemas, type Core } from './core';
+import type { CallOptions, TestSetUpload, TrainSetUpload } from '../types';
+import { fileInfo, upload } from '../uploads/uploads';
+
+/** S 4.1 */
+export async function prepareTrainSet(
+  core: Core,
+  call: Call,
+  request: PrepareTrainSetUploadRequest,
+): Promise<PrepareTrainSetUploadResponse> {
+  demandRequest(schemas().PrepareTrainSetUploadRequestSchema, request, call.what);
+  const plan = core.plan('upload', call.what, 'prepare_train_set_upload', {
+    body: toWireTrainSetUpload(request, core.dialect),
+    repeatable: true,
+    uploadId: 'train_set_upload_id',
+  });
+  const body = await core.ask(call, plan, schemas().PrepareTrainSetUploadResponseSchema);
+  return body as unknown as PrepareTrainSetUploadResponse;
+}
+
+/** S 4.2 */
+export async function prepareTestSet(
+  core: Core,
+  call: Call,
+  request: PrepareTestSetUploadRequest,
+): Promise<PrepareTestSetUploadResponse> {
+  demandRequest(schemas().PrepareTestSetUploadRequestSchema, request, call.what);
+  const plan = core.plan('upload', call.what, 'prepare_test_set_upload', {
+    body: toWireTestSetUpload(request, core.dialect),
+    repeatable: true,
+    missing: 'model.unknown',
+    uploadId: 'test_set_upload_id',
+  });
+  const body = await core.ask(call, plan, schemas().PrepareTestSetUploadResponseSchema);
+  return body as unknown as PrepareTestSetUploadResponse;
+}
+
+/** Prepares a train set and sends X and y side by side. */
+export async function uploadTrainSet(
+  core: Core,
+  call: Call,
+  request: TrainSetUpload,
+  onProgress: CallOptions['onProgress'],
+): Promise<{ train_set_upload_id: string; reused: boolean }> {
+  const { x, y, description, chunks } = request;
+  const prepare = async (anew: boolean) => {
+    const prepared = await prepareTrainSet(core, call, {
+      x_train_info: fileInfo(x, chunks, true),
+      y_train_info: fileInfo(y, chunks, true),
+      ...(description !== undefined && { description }),
+      ...((anew || request.force === true) && { force_reupload: true }),
+    });
+    return {
+      id: prepared.train_set_upload_id,
+      files: [
+        { what: 'features', source: x, info: prepared.x_train_info },
+        { what: 'target', source: y, info: prepared.y_train_info },
+      ],
+    };
+  };
+  const { id, reused } = await upload(core.wiring, call, core.pacing.storage, prepare, onProgress);
+  return { train_set_upload_id: id, reused };
+}
+
+/** Prepares a test set for a model and sends it. */
+export async function uploadTestSet(
+  core: Core,
+  call: Call,
+  request: TestSetUpload,
+  onProgress: CallOptions['onProgress'],
+): Promise<{ test_set_upload_id: string; reused: boolean }> {
+  const { fitted_train_set_id, x, chunks } = request;
+  const prepare = async (anew: boolean) => {
+    const withHash = !anew && request.force !== true;
+    const prepared = await prepareTestSet(core, call, {
+      fitted_train_set_id,
+      x_test_info: fileInfo(x, chunks, withHash),
+    });
+    return {
+      id: prepared.test_set_upload_id,
+      files: [{ what: 'test set', source: x, info: prepared.x_test_info }],
+    };
+  };
+  const { id, reused } = await upload(core.wiring, call, core.pacing.storage, prepare, onProgress);
+  return { test_set_upload_id: id, reused };
+}

@@ -1,0 +1,133 @@
+/** What an error body of the service says, whichever of the envelopes it is (S 7). */
+export interface Envelope {
+  message: string;
+  serviceCode?: string;
+  traceId?: string;
+  retryable?: boolean;
+  support?: string;
+  /** A status that the body itself names, where it came with another one (an error at 200). */
+  status?: number;
+  /** Ids of an upload that exists already (status 409). */
+  uploadIds?: { train_set_upload_id?: string; test_set_upload_id?: string };
+  /** Whether the body is one of the service's own, and not of something between. */
+  own: boolean;
+}
+
+type Body = Record<string, unknown>;
+
+/** Reads an error body; what is no JSON object of the service's gives a short message of what it is instead. */
+export function readEnvelope(body: Buffer): Envelope {
+  const text = body.toString('utf8').trim();
+  if (text === '') {
+    return { message: 'no explanation', own: false };
+  }
+  const value = parsed(text);
+  if (isObject(value)) {
+    return envelopeOf(value);
+  }
+  return { message: /^\s*</.test(text) ? 'an HTML page' : text.slice(0, 200), own: false };
+}
+
+export function envelopeOf(body: Body): Envelope {
+  const serviceCode = textOf(body.code) ?? textOf(body.error_code);
+  const own =
+    serviceCode !== undefined ||
+    typeof body.message === 'string' ||
+    (body.detail !== undefined && body.detail !== 'Not Found');
+  return {
+    message: messageOf(body) ?? serviceCode ?? 'no explanation',
+    own,
+    ...(serviceCode !== undefined && { serviceCode }),
+    ...given('traceId', textOf(body.trace_id)),
+    ...(typeof body.retryable === 'boolean' && { retryable: body.retryable }),
+    ...given('support', textOf(body.support)),
+    ...given('status', statusOf(body)),
+    ...given('uploadIds', uploadIdsOf(body)),
+  };
+}
+
+/** An error that came with status 200: marked as streamed, or a body that holds nothing but an explanation. */
+export function isErrorBody(body: Body): boolean {
+  if (body._streamed_error === true) {
+    return true;
+  }
+  const names = Object.keys(body);
+  const explaining = [
+    'detail',
+    'message',
+    'code',
+    'error_code',
+    'retryable',
+    'support',
+    'trace_id',
+    'status',
+  ];
+  return (
+    names.some((name) => name === 'detail' || name === 'message') &&
+    names.every((name) => explaining.includes(name))
+  );
+}
+
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `detail` may be text, or a list of places and reasons ({loc, msg}), as validators of the service's kind answer. */
+function messageOf(body: Body): string | undefined {
+  const { detail, message } = body;
+  if (Array.isArray(detail)) {
+    const parts = detail.slice(0, 5).map((item) => (isObject(item) ? placeAndReason(item) : textOf(item)));
+    return parts.filter((part) => part !== undefined).join('; ') || textOf(message);
+  }
+  if (isObject(detail)) {
+    return messageOf(detail) ?? textOf(message);
+  }
+  const first = textOf(message);
+  const second = textOf(detail);
+  return first !== undefined && second !== undefined && first !== second
+    ? `${first}: ${second}`
+    : (first ?? second ?? textOf(body.error));
+}
+
+function placeAndReason(item: Body): string | undefined {
+  const reason = textOf(item.msg) ?? textOf(item.message);
+  if (!Array.isArray(item.loc) || reason === undefined) {
+    return reason;
+  }
+  const place = item.loc.filter((step) => step !== 'body').map((step) => String(step));
+  return place.length === 0 ? reason : `${place.join('..')}: ${reason}`;
+}
+
+function statusOf(body: Body): number | undefined {
+  const status = [body.status_code, body.status, body.http_status].find((value) => typeof value === 'number');
+  return status !== undefined && status >= 400 && status <= 599 ? status : undefined;
+}
+
+function uploadIdsOf(body: Body): Envelope['uploadIds'] {
+  const ids = {
+    ...given('train_set_upload_id', uuidOf(body.train_set_upload_id)),
+    ...given('test_set_upload_id', uuidOf(body.test_set_upload_id)),
+  };
+  return Object.keys(ids).length > 0 ? ids : undefined;
+}
+
+function uuidOf(value: unknown): string | undefined {
+  const id = textOf(value);
+  return id !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+function given<K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({ [name]: value } as Record<K, V>);
+}

@@ -1,0 +1,221 @@
+import { ServiceError, type ErrorCode, type ServiceErrorCause } from '../../wire/service-error';
+import type { Envelope } from './envelope';
+import { PROXY_REFUSED, type TransportFailure } from '../http/exchange';
+import { MissingError, missingIn } from './missing';
+import type { Secrets } from '../secrets';
+
+/** The upload exists already (status 409): `uploadId` is the one to reuse. */
+export class DuplicateUploadError extends ServiceError {
+  constructor(
+    message: string,
+    readonly uploadId: string,
+    cause?: ServiceErrorCause,
+  ) {
+    super('duplicate', message, cause);
+  }
+}
+
+/** What a request is, for its messages: `fit`, and what a 404 of it means. */
+export interface Asked {
+  what: string;
+  /** Code of a 404 that the service itself gives; `model.unknown` where the model is what may be missing. */
+  missing: 'not_found' | 'model.unknown';
+  /** Path of the route, for a 404 of something between. */
+  path: string;
+}
+
+/** The status that a body's code speaks of, for an error that came with status 200. */
+export function statusOfCode(code: string | undefined): number | undefined {
+  const rules: [RegExp, number][] = [
+    [/unauthori[sz]ed|unauthenticated/i, 401],
+    [/forbidden|permission/i, 403],
+    [/not.?found/i, 404],
+    [/rate.?limit|too.?many|budget|quota/i, 429],
+    [/validation|invalid|unprocessable/i, 422],
+    [/unavailable|overload/i, 503],
+    [/time.?out/i, 504],
+  ];
+  return rules.find(([pattern]) => code !== undefined && pattern.test(code))?.[1];
+}
+
+/** An answer of the service that is an error, as one of ours. */
+export function answerError(
+  status: number,
+  envelope: Envelope,
+  asked: Asked,
+  secrets: Secrets,
+  retryAfterMs?: number,
+): ServiceError {
+  const code = codeOf(status, envelope, asked);
+  const said = secrets.clean(envelope.message).replace(/[.\s]+$/, '');
+  const cause: ServiceErrorCause = { status };
+  if (envelope.serviceCode !== undefined) {
+    cause.serviceCode = secrets.clean(envelope.serviceCode, 100);
+  }
+  if (envelope.traceId !== undefined) {
+    cause.traceId = secrets.clean(envelope.traceId, 100);
+  }
+  if (envelope.retryable !== undefined) {
+    cause.retryable = envelope.retryable;
+  }
+  if (retryAfterMs !== undefined) {
+    cause.retryAfterMs = Math.round(retryAfterMs);
+  }
+  if (envelope.support !== undefined) {
+    cause.support = secrets.clean(envelope.support, 200);
+  }
+  const message = messageOf(code, status, said, envelope, asked, retryAfterMs);
+  return status === 404 || status === 410
+    ? new MissingError(code, message, missingIn(envelope), cause)
+    : new ServiceError(code, message, cause);
+}
+
+/** A request that brought no whole answer, as one of ours. `host` is the address without secrets. */
+export function transportError(failure: TransportFailure, what: string, host: string): ServiceError {
+  return new ServiceError('service.unavailable', `The ${what} failed: ${reasonOf(failure, host)}`);
+}
+
+/** Why a request brought no whole answer, and what to do, as a sentence. */
+export function reasonOf(failure: TransportFailure, host: string): string {
+  const { code } = failure;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `nothing listens at ${host} (connection refused). Check that the service runs and that the base URL is right.`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name of ${host} is not known (${code}). Check the base URL and the network.`;
+    case 'UND_ERR_CONNECT_TIMEOUT':
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return `${host} cannot be reached (${code}). Check the base URL, the network and the proxy.`;
+    default:
+  }
+  if (isCertificateFault(failure)) {
+    return `the certificate of ${host} is not trusted (${code ?? 'TLS'}). Check the TLS settings.`;
+  }
+  if (code === PROXY_REFUSED) {
+    return `${host} did not let it through. Check the proxy and its password.`;
+  }
+  if (!failure.sent) {
+    return `no connection to ${host} came about (${code ?? 'unknown reason'}).`;
+  }
+  return `the connection to ${host} broke before the whole answer had come (${code ?? 'unknown reason'}).`;
+}
+
+/** Certificates, proxy passwords and impossible headers do not mend by themselves: they are not worth a retry. */
+export function isLasting(failure: TransportFailure): boolean {
+  return isCertificateFault(failure) || failure.code === PROXY_REFUSED || isImpossible(failure);
+}
+
+/** What undici refuses to send at all, such as a header with a line break. */
+export function isImpossible(failure: TransportFailure): boolean {
+  return /^UND_ERR_(?:INVALID_ARG|NOT_SUPPORTED)$/.test(failure.code ?? '');
+}
+
+function isCertificateFault(failure: TransportFailure): boolean {
+  return /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|ERR_OSSL/.test(failure.code ?? '');
+}
+
+function codeOf(status: number, envelope: Envelope, asked: Asked): ErrorCode {
+  switch (status) {
+    case 401:
+      return 'auth.unauthorized';
+    case 402:
+      return 'budget.exceeded';
+    case 403:
+      return 'auth.forbidden';
+    case 404:
+    case 410:
+      return missingCode(envelope, asked);
+    case 408:
+    case 504:
+      return 'service.timeout';
+    case 409:
+      return 'duplicate';
+    case 413:
+      return 'limit.exceeded';
+    case 429:
+      return isBudget(envelope) ? 'budget.exceeded' : 'rate.limit.exceeded';
+    default:
+      if (status < 400) {
+        return 'response.invalid';
+      }
+      return status >= 500 ? 'service.unavailable' : 'validation.failed';
+  }
+}
+
+/** Only a 404 that may speak of the model is `model.unknown`: it may mark the model as dead. */
+function missingCode(envelope: Envelope, asked: Asked): ErrorCode {
+  const missing = missingIn(envelope);
+  return asked.missing === 'not_found' || missing === 'route' || missing === 'upload'
+    ? 'not_found'
+    : 'model.unknown';
+}
+
+function isBudget(envelope: Envelope): boolean {
+  const code = envelope.serviceCode ?? '';
+  if (/budget|quota|credit/i.test(code)) {
+    return true;
+  }
+  if (/budget|quota|credit/i.test(envelope.message)) {
+    return true;
+  }
+  return (
+    !/rate/i.test(code) && /\btokens?\b/i.test(envelope.message) && !/rate|requests/i.test(envelope.message)
+  );
+}
+
+function messageOf(
+  code: ErrorCode,
+  status: number,
+  said: string,
+  envelope: Envelope,
+  asked: Asked,
+  retryAfterMs: number | undefined,
+): string {
+  const what = `The ${asked.what}`;
+  switch (code) {
+    case 'auth.unauthorized':
+      return `The service refused the access token (${status}): ${said}. Check the token in the configuration; it may have expired.`;
+    case 'auth.forbidden':
+      return `The service does not allow the ${asked.what} (${status}): ${said}. Check what the token's account may do.`;
+    case 'not_found':
+    case 'model.unknown':
+      return notFoundMessage(code, status, said, envelope, asked);
+    case 'rate.limit.exceeded':
+    case 'budget.exceeded': {
+      const which = code === 'budget.exceeded' ? 'the token budget is used up' : 'too many requests';
+      return `${what} was refused (${status}), ${which}: ${said}.${again(retryAfterMs)}`;
+    }
+    case 'service.timeout':
+      return `${what} took the service too long (${status}): ${said}.`;
+    case 'service.unavailable':
+      return `${what} failed in the service (${status}): ${said}.${again(retryAfterMs)}`;
+    default:
+      return `${what} was refused (${status}): ${said}.`;
+  }
+}
+
+function notFoundMessage(
+  code: ErrorCode,
+  status: number,
+  said: string,
+  envelope: Envelope,
+  asked: Asked,
+): string {
+  if (!envelope.own) {
+    return `The service has no route ${asked.path} (${status}): ${said}. Check the base URL and the API name.`;
+  }
+  return code === 'model.unknown'
+    ? `The service does not know the model any more (${status}): ${said}.${/fit it again/i.test(said) ? '' : ' Fit it again.'}`
+    : `The ${asked.what} names something that the service does not have (${status}): ${said}.`;
+}
+
+function again(retryAfterMs: number | undefined): string {
+  if (retryAfterMs === undefined) {
+    return '';
+  }
+  const at = new Date(Date.now() + retryAfterMs).toISOString();
+  return ` The service takes such requests again in ${Math.ceil(retryAfterMs / 1000)} s (at ${at}).`;
+}

@@ -1,0 +1,36 @@
+import { ServiceError, type ErrorCode, type ServiceErrorCause } from '../../wire/service-error';
+import type { Envelope } from './envelope';
+
+/** What a 404 says is not there: `unclear` where it may be the upload or the model, `route` where it is not the service's. */
+export type Missing = 'upload' | 'model' | 'unclear' | 'route';
+
+/** The service does not have something that a request names, or the route itself (status 404 or 410). */
+export class MissingError extends ServiceError {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    readonly missing: Missing,
+    cause?: ServiceErrorCause,
+  ) {
+    super(code, message, cause);
+  }
+}
+
+/** What an error says is missing; undefined for any other error. */
+export function missingOf(error: unknown): Missing | undefined {
+  return error instanceof MissingError ? error.missing : undefined;
+}
+
+/** Reads what is missing out of the body's own words: the specification names one code for all (S 7). */
+export function missingIn(envelope: Envelope): Missing {
+  if (!envelope.own) {
+    return 'route';
+  }
+  const said = `${envelope.serviceCode ?? ''} ${envelope.message}`;
+  const upload = /test[\s_-]*set|upload/i.test(said);
+  const model = /fitted|train|model/i.test(said);
+  if (upload === model) {
+    return 'unclear';
+  }
+  return upload ? 'upload' : 'model';
+}

@@ -1,0 +1,185 @@
+import type { FileUploadInfo } from '../../wire/types';
+import { ServiceError } from '../../wire/service-error';
+import type { Call } from '../retry/deadline';
+import { inParallel, planChunks, type Chunk } from './chunks';
+import { readEnvelope } from '../errors/envelope';
+import { isImpossible, isLasting, reasonOf } from '../errors/errors';
+import { exchange, TransportFailure, type HttpAnswer, type HttpRequest } from '../http/exchange';
+import { followed } from '../http/redirect';
+import type { Wiring } from '../retry/request';
+import type { Lane } from '../retry/rate-gate';
+import type { UploadSource } from '../types';
+import { backOff, retryAfter, sleep } from '../retry/backoff';
+
+const PARALLEL_CHUNKS = 8;
+
+/** Up to so many bytes go to the socket at once, without a stream. */
+const SMALL = 256 * 1024;
+
+/** Headers of the connection or set by us from the file itself, whatever the service asks for. */
+const HOP_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect)$/i;
+
+/** Statuses of a signed URL that is used up, expired or otherwise no longer good: new URLs may help. */
+const REFUSALS = new Set([400, 401, 403, 404, 409, 410, 412]);
+
+/** A signed URL was refused. Preparing the upload anew may help, once. */
+export class UrlRefused extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: string,
+  ) {
+    super(`refused with ${status}`);
+  }
+}
+
+export interface PutJob {
+  /** What is sent, for messages: `features`. */
+  what: string;
+  source: UploadSource;
+  info: FileUploadInfo;
+  /** Told the bytes that left, and negative numbers for those that have to be sent again. */
+  onBytes: (bytes: number) => void;
+}
+
+/**
+ * Sends a file to its signed URLs, a chunk to each, and repeats by itself a chunk that failed. No bearer goes with
+ * it: the signature is the permission (S 5).
+ * @throws UrlRefused, ServiceError `upload.failed`
+ */
+export async function putFile(wiring: Wiring, call: Call, lane: Lane, job: PutJob): Promise<void> {
+  const urls = job.info.signed_urls.map((text) => signedUrl(text));
+  const chunks = planChunks(job.source.bytes, urls.length);
+  await inParallel(
+    chunks.map((chunk, i) => () => putChunk(wiring, call, lane, job, urls[i]!, chunk)),
+    PARALLEL_CHUNKS,
+  );
+}
+
+async function putChunk(
+  wiring: Wiring,
+  call: Call,
+  lane: Lane,
+  job: PutJob,
+  url: URL,
+  chunk: Chunk,
+): Promise<void> {
+  const { settings, dispatchers } = wiring;
+  for (let attempt = 0; ; attempt += 1) {
+    await lane.pass(call);
+    let sent = 0;
+    const request = putRequest(job, url, chunk, (bytes) => {
+      sent += bytes;
+      job.onBytes(bytes);
+    });
+    const outcome = await settled(
+      followed(request, (r) => exchange(dispatchers.for(r.url), r, call.signal), `upload of the ${job.what}`),
+    );
+    if ('answer' in outcome && outcome.answer.status >= 200 && outcome.answer.status < 300) {
+      job.onBytes(chunk.end - chunk.start - sent);
+      return;
+    }
+    job.onBytes(-sent);
+    call.throwIfOver();
+    const { error, retry, afterMs } = judge(outcome, wiring, job, url);
+    if (afterMs !== undefined) {
+      lane.hold(afterMs, error);
+    }
+    const waitMs = afterMs ?? backOff(attempt);
+    if (!retry || attempt >= settings.retries || waitMs > call.leftMs()) {
+      throw error;
+    }
+    settings.log('warn', `${error.message} Trying again in ${Math.round(waitMs)} ms.`);
+    if (afterMs === undefined) {
+      await call.until(sleep(waitMs, call.signal));
+    }
+  }
+}
+
+function putRequest(job: PutJob, url: URL, chunk: Chunk, onBytes: (bytes: number) => void): HttpRequest {
+  const bytes = chunk.end - chunk.start;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(job.info.required_headers)) {
+    if (!HOP_HEADERS.test(name)) {
+      headers[name] = value;
+    }
+  }
+  headers['content-length'] = String(bytes);
+  const { content } = job.source;
+  if (content !== undefined && bytes <= SMALL) {
+    const body = Buffer.from(content.buffer, content.byteOffset + chunk.start, bytes);
+    return { method: 'PUT', url, headers, body };
+  }
+  const open = async function* () {
+    for await (const part of job.source.open(chunk.start, chunk.end) as AsyncIterable<Uint8Array>) {
+      onBytes(part.length);
+      yield part;
+    }
+  };
+  return { method: 'PUT', url, headers, body: { bytes, open } };
+}
+
+type Outcome = { answer: HttpAnswer } | { failure: unknown };
+
+async function settled(work: Promise<HttpAnswer>): Promise<Outcome> {
+  try {
+    return { answer: await work };
+  } catch (failure) {
+    return { failure };
+  }
+}
+
+function judge(
+  outcome: Outcome,
+  wiring: Wiring,
+  job: PutJob,
+  url: URL,
+): { error: ServiceError; retry: boolean; afterMs?: number } {
+  const what = `The upload of the ${job.what}`;
+  if ('failure' in outcome) {
+    const { failure } = outcome;
+    if (failure instanceof TransportFailure) {
+      if (isImpossible(failure)) {
+        throw new ServiceError(
+          'response.invalid',
+          'The service asks for upload headers that cannot be sent.',
+        );
+      }
+      const reason = reasonOf(failure, wiring.dispatchers.place(url));
+      return {
+        error: new ServiceError('upload.failed', `${what} failed: ${reason}`),
+        retry: !isLasting(failure),
+      };
+    }
+    if (failure instanceof ServiceError) {
+      throw failure;
+    }
+    const reason = failure instanceof Error ? wiring.secrets.clean(failure.message) : 'unknown reason';
+    throw new ServiceError('upload.failed', `${what} failed: its file could not be read (${reason}).`);
+  }
+  const { status, headers, body } = outcome.answer;
+  const envelope = readEnvelope(body);
+  const said = wiring.secrets.clean(envelope.message, 200).replace(/[.\s]+$/, '');
+  if (REFUSALS.has(status) && envelope.retryable !== true) {
+    throw new UrlRefused(status, said);
+  }
+  const error = new ServiceError(
+    status === 413 ? 'limit.exceeded' : 'upload.failed',
+    `${what} was refused by the storage at ${url.host} (${status}): ${said}.`,
+    { status },
+  );
+  const passing = status === 408 || status === 429 || status >= 500 || envelope.retryable === true;
+  const afterMs = status === 429 || status === 503 ? retryAfter(headers['retry-after']) : undefined;
+  return {
+    error,
+    retry: passing && envelope.retryable !== false,
+    ...(afterMs !== undefined && { afterMs }),
+  };
+}
+
+function signedUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new ServiceError('response.invalid', 'The service gave an upload URL that is not an http(s) URL.');
+  }
+  return url;
+}

@@ -1,0 +1,247 @@
+import { binAll, findBorders } from '../features/binning';
+import { quantilesOf } from './distribution';
+import type { ColumnSpec } from '../features/encode';
+import { Grower, type GrowRules } from '../trees/grow';
+import { quantise } from '../trees/quantise';
+import type { Random } from '../math/random';
+import { leafOf, TreeBuilder, type Trees } from '../trees/trees';
+
+/**
+ * What the residuals of a regression look like around a row (N. Meinshausen's quantile regression forest, 2006,
+ * on out-of-fold residuals): a leaf lists the residuals of its rows; a row's distribution weighs the residuals of
+ * all its leaves, mixed with those of all rows.
+ */
+export interface ResidualForest {
+  /** Residuals, ascending, in units of the scaled target; thinned to at most 1024 by averaging neighbours. */
+  atoms: Float64Array;
+  /** Weight of each atom over all rows. */
+  overall: Float64Array;
+  /** Part of the weight that comes from all rows rather than from the leaves. */
+  mix: number;
+  /** Bins of the prediction, the last column that the trees see. */
+  borders: Float64Array;
+  trees: Trees;
+  /** Leaf l lists atoms `members[offsets[l] … offsets[l + 1] - 1]`. */
+  offsets: Int32Array;
+  members: Uint16Array;
+}
+
+const MAX_ATOMS = 1024;
+const MAX_ROWS = 20_000;
+const TREES = 60;
+const LEVELS = Float64Array.from({ length: 9 }, (_, i) => (i + 1) / 10);
+
+export interface ResidualInput {
+  columns: Uint8Array[];
+  specs: ColumnSpec[];
+  /** Table rows with an out-of-fold prediction, and that prediction, and the residual. */
+  rows: Int32Array;
+  predicted: Float64Array;
+  residuals: Float64Array;
+}
+
+/** How the forest did on rows that its trees had not seen. */
+export interface ResidualFit {
+  forest: ResidualForest;
+  pinball: number;
+  coverage80: number;
+  work: number;
+}
+
+export function fitResiduals(input: ResidualInput, random: Random): ResidualFit {
+  const { atoms, overall, atomOf } = makeAtoms(input.residuals);
+  const chosen = random.sample(input.rows.length, Math.min(MAX_ROWS, input.rows.length));
+  const borders = findBorders(input.predicted, random);
+  const columns = [
+    ...input.columns.map((bins) => pick(bins, input.rows, chosen)),
+    new Uint8Array(chosen.length),
+  ];
+  binAll(
+    Float64Array.from(chosen, (i) => input.predicted[i]!),
+    borders,
+    columns[columns.length - 1]!,
+  );
+  const specs = [...input.specs, { source: -1, bins: borders.length + 2, category: false }];
+  const grown = growTrees(
+    columns,
+    specs,
+    Float64Array.from(chosen, (i) => input.residuals[i]!),
+    random,
+  );
+  const { offsets, members } = listMembers(grown.leafRows, (row) => atomOf[chosen[row]!]!);
+  const forest: ResidualForest = { atoms, overall, mix: 1, borders, trees: grown.trees, offsets, members };
+  const residuals = Float64Array.from(chosen, (i) => input.residuals[i]!);
+  const tested = random.sample(chosen.length, Math.min(1000, chosen.length));
+  let best = { pinball: Infinity, coverage80: 0 };
+  for (const mix of [0.05, 0.15, 0.3, 0.5, 0.75, 1]) {
+    const result = testForest(forest, mix, columns, residuals, tested, grown.inSample);
+    if (result.pinball < best.pinball) {
+      best = result;
+      forest.mix = mix;
+    }
+  }
+  return { forest, ...best, work: grown.work };
+}
+
+function pick(bins: Uint8Array, rows: Int32Array, chosen: Int32Array): Uint8Array {
+  return Uint8Array.from(chosen, (i) => bins[rows[i]!]!);
+}
+
+function makeAtoms(residuals: Float64Array): {
+  atoms: Float64Array;
+  overall: Float64Array;
+  atomOf: Uint16Array;
+} {
+  const count = residuals.length;
+  const order = Int32Array.from({ length: count }, (_, i) => i).sort(
+    (a, b) => residuals[a]! - residuals[b]! || a - b,
+  );
+  const size = Math.max(1, Math.min(MAX_ATOMS, count));
+  const atoms = new Float64Array(size);
+  const overall = new Float64Array(size);
+  const atomOf = new Uint16Array(count);
+  for (let i = 0; i < count; i++) {
+    const atom = Math.floor((i * size) / count);
+    atomOf[order[i]!] = atom;
+    overall[atom]!++;
+    atoms[atom]! += residuals[order[i]!]!;
+  }
+  for (let atom = 0; atom < size; atom++) {
+    atoms[atom]! /= overall[atom]! || 1;
+    overall[atom]! /= count || 1;
+  }
+  if (count === 0) {
+    overall[0] = 1;
+  }
+  return { atoms, overall, atomOf };
+}
+
+/** Trees that divide rows by the size and the sign of their residuals, both as ranks, so that outliers do not rule. */
+function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float64Array, random: Random) {
+  const count = residuals.length;
+  const derivatives = new Float64Array(count * 3);
+  ranks(residuals).forEach((rank, row) => (derivatives[row * 3] = -rank));
+  ranks(residuals.map(Math.abs)).forEach((rank, row) => (derivatives[row * 3 + 1] = -rank));
+  for (let row = 0; row < count; row++) {
+    derivatives[row * 3 + 2] = 1;
+  }
+  quantise(
+    derivatives,
+    Int32Array.from({ length: count }, (_, row) => row),
+    3,
+  );
+  const leaf = Math.max(10, Math.min(100, Math.floor(count / 25)));
+  const rules: GrowRules = {
+    lambda: 0,
+    minWeight: leaf,
+    minGain: 1e-6,
+    categorySmooth: 10,
+    categoryLambda: 10,
+    maxLeaves: 64,
+    maxDepth: 10,
+    nodeColumns: 0.5,
+  };
+  const sampleSize = Math.max(1, Math.round(count * 0.63));
+  const grower = new Grower(columns, specs, 2, { rows: sampleSize, others: 0 });
+  const others = new Int32Array(0);
+  const builder = new TreeBuilder(1);
+  const inSample: Uint8Array[] = [];
+  const leafRows: Int32Array[] = [];
+  const gains = new Float64Array(specs.length);
+  const treeCount = count < 2 * leaf ? 0 : TREES;
+  for (let tree = 0; tree < treeCount; tree++) {
+    const sample = random.sample(count, sampleSize);
+    const mark = new Uint8Array(count);
+    for (const row of sample) {
+      mark[row] = 1;
+    }
+    inSample.push(mark);
+    const picked = random.sample(specs.length, Math.min(specs.length, 128));
+    const growth = { rows: sample, others, derivatives, picked, rules, random };
+    for (const grown of grower.grow(growth, builder, gains)) {
+      builder.setLeaf(grown.node, [0]);
+      leafRows.push(sample.slice(grown.start, grown.end));
+    }
+  }
+  return { trees: builder.finish(), leafRows, inSample, work: grower.work };
+}
+
+/** Ranks from -1 to 1. */
+function ranks(values: Float64Array): Float64Array {
+  const order = Int32Array.from({ length: values.length }, (_, i) => i).sort(
+    (a, b) => values[a]! - values[b]! || a - b,
+  );
+  const out = new Float64Array(values.length);
+  order.forEach((row, rank) => (out[row] = ((rank + 0.5) / values.length) * 2 - 1));
+  return out;
+}
+
+function listMembers(leafRows: Int32Array[], atomOf: (row: number) => number) {
+  const offsets = new Int32Array(leafRows.length + 1);
+  leafRows.forEach((rows, leaf) => (offsets[leaf + 1] = offsets[leaf]! + rows.length));
+  const members = new Uint16Array(offsets[leafRows.length]!);
+  leafRows.forEach((rows, leaf) => members.set(Uint16Array.from(rows, atomOf), offsets[leaf]));
+  return { offsets, members };
+}
+
+/** Writes the weights of the atoms for one row; with `usable`, from the trees it accepts alone. */
+export function atomWeights(
+  forest: ResidualForest,
+  mix: number,
+  columns: Uint8Array[],
+  row: number,
+  out: Float64Array,
+  usable?: (tree: number) => boolean,
+): void {
+  const { trees, offsets, members, overall } = forest;
+  out.fill(0);
+  let used = 0;
+  if (mix < 1) {
+    for (let tree = 0; tree < trees.roots.length; tree++) {
+      if (usable && !usable(tree)) {
+        continue;
+      }
+      used++;
+      const leaf = leafOf(trees, trees.roots[tree]!, columns, row);
+      const start = offsets[leaf]!;
+      const end = offsets[leaf + 1]!;
+      const weight = 1 / (end - start);
+      for (let i = start; i < end; i++) {
+        out[members[i]!]! += weight;
+      }
+    }
+  }
+  const share = used > 0 ? (1 - mix) / used : 0;
+  const rest = used > 0 ? mix : 1;
+  for (let atom = 0; atom < out.length; atom++) {
+    out[atom] = out[atom]! * share + overall[atom]! * rest;
+  }
+}
+
+function testForest(
+  forest: ResidualForest,
+  mix: number,
+  columns: Uint8Array[],
+  residuals: Float64Array,
+  tested: Int32Array,
+  inSample: Uint8Array[],
+): { pinball: number; coverage80: number } {
+  const weights = new Float64Array(forest.atoms.length);
+  const quantiles = new Float64Array(LEVELS.length);
+  let pinball = 0;
+  let covered = 0;
+  for (const row of tested) {
+    atomWeights(forest, mix, columns, row, weights, (tree) => inSample[tree]![row] === 0);
+    quantilesOf({ atoms: forest.atoms, weights }, LEVELS, quantiles);
+    const residual = residuals[row]!;
+    for (let q = 0; q < LEVELS.length; q++) {
+      const above = residual - quantiles[q]!;
+      pinball += above > 0 ? above * LEVELS[q]! : above * (LEVELS[q]! - 1);
+    }
+    if (residual >= quantiles[0]! && residual <= quantiles[8]!) {
+      covered++;
+    }
+  }
+  const count = Math.max(1, tested.length);
+  return { pinball: pinball / (count * LEVELS.length), coverage80: covered / count };
+}

@@ -1,0 +1,92 @@
+import type { Random } from '../math/random';
+
+/** Bins of one column: bin 0 holds missing values, 1 … 254 hold values in ascending order. */
+export const MAX_BINS = 254;
+const SAMPLE = 100_000;
+
+/**
+ * Borders between the bins of a numeric column: value x falls in bin 1 + (number of borders < x). Up to 254
+ * distinct values have a bin each, more share bins of about equal counts. Only the order of values matters: a
+ * strictly monotone change of the column gives the same bins.
+ */
+export function findBorders(values: Float64Array, random: Random, maxBins = MAX_BINS): Float64Array {
+  const known = values.length > SAMPLE ? sampled(values, random) : values.filter((v) => v === v);
+  known.sort();
+  // The distinct values move to the front of the sorted ones.
+  const counts = new Int32Array(known.length);
+  let size = 0;
+  for (const value of known) {
+    if (size > 0 && known[size - 1] === value) {
+      counts[size - 1]!++;
+    } else {
+      known[size] = value;
+      counts[size++] = 1;
+    }
+  }
+  const distinct = known.subarray(0, size);
+  const borders: number[] = [];
+  if (distinct.length <= maxBins) {
+    for (let i = 1; i < distinct.length; i++) {
+      borders.push(between(distinct[i - 1]!, distinct[i]!));
+    }
+    return Float64Array.from(borders);
+  }
+  let rest = known.length;
+  let bins = maxBins;
+  let inBin = 0;
+  for (let i = 0; i < distinct.length - 1 && bins > 1; i++) {
+    inBin += counts[i]!;
+    const wanted = rest / bins;
+    if (inBin >= wanted || inBin + counts[i + 1]! / 2 > wanted) {
+      borders.push(between(distinct[i]!, distinct[i + 1]!));
+      rest -= inBin;
+      inBin = 0;
+      bins--;
+    }
+  }
+  return Float64Array.from(borders);
+}
+
+function sampled(values: Float64Array, random: Random): Float64Array {
+  const rows = random.sample(values.length, SAMPLE);
+  const out = new Float64Array(rows.length);
+  let count = 0;
+  for (const row of rows) {
+    const value = values[row]!;
+    if (value === value) {
+      out[count++] = value;
+    }
+  }
+  return out.slice(0, count);
+}
+
+/** A border b with low ≤ b < high, halfway where both are finite. */
+function between(low: number, high: number): number {
+  const middle = low / 2 + high / 2;
+  return middle >= low && middle < high && Number.isFinite(middle) ? middle : low;
+}
+
+/** The bin of one value: a binary search among the borders. */
+export function binOf(value: number, borders: Float64Array): number {
+  if (value !== value) {
+    return 0;
+  }
+  let low = 0;
+  let high = borders.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (borders[middle]! < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low + 1;
+}
+
+/** Fills `bins` with the bin of every value. */
+export function binAll(values: Float64Array, borders: Float64Array, bins: Uint8Array): void {
+  for (let row = 0; row < values.length; row++) {
+    bins[row] = binOf(values[row]!, borders);
+  }
+}

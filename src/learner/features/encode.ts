@@ -1,0 +1,281 @@
+import { binAll, binOf, findBorders, MAX_BINS } from './binning';
+import { commonTokens, TOKENS } from './common-tokens';
+import { datePart, DATE_PARTS, type DatePart } from './dates';
+import type { Random } from '../math/random';
+import { findNumber, tokensOf } from './tokens';
+import type { FeatureColumn } from '../types';
+
+/** How one feature becomes binned columns. Plain data, so that it can be stored with the model. */
+export type Encoder =
+  | { type: 'number'; source: number; borders: Float64Array }
+  | { type: 'date'; source: number; part: DatePart; borders: Float64Array }
+  | { type: 'category'; source: number; values: string[] }
+  | { type: 'numberCategory'; source: number; values: Float64Array }
+  | { type: 'length'; source: number; borders: Float64Array }
+  | { type: 'numberInText'; source: number; borders: Float64Array }
+  | { type: 'tokens'; source: number; tokens: string[] };
+
+/** One binned column: which feature it came from, how many bins it may have (bin 0, missing, included). */
+export interface ColumnSpec {
+  source: number;
+  bins: number;
+  category: boolean;
+}
+
+/** Bin 1 of a category column: rare and unseen values. Named categories start at bin 2. */
+const OTHER_BIN = 1;
+const NAMED_CATEGORIES = MAX_BINS - 1;
+/** Tokens of all text columns together, for each feature of a table of many rows. */
+const TOKENS_PER_FEATURE = 8;
+const MANY_ROWS = 20_000;
+
+/** How to encode: `asCategory` where the user said that the column holds categories. */
+export interface EncodeRules {
+  asCategory: boolean;
+  maxBins: number;
+  random: Random;
+}
+
+/** Chooses the encoders of a column from its values. */
+export function chooseEncoders(column: FeatureColumn, source: number, rules: EncodeRules): Encoder[] {
+  const { asCategory, maxBins, random } = rules;
+  if (column.kind === 'text') {
+    return chooseTextEncoders(column, source, rules);
+  }
+  if (column.kind === 'date') {
+    return DATE_PARTS.map((part): Encoder => {
+      const values = dateValues(column.values, part);
+      return { type: 'date', source, part, borders: findBorders(values, random, maxBins) };
+    }).filter((encoder) => columnSpecs([encoder])[0]!.bins > 2 || hasMissing(column.values, encoder));
+  }
+  if (asCategory) {
+    return [{ type: 'numberCategory', source, values: commonNumbers(column.values) }];
+  }
+  const borders = findBorders(column.values, random, maxBins);
+  return [{ type: 'number', source, borders }];
+}
+
+/** The epoch trend of a date column stays even when constant, since it alone carries "missing or not". */
+function hasMissing(values: Float64Array, encoder: Encoder): boolean {
+  return encoder.type === 'date' && encoder.part === 'epoch' && values.some((v) => v !== v);
+}
+
+function chooseTextEncoders(
+  column: FeatureColumn & { kind: 'text' },
+  source: number,
+  { asCategory, random }: EncodeRules,
+): Encoder[] {
+  const { codes, dictionary } = column;
+  const counts = new Int32Array(dictionary.length);
+  let known = 0;
+  for (const code of codes) {
+    if (code < 0) {
+      continue;
+    }
+    counts[code]!++;
+    known++;
+  }
+  const used: number[] = [];
+  for (let code = 0; code < dictionary.length; code++) {
+    if (counts[code]! > 0) {
+      used.push(code);
+    }
+  }
+  const encoders: Encoder[] = [];
+  const least = used.length <= 12 || asCategory ? 1 : Math.max(2, Math.min(5, Math.floor(known / 200)));
+  const named = used
+    .filter((code) => counts[code]! >= least)
+    .sort((a, b) => counts[b]! - counts[a]! || (dictionary[a]! < dictionary[b]! ? -1 : 1))
+    .slice(0, NAMED_CATEGORIES)
+    .map((code) => dictionary[code]!);
+  if (named.length > 0 || asCategory || used.length === 0) {
+    encoders.push({ type: 'category', source, values: named });
+  }
+  const entries = used.map((code) => ({ text: dictionary[code]!, count: counts[code]! }));
+  if (asCategory || !isText(entries, named.length)) {
+    return encoders;
+  }
+  const tokens = commonTokens(entries, known);
+  if (tokens.length > 0) {
+    encoders.push({ type: 'tokens', source, tokens });
+  }
+  const derived = { length: (text: string) => text.length, numberInText: findNumber } as const;
+  for (const type of ['length', 'numberInText'] as const) {
+    const borders = findBorders(textValues(column, derived[type]), random);
+    if (borders.length > 0) {
+      encoders.push({ type, source, borders });
+    }
+  }
+  return encoders;
+}
+
+/** Are the values more than names: too many to be told apart one by one, or several words each? */
+function isText(entries: { text: string }[], named: number): boolean {
+  if (entries.length <= 12) {
+    return false;
+  }
+  if (named < entries.length * 0.9) {
+    return true;
+  }
+  const words = entries.reduce((sum, { text }) => sum + text.trim().split(/\s+/u).length, 0);
+  return words >= 2 * entries.length;
+}
+
+/**
+ * Leaves the best tokens of each text column, where there are many rows and many such columns: the limits reckon the
+ * memory of a fit by its cells, and a token takes a byte a row.
+ */
+export function shareTokens(encoders: Encoder[], rows: number, features: number): void {
+  const lists = encoders.filter((encoder) => encoder.type === 'tokens');
+  const share = Math.floor(Math.max(TOKENS, TOKENS_PER_FEATURE * features) / lists.length);
+  if (rows <= MANY_ROWS) {
+    return;
+  }
+  for (const encoder of lists) {
+    encoder.tokens = encoder.tokens.slice(0, share);
+  }
+}
+
+function commonNumbers(values: Float64Array): Float64Array {
+  const counts = new Map<number, number>();
+  for (const value of values) {
+    if (value === value) {
+      counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+  }
+  const common = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, NAMED_CATEGORIES);
+  return Float64Array.from(common.map(([value]) => value));
+}
+
+function dateValues(values: Float64Array, part: DatePart): Float64Array {
+  return values.map((ms) => datePart(ms, part));
+}
+
+function textValues(column: FeatureColumn & { kind: 'text' }, of: (text: string) => number): Float64Array {
+  const perEntry = Float64Array.from(column.dictionary, of);
+  return Float64Array.from(column.codes, (code) => (code < 0 ? NaN : perEntry[code]!));
+}
+
+/** The binned columns that encoders make, in order. */
+export function columnSpecs(encoders: Encoder[]): ColumnSpec[] {
+  return encoders.flatMap((encoder): ColumnSpec[] => {
+    const { source } = encoder;
+    switch (encoder.type) {
+      case 'category':
+      case 'numberCategory':
+        return [{ source, bins: encoder.values.length + 2, category: true }];
+      case 'tokens':
+        return encoder.tokens.map(() => ({ source, bins: 3, category: false }));
+      default:
+        return [{ source, bins: encoder.borders.length + 2, category: false }];
+    }
+  });
+}
+
+/**
+ * The binned columns of one feature, in the order of `columnSpecs`. `allocate` makes the arrays (shared memory
+ * while training).
+ */
+export function encodeColumn(
+  encoder: Encoder,
+  column: FeatureColumn,
+  allocate: (length: number) => Uint8Array = (length) => new Uint8Array(length),
+): Uint8Array[] {
+  if (column.kind === 'text') {
+    return encodeText(encoder, column, allocate);
+  }
+  const bins = allocate(column.values.length);
+  if (encoder.type === 'number') {
+    binAll(column.values, encoder.borders, bins);
+  } else if (encoder.type === 'date') {
+    binAll(dateValues(column.values, encoder.part), encoder.borders, bins);
+  } else if (encoder.type === 'numberCategory') {
+    const index = new Map([...encoder.values].map((value, i) => [value, i + 2]));
+    for (let row = 0; row < bins.length; row++) {
+      const value = column.values[row]!;
+      bins[row] = value === value ? (index.get(value) ?? OTHER_BIN) : 0;
+    }
+  }
+  return [bins];
+}
+
+function encodeText(
+  encoder: Encoder,
+  column: FeatureColumn & { kind: 'text' },
+  allocate: (length: number) => Uint8Array,
+): Uint8Array[] {
+  const { codes, dictionary } = column;
+  const perEntry: Uint8Array[] = [];
+  if (encoder.type === 'category') {
+    const index = new Map(encoder.values.map((value, i) => [value, i + 2]));
+    perEntry.push(Uint8Array.from(dictionary, (value) => index.get(value) ?? OTHER_BIN));
+  } else if (encoder.type === 'length' || encoder.type === 'numberInText') {
+    const of = encoder.type === 'length' ? (text: string) => text.length : findNumber;
+    perEntry.push(Uint8Array.from(dictionary, (text) => binOf(of(text), encoder.borders)));
+  } else if (encoder.type === 'tokens') {
+    const index = new Map(encoder.tokens.map((token, i) => [token, i]));
+    for (let i = 0; i < encoder.tokens.length; i++) {
+      perEntry.push(new Uint8Array(dictionary.length).fill(1));
+    }
+    dictionary.forEach((text, code) => {
+      for (const token of tokensOf(text)) {
+        const i = index.get(token);
+        if (i !== undefined) {
+          perEntry[i]![code] = 2;
+        }
+      }
+    });
+  }
+  return perEntry.map((entry) => {
+    const bins = allocate(codes.length);
+    for (let row = 0; row < codes.length; row++) {
+      const code = codes[row]!;
+      bins[row] = code < 0 ? 0 : entry[code]!;
+    }
+    return bins;
+  });
+}
+
+/** What the bins of an encoder's columns stand for: the mean of their finite values; undefined for categories. */
+export function binCenters(
+  encoder: Encoder,
+  column: FeatureColumn,
+  bins: Uint8Array[],
+): (Float64Array | undefined)[] {
+  if (encoder.type === 'category' || encoder.type === 'numberCategory') {
+    return [undefined];
+  }
+  if (encoder.type === 'tokens') {
+    return encoder.tokens.map(() => Float64Array.of(0, 0, 1));
+  }
+  let values: Float64Array;
+  if (column.kind !== 'text') {
+    values = encoder.type === 'date' ? dateValues(column.values, encoder.part) : column.values;
+  } else {
+    values = textValues(column, encoder.type === 'length' ? (text) => text.length : findNumber);
+  }
+  const centers = new Float64Array(encoder.borders.length + 2);
+  const counts = new Float64Array(centers.length);
+  const assigned = bins[0]!;
+  for (let row = 0; row < values.length; row++) {
+    if (Number.isFinite(values[row])) {
+      counts[assigned[row]!]!++;
+    }
+  }
+  for (let row = 0; row < values.length; row++) {
+    if (Number.isFinite(values[row])) {
+      centers[assigned[row]!]! += values[row]! / counts[assigned[row]!]!;
+    }
+  }
+  for (let bin = 2; bin < centers.length; bin++) {
+    if (counts[bin] === 0) {
+      centers[bin] = centers[bin - 1]!;
+    }
+  }
+  for (let bin = centers.length - 2; bin > 0; bin--) {
+    if (counts[bin] === 0) {
+      centers[bin] = centers[bin + 1]!;
+    }
+  }
+  return [centers];
+}

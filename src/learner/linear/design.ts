@@ -1,0 +1,155 @@
+import type { ColumnSpec } from '../features/encode';
+import { square } from '../math/numeric';
+
+/** One term of a linear model: a number per bin of a column. */
+export interface Term {
+  column: number;
+  values: Float64Array;
+}
+
+/** The table's columns, and the rows to learn from. */
+export interface TermInput {
+  columns: Uint8Array[];
+  specs: ColumnSpec[];
+  /** What the bins of an ordered column stand for; undefined for categories. */
+  centers: (Float64Array | undefined)[];
+  rows: Int32Array;
+}
+
+export const MAX_TERMS = 300;
+
+/** The terms of all columns; more than `MAX_TERMS` where there are too many to learn. */
+export function makeTerms({ columns, specs, centers, rows }: TermInput): Term[] {
+  const terms: Term[] = [];
+  specs.forEach((spec, column) => {
+    if (terms.length > MAX_TERMS) {
+      return;
+    }
+    const counts = new Int32Array(spec.bins);
+    for (const row of rows) {
+      counts[columns[column]![row]!]!++;
+    }
+    const center = centers[column];
+    if (center) {
+      terms.push(...orderedTerms(column, center, counts, rows.length));
+    } else {
+      terms.push(...categoryTerms(column, counts));
+    }
+  });
+  return terms;
+}
+
+/** The column itself, standardised, with missing values at its mean, and whether it is missing. */
+function orderedTerms(column: number, center: Float64Array, counts: Int32Array, rows: number): Term[] {
+  const terms: Term[] = [];
+  const known = rows - counts[0]!;
+  let mean = 0;
+  let spread = 0;
+  for (let bin = 1; bin < counts.length; bin++) {
+    mean += (center[bin]! * counts[bin]!) / known;
+  }
+  for (let bin = 1; bin < counts.length; bin++) {
+    spread += (square(center[bin]! - mean) * counts[bin]!) / known;
+  }
+  if (spread > 0 && Number.isFinite(spread)) {
+    const scale = Math.sqrt(spread) / (counts.length <= 3 ? Math.min(1, Math.sqrt(spread) / 0.15) : 1);
+    const limit = (z: number) => Math.max(-5, Math.min(5, z));
+    terms.push({
+      column,
+      values: center.map((value, bin) => (bin === 0 ? 0 : limit((value - mean) / scale))),
+    });
+  }
+  const least = Math.min(counts[0]!, known);
+  if (least >= 3) {
+    const share = counts[0]! / rows;
+    terms.push({ column, values: center.map((_, bin) => (bin === 0 ? 1 : 0) - share) });
+  }
+  return terms;
+}
+
+/** The commonest categories, one term each. */
+function categoryTerms(column: number, counts: Int32Array): Term[] {
+  const common = Array.from(counts.keys())
+    .filter((bin) => counts[bin]! >= 3)
+    .sort((a, b) => counts[b]! - counts[a]! || a - b)
+    .slice(0, 50);
+  if (common.length < 2) {
+    return [];
+  }
+  return common.map((bin) => {
+    const values = new Float64Array(counts.length);
+    values[bin] = 1;
+    return { column, values };
+  });
+}
+
+/** A row of numbers per train row: 1, then the terms. */
+export function makeDesign(terms: Term[], { columns, rows }: TermInput): Float64Array {
+  const size = terms.length + 1;
+  const design = new Float64Array(rows.length * size);
+  for (let i = 0; i < rows.length; i++) {
+    design[i * size] = 1;
+  }
+  terms.forEach(({ column, values }, t) => {
+    const bins = columns[column]!;
+    for (let i = 0; i < rows.length; i++) {
+      design[i * size + t + 1] = values[bins[rows[i]!]!]!;
+    }
+  });
+  return design;
+}
+
+/**
+ * The same design by what differs from row to row: a term that has one value in most rows, as a category or a word has,
+ * is that value and the few rows that differ from it.
+ */
+export interface SparseDesign {
+  /** Of each term, the 1 among them, its common value. */
+  common: Float64Array;
+  /** Row i differs in `terms[starts[i] … starts[i + 1] - 1]`, by as much as stands in `by` at the same place. */
+  starts: Int32Array;
+  terms: Int32Array;
+  by: Float64Array;
+}
+
+/** @param design `size` numbers per row, as `makeDesign` gives them */
+export function sparse(design: Float64Array, size: number, terms: Term[], input: TermInput): SparseDesign {
+  const count = input.rows.length;
+  const common = new Float64Array(size);
+  common[0] = 1;
+  terms.forEach((term, t) => (common[t + 1] = commonValue(term, input)));
+  const starts = new Int32Array(count + 1);
+  for (let i = 0, entries = 0; i < count; i++) {
+    for (let t = 0; t < size; t++) {
+      entries += design[i * size + t] === common[t] ? 0 : 1;
+    }
+    starts[i + 1] = entries;
+  }
+  const out = { common, starts, terms: new Int32Array(starts[count]!), by: new Float64Array(starts[count]!) };
+  for (let i = 0, entry = 0; i < count; i++) {
+    for (let t = 0; t < size; t++) {
+      const value = design[i * size + t]!;
+      if (value !== common[t]) {
+        out.terms[entry] = t;
+        out.by[entry++] = value - common[t]!;
+      }
+    }
+  }
+  return out;
+}
+
+/** The value that a term has in most rows; 0 where there is none. */
+function commonValue({ column, values }: Term, { columns, rows }: TermInput): number {
+  const counts = new Map<number, number>();
+  const bins = columns[column]!;
+  for (const row of rows) {
+    const value = values[bins[row]!]!;
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  for (const [value, count] of counts) {
+    if (count * 2 > rows.length) {
+      return value;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,140 @@
+import { makeDesign, makeTerms, MAX_TERMS, sparse, type Term, type TermInput } from './design';
+import type { ColumnSpec } from '../features/encode';
+import { logistic, penalised } from './logistic';
+import { gram, solve } from '../math/matrix';
+import type { Objective } from '../trees/loss';
+
+/**
+ * A linear model over binned columns is a table of scores: what each bin of each column adds. `at[column]` is
+ * where the column's bins begin (-1: the column has no part), `scores[at[column] + bin * width + output]`.
+ */
+export interface LinearTables {
+  base: Float64Array;
+  at: Int32Array;
+  scores: Float32Array;
+}
+
+/** Linear models for falling penalties, and their loss on the held-out rows. */
+export interface LearnedLinear {
+  tables: LinearTables[];
+  curve: Float64Array;
+  work: number;
+}
+
+export interface LinearInput extends TermInput {
+  objective: Objective;
+  /** Target per table row: values, or class codes. */
+  target: ArrayLike<number>;
+  regression: boolean;
+  heldOut: Int32Array;
+  tableRows: number;
+}
+
+const PENALTIES = [300, 100, 30, 10, 3, 1, 0.3, 0.1];
+const MAX_STEPS = 60;
+const WORK = 1.5e8;
+
+/** Penalised least squares or logistic regression; undefined where the table is too wide or too long for it. */
+export function fitLinear(input: LinearInput): LearnedLinear | undefined {
+  const terms = makeTerms(input);
+  const size = terms.length + 1;
+  const count = input.rows.length;
+  if (terms.length === 0 || terms.length > MAX_TERMS || size * size * count > 2 * WORK) {
+    return undefined;
+  }
+  const { width } = input.objective;
+  const design = makeDesign(terms, input);
+  const products = gram(design, count, size);
+  const steps = Math.min(MAX_STEPS, Math.floor(WORK / (2 * count * size * width * PENALTIES.length)));
+  if (!input.regression && steps < 5) {
+    return undefined;
+  }
+  const codes = Int32Array.from(input.rows, (row) => (input.regression ? 0 : input.target[row]!));
+  const classes = input.regression
+    ? undefined
+    : { design: sparse(design, size, terms, input), products, size, width, codes };
+  const weights = new Float64Array(size * width);
+  const tables: LinearTables[] = [];
+  const curve = new Float64Array(PENALTIES.length);
+  PENALTIES.forEach((penalty, i) => {
+    if (classes) {
+      logistic(classes, penalty, steps, weights);
+    } else {
+      leastSquares(input, design, products, size, penalty, weights);
+    }
+    const table = makeTables(terms, weights, width, input.specs);
+    const scores = new Float64Array(input.tableRows * width);
+    for (const row of input.heldOut) {
+      addLinearScores(table, input.columns, row, 1, scores, row * width);
+    }
+    curve[i] = input.objective.loss(scores, input.heldOut);
+    tables.push(table);
+  });
+  return { tables, curve, work: count * size * (size + steps * width * PENALTIES.length) };
+}
+
+function leastSquares(
+  { rows, target }: LinearInput,
+  design: Float64Array,
+  products: Float64Array,
+  size: number,
+  penalty: number,
+  weights: Float64Array,
+): void {
+  weights.fill(0);
+  for (let i = 0; i < rows.length; i++) {
+    const value = target[rows[i]!]!;
+    for (let j = 0; j < size; j++) {
+      weights[j]! += design[i * size + j]! * value;
+    }
+  }
+  solve(penalised(products, size, 1, penalty), size, weights);
+}
+
+function makeTables(terms: Term[], weights: Float64Array, width: number, specs: ColumnSpec[]): LinearTables {
+  const at = new Int32Array(specs.length).fill(-1);
+  let length = 0;
+  for (const { column } of terms) {
+    if (at[column]! >= 0) {
+      continue;
+    }
+    at[column] = length;
+    length += specs[column]!.bins * width;
+  }
+  const scores = new Float32Array(length);
+  const base = new Float64Array(width);
+  for (let k = 0; k < width; k++) {
+    base[k] = weights[k]!;
+    terms.forEach(({ column, values }, t) => {
+      const weight = weights[(t + 1) * width + k]!;
+      values.forEach((value, bin) => (scores[at[column]! + bin * width + k]! += weight * value));
+    });
+  }
+  return { base, at, scores };
+}
+
+/** Adds `weight` times the model's scores of a row to `out[to …]`. */
+export function addLinearScores(
+  tables: LinearTables,
+  columns: Uint8Array[],
+  row: number,
+  weight: number,
+  out: Float64Array,
+  to: number,
+): void {
+  const { base, at, scores } = tables;
+  const width = base.length;
+  for (let k = 0; k < width; k++) {
+    out[to + k]! += weight * base[k]!;
+  }
+  for (let column = 0; column < at.length; column++) {
+    const from = at[column]!;
+    if (from < 0) {
+      continue;
+    }
+    const cell = from + columns[column]![row]! * width;
+    for (let k = 0; k < width; k++) {
+      out[to + k]! += weight * scores[cell + k]!;
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import { blur, probabilities, temper, type Calibration } from '../calibration/calibrate';
+import { addLinearScores, type LinearTables } from '../linear/linear';
+import { leafOf, type Trees } from '../trees/trees';
+
+/** A candidate's share in a member: trees, one per output in turn or for all outputs, added to `base`; or a linear model. */
+export type Part =
+  | { kind: 'trees'; weight: number; base: Float64Array; trees: Trees }
+  | { kind: 'linear'; weight: number; base: Float64Array; tables: LinearTables };
+
+/** One fold's model: a weighted sum of parts, `width` scores per row. */
+export interface Member {
+  weight: number;
+  width: number;
+  parts: Part[];
+}
+
+const BLOCK = 2048;
+
+/** Scores of one part, without its weight: `width` per row of `rows` (numbers of table rows), in their order. */
+export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array): Float64Array {
+  const width = part.base.length;
+  const scores = new Float64Array(rows.length * width);
+  if (part.kind === 'linear') {
+    for (let i = 0; i < rows.length; i++) {
+      addLinearScores(part.tables, columns, rows[i]!, 1, scores, i * width);
+    }
+    return scores;
+  }
+  const { base, trees } = part;
+  for (let i = 0; i < scores.length; i++) {
+    scores[i] = base[i % width]!;
+  }
+  for (let start = 0; start < rows.length; start += BLOCK) {
+    const end = Math.min(rows.length, start + BLOCK);
+    for (let tree = 0; tree < trees.roots.length; tree++) {
+      const root = trees.roots[tree]!;
+      if (trees.width > 1) {
+        for (let i = start; i < end; i++) {
+          const from = leafOf(trees, root, columns, rows[i]!);
+          for (let k = 0; k < width; k++) {
+            scores[i * width + k]! += trees.values[from + k]!;
+          }
+        }
+        continue;
+      }
+      const output = tree % width;
+      for (let i = start; i < end; i++) {
+        scores[i * width + output]! += trees.values[leafOf(trees, root, columns, rows[i]!)]!;
+      }
+    }
+  }
+  return scores;
+}
+
+/** Scores of one member: `width` per row. */
+export function memberScores(member: Member, columns: Uint8Array[], rows: Int32Array): Float64Array {
+  const sum = new Float64Array(rows.length * member.width);
+  for (const part of member.parts) {
+    const scores = partScores(part, columns, rows);
+    for (let i = 0; i < sum.length; i++) {
+      sum[i]! += part.weight * scores[i]!;
+    }
+  }
+  return sum;
+}
+
+/** Scores of rows that members held out, `width` per row, each by the member that did: `holder[row]` is its number. */
+export function heldOutScores(members: Member[], holder: Uint8Array, columns: Uint8Array[]): Float64Array {
+  const { width } = members[0]!;
+  const out = new Float64Array(holder.length * width);
+  const all = Int32Array.from(holder, (_, row) => row);
+  members.forEach((member, m) => {
+    const rows = all.filter((row) => holder[row] === m);
+    const scores = memberScores(member, columns, rows);
+    rows.forEach((row, i) => out.set(scores.subarray(i * width, (i + 1) * width), row * width));
+  });
+  return out;
+}
+
+/** The ensemble's class probabilities, not balanced yet. */
+export function ensembleProbabilities(
+  members: Member[],
+  columns: Uint8Array[],
+  rows: Int32Array,
+  calibration: Calibration,
+): Float64Array {
+  const { temperature, averageScores, priors } = calibration;
+  const classes = priors.length;
+  const width = members[0]!.width;
+  const sum = new Float64Array(rows.length * (averageScores ? width : classes));
+  for (const member of members) {
+    const scores = memberScores(member, columns, rows);
+    const part = averageScores ? scores : probabilities(scores, width, classes, temperature);
+    for (let i = 0; i < part.length; i++) {
+      sum[i]! += member.weight * part[i]!;
+    }
+  }
+  const mean = averageScores ? probabilities(sum, width, classes, temperature) : normalised(sum, classes);
+  blur(mean, calibration);
+  temper(mean, calibration);
+  return mean;
+}
+
+function normalised(probas: Float64Array, classes: number): Float64Array {
+  for (let at = 0; at < probas.length; at += classes) {
+    let total = 0;
+    for (let k = 0; k < classes; k++) {
+      total += probas[at + k]!;
+    }
+    for (let k = 0; k < classes; k++) {
+      probas[at + k]! /= total;
+    }
+  }
+  return probas;
+}
+
+/** The ensemble's mean prediction. */
+export function ensembleMean(members: Member[], columns: Uint8Array[], rows: Int32Array): Float64Array {
+  const sum = new Float64Array(rows.length);
+  for (const member of members) {
+    const scores = memberScores(member, columns, rows);
+    for (let i = 0; i < sum.length; i++) {
+      sum[i]! += member.weight * scores[i]!;
+    }
+  }
+  return sum;
+}

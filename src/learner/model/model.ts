@@ -1,0 +1,24 @@
+import type { Calibration } from '../calibration/calibrate';
+import type { Encoder } from '../features/encode';
+import type { Member } from './members';
+import type { ResidualForest } from '../calibration/residuals';
+import type { FeatureColumn, FitReport, Label } from '../types';
+
+/** A fitted model. Plain data; `task`, `classes`, `features` and `report` are its public part. */
+export interface Model {
+  readonly task: 'classification' | 'regression';
+  /** In the order of `TrainInput`; empty for regression. */
+  readonly classes: Label[];
+  readonly features: { name: string; kind: FeatureColumn['kind'] }[];
+  readonly report: FitReport;
+  encoders: Encoder[];
+  members: Member[];
+  /** Undefined for regression. */
+  calibration: Calibration | undefined;
+  /** A prediction is `center + scale ×` the ensemble's mean. */
+  center: number;
+  scale: number;
+  residuals: ResidualForest | undefined;
+  /** Borders of the buckets of a full distribution, on the target's own scale. */
+  borders: Float64Array | undefined;
+}

@@ -1,0 +1,174 @@
+import { binAll } from '../features/binning';
+import { balance, type Calibration } from '../calibration/calibrate';
+import { bucketLogits, modeOf, quantilesOf, type Atoms } from '../calibration/distribution';
+import { encodeColumn } from '../features/encode';
+import { ensembleMean, ensembleProbabilities, type Member } from './members';
+import type { Model } from './model';
+import { atomWeights } from '../calibration/residuals';
+import { LearnerError, type ClassificationResult, type FeatureColumn, type RegressionResult } from '../types';
+
+/** What a prediction can do otherwise than the model was fitted to; what is left out stays. */
+export interface PredictOptions {
+  /** Only the first so many models of the ensemble. */
+  estimators?: number;
+  /** Divides the calibrated logits, 1 changes nothing; classification only, like all that follow. */
+  temperature?: number;
+  averageScores?: boolean;
+  balance?: boolean;
+}
+
+/**
+ * Predicts `rows` rows. Columns are found by name; extra ones are ignored; unseen categories count as rare ones.
+ * @throws LearnerError when a column is missing or cannot be read as the kind it was trained with.
+ */
+export function predict(
+  model: Model,
+  features: FeatureColumn[],
+  rows: number,
+  options: PredictOptions = {},
+): ClassificationResult | RegressionResult {
+  const columns = encodeFeatures(model, features, rows);
+  const all = Int32Array.from({ length: rows }, (_, row) => row);
+  const members = firstMembers(model.members, options.estimators);
+  const { classes } = model;
+  if (!model.calibration) {
+    return regressionResult({ ...model, members }, columns, all);
+  }
+  const calibration = recalibrated(model.calibration, options);
+  const probas = ensembleProbabilities(members, columns, all, calibration);
+  if (calibration.balance) {
+    balance(probas, calibration.priors);
+  }
+  return { task: 'classification', rows, classes, probas };
+}
+
+function recalibrated(
+  fitted: Calibration,
+  { temperature, averageScores, balance }: PredictOptions,
+): Calibration {
+  return {
+    ...fitted,
+    softmaxTemperature: temperature ?? fitted.softmaxTemperature,
+    averageScores: averageScores ?? fitted.averageScores,
+    balance: balance ?? fitted.balance,
+  };
+}
+
+function firstMembers(members: Member[], count = members.length): Member[] {
+  if (count >= members.length) {
+    return members;
+  }
+  return members
+    .slice(0, Math.max(1, count))
+    .map((member, _, kept) => ({ ...member, weight: 1 / kept.length }));
+}
+
+function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): Uint8Array[] {
+  const byName = new Map(features.map((feature) => [feature.name, feature]));
+  const found = model.features.map(({ name, kind }) => {
+    const feature = byName.get(name);
+    if (!feature) {
+      throw new LearnerError(`Column "${name}" is missing.`);
+    }
+    const length = feature.kind === 'text' ? feature.codes.length : feature.values.length;
+    if (length !== rows) {
+      throw new LearnerError(`Column "${name}" has ${length} rows, not ${rows}.`);
+    }
+    return asKind(feature, kind);
+  });
+  return model.encoders.flatMap((encoder) => encodeColumn(encoder, found[encoder.source]!));
+}
+
+/** A column read as the kind it was trained with: numbers and dates interchange, text is parsed or made. */
+function asKind(feature: FeatureColumn, kind: FeatureColumn['kind']): FeatureColumn {
+  if (feature.kind === kind) {
+    return feature;
+  }
+  const { name } = feature;
+  if (kind === 'text') {
+    const values = (feature as FeatureColumn & { kind: 'number' }).values;
+    const index = new Map<number, number>();
+    const codes = Int32Array.from(values, (value) => {
+      if (value !== value) {
+        return -1;
+      }
+      if (!index.has(value)) {
+        index.set(value, index.size);
+      }
+      return index.get(value)!;
+    });
+    return { name, kind, codes, dictionary: Array.from(index.keys(), String) };
+  }
+  if (feature.kind !== 'text') {
+    return { name, kind, values: feature.values };
+  }
+  const parsed = feature.dictionary.map((text) => (text.trim() === '' ? NaN : Number(text)));
+  const values = Float64Array.from(feature.codes, (code, row) => {
+    if (code >= 0 && parsed[code] !== parsed[code]) {
+      throw new LearnerError(
+        `Column "${name}" holds text in row ${row + 1}; the model was trained with numbers.`,
+      );
+    }
+    return code < 0 ? NaN : parsed[code]!;
+  });
+  return { name, kind, values };
+}
+
+function regressionResult(model: Model, columns: Uint8Array[], all: Int32Array): RegressionResult {
+  const { center, scale, residuals, borders } = model;
+  const scaled = ensembleMean(model.members, columns, all);
+  const rows = all.length;
+  if (!residuals || !borders) {
+    throw new LearnerError('The model holds no residuals.');
+  }
+  const binned = new Uint8Array(rows);
+  binAll(scaled, residuals.borders, binned);
+  const withPrediction = [...columns, binned];
+  const weights = new Float64Array(residuals.atoms.length);
+  const atoms = new Float64Array(residuals.atoms.length);
+  /** Calls back with each row's distribution, on the target's own scale. */
+  const eachRow = (visit: (distribution: Atoms, row: number) => void) => {
+    for (let row = 0; row < rows; row++) {
+      atomWeights(residuals, residuals.mix, withPrediction, row, weights);
+      for (let i = 0; i < atoms.length; i++) {
+        atoms[i] = center + scale * (scaled[row]! + residuals.atoms[i]!);
+      }
+      visit({ atoms, weights }, row);
+    }
+  };
+  const quantiles = (levels: number[]) => {
+    const odd = levels.find((level) => !(level > 0 && level < 1));
+    if (odd !== undefined) {
+      throw new LearnerError(`Quantile ${odd} is not between 0 and 1.`);
+    }
+    const order = levels.map((_, i) => i).sort((a, b) => levels[a]! - levels[b]!);
+    const ascending = order.map((i) => levels[i]!);
+    const out = levels.map(() => new Float64Array(rows));
+    const one = new Float64Array(levels.length);
+    eachRow((distribution, row) => {
+      quantilesOf(distribution, ascending, one);
+      order.forEach((level, i) => (out[level]![row] = one[i]!));
+    });
+    return out;
+  };
+  return {
+    task: 'regression',
+    rows,
+    mean: () => scaled.map((value) => center + scale * value),
+    median: () => quantiles([0.5])[0]!,
+    mode: () => {
+      const out = new Float64Array(rows);
+      eachRow((distribution, row) => (out[row] = modeOf(distribution)));
+      return out;
+    },
+    quantiles,
+    full: () => {
+      const buckets = borders.length - 1;
+      const logits = new Float64Array(rows * buckets);
+      eachRow((distribution, row) => {
+        bucketLogits(distribution, borders, logits, row * buckets);
+      });
+      return { borders, logits };
+    },
+  };
+}

@@ -1,0 +1,290 @@
+import {
+  balance,
+  blur,
+  fitCalibration,
+  logLoss,
+  probabilities,
+  temper,
+  type Calibration,
+} from '../calibration/calibrate';
+import { chooseWeights } from './choose';
+import { foldRows, type FoldResult } from './fold';
+import { heldOutScores, partScores, type Member, type Part } from '../model/members';
+import type { Model } from '../model/model';
+import { square } from '../math/numeric';
+import { STREAM, type Prepared } from './prepare';
+import { Random } from '../math/random';
+import { completeRuns, makeReport } from './report';
+import { fitResiduals } from '../calibration/residuals';
+import { classificationScores, regressionScores } from './metrics';
+import type { StackInput } from './stacking';
+import { firstTrees } from '../trees/trees';
+import type { FitReport } from '../types';
+
+/** Rows that some fold held out, and that fold's scores of them. */
+interface OutOfFold {
+  rows: Int32Array;
+  width: number;
+  scores: Float64Array;
+  /** Weight of each candidate. */
+  weights: Float64Array;
+}
+
+/** Joins all folds of `prepared` (in any order) to a model, with its calibration and report. */
+export function combine(prepared: Prepared, results: FoldResult[]): Model {
+  const folds = [...results].sort((a, b) => a.fold - b.fold);
+  const candidates = candidatesOf(folds);
+  const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
+  const scores = candidates.map((parts) =>
+    joined(parts.map((part, m) => partScores(part, prepared.columns, heldOut[m]!))),
+  );
+  const rows = joinedRows(heldOut);
+  const width = candidates[0]![0]!.base.length;
+  const { metric } = prepared.settings.thinking ?? {};
+  const extra = completeRuns(folds).map((run) => run >= prepared.plan.usual);
+  const input = { ...stackInput(prepared, rows, scores, width), extra };
+  const weights = chooseWeights(input, prepared.classes.length, metric);
+  const members = folds.map((_, m): Member => {
+    const parts = candidates.map((candidate, c) => ({ ...candidate[m]!, weight: weights[c]! }));
+    return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
+  });
+  const mixed = new Float64Array(rows.length * width);
+  scores.forEach((one, c) => {
+    for (let i = 0; i < mixed.length; i++) {
+      mixed[i]! += weights[c]! * one[i]!;
+    }
+  });
+  const outOfFold = { rows, width, scores: mixed, weights };
+  return prepared.task === 'classification'
+    ? finishClassification(prepared, folds, members, outOfFold)
+    : finishRegression(prepared, folds, members, outOfFold);
+}
+
+/** Per candidate of the plan, its part in each fold, cut to what is best over all folds. */
+function candidatesOf(folds: FoldResult[]): Part[][] {
+  const candidates = completeRuns(folds).map((run): Part[] => {
+    const runs = folds.map((fold) => fold.boosted[run]!);
+    const iterations = commonBest(runs.map(({ curve }) => curve));
+    return runs.map(({ base, trees, iterations: own }) => {
+      const kept = firstTrees(trees, Math.min(iterations, own) * (base.length / trees.width));
+      return { kind: 'trees', weight: 1, base, trees: kept };
+    });
+  });
+  const linear = folds.map((fold) => fold.linear).filter((one) => one !== undefined);
+  if (linear.length < folds.length) {
+    return candidates;
+  }
+  const best = commonBest(linear.map(({ curve }) => curve));
+  const parts = linear.map((one): Part => {
+    const tables = one.tables[best]!;
+    return { kind: 'linear', weight: 1, base: tables.base, tables };
+  });
+  return [...candidates, parts];
+}
+
+const MAX_STACKED = 20_000;
+
+/** Every so-manieth row, where there are more than are needed to find a few weights. */
+function stackInput(prepared: Prepared, rows: Int32Array, scores: Float64Array[], width: number): StackInput {
+  const step = Math.ceil(rows.length / MAX_STACKED);
+  const chosen = Int32Array.from({ length: Math.floor((rows.length + step - 1) / step) }, (_, i) => i * step);
+  const regression = prepared.task === 'regression';
+  const target = regression ? prepared.values : prepared.codes;
+  return {
+    scores: scores.map((one) => {
+      const out = new Float64Array(chosen.length * width);
+      chosen.forEach((row, i) => {
+        out.set(one.subarray(row * width, (row + 1) * width), i * width);
+      });
+      return out;
+    }),
+    width,
+    target: Float64Array.from(chosen, (i) => target[rows[i]!]!),
+    regression,
+  };
+}
+
+function joined(lists: Float64Array[]): Float64Array {
+  const out = new Float64Array(lists.reduce((sum, list) => sum + list.length, 0));
+  let at = 0;
+  for (const list of lists) {
+    out.set(list, at);
+    at += list.length;
+  }
+  return out;
+}
+
+function joinedRows(lists: Int32Array[]): Int32Array {
+  return Int32Array.from(lists.flatMap((list) => Array.from(list)));
+}
+
+/**
+ * One number of iterations (or penalty) for all folds, where the mean of their held-out losses is least: each fold's own best
+ * would follow the luck of its few held-out rows. A fold that ended early keeps its last loss.
+ */
+function commonBest(curves: Float64Array[]): number {
+  const longest = Math.max(...curves.map((curve) => curve.length));
+  let best = 0;
+  let least = Infinity;
+  for (let i = 0; i < longest; i++) {
+    let sum = 0;
+    for (const curve of curves) {
+      sum += curve[Math.min(i, curve.length - 1)]!;
+    }
+    if (sum < least) {
+      least = sum;
+      best = i;
+    }
+  }
+  return best;
+}
+
+function finishClassification(
+  prepared: Prepared,
+  folds: FoldResult[],
+  members: Member[],
+  outOfFold: OutOfFold,
+): Model {
+  const { settings, codes, classes } = prepared;
+  const count = classes.length;
+  const actual = outOfFold.rows.map((row) => codes[row]!);
+  const { width, scores } = outOfFold;
+  const priors = new Float64Array(count);
+  for (const code of codes) {
+    priors[code]! += 1 / codes.length;
+  }
+  const calibration: Calibration = {
+    ...calibrate(outOfFold, actual, priors),
+    priors,
+    averageScores: settings.averageScores,
+    softmaxTemperature: settings.temperature ?? 1,
+    balance: settings.balance,
+  };
+  const probas = probabilities(scores, width, count, calibration.temperature);
+  blur(probas, calibration);
+  temper(probas, calibration);
+  if (settings.balance) {
+    balance(probas, priors);
+  }
+  const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]!);
+  const sample = sampleOf(prepared, outOfFold);
+  const sampleCodes = sample.map((row) => codes[row]!);
+  const lossOf = (columns: Uint8Array[]) => {
+    const own = heldOutScores(members, holders(prepared, sample), columns);
+    const p = probabilities(own, width, count, calibration.temperature);
+    blur(p, calibration);
+    return logLoss(p, sampleCodes, count);
+  };
+  const report = makeReport(prepared, folds, members, {
+    scores: classificationScores(probas, actual, count),
+    baseline: classificationScores(trivial, actual, count),
+    lossOf,
+    sample,
+    weights: outOfFold.weights,
+    extraWork: 0,
+  });
+  return {
+    ...commonParts(prepared, members, report),
+    calibration,
+    residuals: undefined,
+    borders: undefined,
+  };
+}
+
+/** Calibration by the out-of-fold scores, of every so-manieth row where there are very many. */
+function calibrate(
+  { scores, width }: OutOfFold,
+  codes: Int32Array,
+  priors: Float64Array,
+): Pick<Calibration, 'temperature' | 'noise'> {
+  const step = Math.ceil(codes.length / MAX_STACKED);
+  if (step <= 1) {
+    return fitCalibration(scores, codes, width, priors);
+  }
+  const chosen = codes.filter((_, i) => i % step === 0);
+  const own = new Float64Array(chosen.length * width);
+  chosen.forEach((_, i) => own.set(scores.subarray(i * step * width, (i * step + 1) * width), i * width));
+  return fitCalibration(own, chosen, width, priors);
+}
+
+function finishRegression(
+  prepared: Prepared,
+  folds: FoldResult[],
+  members: Member[],
+  outOfFold: OutOfFold,
+): Model {
+  const { values, center, scale, settings } = prepared;
+  const { rows, scores } = outOfFold;
+  const actual = Float64Array.from(rows, (row) => values[row]!);
+  const residuals = actual.map((value, i) => value - scores[i]!);
+  const input = { columns: prepared.columns, specs: prepared.specs, rows, predicted: scores, residuals };
+  const fit = fitResiduals(input, new Random(settings.seed, STREAM.residuals));
+  const own = (scaled: Float64Array) => scaled.map((value) => center + scale * value);
+  const measured = regressionScores(own(scores), own(actual));
+  measured.pinball = fit.pinball * scale;
+  measured.coverage_80 = fit.coverage80;
+  const sample = sampleOf(prepared, outOfFold);
+  const lossOf = (columns: Uint8Array[]) => {
+    let sum = 0;
+    heldOutScores(members, holders(prepared, sample), columns).forEach((score, i) => {
+      sum += square(score - values[sample[i]!]!) / sample.length;
+    });
+    return sum;
+  };
+  const report = makeReport(prepared, folds, members, {
+    scores: measured,
+    baseline: regressionScores(new Float64Array(rows.length).fill(center), own(actual)),
+    lossOf,
+    sample,
+    weights: outOfFold.weights,
+    extraWork: fit.work,
+  });
+  return {
+    ...commonParts(prepared, members, report),
+    calibration: undefined,
+    residuals: fit.forest,
+    borders: bucketBorders(values, fit.forest.atoms, center, scale),
+  };
+}
+
+const BUCKETS = 400;
+
+/** Borders of about equal counts of the target, drawn out at both ends by the outermost residuals. */
+function bucketBorders(
+  values: Float64Array,
+  atoms: Float64Array,
+  center: number,
+  scale: number,
+): Float64Array {
+  const sorted = Float64Array.from(values).sort();
+  const low = Math.min(0, atoms[0]!);
+  const high = Math.max(0, atoms[atoms.length - 1]!);
+  const first = sorted[0]! + low;
+  const last = sorted[sorted.length - 1]! + high;
+  const points = new Set<number>();
+  const half = BUCKETS / 2;
+  for (let i = 0; i <= half; i++) {
+    points.add(center + scale * sorted[Math.round((i * (sorted.length - 1)) / half)]!);
+    points.add(center + scale * (first + ((last - first) * i) / half));
+  }
+  const margin = Math.max(1e-9, Math.abs(center) * 1e-9, scale * 1e-6);
+  points.add(center + scale * first - margin);
+  points.add(center + scale * last + margin);
+  return Float64Array.from(points).sort();
+}
+
+/** Rows for permutation importance: at most 1,000 of those that were held out. */
+function sampleOf(prepared: Prepared, { rows }: OutOfFold): Int32Array {
+  const random = new Random(prepared.settings.seed, STREAM.importance);
+  return random.sample(rows.length, 1000).map((i) => rows[i]!);
+}
+
+/** Which member held out each of the rows. */
+function holders({ part }: Prepared, rows: Int32Array): Uint8Array {
+  return Uint8Array.from(rows, (row) => part[row]!);
+}
+
+function commonParts(prepared: Prepared, members: Member[], report: FitReport) {
+  const { task, classes, features, encoders, center, scale } = prepared;
+  return { task, classes, features, encoders, members, report, center, scale };
+}

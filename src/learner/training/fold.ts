@@ -1,0 +1,119 @@
+import { boost, type Boosted } from '../trees/boost';
+import { fitLinear, type LearnedLinear } from '../linear/linear';
+import { binaryLogLoss, softmaxLogLoss, squaredError, type Objective } from '../trees/loss';
+import { sampleSize } from './plan';
+import { STREAM, type Prepared } from './prepare';
+import { Random } from '../math/random';
+import { LearnerError } from '../types';
+
+/** What one fold learned: structured-cloneable. */
+export interface FoldResult {
+  readonly fold: number;
+  /** One per set of rules of the plan; undefined where the time was over. */
+  boosted: (Boosted | undefined)[];
+  linear: LearnedLinear | undefined;
+}
+
+export interface FoldHooks {
+  onProgress?: (fraction: number) => void;
+  shouldStop?: () => boolean;
+}
+
+export function objectiveOf(prepared: Prepared): Objective {
+  if (prepared.task === 'regression') {
+    return squaredError(prepared.values);
+  }
+  const classes = prepared.classes.length;
+  return classes <= 2 ? binaryLogLoss(prepared.codes) : softmaxLogLoss(prepared.codes, classes);
+}
+
+/** The rows of a fold: those it learns from, and those it holds out. */
+export function foldRows(prepared: Prepared, fold: number): { rows: Int32Array; heldOut: Int32Array } {
+  const all = Int32Array.from({ length: prepared.rows }, (_, row) => row);
+  if (prepared.plan.parts < 2) {
+    return { rows: all, heldOut: all };
+  }
+  const rows = all.filter((row) => prepared.part[row] !== fold);
+  const heldOut = all.filter((row) => prepared.part[row] === fold);
+  const { subsample, maxRows } = prepared.plan;
+  const own = subsample.length > 0 ? subsample[fold % subsample.length]! : rows.length;
+  const allowed = typeof own === 'number' ? rows : amongThem(rows, own, prepared, fold);
+  const size = Math.min(maxRows, typeof own === 'number' ? sampleSize(own, rows.length) : allowed.length);
+  if (size >= allowed.length) {
+    return { rows: allowed, heldOut };
+  }
+  const random = new Random(prepared.settings.seed, STREAM.fold + fold, 1);
+  return { rows: random.sample(allowed.length, size).map((i) => allowed[i]!), heldOut };
+}
+
+/** Those of `rows` that are listed. */
+function amongThem(rows: Int32Array, listed: Int32Array, prepared: Prepared, fold: number): Int32Array {
+  const marked = new Uint8Array(prepared.rows);
+  for (const row of listed) {
+    if (row >= prepared.rows) {
+      throw new LearnerError(
+        `Option inference_config.SUBSAMPLE_SAMPLES names row ${row} (from 0); there are ${prepared.rows} rows.`,
+      );
+    }
+    marked[row] = 1;
+  }
+  const allowed = rows.filter((row) => marked[row] === 1);
+  if (allowed.length > 0) {
+    return allowed;
+  }
+  throw new LearnerError(
+    `Option inference_config.SUBSAMPLE_SAMPLES leaves estimator ${fold + 1} no row beside those it is tested on.`,
+  );
+}
+
+/** Probabilities worked out after each tree to see whether the held-out loss still falls. */
+const WATCHED = 400_000;
+
+/** Some of the held-out rows, where there are so many classes that all of them would cost as much as the trees. */
+function watchedRows(heldOut: Int32Array, width: number, random: Random): Int32Array {
+  const most = Math.max(1000, Math.floor(WATCHED / width));
+  return random.sample(heldOut.length, most).map((i) => heldOut[i]!);
+}
+
+const TIME_IS_OVER = new Error('The time of the search is over.');
+
+/** Trains one fold. The result depends on `prepared` and `fold` alone: the same bits wherever it runs. */
+export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {}): FoldResult {
+  const { columns, specs, plan, settings } = prepared;
+  const { rows, heldOut } = foldRows(prepared, fold);
+  const runs = plan.boosts.length;
+  const objective = objectiveOf(prepared);
+  const watched = watchedRows(heldOut, objective.width, new Random(settings.seed, STREAM.fold + fold, 1000));
+  const common = { columns, specs, objective, rows, heldOut: watched, tableRows: prepared.rows };
+  const started = Date.now();
+  const isOver = () => plan.foldMs !== undefined && Date.now() - started > plan.foldMs;
+  const boosted = plan.boosts.map((rules, run) => {
+    // A search that was cut short must not end worse than none: the usual candidates are bounded by work alone.
+    if (run >= plan.usual && isOver()) {
+      return undefined;
+    }
+    const onIteration = (iteration: number) => {
+      if (hooks.shouldStop?.()) {
+        throw new LearnerError('The fit was stopped.');
+      }
+      if (run >= plan.usual && isOver()) {
+        throw TIME_IS_OVER;
+      }
+      hooks.onProgress?.((run + iteration / rules.maxIterations) / runs);
+    };
+    try {
+      return boost({ ...common, onIteration }, rules, new Random(settings.seed, STREAM.fold + fold, run));
+    } catch (error) {
+      if (error === TIME_IS_OVER) {
+        return undefined;
+      }
+      throw error;
+    }
+  });
+  const regression = prepared.task === 'regression';
+  const target = regression ? prepared.values : prepared.codes;
+  const linear = plan.linear
+    ? fitLinear({ ...common, centers: prepared.centers, target, regression })
+    : undefined;
+  return { fold, boosted, linear };
+}

@@ -1,0 +1,177 @@
+import { knownMetric } from './choose';
+import { LearnerError, type TrainOptions } from '../types';
+
+/** Rows (≥ 1), part of the rows (< 1), or the rows themselves, counted from 0. */
+export type Subsample = number | Int32Array;
+
+/** Options after checking, in the learner's own terms. */
+export interface Settings {
+  /** Given by the user, else undefined: then the learner decides by the size of the table. */
+  estimators: number | undefined;
+  seed: number;
+  categoryColumns: number[];
+  temperature: number | undefined;
+  averageScores: boolean;
+  balance: boolean;
+  /** What each estimator in turn learns from, over and over; empty: all rows. */
+  subsample: Subsample[];
+  thinking:
+    { effort: 'medium' | 'high'; timeoutSecs: number | undefined; metric: string | undefined } | undefined;
+  workBudget: number | undefined;
+  used: Record<string, unknown>;
+  ignored: string[];
+}
+
+/** Options that mean nothing where a number is predicted. */
+const FOR_CLASSES = new Set(['softmax_temperature', 'average_before_softmax', 'balance_probabilities']);
+const NOT_OPTIONS = new Set(['onProgress', 'shouldStop', 'workBudget']);
+
+/** @throws LearnerError for an option of the wrong type or out of its range. */
+export function readOptions(
+  options: TrainOptions,
+  columns: number,
+  task: 'classification' | 'regression',
+): Settings {
+  const settings: Settings = {
+    estimators: undefined,
+    seed: 0,
+    categoryColumns: [],
+    temperature: undefined,
+    averageScores: false,
+    balance: false,
+    subsample: [],
+    thinking: undefined,
+    workBudget: options.workBudget,
+    used: {},
+    ignored: [],
+  };
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || value === null || NOT_OPTIONS.has(name)) {
+      continue;
+    }
+    const meant = task === 'classification' || !FOR_CLASSES.has(name);
+    if (meant && readOption(settings, name, value, columns)) {
+      settings.used[name] ??= value;
+    } else if (name !== 'inference_config') {
+      settings.ignored.push(name);
+    }
+  }
+  const { thinking } = settings;
+  if (thinking?.metric !== undefined && !knownMetric(thinking.metric, task)) {
+    settings.ignored.push('thinking.metric');
+    thinking.metric = undefined;
+  }
+  settings.ignored.sort();
+  return settings;
+}
+
+function readOption(settings: Settings, name: string, value: unknown, columns: number): boolean {
+  switch (name) {
+    case 'n_estimators':
+      settings.estimators = Math.min(10, wholeNumber(name, value, 1));
+      return true;
+    case 'random_state':
+      settings.seed = wholeNumber(name, value, -Number.MAX_SAFE_INTEGER);
+      return true;
+    case 'softmax_temperature':
+      if (typeof value !== 'number' || !(value > 0 && value < Infinity)) {
+        throw new LearnerError(`Option ${name} must be a number above 0.`);
+      }
+      settings.temperature = value;
+      return true;
+    case 'average_before_softmax':
+      settings.averageScores = flag(name, value);
+      return true;
+    case 'balance_probabilities':
+      settings.balance = flag(name, value);
+      return true;
+    case 'categorical_features_indices':
+      settings.categoryColumns = columnNumbers(name, value, columns);
+      return true;
+    case 'inference_config':
+      return readInferenceConfig(settings, value);
+    case 'thinking':
+      settings.thinking = readThinking(value);
+      settings.used[name] = { ...settings.thinking };
+      return true;
+    default:
+      return false;
+  }
+}
+
+function wholeNumber(name: string, value: unknown, least: number): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+    const bound = least > 0 ? ` of at least ${least}` : '';
+    throw new LearnerError(`Option ${name} must be a whole number${bound}.`);
+  }
+  return value;
+}
+
+function flag(name: string, value: unknown): boolean {
+  if (typeof value !== 'boolean') {
+    throw new LearnerError(`Option ${name} must be true or false.`);
+  }
+  return value;
+}
+
+function columnNumbers(name: string, value: unknown, columns: number): number[] {
+  const valid = (i: unknown): i is number =>
+    Number.isSafeInteger(i) && (i as number) >= 0 && (i as number) < columns;
+  if (!Array.isArray(value) || !value.every(valid)) {
+    throw new LearnerError(`Option ${name} must be a list of column numbers from 0 to ${columns - 1}.`);
+  }
+  return value;
+}
+
+function readInferenceConfig(settings: Settings, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new LearnerError('Option inference_config must be an object.');
+  }
+  let used = false;
+  for (const [key, entry] of Object.entries(value as Record<string, unknown>)) {
+    if (key.toUpperCase() !== 'SUBSAMPLE_SAMPLES') {
+      if (entry !== null && entry !== undefined) {
+        settings.ignored.push(`inference_config.${key}`);
+      }
+    } else if (entry !== null) {
+      settings.subsample = readSubsample(entry);
+      const shown = settings.subsample.map((one) => (typeof one === 'number' ? one : one.length));
+      settings.used.inference_config = { [key]: Array.isArray(entry) ? shown : entry };
+      used = true;
+    }
+  }
+  return used;
+}
+
+function readSubsample(entry: unknown): Subsample[] {
+  const name = 'Option inference_config.SUBSAMPLE_SAMPLES';
+  const list = Array.isArray(entry) ? (entry as unknown[]) : [entry];
+  if (list.length === 0) {
+    throw new LearnerError(`${name} is an empty list.`);
+  }
+  return list.map((one) => {
+    if (typeof one === 'number' && one > 0) {
+      return one;
+    }
+    const rows = Array.isArray(one) ? (one as unknown[]) : [];
+    if (rows.length === 0 || !rows.every((row) => Number.isSafeInteger(row) && (row as number) >= 0)) {
+      throw new LearnerError(
+        `${name} must be a number above 0, or a list with a number or a list of row numbers (from 0) per estimator.`,
+      );
+    }
+    return Int32Array.from(rows as number[]);
+  });
+}
+
+function readThinking(value: unknown): Settings['thinking'] {
+  const given = value as { effort?: unknown; timeoutSecs?: unknown; metric?: unknown };
+  if (given.effort !== 'medium' && given.effort !== 'high') {
+    throw new LearnerError('Thinking effort must be medium or high.');
+  }
+  if (given.timeoutSecs !== undefined && !((given.timeoutSecs as number) > 0)) {
+    throw new LearnerError('The thinking timeout must be a number of seconds above 0.');
+  }
+  const timeoutSecs = typeof given.timeoutSecs === 'number' ? given.timeoutSecs : undefined;
+  const metric = typeof given.metric === 'string' ? given.metric : undefined;
+  return { effort: given.effort, timeoutSecs, metric };
+}

@@ -1,0 +1,188 @@
+import {
+  binCenters,
+  chooseEncoders,
+  columnSpecs,
+  encodeColumn,
+  shareTokens,
+  type ColumnSpec,
+  type Encoder,
+} from '../features/encode';
+import { square } from '../math/numeric';
+import { binsFor, makePlan, type Plan } from './plan';
+import { Random } from '../math/random';
+import { readOptions, type Settings } from './options';
+import { LearnerError, type FeatureColumn, type Label, type Target, type TrainInput } from '../types';
+
+/** What every fold needs, made once from the input: structured-cloneable, its big arrays in shared memory. */
+export interface Prepared {
+  /** How many folds are to be trained: indices 0 … folds - 1, in any order, anywhere. */
+  readonly folds: number;
+  rows: number;
+  features: { name: string; kind: FeatureColumn['kind'] }[];
+  encoders: Encoder[];
+  specs: ColumnSpec[];
+  columns: Uint8Array[];
+  /** What the bins of each ordered column stand for. */
+  centers: (Float64Array | undefined)[];
+  task: 'classification' | 'regression';
+  classes: Label[];
+  /** Class of each row; empty for regression. */
+  codes: Int32Array;
+  /** Target less `center`, divided by `scale`; empty for classification. */
+  values: Float64Array;
+  center: number;
+  scale: number;
+  /** Which part each row belongs to: fold f learns from all parts but f. */
+  part: Uint8Array;
+  settings: Settings;
+  plan: Plan;
+}
+
+/** Streams of random numbers, one per purpose. */
+export const STREAM = { bins: 1, parts: 2, fold: 100, residuals: 3, importance: 4 } as const;
+
+/** @throws LearnerError for missing target values, columns of unequal length, no rows, or a bad option. */
+export function prepare(input: TrainInput): Prepared {
+  const { features, target } = input;
+  const rows = checkRows(features, target);
+  const settings = readOptions(input.options, features.length, target.task);
+  const encoders: Encoder[] = [];
+  const columns: Uint8Array[] = [];
+  const centers: (Float64Array | undefined)[] = [];
+  const maxBins = binsFor(rows, features.length);
+  features.forEach((feature, source) => {
+    const random = new Random(settings.seed, STREAM.bins, source);
+    const asCategory = settings.categoryColumns.includes(source);
+    encoders.push(...chooseEncoders(feature, source, { asCategory, maxBins, random }));
+  });
+  shareTokens(encoders, rows, features.length);
+  for (const encoder of encoders) {
+    const feature = features[encoder.source]!;
+    const bins = encodeColumn(encoder, feature, sharedBytes);
+    columns.push(...bins);
+    centers.push(...binCenters(encoder, feature, bins));
+  }
+  const specs = columnSpecs(encoders);
+  if (specs.length >= 0xffff) {
+    throw new LearnerError(`The table has too many columns: ${features.length}.`);
+  }
+  const { codes, values, center, scale } = readTarget(target);
+  const classes = target.task === 'classification' ? target.classes : [];
+  const plan = makePlan({ rows, specs, task: target.task, classes: classes.length, settings });
+  const part = assignParts(target, rows, plan.parts, new Random(settings.seed, STREAM.parts));
+  const named = features.map(({ name, kind }) => ({ name, kind }));
+  const task = target.task;
+  return {
+    folds: plan.folds,
+    rows,
+    features: named,
+    encoders,
+    specs,
+    columns,
+    centers,
+    task,
+    classes,
+    codes,
+    values,
+    center,
+    scale,
+    part,
+    settings,
+    plan,
+  };
+}
+
+function sharedBytes(length: number): Uint8Array {
+  return new Uint8Array(new SharedArrayBuffer(length));
+}
+
+function checkRows(features: FeatureColumn[], target: Target): number {
+  const rows = target.task === 'classification' ? target.codes.length : target.values.length;
+  if (rows === 0) {
+    throw new LearnerError('The train set has no rows.');
+  }
+  for (const feature of features) {
+    const length = feature.kind === 'text' ? feature.codes.length : feature.values.length;
+    if (length !== rows) {
+      throw new LearnerError(`Column "${feature.name}" has ${length} rows, the target ${rows}.`);
+    }
+  }
+  return rows;
+}
+
+function readTarget(target: Target): Pick<Prepared, 'codes' | 'values' | 'center' | 'scale'> {
+  if (target.task === 'classification') {
+    const missing = target.codes.findIndex((code) => code < 0 || code >= target.classes.length);
+    if (missing >= 0) {
+      throw new LearnerError(`The target has no value in row ${missing + 1}.`);
+    }
+    const codes = new Int32Array(new SharedArrayBuffer(target.codes.length * 4));
+    codes.set(target.codes);
+    return { codes, values: new Float64Array(0), center: 0, scale: 1 };
+  }
+  const odd = target.values.findIndex((value) => !Number.isFinite(value));
+  if (odd >= 0) {
+    const what = Number.isNaN(target.values[odd]) ? 'no value' : 'an infinite value';
+    throw new LearnerError(`The target has ${what} in row ${odd + 1}.`);
+  }
+  const { center, scale } = centerAndScale(target.values);
+  const values = new Float64Array(new SharedArrayBuffer(target.values.length * 8));
+  for (let row = 0; row < values.length; row++) {
+    values[row] = (target.values[row]! - center) / scale;
+  }
+  return { codes: new Int32Array(0), values, center, scale };
+}
+
+/** Mean and standard deviation, computed so that large values do not overflow; scale 1 for a constant target. */
+function centerAndScale(values: Float64Array): { center: number; scale: number } {
+  const first = values[0]!;
+  let sum = 0;
+  for (const value of values) {
+    sum += value / values.length - first / values.length;
+  }
+  const center = first + sum;
+  let largest = 0;
+  for (const value of values) {
+    largest = Math.max(largest, Math.abs(value - center));
+  }
+  if (!(largest > 0) || largest === Infinity) {
+    return { center, scale: largest > 0 ? 1e300 : 1 };
+  }
+  let squares = 0;
+  for (const value of values) {
+    squares += square((value - center) / largest);
+  }
+  return { center, scale: largest * Math.sqrt(squares / values.length) };
+}
+
+/** Spreads rows over the parts so that each has its share of every class, or of every range of the target. */
+function assignParts(target: Target, rows: number, parts: number, random: Random): Uint8Array {
+  const part = new Uint8Array(new SharedArrayBuffer(rows));
+  const order = random.shuffle(Int32Array.from({ length: rows }, (_, row) => row));
+  const { task } = target;
+  if (task === 'classification') {
+    const place = new Int32Array(target.classes.length + 1);
+    for (const code of target.codes) {
+      place[code + 1]!++;
+    }
+    for (let k = 1; k < place.length; k++) {
+      place[k]! += place[k - 1]!;
+    }
+    for (const row of order) {
+      part[row] = place[target.codes[row]!]!++ % parts;
+    }
+    return part;
+  }
+  order.sort((a, b) => target.values[a]! - target.values[b]!);
+  const shares = new Int32Array(parts);
+  for (let start = 0; start < rows; start += parts) {
+    for (let p = 0; p < parts; p++) {
+      shares[p] = p;
+    }
+    random.shuffle(shares);
+    for (let i = start; i < Math.min(rows, start + parts); i++) {
+      part[order[i]!] = shares[i - start]!;
+    }
+  }
+  return part;
+}

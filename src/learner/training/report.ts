@@ -1,0 +1,67 @@
+import type { FoldResult } from './fold';
+import { featureImportance } from './importance';
+import type { Member, Part } from '../model/members';
+import type { Prepared } from './prepare';
+import type { FitReport, Scores } from '../types';
+
+/** Numbers of the boosted candidates that every fold had the time for. */
+export function completeRuns(folds: FoldResult[]): number[] {
+  return Array.from(folds[0]!.boosted.keys()).filter((run) => folds.every((fold) => fold.boosted[run]));
+}
+
+/** What is told of a fit. `lossOf` scores the sampled rows of changed columns, `weights` are the candidates'. */
+export function makeReport(
+  prepared: Prepared,
+  folds: FoldResult[],
+  members: Member[],
+  parts: {
+    scores: Scores;
+    baseline: Scores;
+    lossOf: (columns: Uint8Array[]) => number;
+    sample: Int32Array;
+    weights: Float64Array;
+    extraWork: number;
+  },
+): FitReport {
+  const { plan, settings } = prepared;
+  const { weights } = parts;
+  const gains = new Float64Array(prepared.specs.length);
+  completeRuns(folds).forEach((run, c) => {
+    for (const { boosted } of folds) {
+      boosted[run]!.gains.forEach((gain, column) => (gains[column]! += weights[c]! * gain));
+    }
+  });
+  const limited = folds.some((fold) => fold.boosted.some((run) => run?.limited));
+  const reasons = [...plan.reasons];
+  if (folds.some((fold) => fold.boosted.includes(undefined))) {
+    reasons.push('The search ended at its timeout, so it depends on the speed of this machine.');
+  }
+  if (limited) {
+    reasons.push('Boosting ended at the work budget before the held-out loss stopped falling.');
+  }
+  return {
+    task: prepared.task,
+    rows: prepared.rows,
+    features: prepared.features.length,
+    estimators: folds.length,
+    trees: members.reduce((sum, { parts }) => sum + treesIn(parts), 0),
+    scores: parts.scores,
+    baseline: parts.baseline,
+    importance: featureImportance(prepared, gains, parts.sample, parts.lossOf),
+    options: { used: settings.used, ignored: settings.ignored },
+    work: {
+      units: folds.reduce((sum, fold) => sum + workOf(fold), parts.extraWork),
+      budget: plan.workBudget,
+      limited: reasons.length > 0,
+      reasons,
+    },
+  };
+}
+
+function treesIn(parts: Part[]): number {
+  return parts.reduce((sum, part) => sum + (part.kind === 'trees' ? part.trees.roots.length : 0), 0);
+}
+
+function workOf({ boosted, linear }: FoldResult): number {
+  return boosted.reduce((sum, run) => sum + (run?.work ?? 0), linear?.work ?? 0);
+}

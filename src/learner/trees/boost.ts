@@ -1,0 +1,261 @@
+import type { ColumnSpec } from '../features/encode';
+import { Grower, type GrownLeaf, type GrowRules } from './grow';
+import type { Objective } from './loss';
+import { quantise } from './quantise';
+import type { Random } from '../math/random';
+import { TreeBuilder, type Trees } from './trees';
+
+export interface BoostRules extends GrowRules {
+  learningRate: number;
+  maxIterations: number;
+  /** Iterations without a better held-out loss after which boosting ends. */
+  patience: number;
+  /** Part of the rows, and of the columns, that each tree sees. */
+  rowSample: number;
+  columnSample: number;
+  /** Random sums of the gradients by which trees for all outputs at once are grown; 0: a tree per output. */
+  sketch: number;
+  /** Bound on this run's work, in histogram updates. */
+  workBudget: number;
+}
+
+/** A boosted ensemble: per iteration a tree for each output in turn, or one whose leaves hold all outputs. */
+export interface Boosted {
+  base: Float64Array;
+  trees: Trees;
+  iterations: number;
+  /** Held-out loss after 0, 1, 2 … iterations. */
+  curve: Float64Array;
+  /** Split gain by column. */
+  gains: Float64Array;
+  work: number;
+  limited: boolean;
+}
+
+export interface BoostInput {
+  columns: Uint8Array[];
+  specs: ColumnSpec[];
+  objective: Objective;
+  /** Rows to learn from and rows held out for early stopping. */
+  rows: Int32Array;
+  heldOut: Int32Array;
+  tableRows: number;
+  onIteration?: (iteration: number) => void;
+}
+
+/** Work of a row's probability of one class, in histogram updates. */
+export const SCORING_WORK = 16;
+
+/** What one run of boosting keeps from iteration to iteration. */
+interface Run extends BoostInput {
+  rules: BoostRules;
+  random: Random;
+  scores: Float64Array;
+  derivatives: Float64Array;
+  grower: Grower;
+  builder: TreeBuilder;
+  gains: Float64Array;
+  /** Columns with at least two different bins among the rows: others cannot split anything. */
+  usable: Int32Array;
+  /** Both derivatives of every output of the sampled rows, for trees of all outputs. */
+  perRow: Float32Array;
+  /** The rows that the next tree is grown from, and the others whose scores it changes too. */
+  sample: Int32Array;
+  others: Int32Array;
+}
+
+/** Gradient boosting (J. H. Friedman, 2001) with Newton leaves, stopped early on the held-out rows. */
+export function boost(input: BoostInput, rules: BoostRules, random: Random): Boosted {
+  const { columns, specs, objective, rows, heldOut, tableRows } = input;
+  const { width } = objective;
+  const base = objective.base(rows);
+  const scores = new Float64Array(tableRows * width);
+  for (let i = 0; i < scores.length; i++) {
+    scores[i] = base[i % width]!;
+  }
+  const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
+  const channels = rules.sketch || 1;
+  const run: Run = {
+    ...input,
+    rules,
+    random,
+    scores,
+    derivatives: new Float64Array(tableRows * (channels + 1)),
+    grower: new Grower(columns, specs, channels, {
+      rows: sampleSize,
+      others: rows.length - sampleSize + heldOut.length,
+    }),
+    builder: new TreeBuilder(rules.sketch ? width : 1),
+    gains: new Float64Array(specs.length),
+    usable: usableColumns(columns, specs, rows),
+    perRow: new Float32Array(rules.sketch ? sampleSize * width * 2 : 0),
+    sample: new Int32Array(sampleSize),
+    others: new Int32Array(rows.length - sampleSize + heldOut.length),
+  };
+  const curve = [objective.loss(scores, heldOut)];
+  let best = curve[0]!;
+  let bestIteration = 0;
+  let limited = false;
+  let scoring = 0;
+  for (let iteration = 1; iteration <= rules.maxIterations && run.usable.length > 0; iteration++) {
+    random.divide(rows, run.sample, run.others);
+    run.others.set(heldOut, rows.length - sampleSize);
+    if (rules.sketch) {
+      addVectorTree(run);
+    } else {
+      for (let output = 0; output < width; output++) {
+        addTree(run, output);
+      }
+    }
+    const loss = objective.loss(scores, heldOut);
+    curve.push(loss);
+    input.onIteration?.(iteration);
+    if (loss < best) {
+      best = loss;
+      bestIteration = iteration;
+    } else if (iteration - bestIteration >= rules.patience) {
+      break;
+    }
+    scoring += (sampleSize + heldOut.length) * width * SCORING_WORK;
+    if (run.grower.work + scoring > rules.workBudget) {
+      limited = iteration < rules.maxIterations;
+      break;
+    }
+  }
+  return {
+    base,
+    trees: run.builder.finish(),
+    iterations: curve.length - 1,
+    curve: Float64Array.from(curve),
+    gains: run.gains,
+    work: run.grower.work + scoring,
+    limited,
+  };
+}
+
+/** Adds a tree for one output, and its scores to all rows: those of the sample by leaf, all others too. */
+function addTree(run: Run, output: number): void {
+  const { rules, random, sample, others, scores, derivatives, builder, objective } = run;
+  const { width } = objective;
+  const picked = pickColumns(run.usable, rules.columnSample, random);
+  objective.derivatives(scores, sample, output, derivatives);
+  quantise(derivatives, sample, 2);
+  const leaves = run.grower.grow(
+    { rows: sample, others, derivatives, picked, rules, random },
+    builder,
+    run.gains,
+  );
+  for (const leaf of leaves) {
+    const value = (-rules.learningRate * leaf.sums[0]!) / (leaf.sums[1]! + rules.lambda);
+    builder.setLeaf(leaf.node, [value]);
+    const rounded = Math.fround(value);
+    for (let i = leaf.start; i < leaf.end; i++) {
+      scores[sample[i]! * width + output]! += rounded;
+    }
+    for (let i = leaf.othersStart; i < leaf.othersEnd; i++) {
+      scores[others[i]! * width + output]! += rounded;
+    }
+  }
+}
+
+/**
+ * Adds one tree for all outputs, grown by a few random sums of their gradients (L. Iosipoi and A. Vakhrushev,
+ * SketchBoost, 2022), so that the work does not grow with the number of classes; its leaves hold every output.
+ */
+function addVectorTree(run: Run): void {
+  const { rules, random, sample, others, scores, derivatives, builder, objective } = run;
+  const { width } = objective;
+  const picked = pickColumns(run.usable, rules.columnSample, random);
+  const signs = Float64Array.from({ length: width * rules.sketch }, () => (random.uniform() < 0.5 ? -1 : 1));
+  const stride = rules.sketch + 1;
+  const placeOf = new Int32Array(run.tableRows);
+  for (let place = 0; place < sample.length; place++) {
+    const row = sample[place]!;
+    const at = place * width * 2;
+    placeOf[row] = at;
+    objective.rowDerivatives(scores, row, run.perRow, at);
+    sumBySigns(run.perRow, at, signs, width, derivatives, row * stride);
+    derivatives[row * stride + rules.sketch] = 1;
+  }
+  quantise(derivatives, sample, stride);
+  const leaves = run.grower.grow(
+    { rows: sample, others, derivatives, picked, rules, random },
+    builder,
+    run.gains,
+  );
+  const values = leaves.map((leaf) => leafValues(run, sample, leaf, placeOf));
+  leaves.forEach((leaf, l) => {
+    builder.setLeaf(leaf.node, values[l]!);
+    addToRows(scores, sample, leaf.start, leaf.end, values[l]!);
+    addToRows(scores, others, leaf.othersStart, leaf.othersEnd, values[l]!);
+  });
+}
+
+/** Adds a leaf's numbers to the scores of `rows[start … end - 1]`. */
+function addToRows(
+  scores: Float64Array,
+  rows: Int32Array,
+  start: number,
+  end: number,
+  values: Float32Array,
+): void {
+  for (let i = start; i < end; i++) {
+    const at = rows[i]! * values.length;
+    for (let k = 0; k < values.length; k++) {
+      scores[at + k]! += values[k]!;
+    }
+  }
+}
+
+/** Sums a row's gradients by each set of signs. */
+function sumBySigns(
+  perRow: Float32Array,
+  at: number,
+  signs: Float64Array,
+  width: number,
+  out: Float64Array,
+  to: number,
+): void {
+  for (let from = 0; from < signs.length; from += width) {
+    let sum = 0;
+    for (let k = 0; k < width; k++) {
+      sum += perRow[at + k * 2]! * signs[from + k]!;
+    }
+    out[to++] = sum;
+  }
+}
+
+function leafValues(run: Run, sample: Int32Array, leaf: GrownLeaf, placeOf: Int32Array): Float32Array {
+  const { rules, objective, perRow } = run;
+  const sums = new Float64Array(objective.width * 2);
+  for (let i = leaf.start; i < leaf.end; i++) {
+    const from = placeOf[sample[i]!]!;
+    for (let d = 0; d < sums.length; d++) {
+      sums[d]! += perRow[from + d]!;
+    }
+  }
+  return Float32Array.from(
+    { length: objective.width },
+    (_, k) => (-rules.learningRate * sums[k * 2]!) / (sums[k * 2 + 1]! + rules.lambda),
+  );
+}
+
+function usableColumns(columns: Uint8Array[], specs: ColumnSpec[], rows: Int32Array): Int32Array {
+  const usable: number[] = [];
+  for (let column = 0; column < specs.length; column++) {
+    const bins = columns[column]!;
+    const first = bins[rows[0] ?? 0];
+    if (rows.some((row) => bins[row] !== first)) {
+      usable.push(column);
+    }
+  }
+  return Int32Array.from(usable);
+}
+
+function pickColumns(usable: Int32Array, part: number, random: Random): Int32Array {
+  const count = Math.max(1, Math.ceil(usable.length * part));
+  if (count >= usable.length) {
+    return usable;
+  }
+  return random.sample(usable.length, count).map((i) => usable[i]!);
+}

@@ -1,0 +1,146 @@
+import { exp, log, sigmoid, softmax, square } from '../math/numeric';
+
+/**
+ * A loss to be boosted: `width` scores per row (1 for regression and for two classes, else one per class).
+ * `derivatives` writes, per score, the loss's first and second derivative: `out[row * 2]`, `out[row * 2 + 1]`.
+ */
+export interface Objective {
+  width: number;
+  /** The best constant scores for these rows. */
+  base(rows: Int32Array): Float64Array;
+  derivatives(scores: Float64Array, rows: Int32Array, output: number, out: Float64Array): void;
+  /** Both derivatives of every output of one row: `out[at + output * 2]`, `out[at + output * 2 + 1]`. */
+  rowDerivatives(scores: Float64Array, row: number, out: Float32Array, at: number): void;
+  /** Mean loss over rows. */
+  loss(scores: Float64Array, rows: Int32Array): number;
+}
+
+const LEAST = 1e-15;
+/** Second derivatives never vanish, so that every row counts. */
+const LEAST_CURVATURE = 1e-6;
+
+/** Half the squared error; second derivative 1, so that weights are rows. */
+export function squaredError(target: Float64Array): Objective {
+  return {
+    width: 1,
+    base(rows) {
+      let sum = 0;
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
+        sum += target[row]!;
+      }
+      return Float64Array.of(rows.length > 0 ? sum / rows.length : 0);
+    },
+    derivatives(scores, rows, _output, out) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
+        out[row * 2] = scores[row]! - target[row]!;
+        out[row * 2 + 1] = 1;
+      }
+    },
+    rowDerivatives(scores, row, out, at) {
+      out[at] = scores[row]! - target[row]!;
+      out[at + 1] = 1;
+    },
+    loss(scores, rows) {
+      let sum = 0;
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
+        sum += square(scores[row]! - target[row]!);
+      }
+      return rows.length > 0 ? sum / rows.length : 0;
+    },
+  };
+}
+
+/** Log-loss of two classes: the score is the log-odds of class 1. */
+export function binaryLogLoss(codes: Int32Array): Objective {
+  return {
+    width: 1,
+    base(rows) {
+      let ones = 0;
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
+        ones += codes[row]!;
+      }
+      return Float64Array.of(log((ones + 0.5) / (rows.length - ones + 0.5)));
+    },
+    derivatives(scores, rows, _output, out) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
+        const p = sigmoid(scores[row]!);
+        out[row * 2] = p - codes[row]!;
+        out[row * 2 + 1] = Math.max(p * (1 - p), LEAST_CURVATURE);
+      }
+    },
+    rowDerivatives(scores, row, out, at) {
+      const p = sigmoid(scores[row]!);
+      out[at] = p - codes[row]!;
+      out[at + 1] = Math.max(p * (1 - p), LEAST_CURVATURE);
+    },
+    loss(scores, rows) {
+      let sum = 0;
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
+        const margin = codes[row] === 1 ? scores[row]! : -scores[row]!;
+        sum += margin > 0 ? log(1 + exp(-margin)) : log(1 + exp(margin)) - margin;
+      }
+      return rows.length > 0 ? sum / rows.length : 0;
+    },
+  };
+}
+
+/** Log-loss of several classes: a score each, the softmax of which are the probabilities. */
+export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
+  const p = new Float64Array(classes);
+  let perRow = new Float64Array(0);
+  const factor = classes / (classes - 1);
+  return {
+    width: classes,
+    base(rows) {
+      const counts = new Float64Array(classes).fill(0.5);
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
+        counts[codes[row]!]!++;
+      }
+      const total = rows.length + classes / 2;
+      return counts.map((count) => log(count / total));
+    },
+    derivatives(scores, rows, output, out) {
+      if (perRow.length === 0) {
+        perRow = new Float64Array(codes.length * classes);
+      }
+      // The first output of a round fixes the probabilities for all of them.
+      if (output === 0) {
+        for (let i = 0; i < rows.length; i++) {
+          const row = rows[i]!;
+          softmax(scores, row * classes, classes, perRow, row * classes);
+        }
+      }
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
+        const q = perRow[row * classes + output]!;
+        out[row * 2] = q - (codes[row] === output ? 1 : 0);
+        out[row * 2 + 1] = Math.max(factor * q * (1 - q), LEAST_CURVATURE);
+      }
+    },
+    rowDerivatives(scores, row, out, at) {
+      softmax(scores, row * classes, classes, p, 0);
+      for (let k = 0; k < classes; k++) {
+        const q = p[k]!;
+        out[at + k * 2] = q;
+        out[at + k * 2 + 1] = Math.max(factor * q * (1 - q), LEAST_CURVATURE);
+      }
+      out[at + codes[row]! * 2]! -= 1;
+    },
+    loss(scores, rows) {
+      let sum = 0;
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i]!;
+        softmax(scores, row * classes, classes, p, 0);
+        sum -= log(Math.max(p[codes[row]!]!, LEAST));
+      }
+      return rows.length > 0 ? sum / rows.length : 0;
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { toServiceError } from '../../wire/service-error';
+import { type ConfigDef, dialect, proxyOptions, serviceKind, serviceUrl, tlsOptions } from './client-options';
+import { columnsSeen } from '../input/columns-seen';
+import type { TestResult } from './connection-test';
+import { fromEnvironment } from '../fields/environment';
+import type { Red } from '../node-red';
+import { serviceFolder } from '../paths';
+import type { StartEmbedded } from './config-node';
+import type { ConfigNode } from './use-config';
+
+/** What stands in a password field that was not changed. */
+const UNCHANGED = '__PWRD__';
+
+interface Request {
+  params: Record<string, string>;
+  body?: unknown;
+}
+
+interface Response {
+  json(body: unknown): void;
+  status(code: number): Response;
+}
+
+/** The dialogs' own routes, each behind Node-RED's permissions. Registered once, with the config node's type. */
+export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
+  const read = red.auth.needsPermission('tabular-prediction.read');
+  const write = red.auth.needsPermission('tabular-prediction.write');
+  const config = (request: Request): ConfigNode | undefined => {
+    const node = red.nodes.getNode(request.params.id ?? '') as ConfigNode | undefined | null;
+    return node?.handle === undefined ? undefined : node;
+  };
+
+  red.httpAdmin.get('/tabular-prediction/:id/models', read, (request: Request, response: Response) => {
+    respond(response, () => models(config(request)));
+  });
+  red.httpAdmin.get('/tabular-prediction/:id/versions', read, (request: Request, response: Response) => {
+    respond(response, () => versions(config(request)));
+  });
+  red.httpAdmin.get('/tabular-prediction/:id/columns', read, (request: Request, response: Response) => {
+    respond(response, () => columnsSeen(request.params.id ?? ''));
+  });
+  red.httpAdmin.post('/tabular-prediction/:id/test', write, (request: Request, response: Response) => {
+    respond(response, () => test(red, startEmbedded, config(request), request.body ?? {}));
+  });
+}
+
+function respond(response: Response, answer: () => unknown): void {
+  Promise.resolve()
+    .then(answer)
+    .then(
+      (body) => response.json(body),
+      (error: unknown) => {
+        const known = toServiceError(error);
+        response.status(500).json({ code: known.code, message: known.message });
+      },
+    );
+}
+
+/** What a dialog shows of the living models of a deployed config node; none where it is not deployed or not complete. */
+function models(node: ConfigNode | undefined): unknown[] {
+  if (node === undefined) {
+    return [];
+  }
+  try {
+    return node.handle
+      .connection()
+      .cards.list()
+      .filter((card) => card.dead !== true)
+      .map(({ name, task, target, rows, scores, fitted_at }) => ({
+        name,
+        task,
+        target,
+        rows,
+        scores,
+        fitted_at,
+      }));
+  } catch {
+    return [];
+  }
+}
+
+async function versions(
+  node: ConfigNode | undefined,
+): Promise<{ versions: string[]; defaultVersion?: string }> {
+  try {
+    // Opening a dialog does not start the embedded service.
+    if (node === undefined || (node.handle.embedded && !node.handle.started)) {
+      return { versions: [] };
+    }
+    const limits = await node.handle.connection().limits();
+    const known = limits.model_limits;
+    return {
+      versions: typeof known === 'object' && known !== null ? Object.keys(known) : [],
+      ...(typeof limits.default_model_version === 'string'
+        ? { defaultVersion: limits.default_model_version }
+        : {}),
+    };
+  } catch {
+    return { versions: [] };
+  }
+}
+
+/** The dialog's present values, deployed or not. */
+interface TestBody extends ConfigDef {
+  /** A token typed in just now; left out or `__PWRD__` where the stored one is meant. */
+  token: string;
+}
+
+async function test(
+  red: Red,
+  startEmbedded: StartEmbedded,
+  node: ConfigNode | undefined,
+  body: Partial<TestBody>,
+): Promise<TestResult> {
+  const { testConnection } = await import('./connection-test.js');
+  const env = (value: unknown): string => fromEnvironment(red, node, value);
+  let field: TestResult['problem'] = 'service';
+  try {
+    if (serviceKind(red, node, body) === 'embedded') {
+      return await testEmbedded(red, startEmbedded);
+    }
+    field = 'address';
+    const baseUrl = serviceUrl(env(body.baseUrl));
+    const token = tokenFor(baseUrl, env(body.token), node);
+    if ('problem' in token) {
+      return { ok: false, code: 'auth.unauthorized', ...token };
+    }
+    field = 'tls';
+    const tls = tlsOptions(red, body.tls);
+    field = 'proxy';
+    const proxy = proxyOptions(red, body.proxy);
+    field = 'service';
+    return await testConnection({ baseUrl, ...token, dialect: dialect(red, node, body), tls, proxy });
+  } catch (error) {
+    const known = toServiceError(error);
+    return { ok: false, problem: field, code: known.code, message: known.message };
+  }
+}
+
+/** Starts the embedded service as a node would, or joins the one that runs; what was started ends with the test. */
+async function testEmbedded(red: Red, startEmbedded: StartEmbedded): Promise<TestResult> {
+  const { testConnection } = await import('./connection-test.js');
+  const service = await startEmbedded({
+    dataDir: serviceFolder(red),
+    log: (level, line) => red.log[level](line),
+  });
+  try {
+    return await testConnection({ baseUrl: service.url, token: service.token, dialect: {} });
+  } finally {
+    await service.close();
+  }
+}
+
+/** The typed token goes where its owner typed it; the stored one only to the address that is deployed. */
+function tokenFor(
+  baseUrl: string,
+  typed: string,
+  node: ConfigNode | undefined,
+): { token: string } | { problem: 'noToken' | 'otherAddress' } {
+  if (typed !== '' && typed !== UNCHANGED) {
+    return { token: typed };
+  }
+  const stored = node?.handle.token() ?? '';
+  if (stored === '' || node === undefined) {
+    return { problem: 'noToken' };
+  }
+  if (node.handle.embedded || new URL(node.handle.address()).origin !== new URL(baseUrl).origin) {
+    return { problem: 'otherAddress' };
+  }
+  return { token: stored };
+}

@@ -1,0 +1,67 @@
+import { ServiceClient } from '../../client/service-client';
+import { type Dialect } from '../../wire/dialect';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import { withoutSecrets } from '../secrets';
+
+/** Longest that a dialog waits for the answer, milliseconds. */
+const TEST_MS = 15_000;
+
+export interface TestTarget {
+  baseUrl: string;
+  token: string;
+  dialect: Partial<Dialect>;
+  tls?: ConstructorParameters<typeof ServiceClient>[0]['tls'];
+  proxy?: ConstructorParameters<typeof ServiceClient>[0]['proxy'];
+}
+
+export interface TestResult {
+  ok: boolean;
+  /** What is wrong, as the key of the dialog's words for it. */
+  problem?: 'address' | 'token' | 'noToken' | 'otherAddress' | 'apiName' | 'tls' | 'proxy' | 'service';
+  code?: string;
+  /** The error's own words, in English and free of secrets, where they say more than the problem does. */
+  message?: string;
+  /** Keys of `model_limits`. */
+  versions?: string[];
+  defaultVersion?: string;
+}
+
+/** Asks a service for its limits, once and without retries, and tells what is wrong where that fails. */
+export async function testConnection(target: TestTarget): Promise<TestResult> {
+  let client: ServiceClient | undefined;
+  try {
+    client = new ServiceClient({ ...target, timeoutMs: TEST_MS, retries: 0 });
+    const limits = await client.getModelLimits();
+    return {
+      ok: true,
+      versions: Object.keys(limits.model_limits ?? {}),
+      ...(limits.default_model_version === undefined ? {} : { defaultVersion: limits.default_model_version }),
+    };
+  } catch (error) {
+    const known = withoutSecrets(toServiceError(error), [target.token]);
+    return { ok: false, problem: problemOf(known), code: known.code, message: known.message };
+  } finally {
+    await client?.close();
+  }
+}
+
+function problemOf(error: ServiceError): TestResult['problem'] {
+  switch (error.code) {
+    case 'auth.unauthorized':
+    case 'auth.forbidden':
+      return 'token';
+    case 'not_found':
+      return 'apiName';
+    case 'config.invalid':
+    case 'response.invalid':
+      return 'address';
+    case 'service.unavailable':
+    case 'service.timeout':
+      if (/certificate|self.signed|TLS|SSL/i.test(error.message)) {
+        return 'tls';
+      }
+      return error.cause?.status === undefined ? 'address' : 'service';
+    default:
+      return 'service';
+  }
+}

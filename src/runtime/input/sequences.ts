@@ -1,0 +1,233 @@
+import type { TableSpool } from '../../table';
+import type { SetInput } from '../../scoring/types';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import { table } from '../lazy';
+import type { Message } from '../node-red';
+
+/** What `msg.parts` may say (Node-RED user guide, "Understanding msg.parts"). */
+interface PartInfo {
+  id?: string;
+  index?: number;
+  count?: number;
+  /** The text that stood between the parts of a split text. */
+  ch?: unknown;
+}
+
+export interface SequencesOptions {
+  /** A sequence that gets no part for so long is given up, milliseconds. */
+  idleMs: number;
+  /** Told when one is given up; its last part is the message that the error belongs to. */
+  onIncomplete: (error: ServiceError, lastPart: Message) => void;
+}
+
+/** A part taken in, or the whole table with the message that carries the result. */
+export type Collected =
+  | { complete: false }
+  | {
+      complete: true;
+      table: SetInput;
+      /** Frees the table, once the work with it is over. */
+      dispose: () => Promise<void>;
+    };
+
+interface Sequence {
+  spool: TableSpool;
+  parts: number;
+  count: number | undefined;
+  refused: ServiceError | undefined;
+  last: Message;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Gathers message sequences (`msg.parts`) into tables. Sequences are kept apart by `parts.id`. One ends when
+ * `parts.count` parts have come (the count may come late, as `file in` sends it) or with `msg.complete`, with
+ * or without a row, as the csv node sends it. A message that belongs to no sequence is a table of its own.
+ */
+export class Sequences {
+  private readonly open = new Map<string, Sequence>();
+  private closed = false;
+
+  constructor(private readonly options: SequencesOptions) {}
+
+  /** Parts of sequences that have not ended. */
+  get waiting(): number {
+    return [...this.open.values()].reduce((sum, { parts }) => sum + parts, 0);
+  }
+
+  /**
+   * Takes one message's value in.
+   * @throws ServiceError `table.invalid` for a part that does not go with the others, `table.empty` for one without
+   * a value that is not just the end of its sequence, `sequence.incomplete`
+   * at the end of a sequence that had such a part, `table.empty` at the end of one without rows, `closed`.
+   */
+  async add(msg: Message, value: unknown): Promise<Collected> {
+    if (this.closed) {
+      throw closedError();
+    }
+    const parts = msg.parts as PartInfo | undefined;
+    const ends = msg.complete !== undefined && msg.complete !== false;
+    const id = this.idOf(parts, ends);
+    if (id === undefined) {
+      if (isUnset(value) && ends) {
+        return { complete: false };
+      }
+      if (isUnset(value)) {
+        throw new ServiceError(
+          'table.empty',
+          'There is no table: the message holds none, and is no part either.',
+        );
+      }
+      return { complete: true, table: { value }, dispose: () => Promise.resolve() };
+    }
+    const sequence = this.sequence(id);
+    sequence.last = msg;
+    if (typeof parts?.count === 'number' && Number.isFinite(parts.count)) {
+      sequence.count = parts.count;
+    }
+    // A large part may take longer to store than the sequence may stand still.
+    clearTimeout(sequence.timer);
+    const refused = await this.take(sequence, value, parts, ends);
+    if (this.open.get(id) !== sequence) {
+      throw closedError();
+    }
+    if (ends || (sequence.count !== undefined && sequence.parts >= sequence.count)) {
+      return this.end(id, sequence);
+    }
+    this.watch(id, sequence);
+    if (refused !== undefined) {
+      throw refused;
+    }
+    return { complete: false };
+  }
+
+  /** Gives up every open sequence without a word and takes no more; answers how many parts those had. */
+  close(): number {
+    const { waiting } = this;
+    this.closed = true;
+    for (const [id, sequence] of this.open) {
+      this.drop(id, sequence);
+    }
+    return waiting;
+  }
+
+  /** A bare `complete` ends the sequence that last had a part. */
+  private idOf(parts: PartInfo | undefined, ends: boolean): string | undefined {
+    if (parts?.id !== undefined) {
+      return `id:${parts.id}`;
+    }
+    if (parts !== undefined) {
+      return 'unnamed';
+    }
+    return ends ? [...this.open.keys()].at(-1) : undefined;
+  }
+
+  private sequence(id: string): Sequence {
+    const known = this.open.get(id);
+    const sequence = known ?? {
+      spool: new (table().TableSpool)(),
+      parts: 0,
+      count: undefined,
+      refused: undefined,
+      last: { _msgid: '' },
+      timer: undefined,
+    };
+    // Put in anew so that the map's order is the order of the last part.
+    this.open.delete(id);
+    this.open.set(id, sequence);
+    return sequence;
+  }
+
+  private async take(
+    sequence: Sequence,
+    value: unknown,
+    parts: PartInfo | undefined,
+    ends: boolean,
+  ): Promise<ServiceError | undefined> {
+    if (isUnset(value) && (ends || isBeyond(parts))) {
+      return undefined;
+    }
+    sequence.parts++;
+    const { ch } = parts ?? {};
+    const isPiece = typeof value === 'string' || Buffer.isBuffer(value);
+    try {
+      if (isUnset(value)) {
+        throw new ServiceError('table.empty', 'it holds no value.');
+      }
+      await sequence.spool.append(value, isPiece ? { separator: typeof ch === 'string' ? ch : '' } : {});
+      return undefined;
+    } catch (error) {
+      const { code, message } = toServiceError(error);
+      const where = parts?.index === undefined ? 'A part' : `Part ${parts.index + 1}`;
+      const refused = new ServiceError(code, `${where} of the sequence: ${message}`);
+      sequence.refused ??= refused;
+      return refused;
+    }
+  }
+
+  private async end(id: string, sequence: Sequence): Promise<Collected> {
+    const { spool, refused } = sequence;
+    clearTimeout(sequence.timer);
+    this.open.delete(id);
+    const dispose = (): Promise<void> => spool.dispose();
+    try {
+      if (refused !== undefined) {
+        throw new ServiceError(
+          'sequence.incomplete',
+          `The sequence lacks a part that was refused. ${refused.message}`,
+        );
+      }
+      return { complete: true, table: { source: await spool.finish() }, dispose };
+    } catch (error) {
+      await dispose();
+      throw error;
+    }
+  }
+
+  private watch(id: string, sequence: Sequence): void {
+    clearTimeout(sequence.timer);
+    sequence.timer = setTimeout(() => {
+      this.drop(id, sequence);
+      const of = sequence.count === undefined ? '' : ` of ${sequence.count}`;
+      this.options.onIncomplete(
+        new ServiceError(
+          'sequence.incomplete',
+          `The sequence stopped after ${sequence.parts}${of} parts: none came for ` +
+            `${this.options.idleMs / 1000} s. Its end is msg.parts.count or msg.complete.`,
+        ),
+        sequence.last,
+      );
+    }, this.options.idleMs);
+    sequence.timer.unref();
+  }
+
+  private drop(id: string, sequence: Sequence): void {
+    clearTimeout(sequence.timer);
+    this.open.delete(id);
+    void sequence.spool.dispose();
+  }
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** The empty message that `file in` sends behind a file whose last part was a full one: its index is the count. */
+function isBeyond(parts: PartInfo | undefined): boolean {
+  return typeof parts?.count === 'number' && typeof parts.index === 'number' && parts.index >= parts.count;
+}
+
+function closedError(): ServiceError {
+  return new ServiceError('closed', 'The node was closed before the sequence was whole.');
+}
+
+/** Takes the ended sequence's `parts` and `complete` off the message; an outer sequence comes to light again. */
+export function withoutSequence(msg: Message): void {
+  const outer = (msg.parts as { parts?: Message['parts'] } | undefined)?.parts;
+  if (outer === undefined) {
+    delete msg.parts;
+  } else {
+    msg.parts = outer;
+  }
+  delete msg.complete;
+}

@@ -1,0 +1,147 @@
+import { setMaxListeners } from 'node:events';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import { InFlight } from './in-flight';
+import type { FlowNode, Message, Red } from '../node-red';
+import { text } from '../node-red';
+import { Ordered } from '../../util/serial';
+import { withoutSecrets } from '../secrets';
+import { StatusLine } from '../status/status-line';
+
+/** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
+export interface Patience {
+  /** For aborted work to end by itself. */
+  drainMs: number;
+  /** For the node's own closing, beside that. */
+  closeMs: number;
+}
+
+export const PATIENCE: Patience = { drainMs: 6_000, closeMs: 8_000 };
+
+/** What a message leaves with: one message, one per output (null: nothing there), or nothing at all. */
+export type Output = Message | (Message | null)[] | undefined;
+
+/** What a handler may use beside the message. */
+export interface Work {
+  /** Aborted when the node closes. */
+  readonly signal: AbortSignal;
+  readonly status: StatusLine;
+}
+
+export interface Job<T> {
+  /** Reads what the message asks for. Runs one message at a time, in order of arrival. */
+  read(msg: Message, work: Work): T | Promise<T>;
+  /** Does the work. Runs for many messages at a time. */
+  run(input: T, msg: Message, work: Work): Output | Promise<Output>;
+  /** Frees what one message took; called once it is settled, whichever way. */
+  settled?(msg: Message): void;
+  /** Frees what the node holds: called as soon as the node closes, while aborted messages still settle. */
+  close?(removed: boolean): void | Promise<void>;
+  /** Texts that may not appear in an error. */
+  secrets?(): readonly string[];
+}
+
+/**
+ * Gives a node its input and its close. Every message ends in exactly one `done`: with an output, or with a
+ * ServiceError that a Catch node sees with code, message and cause. On close the work is aborted, what is
+ * left is settled with the code `closed`, and one warning tells how many messages that were.
+ */
+export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATIENCE): Work {
+  const controller = new AbortController();
+  // Each message under way listens to this one signal.
+  setMaxListeners(0, controller.signal);
+  const status = StatusLine.of(node, red);
+  const work: Work = { signal: controller.signal, status };
+  const inFlight = new InFlight();
+  const ordered = new Ordered();
+  let cut = 0;
+
+  node.on('input', (msg, send, done) => {
+    const ticket = inFlight.begin((error) => {
+      job.settled?.(msg);
+      if (error === undefined) {
+        status.succeed();
+        done();
+      } else {
+        if (error.code === 'closed') {
+          cut++;
+        } else {
+          status.fail(error.code);
+        }
+        done(error);
+      }
+    });
+    const fail = (error: unknown): void =>
+      ticket.settle(finalError(error, controller.signal, job.secrets?.()));
+    if (controller.signal.aborted) {
+      fail(closedError());
+      return;
+    }
+    ordered
+      .run(() => job.read(msg, work))
+      .then((input) => job.run(input, msg, work))
+      .then((output) => {
+        // A result that comes after the close has settled the message has nowhere to go.
+        if (!ticket.open) {
+          return;
+        }
+        if (output === undefined) {
+          ticket.settle();
+        } else if (controller.signal.aborted) {
+          // The nodes behind this one may be closed already: Node-RED would drop the output without a word.
+          fail(closedError());
+        } else {
+          send(output);
+          ticket.settle();
+        }
+      })
+      .catch(fail);
+  });
+
+  node.on('close', (removed: boolean, closed: () => void) => {
+    controller.abort();
+    void close(removed).finally(closed);
+  });
+
+  async function close(removed: boolean): Promise<void> {
+    const freed = bounded(() => job.close?.(removed), patience.closeMs, node);
+    await inFlight.drained(patience.drainMs);
+    inFlight.settleAll(closedError());
+    await freed;
+    // What was sent to this node before the close is delivered in a later turn of the event loop.
+    await immediate();
+    if (cut > 0) {
+      node.warn(text(red, 'warning.closed', { count: cut }));
+    }
+    status.end();
+  }
+
+  return work;
+}
+
+function closedError(): ServiceError {
+  return new ServiceError('closed', 'The node was closed before the message was done.');
+}
+
+function finalError(error: unknown, signal: AbortSignal, secrets: readonly string[] = []): ServiceError {
+  const known = toServiceError(error);
+  // Aborted work fails in many ways (a cut socket, an ended worker); to the flow it is one.
+  if (signal.aborted && known.code !== 'closed') {
+    return closedError();
+  }
+  return withoutSecrets(known, secrets);
+}
+
+async function bounded(step: () => unknown, ms: number, node: FlowNode): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await Promise.race([Promise.resolve().then(step), late]);
+  } catch (error) {
+    node.warn(toServiceError(error).message);
+  } finally {
+    clearTimeout(timer);
+  }
+}

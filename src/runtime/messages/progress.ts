@@ -1,0 +1,137 @@
+import type { Hooks, StatusEvent } from '../../scoring/types';
+import type { Work } from './message-handler';
+import type { FlowNode } from '../node-red';
+import { Pace, speedText, timeParts } from '../status/speed';
+import type { Progress, Shown, StatusLine } from '../status/status-line';
+
+/** A guess at the time left from less than this would jump about. */
+const LEAST_FIT_S = 3;
+const LEAST_FRACTION = 0.05;
+
+type Event<Key> = Extract<StatusEvent, { key: Key }>;
+
+/** The hooks by which one message's work shows itself under the node and is stopped with it. */
+export function hooks(node: FlowNode, work: Work): Hooks {
+  const follower = new Follower(work.status);
+  return {
+    signal: work.signal,
+    onStatus: (event) => follower.show(event),
+    onWarning: (warning) => node.warn(warning),
+  };
+}
+
+/** Shows how far the work of one message is: in words, and in numbers for a Status node. */
+export class Follower {
+  private phase: { key: StatusEvent['key']; began: number; pace: Pace } | undefined;
+
+  constructor(
+    private readonly status: StatusLine,
+    private readonly now = () => performance.now(),
+  ) {}
+
+  show(event: StatusEvent): void {
+    const at = this.now();
+    if (this.phase?.key !== event.key) {
+      this.phase = { key: event.key, began: at, pace: new Pace() };
+    }
+    const { began, pace } = this.phase;
+    const seconds = Math.floor((at - began) / 1000);
+    if (event.key === 'uploading') {
+      pace.note(event.sent, at);
+    }
+    if (event.key === 'predicting') {
+      pace.note(event.done ?? 0, at);
+    }
+    this.status.showLater('busy', () => this.shown(event, seconds, pace));
+  }
+
+  private shown(event: StatusEvent, seconds: number, pace: Pace): Shown {
+    switch (event.key) {
+      case 'uploading':
+        return this.uploading(event, seconds, pace);
+      case 'fitting':
+        return this.fitting(event);
+      case 'predicting':
+        return this.predicting(event, seconds, pace);
+      case 'reading':
+        return this.reading(event, seconds);
+    }
+  }
+
+  private reading({ fraction }: Event<'reading'>, seconds: number): Shown {
+    const progress: Progress = { phase: 'reading', seconds };
+    if (fraction === undefined) {
+      return { key: 'reading', progress };
+    }
+    const percent = percentOf(fraction, 1);
+    return { key: 'readingAt', values: { percent }, progress: { ...progress, percent } };
+  }
+
+  private uploading({ sent, total }: Event<'uploading'>, seconds: number, pace: Pace): Shown {
+    const percent = percentOf(sent, total);
+    const speed = pace.perSecond();
+    const left = pace.secondsLeft(total);
+    const progress: Progress = { phase: 'uploading', percent, seconds, bytes: sent, total_bytes: total };
+    if (speed === undefined || left === undefined || sent >= total) {
+      return { key: 'uploading', values: { percent }, progress };
+    }
+    return {
+      key: 'uploadingAt',
+      values: { percent, speed: this.speed(speed), time: this.time(left) },
+      progress: { ...progress, bytes_per_second: Math.round(speed), seconds_left: left },
+    };
+  }
+
+  private fitting({ seconds, fraction }: Event<'fitting'>): Shown {
+    const time = this.time(seconds);
+    const progress: Progress = { phase: 'fitting', seconds };
+    if (fraction === undefined) {
+      return { key: 'fitting', values: { time }, progress };
+    }
+    const percent = percentOf(fraction, 1);
+    if (seconds < LEAST_FIT_S || fraction < LEAST_FRACTION) {
+      return { key: 'fittingAt', values: { time, percent }, progress: { ...progress, percent } };
+    }
+    const left = Math.ceil((seconds * (1 - fraction)) / fraction);
+    return {
+      key: 'fittingOf',
+      values: { time, percent, left: this.time(left) },
+      progress: { ...progress, percent, seconds_left: left },
+    };
+  }
+
+  private predicting({ done, total }: Event<'predicting'>, seconds: number, pace: Pace): Shown {
+    const progress: Progress = { phase: 'predicting', seconds };
+    if (done === undefined || done === 0) {
+      return { key: 'predicting', progress };
+    }
+    const counted = { ...progress, rows: done };
+    if (total === undefined) {
+      return { key: 'predictingRows', values: { rows: done }, progress: counted };
+    }
+    const percent = percentOf(done, total);
+    const left = pace.secondsLeft(total);
+    const known = { ...counted, total_rows: total, percent };
+    return left === undefined
+      ? { key: 'predictingAt', values: { percent }, progress: known }
+      : {
+          key: 'predictingOf',
+          values: { percent, time: this.time(left) },
+          progress: { ...known, seconds_left: left },
+        };
+  }
+
+  private speed(bytesPerSecond: number): string {
+    return speedText(bytesPerSecond, (value, digits) => this.status.number(value, digits));
+  }
+
+  private time(seconds: number): string {
+    const { unit, value } = timeParts(seconds);
+    return this.status.text(`time.${unit}`, { value });
+  }
+}
+
+/** Whole percent; 100 only where all is done. */
+function percentOf(done: number, total: number): number {
+  return total === 0 ? 100 : Math.min(100, Math.max(0, Math.floor((100 * done) / total)));
+}

@@ -1,0 +1,58 @@
+import type { ModelCard } from '../../scoring/types';
+import { ServiceError } from '../../wire/service-error';
+import type { Message } from '../node-red';
+
+/** Which model a node works with: a name or a card, or else the bare id of a fitted train set. */
+export interface ModelChoice {
+  model?: string | ModelCard;
+  fittedTrainSetId?: string;
+}
+
+/** The dialog's model name; empty: `msg.model` (a card or a name), else `msg.fitted_train_set_id`. */
+export function modelChoice(dialog: string, msg: Message): ModelChoice {
+  if (dialog !== '') {
+    return { model: dialog };
+  }
+  const { model } = msg;
+  if (typeof model === 'string' && model !== '') {
+    return { model };
+  }
+  if (model !== undefined && model !== null && model !== '') {
+    return { model: asCard(model) };
+  }
+  const id = msg.fitted_train_set_id;
+  if (id === undefined || id === null || id === '') {
+    return {};
+  }
+  if (typeof id === 'string') {
+    return { fittedTrainSetId: id };
+  }
+  throw new ServiceError('validation.failed', 'msg.fitted_train_set_id must be a text.');
+}
+
+/** As `modelChoice`, where there must be one. */
+export function requiredModel(dialog: string, msg: Message): ModelChoice {
+  const choice = modelChoice(dialog, msg);
+  if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) {
+    return choice;
+  }
+  throw new ServiceError(
+    'model.unknown',
+    'No model is named: choose one in the node, or set msg.model or msg.fitted_train_set_id.',
+  );
+}
+
+function asCard(value: unknown): ModelCard {
+  const card = value as Partial<ModelCard>;
+  if (
+    typeof value === 'object' &&
+    typeof card.fitted_train_set_id === 'string' &&
+    Array.isArray(card.columns)
+  ) {
+    return value as ModelCard;
+  }
+  throw new ServiceError(
+    'validation.failed',
+    'msg.model must be the name of a model or a model card, as a fit node sets it.',
+  );
+}

@@ -1,0 +1,30 @@
+import type {
+  CallOptions,
+  FitCall,
+  LegacyPredictCall,
+  LegacyPredictResult,
+  PredictCall,
+  PredictResult,
+  TestSetUpload,
+  TrainSetUpload,
+} from '../../client/types';
+import type { EstimateCostRequest, EstimateCostResponse, FitResponse, ModelLimits } from '../../wire/types';
+
+/** What scoring asks of the service: a ServiceClient of src/client is one. */
+export interface ClientPort {
+  getModelLimits(options?: CallOptions): Promise<ModelLimits>;
+  uploadTrainSet(
+    request: TrainSetUpload,
+    options?: CallOptions,
+  ): Promise<{ train_set_upload_id: string; reused: boolean }>;
+  uploadTestSet(
+    request: TestSetUpload,
+    options?: CallOptions,
+  ): Promise<{ test_set_upload_id: string; reused: boolean }>;
+  fit(request: FitCall, options?: CallOptions): Promise<FitResponse>;
+  predict(request: PredictCall, options?: CallOptions): Promise<PredictResult>;
+  estimateCost(request: EstimateCostRequest, options?: CallOptions): Promise<EstimateCostResponse>;
+  predictLegacy(request: LegacyPredictCall, options?: CallOptions): Promise<LegacyPredictResult>;
+  fitProgress?(trainSetUploadId: string, options?: CallOptions): Promise<number | undefined>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,21 @@
+import type { ClientPort } from './client-port';
+import type { CostEstimates } from './cost';
+import type { LimitsCache } from './limits-cache';
+import type { ModelCards } from '../models/model-cards';
+import type { Slots } from '../../util/semaphore';
+
+/** What a connection lends to the work of its nodes. */
+export interface Context {
+  /** Key of the service. */
+  readonly key: string;
+  /** What fits there, where that is known: a newer one makes another model of the same train set. */
+  readonly learner?: string;
+  readonly client: () => Promise<ClientPort>;
+  readonly cards: ModelCards;
+  readonly limits: LimitsCache;
+  readonly costs: CostEstimates;
+  /** Predicts at a time, over all predictors. */
+  readonly slots: Slots;
+  /** Predictors at work, to be closed with the connection. */
+  readonly predictors: Set<{ close: () => Promise<void> }>;
+}

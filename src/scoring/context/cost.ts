@@ -1,0 +1,48 @@
+import type { EstimateCostRequest } from '../../wire/types';
+import { ServiceError } from '../../wire/service-error';
+import type { ClientPort } from './client-port';
+
+const FRESH_MS = 3_600_000;
+const MAX_KNOWN = 1000;
+
+/** Estimated costs (S 4.6), asked for once an hour per size. */
+export class CostEstimates {
+  private readonly known = new Map<string, { cost: number; at: number }>();
+
+  constructor(private readonly client: () => Promise<ClientPort>) {}
+
+  async estimate(request: EstimateCostRequest, signal?: AbortSignal): Promise<number> {
+    const key = JSON.stringify([
+      request.operation,
+      request.model_version,
+      request.train_rows,
+      request.test_rows,
+      request.raw_columns,
+      request.n_estimators,
+    ]);
+    const known = this.known.get(key);
+    if (known !== undefined && performance.now() - known.at < FRESH_MS) {
+      return known.cost;
+    }
+    const client = await this.client();
+    const { estimated_cost: cost } = await client.estimateCost(request, { signal });
+    this.known.delete(key);
+    this.known.set(key, { cost, at: performance.now() });
+    if (this.known.size > MAX_KNOWN) {
+      this.known.delete(this.known.keys().next().value!);
+    }
+    return cost;
+  }
+
+  /** @throws ServiceError `cost.exceeded` when one predict call is estimated to cost more than `maxCost` */
+  async demandAtMost(maxCost: number, request: EstimateCostRequest, signal?: AbortSignal): Promise<void> {
+    const cost = await this.estimate(request, signal);
+    if (cost > maxCost) {
+      throw new ServiceError(
+        'cost.exceeded',
+        `Predicting ${request.test_rows ?? 0} rows is estimated to cost ${cost}, more than the ${maxCost} allowed ` +
+          'per predict call: nothing was sent. Send fewer rows, or raise the maximum cost.',
+      );
+    }
+  }
+}

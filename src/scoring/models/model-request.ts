@@ -1,0 +1,226 @@
+import { type Column, COLUMN_TYPES, type Label } from '../../table';
+import { ServiceError } from '../../wire/service-error';
+import {
+  DEFAULT_OUTPUT_TYPE,
+  DEFAULT_QUANTILES,
+  OUTPUT_TYPES,
+  type OutputType,
+  type Task,
+} from '../../wire/types';
+import type { ModelCards } from './model-cards';
+import type { ModelCard, PredictRequest } from '../types';
+
+/** What a batch is scored with: the model, and what is asked of it. */
+export interface Target {
+  fittedId: string;
+  /** Its name, or its id where it has no card. */
+  name: string;
+  task: Task;
+  outputType: OutputType;
+  quantiles: number[] | undefined;
+  /** Feature columns; empty where they are not known. */
+  columns: readonly Column[];
+  classes: readonly Label[] | undefined;
+  /** 0 where not known. */
+  trainRows: number;
+  options: Record<string, unknown>;
+}
+
+/** How the model of a message is found. */
+export type ModelChoice =
+  { kind: 'name'; name: string } | { kind: 'card'; card: ModelCard } | { kind: 'id'; id: string };
+
+/** The model a request names: a card or a name first, else an id. */
+export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: ModelCards): ModelChoice {
+  const { model, fittedTrainSetId } = request;
+  if (typeof model === 'object') {
+    return { kind: 'card', card: checkedCard(model) };
+  }
+  if (model !== undefined && model !== '') {
+    return { kind: 'name', name: model };
+  }
+  if (fittedTrainSetId !== undefined && fittedTrainSetId !== '') {
+    const card = cards.byFittedId(fittedTrainSetId);
+    return card === undefined ? { kind: 'id', id: fittedTrainSetId } : { kind: 'card', card };
+  }
+  throw new ServiceError(
+    'model.unknown',
+    'No model is named: choose one in the dialog, or set msg.model or msg.fitted_train_set_id.',
+  );
+}
+
+/**
+ * A card may come from elsewhere, as JSON that a broker or a database kept: what predicting rests on must be there.
+ *
+ * @throws ServiceError `model.unknown` where it is no card, `validation.failed` where a part of it cannot be read
+ */
+export function checkedCard(card: ModelCard | null): ModelCard {
+  const { fitted_train_set_id: id, columns, task } = card ?? ({} as Partial<ModelCard>);
+  const lacks = [
+    typeof id === 'string' && id !== '' ? [] : ['fitted_train_set_id'],
+    task === 'classification' || task === 'regression' ? [] : ['task'],
+    Array.isArray(columns) ? [] : ['columns'],
+  ].flat();
+  if (card === null || lacks.length > 0) {
+    throw new ServiceError(
+      'model.unknown',
+      `msg.model is no model card: it lacks ${lacks.join(', ')}. Take msg.model from a fit node.`,
+    );
+  }
+  const wrong = columns!.findIndex(
+    (column) => typeof column?.name !== 'string' || !COLUMN_TYPES.includes(column.type),
+  );
+  if (wrong >= 0) {
+    throw new ServiceError(
+      'validation.failed',
+      `Column ${wrong + 1} of the model card in msg.model is not {name, type} with a type of ${COLUMN_TYPES.join(', ')}.`,
+    );
+  }
+  const { options, rows, classes } = card as Partial<ModelCard>;
+  return {
+    ...card,
+    options: typeof options === 'object' && options !== null ? options : {},
+    rows: typeof rows === 'number' ? rows : 0,
+    classes: Array.isArray(classes) ? classes : undefined,
+  };
+}
+
+/** Messages for one model keep their order among themselves. */
+export function orderKey(choice: ModelChoice): string {
+  switch (choice.kind) {
+    case 'name':
+      return `name ${choice.name}`;
+    case 'card':
+      return `name ${choice.card.name ?? choice.card.fitted_train_set_id}`;
+    case 'id':
+      return `id ${choice.id}`;
+  }
+}
+
+/**
+ * The target of a request now; undefined when the model is not known now.
+ *
+ * @throws ServiceError `config.invalid` for a task or an output type that the model does not have
+ */
+export function resolveTarget(
+  choice: ModelChoice,
+  request: PredictRequest,
+  cards: ModelCards,
+): Target | undefined {
+  if (choice.kind === 'id') {
+    return bareTarget(choice.id, request);
+  }
+  const card = choice.kind === 'card' ? choice.card : (cards.get(choice.name) ?? byId(choice.name, cards));
+  if (card === undefined) {
+    return undefined;
+  }
+  const outputType = outputTypeOf(card.task, request);
+  return {
+    fittedId: card.fitted_train_set_id,
+    name: card.name ?? card.fitted_train_set_id,
+    task: card.task,
+    outputType,
+    quantiles: quantilesOf(outputType, request),
+    columns: card.columns,
+    classes: card.classes,
+    trainRows: card.rows,
+    options: { ...withoutRows(card.options), ...request.options },
+  };
+}
+
+/** Lists of train rows concern the fit alone, and are too long to travel with every predict. */
+function withoutRows(options: Record<string, unknown>): Record<string, unknown> {
+  const { inference_config: config, ...rest } = options;
+  if (typeof config !== 'object' || config === null) {
+    return options;
+  }
+  const kept = Object.entries(config).filter(
+    ([name, value]) => !(name.toUpperCase() === 'SUBSAMPLE_SAMPLES' && holdsLists(value)),
+  );
+  return kept.length === 0 ? rest : { ...rest, inference_config: Object.fromEntries(kept) };
+}
+
+function holdsLists(value: unknown): boolean {
+  return Array.isArray(value) && value.some((one) => Array.isArray(one));
+}
+
+/** A model's id may stand where a name is expected. */
+function byId(id: string, cards: ModelCards): ModelCard | undefined {
+  const card = cards.byFittedId(id);
+  return card === undefined ? undefined : cards.get(card.name);
+}
+
+function bareTarget(fittedId: string, request: PredictRequest): Target {
+  const task = request.task ?? taskOf(request.outputType);
+  if (task === undefined) {
+    throw new ServiceError(
+      'config.invalid',
+      `The model ${fittedId} has no card here, so its task is not known: set the task in the dialog or msg.task.`,
+    );
+  }
+  const outputType = outputTypeOf(task, request);
+  return {
+    fittedId,
+    name: fittedId,
+    task,
+    outputType,
+    quantiles: quantilesOf(outputType, request),
+    columns: [],
+    classes: undefined,
+    trainRows: 0,
+    options: { ...request.options },
+  };
+}
+
+/** Each output type belongs to one task. */
+function taskOf(outputType: OutputType | undefined): Task | undefined {
+  if (outputType === undefined) {
+    return undefined;
+  }
+  return OUTPUT_TYPES.classification.includes(outputType) ? 'classification' : 'regression';
+}
+
+function outputTypeOf(task: Task, request: PredictRequest): OutputType {
+  if (request.task !== undefined && request.task !== task) {
+    throw new ServiceError(
+      'config.invalid',
+      `The model was fitted for ${task}: it cannot be used for ${request.task}. Leave the task empty.`,
+    );
+  }
+  const outputType = request.outputType ?? DEFAULT_OUTPUT_TYPE[task];
+  if (!OUTPUT_TYPES[task].includes(outputType)) {
+    throw new ServiceError(
+      'config.invalid',
+      `A ${task} model has no output type ${outputType}: choose ${OUTPUT_TYPES[task].join(', ')}.`,
+    );
+  }
+  return outputType;
+}
+
+function quantilesOf(outputType: OutputType, request: PredictRequest): number[] | undefined {
+  if (outputType !== 'quantiles') {
+    return undefined;
+  }
+  const quantiles = request.quantiles ?? [...DEFAULT_QUANTILES];
+  if (quantiles.length === 0 || quantiles.some((q) => !(typeof q === 'number' && q > 0 && q < 1))) {
+    throw new ServiceError(
+      'config.invalid',
+      `Quantiles are numbers between 0 and 1, such as 0.1, 0.5, 0.9; these are not: ${quantiles.join(', ')}.`,
+    );
+  }
+  return quantiles;
+}
+
+/** Why there is no model of that name. */
+export function unknownModel(name: string, cards: ModelCards): ServiceError {
+  const error = cards.fitError(name);
+  const why = cards.has(name)
+    ? 'the service does not have it any more'
+    : error === undefined
+      ? 'no fit node has made it yet'
+      : `its fit failed (${error.message})`;
+  return new ServiceError(
+    'model.unknown',
+    `There is no model "${name}": ${why}. Fit a model under that name first.`,
+  );
+}

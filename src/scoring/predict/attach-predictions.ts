@@ -1,0 +1,202 @@
+import type { Label, TableForm } from '../../table';
+import type { Prediction } from '../../wire/prediction';
+import { DEFAULT_QUANTILES } from '../../wire/types';
+import { ServiceError } from '../../wire/service-error';
+import { Yielder } from '../../util/yielder';
+
+type Row = Record<string, unknown>;
+
+/** What one row gains: the value under `property`, and for probabilities a second column. */
+export interface Attachment {
+  property: string;
+  rows: number;
+  value: (row: number) => unknown;
+  /** `{label: p}` under `<property>_probabilities`. */
+  probabilities?: (row: number) => Record<string, number>;
+}
+
+/**
+ * Reads a prediction as columns to attach. `classes` are the labels in the order of the
+ * probabilities; without them a class is its index.
+ */
+export function attachmentOf(
+  prediction: Prediction,
+  property: string,
+  classes: readonly Label[] | undefined,
+): Attachment {
+  switch (prediction.kind) {
+    case 'labels':
+    case 'numbers': {
+      const { values } = prediction;
+      return { property, rows: values.length, value: (row) => values[row] };
+    }
+    case 'probas': {
+      const { values } = prediction;
+      const label = (index: number): Label => classes?.[index] ?? index;
+      return {
+        property,
+        rows: values.length,
+        value: (row) => label(argmax(values[row]!)),
+        probabilities: (row) => keyed(values[row]!, (index) => String(label(index))),
+      };
+    }
+    case 'quantiles': {
+      const { quantiles, values } = prediction;
+      const names = quantiles.map(String);
+      return {
+        property,
+        rows: values[0]?.length ?? 0,
+        value: (row) => atRow(values, names, row),
+      };
+    }
+    case 'full': {
+      const { mean, median, mode, quantiles } = prediction.value;
+      const names = quantiles.map((_, index) =>
+        quantiles.length === DEFAULT_QUANTILES.length ? String(DEFAULT_QUANTILES[index]) : String(index),
+      );
+      return {
+        property,
+        rows: mean.length,
+        value: (row) => ({
+          mean: mean[row],
+          median: median[row],
+          mode: mode[row],
+          quantiles: atRow(quantiles, names, row),
+        }),
+      };
+    }
+  }
+}
+
+/** Attaches to a row. */
+export function attachInPlace(row: Row, index: number, attachment: Attachment): Row {
+  put(row, attachment.property, attachment.value(index));
+  if (attachment.probabilities !== undefined) {
+    put(row, `${attachment.property}_probabilities`, attachment.probabilities(index));
+  }
+  return row;
+}
+
+/**
+ * Attaches the predictions to a table that is ours to change (`OwnCopy`), in the form that it came in: an object, an
+ * array of objects, an object of columns, or a matrix with its header; `rows` reads any other form as row objects.
+ * A column of that name, such as one from an earlier prediction, is replaced in every form.
+ */
+export async function attach(
+  value: unknown,
+  form: TableForm,
+  attachment: Attachment,
+  rows: () => Promise<Row[]>,
+): Promise<unknown> {
+  switch (form) {
+    case 'row':
+      demandRows(1, attachment);
+      return attachInPlace(value as Row, 0, attachment);
+    case 'rows':
+      return attachToRows(value as Row[], attachment);
+    case 'columns':
+      return attachToColumns(value as Row, attachment);
+    case 'matrix':
+      return attachToMatrix(value as unknown[][], attachment);
+    default:
+      return attachToRows(await rows(), attachment);
+  }
+}
+
+async function attachToRows(rows: Row[], attachment: Attachment): Promise<Row[]> {
+  demandRows(rows.length, attachment);
+  await inSlices(rows.length, (index) => attachInPlace(rows[index]!, index, attachment));
+  return rows;
+}
+
+async function attachToColumns(columns: Row, attachment: Attachment): Promise<Row> {
+  const { property, rows, value, probabilities } = attachment;
+  const values: unknown[] = [];
+  await inSlices(rows, (index) => values.push(value(index)));
+  put(columns, property, values);
+  if (probabilities !== undefined) {
+    const shares: unknown[] = [];
+    await inSlices(rows, (index) => shares.push(probabilities(index)));
+    put(columns, `${property}_probabilities`, shares);
+  }
+  return columns;
+}
+
+async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Promise<unknown[][]> {
+  demandRows(matrix.length - 1, attachment);
+  const { property, rows, value, probabilities } = attachment;
+  const at = columnAt(matrix[0]!, property);
+  const atShares = probabilities === undefined ? -1 : columnAt(matrix[0]!, `${property}_probabilities`);
+  await inSlices(rows, (index) => {
+    const row = matrix[index + 1]!;
+    row[at] = value(index);
+    if (probabilities !== undefined) {
+      row[atShares] = probabilities(index);
+    }
+  });
+  return matrix;
+}
+
+/** Where a column stands; one that is not there yet gets its place at the end of the header. */
+function columnAt(header: unknown[], name: string): number {
+  const at = header.indexOf(name);
+  return at === -1 ? header.push(name) - 1 : at;
+}
+
+/** `work` for each index, with turns of the event loop in between. */
+async function inSlices(count: number, work: (index: number) => unknown): Promise<void> {
+  const yielder = new Yielder();
+  for (let index = 0; index < count; index++) {
+    work(index);
+    if ((index & 255) === 255) {
+      const turn = yielder.due();
+      if (turn !== undefined) {
+        await turn;
+      }
+    }
+  }
+}
+
+function demandRows(rows: number, attachment: Attachment): void {
+  if (rows !== attachment.rows) {
+    throw new ServiceError(
+      'internal',
+      `The table has ${rows} rows and the prediction ${attachment.rows}: they cannot be joined.`,
+    );
+  }
+}
+
+function atRow(values: readonly number[][], names: readonly string[], row: number): Record<string, number> {
+  const result: Record<string, number> = {};
+  for (let index = 0; index < names.length; index++) {
+    result[names[index]!] = values[index]![row]!;
+  }
+  return result;
+}
+
+function keyed(values: readonly number[], name: (index: number) => string): Record<string, number> {
+  const result: Record<string, number> = {};
+  for (let index = 0; index < values.length; index++) {
+    put(result, name(index), values[index]);
+  }
+  return result;
+}
+
+function argmax(values: readonly number[]): number {
+  let best = 0;
+  for (let index = 1; index < values.length; index++) {
+    if (values[index]! > values[best]!) {
+      best = index;
+    }
+  }
+  return best;
+}
+
+/** Column names are data: `__proto__` too becomes a column. */
+function put(target: Row, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+  } else {
+    target[key] = value;
+  }
+}

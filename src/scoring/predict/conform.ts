@@ -1,0 +1,157 @@
+import {
+  type Column,
+  type ColumnBatch,
+  joinBatches,
+  openTable,
+  readBatches,
+  type TableSource,
+} from '../../table';
+import { toServiceError } from '../../wire/service-error';
+import type { MessageJob } from './message';
+import { mayJoin } from './small-rows';
+import type { Target } from '../models/model-request';
+
+export interface Conformed {
+  /** In the order of their rows in the batch. */
+  jobs: MessageJob[];
+  batch: ColumnBatch;
+}
+
+type Fail = (job: MessageJob, error: unknown) => void;
+
+/**
+ * Reads messages into one batch of the target's columns. A message that does not fit them is failed, alone, with the
+ * row counted in its own table.
+ */
+export async function conformAll(
+  jobs: readonly MessageJob[],
+  target: Target,
+  signal: AbortSignal,
+  fail: Fail,
+): Promise<Conformed> {
+  const columns = columnsOf(jobs, target);
+  const small: MessageJob[] = [];
+  const read: Conformed[] = [];
+  for (const job of jobs) {
+    const { table, request } = job.payload;
+    if (table?.kind === 'small') {
+      if (table.checked === columns || mayJoin(table.small.rows, columns, request.missingColumns)) {
+        small.push(job);
+      } else {
+        read.push(await conformSmall([job], columns, signal, fail));
+      }
+    } else if (table?.kind === 'batch') {
+      const fitting = table.columns === columns || sameColumns(table.columns, columns);
+      const batch = fitting ? table.batch : await readOne(job, table.source, columns, signal, fail);
+      if (batch !== undefined) {
+        read.push({ jobs: [job], batch });
+      }
+    }
+  }
+  read.unshift(await conformSmall(small, columns, signal, fail));
+  const parts = read.filter((part) => part.jobs.length > 0);
+  return { jobs: parts.flatMap((part) => part.jobs), batch: joinBatches(parts.map((part) => part.batch)) };
+}
+
+/** Columns of a batch: the card's, or for a model without a card those of its messages, which are alike. */
+export function columnsOf(jobs: readonly MessageJob[], target: Target): readonly Column[] {
+  if (target.columns.length > 0) {
+    return target.columns;
+  }
+  const table = jobs[0]?.payload.table;
+  return table?.kind === 'batch' || table?.kind === 'stream' ? table.columns : [];
+}
+
+export function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every(({ name, type, decimal }, index) => {
+      const other = b[index]!;
+      return name === other.name && type === other.type && decimal === other.decimal;
+    })
+  );
+}
+
+/** All rows of a source as one batch. */
+export async function readWhole(
+  source: TableSource,
+  columns: readonly Column[],
+  options: { missingColumns?: 'error' | 'fill'; signal?: AbortSignal },
+): Promise<ColumnBatch> {
+  return (await readAtMost(source, columns, Infinity, options))!;
+}
+
+/** All rows of a source as one batch; undefined where there are more than `rows`. */
+export async function readAtMost(
+  source: TableSource,
+  columns: readonly Column[],
+  rows: number,
+  options: { missingColumns?: 'error' | 'fill'; signal?: AbortSignal },
+): Promise<ColumnBatch | undefined> {
+  const batches: ColumnBatch[] = [];
+  if ((source.rowCount ?? 0) > rows) {
+    return undefined;
+  }
+  let count = 0;
+  for await (const batch of readBatches(source, columns, options)) {
+    count += batch.rows;
+    if (count > rows) {
+      return undefined;
+    }
+    batches.push(batch);
+  }
+  return joinBatches(batches);
+}
+
+/** Reads them all at once, which is quick; where that fails, halves, down to the message that is to blame. */
+async function conformSmall(
+  jobs: MessageJob[],
+  columns: readonly Column[],
+  signal: AbortSignal,
+  fail: Fail,
+): Promise<Conformed> {
+  if (jobs.length === 0) {
+    return { jobs, batch: joinBatches([]) };
+  }
+  try {
+    const rows = jobs.flatMap(({ payload }) =>
+      payload.table?.kind === 'small' ? payload.table.small.rows : [],
+    );
+    const batch = await readWhole(await openTable(rows, { signal }), columns, {
+      missingColumns: jobs[0]!.payload.request.missingColumns,
+      signal,
+    });
+    return { jobs, batch };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (jobs.length === 1 || toServiceError(error).code === 'internal') {
+      for (const job of jobs) {
+        fail(job, error);
+      }
+      return { jobs: [], batch: joinBatches([]) };
+    }
+    const middle = jobs.length >> 1;
+    const first = await conformSmall(jobs.slice(0, middle), columns, signal, fail);
+    const second = await conformSmall(jobs.slice(middle), columns, signal, fail);
+    const parts = [first, second].filter((part) => part.jobs.length > 0);
+    return { jobs: parts.flatMap((part) => part.jobs), batch: joinBatches(parts.map((part) => part.batch)) };
+  }
+}
+
+/** The model was fitted anew with other columns while the message waited. */
+async function readOne(
+  job: MessageJob,
+  source: TableSource,
+  columns: readonly Column[],
+  signal: AbortSignal,
+  fail: Fail,
+): Promise<ColumnBatch | undefined> {
+  try {
+    const { missingColumns } = job.payload.request;
+    return await readWhole(source, columns, { missingColumns, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    fail(job, error);
+    return undefined;
+  }
+}

@@ -1,0 +1,166 @@
+import { type Column, type ColumnBatch, encodeBatches, sliceBatch } from '../../table';
+import type { PredictResult } from '../../client/types';
+import { joinPredictions } from '../../wire/prediction';
+import type { Context } from '../context/context';
+import { linkedController } from '../../util/abort';
+import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from '../context/limits';
+import type { Scored } from './outcome';
+import type { Target } from '../models/model-request';
+import { scoreFile, type ScoreOptions, serviceLimits } from './test-set';
+import { type OnUpload, UploadProgress } from './upload-progress';
+
+/** Parts of one table on their way at a time: while one is scored the next is encoded and sent. */
+const PARTS_IN_FLIGHT = 2;
+
+/** Rows of one test set: what the service allows, and no more than an answer that is parsed quickly. */
+export async function rowsPerTestSet(
+  context: Context,
+  target: Target,
+  columns: number,
+  signal: AbortSignal,
+): Promise<number> {
+  return Math.min(
+    await rowsAllowed(context, target, columns, signal),
+    maxAnswerRows(target.outputType, target.classes?.length ?? 0, target.quantiles?.length ?? 0),
+  );
+}
+
+/** Rows of one test set that the service allows; Infinity where nothing binds. */
+async function rowsAllowed(
+  context: Context,
+  target: Target,
+  columns: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const set = await serviceLimits(context, target, signal);
+  return maxTestRows(set, { trainRows: target.trainRows, columns, outputType: target.outputType });
+}
+
+export interface PartsOptions extends ScoreOptions {
+  /** Rows of the whole table, where that is known. */
+  rows?: number;
+  onUpload?: OnUpload;
+  /** Told the rows of each part that has come back. */
+  onRows?: (rows: number) => void;
+}
+
+/** Scores a table in parts of at most the rows allowed, and joins what comes back, in order. */
+export async function scoreInParts(
+  context: Context,
+  target: Target,
+  columns: readonly Column[],
+  batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
+  options: PartsOptions,
+): Promise<Scored> {
+  const first = await rowsPerTestSet(context, target, columns.length, options.signal);
+  const allowed = await rowsAllowed(context, target, columns.length, options.signal);
+  const { controller, unlink } = linkedController(options.signal);
+  const reader = new PartReader(batches);
+  const uploads = new UploadProgress(options.rows, options.onUpload ?? (() => undefined));
+  const results: PredictResult[] = [];
+  const running = new Set<Promise<void>>();
+  let rowsPerPart = first;
+  let failure: { error: unknown } | undefined;
+  const note = (error: unknown): void => {
+    failure ??= { error };
+    controller.abort();
+  };
+  try {
+    for (let part = 0; failure === undefined && (await reader.more()); part++) {
+      const file = await encodeBatches(columns, reader.take(rowsPerPart), { signal: controller.signal });
+      const onProgress = uploads.begin(file);
+      const score = scoreFile(context, target, file, { ...options, signal: controller.signal, onProgress })
+        .then((result) => {
+          results[part] = result;
+          options.onRows?.(result.rows);
+          rowsPerPart = Math.min(allowed, rowsByWidth(result) ?? first);
+        }, note)
+        .finally(() => file.dispose());
+      const tracked: Promise<void> = score.catch(note).then(() => {
+        running.delete(tracked);
+      });
+      running.add(tracked);
+      // The first answer tells how wide a full distribution is: it is worth waiting for.
+      const room = part === 0 && target.outputType === 'full' ? 0 : PARTS_IN_FLIGHT - 1;
+      while (running.size > room) {
+        await Promise.race(running);
+      }
+    }
+  } catch (error) {
+    note(error);
+  } finally {
+    await Promise.all(running);
+    await reader.end();
+    unlink();
+  }
+  if (failure !== undefined) {
+    throw failure.error;
+  }
+  return joined(results);
+}
+
+function joined(results: readonly PredictResult[]): Scored {
+  return {
+    prediction: joinPredictions(results.map((result) => result.prediction)),
+    metadata: results[0]!.metadata,
+    rows: results.reduce((sum, result) => sum + result.rows, 0),
+  };
+}
+
+/** How many rows of a full distribution make an answer that is parsed quickly. */
+function rowsByWidth({ prediction }: PredictResult): number | undefined {
+  if (prediction.kind !== 'full') {
+    return undefined;
+  }
+  return Math.max(1, Math.floor(ANSWER_NUMBERS / Math.max(1, prediction.value.borders.length)));
+}
+
+/** Cuts a series of batches into parts of a number of rows, without holding more than a batch. */
+class PartReader {
+  private readonly iterator: AsyncIterator<ColumnBatch> | Iterator<ColumnBatch>;
+  private rest: ColumnBatch | undefined;
+  private ended = false;
+
+  constructor(batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>) {
+    this.iterator =
+      Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : batches[Symbol.iterator]();
+  }
+
+  /** Whether rows are left. */
+  async more(): Promise<boolean> {
+    while (this.rest === undefined && !this.ended) {
+      const next = await this.iterator.next();
+      if (next.done === true) {
+        this.ended = true;
+      } else if (next.value.rows > 0) {
+        this.rest = next.value;
+      }
+    }
+    return this.rest !== undefined;
+  }
+
+  /** The next rows. */
+  async *take(rows: number): AsyncGenerator<ColumnBatch> {
+    let left = rows;
+    while (left > 0 && (await this.more())) {
+      const batch = this.rest!;
+      if (batch.rows <= left) {
+        this.rest = undefined;
+        left -= batch.rows;
+        yield batch;
+      } else {
+        const cut = left;
+        left = 0;
+        this.rest = sliceBatch(batch, cut, batch.rows);
+        yield sliceBatch(batch, 0, cut);
+      }
+    }
+  }
+
+  async end(): Promise<void> {
+    if (!this.ended) {
+      this.ended = true;
+      await this.iterator.return?.();
+    }
+  }
+}

@@ -1,0 +1,291 @@
+import { missingOf } from '../../client/errors/missing';
+import {
+  type Column,
+  type ColumnBatch,
+  encodeBatches,
+  fileAsIs,
+  readBatches,
+  type TableFile,
+} from '../../table';
+import { slicePrediction } from '../../wire/prediction';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import type { Batcher } from '../batching/batcher';
+import { columnsOf, conformAll, type Conformed } from './conform';
+import type { Context } from '../context/context';
+import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
+import { runLegacy } from './legacy';
+import type { Message, MessageJob, MessageTable } from './message';
+import { outcomeBytes, outcomeOf, type Scored, smallOutcome } from './outcome';
+import { rowsPerTestSet, scoreInParts } from './parts';
+import { resolveTarget, type Target } from '../models/model-request';
+import { noteIfDead, predictUpload, scoreFile, type ScoreOptions } from './test-set';
+import type { PredictOutcome, PredictSettings } from '../types';
+import { Yielder } from '../../util/yielder';
+
+export interface BatchRun {
+  context: Context;
+  settings: PredictSettings;
+  batcher: Batcher<Message, PredictOutcome>;
+}
+
+/** Scores the messages of one batch and settles each. */
+export async function runBatch(run: BatchRun, jobs: MessageJob[], signal: AbortSignal): Promise<void> {
+  const first = jobs[0]!;
+  const { request, choice, table } = first.payload;
+  if (table?.kind === 'legacy') {
+    run.batcher.finish(first, await runLegacy(run, request, signal));
+    return;
+  }
+  // Resolved anew: a fit that ended while they waited takes over between batches.
+  const target = resolveTarget(choice, request, run.context.cards) ?? first.payload.target;
+  if (target === undefined) {
+    throw new ServiceError('internal', 'The batch has no model.');
+  }
+  const options: ScoreOptions = {
+    signal,
+    retryPredict: run.settings.retryPredict,
+    maxCost: run.settings.maxCost,
+    forceRefit: request.forceRefit,
+  };
+  switch (table?.kind) {
+    case 'upload':
+      await runUpload(run, first, table, target, options);
+      break;
+    case 'stream':
+      await runStream(run, first, target, options);
+      break;
+    default:
+      await runJoined(run, jobs, target, options);
+  }
+}
+
+async function runUpload(
+  run: BatchRun,
+  job: MessageJob,
+  { id, card }: Extract<MessageTable, { kind: 'upload' }>,
+  named: Target,
+  options: ScoreOptions,
+): Promise<void> {
+  // A test set belongs to the model that it was uploaded for, even where its name stands for a newer one by now.
+  const target: Target = {
+    ...named,
+    fittedId: card?.fitted_train_set_id ?? named.fittedId,
+    classes: card?.classes ?? named.classes,
+  };
+  try {
+    const scored = await predictUpload(run.context, target, id, options);
+    await deliver(run, job, scored, target, options.signal);
+  } catch (thrown) {
+    const error = toServiceError(thrown);
+    if (missingOf(error) === 'model') {
+      throw noteIfDead(run.context, target, error);
+    }
+    // The upload id may be the wrong one, so the model is not marked dead.
+    throw error.code === 'not_found' || error.code === 'model.unknown'
+      ? new ServiceError(
+          'not_found',
+          `The service has no test set ${id}, or no model ${target.name}: ${error.message}`,
+          error.cause,
+        )
+      : error;
+  }
+}
+
+async function runStream(
+  run: BatchRun,
+  job: MessageJob,
+  target: Target,
+  options: ScoreOptions,
+): Promise<void> {
+  const { table, request, hooks } = job.payload;
+  if (table?.kind !== 'stream') {
+    return;
+  }
+  const columns = columnsOf([job], target);
+  let done = 0;
+  const predicting = (): void => hooks?.onStatus?.({ key: 'predicting', done, total: table.source.rowCount });
+  let uploaded = false;
+  // Once parts are scored their rows tell how far it is, and the bytes of the next ones say little.
+  const onUpload = (sent: number, total: number, allSent = sent >= total): void => {
+    uploaded ||= allSent;
+    if (uploaded || done > 0) {
+      predicting();
+    } else {
+      hooks?.onStatus?.({ key: 'uploading', sent, total });
+    }
+  };
+  const file = await wholeFile(run.context, table, columns, target, options.signal);
+  if (file !== undefined) {
+    const scored = await scoreFile(run.context, target, file, { ...options, onProgress: onUpload });
+    await deliver(run, job, scored, target, options.signal);
+    return;
+  }
+  const batches = readBatches(table.source, columns, {
+    missingColumns: request.missingColumns,
+    signal: options.signal,
+  });
+  const scored = await scoreInParts(run.context, target, columns, batches, {
+    ...options,
+    rows: table.source.rowCount,
+    onUpload,
+    onRows: (rows) => {
+      done += rows;
+      predicting();
+    },
+  });
+  await deliver(run, job, scored, target, options.signal);
+}
+
+/** A Parquet file that has the columns and need not be split, to be sent as it is. */
+async function wholeFile(
+  context: Context,
+  table: Extract<MessageTable, { kind: 'stream' }>,
+  columns: readonly Column[],
+  target: Target,
+  signal: AbortSignal,
+): Promise<TableFile | undefined> {
+  if (table.asIs !== true) {
+    return undefined;
+  }
+  const rows = await rowsPerTestSet(context, target, columns.length, signal);
+  const { dataset_max_size_bytes: bytes } = await context.limits.forChecks(signal);
+  return fileAsIs(table.source, columns, { signal, most: { rows, bytes } });
+}
+
+/** Messages that share a test set: read into one, scored, cut apart again. */
+async function runJoined(
+  run: BatchRun,
+  jobs: MessageJob[],
+  target: Target,
+  options: ScoreOptions,
+): Promise<void> {
+  const { signal } = options;
+  const fail = (job: MessageJob, error: unknown): void => run.batcher.fail(job, error);
+  const alive = jobs.filter((job) => job.state === 'flying');
+  const columns = columnsOf(alive, target);
+  const rows = await rowsPerTestSet(run.context, target, columns.length, signal);
+  const budget: Budget = { left: MAX_PREDICTS - 1 };
+  for (const group of groupsOf(alive, rows)) {
+    const whole = await conformAll(group, target, signal, fail);
+    if (whole.jobs.length === 0) {
+      continue;
+    }
+    if (whole.batch.rows > rows) {
+      await runOversize(run, whole, target, options);
+      continue;
+    }
+    await scoreByHalves(whole.jobs, {
+      score: async (items) => {
+        const part = items === whole.jobs ? whole : await conformAll(items, target, signal, fail);
+        await scoreJoined(run, part, target, { ...options, budget });
+      },
+      fail,
+      toError: toServiceError,
+      budget,
+    });
+  }
+}
+
+async function scoreJoined(
+  run: BatchRun,
+  part: Conformed,
+  target: Target,
+  options: ScoreOptions,
+): Promise<void> {
+  if (part.jobs.length === 0) {
+    return;
+  }
+  const columns = columnsOf(part.jobs, target);
+  const counts = part.jobs.map(rowsOfJob);
+  const file = await encodeBatches(columns, [part.batch], { signal: options.signal });
+  let scored: Scored;
+  try {
+    scored = await scoreFile(run.context, target, file, options);
+  } finally {
+    await file.dispose();
+  }
+  const yielder = new Yielder();
+  let from = 0;
+  for (const [index, job] of part.jobs.entries()) {
+    const to = from + counts[index]!;
+    const own: Scored = {
+      prediction: slicePrediction(scored.prediction, from, to),
+      metadata: scored.metadata,
+      rows: to - from,
+    };
+    from = to;
+    const delivery = deliver(run, job, own, target, options.signal);
+    await (delivery ?? yielder.due());
+  }
+}
+
+/** One message with more rows than a test set may have. */
+async function runOversize(
+  run: BatchRun,
+  whole: Conformed,
+  target: Target,
+  options: ScoreOptions,
+): Promise<void> {
+  const job = whole.jobs[0]!;
+  const batches: ColumnBatch[] = [whole.batch];
+  try {
+    const scored = await scoreInParts(run.context, target, columnsOf([job], target), batches, options);
+    await deliver(run, job, scored, target, options.signal);
+  } catch (error) {
+    run.batcher.fail(job, error);
+  }
+}
+
+/** Hands a message its result; a promise only where the table is large enough to be attached in slices. */
+function deliver(
+  run: BatchRun,
+  job: MessageJob,
+  scored: Scored,
+  target: Target,
+  signal: AbortSignal,
+): Promise<void> | undefined {
+  if (job.state !== 'flying') {
+    return undefined;
+  }
+  const { table, request } = job.payload;
+  const property =
+    request.property === undefined || request.property === '' ? 'prediction' : request.property;
+  const bytes = job.bytes + outcomeBytes(scored.prediction, scored.rows);
+  if (table?.kind === 'small') {
+    run.batcher.finish(job, smallOutcome(scored, table, target, property), bytes, scored.rows);
+    return undefined;
+  }
+  return outcomeOf(scored, table, target, property, signal).then(
+    (outcome) => run.batcher.finish(job, outcome, bytes, scored.rows),
+    (error: unknown) => run.batcher.fail(job, error),
+  );
+}
+
+/** Consecutive messages of at most `rows` rows together; a message with more makes a group of its own. */
+function groupsOf(jobs: readonly MessageJob[], rows: number): MessageJob[][] {
+  const groups: MessageJob[][] = [];
+  let group: MessageJob[] = [];
+  let held = 0;
+  for (const job of jobs) {
+    const own = rowsOfJob(job);
+    if (group.length > 0 && held + own > rows) {
+      groups.push(group);
+      group = [];
+      held = 0;
+    }
+    group.push(job);
+    held += own;
+  }
+  return group.length > 0 ? [...groups, group] : groups;
+}
+
+function rowsOfJob({ payload: { table }, rows }: MessageJob): number {
+  switch (table?.kind) {
+    case 'small':
+      return table.small.rows.length;
+    case 'batch':
+      return table.batch.rows;
+    default:
+      return rows;
+  }
+}

@@ -1,0 +1,156 @@
+import type { TableFile } from '../../table';
+import { missingOf } from '../../client/errors/missing';
+import type { PredictResult } from '../../client/types';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import type { Context } from '../context/context';
+import type { Budget } from './bisection';
+import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/limits';
+import type { Target } from '../models/model-request';
+
+export interface ScoreOptions {
+  signal: AbortSignal;
+  retryPredict?: boolean;
+  /** Highest estimated cost of the predict; 0 = no bound. */
+  maxCost?: number;
+  forceRefit?: boolean;
+  /** Where it is used up no predict is repeated. */
+  budget?: Budget;
+  onProgress?: (sentBytes: number, totalBytes: number) => void;
+}
+
+/**
+ * Uploads one test set and predicts it. Where predict refuses the upload, it is sent again by force, once: one that
+ * the service had already (docs/architecture.md, "duplicates"), or one that it has lost since.
+ *
+ * @throws ServiceError `cost.exceeded`, `limit.exceeded` before anything is sent; `model.unknown` where the model is
+ *   gone, or may be; `not_found` where it is the upload again; `response.invalid` when the answer has another number
+ *   of rows than the test set
+ */
+export async function scoreFile(
+  context: Context,
+  target: Target,
+  file: TableFile,
+  options: ScoreOptions,
+): Promise<PredictResult> {
+  const { signal } = options;
+  await checkCost(context, target, file.rows, options);
+  const excess = sizeExcess(await context.limits.forChecks(signal), file.bytes);
+  if (excess.length > 0) {
+    throw new ServiceError('limit.exceeded', `The test set is too large: ${describeExcess(excess)}.`);
+  }
+  const client = await context.client();
+  const upload = (force: boolean) =>
+    client.uploadTestSet(
+      { fitted_train_set_id: target.fittedId, x: file, force },
+      { signal, onProgress: options.onProgress },
+    );
+  try {
+    const sent = await upload(false);
+    let result: PredictResult;
+    try {
+      result = await predictUpload(context, target, sent.test_set_upload_id, options);
+    } catch (thrown) {
+      const error = toServiceError(thrown);
+      if (!isUploadToBlame(error, sent.reused) || options.budget?.left === 0) {
+        throw error;
+      }
+      if (options.budget !== undefined) {
+        options.budget.left--;
+      }
+      const anew = await upload(true);
+      result = await predictUpload(context, target, anew.test_set_upload_id, options);
+    }
+    demandRows(result, file.rows);
+    context.cards.markAlive(target.fittedId);
+    return result;
+  } catch (thrown) {
+    throw noteIfDead(context, target, toServiceError(thrown));
+  }
+}
+
+/** Predicts an upload that is there already. */
+export async function predictUpload(
+  context: Context,
+  target: Target,
+  testSetUploadId: string,
+  options: ScoreOptions,
+): Promise<PredictResult> {
+  const client = await context.client();
+  return client.predict(
+    {
+      test_set_upload_id: testSetUploadId,
+      fitted_train_set_id: target.fittedId,
+      task: target.task,
+      output_type: target.outputType,
+      ...(target.quantiles !== undefined && { quantiles: target.quantiles }),
+      ...(Object.keys(target.options).length > 0 && { svc_config: target.options }),
+      ...(options.forceRefit === true && { force_refit: true }),
+      ...(options.retryPredict === true && { retryAmbiguous: true }),
+    },
+    { signal: options.signal },
+  );
+}
+
+/** A model that the service itself says it does not have: its card is marked dead, the user told what to do. */
+export function noteIfDead(context: Context, target: Target, error: ServiceError): ServiceError {
+  if (error.code !== 'model.unknown') {
+    return error;
+  }
+  context.cards.markDead(target.fittedId);
+  return new ServiceError(
+    'model.unknown',
+    `The service does not have the model "${target.name}" any more. Fit it again. (${error.message})`,
+    error.cause,
+  );
+}
+
+async function checkCost(
+  context: Context,
+  target: Target,
+  rows: number,
+  { maxCost = 0, signal }: ScoreOptions,
+): Promise<void> {
+  if (maxCost > 0) {
+    const limits = await context.limits.forChecks(signal);
+    const estimators = target.options.n_estimators;
+    await context.costs.demandAtMost(
+      maxCost,
+      {
+        operation: 'predict',
+        model_version: versionOf(limits, target.options),
+        train_rows: target.trainRows,
+        test_rows: rows,
+        raw_columns: target.columns.length,
+        ...(typeof estimators === 'number' && { n_estimators: estimators }),
+      },
+      signal,
+    );
+  }
+}
+
+function demandRows(result: PredictResult, rows: number): void {
+  if (result.rows !== rows) {
+    throw new ServiceError(
+      'response.invalid',
+      `The service answered ${result.rows} predictions for a test set of ${rows} rows.`,
+    );
+  }
+}
+
+/**
+ * Whether predict may have failed for the upload it was told of. A 404 that does not say what is missing may mean it
+ * as well as the model: the model is suspected only where a new upload meets the same.
+ */
+function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
+  const missing = missingOf(error);
+  if (missing !== undefined) {
+    return missing === 'upload' || missing === 'unclear';
+  }
+  return reused && ['not_found', 'model.unknown', 'validation.failed', 'duplicate'].includes(error.code);
+}
+
+/** Rows that may be sent to the target at once, as the service's limits have it; Infinity where nothing binds. */
+export async function serviceLimits(context: Context, target: Target, signal: AbortSignal) {
+  const limits = await context.limits.forChecks(signal);
+  return limitSetOf(limits, versionOf(limits, target.options));
+}

@@ -1,0 +1,74 @@
+import type { ModelScores, Scores } from './metrics';
+
+/** How much the model rests on a column: `msg.model.importance`, the most important first. */
+export interface ColumnImportance {
+  column: string;
+  /** Part of all split gain, 0 to 1. */
+  gain: number;
+  /** Rise of the loss when the column's values are shuffled among the rows. */
+  permutation: number;
+}
+
+/** The card is kept in a file with all the others, so a wide table's importance is cut. */
+const MOST_COLUMNS = 50;
+const MOST_REASONS = 10;
+const LONGEST_REASON = 300;
+const NAMES = ['accuracy', 'log_loss', 'roc_auc', 'rmse', 'mae', 'r2', 'pinball', 'coverage_80'] as const;
+
+/**
+ * What a fit answer's `report` tells of the model, as the embedded service sends it. The specification has no such
+ * field, so whatever is not understood is left out.
+ */
+export function readReport(report: unknown): {
+  scores?: ModelScores;
+  importance?: ColumnImportance[];
+  limited?: string[];
+} {
+  const { scores, baseline, importance, work } = asObject(report);
+  const read = readScores(scores);
+  const columns = readImportance(importance);
+  const limited = readReasons(work);
+  return {
+    ...(read !== undefined && {
+      scores: { from: 'out-of-fold', ...read, baseline: readScores(baseline) ?? { rows: read.rows } },
+    }),
+    ...(columns.length > 0 && { importance: columns }),
+    ...(limited.length > 0 && { limited }),
+  };
+}
+
+function readScores(value: unknown): Scores | undefined {
+  const given = asObject(value);
+  if (typeof given.rows !== 'number') {
+    return undefined;
+  }
+  const scores: Scores = { rows: given.rows };
+  for (const name of NAMES) {
+    const score = given[name];
+    if (typeof score === 'number') {
+      scores[name] = score;
+    }
+  }
+  return Object.keys(scores).length > 1 ? scores : undefined;
+}
+
+function readImportance(value: unknown): ColumnImportance[] {
+  const list: unknown[] = Array.isArray(value) ? value.slice(0, MOST_COLUMNS) : [];
+  return list.flatMap((item) => {
+    const { feature, gain, permutation } = asObject(item);
+    return typeof feature === 'string' && typeof gain === 'number' && typeof permutation === 'number'
+      ? [{ column: feature, gain, permutation }]
+      : [];
+  });
+}
+
+/** Sentences that say where the fit saved work. */
+function readReasons(work: unknown): string[] {
+  const { reasons } = asObject(work);
+  const list: unknown[] = Array.isArray(reasons) ? reasons.slice(0, MOST_REASONS) : [];
+  return list.filter((reason) => typeof reason === 'string' && reason.length <= LONGEST_REASON) as string[];
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

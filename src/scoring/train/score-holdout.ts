@@ -1,0 +1,159 @@
+import type { Label, OutputType } from '../../wire/types';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import type { Context } from '../context/context';
+import type { Holdout, Truth } from './holdout';
+import { versionOf } from '../context/limits';
+import type { Scored } from '../predict/outcome';
+import { scoreInParts } from '../predict/parts';
+import {
+  classificationScores,
+  LEVELS,
+  type ModelScores,
+  quantileOf,
+  regressionScores,
+  type Scores,
+} from './metrics';
+import { sortedCopy } from './sort';
+import type { Target } from '../models/model-request';
+import type { Hooks, ModelCard } from '../types';
+
+/**
+ * Says what scoring the rows kept back will cost, before anything is sent. A service that charges nothing, as the
+ * embedded one, is silent.
+ */
+export async function announceCost(
+  context: Context,
+  model: { columns: readonly unknown[]; options: Record<string, unknown> },
+  { rows, kept, truth }: Holdout,
+  hooks: Hooks,
+): Promise<void> {
+  const limits = await context.limits.forChecks(hooks.signal);
+  const estimators = model.options.n_estimators;
+  const request = {
+    operation: 'predict',
+    model_version: versionOf(limits, model.options),
+    train_rows: kept,
+    test_rows: rows,
+    raw_columns: model.columns.length,
+    ...(typeof estimators === 'number' && { n_estimators: estimators }),
+  };
+  // Regression takes two predicts: of the mean and of the quantiles.
+  const predicts = truth.task === 'regression' ? 2 : 1;
+  try {
+    const cost = predicts * (await context.costs.estimate(request, hooks.signal));
+    if (cost > 0) {
+      hooks.onWarning?.(`Scoring the ${rows} rows kept back is estimated to cost ${cost}.`);
+    }
+  } catch (thrown) {
+    rethrowClosed(thrown, hooks);
+    hooks.onWarning?.(
+      `What scoring the ${rows} rows kept back will cost could not be found out: ${toServiceError(thrown).message}`,
+    );
+  }
+}
+
+/**
+ * Scores a model on the rows kept back from its train set, beside the trivial baseline. A model that is fitted is
+ * not lost where that goes wrong: then a warning says why, and the answer is undefined.
+ */
+export async function scoreHoldout(
+  context: Context,
+  card: ModelCard,
+  holdout: Holdout,
+  hooks: Hooks,
+): Promise<ModelScores | undefined> {
+  hooks.onStatus?.({ key: 'predicting' });
+  const signal = hooks.signal ?? new AbortController().signal;
+  const ask = (outputType: OutputType): Promise<Scored> => {
+    const target: Target = {
+      fittedId: card.fitted_train_set_id,
+      name: card.name,
+      task: card.task,
+      outputType,
+      quantiles: outputType === 'quantiles' ? [...LEVELS] : undefined,
+      columns: card.columns,
+      classes: card.classes,
+      trainRows: card.rows,
+      options: card.options,
+    };
+    return scoreInParts(context, target, card.columns, holdout.batches(), { signal });
+  };
+  try {
+    return holdout.truth.task === 'classification'
+      ? await labelScores(await ask('probas'), holdout.truth, card.classes)
+      : await numberScores(await ask('mean'), await ask('quantiles'), holdout.truth);
+  } catch (thrown) {
+    rethrowClosed(thrown, hooks);
+    const { message } = toServiceError(thrown);
+    hooks.onWarning?.(`The model is fitted, but the rows kept back could not be scored: ${message}`);
+    return undefined;
+  }
+}
+
+async function labelScores(
+  { prediction, metadata }: Scored,
+  truth: Extract<Truth, { task: 'classification' }>,
+  cardClasses: readonly Label[] | undefined,
+): Promise<ModelScores> {
+  if (prediction.kind !== 'probas') {
+    throw wrongKind(prediction.kind);
+  }
+  const classes = metadata.classes ?? cardClasses ?? [];
+  const at = new Map(classes.map((label, index) => [comparable(label), index]));
+  const codeOf = truth.classes.map((label) => at.get(comparable(label)) ?? -1);
+  const codes = truth.held.map((code) => codeOf[code]!);
+  const kept = truth.keptCounts.reduce((sum, count) => sum + count, 0);
+  const frequencies = classes.map(() => 0);
+  truth.keptCounts.forEach((count, code) => {
+    if (codeOf[code]! >= 0) {
+      frequencies[codeOf[code]!] = count / kept;
+    }
+  });
+  const always = codes.map(() => frequencies);
+  return {
+    from: 'holdout',
+    ...(await classificationScores(prediction.values, codes, classes.length)),
+    baseline: await classificationScores(always, codes, classes.length),
+  };
+}
+
+async function numberScores(
+  mean: Scored,
+  quantiles: Scored,
+  truth: Extract<Truth, { task: 'regression' }>,
+): Promise<ModelScores> {
+  if (mean.prediction.kind !== 'numbers' || quantiles.prediction.kind !== 'quantiles') {
+    throw wrongKind(`${mean.prediction.kind} and ${quantiles.prediction.kind}`);
+  }
+  const { held, kept } = truth;
+  return {
+    from: 'holdout',
+    ...regressionScores(mean.prediction.values, quantiles.prediction.values, held),
+    baseline: await baselineOf(kept, held),
+  };
+}
+
+/** Always the mean and the quantiles of the train set. */
+async function baselineOf(kept: Float64Array, held: readonly number[]): Promise<Scores> {
+  const sorted = await sortedCopy(kept);
+  const mean = kept.reduce((sum, value) => sum + value / kept.length, 0);
+  const constant = (value: number): number[] => held.map(() => value);
+  const levels = LEVELS.map((level) => constant(quantileOf(sorted, level)));
+  return regressionScores(constant(mean), levels, held);
+}
+
+/** Labels of a service may come back as text: `True` for true, `1` for 1. */
+function comparable(label: Label): string {
+  const text = String(label);
+  return /^(true|false)$/i.test(text) ? text.toLowerCase() : text;
+}
+
+function rethrowClosed(thrown: unknown, { signal }: Hooks): void {
+  if (signal?.aborted === true) {
+    throw thrown;
+  }
+}
+
+function wrongKind(kind: string): ServiceError {
+  return new ServiceError('response.invalid', `The service answered ${kind}, which was not asked for.`);
+}

@@ -1,0 +1,30 @@
+import { Yielder } from '../../util/yielder';
+
+/** Numbers that are sorted in one go: a few milliseconds. */
+const RUN = 32_768;
+
+/** A sorted copy of many numbers, none of them NaN, with turns of the event loop in between: a merge sort. */
+export async function sortedCopy(values: Float64Array): Promise<Float64Array> {
+  const yielder = new Yielder();
+  let from = values.slice();
+  for (let start = 0; start < from.length; start += RUN) {
+    from.subarray(start, start + RUN).sort();
+    await yielder.due();
+  }
+  let to = new Float64Array(from.length);
+  for (let width = RUN; width < from.length; width *= 2) {
+    for (let start = 0; start < from.length; start += 2 * width) {
+      const middle = Math.min(start + width, from.length);
+      const end = Math.min(start + 2 * width, from.length);
+      let [a, b] = [start, middle];
+      for (let at = start; at < end; at++) {
+        to[at] = b >= end || (a < middle && from[a]! <= from[b]!) ? from[a++]! : from[b++]!;
+        if (yielder.isDueAt(at)) {
+          await yielder.turn();
+        }
+      }
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}

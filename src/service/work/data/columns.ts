@@ -1,0 +1,179 @@
+import { createReadStream } from 'node:fs';
+import type { FeatureColumn } from '../../../learner';
+import { type ColumnBatch, crc32c, crc32cToBase64, readTableFile } from '../../../table';
+import type { ColumnType } from '../../../table/cells/types';
+import { ServiceError } from '../../../wire/service-error';
+import { invalid, Refusal } from '../../refusal';
+import type { FeatureShape } from '../../store/entries';
+import { columnStore } from './feature-columns';
+import type { FileRef } from '../jobs';
+
+/** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */
+export function kindOf(type: ColumnType): FeatureShape['kind'] {
+  return type === 'text' || type === 'date' ? type : 'number';
+}
+
+export interface ColumnBounds {
+  rows: number;
+  cells: number;
+  columns: number;
+}
+
+export interface Features {
+  rows: number;
+  /** Columns of the file, wanted or not. */
+  width: number;
+  columns: FeatureColumn[];
+  shapes: FeatureShape[];
+  /** Columns of the file that were not asked for. */
+  extra: string[];
+  /** Frees what the columns take on disk. They must not be read after that. */
+  close: () => void;
+}
+
+/**
+ * Reads the features from a file, batch by batch.
+ *
+ * @param wanted columns as they were trained, in that order; default: all columns as they are in the file
+ * @param fitFolder of a fit: where columns go that are too much for the memory; without one all stay there
+ * @throws Refusal 422: unreadable file, no rows, over a bound, columns missing, or a value of the wrong type; 413: a
+ *   column of more text than the memory bears
+ */
+export async function readFeatures(
+  file: FileRef,
+  bounds: ColumnBounds,
+  wanted?: readonly FeatureShape[],
+  fitFolder?: string,
+): Promise<Features> {
+  const content = await openFile(file, {
+    types: textTypes(file, wanted),
+    ...(wanted === undefined ? {} : { wanted: wanted.map(({ name }) => name) }),
+    onOpen: (names, rows) => checkBounds(rows ?? 0, names.length, bounds),
+  });
+  const names = content.columns.map((column) => column.name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) {
+    throw invalid(`The file has two columns named "${twice}".`);
+  }
+  const shapes =
+    wanted ?? content.columns.map(({ name, type }): FeatureShape => ({ name, type, kind: kindOf(type) }));
+  const missing = shapes.map((shape) => shape.name).filter((name) => !names.includes(name));
+  if (missing.length > 0) {
+    throw invalid(`Columns of the train set are missing: ${missing.join(', ')}.`, 'COLUMNS_MISSING');
+  }
+  if (shapes.length === 0) {
+    throw invalid('The file has no columns.');
+  }
+  checkBounds(content.rows, names.length, bounds);
+  const { builders, close } = columnStore(shapes, content.rows, fitFolder);
+  const wantedNames = shapes.map(({ name }) => name);
+  let rows = 0;
+  try {
+    for await (const batch of readAll(content, wantedNames)) {
+      if (rows + batch.rows > content.rows) {
+        throw invalid('The file holds more rows than it says.');
+      }
+      builders.forEach((build, at) => build.add(batch.columns[at]!, rows));
+      rows += batch.rows;
+    }
+    if (rows === 0) {
+      throw invalid('The file has no rows.', 'EMPTY_TABLE');
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    rows,
+    width: names.length,
+    columns: builders.map((build) => build.finish(rows)),
+    shapes: [...shapes],
+    extra: names.filter((name) => !shapes.some((shape) => shape.name === name)),
+    close,
+  };
+}
+
+/** Text that looks like numbers in a small test file ("007") is still the text it was in the train file. */
+function textTypes(
+  { format }: FileRef,
+  wanted: readonly FeatureShape[] = [],
+): Record<string, ColumnType> | undefined {
+  if (format !== 'csv') {
+    return undefined;
+  }
+  const text = wanted.filter(({ type }) => type === 'text');
+  return Object.fromEntries(text.map(({ name }) => [name, 'text' as const]));
+}
+
+/** @throws Refusal 422 for a file that cannot be read; one with code UPLOAD_DAMAGED for other bytes than uploaded */
+export async function openFile(
+  { file, data, format, crc }: FileRef,
+  options: Parameters<typeof readTableFile>[2] = {},
+): ReturnType<typeof readTableFile> {
+  if (crc !== undefined) {
+    await verify(file, crc);
+  }
+  try {
+    return await readTableFile(data ?? file, format, options);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'file.unreadable') {
+      throw damaged(error.message);
+    }
+    throw error instanceof Refusal ? error : unreadable(format, error);
+  }
+}
+
+async function verify(file: string, expected: string): Promise<void> {
+  let crc = 0;
+  try {
+    for await (const data of createReadStream(file, {
+      highWaterMark: 1024 * 1024,
+    }) as AsyncIterable<Buffer>) {
+      crc = crc32c(data, crc);
+    }
+  } catch (error) {
+    throw damaged((error as Error).message);
+  }
+  if (crc32cToBase64(crc) !== expected) {
+    throw damaged('its checksum is wrong');
+  }
+}
+
+function damaged(reason: string): Refusal {
+  return new Refusal({
+    status: 404,
+    errorCode: 'UPLOAD_DAMAGED',
+    message: `The uploaded file cannot be read any more (${reason}): upload it again.`,
+  });
+}
+
+/** The batches of a file. @throws Refusal 422 where the file turns out to be damaged */
+export async function* readAll(
+  content: { batches(names?: readonly string[]): AsyncIterable<ColumnBatch> },
+  names?: readonly string[],
+): AsyncGenerator<ColumnBatch> {
+  try {
+    yield* content.batches(names);
+  } catch (error) {
+    throw unreadable('table', error);
+  }
+}
+
+function unreadable(format: string, error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return invalid(`The uploaded ${format} file cannot be read: ${reason}`, 'FILE_UNREADABLE');
+}
+
+function checkBounds(rows: number, columns: number, bounds: ColumnBounds): void {
+  const over = (what: string, value: number, max: number): Error =>
+    invalid(`The table has ${value} ${what}; this service takes at most ${max}.`, 'LIMIT_EXCEEDED');
+  if (rows > bounds.rows) {
+    throw over('rows', rows, bounds.rows);
+  }
+  if (columns > bounds.columns) {
+    throw over('columns', columns, bounds.columns);
+  }
+  if (rows * columns > bounds.cells) {
+    throw over('cells', rows * columns, bounds.cells);
+  }
+}

@@ -1,0 +1,171 @@
+import type { MessagePort } from 'node:worker_threads';
+import {
+  combine,
+  type FoldResult,
+  type Model,
+  prepare,
+  type Prepared,
+  trainFold,
+  type TrainInput,
+} from '../../../learner';
+import { FoldProgress } from './fold-progress';
+
+/**
+ * How the folds of one fit spread over threads. The thread that runs the fit sends every helper the prepared
+ * data and a board in shared memory; each takes the next fold by counting up. A helper that starts late finds
+ * fewer folds, one that never starts is not missed, and the model is the same whoever trained what.
+ */
+interface Invitation {
+  prepared: Prepared;
+  /** [0] the next fold to take; [1 + fold] who took it, 0 for nobody or the fit itself. */
+  board: Int32Array;
+  /** Of FoldProgress. */
+  progress: Int32Array;
+  /** What the helper signs with. */
+  name: number;
+}
+
+/** How often the part done is told while the fit waits for its helpers, milliseconds. */
+const TELL_MS = 250;
+
+/**
+ * prepare, all folds, combine. Empties `input.features`: the encoded columns are all that the folds need.
+ *
+ * @param helpers lines to threads that run `assist`
+ * @param onPrepared called once the values of the columns are not needed any more
+ * @throws LearnerError as they do
+ */
+export async function trainWithHelpers(
+  input: TrainInput,
+  helpers: MessagePort[],
+  onProgress: (fraction: number) => void,
+  onPrepared: () => void = () => undefined,
+): Promise<Model> {
+  const prepared = prepare(input);
+  // Their values take up to eight times the memory of the encoded columns.
+  input.features.length = 0;
+  onPrepared();
+  const { folds } = prepared;
+  const board = new Int32Array(new SharedArrayBuffer(4 * (folds + 1)));
+  const progress = new FoldProgress(FoldProgress.cells(folds));
+  const tell = (): void => onProgress(progress.fraction());
+  const results = new Map<number, FoldResult>();
+  const lines = helpers.map((port, at) => {
+    port.postMessage({ prepared, board, progress: progress.cells, name: at + 1 } satisfies Invitation);
+    return new Line(port, at + 1, board, results);
+  });
+  const train = (fold: number): void => {
+    results.set(fold, trained(prepared, fold, progress, tell));
+  };
+  let waiting: NodeJS.Timeout | undefined;
+  try {
+    for (let fold = take(board); fold < folds; fold = take(board)) {
+      train(fold);
+      await breathe();
+    }
+    waiting = setInterval(tell, TELL_MS);
+    await Promise.all(lines.map((line) => line.settled()));
+    for (let fold = 0; fold < folds; fold++) {
+      // A helper took it and died over it.
+      if (!results.has(fold)) {
+        train(fold);
+      }
+    }
+    tell();
+  } finally {
+    clearInterval(waiting);
+    for (const { port } of lines) {
+      port.close();
+    }
+  }
+  return combine(
+    prepared,
+    [...results].sort(([a], [b]) => a - b).map(([, result]) => result),
+  );
+}
+
+/**
+ * Helps a fit until there are no more folds.
+ *
+ * @param wanted true when this thread should rather do something else
+ */
+export async function assist(port: MessagePort, wanted: () => boolean): Promise<void> {
+  try {
+    const invitation = await new Promise<Invitation | undefined>((resolve) => {
+      port.once('message', resolve);
+      port.once('close', () => resolve(undefined));
+    });
+    if (invitation === undefined) {
+      return;
+    }
+    const { prepared, board, name } = invitation;
+    const progress = new FoldProgress(invitation.progress);
+    while (!wanted()) {
+      const fold = take(board);
+      if (fold >= prepared.folds) {
+        return;
+      }
+      Atomics.store(board, fold + 1, name);
+      port.postMessage(trained(prepared, fold, progress));
+    }
+  } finally {
+    port.close();
+  }
+}
+
+function trained(prepared: Prepared, fold: number, progress: FoldProgress, tell?: () => void): FoldResult {
+  const onProgress = (part: number): void => {
+    progress.reach(fold, part);
+    tell?.();
+  };
+  const result = trainFold(prepared, fold, { onProgress });
+  progress.end(fold);
+  return result;
+}
+
+function take(board: Int32Array): number {
+  return Atomics.add(board, 0, 1);
+}
+
+/** Lets messages in between two folds. */
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The fit's end of a line: collects what the helper has done. */
+class Line {
+  private closed = false;
+  private wake: (() => void) | undefined;
+
+  constructor(
+    readonly port: MessagePort,
+    private readonly name: number,
+    private readonly board: Int32Array,
+    private readonly results: Map<number, FoldResult>,
+  ) {
+    port.on('message', (result: FoldResult) => {
+      results.set(result.fold, result);
+      this.wake?.();
+    });
+    port.on('close', () => {
+      this.closed = true;
+      this.wake?.();
+    });
+  }
+
+  /** When the helper has delivered all that it took, or is gone. */
+  async settled(): Promise<void> {
+    while (!this.closed && this.owes()) {
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+  }
+
+  private owes(): boolean {
+    for (let fold = 0; fold + 1 < this.board.length; fold++) {
+      if (Atomics.load(this.board, fold + 1) === this.name && !this.results.has(fold)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,249 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Transferable, Worker } from 'node:worker_threads';
+import { Refusal, type RefusalBody } from '../../refusal';
+import { isOutOfMemory, outOfMemory, shuttingDown, threadDied, tooManyWait } from './pool-refusals';
+import type { Log } from '../../options';
+
+/** What a worker thread says to its pool. */
+export type WorkerAnswer =
+  | { id: number; progress: number }
+  | { id: number; result: unknown }
+  | { id: number; refusal: RefusalBody }
+  | { id: number; outOfMemory: true }
+  | { id: number; failure: string };
+
+interface PoolOptions {
+  /** What the threads do, for messages: `fit`, `predict`. */
+  name: string;
+  /** The compiled script that each thread runs. */
+  script: string;
+  threads: number;
+  /** Jobs that may wait; beyond that they are refused with 429. */
+  maxWaiting: number;
+  /** An idle thread ends after this time; its memory is then free. The first one stays longer. */
+  idleMs: number;
+  workerData?: Record<string, unknown>;
+  log: Log;
+}
+
+interface Job {
+  id: number;
+  task: unknown;
+  /** Jobs with the same key prefer the same thread, which has their model in memory. */
+  key?: string;
+  transfer?: Transferable[];
+  onProgress?: (fraction: number) => void;
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+interface Thread {
+  worker: Worker;
+  job?: Job;
+  /** Keys of its recent jobs, the newest last. */
+  keys: Set<string>;
+  idleTimer?: NodeJS.Timeout;
+}
+
+const REMEMBERED_KEYS = 64;
+const noop = (): void => undefined;
+
+export interface RunOptions {
+  key?: string;
+  signal?: AbortSignal;
+  transfer?: Transferable[];
+  onProgress?: (fraction: number) => void;
+}
+
+/** A bounded number of worker threads, started when needed, one job at a time each, with a bounded queue. */
+export class WorkerPool {
+  private readonly threads = new Set<Thread>();
+  private readonly waiting: Job[] = [];
+  /** [0] how many jobs wait; threads on optional work look at it. */
+  private readonly pressure = new Int32Array(new SharedArrayBuffer(4));
+  /** One for each job that is not settled yet. */
+  private readonly underWay = new Set<Promise<void>>();
+  private lastId = 0;
+  private closed = false;
+
+  constructor(private readonly options: PoolOptions) {}
+
+  get running(): number {
+    return [...this.threads].filter((thread) => thread.job !== undefined).length;
+  }
+
+  get queued(): number {
+    return this.waiting.length;
+  }
+
+  /**
+   * Runs a job on a thread. An abort takes it out of the queue; one that runs already is left to end.
+   *
+   * @throws Refusal what the job itself refuses; 429 when too many wait; 500 when its thread died
+   */
+  run<R>(task: unknown, options: RunOptions = {}): Promise<R> {
+    if (this.closed) {
+      return Promise.reject(shuttingDown());
+    }
+    if (this.waiting.length >= this.options.maxWaiting) {
+      return Promise.reject(tooManyWait(this.options.name));
+    }
+    const settled = new Promise<R>((resolve, reject) => {
+      const job: Job = {
+        id: ++this.lastId,
+        task,
+        resolve: resolve as (result: unknown) => void,
+        reject,
+        ...(options.key === undefined ? {} : { key: options.key }),
+        ...(options.transfer === undefined ? {} : { transfer: options.transfer }),
+        ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+      };
+      this.waiting.push(job);
+      options.signal?.addEventListener('abort', () => this.cancel(job), { once: true });
+      this.assign();
+    });
+    const over = settled.then(noop, noop);
+    this.underWay.add(over);
+    void over.then(() => this.underWay.delete(over));
+    return settled;
+  }
+
+  /** Threads that have nothing to do, counting those that could be started. None while jobs wait. */
+  get spare(): number {
+    return this.closed || this.waiting.length > 0 ? 0 : this.options.threads - this.running;
+  }
+
+  /** Starts a thread ahead of its first job, so that the job finds its modules loaded. */
+  warm(): void {
+    if (!this.closed && this.threads.size === 0) {
+      this.rest(this.start());
+    }
+  }
+
+  /** Ends all threads. Waiting jobs are refused with 503, those under way too where they outlast the time given. */
+  async close(graceMs = 0): Promise<void> {
+    this.closed = true;
+    for (const job of this.waiting.splice(0)) {
+      job.reject(shuttingDown());
+    }
+    const over = new AbortController();
+    const done = Promise.allSettled(this.underWay).finally(() => over.abort());
+    await Promise.race([done, sleep(graceMs, undefined, over).catch(() => undefined)]);
+    await Promise.all([...this.threads].map((thread) => this.stop(thread)));
+  }
+
+  private cancel(job: Job): void {
+    const at = this.waiting.indexOf(job);
+    if (at < 0) {
+      return;
+    }
+    this.waiting.splice(at, 1);
+    job.reject(shuttingDown());
+  }
+
+  private assign(): void {
+    while (this.waiting.length > 0) {
+      const thread = this.threadFor(this.waiting[0]!);
+      if (thread === undefined) {
+        break;
+      }
+      this.give(thread, this.waiting.shift()!);
+    }
+    Atomics.store(this.pressure, 0, this.waiting.length);
+  }
+
+  /** An idle thread that knows the job's key, else any idle one, else a new one while there is room. */
+  private threadFor(job: Job): Thread | undefined {
+    const idle = [...this.threads].filter((thread) => thread.job === undefined);
+    const known = idle.find((thread) => job.key !== undefined && thread.keys.has(job.key));
+    if (known !== undefined) {
+      return known;
+    }
+    return idle[0] ?? (this.threads.size < this.options.threads ? this.start() : undefined);
+  }
+
+  private give(thread: Thread, job: Job): void {
+    clearTimeout(thread.idleTimer);
+    thread.job = job;
+    if (job.key !== undefined) {
+      thread.keys.delete(job.key);
+      thread.keys.add(job.key);
+      for (const key of thread.keys) {
+        if (thread.keys.size <= REMEMBERED_KEYS) {
+          break;
+        }
+        thread.keys.delete(key);
+      }
+    }
+    thread.worker.postMessage({ id: job.id, task: job.task }, job.transfer ?? []);
+  }
+
+  private start(): Thread {
+    const worker = new Worker(this.options.script, {
+      workerData: { ...this.options.workerData, pressure: this.pressure },
+      name: `tabular-${this.options.name}`,
+    });
+    const thread: Thread = { worker, keys: new Set() };
+    this.threads.add(thread);
+    let reason = new Error('it ended');
+    worker.on('message', (answer: WorkerAnswer) => this.hear(thread, answer));
+    worker.on('error', (error: Error) => (reason = error));
+    worker.on('exit', () => this.lost(thread, reason));
+    return thread;
+  }
+
+  private hear(thread: Thread, answer: WorkerAnswer): void {
+    const { job } = thread;
+    if (job?.id !== answer.id) {
+      return;
+    }
+    if ('progress' in answer) {
+      job.onProgress?.(answer.progress);
+      return;
+    }
+    delete thread.job;
+    this.rest(thread);
+    if ('result' in answer) {
+      job.resolve(answer.result);
+    } else if ('refusal' in answer) {
+      job.reject(new Refusal(answer.refusal));
+    } else if ('outOfMemory' in answer) {
+      job.reject(outOfMemory(this.options.name));
+    } else {
+      job.reject(new Error(answer.failure));
+    }
+    this.assign();
+  }
+
+  private rest(thread: Thread): void {
+    clearTimeout(thread.idleTimer);
+    const patience = this.threads.size > 1 ? this.options.idleMs : this.options.idleMs * 10;
+    thread.idleTimer = setTimeout(() => void this.stop(thread), patience);
+    thread.idleTimer.unref();
+  }
+
+  private async stop(thread: Thread): Promise<void> {
+    this.threads.delete(thread);
+    clearTimeout(thread.idleTimer);
+    const { job } = thread;
+    delete thread.job;
+    job?.reject(shuttingDown());
+    await thread.worker.terminate();
+  }
+
+  private lost(thread: Thread, reason: Error): void {
+    this.threads.delete(thread);
+    clearTimeout(thread.idleTimer);
+    const { job } = thread;
+    delete thread.job;
+    if (job === undefined) {
+      return;
+    }
+    const { name, log } = this.options;
+    log('warn', `A ${name} thread died: ${reason.message}`);
+    job.reject(isOutOfMemory(reason) ? outOfMemory(name) : threadDied(name, reason.message));
+    if (!this.closed) {
+      this.assign();
+    }
+  }
+}

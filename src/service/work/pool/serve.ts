@@ -1,0 +1,68 @@
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import { isStorageFailure, Refusal, toRefusal } from '../../refusal';
+import type { WorkerAnswer } from './pool';
+import { isOutOfMemory } from './pool-refusals';
+
+/** What a job gives back: its result and the buffers in it to be handed over without a copy. */
+export interface JobResult {
+  result: unknown;
+  transfer?: ArrayBuffer[];
+}
+
+export type Work<T> = (task: T, progress: (fraction: number) => void) => Promise<JobResult>;
+
+/** Part of a job below which progress is not told: a small fit takes thousands of steps, and a message costs more than one. */
+const LEAST_PROGRESS = 1 / 500;
+
+/**
+ * Makes this thread a worker of a pool: each message is a job for `work`.
+ *
+ * @param progress reports the part done, 0 to 1
+ */
+export function serveJobs<T>(work: Work<T>): void {
+  const port = parentPort;
+  if (port === null) {
+    throw new Error('This script runs in a worker thread only.');
+  }
+  port.on('message', ({ id, task }: { id: number; task: T }) => {
+    const answer = (message: WorkerAnswer, transfer: ArrayBuffer[] = []): void =>
+      port.postMessage(message, transfer);
+    let told = 0;
+    const tell = (progress: number): void => {
+      if (progress >= told + LEAST_PROGRESS) {
+        told = progress;
+        answer({ id, progress });
+      }
+    };
+    work(task, tell).then(
+      ({ result, transfer }) => answer({ id, result }, transfer),
+      (error: unknown) => answer(describe(id, error)),
+    );
+  });
+}
+
+function describe(id: number, error: unknown): WorkerAnswer {
+  if (error instanceof Refusal || isStorageFailure(error)) {
+    return { id, refusal: toRefusal(error).body };
+  }
+  if (isOutOfMemory(error)) {
+    return { id, outOfMemory: true };
+  }
+  return { id, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+/**
+ * Lowers the priority of this thread, so that a fit never takes a core from those who wait for an answer.
+ * Linux has priorities per thread; elsewhere this would slow down the whole of Node-RED, so it is left alone.
+ */
+export function yieldToOthers(): void {
+  if (process.platform !== 'linux') {
+    return;
+  }
+  try {
+    setPriority(0, 10);
+  } catch {
+    // A sandbox may forbid it; then all threads are equal.
+  }
+}

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
+import { LearnerError, loadModel, type Model } from '../../../learner';
+import { Refusal } from '../../refusal';
+import type { ModelRef } from '../jobs';
+
+/** A model in memory takes about this many times its file: trees are objects over the arrays. */
+const EXPANSION = 2;
+
+/** Models in memory, the least recently used dropped beyond a number of bytes; the newest always stays. */
+export class ModelCache {
+  private readonly models = new Map<string, { model: Model; bytes: number }>();
+  private bytes = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** @throws Refusal with code MODEL_DAMAGED when the file is gone or not what was written */
+  async get(ref: ModelRef): Promise<Model> {
+    const known = this.models.get(ref.id);
+    if (known !== undefined) {
+      this.models.delete(ref.id);
+      this.models.set(ref.id, known);
+      return known.model;
+    }
+    const loaded = await load(ref);
+    this.models.set(ref.id, loaded);
+    this.bytes += loaded.bytes;
+    for (const [id, { bytes }] of this.models) {
+      if (this.bytes <= this.maxBytes || id === ref.id) {
+        break;
+      }
+      this.models.delete(id);
+      this.bytes -= bytes;
+    }
+    return loaded.model;
+  }
+}
+
+async function load(ref: ModelRef): Promise<{ model: Model; bytes: number }> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(ref.file);
+  } catch (error) {
+    throw damaged(error);
+  }
+  if (crc32cToBase64(crc32c(bytes)) !== ref.crc) {
+    throw damaged(new Error('its checksum is wrong'));
+  }
+  try {
+    return { model: loadModel(bytes), bytes: bytes.length * EXPANSION };
+  } catch (error) {
+    if (error instanceof LearnerError) {
+      throw damaged(error);
+    }
+    throw error;
+  }
+}
+
+function damaged(error: unknown): Refusal {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Refusal({
+    status: 404,
+    errorCode: 'MODEL_DAMAGED',
+    message: `The fitted train set cannot be read any more (${reason}): fit it again.`,
+  });
+}

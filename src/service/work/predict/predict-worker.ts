@@ -1,0 +1,49 @@
+import { workerData } from 'node:worker_threads';
+import { LearnerError, predict } from '../../../learner';
+import { invalid } from '../../refusal';
+import { readFeatures } from '../data/columns';
+import type { PredictJob, PredictOutcome, PredictTask } from '../jobs';
+import { ModelCache } from './model-cache';
+import { predictionJson } from './prediction-json';
+import { type JobResult, serveJobs } from '../pool/serve';
+
+/* A predict thread: keeps models in memory, reads a test file, predicts, and writes the answer as JSON. */
+
+const { cacheBytes } = workerData as { cacheBytes: number };
+const cache = new ModelCache(cacheBytes);
+
+serveJobs<PredictTask>(async (task) => {
+  if (task.kind === 'predict') {
+    return score(task);
+  }
+  await cache.get(task.model);
+  return { result: undefined };
+});
+
+async function score(job: PredictJob): Promise<JobResult> {
+  const { limits } = job;
+  const model = await cache.get(job.model);
+  const rows =
+    job.outputType === 'full'
+      ? Math.min(limits.test_set_max_rows, limits.test_set_max_rows_w_full_regression_output)
+      : limits.test_set_max_rows;
+  const bounds = { rows, cells: limits.test_set_max_cells, columns: limits.max_cols };
+  const features = await readFeatures(job.x, bounds, job.features);
+  let json: Uint8Array<ArrayBuffer>;
+  try {
+    const result = predict(model, features.columns, features.rows, job.options);
+    json = predictionJson(result, job.outputType, job.quantiles);
+  } catch (error) {
+    if (error instanceof LearnerError) {
+      throw invalid(error.message);
+    }
+    throw error;
+  }
+  const result: PredictOutcome = {
+    json,
+    rows: features.rows,
+    columns: features.width,
+    extra: features.extra,
+  };
+  return { result, transfer: [json.buffer] };
+}

@@ -1,0 +1,329 @@
+import { type ColumnData, cellsOf, MISSING_BOOLEAN } from '../columns/column-batch';
+import { nestedCell } from '../columns/builders';
+import { isDate } from '../../util/realms';
+import { invalidCell, invalidTable } from '../cells/errors';
+import type { SliceColumn } from '../columns/table-source';
+
+/** The parts of Apache Arrow's classes that are read here. Any version of the library gives them. */
+export interface ArrowType {
+  typeId: number;
+  bitWidth?: number;
+  precision?: number;
+  scale?: number;
+  unit?: number;
+}
+
+export interface ArrowData {
+  type: ArrowType;
+  offset: number;
+  length: number;
+  nullCount: number;
+  nullBitmap?: Uint8Array;
+  values: ArrayLike<number> | BigInt64Array | BigUint64Array | Uint8Array;
+  valueOffsets: Int32Array | BigInt64Array;
+  dictionary?: ArrowVector;
+}
+
+export interface ArrowVector {
+  type: ArrowType;
+  length: number;
+  data: readonly ArrowData[];
+  get(index: number): unknown;
+}
+
+/** Numbers of Arrow's type enumeration (Schema.fbs). */
+const TYPE = {
+  dictionary: -1,
+  null: 1,
+  int: 2,
+  float: 3,
+  binary: 4,
+  utf8: 5,
+  bool: 6,
+  decimal: 7,
+  date: 8,
+  time: 9,
+  timestamp: 10,
+  fixedSizeBinary: 15,
+  duration: 18,
+  largeBinary: 19,
+  largeUtf8: 20,
+  binaryView: 23,
+  utf8View: 24,
+};
+
+/**
+ * Rows `from` to `to` of one column of a record batch. `first` is the number of row `from` in the table.
+ * Lists, structs and maps are nested values: `table.invalid`.
+ */
+export function arrowColumn(
+  name: string,
+  vector: ArrowVector,
+  from: number,
+  to: number,
+  first: number,
+): SliceColumn {
+  const data = vector.data[0];
+  if (vector.data.length > 1 || data === undefined) {
+    return {
+      kind: 'values',
+      cells: eachCell(from, to, (row) => plainCell(name, vector.get(row), row, first)),
+    };
+  }
+  const isNull = nullTest(data);
+  const { values } = data;
+  switch (vector.type.typeId) {
+    case TYPE.null:
+      return { kind: 'values', cells: eachCell(from, to, () => null) };
+    case TYPE.bool:
+      return { kind: 'typed', data: booleans(data, isNull, from, to) };
+    case TYPE.int:
+      return wholes(values, isNull, from, to);
+    case TYPE.float:
+      return vector.type.precision === 0
+        ? { kind: 'values', cells: eachCell(from, to, (row) => vector.get(row)) }
+        : typedFloats('number', isNull, from, to, (row) => Number(values[row]));
+    case TYPE.decimal:
+      return { kind: 'values', cells: eachCell(from, to, (row) => decimal(vector, row)) };
+    case TYPE.date:
+    case TYPE.timestamp:
+      return typedFloats('date', isNull, from, to, timeReader(data));
+    case TYPE.time:
+    case TYPE.duration:
+      return typedFloats('number', isNull, from, to, timeReader(data));
+    case TYPE.utf8:
+    case TYPE.largeUtf8:
+      return { kind: 'typed', data: texts(data, isNull, from, to) };
+    case TYPE.utf8View:
+      return { kind: 'values', cells: eachCell(from, to, (row) => vector.get(row)) };
+    case TYPE.binary:
+    case TYPE.largeBinary:
+    case TYPE.binaryView:
+    case TYPE.fixedSizeBinary:
+      return {
+        kind: 'values',
+        cells: eachCell(from, to, (row) => bytesAsText(name, vector.get(row), first + row - from)),
+      };
+    case TYPE.dictionary:
+      return { kind: 'values', cells: dictionaryCells(name, data, isNull, from, to) };
+    default:
+      for (let row = from; row < to; row++) {
+        if (!isNull(row)) {
+          throw nestedCell(name, first + row - from, vector.get(row));
+        }
+      }
+      return { kind: 'values', cells: eachCell(from, to, () => null) };
+  }
+}
+
+function eachCell(from: number, to: number, cell: (row: number) => unknown): unknown[] {
+  const cells = new Array<unknown>(to - from);
+  for (let row = from; row < to; row++) {
+    cells[row - from] = cell(row);
+  }
+  return cells;
+}
+
+function plainCell(name: string, cell: unknown, row: number, first: number): unknown {
+  if (typeof cell === 'object' && cell !== null && !isDate(cell)) {
+    throw nestedCell(name, first + row, cell);
+  }
+  return cell;
+}
+
+function nullTest({ nullBitmap, nullCount, offset }: ArrowData): (row: number) => boolean {
+  if (nullCount === 0 || nullBitmap === undefined || nullBitmap.length === 0) {
+    return () => false;
+  }
+  return (row) => ((nullBitmap[(offset + row) >> 3]! >> ((offset + row) & 7)) & 1) === 0;
+}
+
+function booleans(data: ArrowData, isNull: (row: number) => boolean, from: number, to: number): ColumnData {
+  const bits = data.values as Uint8Array;
+  const values = new Uint8Array(to - from);
+  for (let row = from; row < to; row++) {
+    const bit = data.offset + row;
+    values[row - from] = isNull(row) ? MISSING_BOOLEAN : (bits[bit >> 3]! >> (bit & 7)) & 1;
+  }
+  return { type: 'boolean', values };
+}
+
+function typedFloats(
+  type: 'number' | 'integer' | 'date',
+  isNull: (row: number) => boolean,
+  from: number,
+  to: number,
+  read: (row: number) => number,
+): SliceColumn {
+  const values = new Float64Array(to - from);
+  for (let row = from; row < to; row++) {
+    values[row - from] = isNull(row) ? NaN : read(row);
+  }
+  return { kind: 'typed', data: { type, values } };
+}
+
+/** Whole numbers: as `integer` where all of them are safe, else as `bigint`. */
+function wholes(
+  values: ArrowData['values'],
+  isNull: (row: number) => boolean,
+  from: number,
+  to: number,
+): SliceColumn {
+  if (!(values instanceof BigInt64Array || values instanceof BigUint64Array)) {
+    return typedFloats('integer', isNull, from, to, (row) => Number(values[row]));
+  }
+  const safe = safeWholes(values, isNull, from, to);
+  if (safe !== undefined) {
+    return { kind: 'typed', data: { type: 'integer', values: safe } };
+  }
+  // A uint64 may be beyond the 64 signed bits of a `bigint` column, so the cells stay values here.
+  return { kind: 'values', cells: eachCell(from, to, (row) => (isNull(row) ? null : values[row])) };
+}
+
+/** 64-bit numbers as doubles, by their halves (a BigInt for each would be slow); undefined if one is not safe. */
+function safeWholes(
+  values: BigInt64Array | BigUint64Array,
+  isNull: (row: number) => boolean,
+  from: number,
+  to: number,
+): Float64Array | undefined {
+  const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+  const signed = values instanceof BigInt64Array;
+  const safe = new Float64Array(to - from);
+  for (let row = from; row < to; row++) {
+    const high = signed ? halves[row * 2 + 1]! : halves[row * 2 + 1]! >>> 0;
+    const value = high * 2 ** 32 + (halves[row * 2]! >>> 0);
+    if (isNull(row)) {
+      safe[row - from] = NaN;
+    } else if (Number.isSafeInteger(value)) {
+      safe[row - from] = value;
+    } else {
+      return undefined;
+    }
+  }
+  return safe;
+}
+
+const DAY = 86_400_000;
+/** Milliseconds per unit: seconds, milliseconds, microseconds, nanoseconds. */
+const UNIT_MS = [1000, 1, 1e-3, 1e-6];
+
+/**
+ * Reads a date as whole milliseconds (what is finer is dropped, as of a date in text), a time of day or duration as
+ * milliseconds with their fraction. A moment that no Date can hold, such as the infinity of some databases, is missing.
+ */
+function timeReader(data: ArrowData): (row: number) => number {
+  const read = unitReader(data);
+  const { typeId } = data.type;
+  if (typeId !== TYPE.date && typeId !== TYPE.timestamp) {
+    return read;
+  }
+  return (row) => {
+    const value = read(row);
+    return Math.abs(value) <= LAST_MOMENT ? value : NaN;
+  };
+}
+
+/** The last moment that a Date can hold; the first one is as far before 1970. */
+const LAST_MOMENT = 8.64e15;
+
+function unitReader({ type, values }: ArrowData): (row: number) => number {
+  const isDate = type.typeId === TYPE.date;
+  const perUnit = isDate ? [DAY, 1][type.unit ?? 0]! : UNIT_MS[type.unit ?? 1]!;
+  const whole = isDate || type.typeId === TYPE.timestamp;
+  if (values instanceof BigInt64Array) {
+    const divisor = BigInt(Math.round(1 / Math.min(1, perUnit)));
+    return whole && perUnit < 1
+      ? (row) => Number(floorDivide(values[row]!, divisor))
+      : (row) => Number(values[row]!) * perUnit;
+  }
+  const numbers = values as Int32Array;
+  const pairs = type.bitWidth === 64 || type.typeId === TYPE.timestamp || (isDate && type.unit === 1);
+  if (!pairs) {
+    return (row) => numbers[row]! * perUnit;
+  }
+  return (row) => {
+    const value = (numbers[row * 2 + 1]! * 2 ** 32 + (numbers[row * 2]! >>> 0)) * perUnit;
+    return whole ? Math.floor(value) : value;
+  };
+}
+
+/** BigInt's own division rounds towards zero, which before 1970 is the wrong way. */
+function floorDivide(value: bigint, divisor: bigint): bigint {
+  return (value < 0n ? value - divisor + 1n : value) / divisor;
+}
+
+function decimal(vector: ArrowVector, row: number): number | bigint | null {
+  const words = vector.get(row) as Uint32Array | Int32Array | null;
+  if (words === null) {
+    return null;
+  }
+  let whole = 0n;
+  for (let i = words.length - 1; i >= 0; i--) {
+    whole = (whole << 32n) | BigInt(words[i]! >>> 0);
+  }
+  whole = BigInt.asIntN(words.length * 32, whole);
+  const scale = vector.type.scale ?? 0;
+  return scale <= 0 ? whole * 10n ** BigInt(-scale) : Number(`${whole}e-${scale}`);
+}
+
+function texts(data: ArrowData, isNull: (row: number) => boolean, from: number, to: number): ColumnData {
+  const source = data.valueOffsets;
+  const start = Number(source[from] ?? 0);
+  const end = Number(source[to] ?? start);
+  if (end - start > 2 ** 31 - 1) {
+    throw invalidTable('A column holds more than 2 GB of text in one record batch.');
+  }
+  const offsets = new Int32Array(to - from + 1);
+  let missing: Uint8Array | undefined;
+  for (let row = from; row < to; row++) {
+    offsets[row - from + 1] = Number(source[row + 1]) - start;
+    if (isNull(row)) {
+      missing ??= new Uint8Array(to - from);
+      missing[row - from] = 1;
+    }
+  }
+  const bytes = (data.values as Uint8Array).subarray(start, end);
+  return missing === undefined ? { type: 'text', bytes, offsets } : { type: 'text', bytes, offsets, missing };
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true });
+
+/** Text that a writer did not mark as such. */
+function bytesAsText(name: string, cell: unknown, row: number): string | null {
+  if (cell === null || cell === undefined) {
+    return null;
+  }
+  try {
+    return strict.decode(cell as Uint8Array);
+  } catch {
+    throw invalidCell(name, row, 'the cell holds bytes that are no text. Leave the column out.');
+  }
+}
+
+const dictionaries = new WeakMap<object, ArrayLike<unknown>>();
+
+function dictionaryCells(
+  name: string,
+  data: ArrowData,
+  isNull: (row: number) => boolean,
+  from: number,
+  to: number,
+): unknown[] {
+  const { dictionary } = data;
+  if (dictionary === undefined) {
+    throw invalidTable(`Column "${name}" is dictionary-encoded, but its dictionary is missing.`);
+  }
+  let words = dictionaries.get(dictionary);
+  if (words === undefined) {
+    words = plainCells(arrowColumn(name, dictionary, 0, dictionary.length, 0));
+    dictionaries.set(dictionary, words);
+  }
+  const codes = data.values;
+  return eachCell(from, to, (row) => (isNull(row) ? null : words[Number(codes[row])]));
+}
+
+/** The cells of a slice as plain values. */
+export function plainCells(column: SliceColumn): ArrayLike<unknown> {
+  return column.kind === 'typed' ? cellsOf(column.data) : column.cells;
+}

@@ -1,0 +1,58 @@
+import type { ColumnData } from './column-batch';
+import type { Pace } from '../../util/event-loop';
+
+/** The input forms that docs/architecture.md lists. `parsed` is a table read from text or bytes, `file` one on disk. */
+export type TableForm = 'row' | 'rows' | 'columns' | 'matrix' | 'arrow' | 'parsed' | 'file';
+
+/** A table that can be read more than once. What it holds is reached through the functions of this folder. */
+export interface TableSource {
+  readonly form: TableForm;
+  /** Number of rows, where it is known without reading the table. */
+  readonly rowCount?: number;
+}
+
+/**
+ * The cells of one column in one slice: JavaScript values, the fields of a text file (empty = missing;
+ * `comma` tells that numbers may have a decimal comma, `grouped` that a comma may group thousands as well), or a
+ * column that has its type already.
+ */
+export type SliceColumn =
+  | { kind: 'values'; cells: ArrayLike<unknown> }
+  | { kind: 'fields'; cells: readonly string[]; comma: boolean; grouped?: boolean }
+  | { kind: 'typed'; data: ColumnData };
+
+/** A few consecutive rows: what is worked on between two turns of the event loop. */
+export interface Slice {
+  /** Number of the first row, from 0. */
+  readonly first: number;
+  readonly rows: number;
+  /** The part of the table read with it, 0 to 1, where the bytes tell it; else its rows may. */
+  readonly part?: number;
+  /** The cells of the column with this index in the source's `names`; valid until the next call. */
+  column(index: number): SliceColumn;
+}
+
+export interface SliceOptions {
+  pace: Pace;
+  /** Indices of the columns that will be asked for; a source may leave the others unread. */
+  wanted?: readonly number[];
+  signal?: AbortSignal;
+}
+
+/** Tells the part of a table that has been read with a slice, 0 to 1, where its size is known. */
+export function tellRead(
+  onRead: ((part: number) => void) | undefined,
+  { rowCount }: TableSource,
+  { part, first, rows }: Slice,
+): void {
+  const known = part ?? (rowCount === undefined || rowCount === 0 ? undefined : (first + rows) / rowCount);
+  if (known !== undefined) {
+    onRead?.(known);
+  }
+}
+
+/** A source that is read in this thread. */
+export interface LocalSource extends TableSource {
+  readonly names: readonly string[];
+  slices(options: SliceOptions): Iterable<Slice> | AsyncIterable<Slice>;
+}

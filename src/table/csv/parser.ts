@@ -1,0 +1,271 @@
+import { invalidTable } from '../cells/errors';
+
+const MAX_ROW_CHARS = 2 ** 24;
+
+/**
+ * What a field that is left over is: not in quotes, in quotes, or in quotes with a quote at the end, which closes
+ * them unless another follows.
+ */
+type OpenField = 'plain' | 'quoted' | 'quote';
+
+const OPEN = -1;
+const OPEN_OR_CLOSED = -2;
+
+/**
+ * Splits CSV text (RFC 4180, with any one-character delimiter) into columns of fields, from pieces of text
+ * of any size; a row, and a field, may be spread over many pieces. Each piece is looked at once: what is left
+ * over of it is the field that it does not end. Lines end with LF, CRLF or CR, also mixed. Empty lines
+ * and, where there is more than one column, lines of spaces are skipped. A row with more or fewer fields than the header, or a quote that is never closed, is
+ * `table.invalid` with the row.
+ */
+export class CsvParser {
+  /** The fields of the header line, once it was met. */
+  names: string[] | undefined;
+  /** Complete rows since the last `take`, by column. */
+  private columns: string[][] = [];
+  private rows = 0;
+  private taken = 0;
+  /** The complete fields of the row that is not complete yet, and their characters. */
+  private row: string[] = [];
+  private rowChars = 0;
+  /** The field after them, as far as it is known, piece by piece. */
+  private rest: string[] = [];
+  private restChars = 0;
+  private open: OpenField = 'plain';
+  /** True where the text at hand has a CR that is no part of a CRLF, as very old files do. */
+  private bareCr = false;
+
+  constructor(private readonly delimiter: string) {}
+
+  /** Rows that are complete and not taken yet. */
+  get ready(): number {
+    return this.rows;
+  }
+
+  /** Adds a piece of text; `last` ends the table. */
+  push(piece: string, last: boolean): void {
+    if (!last && !this.endsField(piece)) {
+      this.keep(piece);
+      return;
+    }
+    const text = this.rest.length === 0 ? piece : this.rest.join('') + piece;
+    this.rest = [];
+    this.restChars = 0;
+    this.bareCr = /\r[^\n]/.test(text);
+    let at = 0;
+    for (;;) {
+      const next = this.readRow(text, at, last);
+      if (next < 0) {
+        break;
+      }
+      at = next;
+      this.endRow();
+    }
+  }
+
+  /** The complete rows, column by column, and the number of the first of them. */
+  take(): { first: number; rows: number; columns: string[][] } {
+    const slice = { first: this.taken, rows: this.rows, columns: this.columns };
+    this.taken += this.rows;
+    this.rows = 0;
+    this.columns = this.columns.map(() => []);
+    return slice;
+  }
+
+  /** Whether the field that is left over ends in this piece. */
+  private endsField(piece: string): boolean {
+    if (this.rest.length === 0) {
+      return true;
+    }
+    if (this.open === 'plain') {
+      return piece.includes(this.delimiter) || piece.includes('\n') || piece.includes('\r');
+    }
+    let from = 0;
+    if (this.open === 'quote' && piece !== '') {
+      if (piece.charCodeAt(0) !== 34) {
+        return true;
+      }
+      from = 1;
+    }
+    for (;;) {
+      const quote = piece.indexOf('"', from);
+      if (quote < 0) {
+        this.open = piece === '' ? this.open : 'quoted';
+        return false;
+      }
+      if (quote + 1 === piece.length) {
+        this.open = 'quote';
+        return false;
+      }
+      if (piece.charCodeAt(quote + 1) !== 34) {
+        return true;
+      }
+      from = quote + 2;
+    }
+  }
+
+  /** Keeps text of a field that does not end in it. */
+  private keep(text: string): void {
+    if (text !== '') {
+      this.rest.push(text);
+    }
+    this.restChars += text.length;
+    if (this.rowChars + this.restChars > MAX_ROW_CHARS) {
+      const size = `${MAX_ROW_CHARS / 2 ** 20} million characters`;
+      throw invalidTable(
+        this.open === 'plain'
+          ? `Row ${this.rowNumber()} is longer than ${size}. Is this a CSV table?`
+          : `Row ${this.rowNumber()}: the quote before ${preview(this.rest)} is not closed within ${size}. It is probably never closed: close it, or double it where it belongs to the text.`,
+      );
+    }
+  }
+
+  /** Leaves the text from `at` for the next piece: the row, which goes on at `start`, has no end yet. */
+  private leave(text: string, start: number, at: number, open: OpenField): number {
+    this.open = open;
+    this.rowChars += at - start;
+    this.keep(text.slice(at));
+    return -1;
+  }
+
+  /** Reads one row into `this.row`; answers where the next begins, or -1 when the text ends before it does. */
+  private readRow(text: string, start: number, last: boolean): number {
+    let at = start;
+    if (this.row.length === 0) {
+      at = skipEmptyLines(text, start);
+      if (at >= text.length) {
+        return -1;
+      }
+    }
+    const { delimiter, row } = this;
+    let lineEnd = this.lineEnd(text, at);
+    for (;;) {
+      if (text.charCodeAt(at) === 34) {
+        const close = this.readQuoted(text, at, last);
+        if (close === OPEN || close === OPEN_OR_CLOSED) {
+          return this.leave(text, start, at, close === OPEN ? 'quoted' : 'quote');
+        }
+        at = close;
+        if (at > lineEnd) {
+          lineEnd = this.lineEnd(text, at);
+        }
+        if (at === lineEnd) {
+          return afterLineEnd(text, at);
+        }
+        if (text[at] !== delimiter) {
+          throw invalidTable(
+            `Row ${this.rowNumber()}: text follows the closing quote of field ${this.row.length}. Double the quotes that belong to the text.`,
+          );
+        }
+        at++;
+        continue;
+      }
+      const end = text.indexOf(delimiter, at);
+      if (end < 0 || end > lineEnd) {
+        if (lineEnd === text.length && !last) {
+          return this.leave(text, start, at, 'plain');
+        }
+        row.push(text.slice(at, lineEnd));
+        return afterLineEnd(text, lineEnd);
+      }
+      row.push(text.slice(at, end));
+      at = end + 1;
+    }
+  }
+
+  /**
+   * Reads the quoted field that begins at `open`; answers where it ends, after the closing quote, or OPEN, or
+   * OPEN_OR_CLOSED: a quote at the end of the text may be the first half of a doubled one.
+   */
+  private readQuoted(text: string, open: number, last: boolean): number {
+    let from = open + 1;
+    let doubled = false;
+    for (;;) {
+      const quote = text.indexOf('"', from);
+      if (!last && (quote < 0 || quote + 1 === text.length)) {
+        return quote < 0 ? OPEN : OPEN_OR_CLOSED;
+      }
+      if (quote < 0) {
+        throw invalidTable(
+          `Row ${this.rowNumber()}: the quote before ${preview([text.slice(open)])} is never closed.`,
+        );
+      }
+      if (text.charCodeAt(quote + 1) === 34) {
+        doubled = true;
+        from = quote + 2;
+        continue;
+      }
+      const field = text.slice(open + 1, quote);
+      this.row.push(doubled ? field.replaceAll('""', '"') : field);
+      return quote + 1;
+    }
+  }
+
+  private endRow(): void {
+    const { row } = this;
+    this.row = [];
+    this.rowChars = 0;
+    if (this.names === undefined) {
+      this.names = row;
+      this.columns = row.map(() => []);
+      return;
+    }
+    if (row.length !== this.names.length) {
+      if (row.length === 1 && row[0]!.trim() === '') {
+        // A line of spaces holds no more than an empty one.
+        return;
+      }
+      const advice =
+        row.length > this.names.length
+          ? `Put text that holds ${nameOf(this.delimiter)} in quotes.`
+          : 'Leave an empty field where a value is missing, and put text that holds line breaks in quotes.';
+      throw invalidTable(
+        `Row ${this.rowNumber()} has ${row.length} field${row.length === 1 ? '' : 's'}, the header has ${this.names.length}. ${advice}`,
+      );
+    }
+    for (let i = 0; i < row.length; i++) {
+      this.columns[i]!.push(row[i]!);
+    }
+    this.rows++;
+  }
+
+  /** Where the line ends that `at` is in: at its CRLF, LF or CR, or at the end of the text. */
+  private lineEnd(text: string, at: number): number {
+    const lf = text.indexOf('\n', at);
+    const end = lf < 0 ? text.length : lf;
+    if (this.bareCr) {
+      const cr = text.indexOf('\r', at);
+      return cr < 0 || cr > end ? end : cr;
+    }
+    return end > at && text.charCodeAt(end - 1) === 13 ? end - 1 : end;
+  }
+
+  private rowNumber(): number {
+    return this.taken + this.rows + (this.names === undefined ? 0 : 1);
+  }
+}
+
+function nameOf(delimiter: string): string {
+  return delimiter === '\t' ? 'a tab' : `"${delimiter}"`;
+}
+
+/** The beginning of a field in quotes, without the quote. */
+function preview(field: readonly string[]): string {
+  return JSON.stringify(field.slice(0, 40).join('').slice(1, 31));
+}
+
+function skipEmptyLines(text: string, at: number): number {
+  while (at < text.length && isLineEnd(text.charCodeAt(at))) {
+    at++;
+  }
+  return at;
+}
+
+function isLineEnd(code: number): boolean {
+  return code === 10 || code === 13;
+}
+
+/** Where the line after the line end at `at` begins; an LF that is left of a CRLF is an empty line. */
+function afterLineEnd(text: string, at: number): number {
+  return text.charCodeAt(at) === 13 && text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1;
+}

@@ -1,0 +1,78 @@
+import type { ErrorCode } from '../../wire/service-error';
+import type { ColumnBatch } from '../columns/column-batch';
+import type { FileVersion } from '../storage/file-version';
+import type { ProfileOptions, TableProfile } from '../inference/profile';
+import type { Spill } from '../storage/sink';
+import type { Column, FileFormat } from '../cells/types';
+
+/** A file on disk; `version` is what it was when it was opened first: it must be that still. */
+export interface PathOrigin {
+  kind: 'path';
+  path: string;
+  version?: FileVersion;
+}
+
+/** A table that the worker opens by itself: a file on disk, or bytes in shared memory. */
+export type Origin = PathOrigin | { kind: 'bytes'; bytes: Uint8Array };
+
+/** What is known of a table without reading it. */
+export interface OpenedTable {
+  names: string[];
+  rowCount: number | undefined;
+  /** Of a file on disk. */
+  version?: FileVersion;
+  /** A Parquet file: what its columns are stored as (numbers of Arrow's type enumeration), and its size. */
+  parquet?: { stored: number[]; bytes: number };
+}
+
+/** A file beyond these does not go up as it is. */
+export interface AsIsBounds {
+  rows?: number;
+  bytes?: number;
+}
+
+/** What the worker can be asked for. */
+export type Task =
+  /** Write batches, given here or sent one by one, to a file. Answers Written. */
+  | { name: 'encode'; columns: Column[]; format: FileFormat; spill: Spill; batches?: ColumnBatch[] }
+  /** Answers OpenedTable. */
+  | { name: 'open'; origin: Origin }
+  | { name: 'profile'; origin: Origin; options: Omit<ProfileOptions, 'signal' | 'onRead'> }
+  /** Sends batches, each when it is pulled. */
+  | {
+      name: 'read';
+      origin: Origin;
+      columns: Column[];
+      options: { missingColumns?: 'error' | 'fill'; maxRows?: number };
+    }
+  /** Answers { x: Written, y: Written }. */
+  | {
+      name: 'trainSet';
+      origin: Origin;
+      profile: TableProfile;
+      target: string;
+      format: FileFormat;
+      spills: { x: Spill; y: Spill };
+    }
+  /** Answers AsIs, or nothing where the file's columns are not these or it is larger. */
+  | { name: 'asIs'; origin: PathOrigin; columns: Column[]; most: AsIsBounds };
+
+/** To the worker. `job` numbers the pieces of work that run side by side. */
+export type Request =
+  | { job: number; kind: 'start'; task: Task }
+  | { job: number; kind: 'batch'; batch: ColumnBatch }
+  | { job: number; kind: 'end' }
+  | { job: number; kind: 'pull' }
+  | { job: number; kind: 'abort' };
+
+/** From the worker. `written` acknowledges a batch: it is in the file, not merely received. */
+export type Answer =
+  | { job: number; kind: 'written' }
+  | { job: number; kind: 'progress'; rows: number }
+  /** The part of the table that has been looked at, 0 to 1. */
+  | { job: number; kind: 'read'; part: number }
+  /** `part` of the table has been read with it, where its size is known. */
+  | { job: number; kind: 'batch'; batch: ColumnBatch; part?: number }
+  /** `retire`: the thread holds so much memory that it should end when it is idle. */
+  | { job: number; kind: 'done'; result: unknown; retire?: boolean }
+  | { job: number; kind: 'failed'; error: { code: ErrorCode; message: string } };

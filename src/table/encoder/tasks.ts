@@ -1,0 +1,200 @@
+import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
+import { batchesOf } from '../columns/read-batches';
+import { writeCsv } from '../csv/writer';
+import type { Answer, OpenedTable, Origin, Request, Task } from './protocol';
+import { fileAsIs } from '../files/file-as-is';
+import type { FileVersion } from '../storage/file-version';
+import { openOrigin } from '../files/open-file';
+import { ParquetSource } from '../parquet/source';
+import { writeParquet, writeParquetAtOnce } from '../parquet/writer';
+import { profileSource } from '../inference/profile';
+import { Sink, type Written } from '../storage/sink';
+import type { LocalSource } from '../columns/table-source';
+import { trainColumns, writeTrainSet } from './split-columns';
+import type { Column, FileFormat } from '../cells/types';
+
+/** How a task talks to the thread that asked for it. */
+export interface JobPort {
+  readonly signal: AbortSignal;
+  /** The next request; throws once the job is aborted. */
+  next(): Promise<Request>;
+  send(answer: Answering<Answer>, transfer?: ArrayBuffer[]): void;
+}
+
+type Answering<T> = T extends unknown ? Omit<T, 'job'> : never;
+
+interface Outcome {
+  result: unknown;
+  transfer?: ArrayBuffer[];
+}
+
+/** Does what the other thread asked for; throws ServiceError. */
+export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
+  switch (task.name) {
+    case 'encode':
+      return encode(task, port);
+    case 'open':
+      return withSource(task.origin, (source, version) =>
+        Promise.resolve({ result: describe(source, version) }),
+      );
+    case 'profile':
+      return withSource(task.origin, async (source) => ({
+        result: await profileSource(source, {
+          ...task.options,
+          signal: port.signal,
+          onRead: everyPercent((part) => port.send({ kind: 'read', part })),
+        }),
+      }));
+    case 'read':
+      return withSource(task.origin, (source) => read(source, task, port));
+    case 'trainSet':
+      return withSource(task.origin, (source) => trainSet(source, task, port));
+    case 'asIs':
+      return {
+        result: await fileAsIs(
+          task.origin,
+          task.columns,
+          task.most,
+          port.signal,
+          everyPercent((part) => port.send({ kind: 'read', part })),
+        ),
+      };
+  }
+}
+
+function describe(source: LocalSource, version: FileVersion | undefined): OpenedTable {
+  const { names, rowCount } = source;
+  return {
+    names: [...names],
+    rowCount,
+    version,
+    ...(source instanceof ParquetSource && {
+      parquet: { stored: source.fields.map(({ type }) => type.typeId), bytes: source.bytes },
+    }),
+  };
+}
+
+/** A batch of so many bytes is written in one go: by then its stream would cost next to nothing. */
+const AT_ONCE = 1024 * 1024;
+
+/** What a file changed in the middle has given is refused at the end. */
+async function withSource(
+  origin: Origin,
+  work: (source: LocalSource, version: FileVersion | undefined) => Promise<Outcome>,
+): Promise<Outcome> {
+  const opened = await openOrigin(origin);
+  try {
+    const outcome = await work(opened.source, opened.version);
+    await opened.demandUnchanged();
+    return outcome;
+  } finally {
+    await opened.close();
+  }
+}
+
+async function encode(task: Task & { name: 'encode' }, port: JobPort): Promise<Outcome> {
+  const sink = new Sink(task.spill);
+  try {
+    const only = task.batches?.length === 1 ? task.batches[0] : undefined;
+    if (only !== undefined && task.format === 'parquet' && batchBytes(only) <= AT_ONCE) {
+      await writeParquetAtOnce(task.columns, only, sink);
+    } else {
+      const batches = task.batches === undefined ? received(port) : listed(task.batches);
+      await writeFile(task.format, task.columns, batches, sink);
+    }
+    return written({ result: await sink.finish() });
+  } catch (error) {
+    await sink.discard();
+    throw error;
+  }
+}
+
+/** Writes batches in a format. */
+export function writeFile(
+  format: FileFormat,
+  columns: readonly Column[],
+  batches: AsyncIterable<ColumnBatch>,
+  sink: Sink,
+): Promise<void> {
+  return format === 'csv' ? writeCsv(columns, batches, sink) : writeParquet(columns, batches, sink);
+}
+
+/** The batches that the other thread sends. The next one is asked for when the last one is written. */
+async function* received(port: JobPort): AsyncIterable<ColumnBatch> {
+  for (;;) {
+    const request = await port.next();
+    if (request.kind !== 'batch') {
+      return;
+    }
+    yield request.batch;
+    port.send({ kind: 'written' });
+  }
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- its readers take a stream
+async function* listed(batches: readonly ColumnBatch[]): AsyncIterable<ColumnBatch> {
+  yield* batches;
+}
+
+/** Answers with the bytes of files in memory, transferred. */
+function written(outcome: { result: Written | Record<string, Written> }): Outcome {
+  const { result } = outcome;
+  const files = 'hash' in result ? [result as Written] : Object.values(result);
+  return {
+    result,
+    transfer: files.flatMap((file) => (file.data === undefined ? [] : [file.data.buffer])),
+  };
+}
+
+async function read(source: LocalSource, task: Task & { name: 'read' }, port: JobPort): Promise<Outcome> {
+  const { columns, options } = task;
+  let part: number | undefined;
+  const onRead = (now: number): void => void (part = now);
+  await port.next();
+  for await (const batch of batchesOf(source, columns, { ...options, signal: port.signal, onRead })) {
+    port.send({ kind: 'batch', batch, ...(part !== undefined && { part }) }, transferList(batch));
+    await port.next();
+  }
+  return { result: undefined };
+}
+
+/** Tells a part at most once in a hundredth. */
+function everyPercent(tell: (part: number) => void): (part: number) => void {
+  let told = 0;
+  return (part) => {
+    if (part - told >= 0.01 || (part === 1 && told < 1)) {
+      told = part;
+      tell(part);
+    }
+  };
+}
+
+async function trainSet(
+  source: LocalSource,
+  task: Task & { name: 'trainSet' },
+  port: JobPort,
+): Promise<Outcome> {
+  const { profile, target, format, spills } = task;
+  const sinks = { x: new Sink(spills.x), y: new Sink(spills.y) };
+  try {
+    const batches = counted(batchesOf(source, profile.columns, { signal: port.signal }), port);
+    const columns = trainColumns(profile.columns, target);
+    await writeTrainSet(profile.columns, target, batches, {
+      x: (part) => writeFile(format, columns.x, part, sinks.x),
+      y: (part) => writeFile(format, columns.y, part, sinks.y),
+    });
+    return written({ result: { x: await sinks.x.finish(), y: await sinks.y.finish() } });
+  } catch (error) {
+    await Promise.all([sinks.x.discard(), sinks.y.discard()]);
+    throw error;
+  }
+}
+
+async function* counted(batches: AsyncIterable<ColumnBatch>, port: JobPort): AsyncIterable<ColumnBatch> {
+  let rows = 0;
+  for await (const batch of batches) {
+    yield batch;
+    rows += batch.rows;
+    port.send({ kind: 'progress', rows });
+  }
+}

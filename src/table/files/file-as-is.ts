@@ -1,0 +1,48 @@
+import { openPath } from './open-file';
+import type { AsIsBounds, PathOrigin } from '../encoder/protocol';
+import { type FileChecksum, fileChecksum } from '../storage/file-checksum';
+import { demandSame } from '../storage/file-version';
+import { ParquetSource } from '../parquet/source';
+import { storedAs } from '../parquet/arrow-types';
+import type { Column } from '../cells/types';
+
+/** What is known of a file that goes up byte for byte. */
+export interface AsIs extends FileChecksum {
+  rows: number;
+}
+
+/**
+ * Checks whether a file is Parquet whose columns are these, in this order, and takes its CRC32C;
+ * undefined where the file must be encoded anew, or is beyond the bounds. Must run in a worker thread.
+ */
+export async function fileAsIs(
+  { path, version }: PathOrigin,
+  columns: readonly Column[],
+  most: AsIsBounds = {},
+  signal?: AbortSignal,
+  onRead?: (part: number) => void,
+): Promise<AsIs | undefined> {
+  const { source, version: opened, close } = await openPath(path, version);
+  try {
+    if (!(source instanceof ParquetSource) || !fits(source, columns)) {
+      return undefined;
+    }
+    if (source.rowCount > (most.rows ?? Infinity) || source.bytes > (most.bytes ?? Infinity)) {
+      return undefined;
+    }
+    const sum = await fileChecksum(path, signal, onRead);
+    // The columns were looked at through one handle, the bytes by their name.
+    demandSame(path, opened, sum.version);
+    return { ...sum, rows: source.rowCount };
+  } finally {
+    await close();
+  }
+}
+
+function fits({ names, fields }: ParquetSource, columns: readonly Column[]): boolean {
+  return storedAs(
+    columns,
+    names,
+    fields.map(({ type }) => type.typeId),
+  );
+}

@@ -1,0 +1,242 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { ServiceError } from '../../wire/service-error';
+import { type ArrowBatch, batchSlices } from '../arrow/source';
+import { CsvSource, decodedPieces } from '../csv/source';
+import type { Origin } from '../encoder/protocol';
+import { demandSame, type FileVersion, fileVersion } from '../storage/file-version';
+import { emptyTable, invalidTable } from '../cells/errors';
+import { arrow } from '../storage/heavy-modules';
+import { contentOf } from '../text/sniff';
+import { BytesBlob, FileBlob } from '../storage/blob';
+import { ParquetSource } from '../parquet/source';
+import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
+import { checkNames } from '../values/sources';
+
+/** A source with what must be closed after it. */
+export interface Opened {
+  source: LocalSource;
+  /** Of a file on disk. */
+  version?: FileVersion;
+  /** To be called when all is read: throws `file.unreadable` where a file on disk was changed meanwhile. */
+  demandUnchanged: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+const READ_SIZE = 256 * 1024;
+
+/**
+ * Opens a table in this thread, which must be a worker: a file on disk (CSV, TSV, Parquet, Arrow, told apart
+ * by content) or bytes. Errors: `file.unreadable`, `table.invalid`, `table.empty`.
+ */
+export async function openOrigin(origin: Origin): Promise<Opened> {
+  return origin.kind === 'path' ? openPath(origin.path, origin.version) : openBytes(origin.bytes);
+}
+
+/**
+ * Opens CSV or Parquet in this thread, which must be a worker: on disk, or its bytes. Errors as `openOrigin`.
+ */
+export async function openFile(file: string | Uint8Array): Promise<Opened> {
+  if (typeof file === 'string') {
+    return openPath(file);
+  }
+  if (file.length === 0) {
+    throw emptyTable('The file is empty.');
+  }
+  switch (contentOf(file)) {
+    case 'parquet':
+      return openBytes(file);
+    case 'csv': {
+      const source = await CsvSource.open(
+        'file',
+        decodedPieces(() => [file], file.length),
+      );
+      return { source, demandUnchanged: () => Promise.resolve(), close: () => Promise.resolve() };
+    }
+    default:
+      throw invalidTable('The file is neither CSV nor Parquet.');
+  }
+}
+
+async function openBytes(bytes: Uint8Array): Promise<Opened> {
+  const source = await ParquetSource.open('parsed', new BytesBlob(bytes));
+  return {
+    source,
+    demandUnchanged: () => Promise.resolve(),
+    close: () => {
+      source.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Opens a file on disk, which must be of the version given. */
+export async function openPath(
+  path: string,
+  expected?: FileVersion,
+): Promise<Opened & { version: FileVersion }> {
+  const file = await reading(path, () => open(path, 'r'));
+  try {
+    const { version, head } = await reading(path, async () => {
+      const info = await file.stat();
+      if (info.isDirectory()) {
+        throw new ServiceError('file.unreadable', `"${path}" is a folder, not a file.`);
+      }
+      const start = Buffer.alloc(4096);
+      const { bytesRead } = await file.read(start, 0, start.length, 0);
+      return { version: fileVersion(info), head: start.subarray(0, bytesRead) };
+    });
+    if (expected !== undefined) {
+      demandSame(path, expected, version);
+    }
+    const demandUnchanged = async (): Promise<void> =>
+      demandSame(path, version, fileVersion(await file.stat()));
+    const { size } = version;
+    if (size === 0 && head.length === 0) {
+      throw emptyTable(`The file "${path}" is empty.`);
+    }
+    switch (contentOf(head)) {
+      case 'parquet': {
+        const source = await ParquetSource.open('file', new FileBlob(file, size, path));
+        return {
+          source,
+          version,
+          demandUnchanged,
+          close: async () => {
+            source.close();
+            await file.close();
+          },
+        };
+      }
+      case 'arrow':
+        return {
+          source: await ArrowFileSource.open(path, version),
+          version,
+          demandUnchanged,
+          close: () => file.close(),
+        };
+      case 'csv':
+        return {
+          source: await openCsv(path, file, size),
+          version,
+          demandUnchanged,
+          close: () => file.close(),
+        };
+      case 'json':
+        throw invalidTable(
+          `The file "${path}" holds JSON. Read it with a file in node and give its content as the value.`,
+        );
+      case 'gzip':
+        throw invalidTable(`The file "${path}" is gzip-compressed. Unpack it first.`);
+      case 'binary':
+        throw invalidTable(`The file "${path}" is neither CSV nor Parquet nor Arrow.`);
+    }
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function openCsv(path: string, file: FileHandle, size: number): Promise<CsvSource> {
+  const chunks = async function* (): AsyncIterable<Uint8Array> {
+    // By the handle whose version is known: another file may have the path by now.
+    for (let at = 0; ;) {
+      const { bytesRead, buffer } = await reading(path, () =>
+        file.read(Buffer.allocUnsafe(READ_SIZE), 0, READ_SIZE, at),
+      );
+      if (bytesRead === 0) {
+        return;
+      }
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  };
+  const tabs = /\.(tsv|tab)$/i.test(path) ? '\t' : undefined;
+  return CsvSource.open('file', decodedPieces(chunks, size), tabs);
+}
+
+async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ServiceError ? error : unreadable(path, error);
+  }
+}
+
+/** Why a file cannot be read, as a sentence. */
+export function unreadable(path: string, error: unknown): ServiceError {
+  if (error instanceof ServiceError) {
+    return error;
+  }
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason =
+    code === 'ENOENT'
+      ? 'there is no such file'
+      : code === 'EACCES' || code === 'EPERM'
+        ? 'Node-RED may not read it'
+        : message;
+  return new ServiceError('file.unreadable', `The file "${path}" cannot be read: ${reason}.`);
+}
+
+/** An Arrow file on disk, read batch by batch: the IPC file kind, or the stream kind. */
+class ArrowFileSource implements LocalSource {
+  readonly form: TableForm = 'file';
+
+  private constructor(
+    private readonly path: string,
+    private readonly version: FileVersion,
+    readonly names: readonly string[],
+  ) {}
+
+  static async open(path: string, version: FileVersion): Promise<ArrowFileSource> {
+    const { reader, close } = await openReader(path, version);
+    try {
+      const names = reader.schema.fields.map((field) => field.name);
+      checkNames(names);
+      return new ArrowFileSource(path, version, names);
+    } finally {
+      await close();
+    }
+  }
+
+  async *slices(options: SliceOptions): AsyncIterable<Slice> {
+    const { reader, close } = await openReader(this.path, this.version);
+    let first = 0;
+    try {
+      for await (const batch of reader) {
+        const records = batch as unknown as ArrowBatch;
+        yield* batchSlices(this.names, records, first, options);
+        first += records.numRows;
+      }
+    } finally {
+      await close();
+    }
+  }
+}
+
+/** A reader of Arrow's IPC format; the file kind is read by position, the stream kind in order. */
+async function openReader(path: string, version: FileVersion) {
+  const { RecordBatchReader } = arrow();
+  const file = await open(path, 'r');
+  try {
+    demandSame(path, version, fileVersion(await file.stat()));
+    const start = Buffer.alloc(6);
+    await file.read(start, 0, 6, 0);
+    const reader =
+      start.toString('latin1') === 'ARROW1'
+        ? await (await RecordBatchReader.from(file)).open()
+        : await (await RecordBatchReader.from(file.createReadStream({ start: 0, autoClose: false }))).open();
+    const close = async (): Promise<void> => {
+      await reader.cancel();
+      await file.close().catch(() => undefined);
+    };
+    return { reader, close };
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    if (error instanceof ServiceError) {
+      throw error;
+    }
+    throw invalidTable(
+      `The file "${path}" begins like Arrow but cannot be read: ${(error as Error).message}.`,
+    );
+  }
+}

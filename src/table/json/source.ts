@@ -1,0 +1,285 @@
+import { emptyTable, invalidTable, show } from '../cells/errors';
+import { JsonElements, memberNames } from './array-parts';
+import { parseJson } from './parse';
+import { turn } from '../../util/event-loop';
+import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from '../columns/table-source';
+import { openValue } from '../values/open';
+import { type LongText, Utf8Text } from '../text/byte-text';
+import { setCell } from '../read-rows';
+import { KeyUnion, type Row, RowsSource } from '../values/sources';
+
+/** JSON text up to this many characters is parsed in one go: a few milliseconds. */
+const WHOLE = 512 * 1024;
+const BRACKET = 91;
+const BRACE_END = 125;
+const COMMA = 44;
+
+/**
+ * A table in JSON text: an array of objects or of arrays, one object, an object of arrays, or objects line
+ * by line. Long text is parsed in slices, so the event loop stays free.
+ */
+export async function openJsonText(text: LongText, signal?: AbortSignal): Promise<LocalSource> {
+  const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  if (text.length <= WHOLE) {
+    const whole = text.slice(start);
+    const value = parseWhole(whole);
+    demandDistinctColumns(whole, value);
+    return openValue(value, 'parsed', signal);
+  }
+  const head = headOf(text, start);
+  const at = start + Math.max(0, head.search(/\S/));
+  if (text.charCodeAt(at) === BRACKET && /^\[\s*\{/.test(head.slice(at - start))) {
+    return JsonRowsSource.open(text, at + 1, signal);
+  }
+  const value = await parseLong(text, at, signal);
+  return openValue(value, 'parsed', signal);
+}
+
+const HEAD = 64 * 1024;
+
+/** Some text from a position on, not cut inside a character. */
+function headOf(text: LongText, at: number): string {
+  let end = Math.min(text.length, at + HEAD);
+  while (text instanceof Utf8Text && end < text.length && (text.charCodeAt(end) & 0xc0) === 0x80) {
+    end--;
+  }
+  return text.slice(at, end);
+}
+
+/** How many units of the text a piece of it takes. */
+function unitsOf(text: LongText, piece: string): number {
+  return text instanceof Utf8Text ? Buffer.byteLength(piece) : piece.length;
+}
+
+function parseWhole(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    const { rows, wrong } = parseLines(text);
+    if (wrong === undefined) {
+      return rows;
+    }
+    throw rows.length > 0 ? wrongLine(wrong) : notJson(error);
+  }
+}
+
+/** JSON.parse keeps the last of two columns of one name, without a word. */
+function demandDistinctColumns(text: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || !Object.values(value).every(Array.isArray)) {
+    return;
+  }
+  const seen = new Set<string>();
+  for (const key of memberNames(text)) {
+    if (seen.has(key)) {
+      throw twice(key);
+    }
+    seen.add(key);
+  }
+}
+
+function twice(key: string): Error {
+  return invalidTable(`Column "${key}" stands twice in the JSON text. Every column needs its own name.`);
+}
+
+function notJson(error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return invalidTable(`The text begins like JSON but is not valid JSON: ${reason}.`);
+}
+
+/** Objects line by line (NDJSON), up to the first line, counted from 0, that is no object. */
+function parseLines(text: string): { rows: unknown[]; lines: number; wrong?: number } {
+  const rows: unknown[] = [];
+  const lines = text.split('\n');
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') {
+      continue;
+    }
+    const row = line.trimStart().startsWith('{') ? parsed(line) : undefined;
+    if (row === undefined) {
+      return { rows, lines: lines.length, wrong: index };
+    }
+    rows.push(row);
+  }
+  return { rows, lines: lines.length };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return parseJson(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function wrongLine(index: number): Error {
+  return invalidTable(`Line ${index + 1} of the text is not a JSON object, as the lines before it are.`);
+}
+
+/** Long text that is no array of objects: its top-level parts are parsed one after the other. */
+async function parseLong(text: LongText, at: number, signal?: AbortSignal): Promise<unknown> {
+  if (text.charCodeAt(at) === BRACKET) {
+    const elements = new JsonElements(text, at + 1);
+    const list = await gather(elements, signal);
+    demandEnd(text, elements.end);
+    return list;
+  }
+  const newline = text.indexOf('\n', at);
+  if (newline > 0 && newline < WHOLE && isWhole(text.slice(at, newline))) {
+    return parseLongLines(text, at, signal);
+  }
+  return parseMembers(text, at, signal);
+}
+
+function isWhole(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function parseLongLines(text: LongText, at: number, signal?: AbortSignal): Promise<unknown[]> {
+  const list: unknown[] = [];
+  let line = linesBefore(text, at);
+  while (at < text.length) {
+    let end = text.indexOf('\n', Math.min(text.length, at + WHOLE / 4));
+    end = end < 0 ? text.length : end;
+    const { rows, lines, wrong } = parseLines(text.slice(at, end));
+    if (wrong !== undefined) {
+      throw wrongLine(line + wrong);
+    }
+    line += lines;
+    for (const row of rows) {
+      list.push(row);
+    }
+    at = end + 1;
+    await turn();
+    signal?.throwIfAborted();
+  }
+  return list;
+}
+
+/** Lines that end before a position near the start of the text. */
+function linesBefore(text: LongText, at: number): number {
+  let lines = 0;
+  for (let i = 0; i < at; i++) {
+    lines += text.charCodeAt(i) === 10 ? 1 : 0;
+  }
+  return lines;
+}
+
+async function gather(elements: JsonElements, signal?: AbortSignal): Promise<unknown[]> {
+  const list: unknown[] = [];
+  for (const part of elements) {
+    for (const value of part) {
+      list.push(value);
+    }
+    await turn();
+    signal?.throwIfAborted();
+  }
+  return list;
+}
+
+/** Refuses what stands after the end of the table: a second one would be left out without a word. */
+function demandEnd(text: LongText, end: number): void {
+  const at = skipSpace(text, end);
+  if (at < text.length) {
+    const unit = text instanceof Utf8Text ? 'byte' : 'position';
+    throw invalidTable(
+      `The text begins like JSON but is not valid JSON: ${show(headOf(text, at))} follows the end of the table, at ${unit} ${at}.`,
+    );
+  }
+}
+
+/** An object with long arrays: each array is parsed in parts. */
+async function parseMembers(text: LongText, at: number, signal?: AbortSignal): Promise<unknown> {
+  const table: Record<string, unknown> = {};
+  at = skipSpace(text, at + 1);
+  for (;;) {
+    const match = /^"(?:[^"\\]|\\.)*"\s*:\s*/.exec(headOf(text, at));
+    if (match === null) {
+      // One go tells what is wrong, and where.
+      return parseWhole(text.slice(0));
+    }
+    const key = JSON.parse(match[0].slice(0, match[0].lastIndexOf('"') + 1)) as string;
+    at += unitsOf(text, match[0]);
+    if (text.charCodeAt(at) !== BRACKET) {
+      return parseWhole(text.slice(0));
+    }
+    const elements = new JsonElements(text, at + 1);
+    const list = await gather(elements, signal);
+    if (Object.hasOwn(table, key)) {
+      throw twice(key);
+    }
+    setCell(table, key, list);
+    at = skipSpace(text, elements.end);
+    if (text.charCodeAt(at) === BRACE_END) {
+      at = skipSpace(text, at + 1);
+      // What follows may be the next line of NDJSON.
+      return at === text.length ? table : parseWhole(text.slice(0));
+    }
+    if (text.charCodeAt(at) !== COMMA) {
+      return parseWhole(text.slice(0));
+    }
+    at = skipSpace(text, at + 1);
+  }
+}
+
+function skipSpace(text: LongText, at: number): number {
+  while (at < text.length && text.charCodeAt(at) <= 32) {
+    at++;
+  }
+  return at;
+}
+
+/** A long array of objects, parsed anew in slices each time it is read: the rows are never all in memory. */
+class JsonRowsSource implements LocalSource {
+  readonly form: TableForm = 'parsed';
+
+  private constructor(
+    private readonly text: LongText,
+    private readonly start: number,
+    readonly names: readonly string[],
+    readonly rowCount: number,
+  ) {}
+
+  static async open(text: LongText, start: number, signal?: AbortSignal): Promise<JsonRowsSource> {
+    const union = new KeyUnion();
+    let rows = 0;
+    const elements = new JsonElements(text, start);
+    for (const part of elements) {
+      for (const row of part) {
+        rows++;
+        if (typeof row !== 'object' || row === null || Array.isArray(row)) {
+          throw invalidTable(`Row ${rows} of the JSON text is not an object.`);
+        }
+        union.add(row as Row);
+      }
+      await turn();
+      signal?.throwIfAborted();
+    }
+    demandEnd(text, elements.end);
+    if (union.list.length === 0) {
+      throw emptyTable('The rows have no columns: every object is empty.');
+    }
+    return new JsonRowsSource(text, start, union.list, rows);
+  }
+
+  async *slices(options: SliceOptions): AsyncIterable<Slice> {
+    let first = 0;
+    for (const part of new JsonElements(this.text, this.start)) {
+      const rows = RowsSource.of('parsed', part as Row[], this.names);
+      for (const slice of rows.slices(options)) {
+        const offset = first;
+        yield {
+          first: offset + slice.first,
+          rows: slice.rows,
+          column: (index): SliceColumn => slice.column(index),
+        };
+      }
+      first += part.length;
+      await turn();
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import type { ParquetFile, RecordBatch as WasmBatch } from 'parquet-wasm';
+import { ServiceError } from '../../wire/service-error';
+import type { ArrowBatch } from '../arrow/source';
+import type { BlobLike } from '../storage/blob';
+import { BlockFile, type Place } from '../storage/block-file';
+import { invalidTable } from '../cells/errors';
+import { arrow, parquet } from '../storage/heavy-modules';
+import { planGroup } from './read-plan';
+
+export interface ParquetField {
+  name: string;
+  type: { typeId: number };
+}
+
+/** Decodes a Parquet file, some rows at a time. */
+export interface ParquetReader {
+  readonly fields: readonly ParquetField[];
+  readonly rows: number;
+  /** Record batches of these columns (all where undefined), each with its own schema. */
+  batches(columns?: string[], signal?: AbortSignal): AsyncIterable<NamedBatch>;
+  close(): void;
+}
+
+export interface NamedBatch {
+  names: string[];
+  batch: ArrowBatch;
+}
+
+/** Opens a Parquet file of any writer. Errors: `table.invalid`, `file.unreadable`. */
+export async function openParquet(blob: BlobLike): Promise<ParquetReader> {
+  try {
+    return new GroupReader(await parquet().ParquetFile.fromFile(blob as never));
+  } catch (error) {
+    // Its reader insists on the optional page index, which parquetjs writes without a required field.
+    if (!String(error).includes('null_pages') || blob.size > WHOLE_LIMIT) {
+      throw damaged(error);
+    }
+    return new WholeReader(new Uint8Array(await blob.arrayBuffer()));
+  }
+}
+
+/** Reads row group by row group, and of a large one some columns at a time (`planGroup`). */
+class GroupReader implements ParquetReader {
+  readonly fields: readonly ParquetField[];
+  readonly rows: number;
+  private readonly names: readonly string[];
+
+  constructor(private readonly file: ParquetFile) {
+    this.fields = fieldsOf(file.schema().intoIPCStream());
+    this.names = this.fields.map(({ name }) => name);
+    const metadata = file.metadata();
+    try {
+      this.rows = metadata.fileMetadata().numRows();
+    } finally {
+      metadata.free();
+    }
+  }
+
+  async *batches(columns?: string[], signal?: AbortSignal): AsyncIterable<NamedBatch> {
+    // A copy of what the footer says of all row groups: one for each of them would be quadratic.
+    const metadata = this.file.metadata();
+    try {
+      const groups = metadata.numRowGroups();
+      for (let group = 0; group < groups; group++) {
+        signal?.throwIfAborted();
+        const { bands, batchRows } = planGroup(metadata, group, this.names, columns);
+        const read = (band: string[] | undefined) => this.blocks(group, batchRows, band, signal);
+        for await (const blocks of bands.length === 1 ? alone(read(bands[0])) : sideBySide(bands, read)) {
+          yield* joinedBatches(blocks);
+        }
+      }
+    } finally {
+      metadata.free();
+    }
+  }
+
+  close(): void {
+    this.file.free();
+  }
+
+  /** Record batches of some columns of a row group, in Arrow's IPC format. */
+  private async *blocks(
+    group: number,
+    batchSize: number,
+    columns: string[] | undefined,
+    signal: AbortSignal | undefined,
+  ) {
+    const options = { rowGroups: [group], batchSize, columns, concurrency: 1 };
+    const reader = (await decoding(() => this.file.stream(options))).getReader();
+    try {
+      for (;;) {
+        const read = (await decoding(() => reader.read())) as { done: boolean; value: WasmBatch };
+        if (read.done) {
+          return;
+        }
+        // Of a group in bands all but the last are read before anyone sees a row.
+        signal?.throwIfAborted();
+        yield read.value.intoIPCStream();
+      }
+    } finally {
+      await reader.cancel().catch(() => undefined);
+    }
+  }
+}
+
+async function* alone(blocks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array[]> {
+  for await (const block of blocks) {
+    yield [block];
+  }
+}
+
+/**
+ * Reads one band after the other, so that the columns of one alone are in memory, and keeps all but the last in a
+ * temporary file; answers the blocks of the same rows of all bands.
+ */
+async function* sideBySide(
+  bands: readonly (string[] | undefined)[],
+  read: (band: string[] | undefined) => AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array[]> {
+  const file = await BlockFile.create();
+  try {
+    const places: Place[][] = [];
+    for (const band of bands.slice(0, -1)) {
+      const own: Place[] = [];
+      for await (const block of read(band)) {
+        own.push(await file.append(block));
+      }
+      places.push(own);
+    }
+    let index = 0;
+    for await (const last of read(bands.at(-1))) {
+      const blocks: Uint8Array[] = [];
+      for (const own of places) {
+        blocks.push(await file.read(own[index]!));
+      }
+      index++;
+      yield [...blocks, last];
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** A file of this size at most is read as a whole, where its page index is broken. */
+const WHOLE_LIMIT = 512 * 1024 * 1024;
+const WHOLE_ROWS = 100_000;
+const WHOLE_BATCH = 4096;
+
+/** Reads a file that is in memory, without its page index. */
+class WholeReader implements ParquetReader {
+  readonly fields: readonly ParquetField[];
+  readonly rows: number;
+
+  constructor(private readonly bytes: Uint8Array) {
+    try {
+      this.fields = fieldsOf(parquet().readSchema(bytes).intoIPCStream());
+      this.rows = this.count();
+    } catch (error) {
+      throw damaged(error);
+    }
+  }
+
+  private count(): number {
+    const first = this.fields[0]?.name;
+    const columns = first === undefined ? undefined : [first];
+    let rows = 0;
+    for (;;) {
+      const part = this.read(rows, columns);
+      if (part.length === 0) {
+        return rows;
+      }
+      rows += part.reduce((sum, { batch }) => sum + batch.numRows, 0);
+    }
+  }
+
+  private read(offset: number, columns?: string[]): NamedBatch[] {
+    const options = { offset, limit: WHOLE_ROWS, batchSize: WHOLE_BATCH, columns };
+    const batches = arrowBatches(parquet().readParquet(this.bytes, options).intoIPCStream());
+    return [...batches].filter(({ batch }) => batch.numRows > 0);
+  }
+
+  async *batches(columns?: string[]): AsyncIterable<NamedBatch> {
+    for (let offset = 0; offset < this.rows; offset += WHOLE_ROWS) {
+      const at = offset;
+      yield* await decoding(() => Promise.resolve(this.read(at, columns)));
+    }
+  }
+
+  close(): void {
+    // The bytes are garbage once this reader is.
+  }
+}
+
+function fieldsOf(schema: Uint8Array): readonly ParquetField[] {
+  return arrow().tableFromIPC(schema).schema.fields;
+}
+
+function* arrowBatches(ipc: Uint8Array): Iterable<NamedBatch> {
+  const { schema, batches } = arrow().tableFromIPC(ipc);
+  const names = schema.fields.map(({ name }) => name);
+  for (const batch of batches) {
+    yield { names, batch: batch as unknown as ArrowBatch };
+  }
+}
+
+/** The same rows of several bands as one batch. Each block holds one record batch. */
+function* joinedBatches(blocks: readonly Uint8Array[]): Iterable<NamedBatch> {
+  if (blocks.length === 1) {
+    yield* arrowBatches(blocks[0]!);
+    return;
+  }
+  const parts = blocks.flatMap((block) => [...arrowBatches(block)]);
+  const { numRows } = parts[0]!.batch;
+  if (parts.some(({ batch }) => batch.numRows !== numRows)) {
+    throw invalidTable('The Parquet file is damaged: its columns have different numbers of rows.');
+  }
+  const vectors = parts.flatMap(({ names, batch }) => names.map((_, index) => batch.getChildAt(index)));
+  yield {
+    names: parts.flatMap(({ names }) => names),
+    batch: { numRows, getChildAt: (index) => vectors[index] ?? null },
+  };
+}
+
+async function decoding<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+function damaged(error: unknown): Error {
+  if (error instanceof ServiceError) {
+    return error;
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return invalidTable(`The Parquet file is damaged or of a kind that cannot be read: ${reason}.`);
+}

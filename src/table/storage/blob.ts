@@ -1,0 +1,55 @@
+import type { FileHandle } from 'node:fs/promises';
+import { ServiceError } from '../../wire/service-error';
+
+/** What parquet-wasm asks of a Blob: its size and the bytes of a range. */
+export interface BlobLike {
+  readonly size: number;
+  slice(start?: number, end?: number): BlobLike;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** A range of a file on disk as a Blob. */
+export class FileBlob implements BlobLike {
+  constructor(
+    private readonly file: FileHandle,
+    readonly size: number,
+    readonly path: string,
+    private readonly start = 0,
+  ) {}
+
+  slice(start = 0, end = this.size): FileBlob {
+    return new FileBlob(this.file, Math.min(end, this.size) - start, this.path, this.start + start);
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    const bytes = new Uint8Array(this.size);
+    for (let at = 0; at < bytes.length;) {
+      const { bytesRead } = await this.file.read(bytes, at, bytes.length - at, this.start + at);
+      if (bytesRead === 0) {
+        throw new ServiceError(
+          'file.unreadable',
+          `The file "${this.path}" became shorter while it was read.`,
+        );
+      }
+      at += bytesRead;
+    }
+    return bytes.buffer;
+  }
+}
+
+/** Bytes, also in shared memory, as a Blob. */
+export class BytesBlob implements BlobLike {
+  constructor(private readonly bytes: Uint8Array) {}
+
+  get size(): number {
+    return this.bytes.length;
+  }
+
+  slice(start = 0, end = this.size): BytesBlob {
+    return new BytesBlob(this.bytes.subarray(start, end));
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return Promise.resolve(new Uint8Array(this.bytes).buffer);
+  }
+}

@@ -1,0 +1,258 @@
+import { emptyTable, invalidTable, show } from '../cells/errors';
+import { Pace } from '../../util/event-loop';
+import { isDate, isTypedArray } from '../../util/realms';
+import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from '../columns/table-source';
+
+/** Names that objects inherit: only an own property of such a name is a cell. */
+const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
+
+export type Row = Record<string, unknown>;
+
+/** Objects, a row each (form `rows`), or one object (form `row`). */
+export class RowsSource implements LocalSource {
+  readonly rowCount: number;
+
+  private constructor(
+    readonly form: TableForm,
+    readonly rows: readonly Row[],
+    readonly names: readonly string[],
+  ) {
+    this.rowCount = rows.length;
+  }
+
+  /** Rows whose names are known. */
+  static of(form: TableForm, rows: readonly Row[], names: readonly string[]): RowsSource {
+    return new RowsSource(form, rows, names);
+  }
+
+  /** Checks that every row is an object and finds the union of their keys, in the order of appearance. */
+  static async open(form: TableForm, rows: readonly unknown[], signal?: AbortSignal): Promise<RowsSource> {
+    const names = new KeyUnion();
+    const pace = new Pace(10);
+    for (let at = 0; at < rows.length;) {
+      const end = Math.min(rows.length, at + pace.rows);
+      for (; at < end; at++) {
+        names.add(checkedRow(rows[at], at));
+      }
+      if (at < rows.length) {
+        await pace.step(signal);
+      }
+    }
+    if (names.list.length === 0) {
+      throw emptyTable('The rows have no columns: every object is empty.');
+    }
+    return new RowsSource(form, rows as readonly Row[], names.list);
+  }
+
+  *slices({ pace }: SliceOptions): Iterable<Slice> {
+    // One array for the cells of all columns and slices: a new one for each would keep the collector busy.
+    const cells: unknown[] = [];
+    for (let first = 0; first < this.rows.length;) {
+      const rows = Math.min(pace.rows, this.rows.length - first);
+      cells.length = rows;
+      yield new RowsSlice(this, first, rows, cells);
+      first += rows;
+    }
+  }
+}
+
+/** Gathers names without looking at the keys of a row again that has the same ones as the row before. */
+export class KeyUnion {
+  readonly list: string[] = [];
+  private readonly seen = new Set<string>();
+  private last: string[] = [];
+
+  add(row: Row): void {
+    const keys = Object.keys(row);
+    const { last } = this;
+    if (keys.length === last.length) {
+      let i = 0;
+      while (i < keys.length && keys[i] === last[i]) {
+        i++;
+      }
+      if (i === keys.length) {
+        return;
+      }
+    }
+    this.last = keys;
+    for (const key of keys) {
+      if (!this.seen.has(key)) {
+        this.seen.add(key);
+        this.list.push(key);
+      }
+    }
+  }
+}
+
+function checkedRow(row: unknown, at: number): Row {
+  if (
+    typeof row !== 'object' ||
+    row === null ||
+    Array.isArray(row) ||
+    isDate(row) ||
+    ArrayBuffer.isView(row)
+  ) {
+    throw invalidTable(
+      `Row ${at + 1} is ${show(row)}, not an object. A list of rows needs an object for each row, such as {"temperature": 21.5}.`,
+    );
+  }
+  return row as Row;
+}
+
+class RowsSlice implements Slice {
+  constructor(
+    private readonly source: RowsSource,
+    readonly first: number,
+    readonly rows: number,
+    private readonly cells: unknown[],
+  ) {}
+
+  column(index: number): SliceColumn {
+    const name = this.source.names[index]!;
+    const { rows, first, cells } = this;
+    const all = this.source.rows;
+    if (INHERITED.has(name)) {
+      for (let i = 0; i < rows; i++) {
+        const row = all[first + i]!;
+        cells[i] = Object.hasOwn(row, name) ? row[name] : undefined;
+      }
+    } else {
+      for (let i = 0; i < rows; i++) {
+        cells[i] = all[first + i]![name];
+      }
+    }
+    return { kind: 'values', cells };
+  }
+}
+
+export type Values = ArrayLike<unknown>;
+
+/** True for what can be the values of one column: an array or a typed array. */
+export function isColumnValues(value: unknown): value is Values {
+  return Array.isArray(value) || isTypedArray(value);
+}
+
+/** One object of equally long arrays, a column each. */
+export class ColumnsSource implements LocalSource {
+  readonly form: TableForm = 'columns';
+  readonly names: readonly string[];
+  readonly rowCount: number;
+  private readonly columns: readonly Values[];
+
+  constructor(readonly table: Readonly<Record<string, Values>>) {
+    this.names = Object.keys(table);
+    this.columns = Object.values(table);
+    this.rowCount = this.columns[0]?.length ?? 0;
+    for (const [index, column] of this.columns.entries()) {
+      if (column.length !== this.rowCount) {
+        throw invalidTable(
+          `Column "${this.names[index]!}" has ${column.length} values and column "${this.names[0]!}" has ${this.rowCount}. All columns need the same number of values.`,
+        );
+      }
+    }
+  }
+
+  *slices({ pace }: SliceOptions): Iterable<Slice> {
+    for (let first = 0; first < this.rowCount;) {
+      const rows = Math.min(pace.rows, this.rowCount - first);
+      const from = first;
+      yield {
+        first: from,
+        rows,
+        column: (index) => ({ kind: 'values', cells: part(this.columns[index]!, from, from + rows) }),
+      };
+      first += rows;
+    }
+  }
+}
+
+function part(values: Values, from: number, to: number): Values {
+  return Array.isArray(values)
+    ? (values.slice(from, to) as unknown[])
+    : (values as Float64Array).subarray(from, to);
+}
+
+/** An array of arrays whose first row holds the names. */
+export class MatrixSource implements LocalSource {
+  readonly form: TableForm = 'matrix';
+  readonly names: readonly string[];
+  readonly rowCount: number;
+
+  private constructor(
+    readonly matrix: readonly (readonly unknown[])[],
+    names: readonly string[],
+  ) {
+    this.names = names;
+    this.rowCount = matrix.length - 1;
+  }
+
+  static async open(matrix: readonly unknown[], signal?: AbortSignal): Promise<MatrixSource> {
+    const header = matrix[0] as readonly unknown[];
+    const names = header.map((name, index) => {
+      if (typeof name !== 'string') {
+        throw invalidTable(
+          `The first row of an array of arrays must hold the column names; field ${index + 1} of it is ${show(name)}.`,
+        );
+      }
+      return name;
+    });
+    checkNames(names);
+    const pace = new Pace(2);
+    for (let at = 1; at < matrix.length;) {
+      const end = Math.min(matrix.length, at + pace.rows);
+      for (; at < end; at++) {
+        checkRow(matrix[at], at, names.length);
+      }
+      if (at < matrix.length) {
+        await pace.step(signal);
+      }
+    }
+    return new MatrixSource(matrix as readonly (readonly unknown[])[], names);
+  }
+
+  *slices({ pace }: SliceOptions): Iterable<Slice> {
+    for (let first = 0; first < this.rowCount;) {
+      const rows = Math.min(pace.rows, this.rowCount - first);
+      const from = first;
+      yield {
+        first: from,
+        rows,
+        column: (index) => ({ kind: 'values', cells: this.cells(index, from, rows) }),
+      };
+      first += rows;
+    }
+  }
+
+  private cells(index: number, first: number, rows: number): unknown[] {
+    const cells = new Array<unknown>(rows);
+    for (let i = 0; i < rows; i++) {
+      cells[i] = this.matrix[first + i + 1]![index];
+    }
+    return cells;
+  }
+}
+
+function checkRow(row: unknown, at: number, width: number): void {
+  if (!Array.isArray(row)) {
+    throw invalidTable(`Row ${at} is ${show(row)}; in an array of arrays every row must be an array.`);
+  }
+  if (row.length !== width) {
+    throw invalidTable(`Row ${at} has ${row.length} values, the row of names has ${width}.`);
+  }
+}
+
+/** Refuses a header without columns or with a name that stands twice. */
+export function checkNames(names: readonly string[]): void {
+  if (names.length === 0) {
+    throw emptyTable('The table has no columns.');
+  }
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) {
+      throw invalidTable(
+        `Column name "${name}" stands twice in the header. Every column needs its own name.`,
+      );
+    }
+    seen.add(name);
+  }
+}

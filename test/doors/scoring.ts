@@ -1,0 +1,32 @@
+/** What tests reach of src/scoring beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
+export { Batcher, type BatcherOptions } from '../../dist/src/scoring/batching/batcher';
+export { Outbox, Turns } from '../../dist/src/scoring/batching/ordered-delivery';
+export { type Job } from '../../dist/src/scoring/batching/queued-message';
+export { type ClientPort } from '../../dist/src/scoring/context/client-port';
+export {
+  limitSetOf,
+  maxAnswerRows,
+  maxTestRows,
+  sizeExcess,
+  testExcess,
+  trainExcess,
+  versionNamed,
+  versionOf,
+} from '../../dist/src/scoring/context/limits';
+export { LimitsCache } from '../../dist/src/scoring/context/limits-cache';
+export { ModelCards } from '../../dist/src/scoring/models/model-cards';
+export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach-predictions';
+export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bisection';
+export { OwnCopy } from '../../dist/src/scoring/predict/own-copy';
+export { hasColumns, smallRows } from '../../dist/src/scoring/predict/small-rows';
+export { MOST_HELD_ROWS, chooseHeld } from '../../dist/src/scoring/train/holdout-plan';
+export {
+  LEVELS,
+  classificationScores,
+  quantileOf,
+  regressionScores,
+  rocAuc,
+} from '../../dist/src/scoring/train/metrics';
+export { readReport } from '../../dist/src/scoring/train/report';
+export { sortedCopy } from '../../dist/src/scoring/train/sort';
+export { type ModelCard } from '../../dist/src/scoring/types';

@@ -1,0 +1,41 @@
+/** What tests reach of src/service beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
+export { answerLate } from '../../dist/src/service/http/late-answer';
+export { envelopeFor } from '../../dist/src/service/http/reply';
+export { signUpload, verifyUpload } from '../../dist/src/service/http/signed-url';
+export {
+  BYTES_PER_CELL,
+  availableMemory,
+  modelCacheBytes,
+  modelLimits,
+  serviceLimits,
+} from '../../dist/src/service/limits';
+export { type ServiceOptions } from '../../dist/src/service/options';
+export { RateLimiter } from '../../dist/src/service/rate-limit';
+export { Refusal, invalid, toRefusal } from '../../dist/src/service/refusal';
+export { type ServiceHandle, startService } from '../../dist/src/service/start';
+export {
+  type FeatureShape,
+  type ModelEntry,
+  type UploadEntry,
+  isModelEntry,
+  isUploadEntry,
+} from '../../dist/src/service/store/entries';
+export { isCrc32c, normalHash } from '../../dist/src/service/store/hashes';
+export { type PutBody } from '../../dist/src/service/store/part-writer';
+export { type Bounds, Retention, capFor } from '../../dist/src/service/store/retention';
+export { Shelf, type Shelved } from '../../dist/src/service/store/shelf';
+export { type Store, openStore } from '../../dist/src/service/store/store';
+export { unusableFolder } from '../../dist/src/service/store/unusable-folder';
+export { Uploads } from '../../dist/src/service/store/uploads';
+export { LEARNER } from '../../dist/src/service/version';
+export { readFeatures } from '../../dist/src/service/work/data/columns';
+export { LastRead, RowStore } from '../../dist/src/service/work/data/row-store';
+export { SpillFile } from '../../dist/src/service/work/data/spill-file';
+export { compareLabels } from '../../dist/src/service/work/data/target';
+export { TextDictionary } from '../../dist/src/service/work/data/text-dictionary';
+export { TextNeed } from '../../dist/src/service/work/data/text-need';
+export { canonical } from '../../dist/src/service/work/fit/canonical';
+export { FoldProgress } from '../../dist/src/service/work/fit/fold-progress';
+export { trainWithHelpers } from '../../dist/src/service/work/fit/folds';
+export { WorkerPool } from '../../dist/src/service/work/pool/pool';
+export { predictionJson } from '../../dist/src/service/work/predict/prediction-json';
