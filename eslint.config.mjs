@@ -1,46 +1,20 @@
 import js from '@eslint/js';
+import importSort from 'eslint-plugin-simple-import-sort';
 import globals from 'globals';
 import ts from 'typescript-eslint';
-
-/*
- * The house (docs/architecture.md): imports point down only. Each folder names what it may not import;
- * a relative path out of the folder always begins with "../<folder>" or "../src/<folder>".
- */
-const rooms = ['runtime', 'scoring', 'client', 'table', 'wire', 'service', 'learner'];
-const mayImport = {
-  runtime: ['scoring', 'client', 'table', 'wire'],
-  scoring: ['client', 'table', 'wire'],
-  client: ['wire'],
-  table: ['wire'],
-  wire: [],
-  service: ['learner', 'table', 'wire'],
-  learner: [],
-};
-
-function importRule(room) {
-  const allowed = [room, ...mayImport[room]];
-  const group = rooms
-    .filter((other) => !allowed.includes(other))
-    .flatMap((other) => [`**/${other}`, `**/${other}/**`]);
-  const patterns = [
-    { group: [...group, '**/nodes/**'], message: `src/${room} may import only ${allowed.join(', ')}.` },
-  ];
-  if (room !== 'runtime') {
-    patterns.push({
-      group: ['node-red', '@node-red/*', 'node-red/*'],
-      message: 'Nothing below runtime knows Node-RED.',
-    });
-  }
-  return {
-    files: [`src/${room}/**/*.ts`],
-    rules: { 'no-restricted-imports': ['error', { patterns }] },
-  };
-}
 
 export default ts.config(
   { ignores: ['dist/**', 'coverage/**', 'node_modules/**', '.node-red/**', 'bench/node_modules/**'] },
   js.configs.recommended,
-  { rules: { curly: 'error' } },
+  {
+    plugins: { 'import-sort': importSort },
+    rules: {
+      curly: 'error',
+      'no-duplicate-imports': ['error', { allowSeparateTypeImports: false }],
+      'import-sort/imports': 'error',
+      'import-sort/exports': 'error',
+    },
+  },
   {
     files: ['**/*.ts'],
     extends: [...ts.configs.strictTypeChecked],
@@ -72,23 +46,6 @@ export default ts.config(
       '@typescript-eslint/no-unsafe-call': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/no-unused-expressions': 'off',
-    },
-  },
-  ...rooms.map(importRule),
-  {
-    files: ['nodes/**/*.ts'],
-    rules: {
-      'no-restricted-imports': [
-        'error',
-        {
-          patterns: [
-            {
-              group: ['**/src/client/**', '**/src/table/**', '**/src/learner/**'],
-              message: 'A node is thin: it goes through runtime.',
-            },
-          ],
-        },
-      ],
     },
   },
   {

@@ -7,6 +7,7 @@
  */
 import { fork } from 'node:child_process';
 import { createRequire } from 'node:module';
+
 import { encoders } from './table/encoders.mjs';
 import { loadTimes, transfers } from './table/transfer.mjs';
 

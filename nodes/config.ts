@@ -1,8 +1,9 @@
 import type { NodeAPI } from 'node-red';
+
 import { adminRoutes } from '../src/runtime/config/admin';
 import type { ConfigCredentials, ConfigDef } from '../src/runtime/config/client-options';
-import type { FlowNode } from '../src/runtime/node-red';
 import { ServiceHandle, type StartEmbedded } from '../src/runtime/config/config-node';
+import type { FlowNode } from '../src/runtime/node-red';
 import { LEARNER } from '../src/service/version';
 
 const startEmbedded: StartEmbedded = async (options) => {

@@ -1,10 +1,11 @@
 import type { NodeAPI } from 'node-red';
+
+import { useConfig } from '../src/runtime/config/use-config';
+import { tableReader } from '../src/runtime/input/table-input';
 import { attach } from '../src/runtime/messages/message-handler';
-import { type CostDef, costRequest } from '../src/runtime/requests/cost-request';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
-import { tableReader } from '../src/runtime/input/table-input';
-import { useConfig } from '../src/runtime/config/use-config';
+import { type CostDef, costRequest } from '../src/runtime/requests/cost-request';
 
 /** tabular-cost: what an operation would cost, before any data is sent. */
 module.exports = function (RED: NodeAPI): void {

@@ -1,12 +1,13 @@
 import type { NodeAPI } from 'node-red';
-import { attach } from '../src/runtime/messages/message-handler';
-import { forgetColumns } from '../src/runtime/input/columns-seen';
-import { fitRequest, type FitDef } from '../src/runtime/requests/fit-request';
-import { hooks } from '../src/runtime/messages/progress';
-import { showFitted } from '../src/runtime/status/fit-status';
-import type { FlowNode } from '../src/runtime/node-red';
-import { tableCollector } from '../src/runtime/input/table-collector';
+
 import { useConfig } from '../src/runtime/config/use-config';
+import { forgetColumns } from '../src/runtime/input/columns-seen';
+import { tableCollector } from '../src/runtime/input/table-collector';
+import { attach } from '../src/runtime/messages/message-handler';
+import { hooks } from '../src/runtime/messages/progress';
+import type { FlowNode } from '../src/runtime/node-red';
+import { type FitDef, fitRequest } from '../src/runtime/requests/fit-request';
+import { showFitted } from '../src/runtime/status/fit-status';
 
 /** tabular-fit: a train set in, a model out. */
 module.exports = function (RED: NodeAPI): void {

@@ -1,10 +1,11 @@
 import type { NodeAPI } from 'node-red';
+
+import { useConfig } from '../src/runtime/config/use-config';
+import { tableReader } from '../src/runtime/input/table-input';
 import { attach } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
-import { type LimitsDef, limitsCheck } from '../src/runtime/requests/limits-request';
 import type { FlowNode } from '../src/runtime/node-red';
-import { tableReader } from '../src/runtime/input/table-input';
-import { useConfig } from '../src/runtime/config/use-config';
+import { limitsCheck, type LimitsDef } from '../src/runtime/requests/limits-request';
 
 /** tabular-limits: the service's limits, and which of them a table goes beyond. */
 module.exports = function (RED: NodeAPI): void {

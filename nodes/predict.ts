@@ -1,12 +1,13 @@
 import type { NodeAPI } from 'node-red';
+
+import { useConfig } from '../src/runtime/config/use-config';
+import { tableReader } from '../src/runtime/input/table-input';
 import { attach } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
-import { type PredictDef, predictRequest } from '../src/runtime/requests/predict-request';
 import { predictorOf } from '../src/runtime/requests/predict-queue';
+import { type PredictDef, predictRequest } from '../src/runtime/requests/predict-request';
 import { replacedColumnWarning } from '../src/runtime/requests/replaced-column';
-import { tableReader } from '../src/runtime/input/table-input';
-import { useConfig } from '../src/runtime/config/use-config';
 
 /** tabular-predict: rows in, the same rows with their predictions out. */
 module.exports = function (RED: NodeAPI): void {

@@ -1,11 +1,12 @@
 import type { NodeAPI } from 'node-red';
-import { attach } from '../src/runtime/messages/message-handler';
+
+import { useConfig } from '../src/runtime/config/use-config';
 import { forgetColumns } from '../src/runtime/input/columns-seen';
+import { tableCollector } from '../src/runtime/input/table-collector';
+import { attach } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
-import { tableCollector } from '../src/runtime/input/table-collector';
 import { type UploadDef, uploadRequest } from '../src/runtime/requests/upload-request';
-import { useConfig } from '../src/runtime/config/use-config';
 
 /** tabular-upload: a table in, the id of an uploaded train or test set out. */
 module.exports = function (RED: NodeAPI): void {

@@ -6,7 +6,9 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+
 import Papa from 'papaparse';
+
 import { type FlowNode, placed, root, startNodeRed } from '../test/helpers/node-red';
 
 interface Case {

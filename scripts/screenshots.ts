@@ -5,7 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { chromium, type Page } from 'playwright-core';
+
 import { openDialog } from '../test/e2e/editor';
 import { type FlowNode, root, startNodeRed, waitFor } from '../test/helpers/node-red';
 

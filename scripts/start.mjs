@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+
 import { buildOnce, installOnce, root } from './lib/prepare.mjs';
 
 const port = Number(process.env.PORT ?? 1880);

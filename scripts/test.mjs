@@ -1,6 +1,7 @@
 /* npm test: installs and builds where that is still to be done, then runs every test against what ships (dist/). */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
+
 import { buildOnce, installOnce, root } from './lib/prepare.mjs';
 
 installOnce();

@@ -1,15 +1,21 @@
 import path from 'node:path';
+
 import { ServiceClient } from './client/service-client';
 import type { ClientOptions } from './client/types';
-import { checkAsking, checkSettings, checkTraining, cloneJson, Connection, ModelCards } from './scoring';
-import type {
-  Hooks,
-  ModelCard,
-  PredictOutcome,
-  PredictRequest,
-  PredictSettings,
-  TableInput,
-  TrainRequest,
+import {
+  checkAsking,
+  checkSettings,
+  checkTraining,
+  cloneJson,
+  Connection,
+  type Hooks,
+  type ModelCard,
+  ModelCards,
+  type PredictOutcome,
+  type PredictRequest,
+  type PredictSettings,
+  type TableInput,
+  type TrainRequest,
 } from './scoring';
 import { type ServiceHandle, startService } from './service';
 import { DEFAULT_DIALECT } from './wire/dialect';

@@ -15,16 +15,17 @@ export type {
   UploadSource,
 } from './client/types';
 export {
-  connect,
   type Asking,
+  connect,
   type ConnectOptions,
   type GivenTable,
   type Tabular,
   type Training,
 } from './connect';
 export type { ModelCard, PredictOutcome } from './scoring';
-export { startService } from './service';
 export type { ServiceHandle, ServiceOptions } from './service';
+export { startService } from './service';
+export type { Column, ColumnBatch, ColumnType, Label, TableFile, TableProfile, TableSource } from './table';
 export {
   closeEncoder,
   crc32c,
@@ -37,9 +38,8 @@ export {
   readBatches,
   readRows,
 } from './table';
-export type { Column, ColumnBatch, ColumnType, Label, TableFile, TableProfile, TableSource } from './table';
 export type { Dialect } from './wire/dialect';
 export type { Prediction } from './wire/prediction';
-export { ERROR_CODES, ServiceError } from './wire/service-error';
 export type { ErrorCode, ServiceErrorCause } from './wire/service-error';
+export { ERROR_CODES, ServiceError } from './wire/service-error';
 export type { ModelLimits, OutputType, Task } from './wire/types';

@@ -4,10 +4,11 @@
  * the seeds; times are processor seconds.
  */
 import { createRequire } from 'node:module';
-import { TABLES } from './tables.mjs';
+
 import { measure } from './measure.mjs';
 import { loadPeer, runPeer } from './peer.mjs';
 import { hasSklearn, runSklearn } from './sklearn.mjs';
+import { TABLES } from './tables.mjs';
 
 const ydf = await loadPeer();
 const sklearn = hasSklearn();

@@ -10,6 +10,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { mixed } from './tables.mjs';
 
 const require = createRequire(import.meta.url);

@@ -1,6 +1,7 @@
 /* Tables to measure the learner on: generators of our own, and real ones where the machine has them. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+
 import Papa from 'papaparse';
 
 const root = path.resolve(import.meta.dirname, '../..');

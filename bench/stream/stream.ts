@@ -6,7 +6,8 @@
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { placed, root, startNodeRed, type FlowNode, type RealNodeRed } from '../../test/helpers/node-red';
+
+import { type FlowNode, placed, type RealNodeRed, root, startNodeRed } from '../../test/helpers/node-red';
 import { crc32cBase64, startStrictService, type StrictService } from '../../test/helpers/strict-service';
 
 const MESSAGES = Number(process.argv[2] ?? 100_000);

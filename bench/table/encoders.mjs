@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+
 import { COLUMNS } from './rows.mjs';
 
 const require = createRequire(import.meta.url);

@@ -1,6 +1,6 @@
 /* Makes a Parquet or CSV file of at least a number of bytes: node make-file.mjs <path> <bytes> */
-import { createWriteStream, statSync } from 'node:fs';
 import { once } from 'node:events';
+import { createWriteStream, statSync } from 'node:fs';
 
 const [, , file, size] = process.argv;
 const bytes = Number(size);

@@ -1,5 +1,6 @@
 /* One transfer in a process of its own: node one-transfer.mjs upload|train <file> <address of the sink> */
 import { createRequire } from 'node:module';
+
 import { measured } from './memory.mjs';
 
 const require = createRequire(import.meta.url);

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+
 import { encoders } from './encoders.mjs';
 import { measured } from './memory.mjs';
 import { makeRows } from './rows.mjs';

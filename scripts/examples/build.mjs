@@ -1,17 +1,18 @@
 /* Writes examples/*.json, which the editor offers under Import. `--check` says whether they are as this would write them. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+
 import { root } from '../lib/prepare.mjs';
-import { liveMachine } from './live-machine.mjs';
 import { batchFile } from './batch-file.mjs';
 import { costGuard } from './cost-guard.mjs';
 import { errorsByCode } from './errors-by-code.mjs';
 import { firstSteps } from './first-steps.mjs';
-import { scaleOut } from './scale-out.mjs';
 import { hostedService } from './hosted-service.mjs';
 import { limitsCheck } from './limits-check.mjs';
+import { liveMachine } from './live-machine.mjs';
 import { mqttSensors } from './mqtt-sensors.mjs';
 import { postgresql } from './postgresql.mjs';
+import { scaleOut } from './scale-out.mjs';
 import { uploadOnce } from './upload-once.mjs';
 
 const examples = {

@@ -1,5 +1,5 @@
-export { ServiceClient } from './service-client';
 export { DuplicateUploadError } from './errors/errors';
+export { ServiceClient } from './service-client';
 export type {
   CallOptions,
   ClientOptions,

@@ -11,8 +11,9 @@ import type {
 import { Core, demandRequest, schemas, warm } from './calls/core';
 import { fit } from './calls/fit-call';
 import { progressOf } from './calls/fit-status';
-import { withoutNulls } from './errors/nulls';
 import { predict, predictLegacy } from './calls/predict-calls';
+import { prepareTestSet, prepareTrainSet, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
+import { withoutNulls } from './errors/nulls';
 import { ask } from './retry/request';
 import type {
   CallKind,
@@ -26,7 +27,6 @@ import type {
   TestSetUpload,
   TrainSetUpload,
 } from './types';
-import { prepareTestSet, prepareTrainSet, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
 
 /**
  * The service, a method per route (S 4). Every method rejects with a ServiceError. One client is one set of slots,

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+
 import type { Dialect } from '../wire/dialect';
 import type { Prediction } from '../wire/prediction';
 import type { FitRequest, LegacyPredictRequest, PredictMetadata, PredictRequest } from '../wire/types';

@@ -1,16 +1,16 @@
-import { combine } from './training/finish';
-import { trainFold, type FoldResult } from './training/fold';
 import type { Model } from './model/model';
+import { combine } from './training/finish';
+import { type FoldResult, trainFold } from './training/fold';
 import { prepare } from './training/prepare';
 import type { TrainInput } from './types';
 
-export * from './types';
 export type { Model } from './model/model';
-export { prepare, type Prepared } from './training/prepare';
-export { trainFold, type FoldHooks, type FoldResult } from './training/fold';
-export { combine } from './training/finish';
 export { predict, type PredictOptions } from './model/predict';
 export { loadModel, saveModel } from './model/serialize';
+export { combine } from './training/finish';
+export { type FoldHooks, type FoldResult, trainFold } from './training/fold';
+export { prepare, type Prepared } from './training/prepare';
+export * from './types';
 export { LEARNER_VERSION } from './version';
 
 /** prepare, every fold in turn, combine. Synchronous: call it in a worker. */

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
+
 import type { Red } from './node-red';
 
 /** Our own folder in Node-RED's user directory. */

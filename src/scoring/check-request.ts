@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+
 import { COLUMN_TYPES } from '../table';
 import { ServiceError } from '../wire/service-error';
 import type { PredictRequest, PredictSettings, TrainRequest } from './types';

@@ -1,19 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { profileTable } from '../table';
+import { linkedController, untilAborted } from '../util/abort';
+import { cloneJson } from '../util/json';
+import { Slots } from '../util/semaphore';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
-import { cloneJson } from '../util/json';
 import { checkLimits } from './check-limits';
 import type { ClientPort } from './context/client-port';
 import type { Context } from './context/context';
 import { CostEstimates } from './context/cost';
 import { LimitsCache } from './context/limits-cache';
-import { linkedController, untilAborted } from '../util/abort';
 import type { ModelCards } from './models/model-cards';
-import { Predictor } from './predict/predictor';
-import { Slots } from '../util/semaphore';
 import { checkedCard, unknownModel } from './models/model-request';
+import { Predictor } from './predict/predictor';
 import { train } from './train/train';
 import { openInput } from './train/train-set';
 import type {

@@ -1,12 +1,12 @@
-import type { TableSource } from '../table/columns/table-source';
 import type { Column, ColumnType, FileFormat, Label } from '../table/cells/types';
+import type { TableSource } from '../table/columns/table-source';
 import type { OutputType, Task } from '../wire/types';
-import type { ColumnImportance } from './train/report';
 import type { ModelScores } from './train/metrics';
+import type { ColumnImportance } from './train/report';
 
 export type { OutputType, Task } from '../wire/types';
-export type { ColumnImportance } from './train/report';
 export type { ModelScores, Scores } from './train/metrics';
+export type { ColumnImportance } from './train/report';
 
 /** Where the rows are: a value of any form that docs/architecture.md lists, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };

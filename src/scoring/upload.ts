@@ -1,8 +1,8 @@
 import { type Column, encodeBatches, fileAsIs, profileTable, readBatches, type TableFile } from '../table';
+import { untilAborted } from '../util/abort';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';
-import { untilAborted } from '../util/abort';
 import { chooseModel, resolveTarget, type Target, unknownModel } from './models/model-request';
 import { noteIfDead } from './predict/test-set';
 import { openInput, prepareTrainSet, sendTrainSet } from './train/train-set';

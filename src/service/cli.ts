@@ -2,6 +2,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+
 import { toServiceError } from '../wire/service-error';
 import { type Log, resolveOptions } from './options';
 import { runService } from './service';

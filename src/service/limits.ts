@@ -1,4 +1,5 @@
 import os from 'node:os';
+
 import type { LimitSet, ModelLimits } from '../wire/types';
 import type { ResolvedOptions } from './options';
 import { MODEL_VERSION } from './version';

@@ -1,7 +1,8 @@
 import os from 'node:os';
+
 import type { LimitSet } from '../wire/types';
-import type { Patience } from './slow-body';
 import type { RateLimits } from './rate-limit';
+import type { Patience } from './slow-body';
 
 export type Log = (level: 'debug' | 'info' | 'warn', text: string) => void;
 

@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refusal, notFound, toRefusal } from './refusal';
+
+import { checkBearer } from './http/auth';
+import { discardBody, isBodyComing, readJson } from './http/body';
+import { logFailure } from './http/log-failure';
+import { type Envelope, sendJson, sendRefusal } from './http/reply';
+import { UPLOAD_ROOT } from './http/signed-url';
+import { notFound, Refusal, toRefusal } from './refusal';
 import type { Route, ServiceContext } from './routes/context';
 import { fit } from './routes/fit';
 import { legacyPredict } from './routes/legacy-predict';
@@ -7,11 +13,6 @@ import { estimateCost, getModelLimits, getServiceStatus } from './routes/other';
 import { predict } from './routes/predict';
 import { prepareTestSetUpload, prepareTrainSetUpload } from './routes/prepare-upload';
 import { putUpload } from './routes/put-upload';
-import { checkBearer } from './http/auth';
-import { discardBody, isBodyComing, readJson } from './http/body';
-import { logFailure } from './http/log-failure';
-import { type Envelope, sendJson, sendRefusal } from './http/reply';
-import { UPLOAD_ROOT } from './http/signed-url';
 
 const ROUTES: Readonly<Record<string, Route>> = {
   prepare_train_set_upload: prepareTrainSetUpload,

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+
 import { toServiceError } from '../wire/service-error';
 import type { ResolvedOptions } from './options';
 import { type RunningService, runService } from './service';

@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+
 import { ServiceError } from '../wire/service-error';
+import { modelCacheBytes, type ServiceLimits, serviceLimits } from './limits';
+import type { Log, ResolvedOptions } from './options';
 import { RateLimiter } from './rate-limit';
 import { answer } from './router';
-import { modelCacheBytes, serviceLimits, type ServiceLimits } from './limits';
-import type { Log, ResolvedOptions } from './options';
 import type { ServiceContext } from './routes/context';
 import { openStore } from './store/store';
 import { Fits } from './work/fit/fits';

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+
 import { Refusal } from './refusal';
 
 /** How slowly a body may come. Only the time spent waiting for its sender counts. */

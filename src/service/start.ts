@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+
 import { type ErrorCode, ServiceError } from '../wire/service-error';
 import { type Log, type ResolvedOptions, resolveOptions, type ServiceOptions } from './options';
 import { unusableFolder } from './store/unusable-folder';

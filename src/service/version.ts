@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+
 import { LEARNER_VERSION } from '../learner/version';
 
 /** Which learner fits: models of another are not answers of this one. */

@@ -1,15 +1,18 @@
+import type { Column } from './cells/types';
 import type { ColumnBatch } from './columns/column-batch';
-import { type BatchOptions, batchesOf } from './columns/read-batches';
+import { batchesOf, type BatchOptions } from './columns/read-batches';
+import type { LocalSource, TableSource } from './columns/table-source';
 import { retried, startJob } from './encoder/host';
 import type { AsIsBounds, Origin } from './encoder/protocol';
+import { isRemote, openRemote } from './encoder/remote-source';
 import type { AsIs } from './files/file-as-is';
 import { type ProfileOptions, profileSource, type TableProfile } from './inference/profile';
-import { isRemote, openRemote } from './encoder/remote-source';
-import type { LocalSource, TableSource } from './columns/table-source';
 import { storedAs } from './parquet/arrow-types';
 import { type TableFile, userFile } from './storage/table-file';
-import type { Column } from './cells/types';
 
+export { isArrowTable } from './arrow/source';
+export { show } from './cells/errors';
+export { type Column, COLUMN_TYPES, type ColumnType, type FileFormat, type Label } from './cells/types';
 export {
   batchBytes,
   type Cell,
@@ -23,21 +26,18 @@ export {
   rowsOf,
   sliceBatch,
 } from './columns/column-batch';
-export { isArrowTable } from './arrow/source';
+export { pickRows } from './columns/pick-rows';
 export type { BatchOptions } from './columns/read-batches';
-export { crc32c, crc32cToBase64 } from './storage/crc32c';
+export type { TableForm, TableSource } from './columns/table-source';
 export { encodeBatches, type EncodeOptions, encodeTrainBatches, encodeTrainSet } from './encoder/encode';
 export { closeEncoder, warmEncoder } from './encoder/host';
-export { show } from './cells/errors';
-export { openTable, type OpenOptions } from './open';
-export { pickRows } from './columns/pick-rows';
-export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
-export { readRows, setCell } from './read-rows';
 export { readTableFile, type TableContent } from './files/read-table-file';
-export type { TableForm, TableSource } from './columns/table-source';
+export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
+export { type OpenOptions, openTable } from './open';
+export { readRows, setCell } from './read-rows';
 export { TableSpool } from './spool';
+export { crc32c, crc32cToBase64 } from './storage/crc32c';
 export type { TableFile } from './storage/table-file';
-export { type Column, COLUMN_TYPES, type ColumnType, type FileFormat, type Label } from './cells/types';
 
 /**
  * A table on disk: CSV, TSV, Parquet or Arrow, told apart by content and read as a stream in the encoder

@@ -1,13 +1,13 @@
-import { openArrowBytes } from './arrow/source';
-import { contentOf, firstCharacter, wideEncoding } from './text/sniff';
-import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv/source';
-import { emptyTable, invalidTable } from './cells/errors';
-import { openJsonText } from './json/source';
-import { openValue } from './values/open';
 import { asBytes } from '../util/realms';
-import { openRemote } from './encoder/remote-source';
+import { openArrowBytes } from './arrow/source';
+import { emptyTable, invalidTable } from './cells/errors';
 import type { TableSource } from './columns/table-source';
+import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv/source';
+import { openRemote } from './encoder/remote-source';
+import { openJsonText } from './json/source';
 import { Utf8Text } from './text/byte-text';
+import { contentOf, firstCharacter, wideEncoding } from './text/sniff';
+import { openValue } from './values/open';
 
 export interface OpenOptions {
   signal?: AbortSignal;

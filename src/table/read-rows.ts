@@ -1,10 +1,10 @@
+import { Pace } from '../util/event-loop';
+import type { Column } from './cells/types';
 import { cellsOf, type ColumnBatch } from './columns/column-batch';
 import { batchesOf } from './columns/read-batches';
-import { Pace } from '../util/event-loop';
-import { profileSource, type TableProfile } from './inference/profile';
-import { isRemote } from './encoder/remote-source';
 import type { LocalSource, TableSource } from './columns/table-source';
-import type { Column } from './cells/types';
+import { isRemote } from './encoder/remote-source';
+import { profileSource, type TableProfile } from './inference/profile';
 import { type Row, RowsSource } from './values/sources';
 
 /** Rows that are made into objects at a time. */

@@ -1,11 +1,9 @@
 import { deserialize, serialize } from 'node:v8';
-import { plainCells } from './arrow/columns';
-import { ByteStore } from './storage/byte-store';
-import { emptyTable, invalidTable, show } from './cells/errors';
-import { openTable } from './open';
+
 import { Pace } from '../util/event-loop';
 import { asBytes } from '../util/realms';
-import { isRemote, openRemote } from './encoder/remote-source';
+import { plainCells } from './arrow/columns';
+import { emptyTable, invalidTable, show } from './cells/errors';
 import type {
   LocalSource,
   Slice,
@@ -14,6 +12,9 @@ import type {
   TableForm,
   TableSource,
 } from './columns/table-source';
+import { isRemote, openRemote } from './encoder/remote-source';
+import { openTable } from './open';
+import { ByteStore } from './storage/byte-store';
 import { type Row, RowsSource } from './values/sources';
 
 /** What a spool keeps in memory; the rest goes to a temporary file. */

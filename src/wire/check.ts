@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
+
 import type { TSchema } from '@sinclair/typebox';
 import type { TypeCheck, ValueError } from '@sinclair/typebox/compiler';
+
 import { lazy } from '../util/lazy';
 
 const load = createRequire(__filename);

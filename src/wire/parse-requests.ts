@@ -1,15 +1,17 @@
 import { createRequire } from 'node:module';
+
 import type { TSchema } from '@sinclair/typebox';
-import { check, type Fault } from './check';
-import { renamed, wireNames, type Dialect } from './dialect';
+
 import { lazy } from '../util/lazy';
+import { check, type Fault } from './check';
+import { type Dialect, renamed, wireNames } from './dialect';
 import {
-  OUTPUT_TYPES,
   type EstimateCostRequest,
   type FileInfo,
   type FitRequest,
   type LegacyPredictRequest,
   type ModelConfig,
+  OUTPUT_TYPES,
   type PredictRequest,
   type PrepareTestSetUploadRequest,
   type PrepareTrainSetUploadRequest,

@@ -1,6 +1,12 @@
-import { invalidPrediction, rowCount, type Prediction } from './prediction';
-import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from './types';
-import type { FullDistribution, Label, OutputType, Task } from './types';
+import { invalidPrediction, type Prediction, rowCount } from './prediction';
+import {
+  DEFAULT_OUTPUT_TYPE,
+  DEFAULT_QUANTILES,
+  type FullDistribution,
+  type Label,
+  type OutputType,
+  type Task,
+} from './types';
 
 export interface PredictionContext {
   task: Task;

@@ -1,5 +1,5 @@
 /** What tests reach of src/client beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
-export { AnswerTooLong, type HttpRequest, exchange } from '../../dist/src/client/http/exchange';
+export { AnswerTooLong, exchange, type HttpRequest } from '../../dist/src/client/http/exchange';
 export { proxyFor } from '../../dist/src/client/http/proxy';
 export { backOff, retryAfter } from '../../dist/src/client/retry/backoff';
 export { Secrets } from '../../dist/src/client/secrets';

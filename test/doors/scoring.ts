@@ -19,10 +19,10 @@ export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach-pred
 export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bisection';
 export { OwnCopy } from '../../dist/src/scoring/predict/own-copy';
 export { hasColumns, smallRows } from '../../dist/src/scoring/predict/small-rows';
-export { MOST_HELD_ROWS, chooseHeld } from '../../dist/src/scoring/train/holdout-plan';
+export { chooseHeld, MOST_HELD_ROWS } from '../../dist/src/scoring/train/holdout-plan';
 export {
-  LEVELS,
   classificationScores,
+  LEVELS,
   quantileOf,
   regressionScores,
   rocAuc,

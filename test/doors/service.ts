@@ -3,28 +3,28 @@ export { answerLate } from '../../dist/src/service/http/late-answer';
 export { envelopeFor } from '../../dist/src/service/http/reply';
 export { signUpload, verifyUpload } from '../../dist/src/service/http/signed-url';
 export {
-  BYTES_PER_CELL,
   availableMemory,
+  BYTES_PER_CELL,
   modelCacheBytes,
   modelLimits,
   serviceLimits,
 } from '../../dist/src/service/limits';
 export { type ServiceOptions } from '../../dist/src/service/options';
 export { RateLimiter } from '../../dist/src/service/rate-limit';
-export { Refusal, invalid, toRefusal } from '../../dist/src/service/refusal';
+export { invalid, Refusal, toRefusal } from '../../dist/src/service/refusal';
 export { type ServiceHandle, startService } from '../../dist/src/service/start';
 export {
   type FeatureShape,
-  type ModelEntry,
-  type UploadEntry,
   isModelEntry,
   isUploadEntry,
+  type ModelEntry,
+  type UploadEntry,
 } from '../../dist/src/service/store/entries';
 export { isCrc32c, normalHash } from '../../dist/src/service/store/hashes';
 export { type PutBody } from '../../dist/src/service/store/part-writer';
-export { type Bounds, Retention, capFor } from '../../dist/src/service/store/retention';
+export { type Bounds, capFor, Retention } from '../../dist/src/service/store/retention';
 export { Shelf, type Shelved } from '../../dist/src/service/store/shelf';
-export { type Store, openStore } from '../../dist/src/service/store/store';
+export { openStore, type Store } from '../../dist/src/service/store/store';
 export { unusableFolder } from '../../dist/src/service/store/unusable-folder';
 export { Uploads } from '../../dist/src/service/store/uploads';
 export { LEARNER } from '../../dist/src/service/version';

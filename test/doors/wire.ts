@@ -19,8 +19,8 @@ export {
   parsePrepareTrainSetUpload,
 } from '../../dist/src/wire/parse-requests';
 export {
-  type Prediction,
   joinPredictions,
+  type Prediction,
   rowCount,
   slicePrediction,
   toService,

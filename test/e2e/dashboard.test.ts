@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { type Browser, chromium, type Page } from 'playwright-core';
+
 import { type FlowNode, type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
 import { findChromium, FLAGS } from './editor';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { type FlowNode, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import {

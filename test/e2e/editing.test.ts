@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { type FlowNode, placed, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
 import {
   closeTrays,

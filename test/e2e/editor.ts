@@ -1,7 +1,9 @@
 /* A real Chromium on the editor of a real Node-RED. */
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
+
 import { type Browser, chromium, type Page } from 'playwright-core';
+
 import type { FlowNode } from '../helpers/node-red';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];

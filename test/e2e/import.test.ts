@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
 import { deploy, type Editor, type EditorRed, findChromium, openEditor } from './editor';
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { sheet } from './editor';

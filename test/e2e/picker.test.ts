@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+
 import type { Locator } from 'playwright-core';
+
 import { type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import {
   cancel,

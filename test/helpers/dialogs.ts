@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import vm from 'node:vm';
+
 import { root } from './node-red';
 
 export const NODES = ['config', 'limits', 'upload', 'fit', 'predict', 'cost'] as const;

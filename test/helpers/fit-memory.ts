@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { trainWithHelpers } from '../doors/service';
-import { Random } from '../doors/learner';
+
 import type { FeatureColumn } from '../../dist/src/learner';
+import { Random } from '../doors/learner';
+import { trainWithHelpers } from '../doors/service';
 
 /* Fits a table of 20 columns in this process and prints the peak of its memory and the bytes of the columns. */
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { placed, startNodeRed, waitFor, type FlowNode } from './node-red';
+
+import { type FlowNode, placed, startNodeRed, waitFor } from './node-red';
 import { startStrictService } from './strict-service';
 
 /**

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+
 import { freePort, waitFor } from './node-red';
 
 export interface Postgres {

@@ -5,9 +5,10 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { placed, startNodeRed, type FlowNode, type RealNodeRed } from './node-red';
+
+import { type FlowNode, placed, type RealNodeRed, startNodeRed } from './node-red';
 import { seeded } from './seeded';
-import { startStrictService, type Fault, type StrictRoute, type StrictService } from './strict-service';
+import { type Fault, startStrictService, type StrictRoute, type StrictService } from './strict-service';
 
 export interface SoakOptions {
   messages: number;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Fault } from './strict-faults';
 
 type Body = Record<string, unknown>;

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ServerOptions } from 'node:https';
+
 import * as checks from './strict-checks';
 import type { StrictRoute } from './strict-faults';
-import { duplicate, envelope, multipartOf, notFound, parseJson, type Answer, type Info } from './strict-http';
+import { type Answer, duplicate, envelope, type Info, multipartOf, notFound, parseJson } from './strict-http';
 import * as store from './strict-store';
 import { decodeTable, type Row } from './strict-tables';
 

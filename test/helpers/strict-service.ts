@@ -15,15 +15,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { StrictShapes } from './strict-checks';
-import { envelope, parseJson, readAll, send, sendCut, sendSpaces, type Answer } from './strict-http';
-import { Faults, type Fault, type FaultFunction, type StrictRoute } from './strict-faults';
+import { type Fault, type FaultFunction, Faults, type StrictRoute } from './strict-faults';
+import { type Answer, envelope, parseJson, readAll, send, sendCut, sendSpaces } from './strict-http';
+import { type StrictOptions, StrictRoutes } from './strict-routes';
 import * as store from './strict-store';
-import { StrictRoutes, type StrictOptions } from './strict-routes';
 import type { Row } from './strict-tables';
 
+export { type Fault, type FaultFunction, inTurn, type StrictRoute } from './strict-faults';
 export type { StrictOptions } from './strict-routes';
-export { inTurn, type Fault, type FaultFunction, type StrictRoute } from './strict-faults';
 export { crc32cBase64 } from './strict-tables';
 
 export interface SeenRequest {

@@ -1,5 +1,6 @@
 /* What the strict service keeps: uploads with their chunks, fitted models, and the predictions it makes up. */
 import { randomUUID } from 'node:crypto';
+
 import { crc32cBase64, decodeTable, type Row, type Table } from './strict-tables';
 
 export interface StoredFile {

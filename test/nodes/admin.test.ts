@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { type Anything, type Bench, server, startBench, stopBench, trainRows } from './bench';
 

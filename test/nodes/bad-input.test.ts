@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+
 import { startStrictService, type StrictService } from '../helpers/strict-service';
-import { type Bench, row, startBench, stopBench, trainRows, type Setup } from './bench';
+import { type Bench, row, type Setup, startBench, stopBench, trainRows } from './bench';
 
 /** Each wrong input: one error with its code at the Catch node, and the flow goes on. */
 describe('bad input', () => {

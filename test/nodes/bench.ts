@@ -3,9 +3,10 @@
  * node, so that a test can see that each message ended exactly once.
  */
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { createRequire } from 'node:module';
+
 import type { NodeInitializer } from 'node-red';
 
 /** Messages hold anything; the assertions say what. */

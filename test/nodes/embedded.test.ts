@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { row, startBench, stopBench, trainRows, type Bench } from './bench';
+
+import { type Bench, row, startBench, stopBench, trainRows } from './bench';
 
 describe('all six nodes on the embedded service', () => {
   let bench: Bench;

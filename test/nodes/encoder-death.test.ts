@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { type Bench, row, startBench, stopBench, trainRows } from './bench';
 

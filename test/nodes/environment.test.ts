@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { type Anything, type Bench, row, startBench, stopBench, trainRows } from './bench';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { startStrictService, type StrictService } from '../helpers/strict-service';
-import { type Anything, startBench, stopBench, trainRows, type Setup } from './bench';
+import { type Anything, type Setup, startBench, stopBench, trainRows } from './bench';
 
 describe('tabular-fit and tabular-upload on a strict service', () => {
   let service: StrictService;

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { closeEncoder, encodeBatches, openTable, readBatches, type Column } from '../../dist/src/table';
+
+import { DuckDBInstance } from '@duckdb/node-api';
+
+import { closeEncoder, type Column, encodeBatches, openTable, readBatches } from '../../dist/src/table';
 import {
   inTurn,
   startStrictService,
   type StrictOptions,
   type StrictService,
 } from '../helpers/strict-service';
-import { type Anything, type Bench, startBench, stopBench, trainRows, type Setup } from './bench';
+import { type Anything, type Bench, type Setup, startBench, stopBench, trainRows } from './bench';
 
 const COLUMNS: Column[] = [
   { name: 'id', type: 'integer' },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { inTurn, startStrictService, type StrictService } from '../helpers/strict-service';
-import { row, startBench, stopBench, trainRows, type Bench } from './bench';
+import { type Bench, row, startBench, stopBench, trainRows } from './bench';
 
 describe('close, redeploy and order', () => {
   let service: StrictService;

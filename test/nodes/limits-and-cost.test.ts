@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+
 import { startStrictService, type StrictService } from '../helpers/strict-service';
-import { startBench, stopBench, trainRows, type Setup } from './bench';
+import { type Setup, startBench, stopBench, trainRows } from './bench';
 
 describe('tabular-limits and tabular-cost on a strict service', () => {
   let service: StrictService;

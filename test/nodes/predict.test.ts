@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import {
   type Anything,
   type Bench,
   type Msg,
   row,
+  type Setup,
   startBench,
   stopBench,
   trainRows,
-  type Setup,
 } from './bench';
 
 const CLASSES = ['no', 'yes'];

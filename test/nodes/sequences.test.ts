@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { type Bench, startBench, stopBench, trainRows } from './bench';
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+
 import { type FlowNode, placed, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { trainRows } from './bench';

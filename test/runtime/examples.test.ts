@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+
+import { mosquittoBinary, startMosquitto } from '../helpers/mosquitto';
 import { type FlowNode, type RealNodeRed, root, startNodeRed, waitFor } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
-import { mosquittoBinary, startMosquitto } from '../helpers/mosquitto';
 import { startPostgres } from '../helpers/postgres';
 import { startStrictService } from '../helpers/strict-service';
 

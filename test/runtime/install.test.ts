@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+
 import { type FlowNode, type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
 import { npm, packedAs, packedPackage } from '../helpers/packed';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { root } from '../helpers/node-red';
 import { installedPackage, packedPackage } from '../helpers/packed';
 

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+
 import { root } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { placed, startNodeRed, type FlowNode, type RealNodeRed } from '../helpers/node-red';
+
+import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 

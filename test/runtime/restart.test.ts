@@ -4,8 +4,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { longFit } from '../helpers/long-fit';
-import { placed, startNodeRed, type FlowNode, type RealNodeRed } from '../helpers/node-red';
+import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { seeded } from '../helpers/seeded';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 

@@ -4,10 +4,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mosquittoBinary, startMosquitto, type Mosquitto } from '../helpers/mosquitto';
-import { root, startNodeRed, waitFor, type FlowNode, type RealNodeRed } from '../helpers/node-red';
+
+import { type Mosquitto, mosquittoBinary, startMosquitto } from '../helpers/mosquitto';
+import { type FlowNode, type RealNodeRed, root, startNodeRed, waitFor } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
-import { readings, Source, startStandalone, type StandaloneService } from '../helpers/scale-out';
+import { readings, Source, type StandaloneService, startStandalone } from '../helpers/scale-out';
 
 const binary = mosquittoBinary();
 const title = binary === undefined ? ' (no Mosquitto here: install it, or set MOSQUITTO to its path)' : '';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { soak, soakFaults } from '../helpers/soak';
 
 describe('a stream through a real Node-RED, under random faults and redeploys', function () {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
 import { startStrictService, type StrictOptions, type StrictService } from '../helpers/strict-service';

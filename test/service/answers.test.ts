@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
+
 import { type Answer, answerOf, flowers, Harness, infoOf, nobody, UUID } from './harness';
 
 const GENERIC = ['code', 'detail', 'retryable', 'support'];

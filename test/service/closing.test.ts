@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { ServiceClient } from '../../dist/src/client';
 import { type Answer, bytesOf, Harness, hashOf, line, temporaryFolder } from './harness';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { commandsOfTests, end, limitsOf, runCli } from './command';
 import { type Answer, answerOf, infoOf, line, putFile } from './harness';
 

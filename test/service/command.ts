@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { type Answer, answerOf, temporaryFolder } from './harness';
 
 const CLI = path.join(__dirname, '../../dist/src/service/cli.js');

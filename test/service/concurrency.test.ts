@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { type Answer, flowers, Harness, line } from './harness';
 
 /** The same rows over and over, until they are too many bytes for the memory. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { type Answer, answerOf, Harness } from './harness';
 
 /** Two classes that overlap, one four times as frequent as the other. */

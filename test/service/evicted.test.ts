@@ -4,6 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+
 import { connect } from '../../dist/src';
 import { flowers, Harness, line } from './harness';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { flowers, Harness, infoOf, line, putFile, UUID } from './harness';
 
 describe('Service: fit and predict', () => {

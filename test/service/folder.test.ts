@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
 import { flowers, Harness, temporaryFolder } from './harness';
 
 describe('Service: what lies in its folder', () => {

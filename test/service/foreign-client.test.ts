@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
+
 import { Harness, hashOf, UUID } from './harness';
 import { parquetOf } from './parquet-file';
 

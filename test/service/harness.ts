@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+
 import { type ServiceHandle, type ServiceOptions, startService } from '../doors/service';
 import { crc32c, crc32cToBase64 } from '../doors/table';
 

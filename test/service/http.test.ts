@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+
 import { answerOf, Harness, nobody } from './harness';
 
 /** Envelope 1 of S 7. */

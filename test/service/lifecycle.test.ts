@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { commandsOfTests, end, limitsOf } from './command';
 import { answerOf, Harness, infoOf, nobody } from './harness';
 

@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+
 import { DuckDBInstance } from '@duckdb/node-api';
+
 import { BYTES_PER_CELL } from '../doors/service';
 import { end, startCli } from './command';
 import { type Answer, answerOf, infoOf, putFile } from './harness';

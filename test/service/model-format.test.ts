@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
 import { LEARNER } from '../doors/service';
 import { crc32c, crc32cToBase64 } from '../doors/table';
 import { Harness } from './harness';

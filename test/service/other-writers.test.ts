@@ -4,9 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
 import { Table, writeParquet } from 'parquet-wasm';
+
 import { type FeatureShape, readFeatures } from '../doors/service';
 
 const BOUNDS = { rows: 1000, cells: 1e6, columns: 100 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import type { UploadSource } from '../../dist/src/client';
-import { ServiceClient } from '../../dist/src/client';
+
+import { ServiceClient, type UploadSource } from '../../dist/src/client';
 import { ServiceError } from '../doors/wire';
 import { bytesOf, flowers, Harness, hashOf, line } from './harness';
 

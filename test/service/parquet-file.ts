@@ -1,5 +1,5 @@
 import { tableFromArrays, tableToIPC } from 'apache-arrow';
-import { Compression, Table, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm';
+import { Compression, Table, writeParquet, WriterPropertiesBuilder } from 'parquet-wasm';
 
 /** Columns as a zstd Parquet file, as the clients of the hosted service send it. */
 export function parquetOf(columns: Record<string, unknown[]>): Uint8Array {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
+
 import { Harness, nobody } from './harness';
 
 /** What comes back for these bytes, until the server closes the line. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { type Answer, Harness } from './harness';
 import { parquetOf } from './parquet-file';
 

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Harness, line } from './harness';
 
 const IDLE_MS = 400;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+
 import { flowers, Harness, infoOf, putFile } from './harness';
 
 const PREDICTS = 1000;

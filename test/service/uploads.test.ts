@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { bytesOf, Harness, hashOf, infoOf, putFile, UUID } from './harness';
 
 const X = 'a,b\n1,2\n3,4\n';

@@ -1,17 +1,19 @@
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { TSchema } from '@sinclair/typebox';
-import { check, faultText } from '../../wire/check';
-import { routePath, type Dialect, type Route } from '../../wire/dialect';
+
 import { lazy } from '../../util/lazy';
+import { check, faultText } from '../../wire/check';
+import { type Dialect, type Route, routePath } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';
-import { demand, type Body } from '../errors/answer';
-import { withCall, type Call } from '../retry/deadline';
+import { type Body, demand } from '../errors/answer';
 import { Dispatchers, undici } from '../http/dispatchers';
+import { type Call, withCall } from '../retry/deadline';
 import { Pacing } from '../retry/rate-gate';
 import { ask, type Plan, type Wiring } from '../retry/request';
 import { Secrets } from '../secrets';
-import { settle, type Settings } from '../settings';
+import { type Settings, settle } from '../settings';
 import type { CallKind, CallOptions, ClientOptions } from '../types';
 
 const load = createRequire(__filename);

@@ -1,10 +1,10 @@
 import { toWireFit } from '../../wire/dialect';
 import type { FitResponse } from '../../wire/types';
-import { demand, type Body } from '../errors/answer';
-import { demandConfig, demandRequest, schemas, type Core } from './core';
-import { completedFit } from './fit-status';
+import { type Body, demand } from '../errors/answer';
 import { ask } from '../retry/request';
 import type { CallOptions, FitCall } from '../types';
+import { type Core, demandConfig, demandRequest, schemas } from './core';
+import { completedFit } from './fit-status';
 
 /** A thinking fit gets its thinking time and this much more, in milliseconds. */
 const THINKING_MARGIN_MS = 60_000;

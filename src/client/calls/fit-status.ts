@@ -1,7 +1,7 @@
 import { ServiceError } from '../../wire/service-error';
 import type { Body } from '../errors/answer';
-import type { Call } from '../retry/deadline';
 import { sleep } from '../retry/backoff';
+import type { Call } from '../retry/deadline';
 
 const DONE = /^(?:completed?|succeeded|success|done|finished|ready|ok|fitted)$/i;
 const FAILED = /fail|error|cancel|abort|reject/i;

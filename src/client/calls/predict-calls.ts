@@ -1,9 +1,8 @@
 import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict } from '../../wire/dialect';
 import { rowCount } from '../../wire/prediction';
-import { readPrediction, type PredictionContext } from '../../wire/read-prediction';
+import { type PredictionContext, readPrediction } from '../../wire/read-prediction';
 import type { PredictMetadata } from '../../wire/types';
-import { invalid, type Body } from '../errors/answer';
-import { demandConfig, demandRequest, schemas, type Core } from './core';
+import { type Body, invalid } from '../errors/answer';
 import { withoutNull } from '../errors/nulls';
 import { multipart } from '../http/multipart';
 import type { Plan } from '../retry/request';
@@ -14,6 +13,7 @@ import type {
   PredictCall,
   PredictResult,
 } from '../types';
+import { type Core, demandConfig, demandRequest, schemas } from './core';
 
 /** Properties of which null means that they are missing. */
 const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];

@@ -6,9 +6,9 @@ import type {
   PrepareTrainSetUploadResponse,
 } from '../../wire/types';
 import type { Call } from '../retry/deadline';
-import { demandRequest, schemas, type Core } from './core';
 import type { CallOptions, TestSetUpload, TrainSetUpload } from '../types';
 import { fileInfo, upload } from '../uploads/uploads';
+import { type Core, demandRequest, schemas } from './core';
 
 /** S 4.1 */
 export async function prepareTrainSet(

@@ -1,8 +1,9 @@
 import type { TSchema } from '@sinclair/typebox';
+
 import { check, faultText } from '../../wire/check';
 import { ServiceError } from '../../wire/service-error';
-import { isErrorBody, isObject, parsed } from './envelope';
 import type { HttpAnswer } from '../http/exchange';
+import { isErrorBody, isObject, parsed } from './envelope';
 
 export type Body = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
-import { ServiceError, type ErrorCode, type ServiceErrorCause } from '../../wire/service-error';
-import type { Envelope } from './envelope';
+import { type ErrorCode, ServiceError, type ServiceErrorCause } from '../../wire/service-error';
 import { PROXY_REFUSED, type TransportFailure } from '../http/exchange';
-import { MissingError, missingIn } from './missing';
 import type { Secrets } from '../secrets';
+import type { Envelope } from './envelope';
+import { MissingError, missingIn } from './missing';
 
 /** The upload exists already (status 409): `uploadId` is the one to reuse. */
 export class DuplicateUploadError extends ServiceError {

@@ -1,4 +1,4 @@
-import { ServiceError, type ErrorCode, type ServiceErrorCause } from '../../wire/service-error';
+import { type ErrorCode, ServiceError, type ServiceErrorCause } from '../../wire/service-error';
 import type { Envelope } from './envelope';
 
 /** What a 404 says is not there: `unclear` where it may be the upload or the model, `route` where it is not the service's. */

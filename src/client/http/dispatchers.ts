@@ -1,11 +1,13 @@
 import { createRequire } from 'node:module';
 import { rootCertificates } from 'node:tls';
+
 import type { buildConnector, Dispatcher } from 'undici';
+
 import { lazy } from '../../util/lazy';
 import { ServiceError } from '../../wire/service-error';
+import type { ProxyOptions, TlsOptions } from '../types';
 import { readBeforeFailing } from './early-answer';
 import { proxyFor } from './proxy';
-import type { ProxyOptions, TlsOptions } from '../types';
 
 const load = createRequire(__filename);
 export const undici = lazy(() => load('undici') as typeof import('undici'));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { HttpRequest } from './exchange';
+
 import type { UploadSource } from '../types';
+import type { HttpRequest } from './exchange';
 
 /** The body of the deprecated route (S 4.7): `data` as JSON beside `file` as CSV, of known length. */
 export function multipart(

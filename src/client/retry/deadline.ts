@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+
 import { ServiceError } from '../../wire/service-error';
 import type { CallOptions } from '../types';
 

@@ -1,7 +1,7 @@
-import type { Call } from './deadline';
 import { ServiceError } from '../../wire/service-error';
 import type { CallKind } from '../types';
 import { sleep } from './backoff';
+import type { Call } from './deadline';
 
 /** Calls in flight of one kind: a slot for each, first come first served, and a gate that Retry-After closes. */
 class Lane {

@@ -1,29 +1,29 @@
 import { ServiceError } from '../../wire/service-error';
-import { invalid, readBody, type Body, type Read } from '../errors/answer';
-import type { Call } from './deadline';
-import type { Dispatchers } from '../http/dispatchers';
-import { envelopeOf, readEnvelope, type Envelope } from '../errors/envelope';
+import { type Body, invalid, type Read, readBody } from '../errors/answer';
+import { type Envelope, envelopeOf, readEnvelope } from '../errors/envelope';
 import {
   answerError,
+  type Asked,
   DuplicateUploadError,
   isLasting,
   reasonOf,
   statusOfCode,
   transportError,
-  type Asked,
 } from '../errors/errors';
+import type { Dispatchers } from '../http/dispatchers';
 import {
   AnswerTooLong,
   exchange,
-  TransportFailure,
   type HttpAnswer,
   type HttpRequest,
+  TransportFailure,
 } from '../http/exchange';
-import type { Lane } from './rate-gate';
+import { followed } from '../http/redirect';
 import type { Secrets } from '../secrets';
 import type { Settings } from '../settings';
-import { followed } from '../http/redirect';
 import { backOff, retryAfter, sleep } from './backoff';
+import type { Call } from './deadline';
+import type { Lane } from './rate-gate';
 
 /** What requests share: settings, connections, secrets. */
 export interface Wiring {

@@ -1,15 +1,15 @@
-import type { FileUploadInfo } from '../../wire/types';
 import { ServiceError } from '../../wire/service-error';
-import type { Call } from '../retry/deadline';
-import { inParallel, planChunks, type Chunk } from './chunks';
+import type { FileUploadInfo } from '../../wire/types';
 import { readEnvelope } from '../errors/envelope';
 import { isImpossible, isLasting, reasonOf } from '../errors/errors';
-import { exchange, TransportFailure, type HttpAnswer, type HttpRequest } from '../http/exchange';
+import { exchange, type HttpAnswer, type HttpRequest, TransportFailure } from '../http/exchange';
 import { followed } from '../http/redirect';
-import type { Wiring } from '../retry/request';
-import type { Lane } from '../retry/rate-gate';
-import type { UploadSource } from '../types';
 import { backOff, retryAfter, sleep } from '../retry/backoff';
+import type { Call } from '../retry/deadline';
+import type { Lane } from '../retry/rate-gate';
+import type { Wiring } from '../retry/request';
+import type { UploadSource } from '../types';
+import { type Chunk, inParallel, planChunks } from './chunks';
 
 const PARALLEL_CHUNKS = 8;
 

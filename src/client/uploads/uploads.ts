@@ -1,11 +1,11 @@
 import { ServiceError } from '../../wire/service-error';
 import type { FileInfo, FileUploadInfo } from '../../wire/types';
-import { Call } from '../retry/deadline';
 import { DuplicateUploadError } from '../errors/errors';
+import { Call } from '../retry/deadline';
 import type { Lane } from '../retry/rate-gate';
-import { putFile, UrlRefused } from './put';
 import type { Wiring } from '../retry/request';
 import type { CallOptions, UploadSource } from '../types';
+import { putFile, UrlRefused } from './put';
 
 export interface Prepared {
   id: string;

@@ -1,10 +1,10 @@
 import { binAll, findBorders } from '../features/binning';
-import { quantilesOf } from './distribution';
 import type { ColumnSpec } from '../features/encode';
+import type { Random } from '../math/random';
 import { Grower, type GrowRules } from '../trees/grow';
 import { quantise } from '../trees/quantise';
-import type { Random } from '../math/random';
 import { leafOf, TreeBuilder, type Trees } from '../trees/trees';
+import { quantilesOf } from './distribution';
 
 /**
  * What the residuals of a regression look like around a row (N. Meinshausen's quantile regression forest, 2006,

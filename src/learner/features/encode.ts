@@ -1,9 +1,9 @@
+import type { Random } from '../math/random';
+import type { FeatureColumn } from '../types';
 import { binAll, binOf, findBorders, MAX_BINS } from './binning';
 import { commonTokens, TOKENS } from './common-tokens';
-import { datePart, DATE_PARTS, type DatePart } from './dates';
-import type { Random } from '../math/random';
+import { DATE_PARTS, type DatePart, datePart } from './dates';
 import { findNumber, tokensOf } from './tokens';
-import type { FeatureColumn } from '../types';
 
 /** How one feature becomes binned columns. Plain data, so that it can be stored with the model. */
 export type Encoder =

@@ -1,8 +1,8 @@
-import { makeDesign, makeTerms, MAX_TERMS, sparse, type Term, type TermInput } from './design';
 import type { ColumnSpec } from '../features/encode';
-import { logistic, penalised } from './logistic';
 import { gram, solve } from '../math/matrix';
 import type { Objective } from '../trees/loss';
+import { makeDesign, makeTerms, MAX_TERMS, sparse, type Term, type TermInput } from './design';
+import { logistic, penalised } from './logistic';
 
 /**
  * A linear model over binned columns is a table of scores: what each bin of each column adds. `at[column]` is

@@ -1,6 +1,6 @@
-import type { SparseDesign } from './design';
 import { cholesky, solve } from '../math/matrix';
 import { sigmoid, softmax } from '../math/numeric';
+import type { SparseDesign } from './design';
 
 /** What a logistic regression is fitted to. */
 export interface LogisticInput {

@@ -1,4 +1,4 @@
-import { blur, probabilities, temper, type Calibration } from '../calibration/calibrate';
+import { blur, type Calibration, probabilities, temper } from '../calibration/calibrate';
 import { addLinearScores, type LinearTables } from '../linear/linear';
 import { leafOf, type Trees } from '../trees/trees';
 

@@ -1,8 +1,8 @@
 import type { Calibration } from '../calibration/calibrate';
-import type { Encoder } from '../features/encode';
-import type { Member } from './members';
 import type { ResidualForest } from '../calibration/residuals';
+import type { Encoder } from '../features/encode';
 import type { FeatureColumn, FitReport, Label } from '../types';
+import type { Member } from './members';
 
 /** A fitted model. Plain data; `task`, `classes`, `features` and `report` are its public part. */
 export interface Model {

@@ -1,11 +1,11 @@
-import { binAll } from '../features/binning';
 import { balance, type Calibration } from '../calibration/calibrate';
-import { bucketLogits, modeOf, quantilesOf, type Atoms } from '../calibration/distribution';
+import { type Atoms, bucketLogits, modeOf, quantilesOf } from '../calibration/distribution';
+import { atomWeights } from '../calibration/residuals';
+import { binAll } from '../features/binning';
 import { encodeColumn } from '../features/encode';
+import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { ensembleMean, ensembleProbabilities, type Member } from './members';
 import type { Model } from './model';
-import { atomWeights } from '../calibration/residuals';
-import { LearnerError, type ClassificationResult, type FeatureColumn, type RegressionResult } from '../types';
 
 /** What a prediction can do otherwise than the model was fitted to; what is left out stays. */
 export interface PredictOptions {

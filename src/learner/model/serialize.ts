@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
-import type { Model } from './model';
+
 import { LearnerError } from '../types';
+import type { Model } from './model';
 
 /*
  * A model as bytes: "TPM4", length and CRC of what follows, then a JSON text in which every typed array is replaced by

@@ -1,7 +1,7 @@
 import { probabilities } from '../calibration/calibrate';
-import { classificationScores, regressionScores } from './metrics';
-import { stackWeights, type StackInput } from './stacking';
 import type { Scores } from '../types';
+import { classificationScores, regressionScores } from './metrics';
+import { type StackInput, stackWeights } from './stacking';
 
 /** Metrics that a search may be judged by, and whether more is better. */
 const METRICS: Record<string, { score: keyof Scores; sign: 1 | -1 }> = {

@@ -1,25 +1,25 @@
 import {
   balance,
   blur,
+  type Calibration,
   fitCalibration,
   logLoss,
   probabilities,
   temper,
-  type Calibration,
 } from '../calibration/calibrate';
-import { chooseWeights } from './choose';
-import { foldRows, type FoldResult } from './fold';
-import { heldOutScores, partScores, type Member, type Part } from '../model/members';
-import type { Model } from '../model/model';
-import { square } from '../math/numeric';
-import { STREAM, type Prepared } from './prepare';
-import { Random } from '../math/random';
-import { completeRuns, makeReport } from './report';
 import { fitResiduals } from '../calibration/residuals';
-import { classificationScores, regressionScores } from './metrics';
-import type { StackInput } from './stacking';
+import { square } from '../math/numeric';
+import { Random } from '../math/random';
+import { heldOutScores, type Member, type Part, partScores } from '../model/members';
+import type { Model } from '../model/model';
 import { firstTrees } from '../trees/trees';
 import type { FitReport } from '../types';
+import { chooseWeights } from './choose';
+import { type FoldResult, foldRows } from './fold';
+import { classificationScores, regressionScores } from './metrics';
+import { type Prepared, STREAM } from './prepare';
+import { completeRuns, makeReport } from './report';
+import type { StackInput } from './stacking';
 
 /** Rows that some fold held out, and that fold's scores of them. */
 interface OutOfFold {

@@ -1,10 +1,10 @@
-import { boost, type Boosted } from '../trees/boost';
 import { fitLinear, type LearnedLinear } from '../linear/linear';
-import { binaryLogLoss, softmaxLogLoss, squaredError, type Objective } from '../trees/loss';
-import { sampleSize } from './plan';
-import { STREAM, type Prepared } from './prepare';
 import { Random } from '../math/random';
+import { boost, type Boosted } from '../trees/boost';
+import { binaryLogLoss, type Objective, softmaxLogLoss, squaredError } from '../trees/loss';
 import { LearnerError } from '../types';
+import { sampleSize } from './plan';
+import { type Prepared, STREAM } from './prepare';
 
 /** What one fold learned: structured-cloneable. */
 export interface FoldResult {

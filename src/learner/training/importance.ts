@@ -1,6 +1,6 @@
-import { STREAM, type Prepared } from './prepare';
 import { Random } from '../math/random';
 import type { FeatureImportance } from '../types';
+import { type Prepared, STREAM } from './prepare';
 
 const MOST = 200;
 const PERMUTED = 30;

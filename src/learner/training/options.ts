@@ -1,5 +1,5 @@
-import { knownMetric } from './choose';
 import { LearnerError, type TrainOptions } from '../types';
+import { knownMetric } from './choose';
 
 /** Rows (≥ 1), part of the rows (< 1), or the rows themselves, counted from 0. */
 export type Subsample = number | Int32Array;

@@ -1,5 +1,5 @@
-import { SCORING_WORK, type BoostRules } from '../trees/boost';
 import type { ColumnSpec } from '../features/encode';
+import { type BoostRules, SCORING_WORK } from '../trees/boost';
 import type { Settings, Subsample } from './options';
 
 /** How a train set will be learned: how it is divided, and by which rules. */

@@ -1,17 +1,17 @@
 import {
   binCenters,
   chooseEncoders,
+  type ColumnSpec,
   columnSpecs,
   encodeColumn,
-  shareTokens,
-  type ColumnSpec,
   type Encoder,
+  shareTokens,
 } from '../features/encode';
 import { square } from '../math/numeric';
-import { binsFor, makePlan, type Plan } from './plan';
 import { Random } from '../math/random';
+import { type FeatureColumn, type Label, LearnerError, type Target, type TrainInput } from '../types';
 import { readOptions, type Settings } from './options';
-import { LearnerError, type FeatureColumn, type Label, type Target, type TrainInput } from '../types';
+import { binsFor, makePlan, type Plan } from './plan';
 
 /** What every fold needs, made once from the input: structured-cloneable, its big arrays in shared memory. */
 export interface Prepared {

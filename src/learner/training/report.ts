@@ -1,8 +1,8 @@
+import type { Member, Part } from '../model/members';
+import type { FitReport, Scores } from '../types';
 import type { FoldResult } from './fold';
 import { featureImportance } from './importance';
-import type { Member, Part } from '../model/members';
 import type { Prepared } from './prepare';
-import type { FitReport, Scores } from '../types';
 
 /** Numbers of the boosted candidates that every fold had the time for. */
 export function completeRuns(folds: FoldResult[]): number[] {

@@ -1,8 +1,8 @@
 import type { ColumnSpec } from '../features/encode';
+import type { Random } from '../math/random';
 import { Grower, type GrownLeaf, type GrowRules } from './grow';
 import type { Objective } from './loss';
 import { quantise } from './quantise';
-import type { Random } from '../math/random';
 import { TreeBuilder, type Trees } from './trees';
 
 export interface BoostRules extends GrowRules {

@@ -1,9 +1,9 @@
 import type { ColumnSpec } from '../features/encode';
-import { tryFewRows } from './small-node';
-import { addRows, removeRows, type HistogramLayout } from './histogram';
-import { partition } from './partition';
 import type { Random } from '../math/random';
-import { tryCategories, tryOrdered, type Candidate, type SplitRules } from './split-finder';
+import { addRows, type HistogramLayout, removeRows } from './histogram';
+import { partition } from './partition';
+import { tryFewRows } from './small-node';
+import { type Candidate, type SplitRules, tryCategories, tryOrdered } from './split-finder';
 import { goesLeft, type TreeBuilder } from './trees';
 
 export interface GrowRules extends SplitRules {

@@ -1,4 +1,4 @@
-import { tryCategories, tryOrdered, type Candidate, type SplitRules } from './split-finder';
+import { type Candidate, type SplitRules, tryCategories, tryOrdered } from './split-finder';
 
 /*
  * Splits of a node that has fewer rows than its columns have bins. A histogram would be nearly empty, and costlier to

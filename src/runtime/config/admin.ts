@@ -1,11 +1,11 @@
 import { toServiceError } from '../../wire/service-error';
-import { type ConfigDef, dialect, proxyOptions, serviceKind, serviceUrl, tlsOptions } from './client-options';
-import { columnsSeen } from '../input/columns-seen';
-import type { TestResult } from './connection-test';
 import { fromEnvironment } from '../fields/environment';
+import { columnsSeen } from '../input/columns-seen';
 import type { Red } from '../node-red';
 import { serviceFolder } from '../paths';
+import { type ConfigDef, dialect, proxyOptions, serviceKind, serviceUrl, tlsOptions } from './client-options';
 import type { StartEmbedded } from './config-node';
+import type { TestResult } from './connection-test';
 import type { ConfigNode } from './use-config';
 
 /** What stands in a password field that was not changed. */

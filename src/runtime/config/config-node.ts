@@ -1,6 +1,10 @@
 import type { ServiceClient } from '../../client/service-client';
 import type { Connection, ModelCards } from '../../scoring';
 import { ServiceError } from '../../wire/service-error';
+import { fromEnvironment } from '../fields/environment';
+import { scoring } from '../lazy';
+import type { FlowNode, Red } from '../node-red';
+import { modelsPath, serviceFolder } from '../paths';
 import {
   type ConfigCredentials,
   type ConfigDef,
@@ -11,10 +15,6 @@ import {
   tlsOptions,
   tuning,
 } from './client-options';
-import { fromEnvironment } from '../fields/environment';
-import { scoring } from '../lazy';
-import type { FlowNode, Red } from '../node-red';
-import { modelsPath, serviceFolder } from '../paths';
 
 /** The embedded service as the config node starts it. */
 export interface RunningService {

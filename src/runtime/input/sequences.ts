@@ -1,5 +1,5 @@
-import type { TableSpool } from '../../table';
 import type { SetInput } from '../../scoring/types';
+import type { TableSpool } from '../../table';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
 import type { Message } from '../node-red';

@@ -1,12 +1,11 @@
 import type { SetInput } from '../../scoring/types';
 import { ServiceError, toServiceError } from '../../wire/service-error';
-import { rememberColumns, rememberFileColumns } from './columns-seen';
 import { fromEnvironment } from '../fields/environment';
 import { numberField } from '../fields/fields';
-import type { FlowNode, Message, Red } from '../node-red';
-import { text } from '../node-red';
-import { Sequences, withoutSequence } from './sequences';
+import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { StatusLine } from '../status/status-line';
+import { rememberColumns, rememberFileColumns } from './columns-seen';
+import { Sequences, withoutSequence } from './sequences';
 import { type TableDef, tableReader } from './table-input';
 
 /** Seconds without a part after which a sequence is given up, where the dialog names none. */

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { ServiceError, toServiceError } from '../../wire/service-error';
-import { InFlight } from './in-flight';
-import type { FlowNode, Message, Red } from '../node-red';
-import { text } from '../node-red';
+
 import { Ordered } from '../../util/serial';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { withoutSecrets } from '../secrets';
 import { StatusLine } from '../status/status-line';
+import { InFlight } from './in-flight';
 
 /** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
 export interface Patience {

@@ -1,8 +1,8 @@
 import type { Hooks, StatusEvent } from '../../scoring/types';
-import type { Work } from './message-handler';
 import type { FlowNode } from '../node-red';
 import { Pace, speedText, timeParts } from '../status/speed';
 import type { Progress, Shown, StatusLine } from '../status/status-line';
+import type { Work } from './message-handler';
 
 /** A guess at the time left from less than this would jump about. */
 const LEAST_FIT_S = 3;

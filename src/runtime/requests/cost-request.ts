@@ -1,9 +1,9 @@
 import type { CostRequest } from '../../scoring/types';
 import { fromEnvironment } from '../fields/environment';
 import { numberField, textField } from '../fields/fields';
-import { modelChoice } from './model-field';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 import type { TableDef, TableReader } from '../input/table-input';
+import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import { modelChoice } from './model-field';
 
 /** The cost node as it stands in a flow file. */
 export interface CostDef extends FlowNodeDef, TableDef {

@@ -10,9 +10,9 @@ import {
   objectField,
   textField,
 } from '../fields/fields';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import type { CollectDef, TableCollector } from '../input/table-collector';
 import { typesField } from '../fields/types-field';
+import type { CollectDef, TableCollector } from '../input/table-collector';
+import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 
 /** The fit node as it stands in a flow file. */
 export interface FitDef extends FlowNodeDef, CollectDef {

@@ -1,8 +1,8 @@
 import type { CheckLimitsRequest } from '../../scoring/types';
 import { fromEnvironment } from '../fields/environment';
 import { choiceField, textField } from '../fields/fields';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 import type { TableDef, TableReader } from '../input/table-input';
+import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 
 /** The limits node as it stands in a flow file. */
 export interface LimitsDef extends FlowNodeDef, TableDef {

@@ -1,11 +1,12 @@
 import { setImmediate as immediate } from 'node:timers/promises';
+
 import type { PredictLoad, Predictor, PredictRequest } from '../../scoring';
+import type { UsedConfig } from '../config/use-config';
 import { fromEnvironment } from '../fields/environment';
 import { choiceField, flagField, numberField } from '../fields/fields';
 import type { FlowNode, Message, Red } from '../node-red';
-import type { PredictDef } from './predict-request';
 import { type Progress, StatusLine } from '../status/status-line';
-import type { UsedConfig } from '../config/use-config';
+import type { PredictDef } from './predict-request';
 
 /** Bytes that may wait in one node's queue. */
 const QUEUE_BYTES = 64 * 1024 * 1024;

@@ -2,9 +2,9 @@ import type { OutputType, PredictRequest, UploadCard } from '../../scoring/types
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment, inside } from '../fields/environment';
 import { candidates, choiceField, flagField, quantilesField, textField } from '../fields/fields';
-import { modelChoice, requiredModel } from './model-field';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 import type { TableDef, TableReader } from '../input/table-input';
+import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import { modelChoice, requiredModel } from './model-field';
 
 /** The predict node as it stands in a flow file. */
 export interface PredictDef extends FlowNodeDef, TableDef {

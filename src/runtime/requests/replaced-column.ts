@@ -1,7 +1,6 @@
 import type { ModelCard, PredictOutcome, PredictRequest } from '../../scoring';
-import type { FlowNode, Red } from '../node-red';
-import { text } from '../node-red';
 import type { UsedConfig } from '../config/use-config';
+import { type FlowNode, type Red, text } from '../node-red';
 
 /** Warns once per node where predictions take the place of a column that the model predicts from. */
 export function replacedColumnWarning(

@@ -2,10 +2,10 @@ import type { UploadRequest } from '../../scoring/types';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment, inside } from '../fields/environment';
 import { candidates, choiceField, flagField, listField, textField } from '../fields/fields';
-import { requiredModel } from './model-field';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import type { CollectDef, TableCollector } from '../input/table-collector';
 import { typesField } from '../fields/types-field';
+import type { CollectDef, TableCollector } from '../input/table-collector';
+import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import { requiredModel } from './model-field';
 
 /** The upload node as it stands in a flow file. */
 export interface UploadDef extends FlowNodeDef, CollectDef {

@@ -1,6 +1,6 @@
-import type { FlowNode, Red } from '../node-red';
-import { number, text } from '../node-red';
 import type { NodeStatus } from 'node-red';
+
+import { type FlowNode, number, type Red, text } from '../node-red';
 
 /** Least time between two statuses of one node, milliseconds: the editor redraws at each. */
 const INTERVAL_MS = 250;

@@ -1,11 +1,11 @@
-import { ServiceError, toServiceError } from '../../wire/service-error';
 import { AbortWatch } from '../../util/abort-watch';
-import { type Flight, type Job, newJob } from './queued-message';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import type { PredictLoad } from '../types';
 import { Lanes, type LanesOptions } from './lanes';
 import { LoadReport } from './load-report';
-import { Room } from './queue-capacity';
 import { Outbox, Turns } from './ordered-delivery';
-import type { PredictLoad } from '../types';
+import { Room } from './queue-capacity';
+import { type Flight, type Job, newJob } from './queued-message';
 
 export interface BatcherOptions<Payload, Outcome> extends LanesOptions {
   ordered: boolean;

@@ -1,6 +1,6 @@
-import type { Job } from './queued-message';
-import { Lane } from './lane';
 import type { Slots } from '../../util/semaphore';
+import { Lane } from './lane';
+import type { Job } from './queued-message';
 
 export interface LanesOptions {
   batchRows: number;

@@ -1,8 +1,8 @@
+import type { Slots } from '../../util/semaphore';
+import type { ModelCards } from '../models/model-cards';
 import type { ClientPort } from './client-port';
 import type { CostEstimates } from './cost';
 import type { LimitsCache } from './limits-cache';
-import type { ModelCards } from '../models/model-cards';
-import type { Slots } from '../../util/semaphore';
 
 /** What a connection lends to the work of its nodes. */
 export interface Context {

@@ -1,5 +1,5 @@
-import type { EstimateCostRequest } from '../../wire/types';
 import { ServiceError } from '../../wire/service-error';
+import type { EstimateCostRequest } from '../../wire/types';
 import type { ClientPort } from './client-port';
 
 const FRESH_MS = 3_600_000;

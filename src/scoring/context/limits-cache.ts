@@ -1,7 +1,7 @@
-import type { ModelLimits } from '../../wire/types';
-import { toServiceError } from '../../wire/service-error';
-import type { ClientPort } from './client-port';
 import { untilAborted } from '../../util/abort';
+import { toServiceError } from '../../wire/service-error';
+import type { ModelLimits } from '../../wire/types';
+import type { ClientPort } from './client-port';
 
 const FRESH_MS = 3_600_000;
 /** After a failure, checks do without limits for so long before the service is asked again. */

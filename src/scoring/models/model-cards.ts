@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { CardFile, type CardRecord, type ServiceSection } from './card-file';
+
 import { cloneJson } from '../../util/json';
 import type { ModelCard, UploadCard } from '../types';
+import { CardFile, type CardRecord, type ServiceSection } from './card-file';
 
 export interface ModelCardsOptions {
   /** The file the cards of every service are kept in; left out: memory only. */

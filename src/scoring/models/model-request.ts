@@ -7,8 +7,8 @@ import {
   type OutputType,
   type Task,
 } from '../../wire/types';
-import type { ModelCards } from './model-cards';
 import type { ModelCard, PredictRequest } from '../types';
+import type { ModelCards } from './model-cards';
 
 /** What a batch is scored with: the model, and what is asked of it. */
 export interface Target {

@@ -1,8 +1,8 @@
 import type { Label, TableForm } from '../../table';
-import type { Prediction } from '../../wire/prediction';
-import { DEFAULT_QUANTILES } from '../../wire/types';
-import { ServiceError } from '../../wire/service-error';
 import { Yielder } from '../../util/yielder';
+import type { Prediction } from '../../wire/prediction';
+import { ServiceError } from '../../wire/service-error';
+import { DEFAULT_QUANTILES } from '../../wire/types';
 
 type Row = Record<string, unknown>;
 

@@ -7,9 +7,9 @@ import {
   type TableSource,
 } from '../../table';
 import { toServiceError } from '../../wire/service-error';
+import type { Target } from '../models/model-request';
 import type { MessageJob } from './message';
 import { mayJoin } from './small-rows';
-import type { Target } from '../models/model-request';
 
 export interface Conformed {
   /** In the order of their rows in the batch. */

@@ -2,8 +2,8 @@ import { encodeBatches, openTable, openTableFile, profileTable, readBatches } fr
 import { ServiceError } from '../../wire/service-error';
 import type { LegacyPredictRequest } from '../../wire/types';
 import type { Context } from '../context/context';
-import { outcomeOf } from './outcome';
 import type { PredictOutcome, PredictRequest, PredictSettings } from '../types';
+import { outcomeOf } from './outcome';
 
 /**
  * Predicts by the deprecated route (S 4.7): the table goes as CSV, columns unchecked, to a model by `modelId`.

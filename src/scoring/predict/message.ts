@@ -1,9 +1,9 @@
 import type { Column, ColumnBatch, TableSource } from '../../table';
 import type { Job } from '../batching/queued-message';
-import type { OwnCopy } from './own-copy';
-import type { SmallRows } from './small-rows';
 import type { ModelChoice, Target } from '../models/model-request';
 import type { Hooks, PredictOutcome, PredictRequest, UploadCard } from '../types';
+import type { OwnCopy } from './own-copy';
+import type { SmallRows } from './small-rows';
 
 /** The rows of a message, by the way in which they are read. */
 export type MessageTable =

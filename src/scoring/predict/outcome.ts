@@ -1,10 +1,10 @@
 import { readRows } from '../../table';
-import type { PredictMetadata } from '../../wire/types';
-import { type Prediction, toService } from '../../wire/prediction';
-import { attach, attachInPlace, attachmentOf } from './attach-predictions';
 import { cloneJson } from '../../util/json';
-import type { MessageTable } from './message';
+import { type Prediction, toService } from '../../wire/prediction';
+import type { PredictMetadata } from '../../wire/types';
 import type { PredictOutcome } from '../types';
+import { attach, attachInPlace, attachmentOf } from './attach-predictions';
+import type { MessageTable } from './message';
 
 export interface Scored {
   prediction: Prediction;

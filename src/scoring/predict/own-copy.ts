@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+
 import { isArrowTable } from '../../table';
 import { Yielder } from '../../util/yielder';
 

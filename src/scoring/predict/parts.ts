@@ -1,11 +1,11 @@
-import { type Column, type ColumnBatch, encodeBatches, sliceBatch } from '../../table';
 import type { PredictResult } from '../../client/types';
+import { type Column, type ColumnBatch, encodeBatches, sliceBatch } from '../../table';
+import { linkedController } from '../../util/abort';
 import { joinPredictions } from '../../wire/prediction';
 import type { Context } from '../context/context';
-import { linkedController } from '../../util/abort';
 import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from '../context/limits';
-import type { Scored } from './outcome';
 import type { Target } from '../models/model-request';
+import type { Scored } from './outcome';
 import { scoreFile, type ScoreOptions, serviceLimits } from './test-set';
 import { type OnUpload, UploadProgress } from './upload-progress';
 

@@ -7,15 +7,11 @@ import {
   profileTable,
   type TableSource,
 } from '../../table';
+import { Slots } from '../../util/semaphore';
+import { Yielder } from '../../util/yielder';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { Batcher } from '../batching/batcher';
-import { readAtMost } from './conform';
 import type { Context } from '../context/context';
-import type { Message, MessageJob } from './message';
-import { OwnCopy } from './own-copy';
-import { runBatch } from './run-batch';
-import { Slots } from '../../util/semaphore';
-import { mayJoin, smallRows } from './small-rows';
 import {
   chooseModel,
   type ModelChoice,
@@ -24,7 +20,11 @@ import {
   unknownModel,
 } from '../models/model-request';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from '../types';
-import { Yielder } from '../../util/yielder';
+import { readAtMost } from './conform';
+import type { Message, MessageJob } from './message';
+import { OwnCopy } from './own-copy';
+import { runBatch } from './run-batch';
+import { mayJoin, smallRows } from './small-rows';
 
 /** Rows that a message may have to be read on arrival and to share a batch; larger tables are read while sent. */
 const READ_AT_ONCE = 20_000;

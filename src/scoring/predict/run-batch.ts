@@ -7,20 +7,20 @@ import {
   readBatches,
   type TableFile,
 } from '../../table';
+import { Yielder } from '../../util/yielder';
 import { slicePrediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Batcher } from '../batching/batcher';
-import { columnsOf, conformAll, type Conformed } from './conform';
 import type { Context } from '../context/context';
+import { resolveTarget, type Target } from '../models/model-request';
+import type { PredictOutcome, PredictSettings } from '../types';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
+import { columnsOf, conformAll, type Conformed } from './conform';
 import { runLegacy } from './legacy';
 import type { Message, MessageJob, MessageTable } from './message';
 import { outcomeBytes, outcomeOf, type Scored, smallOutcome } from './outcome';
 import { rowsPerTestSet, scoreInParts } from './parts';
-import { resolveTarget, type Target } from '../models/model-request';
 import { noteIfDead, predictUpload, scoreFile, type ScoreOptions } from './test-set';
-import type { PredictOutcome, PredictSettings } from '../types';
-import { Yielder } from '../../util/yielder';
 
 export interface BatchRun {
   context: Context;

@@ -1,11 +1,11 @@
-import type { TableFile } from '../../table';
 import { missingOf } from '../../client/errors/missing';
 import type { PredictResult } from '../../client/types';
+import type { TableFile } from '../../table';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
-import type { Budget } from './bisection';
 import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/limits';
 import type { Target } from '../models/model-request';
+import type { Budget } from './bisection';
 
 export interface ScoreOptions {
   signal: AbortSignal;

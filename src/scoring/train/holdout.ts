@@ -15,9 +15,9 @@ import {
   type TableProfile,
   type TableSource,
 } from '../../table';
+import { Yielder } from '../../util/yielder';
 import type { Task } from '../../wire/types';
 import { chooseHeld } from './holdout-plan';
-import { Yielder } from '../../util/yielder';
 
 /** Rows of a train set that the fit does not see. */
 export interface Holdout {

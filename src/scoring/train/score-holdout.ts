@@ -1,10 +1,12 @@
-import type { Label, OutputType } from '../../wire/types';
 import { ServiceError, toServiceError } from '../../wire/service-error';
+import type { Label, OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
-import type { Holdout, Truth } from './holdout';
 import { versionOf } from '../context/limits';
+import type { Target } from '../models/model-request';
 import type { Scored } from '../predict/outcome';
 import { scoreInParts } from '../predict/parts';
+import type { Hooks, ModelCard } from '../types';
+import type { Holdout, Truth } from './holdout';
 import {
   classificationScores,
   LEVELS,
@@ -14,8 +16,6 @@ import {
   type Scores,
 } from './metrics';
 import { sortedCopy } from './sort';
-import type { Target } from '../models/model-request';
-import type { Hooks, ModelCard } from '../types';
 
 /**
  * Says what scoring the rows kept back will cost, before anything is sent. A service that charges nothing, as the

@@ -3,18 +3,18 @@ import {
   openTable,
   openTableFile,
   profileTable,
-  warmEncoder,
   type TableFile,
   type TableProfile,
   type TableSource,
+  warmEncoder,
 } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import type { ModelLimits } from '../../wire/types';
 import type { Context } from '../context/context';
-import { encodeKept, type Holdout, planHoldout } from './holdout';
 import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from '../context/limits';
+import type { Hooks, SetInput, TableChoices, Task, UploadCard } from '../types';
 import { autoTask, checkTarget, targetWarnings } from './auto-task';
-import type { Hooks, TableChoices, SetInput, Task, UploadCard } from '../types';
+import { encodeKept, type Holdout, planHoldout } from './holdout';
 
 /** A train set on this side: its files, and what its upload card will say. */
 export interface TrainSet {

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
+
+import { cloneJson } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { System } from '../../wire/types';
-import { cloneJson } from '../../util/json';
 import type { Context } from '../context/context';
+import type { Hooks, ModelCard, Task, TrainRequest, TrainResult, UploadCard } from '../types';
 import { followFit } from './fit-progress';
 import { readReport } from './report';
 import { announceCost, scoreHoldout } from './score-holdout';
 import { prepareTrainSet, sendTrainSet, type TrainSet } from './train-set';
-import type { Hooks, ModelCard, Task, TrainRequest, TrainResult, UploadCard } from '../types';
 
 /** Fits a model and puts its card under its name. Announce the fit before, by `cards.beginFit`. */
 export async function train(

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+
 import { Refusal } from '../refusal';
 
 /** Checks an Authorization header against the service's token (S 5). @throws Refusal 401 */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import { invalid, Refusal } from '../refusal';
 import { arriving, type Patience } from '../slow-body';
 

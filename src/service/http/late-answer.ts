@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+
 import type { Log } from '../options';
 import { toRefusal } from '../refusal';
 import { logFailure } from './log-failure';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+
 import type { Refusal } from '../refusal';
 import { isBodyComing } from './body';
 

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+
 import { Refusal } from '../refusal';
 
 /** What a signed URL lets its bearer do: write one chunk of one file of one upload, until `expiresAt`. */

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import type { Fault } from '../../wire/check';
-import type { RateKind, RateLimiter } from '../rate-limit';
 import type { Envelope } from '../http/reply';
 import type { ServiceLimits } from '../limits';
 import type { Log, ResolvedOptions } from '../options';
+import type { RateKind, RateLimiter } from '../rate-limit';
 import { invalid } from '../refusal';
 import type { Store } from '../store/store';
 import type { Fits } from '../work/fit/fits';

@@ -1,8 +1,8 @@
 import { parseLegacyPredict } from '../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../wire/types';
-import type { Patience } from '../slow-body';
 import { readBody } from '../http/body';
 import { invalid } from '../refusal';
+import type { Patience } from '../slow-body';
 import { applyConfig } from './config';
 import { accept, type Route, type RouteRequest } from './context';
 import { abortedWith, modelFor, score } from './predict';

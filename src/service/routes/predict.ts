@@ -1,4 +1,5 @@
 import path from 'node:path';
+
 import { toWireMetadata } from '../../wire/dialect';
 import { parsePredict } from '../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES, type PredictMetadata } from '../../wire/types';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+
 import { parsePrepareTestSetUpload, parsePrepareTrainSetUpload } from '../../wire/parse-requests';
 import type { FileInfo, FileUploadInfo } from '../../wire/types';
 import { signUpload } from '../http/signed-url';

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import { sendJson } from '../http/reply';
 import { verifyUpload } from '../http/signed-url';
 import { Refusal } from '../refusal';

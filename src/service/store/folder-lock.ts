@@ -3,9 +3,11 @@ import { mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { lock as acquire } from 'proper-lockfile';
-import { ServiceError } from '../../wire/service-error';
+
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
+import { ServiceError } from '../../wire/service-error';
 
 /** A lock whose heart has not beaten for this long belongs to nobody. */
 const STALE_MS = 5_000;

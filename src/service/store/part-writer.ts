@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
-import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
-import { arriving, type Patience } from '../slow-body';
-import { isStorageFailure, Refusal } from '../refusal';
+
 import { combineCrc32c } from '../../table/storage/crc-combine';
+import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
+import { isStorageFailure, Refusal } from '../refusal';
+import { arriving, type Patience } from '../slow-body';
 import type { UploadPart } from './entries';
 import { isCrc32c } from './hashes';
 import type { PartStore } from './part-store';

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+
 import type { Log } from '../options';
 import type { ModelEntry, UploadEntry } from './entries';
 import type { Shelf, Shelved } from './shelf';

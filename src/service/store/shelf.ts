@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
-import type { Log } from '../options';
+
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
+import type { Log } from '../options';
 
 /** How many things set aside as damaged are kept for a person to look at. */
 const CORRUPT_KEPT = 20;

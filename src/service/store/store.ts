@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
+
 import { MODEL_FORMAT } from '../../learner/model/serialize';
-import { ServiceError } from '../../wire/service-error';
-import { unusableFolder } from './unusable-folder';
-import type { ResolvedOptions, Log } from '../options';
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
+import { ServiceError } from '../../wire/service-error';
+import type { Log, ResolvedOptions } from '../options';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
 import { type FolderLock, lockFolder } from './folder-lock';
 import { defaultMaxBytes, Retention } from './retention';
 import { Shelf } from './shelf';
+import { unusableFolder } from './unusable-folder';
 import { fileName, Uploads } from './uploads';
 
 export const MODEL_FILE = 'model.bin';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+
 import type { UploadTarget } from '../http/signed-url';
 import { isStorageFailure, notFound, Refusal } from '../refusal';
 import type { FileRef } from '../work/jobs';

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+
 import type { FitReport, PredictOptions, TrainOptions } from '../../learner';
 import type { FileFormat, Label } from '../../table/cells/types';
 import type { OutputType } from '../../wire/types';

@@ -1,7 +1,7 @@
-import { type ColumnData, cellsOf, MISSING_BOOLEAN } from '../columns/column-batch';
-import { nestedCell } from '../columns/builders';
 import { isDate } from '../../util/realms';
 import { invalidCell, invalidTable } from '../cells/errors';
+import { nestedCell } from '../columns/builders';
+import { cellsOf, type ColumnData, MISSING_BOOLEAN } from '../columns/column-batch';
 import type { SliceColumn } from '../columns/table-source';
 
 /** The parts of Apache Arrow's classes that are read here. Any version of the library gives them. */

@@ -1,8 +1,8 @@
-import { type ArrowVector, arrowColumn } from './columns';
 import { invalidTable } from '../cells/errors';
-import { arrow } from '../storage/heavy-modules';
 import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
+import { arrow } from '../storage/heavy-modules';
 import { checkNames } from '../values/sources';
+import { arrowColumn, type ArrowVector } from './columns';
 
 /** What is used of an Arrow Table; it may come from another version of the library than ours. */
 export interface ArrowTable {

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../wire/service-error';
 import { isDate } from '../../util/realms';
+import { ServiceError } from '../../wire/service-error';
 
 /** `table.invalid` with the place: column by name, row counted from 1 (without the header). */
 export function invalidCell(column: string, row: number, problem: string): ServiceError {

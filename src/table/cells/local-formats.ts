@@ -1,5 +1,5 @@
-import type { Decimal } from './types';
 import * as text from './field-readings';
+import type { Decimal } from './types';
 
 /** What text can be taken for. One cell can look like several things at once. */
 export const PLAIN = 1;

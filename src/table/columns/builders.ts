@@ -1,11 +1,6 @@
-import { type ColumnData, cellsOf } from './column-batch';
-import { BigintBuilder, BooleanBuilder } from './exact-builders';
-import { grown } from './grown';
-import { invalidCell, show } from '../cells/errors';
 import { isDate } from '../../util/realms';
-import type { SliceColumn } from './table-source';
+import { invalidCell, show } from '../cells/errors';
 import { isAbsent, parseDate, parseNumber } from '../cells/field-readings';
-import { TextBuffer } from './text-buffer';
 import {
   COMMA,
   decimalOf,
@@ -16,6 +11,11 @@ import {
   POINT,
 } from '../cells/local-formats';
 import type { Column, Decimal } from '../cells/types';
+import { cellsOf, type ColumnData } from './column-batch';
+import { BigintBuilder, BooleanBuilder } from './exact-builders';
+import { grown } from './grown';
+import type { SliceColumn } from './table-source';
+import { TextBuffer } from './text-buffer';
 
 /**
  * Gathers the cells of one column, slice by slice, in the type that the column has. A lossless change is

@@ -1,9 +1,9 @@
-import { type ColumnData, cellsOf, MISSING_BOOLEAN } from './column-batch';
-import type { ColumnBuilder } from './builders';
-import { grown } from './grown';
 import { invalidCell, show } from '../cells/errors';
-import type { SliceColumn } from './table-source';
 import { isAbsent, parseBigint } from '../cells/field-readings';
+import type { ColumnBuilder } from './builders';
+import { cellsOf, type ColumnData, MISSING_BOOLEAN } from './column-batch';
+import { grown } from './grown';
+import type { SliceColumn } from './table-source';
 
 export class BooleanBuilder implements ColumnBuilder {
   private values = new Uint8Array(0);

@@ -1,10 +1,10 @@
-import { ServiceError } from '../../wire/service-error';
-import { type ColumnBatch, sliceBatch } from './column-batch';
-import { builderFor } from './builders';
 import { Pace } from '../../util/event-loop';
-import { listNames } from '../inference/profile';
-import { type LocalSource, tellRead } from './table-source';
+import { ServiceError } from '../../wire/service-error';
 import type { Column } from '../cells/types';
+import { listNames } from '../inference/profile';
+import { builderFor } from './builders';
+import { type ColumnBatch, sliceBatch } from './column-batch';
+import { type LocalSource, tellRead } from './table-source';
 
 /** A batch is handed over when it has this many rows, or columns of this many bytes. */
 const BATCH_ROWS = 20_000;

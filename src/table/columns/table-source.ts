@@ -1,5 +1,5 @@
-import type { ColumnData } from './column-batch';
 import type { Pace } from '../../util/event-loop';
+import type { ColumnData } from './column-batch';
 
 /** The input forms that docs/architecture.md lists. `parsed` is a table read from text or bytes, `file` one on disk. */
 export type TableForm = 'row' | 'rows' | 'columns' | 'matrix' | 'arrow' | 'parsed' | 'file';

@@ -1,11 +1,12 @@
 import { TextDecoder } from 'node:util';
-import { wideEncoding } from '../text/sniff';
-import { CsvParser } from './parser';
+
 import { emptyTable, invalidTable } from '../cells/errors';
-import { notUtf8 } from '../text/utf8-error';
-import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
 import { parseNumber } from '../cells/field-readings';
+import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
+import { wideEncoding } from '../text/sniff';
+import { notUtf8 } from '../text/utf8-error';
 import { checkNames } from '../values/sources';
+import { CsvParser } from './parser';
 
 /** Characters of text that are parsed at a time: about a millisecond of work. */
 export const PIECE = 64 * 1024;

@@ -1,18 +1,18 @@
 import { rm } from 'node:fs/promises';
-import { type ColumnBatch, batchBytes, transferList } from '../columns/column-batch';
+
+import type { Column, FileFormat } from '../cells/types';
+import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
-import { type Job, retried, startJob } from './host';
-import { crc32c, crc32cToBase64 } from '../storage/crc32c';
-import { isRemote } from './remote-source';
-import { isSmall, smallParquet } from '../parquet/small-writer';
-import type { TableProfile } from '../inference/profile';
-import type { Spill, Written } from '../storage/sink';
 import type { LocalSource, TableSource } from '../columns/table-source';
-import { storageError } from '../storage/sink';
+import type { TableProfile } from '../inference/profile';
+import { isSmall, smallParquet } from '../parquet/small-writer';
+import { crc32c, crc32cToBase64 } from '../storage/crc32c';
+import { type Spill, storageError, type Written } from '../storage/sink';
 import { type TableFile, tableFile } from '../storage/table-file';
 import { newTempPath } from '../storage/temp-folder';
+import { type Job, retried, startJob } from './host';
+import { isRemote } from './remote-source';
 import { splitBatch, trainColumns } from './split-columns';
-import type { Column, FileFormat } from '../cells/types';
 
 export interface EncodeOptions {
   format?: FileFormat;

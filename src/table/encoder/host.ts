@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+
 import { type ErrorCode, ServiceError } from '../../wire/service-error';
-import type { Answer, Request, Task } from './protocol';
 import { removeTempFolder } from '../storage/temp-folder';
+import type { Answer, Request, Task } from './protocol';
 
 /** The encoder thread ended while it was at work for somebody. */
 export class WorkerEnded extends ServiceError {

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../wire/service-error';
-import type { ColumnBatch } from '../columns/column-batch';
-import type { FileVersion } from '../storage/file-version';
-import type { ProfileOptions, TableProfile } from '../inference/profile';
-import type { Spill } from '../storage/sink';
 import type { Column, FileFormat } from '../cells/types';
+import type { ColumnBatch } from '../columns/column-batch';
+import type { ProfileOptions, TableProfile } from '../inference/profile';
+import type { FileVersion } from '../storage/file-version';
+import type { Spill } from '../storage/sink';
 
 /** A file on disk; `version` is what it was when it was opened first: it must be that still. */
 export interface PathOrigin {

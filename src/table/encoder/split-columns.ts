@@ -1,6 +1,6 @@
-import type { ColumnBatch } from '../columns/column-batch';
 import { Pipe } from '../../util/pipe';
 import type { Column } from '../cells/types';
+import type { ColumnBatch } from '../columns/column-batch';
 
 export interface TrainColumns {
   x: Column[];

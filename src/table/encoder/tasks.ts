@@ -1,17 +1,17 @@
+import type { Column, FileFormat } from '../cells/types';
 import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
+import type { LocalSource } from '../columns/table-source';
 import { writeCsv } from '../csv/writer';
-import type { Answer, OpenedTable, Origin, Request, Task } from './protocol';
 import { fileAsIs } from '../files/file-as-is';
-import type { FileVersion } from '../storage/file-version';
 import { openOrigin } from '../files/open-file';
+import { profileSource } from '../inference/profile';
 import { ParquetSource } from '../parquet/source';
 import { writeParquet, writeParquetAtOnce } from '../parquet/writer';
-import { profileSource } from '../inference/profile';
+import type { FileVersion } from '../storage/file-version';
 import { Sink, type Written } from '../storage/sink';
-import type { LocalSource } from '../columns/table-source';
+import type { Answer, OpenedTable, Origin, Request, Task } from './protocol';
 import { trainColumns, writeTrainSet } from './split-columns';
-import type { Column, FileFormat } from '../cells/types';
 
 /** How a task talks to the thread that asked for it. */
 export interface JobPort {

@@ -1,8 +1,9 @@
 import { parentPort } from 'node:worker_threads';
+
 import { toServiceError } from '../../wire/service-error';
+import { warmModules, wasmBytes } from '../storage/heavy-modules';
 import type { Answer, Request, Task } from './protocol';
 import { type JobPort, runTask } from './tasks';
-import { warmModules, wasmBytes } from '../storage/heavy-modules';
 
 /** The encoder thread: runs pieces of work side by side, each an asynchronous function with its own inbox. */
 const port = parentPort!;

@@ -1,10 +1,10 @@
-import { openPath } from './open-file';
+import type { Column } from '../cells/types';
 import type { AsIsBounds, PathOrigin } from '../encoder/protocol';
+import { storedAs } from '../parquet/arrow-types';
+import { ParquetSource } from '../parquet/source';
 import { type FileChecksum, fileChecksum } from '../storage/file-checksum';
 import { demandSame } from '../storage/file-version';
-import { ParquetSource } from '../parquet/source';
-import { storedAs } from '../parquet/arrow-types';
-import type { Column } from '../cells/types';
+import { openPath } from './open-file';
 
 /** What is known of a file that goes up byte for byte. */
 export interface AsIs extends FileChecksum {

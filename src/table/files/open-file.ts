@@ -1,15 +1,16 @@
 import { type FileHandle, open } from 'node:fs/promises';
+
 import { ServiceError } from '../../wire/service-error';
 import { type ArrowBatch, batchSlices } from '../arrow/source';
+import { emptyTable, invalidTable } from '../cells/errors';
+import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
 import { CsvSource, decodedPieces } from '../csv/source';
 import type { Origin } from '../encoder/protocol';
+import { ParquetSource } from '../parquet/source';
+import { BytesBlob, FileBlob } from '../storage/blob';
 import { demandSame, type FileVersion, fileVersion } from '../storage/file-version';
-import { emptyTable, invalidTable } from '../cells/errors';
 import { arrow } from '../storage/heavy-modules';
 import { contentOf } from '../text/sniff';
-import { BytesBlob, FileBlob } from '../storage/blob';
-import { ParquetSource } from '../parquet/source';
-import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
 import { checkNames } from '../values/sources';
 
 /** A source with what must be closed after it. */

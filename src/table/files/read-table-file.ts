@@ -1,12 +1,12 @@
 import { ServiceError } from '../../wire/service-error';
+import type { Column, ColumnType, FileFormat } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
-import { CsvSource } from '../csv/source';
-import { type Opened, openFile } from './open-file';
-import { ParquetSource } from '../parquet/source';
-import { profileSource } from '../inference/profile';
 import type { LocalSource } from '../columns/table-source';
-import type { Column, ColumnType, FileFormat } from '../cells/types';
+import { CsvSource } from '../csv/source';
+import { profileSource } from '../inference/profile';
+import { ParquetSource } from '../parquet/source';
+import { type Opened, openFile } from './open-file';
 
 /** A file as the embedded service reads it. */
 export interface TableContent {

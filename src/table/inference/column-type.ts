@@ -1,11 +1,11 @@
-import { cellsOf, rowsOf } from '../columns/column-batch';
-import { FieldTally } from './field-type';
-import type { Settled, Sight } from './settled';
-import type { SliceColumn } from '../columns/table-source';
-import { TargetTally } from './target-profile';
 import * as text from '../cells/field-readings';
 import { Looks } from '../cells/local-formats';
 import type { ColumnType } from '../cells/types';
+import { cellsOf, rowsOf } from '../columns/column-batch';
+import type { SliceColumn } from '../columns/table-source';
+import { FieldTally } from './field-type';
+import type { Settled, Sight } from './settled';
+import { TargetTally } from './target-profile';
 import { ValueTally } from './value-type';
 
 /** Bytes that a cell other than text takes as text at most: those of a date, or of a long number. */

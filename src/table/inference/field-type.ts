@@ -1,7 +1,7 @@
-import { beyond64Warning, mixedWarning, type Settled, type Sight } from './settled';
-import type { SliceColumn } from '../columns/table-source';
 import * as text from '../cells/field-readings';
 import type { Looks } from '../cells/local-formats';
+import type { SliceColumn } from '../columns/table-source';
+import { beyond64Warning, mixedWarning, type Settled, type Sight } from './settled';
 
 const ANY_READING = text.WHOLE | text.NUMBER | text.COMMA_NUMBER | text.BOOLEAN | text.DATE;
 

@@ -1,6 +1,6 @@
-import type { Settled } from './settled';
 import { show } from '../cells/errors';
 import { parseLocalNumber, type TextLook } from '../cells/local-formats';
+import type { Settled } from './settled';
 
 /** A text column that looks like something else. */
 export type NamedLook = NonNullable<Settled['look']> & { name: string };

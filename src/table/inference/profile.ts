@@ -1,12 +1,12 @@
+import { Pace } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
+import { emptyTable, invalidTable } from '../cells/errors';
+import type { Column, ColumnType, Label } from '../cells/types';
+import { type LocalSource, tellRead } from '../columns/table-source';
 import { ColumnTally } from './column-type';
+import { type LookWarning, lookWarnings, type NamedLook } from './look-warnings';
 import type { Settled } from './settled';
 import type { TargetTally } from './target-profile';
-import { emptyTable, invalidTable } from '../cells/errors';
-import { type LookWarning, lookWarnings, type NamedLook } from './look-warnings';
-import { Pace } from '../../util/event-loop';
-import { type LocalSource, tellRead } from '../columns/table-source';
-import type { Column, ColumnType, Label } from '../cells/types';
 
 /** What the first pass over a table found out. */
 export interface TableProfile {

@@ -1,9 +1,9 @@
-import { cellsOf } from '../columns/column-batch';
 import { isDate } from '../../util/realms';
-import type { SliceColumn } from '../columns/table-source';
 import { isAbsent, parseBigint, parseDate, parseNumber } from '../cells/field-readings';
 import { numberWith } from '../cells/local-formats';
 import type { Column, ColumnType, Decimal, Label } from '../cells/types';
+import { cellsOf } from '../columns/column-batch';
+import type { SliceColumn } from '../columns/table-source';
 
 const CAP = 1000;
 

@@ -1,9 +1,9 @@
-import { type ColumnData, cellsOf } from '../columns/column-batch';
-import { nestedCell } from '../columns/builders';
 import { isDate } from '../../util/realms';
-import { beyond64Warning, mixedWarning, type Settled, type Sight } from './settled';
 import * as text from '../cells/field-readings';
 import type { Looks } from '../cells/local-formats';
+import { nestedCell } from '../columns/builders';
+import { cellsOf, type ColumnData } from '../columns/column-batch';
+import { beyond64Warning, mixedWarning, type Settled, type Sight } from './settled';
 
 /** Kinds of JavaScript values that a column can hold, as bits. */
 const WHOLE = 1;

@@ -1,6 +1,6 @@
 import { invalidTable } from '../cells/errors';
-import { parseJson } from './parse';
 import type { LongText } from '../text/byte-text';
+import { parseJson } from './parse';
 
 const BRACKET = 93;
 

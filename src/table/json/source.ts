@@ -1,12 +1,12 @@
+import { turn } from '../../util/event-loop';
 import { emptyTable, invalidTable, show } from '../cells/errors';
+import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from '../columns/table-source';
+import { setCell } from '../read-rows';
+import { type LongText, Utf8Text } from '../text/byte-text';
+import { openValue } from '../values/open';
+import { KeyUnion, type Row, RowsSource } from '../values/sources';
 import { JsonElements, memberNames } from './array-parts';
 import { parseJson } from './parse';
-import { turn } from '../../util/event-loop';
-import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from '../columns/table-source';
-import { openValue } from '../values/open';
-import { type LongText, Utf8Text } from '../text/byte-text';
-import { setCell } from '../read-rows';
-import { KeyUnion, type Row, RowsSource } from '../values/sources';
 
 /** JSON text up to this many characters is parsed in one go: a few milliseconds. */
 const WHOLE = 512 * 1024;

@@ -1,9 +1,10 @@
 import type { ParquetFile, RecordBatch as WasmBatch } from 'parquet-wasm';
+
 import { ServiceError } from '../../wire/service-error';
 import type { ArrowBatch } from '../arrow/source';
+import { invalidTable } from '../cells/errors';
 import type { BlobLike } from '../storage/blob';
 import { BlockFile, type Place } from '../storage/block-file';
-import { invalidTable } from '../cells/errors';
 import { arrow, parquet } from '../storage/heavy-modules';
 import { planGroup } from './read-plan';
 

@@ -1,7 +1,7 @@
-import { type ColumnBatch, type ColumnData, rowsOf } from '../columns/column-batch';
-import { bits, missingTest, wholeNumbers } from '../columns/bitmap';
-import { ThriftWriter } from './thrift';
 import type { Column } from '../cells/types';
+import { bits, missingTest, wholeNumbers } from '../columns/bitmap';
+import { type ColumnBatch, type ColumnData, rowsOf } from '../columns/column-batch';
+import { ThriftWriter } from './thrift';
 
 /** Rows, cells and bytes that are written here at most: a millisecond's work, and too little to be compressed. */
 const MOST_ROWS = 64;

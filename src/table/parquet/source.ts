@@ -1,8 +1,8 @@
 import { batchSlices } from '../arrow/source';
-import type { BlobLike } from '../storage/blob';
-import { type NamedBatch, openParquet, type ParquetField, type ParquetReader } from './reader';
 import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
+import type { BlobLike } from '../storage/blob';
 import { checkNames } from '../values/sources';
+import { type NamedBatch, openParquet, type ParquetField, type ParquetReader } from './reader';
 
 /** A file of so many bytes is decoded once, however often its rows are gone over. */
 const KEPT_BYTES = 64 * 1024;

@@ -1,11 +1,11 @@
 import type { Data, DataType } from 'apache-arrow';
 import type { Table as WasmTable, WriterProperties } from 'parquet-wasm';
-import type { ColumnBatch, ColumnData } from '../columns/column-batch';
-import { rowsOf } from '../columns/column-batch';
+
+import type { Column } from '../cells/types';
 import { bits, missingTest, wholeNumbers } from '../columns/bitmap';
+import { type ColumnBatch, type ColumnData, rowsOf } from '../columns/column-batch';
 import { arrow, parquet } from '../storage/heavy-modules';
 import type { Sink } from '../storage/sink';
-import type { Column } from '../cells/types';
 
 /**
  * Rows and bytes of a row group at most. Small groups keep the WebAssembly heap small: 18 MB with groups of

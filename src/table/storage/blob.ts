@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+
 import { ServiceError } from '../../wire/service-error';
 
 /** What parquet-wasm asks of a Blob: its size and the bytes of a range. */

@@ -1,4 +1,5 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
+
 import { storageError } from './sink';
 import { newTempPath } from './temp-folder';
 

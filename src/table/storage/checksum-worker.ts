@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+
 import { crc32c } from './crc32c';
 
 /* A thread for the checksum of one part of a large file. It may block: it does nothing else. */

@@ -1,4 +1,5 @@
 import type { Stats } from 'node:fs';
+
 import { ServiceError } from '../../wire/service-error';
 
 /** The state of a file: one that is replaced has another inode, one written in place another time or size. */

@@ -1,4 +1,5 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
+
 import { ServiceError } from '../../wire/service-error';
 import { crc32c, crc32cToBase64 } from './crc32c';
 

@@ -1,10 +1,11 @@
 import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+
 import { ServiceError } from '../../wire/service-error';
+import type { FileFormat } from '../cells/types';
 import { type FileVersion, fileVersion, isSameVersion } from './file-version';
 import { readAhead } from './read-ahead';
 import type { Written } from './sink';
-import type { FileFormat } from '../cells/types';
 
 /** An encoded file: in memory up to 32 MiB, beyond that in a temporary file until `dispose`. */
 export interface TableFile {

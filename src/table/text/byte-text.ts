@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util';
+
 import { notUtf8In } from './utf8-error';
 
 /** What is asked of long text: a string is one. Positions are those of its own units. */

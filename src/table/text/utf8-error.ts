@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util';
+
 import { invalidTable } from '../cells/errors';
 
 /**

@@ -1,7 +1,8 @@
-import { ArrowSource, isArrowTable } from '../arrow/source';
 import { types } from 'node:util';
-import { emptyTable, invalidTable, show } from '../cells/errors';
+
 import { isDate, isTypedArray } from '../../util/realms';
+import { ArrowSource, isArrowTable } from '../arrow/source';
+import { emptyTable, invalidTable, show } from '../cells/errors';
 import type { LocalSource, TableForm } from '../columns/table-source';
 import { ColumnsSource, isColumnValues, MatrixSource, RowsSource } from './sources';
 

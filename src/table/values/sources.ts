@@ -1,6 +1,6 @@
-import { emptyTable, invalidTable, show } from '../cells/errors';
 import { Pace } from '../../util/event-loop';
 import { isDate, isTypedArray } from '../../util/realms';
+import { emptyTable, invalidTable, show } from '../cells/errors';
 import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from '../columns/table-source';
 
 /** Names that objects inherit: only an own property of such a name is a cell. */

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+
 import { strict } from './common';
 
 const count = Type.Optional(Type.Integer({ minimum: 0 }));

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+
 import { Nullable, OneOf, strict } from './common';
 
 const size = Type.Optional(Nullable(Type.Integer({ minimum: 0 }), 'a whole number of bytes, or null'));

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { ModelConfigSchema, OneOf, Systems, TaskName, Uuid, strict } from './common';
+
+import { ModelConfigSchema, OneOf, strict, Systems, TaskName, Uuid } from './common';
 
 const effort = OneOf(['medium', 'high']);
 const seconds = Type.Number({ exclusiveMinimum: 0 });

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { Maybe, OneOf, TaskName, strict } from './common';
+
+import { Maybe, OneOf, strict, TaskName } from './common';
 
 /** The `data` part of the deprecated `/v1/predict` (S 4.7). */
 export const LegacyPredictRequestSchema = Type.Object(

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+
 import { Maybe } from './common';
 
 const limit = Maybe(Type.Integer({ minimum: 0 }), 'a whole number from 0');

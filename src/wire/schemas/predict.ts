@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { Maybe, ModelConfigSchema, OneOf, TaskName, Uuid, strict } from './common';
+
+import { Maybe, ModelConfigSchema, OneOf, strict, TaskName, Uuid } from './common';
 
 /** S 4.4. Which output types go with which task is checked by the parser. */
 export const PredictRequestSchema = Type.Object(

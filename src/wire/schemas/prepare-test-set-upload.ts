@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { Uuid, strict } from './common';
+
+import { strict, Uuid } from './common';
 import { FileInfoSchema, FileUploadInfoSchema } from './file-info';
 
 /** S 4.2, in the naming of the schema. */

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { Nullable, Uuid, strict } from './common';
+
+import { Nullable, strict, Uuid } from './common';
 import { FileInfoSchema, FileUploadInfoSchema } from './file-info';
 
 /** S 4.1, in the naming of the schema. */

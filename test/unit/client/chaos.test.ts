@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+
 import { type ErrorCode, ServiceError } from '../../doors/wire';
 import { seeded } from '../../helpers/seeded';
 import type { Fault, StrictRoute } from '../../helpers/strict-service';
-import { fitted, withService, xOf, type MemorySource } from './support';
+import { fitted, type MemorySource, withService, xOf } from './support';
 
 const FAULTS: Fault[] = [
   { reset: 'before' },

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
 import { Agent } from 'undici';
+
 import { ServiceClient } from '../../../dist/src/client';
-import type { ErrorCode } from '../../doors/wire';
 import { AnswerTooLong, exchange, type HttpRequest } from '../../doors/client';
+import type { ErrorCode } from '../../doors/wire';
 import { garbageCollector } from '../../helpers/garbage';
 import { ready, rejection, withService, xOf, yOf } from './support';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
+
 import { ServiceClient } from '../../../dist/src/client';
-import { inTurn, type Fault, type StrictRoute } from '../../helpers/strict-service';
+import { type Fault, inTurn, type StrictRoute } from '../../helpers/strict-service';
 import { fitted, ready, rejection, withService, xOf, yOf } from './support';
 
 type Run = { run: () => Promise<unknown> };

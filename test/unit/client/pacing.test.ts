@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+
 import fc from 'fast-check';
+
 import { backOff, retryAfter } from '../../doors/client';
 import { inTurn } from '../../helpers/strict-service';
 import { ready, rejection, withService, xOf, yOf } from './support';

@@ -3,7 +3,9 @@ import { createServer, request as httpRequest } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Agent, request } from 'undici';
+
 import { ServiceClient } from '../../../dist/src/client';
 import { startStrictService, type StrictService } from '../../helpers/strict-service';
 import { xOf, yOf } from './support';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { fitted, rejection, source, withService, xOf, yOf } from './support';
 
 const ids = [7, 3, 11, 0];

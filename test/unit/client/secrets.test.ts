@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { Secrets } from '../../doors/client';
+
 import { ServiceClient } from '../../../dist/src/client';
+import { Secrets } from '../../doors/client';
 import { ServiceError } from '../../doors/wire';
 import type { Fault, StrictRoute } from '../../helpers/strict-service';
 import { fitted, rejection, withService, xOf, yOf } from './support';

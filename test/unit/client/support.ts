@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { ServiceClient } from '../../../dist/src/client';
-import type { ClientOptions, UploadSource } from '../../../dist/src/client';
+
+import { type ClientOptions, ServiceClient, type UploadSource } from '../../../dist/src/client';
 import { type ErrorCode, ServiceError } from '../../doors/wire';
 import {
   crc32cBase64,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type IncomingMessage, request as httpRequest, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import path from 'node:path';
+
 import { ServiceClient } from '../../../dist/src/client';
 import { proxyFor } from '../../doors/client';
 import { startStrictService } from '../../helpers/strict-service';

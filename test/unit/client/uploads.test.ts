@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+
 import fc from 'fast-check';
-import { planChunks } from '../../doors/client';
+
 import type { UploadSource } from '../../../dist/src/client';
+import { planChunks } from '../../doors/client';
 import { inTurn } from '../../helpers/strict-service';
 import { blob, clientFor, fitted, rejection, source, withService, xOf, yOf } from './support';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { ERROR_CODES } from '../../doors/wire';
 import { catalogue, labels, loadDialogs, type NodeName, NODES } from '../../helpers/dialogs';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import path from 'node:path';
 import { createRequire } from 'node:module';
+import path from 'node:path';
+
 import { installedPackage } from '../../helpers/packed';
 
 const tsc = createRequire(__filename).resolve('typescript/bin/tsc');

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+
 import {
-  LEARNER_VERSION,
-  predict,
-  train,
   type ClassificationResult,
   type FeatureColumn,
   type Label,
+  LEARNER_VERSION,
+  predict,
   type RegressionResult,
+  train,
   type TrainOptions,
 } from '../../../dist/src/learner';
 import { exp, log, Random } from '../../doors/learner';

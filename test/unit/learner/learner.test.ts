@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
+
 import {
+  type ClassificationResult,
+  type FeatureColumn,
   LearnerError,
   loadModel,
   predict,
+  type RegressionResult,
   saveModel,
   train,
-  type ClassificationResult,
-  type FeatureColumn,
-  type RegressionResult,
   type TrainInput,
 } from '../../../dist/src/learner';
 import { Random } from '../../doors/learner';

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
+
 import {
+  type ClassificationResult,
   combine,
   LearnerError,
   predict,
   prepare,
+  type RegressionResult,
   saveModel,
   train,
   trainFold,
-  type ClassificationResult,
-  type RegressionResult,
   type TrainOptions,
 } from '../../../dist/src/learner';
 import { chooseWeights, Random } from '../../doors/learner';

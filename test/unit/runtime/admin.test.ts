@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { adminRoutes, type Red } from '../../doors/runtime';
 
 describe('admin routes', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { attach, type Job, PATIENCE } from '../../doors/runtime';
 import { ServiceError } from '../../doors/wire';
 import { fakeNode, fakeRed, type Taken } from './fake';

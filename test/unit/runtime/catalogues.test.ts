@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { catalogue, loadDialogs, NODES } from '../../helpers/dialogs';
 
 const dist = path.resolve(__dirname, '../../../dist');

@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
-import type { NodeStatus } from 'node-red';
-import type { FlowNode, Message, Red } from '../../doors/runtime';
+
 import { util } from '@node-red/util';
+import type { NodeStatus } from 'node-red';
+
+import type { FlowNode, Message, Red } from '../../doors/runtime';
 
 /** One message as a fake node took it: what was sent, and each call of `done`. */
 export interface Taken {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { showFitted, StatusLine } from '../../doors/runtime';
+
 import type { ModelCard, ModelScores } from '../../../dist/src/scoring';
+import { showFitted, StatusLine } from '../../doors/runtime';
 import { fakeNode, fakeRed } from './fake';
 
 describe('the status of a fit', () => {

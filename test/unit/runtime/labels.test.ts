@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+
 import { labels, loadDialogs, type NodeName } from '../../helpers/dialogs';
 import { root } from '../../helpers/node-red';
 

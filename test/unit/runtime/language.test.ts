@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Follower, type Red, showFitted, StatusLine } from '../../doors/runtime';
+
 import type { ModelCard } from '../../../dist/src/scoring';
+import { Follower, type Red, showFitted, StatusLine } from '../../doors/runtime';
 import { catalogue } from '../../helpers/dialogs';
 import { fakeNode, fakeRed } from './fake';
 

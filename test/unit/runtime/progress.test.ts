@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Follower, Pace, speedText, StatusLine, timeParts } from '../../doors/runtime';
 import { fakeNode, fakeRed } from './fake';
 

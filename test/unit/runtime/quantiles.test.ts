@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { type PredictDef, predictRequest } from '../../doors/runtime';
 import { loadDialogs } from '../../helpers/dialogs';
 import { fakeNode, fakeRed } from './fake';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Collected, type Message, Sequences, withoutSequence } from '../../doors/runtime';
+
 import { readRows } from '../../../dist/src/table';
+import { type Collected, type Message, Sequences, withoutSequence } from '../../doors/runtime';
 import type { ServiceError } from '../../doors/wire';
 
 function sequences(idleMs = 60_000) {

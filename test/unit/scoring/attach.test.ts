@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+
 import { attach, attachmentOf } from '../../doors/scoring';
 import type { Prediction } from '../../doors/wire';
 

@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert';
+
 import fc from 'fast-check';
+
 import { Batcher, type BatcherOptions, type Job } from '../../doors/scoring';
 import { Slots } from '../../doors/util';
 import { ServiceError, toServiceError } from '../../doors/wire';

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import type { Connection, PredictOutcome, Predictor } from '../../../dist/src/scoring';
+
+import type { Connection, Predictor, PredictOutcome } from '../../../dist/src/scoring';
 import type { ServiceError } from '../../doors/wire';
 import { seeded } from '../../helpers/seeded';
 import type { Fault, FaultFunction, StrictRoute } from '../../helpers/strict-service';

@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+
 import { Connection, ModelCards } from '../../../dist/src/scoring';
 import type { ClientPort } from '../../doors/scoring';
 import { type Bench, bench, codeOf, history, row } from './stand-in';

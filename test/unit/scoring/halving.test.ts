@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert';
+
 import fc from 'fast-check';
+
 import { MAX_PREDICTS, scoreByHalves } from '../../doors/scoring';
 import { ServiceError, toServiceError } from '../../doors/wire';
 

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+
 import { Connection, ModelCards } from '../../../dist/src/scoring';
 import { ServiceClient } from '../../doors/client';
 import { type ServiceHandle, startService } from '../../doors/service';

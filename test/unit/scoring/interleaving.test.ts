@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
+
 import fc from 'fast-check';
-import type { PredictCall, TestSetUpload } from '../../doors/client';
+
 import { Connection, ModelCards, type PredictOutcome } from '../../../dist/src/scoring';
+import type { PredictCall, TestSetUpload } from '../../doors/client';
 import type { ClientPort } from '../../doors/scoring';
 import { ServiceError } from '../../doors/wire';
 import { decodeTable } from '../../helpers/strict-tables';

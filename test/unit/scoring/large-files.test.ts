@@ -1,11 +1,12 @@
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { createWriteStream, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+
 import { type Bench, bench, codeOf } from './stand-in';
 
 /** Writes lines in blocks. */

@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert';
+
 import fc from 'fast-check';
+
 import {
   type ClientPort,
   LimitsCache,

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+
 import { type ModelCard, ModelCards } from '../../doors/scoring';
 import { seeded } from '../../helpers/seeded';
 

@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+
 import { OwnCopy } from '../../doors/scoring';
 
 const { signal } = new AbortController();

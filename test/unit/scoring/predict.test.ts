@@ -2,15 +2,16 @@ import { strict as assert } from 'node:assert';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ServiceClient } from '../../doors/client';
+
 import {
   Connection,
   type ModelCard,
+  type Predictor,
   type PredictOutcome,
   type PredictRequest,
-  type Predictor,
   type StatusEvent,
 } from '../../../dist/src/scoring';
+import { ServiceClient } from '../../doors/client';
 import type { ServiceError } from '../../doors/wire';
 import { inTurn, type StrictOptions } from '../../helpers/strict-service';
 import { type Bench, bench, codeOf, history, row, settled } from './stand-in';

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { runInNewContext } from 'node:vm';
+
 import { hasColumns, smallRows } from '../../doors/scoring';
 
 describe('smallRows', () => {

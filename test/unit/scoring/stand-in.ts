@@ -1,6 +1,10 @@
+import {
+  Connection,
+  type ConnectionOptions,
+  ModelCards,
+  type PredictOutcome,
+} from '../../../dist/src/scoring';
 import { type ClientOptions, ServiceClient } from '../../doors/client';
-import { Connection, ModelCards } from '../../../dist/src/scoring';
-import type { ConnectionOptions, PredictOutcome } from '../../../dist/src/scoring';
 import type { ServiceError } from '../../doors/wire';
 import { startStrictService, type StrictOptions, type StrictService } from '../../helpers/strict-service';
 

@@ -2,9 +2,10 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+
+import type { StatusEvent, TrainRequest } from '../../../dist/src/scoring';
 import { inTurn } from '../../helpers/strict-service';
 import { type Bench, bench, codeOf, history } from './stand-in';
-import type { StatusEvent, TrainRequest } from '../../../dist/src/scoring';
 
 describe('Connection.train', () => {
   let at: Bench;

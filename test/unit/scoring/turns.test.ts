@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert';
+
 import fc from 'fast-check';
+
 import { Outbox, Turns } from '../../doors/scoring';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

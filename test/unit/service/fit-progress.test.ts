@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { regress, numbers, normals } from '../learner/tables';
+
 import { FoldProgress, trainWithHelpers } from '../../doors/service';
+import { normals, numbers, regress } from '../learner/tables';
 
 describe('how far the folds of a fit are', () => {
   const board = (folds: number) => new FoldProgress(FoldProgress.cells(folds));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { answerLate, invalid } from '../../doors/service';
 
 /** What a client gets, and what the log says, where the work behind a late answer fails after a while. */

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Refusal, WorkerPool } from '../../doors/service';
 
 const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool/serve.js');

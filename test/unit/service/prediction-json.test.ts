@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+
 import fc from 'fast-check';
+
 import type { RegressionResult } from '../../../dist/src/learner';
 import { predictionJson } from '../../doors/service';
 

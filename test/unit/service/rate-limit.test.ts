@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { RateLimiter, Refusal } from '../../doors/service';
 
 describe('RateLimiter', () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+
 import fc from 'fast-check';
+
 import { Refusal, signUpload, verifyUpload } from '../../doors/service';
 
 const secret = Buffer.alloc(32, 7);

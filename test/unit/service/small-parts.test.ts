@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
+
 import fc from 'fast-check';
+
 import {
   availableMemory,
   canonical,

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+
 import fc from 'fast-check';
+
 import { LastRead, RowStore, SpillFile, TextDictionary, TextNeed } from '../../doors/service';
 
 describe('Columns that are too much for the memory', () => {

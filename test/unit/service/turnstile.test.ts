@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Turnstile } from '../../doors/util';
 
 describe('Turnstile', () => {

@@ -4,8 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { crc32c, crc32cToBase64 } from '../../doors/table';
+
 import { isUploadEntry, type PutBody, Shelf, type UploadEntry, Uploads } from '../../doors/service';
+import { crc32c, crc32cToBase64 } from '../../doors/table';
 
 const patience = { idleMs: 10_000, bytesPerSecond: 1 };
 const x = (uploadId: string) => ({ uploadId, part: 'x' as const, chunk: 0 });

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
+
 import fc from 'fast-check';
+
 import {
-  cellsOf,
   cellAt,
+  cellsOf,
+  type Column,
+  type ColumnBatch,
   joinBatches,
   openTable,
   pickRows,
   readBatches,
   sliceBatch,
-  type Column,
-  type ColumnBatch,
 } from '../../../dist/src/table';
 import { collect } from './helpers';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { copyFile, open, rename, utimes, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import path from 'node:path';
+
 import {
   closeEncoder,
   type Column,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+
 import fc from 'fast-check';
+
 import { crc32c, crc32cToBase64 } from '../../../dist/src/table';
 
 describe('CRC32C', () => {

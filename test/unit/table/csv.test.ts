@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+
 import fc from 'fast-check';
 import Papa from 'papaparse';
+
 import { openTable, profileTable, readRows } from '../../../dist/src/table';
 import { CsvParser, CsvSource, stringPieces } from '../../doors/table';
 import { Pace } from '../../doors/util';

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+
 import fc from 'fast-check';
 import { ParquetReader } from 'parquetjs-lite';
+
 import {
   cellsOf,
   closeEncoder,
+  type Column,
   crc32c,
   crc32cToBase64,
   encodeBatches,
@@ -15,7 +18,6 @@ import {
   profileTable,
   readBatches,
   readRows,
-  type Column,
 } from '../../../dist/src/table';
 import { bytesOf, readByDuckdb, readByHyparquet, withFolder } from './helpers';
 

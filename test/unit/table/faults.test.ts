@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
+
 import {
-  type Column,
   closeEncoder,
+  type Column,
   encodeBatches,
   encodeTrainSet,
   openTable,

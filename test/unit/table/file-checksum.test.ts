@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
+
 import { crc32c, crc32cToBase64, fileChecksum } from '../../doors/table';
 import { rejectsWith, withFolder } from './helpers';
 

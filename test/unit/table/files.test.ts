@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { appendFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
 import { tableFromArrays, tableToIPC } from 'apache-arrow';
 import { ParquetSchema, ParquetWriter } from 'parquetjs-lite';
+
 import {
   cellsOf,
   closeEncoder,
+  type Column,
   encodeBatches,
   encodeTrainSet,
   fileAsIs,
@@ -15,7 +18,6 @@ import {
   readBatches,
   readRows,
   readTableFile,
-  type Column,
 } from '../../../dist/src/table';
 import { bytesOf, collect, readByHyparquet, rejectsWith, withFolder } from './helpers';
 

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
+
 import { tableFromArrays, tableToIPC, vectorFromArray } from 'apache-arrow';
+
 import {
   cellsOf,
   closeEncoder,
+  encodeBatches,
   openTable,
   profileTable,
   readBatches,
   readRows,
-  encodeBatches,
 } from '../../../dist/src/table';
 import { bytesOf, collect, rejectsWith } from './helpers';
 

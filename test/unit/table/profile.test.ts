@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+
 import {
+  cellsOf,
+  type ColumnType,
   openTable,
   profileTable,
   readBatches,
   readRows,
-  cellsOf,
-  type ColumnType,
 } from '../../../dist/src/table';
 import { collect, rejectsWith } from './helpers';
 

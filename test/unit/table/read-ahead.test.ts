@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+
 import fc from 'fast-check';
+
 import { readAhead } from '../../doors/table';
 
 const MIB = 1024 * 1024;

@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+
 import { closeEncoder, type Column, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
 import { type BlobLike, openParquet, parquet, ParquetSource } from '../../doors/table';
 import { Pace } from '../../doors/util';

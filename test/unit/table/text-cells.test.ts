@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+
 import fc from 'fast-check';
-import { parseDate, parseNumber } from '../../doors/table';
+
 import { openTable, profileTable } from '../../../dist/src/table';
+import { parseDate, parseNumber } from '../../doors/table';
 
 /** The type of a CSV column with these fields. */
 async function typeOf(fields: string[], delimiter = ','): Promise<string> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+
 import { ServiceError, toServiceError } from '../../doors/wire';
 
 describe('ServiceError', () => {

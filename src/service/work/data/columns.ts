@@ -1,12 +1,13 @@
 import { createReadStream } from 'node:fs';
+
 import type { FeatureColumn } from '../../../learner';
 import { type ColumnBatch, crc32c, crc32cToBase64, readTableFile } from '../../../table';
 import type { ColumnType } from '../../../table/cells/types';
 import { ServiceError } from '../../../wire/service-error';
 import { invalid, Refusal } from '../../refusal';
 import type { FeatureShape } from '../../store/entries';
-import { columnStore } from './feature-columns';
 import type { FileRef } from '../jobs';
+import { columnStore } from './feature-columns';
 
 /** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */
 export function kindOf(type: ColumnType): FeatureShape['kind'] {

@@ -1,13 +1,14 @@
 import { getHeapStatistics } from 'node:v8';
+
 import type { FeatureColumn } from '../../../learner';
 import { cellsOf, type ColumnData } from '../../../table';
 import { Refusal } from '../../refusal';
 import type { FeatureShape } from '../../store/entries';
+import { numbersOf } from './cell-numbers';
 import { LastRead, RowStore } from './row-store';
 import { SpillFile } from './spill-file';
 import { TextDictionary, type TextRoom } from './text-dictionary';
 import { TextNeed } from './text-need';
-import { numbersOf } from './cell-numbers';
 
 /** Bytes of columns that stay in memory: numbers and codes of a whole file, and beside them its texts. */
 const NUMBER_BYTES = 128 * 1024 * 1024;

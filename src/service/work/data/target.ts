@@ -1,10 +1,10 @@
 import type { Target } from '../../../learner';
-import { cellsOf, labelAt, type ColumnBatch, type ColumnData } from '../../../table';
+import { cellsOf, type ColumnBatch, type ColumnData, labelAt } from '../../../table';
 import type { ColumnType, Label } from '../../../table/cells/types';
 import { invalid } from '../../refusal';
 import type { Task } from '../../store/entries';
-import { openFile, readAll } from './columns';
 import type { FileRef } from '../jobs';
+import { openFile, readAll } from './columns';
 
 export interface ReadTarget {
   name: string;

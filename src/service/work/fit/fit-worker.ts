@@ -1,14 +1,15 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { workerData } from 'node:worker_threads';
-import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
+
 import { LearnerError, saveModel } from '../../../learner';
+import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
 import { invalid } from '../../refusal';
 import { readFeatures } from '../data/columns';
-import { assist, trainWithHelpers } from './folds';
+import { readTarget } from '../data/target';
 import type { FitJob, FitOutcome, FitTask } from '../jobs';
 import { type JobResult, serveJobs, yieldToOthers } from '../pool/serve';
-import { readTarget } from '../data/target';
+import { assist, trainWithHelpers } from './folds';
 
 /* A fit thread: reads the two files of a train set, trains, and writes the model to its file. */
 

@@ -2,21 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+
 import type { TrainOptions } from '../../../learner';
 import { MODEL_FORMAT } from '../../../learner/model/serialize';
+import { Turnstile } from '../../../util/turnstile';
 import type { FitRequest } from '../../../wire/types';
 import type { ServiceLimits } from '../../limits';
-import { LEARNER } from '../../version';
 import type { Log } from '../../options';
 import type { ModelEntry, Task, UploadEntry } from '../../store/entries';
 import type { Shelved } from '../../store/shelf';
 import { MODEL_FILE, type Store } from '../../store/store';
 import { fileRef } from '../../store/uploads';
+import { LEARNER } from '../../version';
 import type { FitJob, FitOutcome, ModelRef } from '../jobs';
-import { canonical } from './canonical';
 import type { WorkerPool } from '../pool/pool';
 import { tooManyWait } from '../pool/pool-refusals';
-import { Turnstile } from '../../../util/turnstile';
+import { canonical } from './canonical';
 
 /** A smaller file is fitted before a helper thread would have started. */
 const HELPED_BYTES = 200_000;

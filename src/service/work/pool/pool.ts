@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Transferable, Worker } from 'node:worker_threads';
+
+import type { Log } from '../../options';
 import { Refusal, type RefusalBody } from '../../refusal';
 import { isOutOfMemory, outOfMemory, shuttingDown, threadDied, tooManyWait } from './pool-refusals';
-import type { Log } from '../../options';
 
 /** What a worker thread says to its pool. */
 export type WorkerAnswer =

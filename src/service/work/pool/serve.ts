@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+
 import { isStorageFailure, Refusal, toRefusal } from '../../refusal';
 import type { WorkerAnswer } from './pool';
 import { isOutOfMemory } from './pool-refusals';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
+
 import { LearnerError, loadModel, type Model } from '../../../learner';
+import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
 import { Refusal } from '../../refusal';
 import type { ModelRef } from '../jobs';
 

@@ -1,11 +1,12 @@
 import { workerData } from 'node:worker_threads';
+
 import { LearnerError, predict } from '../../../learner';
 import { invalid } from '../../refusal';
 import { readFeatures } from '../data/columns';
 import type { PredictJob, PredictOutcome, PredictTask } from '../jobs';
+import { type JobResult, serveJobs } from '../pool/serve';
 import { ModelCache } from './model-cache';
 import { predictionJson } from './prediction-json';
-import { type JobResult, serveJobs } from '../pool/serve';
 
 /* A predict thread: keeps models in memory, reads a test file, predicts, and writes the answer as JSON. */
 

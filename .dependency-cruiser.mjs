@@ -1,0 +1,145 @@
+/*
+ * The import rules (docs/architecture.md): each folder of src/ with the folders that it may import, itself aside.
+ * A folder named without a sub-folder stands for the files at its root and all below it. Types count as imports.
+ * `npm run lint` refuses the rest, and every cycle between files or folders.
+ */
+const LAYERS = {
+  nodes: ['src/runtime', 'src/service', 'src/util'],
+  'src/runtime': ['src/scoring', 'src/client', 'src/table', 'src/wire', 'src/util'],
+  'src/scoring': ['src/client', 'src/table', 'src/wire', 'src/util'],
+  'src/client': ['src/wire', 'src/util'],
+  'src/table': ['src/wire', 'src/util'],
+  'src/wire': ['src/util'],
+  'src/service': ['src/learner', 'src/table', 'src/wire', 'src/util'],
+  'src/learner': ['src/util'],
+  'src/series': ['src/table', 'src/wire', 'src/util'],
+  'src/watch': ['src/scoring', 'src/wire', 'src/util'],
+  'src/util': [],
+};
+
+/** Inside a layer: a sub-folder with its siblings that it may import; "." is the ground, the files named in GROUND. */
+const FOLDERS = {
+  'src/table': {
+    cells: [],
+    columns: ['cells'],
+    storage: ['cells'],
+    text: ['cells'],
+    inference: ['cells', 'columns'],
+    arrow: ['cells', 'columns', 'storage'],
+    csv: ['cells', 'columns', 'storage', 'text'],
+    values: ['cells', 'columns', 'arrow'],
+    parquet: ['cells', 'columns', 'arrow', 'storage'],
+    json: ['cells', 'columns', 'text', 'values'],
+    files: ['cells', 'columns', 'arrow', 'csv', 'inference', 'parquet', 'storage', 'text'],
+    encoder: ['cells', 'columns', 'csv', 'files', 'inference', 'parquet', 'storage'],
+  },
+  'src/scoring': {
+    batching: [],
+    models: [],
+    context: ['models'],
+    predict: ['batching', 'context', 'models'],
+    train: ['context', 'models', 'predict'],
+  },
+  'src/learner': {
+    math: [],
+    features: ['math'],
+    trees: ['features', 'math'],
+    linear: ['features', 'math', 'trees'],
+    calibration: ['features', 'math', 'trees'],
+    model: ['calibration', 'features', 'linear', 'math', 'trees'],
+    training: ['calibration', 'features', 'linear', 'math', 'model', 'trees'],
+  },
+  'src/client': {
+    http: [],
+    errors: ['http'],
+    retry: ['errors', 'http'],
+    uploads: ['errors', 'http', 'retry'],
+    calls: ['errors', 'http', 'retry', 'uploads'],
+  },
+  'src/runtime': {
+    fields: [],
+    status: [],
+    input: ['fields', 'status'],
+    messages: ['status'],
+    config: ['fields', 'input'],
+    requests: ['config', 'fields', 'input', 'status'],
+  },
+  'src/service': {
+    http: [],
+    store: [],
+    'work/pool': [],
+    'work/data': ['store'],
+    'work/fit': ['store', 'work/data', 'work/pool'],
+    'work/predict': ['store', 'work/data', 'work/pool'],
+    routes: ['http', 'store', 'work/fit', 'work/pool'],
+  },
+};
+
+/** Files at the root of a layer that all of its sub-folders may import: its types and errors. */
+const GROUND = {
+  'src/table': [],
+  'src/scoring': ['types'],
+  'src/learner': ['types', 'version'],
+  'src/client': ['types', 'settings', 'secrets'],
+  'src/runtime': ['node-red', 'paths', 'secrets', 'lazy'],
+  'src/service': ['limits', 'options', 'rate-limit', 'refusal', 'slow-body', 'version', 'work/jobs'],
+};
+
+function rule(from, allowed, comment) {
+  return {
+    name: `${from} imports only what stands below it`,
+    comment,
+    severity: 'error',
+    from: { path: `^${from}/` },
+    to: { path: '^(src|nodes)/', pathNot: allowed.map((folder) => `^${folder}`) },
+  };
+}
+
+const layers = Object.entries(LAYERS).map(([layer, below]) =>
+  rule(
+    layer,
+    [`${layer}/`, ...below.map((one) => `${one}/`)],
+    `may import: ${below.join(', ') || 'nothing'}`,
+  ),
+);
+
+const folders = Object.entries(FOLDERS).flatMap(([layer, table]) =>
+  Object.entries(table).map(([folder, siblings]) =>
+    rule(
+      `${layer}/${folder}`,
+      [
+        `(?!${layer}/)`,
+        ...[folder, ...siblings].map((one) => `${layer}/${one}/`),
+        ...GROUND[layer].map((file) => `${layer}/${file}[.]ts$`),
+      ],
+      `may import of ${layer}: ${[...siblings, ...GROUND[layer]].join(', ') || 'nothing'}`,
+    ),
+  ),
+);
+
+export default {
+  forbidden: [
+    ...layers,
+    ...folders,
+    { name: 'no cycle of files', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no cycle of folders',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: '^src/.*/' },
+      to: { circular: true },
+    },
+    {
+      name: 'only runtime knows Node-RED',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/runtime/' },
+      to: { path: 'node_modules/(@node-red|node-red)/|^(@node-red/|node-red$)' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js'] },
+  },
+};
