@@ -3,16 +3,18 @@ import type { ColumnBatch } from './columns/column-batch';
 import { batchesOf, type BatchOptions } from './columns/read-batches';
 import type { LocalSource, TableSource } from './columns/table-source';
 import { retried, startJob } from './encoder/host';
-import type { AsIsBounds, Origin } from './encoder/protocol';
 import { isRemote, openRemote } from './encoder/remote-source';
 import type { AsIs } from './files/file-as-is';
+import type { AsIsBounds, Origin } from './files/origin';
 import { type ProfileOptions, profileSource, type TableProfile } from './inference/profile';
 import { storedAs } from './parquet/arrow-types';
 import { type TableFile, userFile } from './storage/table-file';
 
 export { isArrowTable } from './arrow/source';
 export { show } from './cells/errors';
+export { setCell } from './cells/set-cell';
 export { type Column, COLUMN_TYPES, type ColumnType, type FileFormat, type Label } from './cells/types';
+export { joinBatches, pickRows, sliceBatch } from './columns/batch-rows';
 export {
   batchBytes,
   type Cell,
@@ -20,13 +22,10 @@ export {
   cellsOf,
   type ColumnBatch,
   type ColumnData,
-  joinBatches,
   labelAt,
   MISSING_BOOLEAN,
   rowsOf,
-  sliceBatch,
 } from './columns/column-batch';
-export { pickRows } from './columns/pick-rows';
 export type { BatchOptions } from './columns/read-batches';
 export type { TableForm, TableSource } from './columns/table-source';
 export { encodeBatches, type EncodeOptions, encodeTrainBatches, encodeTrainSet } from './encoder/encode';
@@ -34,7 +33,7 @@ export { closeEncoder, warmEncoder } from './encoder/host';
 export { readTableFile, type TableContent } from './files/read-table-file';
 export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
 export { type OpenOptions, openTable } from './open';
-export { readRows, setCell } from './read-rows';
+export { readRows } from './read-rows';
 export { TableSpool } from './spool';
 export { crc32c, crc32cToBase64 } from './storage/crc32c';
 export type { TableFile } from './storage/table-file';

@@ -1,4 +1,5 @@
 import { Pace } from '../util/event-loop';
+import { setCell } from './cells/set-cell';
 import type { Column } from './cells/types';
 import { cellsOf, type ColumnBatch } from './columns/column-batch';
 import { batchesOf } from './columns/read-batches';
@@ -87,14 +88,5 @@ function addRows(
       }
     }
     rows.push(object);
-  }
-}
-
-/** Sets an own property; plain assignment to `__proto__` would change the object's prototype instead. */
-export function setCell(row: Row, name: string, value: unknown): void {
-  if (name === '__proto__') {
-    Object.defineProperty(row, name, { value, enumerable: true, configurable: true, writable: true });
-  } else {
-    row[name] = value;
   }
 }

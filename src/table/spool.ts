@@ -2,15 +2,15 @@ import { deserialize, serialize } from 'node:v8';
 
 import { Pace } from '../util/event-loop';
 import { asBytes } from '../util/realms';
-import { plainCells } from './arrow/columns';
 import { emptyTable, invalidTable, show } from './cells/errors';
-import type {
-  LocalSource,
-  Slice,
-  SliceColumn,
-  SliceOptions,
-  TableForm,
-  TableSource,
+import {
+  type LocalSource,
+  plainCells,
+  type Slice,
+  type SliceColumn,
+  type SliceOptions,
+  type TableForm,
+  type TableSource,
 } from './columns/table-source';
 import { isRemote, openRemote } from './encoder/remote-source';
 import { openTable } from './open';

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 
-import { combineCrc32c } from '../../table/storage/crc-combine';
-import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
+import { combineCrc32c, crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { isStorageFailure, Refusal } from '../refusal';
 import { arriving, type Patience } from '../slow-body';
 import type { UploadPart } from './entries';

@@ -1,8 +1,7 @@
 import { isDate } from '../../util/realms';
-import { invalidCell, invalidTable } from '../cells/errors';
-import { nestedCell } from '../columns/builders';
-import { cellsOf, type ColumnData, MISSING_BOOLEAN } from '../columns/column-batch';
-import type { SliceColumn } from '../columns/table-source';
+import { invalidCell, invalidTable, nestedCell } from '../cells/errors';
+import { type ColumnData, MISSING_BOOLEAN } from '../columns/column-batch';
+import { plainCells, type SliceColumn } from '../columns/table-source';
 
 /** The parts of Apache Arrow's classes that are read here. Any version of the library gives them. */
 export interface ArrowType {
@@ -321,9 +320,4 @@ function dictionaryCells(
   }
   const codes = data.values;
   return eachCell(from, to, (row) => (isNull(row) ? null : words[Number(codes[row])]));
-}
-
-/** The cells of a slice as plain values. */
-export function plainCells(column: SliceColumn): ArrayLike<unknown> {
-  return column.kind === 'typed' ? cellsOf(column.data) : column.cells;
 }

@@ -1,7 +1,12 @@
 import { invalidTable } from '../cells/errors';
-import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
+import {
+  checkNames,
+  type LocalSource,
+  type Slice,
+  type SliceOptions,
+  type TableForm,
+} from '../columns/table-source';
 import { arrow } from '../storage/heavy-modules';
-import { checkNames } from '../values/sources';
 import { arrowColumn, type ArrowVector } from './columns';
 
 /** What is used of an Arrow Table; it may come from another version of the library than ours. */

@@ -32,3 +32,19 @@ export function show(value: unknown): string {
   }
   return String(value);
 }
+
+/** `table.invalid` for a cell that is no plain value. */
+export function nestedCell(name: string, row: number, cell: unknown): Error {
+  const what = typeof cell === 'function' || typeof cell === 'symbol' ? `a ${typeof cell}` : show(cell);
+  return invalidCell(
+    name,
+    row,
+    `the cell holds ${what}. A cell must be a number, text, true or false, or a date: flatten it first.`,
+  );
+}
+
+/** Column names in a sentence, the first twenty of them. */
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, 20).map((name) => `"${name}"`);
+  return names.length > 20 ? `${shown.join(', ')} and ${names.length - 20} more` : shown.join(', ');
+}

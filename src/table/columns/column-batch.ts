@@ -106,131 +106,18 @@ export function transferList(batch: ColumnBatch): ArrayBuffer[] {
   return [...buffers];
 }
 
-/** Rows `from` to `to` (exclusive) of a batch, as a copy that shares no buffer with it. */
-export function sliceBatch(batch: ColumnBatch, from: number, to: number): ColumnBatch {
-  const start = Math.max(0, Math.min(from, batch.rows));
-  const end = Math.max(start, Math.min(to, batch.rows));
-  return { rows: end - start, columns: batch.columns.map((column) => sliceColumn(column, start, end)) };
-}
-
-function sliceColumn(column: ColumnData, start: number, end: number): ColumnData {
-  switch (column.type) {
-    case 'number':
-    case 'integer':
-    case 'date':
-      return { type: column.type, values: column.values.slice(start, end) };
-    case 'boolean':
-      return { type: 'boolean', values: column.values.slice(start, end) };
+/** A column of no rows. */
+export function emptyColumn(type: ColumnType): ColumnData {
+  switch (type) {
+    case 'text':
+      return { type, bytes: new Uint8Array(0), offsets: new Int32Array(1) };
     case 'bigint':
-      return {
-        type: 'bigint',
-        values: column.values.slice(start, end),
-        missing: column.missing?.slice(start, end),
-      };
-    case 'text': {
-      const first = column.offsets[start]!;
-      const offsets = column.offsets.slice(start, end + 1);
-      for (let i = 0; i < offsets.length; i++) {
-        offsets[i] = offsets[i]! - first;
-      }
-      return {
-        type: 'text',
-        bytes: column.bytes.slice(first, column.offsets[end]),
-        offsets,
-        missing: column.missing?.slice(start, end),
-      };
-    }
+      return { type, values: new BigInt64Array(0) };
+    case 'boolean':
+      return { type, values: new Uint8Array(0) };
+    default:
+      return { type, values: new Float64Array(0) };
   }
-}
-
-/**
- * The rows of several batches of the same columns as one batch. Where one batch holds a column as
- * `integer` and another as `number` the joined column is `number`.
- */
-export function joinBatches(list: readonly ColumnBatch[]): ColumnBatch {
-  const first = list[0];
-  if (first === undefined) {
-    return { rows: 0, columns: [] };
-  }
-  if (list.length === 1) {
-    return first;
-  }
-  const columns = first.columns.map((_, index) => joinColumns(list.map((batch) => batch.columns[index]!)));
-  return { rows: list.reduce((sum, batch) => sum + batch.rows, 0), columns };
-}
-
-function joinColumns(parts: ColumnData[]): ColumnData {
-  const type = joinedType(parts);
-  const rows = parts.reduce((sum, part) => sum + rowsOf(part), 0);
-  if (type === 'text') {
-    return joinText(parts as Extract<ColumnData, { type: 'text' }>[], rows);
-  }
-  let at = 0;
-  if (type === 'bigint') {
-    const bigints = parts as Extract<ColumnData, { type: 'bigint' }>[];
-    const values = new BigInt64Array(rows);
-    for (const part of bigints) {
-      values.set(part.values, at);
-      at += part.values.length;
-    }
-    return { type, values, missing: joinMissing(bigints, rows) };
-  }
-  if (type === 'boolean') {
-    const values = new Uint8Array(rows);
-    for (const part of parts as Extract<ColumnData, { type: 'boolean' }>[]) {
-      values.set(part.values, at);
-      at += part.values.length;
-    }
-    return { type, values };
-  }
-  const values = new Float64Array(rows);
-  for (const part of parts as Extract<ColumnData, { type: 'number' | 'integer' | 'date' }>[]) {
-    values.set(part.values, at);
-    at += part.values.length;
-  }
-  return { type, values };
-}
-
-function joinedType(parts: ColumnData[]): ColumnType {
-  const types = new Set(parts.map((part) => part.type));
-  if (types.size === 2 && types.has('integer') && types.has('number')) {
-    return 'number';
-  }
-  if (types.size !== 1) {
-    throw new TypeError(`Batches of unlike columns cannot be joined (${[...types].join(', ')})`);
-  }
-  return parts[0]!.type;
-}
-
-function joinText(parts: Extract<ColumnData, { type: 'text' }>[], rows: number): ColumnData {
-  const size = parts.reduce((sum, part) => sum + part.bytes.length, 0);
-  const bytes = new Uint8Array(size);
-  const offsets = new Int32Array(rows + 1);
-  let at = 0;
-  let row = 0;
-  for (const part of parts) {
-    bytes.set(part.bytes, at);
-    for (let i = 1; i < part.offsets.length; i++) {
-      offsets[++row] = at + part.offsets[i]!;
-    }
-    at += part.bytes.length;
-  }
-  return { type: 'text', bytes, offsets, missing: joinMissing(parts, rows) };
-}
-
-function joinMissing(parts: (ColumnData & { missing?: Uint8Array })[], rows: number): Uint8Array | undefined {
-  if (parts.every((part) => part.missing === undefined)) {
-    return undefined;
-  }
-  const missing = new Uint8Array(rows);
-  let at = 0;
-  for (const part of parts) {
-    if (part.missing !== undefined) {
-      missing.set(part.missing, at);
-    }
-    at += rowsOf(part);
-  }
-  return missing;
 }
 
 /** Decodes a text column: in one go where all bytes are ASCII, cell by cell elsewhere. */

@@ -1,9 +1,10 @@
 import { Pace } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
+import { listNames } from '../cells/errors';
 import type { Column } from '../cells/types';
-import { listNames } from '../inference/profile';
+import { sliceBatch } from './batch-rows';
 import { builderFor } from './builders';
-import { type ColumnBatch, sliceBatch } from './column-batch';
+import type { ColumnBatch } from './column-batch';
 import { type LocalSource, tellRead } from './table-source';
 
 /** A batch is handed over when it has this many rows, or columns of this many bytes. */

@@ -1,5 +1,6 @@
 import type { Pace } from '../../util/event-loop';
-import type { ColumnData } from './column-batch';
+import { emptyTable, invalidTable } from '../cells/errors';
+import { cellsOf, type ColumnData } from './column-batch';
 
 /** The input forms that docs/architecture.md lists. `parsed` is a table read from text or bytes, `file` one on disk. */
 export type TableForm = 'row' | 'rows' | 'columns' | 'matrix' | 'arrow' | 'parsed' | 'file';
@@ -55,4 +56,25 @@ export function tellRead(
 export interface LocalSource extends TableSource {
   readonly names: readonly string[];
   slices(options: SliceOptions): Iterable<Slice> | AsyncIterable<Slice>;
+}
+
+/** The cells of a slice as plain values. */
+export function plainCells(column: SliceColumn): ArrayLike<unknown> {
+  return column.kind === 'typed' ? cellsOf(column.data) : column.cells;
+}
+
+/** Refuses a header without columns or with a name that stands twice. */
+export function checkNames(names: readonly string[]): void {
+  if (names.length === 0) {
+    throw emptyTable('The table has no columns.');
+  }
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) {
+      throw invalidTable(
+        `Column name "${name}" stands twice in the header. Every column needs its own name.`,
+      );
+    }
+    seen.add(name);
+  }
 }

@@ -2,10 +2,15 @@ import { TextDecoder } from 'node:util';
 
 import { emptyTable, invalidTable } from '../cells/errors';
 import { parseNumber } from '../cells/field-readings';
-import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
+import {
+  checkNames,
+  type LocalSource,
+  type Slice,
+  type SliceOptions,
+  type TableForm,
+} from '../columns/table-source';
 import { wideEncoding } from '../text/sniff';
 import { notUtf8 } from '../text/utf8-error';
-import { checkNames } from '../values/sources';
 import { CsvParser } from './parser';
 
 /** Characters of text that are parsed at a time: about a millisecond of work. */

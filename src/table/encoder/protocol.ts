@@ -1,19 +1,10 @@
 import type { ErrorCode } from '../../wire/service-error';
 import type { Column, FileFormat } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
+import type { AsIsBounds, Origin, PathOrigin } from '../files/origin';
 import type { ProfileOptions, TableProfile } from '../inference/profile';
 import type { FileVersion } from '../storage/file-version';
 import type { Spill } from '../storage/sink';
-
-/** A file on disk; `version` is what it was when it was opened first: it must be that still. */
-export interface PathOrigin {
-  kind: 'path';
-  path: string;
-  version?: FileVersion;
-}
-
-/** A table that the worker opens by itself: a file on disk, or bytes in shared memory. */
-export type Origin = PathOrigin | { kind: 'bytes'; bytes: Uint8Array };
 
 /** What is known of a table without reading it. */
 export interface OpenedTable {
@@ -23,12 +14,6 @@ export interface OpenedTable {
   version?: FileVersion;
   /** A Parquet file: what its columns are stored as (numbers of Arrow's type enumeration), and its size. */
   parquet?: { stored: number[]; bytes: number };
-}
-
-/** A file beyond these does not go up as it is. */
-export interface AsIsBounds {
-  rows?: number;
-  bytes?: number;
 }
 
 /** What the worker can be asked for. */

@@ -3,9 +3,10 @@ import type { Column } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import type { BatchOptions } from '../columns/read-batches';
 import type { TableForm, TableSource } from '../columns/table-source';
+import type { Origin } from '../files/origin';
 import type { ProfileOptions, TableProfile } from '../inference/profile';
 import { retried, startJob } from './host';
-import type { OpenedTable, Origin } from './protocol';
+import type { OpenedTable } from './protocol';
 
 /** A table that the encoder thread reads by itself, so that this thread never sees more than its batches. */
 export class RemoteSource implements TableSource {

@@ -5,12 +5,13 @@ import type { LocalSource } from '../columns/table-source';
 import { writeCsv } from '../csv/writer';
 import { fileAsIs } from '../files/file-as-is';
 import { openOrigin } from '../files/open-file';
+import type { Origin } from '../files/origin';
 import { profileSource } from '../inference/profile';
 import { ParquetSource } from '../parquet/source';
 import { writeParquet, writeParquetAtOnce } from '../parquet/writer';
 import type { FileVersion } from '../storage/file-version';
 import { Sink, type Written } from '../storage/sink';
-import type { Answer, OpenedTable, Origin, Request, Task } from './protocol';
+import type { Answer, OpenedTable, Request, Task } from './protocol';
 import { trainColumns, writeTrainSet } from './split-columns';
 
 /** How a task talks to the thread that asked for it. */

@@ -1,10 +1,10 @@
 import type { Column } from '../cells/types';
-import type { AsIsBounds, PathOrigin } from '../encoder/protocol';
 import { storedAs } from '../parquet/arrow-types';
 import { ParquetSource } from '../parquet/source';
 import { type FileChecksum, fileChecksum } from '../storage/file-checksum';
 import { demandSame } from '../storage/file-version';
 import { openPath } from './open-file';
+import type { AsIsBounds, PathOrigin } from './origin';
 
 /** What is known of a file that goes up byte for byte. */
 export interface AsIs extends FileChecksum {

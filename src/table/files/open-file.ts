@@ -1,17 +1,15 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 import { ServiceError } from '../../wire/service-error';
-import { type ArrowBatch, batchSlices } from '../arrow/source';
+import { ArrowFileSource } from '../arrow/file';
 import { emptyTable, invalidTable } from '../cells/errors';
-import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
+import type { LocalSource } from '../columns/table-source';
 import { CsvSource, decodedPieces } from '../csv/source';
-import type { Origin } from '../encoder/protocol';
 import { ParquetSource } from '../parquet/source';
 import { BytesBlob, FileBlob } from '../storage/blob';
-import { demandSame, type FileVersion, fileVersion } from '../storage/file-version';
-import { arrow } from '../storage/heavy-modules';
+import { demandSame, type FileVersion, fileVersion, unreadable } from '../storage/file-version';
 import { contentOf } from '../text/sniff';
-import { checkNames } from '../values/sources';
+import type { Origin } from './origin';
 
 /** A source with what must be closed after it. */
 export interface Opened {
@@ -160,84 +158,5 @@ async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     throw error instanceof ServiceError ? error : unreadable(path, error);
-  }
-}
-
-/** Why a file cannot be read, as a sentence. */
-export function unreadable(path: string, error: unknown): ServiceError {
-  if (error instanceof ServiceError) {
-    return error;
-  }
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason =
-    code === 'ENOENT'
-      ? 'there is no such file'
-      : code === 'EACCES' || code === 'EPERM'
-        ? 'Node-RED may not read it'
-        : message;
-  return new ServiceError('file.unreadable', `The file "${path}" cannot be read: ${reason}.`);
-}
-
-/** An Arrow file on disk, read batch by batch: the IPC file kind, or the stream kind. */
-class ArrowFileSource implements LocalSource {
-  readonly form: TableForm = 'file';
-
-  private constructor(
-    private readonly path: string,
-    private readonly version: FileVersion,
-    readonly names: readonly string[],
-  ) {}
-
-  static async open(path: string, version: FileVersion): Promise<ArrowFileSource> {
-    const { reader, close } = await openReader(path, version);
-    try {
-      const names = reader.schema.fields.map((field) => field.name);
-      checkNames(names);
-      return new ArrowFileSource(path, version, names);
-    } finally {
-      await close();
-    }
-  }
-
-  async *slices(options: SliceOptions): AsyncIterable<Slice> {
-    const { reader, close } = await openReader(this.path, this.version);
-    let first = 0;
-    try {
-      for await (const batch of reader) {
-        const records = batch as unknown as ArrowBatch;
-        yield* batchSlices(this.names, records, first, options);
-        first += records.numRows;
-      }
-    } finally {
-      await close();
-    }
-  }
-}
-
-/** A reader of Arrow's IPC format; the file kind is read by position, the stream kind in order. */
-async function openReader(path: string, version: FileVersion) {
-  const { RecordBatchReader } = arrow();
-  const file = await open(path, 'r');
-  try {
-    demandSame(path, version, fileVersion(await file.stat()));
-    const start = Buffer.alloc(6);
-    await file.read(start, 0, 6, 0);
-    const reader =
-      start.toString('latin1') === 'ARROW1'
-        ? await (await RecordBatchReader.from(file)).open()
-        : await (await RecordBatchReader.from(file.createReadStream({ start: 0, autoClose: false }))).open();
-    const close = async (): Promise<void> => {
-      await reader.cancel();
-      await file.close().catch(() => undefined);
-    };
-    return { reader, close };
-  } catch (error) {
-    await file.close().catch(() => undefined);
-    if (error instanceof ServiceError) {
-      throw error;
-    }
-    throw invalidTable(
-      `The file "${path}" begins like Arrow but cannot be read: ${(error as Error).message}.`,
-    );
   }
 }

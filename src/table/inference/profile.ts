@@ -1,6 +1,6 @@
 import { Pace } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
-import { emptyTable, invalidTable } from '../cells/errors';
+import { emptyTable, invalidTable, listNames } from '../cells/errors';
 import type { Column, ColumnType, Label } from '../cells/types';
 import { type LocalSource, tellRead } from '../columns/table-source';
 import { ColumnTally } from './column-type';
@@ -145,10 +145,4 @@ function* unknownNames(names: readonly string[], wanted: readonly string[], what
       yield `${what} column "${name}", which the table does not have.`;
     }
   }
-}
-
-/** Column names in a sentence, the first twenty of them. */
-export function listNames(names: readonly string[]): string {
-  const shown = names.slice(0, 20).map((name) => `"${name}"`);
-  return names.length > 20 ? `${shown.join(', ')} and ${names.length - 20} more` : shown.join(', ');
 }

@@ -1,7 +1,7 @@
 import { isDate } from '../../util/realms';
+import { nestedCell } from '../cells/errors';
 import * as text from '../cells/field-readings';
 import type { Looks } from '../cells/local-formats';
-import { nestedCell } from '../columns/builders';
 import { cellsOf, type ColumnData } from '../columns/column-batch';
 import { beyond64Warning, mixedWarning, type Settled, type Sight } from './settled';
 

@@ -1,7 +1,7 @@
 import { turn } from '../../util/event-loop';
 import { emptyTable, invalidTable, show } from '../cells/errors';
+import { setCell } from '../cells/set-cell';
 import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from '../columns/table-source';
-import { setCell } from '../read-rows';
 import { type LongText, Utf8Text } from '../text/byte-text';
 import { openValue } from '../values/open';
 import { KeyUnion, type Row, RowsSource } from '../values/sources';

@@ -1,7 +1,12 @@
 import { batchSlices } from '../arrow/source';
-import type { LocalSource, Slice, SliceOptions, TableForm } from '../columns/table-source';
+import {
+  checkNames,
+  type LocalSource,
+  type Slice,
+  type SliceOptions,
+  type TableForm,
+} from '../columns/table-source';
 import type { BlobLike } from '../storage/blob';
-import { checkNames } from '../values/sources';
 import { type NamedBatch, openParquet, type ParquetField, type ParquetReader } from './reader';
 
 /** A file of so many bytes is decoded once, however often its rows are gone over. */

@@ -3,7 +3,7 @@ import type { Table as WasmTable, WriterProperties } from 'parquet-wasm';
 
 import type { Column } from '../cells/types';
 import { bits, missingTest, wholeNumbers } from '../columns/bitmap';
-import { type ColumnBatch, type ColumnData, rowsOf } from '../columns/column-batch';
+import { type ColumnBatch, type ColumnData, emptyColumn, rowsOf } from '../columns/column-batch';
 import { arrow, parquet } from '../storage/heavy-modules';
 import type { Sink } from '../storage/sink';
 
@@ -121,20 +121,6 @@ function isNearlyDistinct(column: ColumnData): boolean {
 
 function emptyBatch(columns: readonly Column[]): ColumnBatch {
   return { rows: 0, columns: columns.map(({ type }) => emptyColumn(type)) };
-}
-
-/** A column of no rows. */
-export function emptyColumn(type: Column['type']): ColumnData {
-  switch (type) {
-    case 'text':
-      return { type, bytes: new Uint8Array(0), offsets: new Int32Array(1) };
-    case 'bigint':
-      return { type, values: new BigInt64Array(0) };
-    case 'boolean':
-      return { type, values: new Uint8Array(0) };
-    default:
-      return { type, values: new Float64Array(0) };
-  }
 }
 
 /** Turns batches into record batches in WebAssembly memory, through Arrow's IPC format. */

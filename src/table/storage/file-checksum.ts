@@ -4,11 +4,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import { unreadable } from '../files/open-file';
 import type { ChecksumPart, PartChecksum } from './checksum-worker';
-import { combineCrc32c } from './crc-combine';
-import { crc32c, crc32cToBase64 } from './crc32c';
-import { type FileVersion, fileVersion } from './file-version';
+import { combineCrc32c, crc32c, crc32cToBase64 } from './crc32c';
+import { type FileVersion, fileVersion, unreadable } from './file-version';
 
 export interface FileChecksum {
   bytes: number;

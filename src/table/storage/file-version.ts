@@ -26,3 +26,18 @@ export function demandSame(path: string, expected: FileVersion, found: FileVersi
     );
   }
 }
+
+/** Why a file cannot be read, as a sentence. */
+export function unreadable(path: string, error: unknown): ServiceError {
+  if (error instanceof ServiceError) {
+    return error;
+  }
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason =
+    code === 'ENOENT'
+      ? 'there is no such file'
+      : code === 'EACCES' || code === 'EPERM'
+        ? 'Node-RED may not read it'
+        : message;
+  return new ServiceError('file.unreadable', `The file "${path}" cannot be read: ${reason}.`);
+}

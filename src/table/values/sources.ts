@@ -1,7 +1,14 @@
 import { Pace } from '../../util/event-loop';
 import { isDate, isTypedArray } from '../../util/realms';
 import { emptyTable, invalidTable, show } from '../cells/errors';
-import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from '../columns/table-source';
+import {
+  checkNames,
+  type LocalSource,
+  type Slice,
+  type SliceColumn,
+  type SliceOptions,
+  type TableForm,
+} from '../columns/table-source';
 
 /** Names that objects inherit: only an own property of such a name is a cell. */
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
@@ -238,21 +245,5 @@ function checkRow(row: unknown, at: number, width: number): void {
   }
   if (row.length !== width) {
     throw invalidTable(`Row ${at} has ${row.length} values, the row of names has ${width}.`);
-  }
-}
-
-/** Refuses a header without columns or with a name that stands twice. */
-export function checkNames(names: readonly string[]): void {
-  if (names.length === 0) {
-    throw emptyTable('The table has no columns.');
-  }
-  const seen = new Set<string>();
-  for (const name of names) {
-    if (seen.has(name)) {
-      throw invalidTable(
-        `Column name "${name}" stands twice in the header. Every column needs its own name.`,
-      );
-    }
-    seen.add(name);
   }
 }

@@ -1,0 +1,62 @@
+import type { ColumnData } from './column-batch';
+import type { SliceColumn } from './table-source';
+
+/**
+ * Gathers the cells of one column, slice by slice, in the type that the column has. A lossless change is
+ * made (numeric text to number, ISO text to date, anything plain to text); anything else is `table.invalid`
+ * with column and row.
+ */
+export interface ColumnBuilder {
+  /** Adds all cells of a slice; `first` is the number of its first row in the table, from 0. */
+  add(cells: SliceColumn, first: number): void;
+  /** Adds missing cells. */
+  skip(rows: number): void;
+  readonly bytes: number;
+  /** What was gathered since the last call. */
+  take(): ColumnData;
+}
+
+/** Columns held as a Float64Array: what a cell is as a number is up to the kind of column. */
+export abstract class FloatBuilder implements ColumnBuilder {
+  protected values = new Float64Array(0);
+  protected rows = 0;
+
+  constructor(protected readonly name: string) {}
+
+  get bytes(): number {
+    return this.rows * 8;
+  }
+
+  skip(rows: number): void {
+    this.values = grown(this.values, this.rows + rows);
+    this.values.fill(NaN, this.rows, this.rows + rows);
+    this.rows += rows;
+  }
+
+  protected room(rows: number): Float64Array {
+    this.values = grown(this.values, this.rows + rows);
+    return this.values;
+  }
+
+  abstract add(cells: SliceColumn, first: number): void;
+  abstract take(): ColumnData;
+
+  protected takeValues(): Float64Array {
+    const taken = this.values.length === this.rows ? this.values : this.values.slice(0, this.rows);
+    this.values = new Float64Array(this.rows);
+    this.rows = 0;
+    return taken;
+  }
+}
+
+type Room = Float64Array | BigInt64Array | Uint8Array;
+
+/** An array with room for more: a copy of twice the size where there is too little. */
+export function grown<T extends Room>(array: T, length: number): T {
+  if (length <= array.length) {
+    return array;
+  }
+  const next = new (array.constructor as new (n: number) => T)(Math.max(length, array.length * 2, 256));
+  next.set(array as never);
+  return next;
+}
