@@ -8,7 +8,7 @@ import type {
   PrepareTrainSetUploadRequest,
   PrepareTrainSetUploadResponse,
 } from '../wire/types';
-import { Core, demandRequest, schemas, warm } from './calls/core';
+import { assertRequest, Core, schemas, warm } from './calls/core';
 import { fit } from './calls/fit-call';
 import { progressOf } from './calls/fit-status';
 import { predict, predictLegacy } from './calls/predict-calls';
@@ -135,11 +135,11 @@ export class ServiceClient {
   async estimateCost(request: EstimateCostRequest, options: CallOptions = {}): Promise<EstimateCostResponse> {
     await warm();
     const { core } = this;
-    demandRequest(schemas().EstimateCostRequestSchema, request, 'cost estimate');
+    assertRequest(schemas().EstimateCostRequestSchema, request, 'cost estimate');
     return core.call('info', 'cost estimate', options, async (call) => {
       const plan = core.plan('info', call.what, 'estimate_cost', { body: { ...request }, repeatable: true });
       const body = await core.ask(call, plan, schemas().EstimateCostResponseSchema);
-      return { estimated_cost: body.estimated_cost as number };
+      return { estimated_cost: body.estimated_cost };
     });
   }
 

@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module';
 
-import type { TSchema } from '@sinclair/typebox';
+import type { Static, TSchema } from '@sinclair/typebox';
 
 import { lazy } from '../util/lazy';
 import { check, type Fault } from './check';
 import { type Dialect, renamed, wireNames } from './dialect';
+import type { PredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';
 import {
   type EstimateCostRequest,
   type FileInfo,
   type FitRequest,
   type LegacyPredictRequest,
-  type ModelConfig,
   OUTPUT_TYPES,
   type PredictRequest,
   type PrepareTestSetUploadRequest,
@@ -112,19 +112,8 @@ export function parseLegacyPredict(body: unknown): Parsed<LegacyPredictRequest> 
     : { ok: false, path: 'output_type', message: `must be one of the output types of ${task}` };
 }
 
-interface TaskConfigFit extends Pick<FitRequest, 'train_set_upload_id' | 'svc_systems' | 'force_refit'> {
-  task_config: { task: FitRequest['task']; svc_config?: ModelConfig };
-  thinking_config?: { effort?: 'medium' | 'high'; timeout_secs?: number; metric?: string };
-}
-
-interface WirePredict extends Pick<
-  PredictRequest,
-  'test_set_upload_id' | 'fitted_train_set_id' | 'force_refit'
-> {
-  task_config: Pick<PredictRequest, 'task' | 'svc_config'> & {
-    predict_params?: Pick<PredictRequest, 'output_type' | 'quantiles'>;
-  };
-}
+type TaskConfigFit = Static<typeof TaskConfigFitRequestSchema>;
+type WirePredict = Static<typeof PredictRequestSchema>;
 
 const SAMPLE_NAMES = ['filename', 'content_hash'];
 const SCHEMA_NAMES = ['format', 'hash'];

@@ -1,165 +1,91 @@
-/** Task of a model (S 4.3). */
-export type Task = 'classification' | 'regression';
+import type { Static } from '@sinclair/typebox';
 
-/** What a predict answers with (S 4.4): the first two for classification, the others for regression. */
-export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quantiles' | 'full';
+import type {
+  EstimateCostRequestSchema,
+  EstimateCostResponseSchema,
+  FileInfoSchema,
+  FileUploadInfoSchema,
+  FitResponseSchema,
+  FlatFitRequestSchema,
+  LegacyPredictRequestSchema,
+  LimitSetSchema,
+  ModelLimitsResponseSchema,
+  PredictRequestSchema,
+  PredictResponseSchema,
+  PrepareTestSetUploadRequestSchema,
+  PrepareTestSetUploadResponseSchema,
+  PrepareTrainSetUploadRequestSchema,
+  PrepareTrainSetUploadResponseSchema,
+} from './schemas';
 
-/** A label of a classification target as JSON can carry it. */
-export type Label = string | number | boolean;
+export * from './vocabulary';
 
-export const OUTPUT_TYPES: Readonly<Record<Task, readonly OutputType[]>> = {
-  classification: ['probas', 'preds'],
-  regression: ['mean', 'median', 'mode', 'quantiles', 'full'],
-};
+/*
+ * The bodies of the wire, as their schemas say. Only types are imported from there: loading this file loads no
+ * TypeBox.
+ */
 
-/** The output type that a predict without one answers with (S 4.4). */
-export const DEFAULT_OUTPUT_TYPE: Readonly<Record<Task, OutputType>> = {
-  classification: 'probas',
-  regression: 'mean',
-};
+/** An object whose properties of null were left out, at any depth: null means the same as a missing property. */
+export type WithoutNulls<T> = T extends readonly unknown[] | null
+  ? Exclude<T, null>
+  : T extends object
+    ? { [Name in keyof T]: WithoutNulls<Exclude<T[Name], null>> }
+    : T;
 
-/** The quantiles of a `quantiles` or `full` prediction where none are asked for. */
-export const DEFAULT_QUANTILES: readonly number[] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
-
-/** The systems that a fit can apply (S 4.3). */
-export const SYSTEMS = ['preprocessing', 'text', 'thinking'] as const;
-
-export type System = (typeof SYSTEMS)[number];
+/** A body that may hold more than the specification shows. */
+type Open<T> = T & Record<string, unknown>;
 
 /** Describes one file to upload (S 2.1), in the naming of the schema. Sizes in bytes, hash as `crc32c` of S 2.1. */
-export interface FileInfo {
-  format: 'csv' | 'parquet';
-  hash?: string | null;
-  size_bytes?: number | null;
-  use_chunks?: boolean;
-}
+export type FileInfo = Static<typeof FileInfoSchema>;
 
 /** Where and how to send one file (S 2.2). `expires_at` is only a hint: its unit is not specified. */
-export interface FileUploadInfo {
-  signed_urls: string[];
-  expires_at: number;
-  required_headers: Record<string, string>;
-}
+export type FileUploadInfo = Static<typeof FileUploadInfoSchema>;
 
 /** The model configuration object (S 2.6). The service may know further properties. */
 export type ModelConfig = Record<string, unknown>;
 
 /** S 4.1 */
-export interface PrepareTrainSetUploadRequest {
-  x_train_info: FileInfo;
-  y_train_info: FileInfo;
-  description?: string | null;
-  force_reupload?: boolean;
-}
-
-export interface PrepareTrainSetUploadResponse {
-  train_set_upload_id: string;
-  x_train_info: FileUploadInfo;
-  y_train_info: FileUploadInfo;
-}
+export type PrepareTrainSetUploadRequest = Static<typeof PrepareTrainSetUploadRequestSchema>;
+export type PrepareTrainSetUploadResponse = Static<typeof PrepareTrainSetUploadResponseSchema>;
 
 /** S 4.2 */
-export interface PrepareTestSetUploadRequest {
-  fitted_train_set_id: string;
-  x_test_info: FileInfo;
-}
-
-export interface PrepareTestSetUploadResponse {
-  test_set_upload_id: string;
-  x_test_info: FileUploadInfo;
-}
+export type PrepareTestSetUploadRequest = Static<typeof PrepareTestSetUploadRequestSchema>;
+export type PrepareTestSetUploadResponse = Static<typeof PrepareTestSetUploadResponseSchema>;
 
 /** S 4.3, with the names of shape A; the dialect decides which shape goes over the wire. Times in seconds. */
-export interface FitRequest {
-  train_set_upload_id: string;
-  task: Task;
-  svc_systems?: System[];
+export type FitRequest = Omit<Static<typeof FlatFitRequestSchema>, 'svc_config'> & {
   svc_config?: ModelConfig;
-  thinking_effort?: 'medium' | 'high';
-  thinking_timeout_s?: number;
-  thinking_effort_metric?: string;
-  force_refit?: boolean;
-}
+};
+export type FitResponse = Open<Static<typeof FitResponseSchema>>;
 
-export interface FitResponse {
-  fitted_train_set_id: string;
-  [name: string]: unknown;
-}
+type WirePredictRequest = Static<typeof PredictRequestSchema>;
+type TaskConfig = WirePredictRequest['task_config'];
 
-/** S 4.4, flattened: `task_config` and `predict_params` exist on the wire only. */
-export interface PredictRequest {
-  test_set_upload_id: string;
-  fitted_train_set_id: string;
-  task: Task;
-  output_type?: OutputType;
-  /** Levels in (0, 1), sent with output type `quantiles` only. */
-  quantiles?: number[];
-  svc_config?: ModelConfig;
-  force_refit?: boolean;
-}
+/**
+ * S 4.4, flattened: `task_config` and `predict_params` exist on the wire only. `quantiles` are levels in (0, 1), sent
+ * with output type `quantiles` only.
+ */
+export type PredictRequest = Omit<WirePredictRequest, 'task_config'> &
+  Pick<TaskConfig, 'task'> &
+  NonNullable<TaskConfig['predict_params']> & { svc_config?: ModelConfig };
 
-/** S 2.7 */
-export interface PredictMetadata {
-  test_set_num_rows?: number;
-  test_set_num_cols?: number;
-  package_version?: string;
-  task?: string;
-  /** Labels in the order of the columns of `probas`. */
-  classes?: Label[];
-  svc_config?: ModelConfig;
-  [name: string]: unknown;
-}
+/** S 2.7. `classes` are the labels in the order of the columns of `probas`. */
+export type PredictMetadata = Open<
+  WithoutNulls<NonNullable<Static<typeof PredictResponseSchema>['metadata']>> & { svc_config?: ModelConfig }
+>;
 
-/** Limits of one model version (S 4.5). A field that is missing doesn't bind. */
-export interface LimitSet {
-  train_set_max_rows?: number;
-  train_set_max_cells?: number;
-  test_set_max_rows?: number;
-  max_classes?: number;
-  max_cols?: number;
-  test_set_max_rows_w_full_regression_output?: number;
-  predict_row_pairs_budget?: number;
-  test_set_max_cells?: number;
-}
+/** Limits of one model version (S 4.5). A field that is missing does not bind. */
+export type LimitSet = WithoutNulls<Static<typeof LimitSetSchema>>;
 
 /** S 4.5 */
-export interface ModelLimits {
-  default_model_version?: string;
-  max_model_limit?: LimitSet;
-  model_limits?: Record<string, LimitSet>;
-  dataset_max_size_bytes?: number;
-}
+export type ModelLimits = WithoutNulls<Static<typeof ModelLimitsResponseSchema>>;
 
 /** S 4.6 */
-export interface EstimateCostRequest {
-  model_version?: string;
-  operation: string;
-  train_rows?: number;
-  test_rows?: number;
-  raw_columns?: number;
-  n_estimators?: number;
-}
-
-export interface EstimateCostResponse {
-  estimated_cost: number;
-}
+export type EstimateCostRequest = Static<typeof EstimateCostRequestSchema>;
+export type EstimateCostResponse = Static<typeof EstimateCostResponseSchema>;
 
 /** The `data` part of the deprecated multipart route (S 4.7). */
-export interface LegacyPredictRequest {
-  model_id: string;
-  task: Task;
-  systems?: string[];
-  n_estimators?: number;
-  model_path?: string;
-  categorical_features_indices?: number[];
-  softmax_temperature?: number;
-  average_before_softmax?: boolean;
-  ignore_pretraining_limits?: boolean;
-  inference_precision?: 'float32' | 'float16' | 'auto';
-  random_state?: number;
-  balance_probabilities?: boolean;
-  output_type?: 'probas' | 'preds' | 'mean' | 'full';
-}
+export type LegacyPredictRequest = Static<typeof LegacyPredictRequestSchema>;
 
 /** One distribution per row (S 4.4 `full`): quantiles [quantile][row], borders [B + 1], logits [row][B]. */
 export interface FullDistribution {

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { TSchema } from '@sinclair/typebox';
+import type { Static, TSchema } from '@sinclair/typebox';
 
 import { lazy } from '../../util/lazy';
 import { check, faultText } from '../../wire/check';
 import { type Dialect, type Route, routePath } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';
-import { type Body, demand } from '../errors/answer';
+import { assertConforms, type Body } from '../errors/answer';
 import { Dispatchers, undici } from '../http/dispatchers';
 import { type Call, withCall } from '../retry/deadline';
 import { Pacing } from '../retry/rate-gate';
@@ -80,9 +80,9 @@ export class Core {
   }
 
   /** Asks a route and answers with its body, which conforms to the schema. */
-  async ask(call: Call, plan: Plan, schema: TSchema): Promise<Body> {
+  async ask<Schema extends TSchema>(call: Call, plan: Plan, schema: Schema): Promise<Static<Schema> & Body> {
     const body = await ask(this.wiring, call, plan);
-    demand(schema, body, plan.what);
+    assertConforms(schema, body, plan.what);
     return body;
   }
 
@@ -144,7 +144,7 @@ export class Core {
 }
 
 /** @throws ServiceError `validation.failed` for a request that the specification does not allow */
-export function demandRequest(schema: TSchema, request: unknown, what: string): void {
+export function assertRequest(schema: TSchema, request: unknown, what: string): void {
   const fault = check(schema, request);
   if (fault !== undefined) {
     throw new ServiceError('validation.failed', `The ${what} cannot be sent: ${faultText(fault)}.`);
@@ -155,7 +155,7 @@ export function demandRequest(schema: TSchema, request: unknown, what: string): 
  * The service may know more options than the specification shows, so which there are is left to it.
  * @throws ServiceError `validation.failed`
  */
-export function demandConfig(config: unknown): void {
+export function assertConfig(config: unknown): void {
   if (config !== undefined && (typeof config !== 'object' || config === null || Array.isArray(config))) {
     throw new ServiceError('validation.failed', 'The model options are not an object.');
   }

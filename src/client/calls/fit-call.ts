@@ -1,9 +1,9 @@
 import { toWireFit } from '../../wire/dialect';
 import type { FitResponse } from '../../wire/types';
-import { type Body, demand } from '../errors/answer';
+import { assertConforms, type Body } from '../errors/answer';
 import { ask } from '../retry/request';
 import type { CallOptions, FitCall } from '../types';
-import { type Core, demandConfig, demandRequest, schemas } from './core';
+import { assertConfig, assertRequest, type Core, schemas } from './core';
 import { completedFit } from './fit-status';
 
 /** A thinking fit gets its thinking time and this much more, in milliseconds. */
@@ -12,8 +12,8 @@ const THINKING_MARGIN_MS = 60_000;
 /** S 4.3 */
 export async function fit(core: Core, request: FitCall, options: CallOptions): Promise<FitResponse> {
   const { svc_config: config, ...checkable } = request;
-  demandRequest(schemas().FlatFitRequestSchema, checkable, 'fit');
-  demandConfig(config);
+  assertRequest(schemas().FlatFitRequestSchema, checkable, 'fit');
+  assertConfig(config);
   const timeoutMs = Math.max(options.timeoutMs ?? core.settings.timeoutMs, thinkingMs(request));
   return core.call('fit', 'fit', { ...options, timeoutMs }, async (call) => {
     const plan = core.plan('fit', 'fit', 'fit', {
@@ -32,8 +32,8 @@ export async function fit(core: Core, request: FitCall, options: CallOptions): P
     };
     const first = await ask(core.wiring, call, plan);
     const body = await completedFit(first, call, status, (text) => core.wiring.secrets.clean(text));
-    demand(schemas().FitResponseSchema, body, plan.what);
-    return body as FitResponse;
+    assertConforms(schemas().FitResponseSchema, body, plan.what);
+    return body;
   });
 }
 

@@ -2,7 +2,7 @@ import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict } from '../../wire
 import { rowCount } from '../../wire/prediction';
 import { type PredictionContext, readPrediction } from '../../wire/read-prediction';
 import type { PredictMetadata } from '../../wire/types';
-import { type Body, invalid } from '../errors/answer';
+import { invalid } from '../errors/answer';
 import { withoutNull } from '../errors/nulls';
 import { multipart } from '../http/multipart';
 import type { Plan } from '../retry/request';
@@ -13,7 +13,7 @@ import type {
   PredictCall,
   PredictResult,
 } from '../types';
-import { type Core, demandConfig, demandRequest, schemas } from './core';
+import { assertConfig, assertRequest, type Core, schemas } from './core';
 
 /** Properties of which null means that they are missing. */
 const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
@@ -26,8 +26,8 @@ export async function predict(
   options: CallOptions,
 ): Promise<PredictResult> {
   const checkable = toWirePredict({ ...request, svc_config: undefined }, { apiName: 'svc' });
-  demandRequest(schemas().PredictRequestSchema, checkable, 'predict');
-  demandConfig(request.svc_config);
+  assertRequest(schemas().PredictRequestSchema, checkable, 'predict');
+  assertConfig(request.svc_config);
   return core.call('predict', 'predict', options, async (call) => {
     const plan = core.plan('predict', 'predict', 'predict', {
       body: toWirePredict(request, core.dialect),
@@ -36,7 +36,7 @@ export async function predict(
       missing: 'model.unknown',
     });
     const body = await core.ask(call, plan, schemas().PredictResponseSchema);
-    const metadata = fromWireMetadata(withoutNull((body.metadata ?? {}) as Body, METADATA), core.dialect);
+    const metadata = fromWireMetadata(withoutNull(body.metadata ?? {}, METADATA), core.dialect);
     return result(body.prediction, metadata, request);
   });
 }
@@ -48,7 +48,7 @@ export async function predictLegacy(
   options: CallOptions,
 ): Promise<LegacyPredictResult> {
   const { data } = request;
-  demandRequest(schemas().LegacyPredictRequestSchema, data, 'predict');
+  assertRequest(schemas().LegacyPredictRequestSchema, data, 'predict');
   return core.call('predict', 'predict', options, async (call) => {
     const body = await core.ask(call, legacyPlan(core, request), schemas().LegacyPredictResponseSchema);
     const { prediction, task, ...rest } = withoutNull(body, LEGACY);

@@ -8,7 +8,7 @@ import type {
 import type { Call } from '../retry/deadline';
 import type { CallOptions, TestSetUpload, TrainSetUpload } from '../types';
 import { fileInfo, upload } from '../uploads/uploads';
-import { type Core, demandRequest, schemas } from './core';
+import { assertRequest, type Core, schemas } from './core';
 
 /** S 4.1 */
 export async function prepareTrainSet(
@@ -16,14 +16,14 @@ export async function prepareTrainSet(
   call: Call,
   request: PrepareTrainSetUploadRequest,
 ): Promise<PrepareTrainSetUploadResponse> {
-  demandRequest(schemas().PrepareTrainSetUploadRequestSchema, request, call.what);
+  assertRequest(schemas().PrepareTrainSetUploadRequestSchema, request, call.what);
   const plan = core.plan('upload', call.what, 'prepare_train_set_upload', {
     body: toWireTrainSetUpload(request, core.dialect),
     repeatable: true,
     uploadId: 'train_set_upload_id',
   });
   const body = await core.ask(call, plan, schemas().PrepareTrainSetUploadResponseSchema);
-  return body as unknown as PrepareTrainSetUploadResponse;
+  return body;
 }
 
 /** S 4.2 */
@@ -32,7 +32,7 @@ export async function prepareTestSet(
   call: Call,
   request: PrepareTestSetUploadRequest,
 ): Promise<PrepareTestSetUploadResponse> {
-  demandRequest(schemas().PrepareTestSetUploadRequestSchema, request, call.what);
+  assertRequest(schemas().PrepareTestSetUploadRequestSchema, request, call.what);
   const plan = core.plan('upload', call.what, 'prepare_test_set_upload', {
     body: toWireTestSetUpload(request, core.dialect),
     repeatable: true,
@@ -40,7 +40,7 @@ export async function prepareTestSet(
     uploadId: 'test_set_upload_id',
   });
   const body = await core.ask(call, plan, schemas().PrepareTestSetUploadResponseSchema);
-  return body as unknown as PrepareTestSetUploadResponse;
+  return body;
 }
 
 /** Prepares a train set and sends X and y side by side. */

@@ -1,4 +1,4 @@
-import type { TSchema } from '@sinclair/typebox';
+import type { Static, TSchema } from '@sinclair/typebox';
 
 import { check, faultText } from '../../wire/check';
 import { ServiceError } from '../../wire/service-error';
@@ -30,7 +30,11 @@ export function readBody(answer: HttpAnswer, what: string): Read {
 }
 
 /** @throws ServiceError `response.invalid`, naming the place and the reason. */
-export function demand(schema: TSchema, body: Body, what: string): void {
+export function assertConforms<Schema extends TSchema>(
+  schema: Schema,
+  body: Body,
+  what: string,
+): asserts body is Static<Schema> & Body {
   const fault = check(schema, body);
   if (fault !== undefined) {
     throw invalid(what, faultText(fault));

@@ -1,4 +1,6 @@
-import { type TSchema, Type } from '@sinclair/typebox';
+import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
+
+import { SYSTEMS } from '../vocabulary';
 
 export const strict = { additionalProperties: false } as const;
 
@@ -8,11 +10,11 @@ export const Uuid = Type.String({
   description: 'a UUID',
 });
 
-export const OneOf = <T extends string>(names: readonly T[]) =>
+export const OneOf = <const Names extends readonly string[]>(names: Names): TUnsafe<Names[number]> =>
   Type.Union(
     names.map((name) => Type.Literal(name)),
     { description: `one of ${names.join(', ')}` },
-  ) as unknown as TSchema & { static: T };
+  );
 
 export const Nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
@@ -26,7 +28,7 @@ export const Maybe = <T extends TSchema>(schema: T, description?: string) =>
   );
 
 export const TaskName = OneOf(['classification', 'regression']);
-export const Systems = Type.Array(OneOf(['preprocessing', 'text', 'thinking']));
+export const Systems = Type.Array(OneOf(SYSTEMS));
 
 /** The model configuration object of a request (S 2.6), with every field the specification lists. */
 export const ModelConfigSchema = Type.Object(

@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox';
 
+import { EFFORTS } from '../vocabulary';
 import { ModelConfigSchema, OneOf, strict, Systems, TaskName, Uuid } from './common';
 
-const effort = OneOf(['medium', 'high']);
+const effort = OneOf(EFFORTS);
 const seconds = Type.Number({ exclusiveMinimum: 0 });
 
 /** S 4.3 shape A. */

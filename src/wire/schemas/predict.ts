@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 
+import { OUTPUT_TYPES } from '../vocabulary';
 import { Maybe, ModelConfigSchema, OneOf, strict, TaskName, Uuid } from './common';
 
 /** S 4.4. Which output types go with which task is checked by the parser. */
@@ -14,9 +15,7 @@ export const PredictRequestSchema = Type.Object(
         predict_params: Type.Optional(
           Type.Object(
             {
-              output_type: Type.Optional(
-                OneOf(['probas', 'preds', 'mean', 'median', 'mode', 'quantiles', 'full']),
-              ),
+              output_type: Type.Optional(OneOf([...OUTPUT_TYPES.classification, ...OUTPUT_TYPES.regression])),
               quantiles: Type.Optional(
                 Type.Array(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 }), { minItems: 1 }),
               ),

@@ -1,0 +1,33 @@
+/** Task of a model (S 4.3). */
+export type Task = 'classification' | 'regression';
+
+/** What a predict answers with (S 4.4). */
+export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quantiles' | 'full';
+
+/** The output types that a model of a task has. */
+export const OUTPUT_TYPES: Readonly<Record<Task, readonly OutputType[]>> = {
+  classification: ['probas', 'preds'],
+  regression: ['mean', 'median', 'mode', 'quantiles', 'full'],
+};
+
+/** The output type that a predict without one answers with (S 4.4). */
+export const DEFAULT_OUTPUT_TYPE: Readonly<Record<Task, OutputType>> = {
+  classification: 'probas',
+  regression: 'mean',
+};
+
+/** The quantiles of a `quantiles` or `full` prediction where none are asked for. */
+export const DEFAULT_QUANTILES: readonly number[] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+
+/** The systems that a fit can apply (S 4.3). */
+export const SYSTEMS = ['preprocessing', 'text', 'thinking'] as const;
+
+export type System = (typeof SYSTEMS)[number];
+
+/** How hard a thinking fit tries (S 4.3). */
+export const EFFORTS = ['medium', 'high'] as const;
+
+export type Effort = (typeof EFFORTS)[number];
+
+/** A label of a classification target as JSON can carry it. */
+export type Label = string | number | boolean;
