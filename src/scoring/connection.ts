@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { profileTable } from '../table';
 import { linkedController, untilAborted } from '../util/abort';
 import { cloneJson } from '../util/json';
-import { Slots } from '../util/semaphore';
+import { Semaphore } from '../util/semaphore';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
 import { checkLimits } from './check-limits';
@@ -72,7 +72,7 @@ export class Connection {
       cards: options.cards,
       limits: new LimitsCache(client, (text) => options.log?.('warn', text)),
       costs: new CostEstimates(client),
-      slots: new Slots(Math.max(1, options.concurrency ?? 4)),
+      slots: new Semaphore(Math.max(1, options.concurrency ?? 4)),
       predictors: new Set(),
     };
   }

@@ -1,4 +1,4 @@
-import { Pace } from '../util/event-loop';
+import { SliceSizer } from '../util/event-loop';
 import { setCell } from './cells/set-cell';
 import type { Column } from './cells/types';
 import { cellsOf, type ColumnBatch } from './columns/column-batch';
@@ -33,7 +33,7 @@ export async function readRows(source: TableSource, options: { signal?: AbortSig
 async function valueRows(source: LocalSource, signal?: AbortSignal): Promise<Row[] | undefined> {
   const rows: Row[] = [];
   const { names } = source;
-  const pace = new Pace(names.length);
+  const pace = new SliceSizer(names.length);
   for await (const slice of source.slices({ pace, signal })) {
     const cells: unknown[][] = [];
     for (let i = 0; i < names.length; i++) {
@@ -65,7 +65,7 @@ async function typedRows(source: LocalSource, signal?: AbortSignal): Promise<Row
 async function collect(columns: readonly Column[], batches: AsyncIterable<ColumnBatch>): Promise<Row[]> {
   const names = columns.map(({ name }) => name);
   const rows: Row[] = [];
-  const pace = new Pace(names.length);
+  const pace = new SliceSizer(names.length);
   for await (const batch of batches) {
     addRows(rows, names, batch.columns.map(cellsOf), batch.rows);
     await pace.step();

@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 
-import { Pace } from '../util/event-loop';
+import { SliceSizer } from '../util/event-loop';
 import { asBytes } from '../util/realms';
 import { emptyTable, invalidTable, show } from './cells/errors';
 import {
@@ -169,7 +169,7 @@ function roughBytes(row: Row): number {
 
 async function* localBlocks(source: LocalSource, signal?: AbortSignal): AsyncIterable<Block> {
   const names = [...source.names];
-  const pace = new Pace(names.length);
+  const pace = new SliceSizer(names.length);
   for await (const slice of source.slices({ pace, signal })) {
     const columns = names.map((_, index) => copied(slice.column(index)));
     yield { rows: slice.rows, names, columns };

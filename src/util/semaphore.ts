@@ -1,13 +1,19 @@
-/**
- * The predicts that may run at a time on one connection. Whoever finds none free waits in line; a line that
- * waits is what lets messages gather.
- */
-export class Slots {
+/** A number of permits; whoever finds none free waits in line, in the order of arrival. */
+export class Semaphore {
   private readonly line = new Set<() => void>();
 
-  constructor(private free: number) {}
+  /** @param maxWaiting how many of `run` may wait at most */
+  constructor(
+    private free: number,
+    private readonly maxWaiting = Infinity,
+  ) {}
 
-  /** Calls `start` at once when a slot is free, else when one becomes free. Each start needs its `release`. */
+  /** How many wait. */
+  get waiting(): number {
+    return this.line.size;
+  }
+
+  /** Calls `start` at once where a permit is free, else as soon as one becomes free. Each start needs its `release`. */
   request(start: () => void): void {
     if (this.free > 0) {
       this.free--;
@@ -22,6 +28,7 @@ export class Slots {
     this.line.delete(start);
   }
 
+  /** Gives a permit back: to whoever has waited longest, where somebody waits. */
   release(): void {
     for (const next of this.line) {
       this.line.delete(next);
@@ -29,5 +36,25 @@ export class Slots {
       return;
     }
     this.free++;
+  }
+
+  /**
+   * Runs the work with a permit and gives it back, however the work ends.
+   *
+   * @param refusal the error where too many wait already
+   */
+  async run<R>(work: () => Promise<R>, refusal?: () => Error): Promise<R> {
+    if (this.free > 0) {
+      this.free--;
+    } else if (this.line.size >= this.maxWaiting) {
+      throw refusal?.() ?? new Error('Too many wait already.');
+    } else {
+      await new Promise<void>((resolve) => this.line.add(resolve));
+    }
+    try {
+      return await work();
+    } finally {
+      this.release();
+    }
   }
 }

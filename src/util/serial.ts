@@ -1,8 +1,5 @@
-/**
- * Runs asynchronous steps one after the other, in the order they were asked for. Reading a message may wait
- * for a context store, and the next message's reading may not overtake it.
- */
-export class Ordered {
+/** Runs asynchronous steps one after the other, in the order in which they were asked for. */
+export class Serial {
   private tail: Promise<unknown> = Promise.resolve();
 
   /** The step's own result; a step that fails does not hold up the next. */
@@ -10,6 +7,11 @@ export class Ordered {
     const result = this.tail.then(step);
     this.tail = result.then(nothing, nothing);
     return result;
+  }
+
+  /** Resolves when all steps so far have ended, well or not. */
+  async idle(): Promise<void> {
+    await this.tail;
   }
 }
 

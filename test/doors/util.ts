@@ -1,4 +1,9 @@
-/** What tests reach of src/util beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
-export { Pace } from '../../dist/src/util/event-loop';
-export { Slots } from '../../dist/src/util/semaphore';
-export { Turnstile } from '../../dist/src/util/turnstile';
+/** What tests reach of src/util: a file that moves there is renamed here, and nowhere else. */
+export { AbortWatch, linkedController, untilAborted } from '../../dist/src/util/abort';
+export { readJsonFile, writeFileAtomic } from '../../dist/src/util/atomic-file';
+export { BoundedMap } from '../../dist/src/util/bounded-map';
+export { SliceSizer, Yielder, yieldToEventLoop } from '../../dist/src/util/event-loop';
+export { readFully, writeAll } from '../../dist/src/util/file-io';
+export { cloneJson, isObject, tryParseJson } from '../../dist/src/util/json';
+export { Semaphore } from '../../dist/src/util/semaphore';
+export { Serial } from '../../dist/src/util/serial';

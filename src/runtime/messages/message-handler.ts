@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as immediate } from 'node:timers/promises';
 
-import { Ordered } from '../../util/serial';
+import { Serial } from '../../util/serial';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { withoutSecrets } from '../secrets';
@@ -53,7 +53,7 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
   const status = StatusLine.of(node, red);
   const work: Work = { signal: controller.signal, status };
   const inFlight = new InFlight();
-  const ordered = new Ordered();
+  const ordered = new Serial();
   let cut = 0;
 
   node.on('input', (msg, send, done) => {

@@ -1,4 +1,4 @@
-import { AbortWatch } from '../../util/abort-watch';
+import { AbortWatch } from '../../util/abort';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { PredictLoad } from '../types';
 import { Lanes, type LanesOptions } from './lanes';

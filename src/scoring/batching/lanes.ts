@@ -1,11 +1,11 @@
-import type { Slots } from '../../util/semaphore';
+import type { Semaphore } from '../../util/semaphore';
 import { Lane } from './lane';
 import type { Job } from './queued-message';
 
 export interface LanesOptions {
   batchRows: number;
   batchMs: number;
-  slots: Slots;
+  slots: Semaphore;
 }
 
 /**

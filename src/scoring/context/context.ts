@@ -1,4 +1,4 @@
-import type { Slots } from '../../util/semaphore';
+import type { Semaphore } from '../../util/semaphore';
 import type { ModelCards } from '../models/model-cards';
 import type { ClientPort } from './client-port';
 import type { CostEstimates } from './cost';
@@ -15,7 +15,7 @@ export interface Context {
   readonly limits: LimitsCache;
   readonly costs: CostEstimates;
   /** Predicts at a time, over all predictors. */
-  readonly slots: Slots;
+  readonly slots: Semaphore;
   /** Predictors at work, to be closed with the connection. */
   readonly predictors: Set<{ close: () => Promise<void> }>;
 }

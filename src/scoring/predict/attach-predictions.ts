@@ -1,5 +1,5 @@
 import type { Label, TableForm } from '../../table';
-import { Yielder } from '../../util/yielder';
+import { Yielder } from '../../util/event-loop';
 import type { Prediction } from '../../wire/prediction';
 import { ServiceError } from '../../wire/service-error';
 import { DEFAULT_QUANTILES } from '../../wire/types';

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 
 import { isArrowTable } from '../../table';
-import { Yielder } from '../../util/yielder';
+import { Yielder } from '../../util/event-loop';
 
 type Row = Record<string, unknown>;
 

@@ -7,8 +7,8 @@ import {
   profileTable,
   type TableSource,
 } from '../../table';
-import { Slots } from '../../util/semaphore';
-import { Yielder } from '../../util/yielder';
+import { Yielder } from '../../util/event-loop';
+import { Semaphore } from '../../util/semaphore';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';
@@ -36,7 +36,7 @@ const ROW_BYTES = 64;
 /** The queue and the batches of one predict node. */
 export class Predictor {
   private readonly batcher: Batcher<Message, PredictOutcome>;
-  private readonly readers = new Slots(READERS);
+  private readonly readers = new Semaphore(READERS);
   /** Messages that wait for a model whose fit is under way, by its name. */
   private readonly rooms = new Map<string, MessageJob[]>();
   private readonly closing = new AbortController();

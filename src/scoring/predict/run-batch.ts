@@ -7,7 +7,7 @@ import {
   readBatches,
   type TableFile,
 } from '../../table';
-import { Yielder } from '../../util/yielder';
+import { Yielder } from '../../util/event-loop';
 import { slicePrediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Batcher } from '../batching/batcher';

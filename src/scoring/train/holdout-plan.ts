@@ -1,4 +1,4 @@
-import { Yielder } from '../../util/yielder';
+import { Yielder } from '../../util/event-loop';
 
 /** Classes of all rows, by code, and how many there are of each. */
 export interface Coded {
@@ -34,7 +34,7 @@ export async function chooseHeld(
       quota[code]!--;
     }
     if (yielder.isDueAt(row)) {
-      await yielder.turn();
+      await yielder.yield();
     }
   }
   return held;

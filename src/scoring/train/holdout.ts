@@ -15,7 +15,7 @@ import {
   type TableProfile,
   type TableSource,
 } from '../../table';
-import { Yielder } from '../../util/yielder';
+import { Yielder } from '../../util/event-loop';
 import type { Task } from '../../wire/types';
 import { chooseHeld } from './holdout-plan';
 
@@ -161,7 +161,7 @@ async function truthOf(
       kept[left++] = values[row]!;
     }
     if (yielder.isDueAt(row)) {
-      await yielder.turn();
+      await yielder.yield();
     }
   }
   const truth: Truth =

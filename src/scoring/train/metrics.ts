@@ -1,4 +1,4 @@
-import { Yielder } from '../../util/yielder';
+import { Yielder } from '../../util/event-loop';
 
 /** How well predictions fit the truth. A field is left out where it has no value, such as ROC AUC of one class. */
 export interface Scores {

@@ -1,4 +1,4 @@
-import { Yielder } from '../../util/yielder';
+import { Yielder } from '../../util/event-loop';
 
 /** Numbers that are sorted in one go: a few milliseconds. */
 const RUN = 32_768;
@@ -20,7 +20,7 @@ export async function sortedCopy(values: Float64Array): Promise<Float64Array> {
       for (let at = start; at < end; at++) {
         to[at] = b >= end || (a < middle && from[a]! <= from[b]!) ? from[a++]! : from[b++]!;
         if (yielder.isDueAt(at)) {
-          await yielder.turn();
+          await yielder.yield();
         }
       }
     }

@@ -1,4 +1,4 @@
-import { Pace } from '../../util/event-loop';
+import { SliceSizer } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import { listNames } from '../cells/errors';
 import type { Column } from '../cells/types';
@@ -35,7 +35,7 @@ export async function* batchesOf(
   const indices = indicesOf(source.names, columns, options.missingColumns ?? 'error');
   const builders = columns.map(builderFor);
   const wanted = indices.filter((index) => index >= 0);
-  const pace = new Pace(columns.length, maxRows);
+  const pace = new SliceSizer(columns.length, maxRows);
   let rows = 0;
   const take = (): ColumnBatch => {
     const batch = { rows, columns: builders.map((builder) => builder.take()) };
@@ -61,7 +61,7 @@ export async function* batchesOf(
     if (rows >= maxRows || bytes >= BATCH_BYTES) {
       yield* cut(take(), maxRows);
     }
-    pace.room = maxRows - rows;
+    pace.maxRows = maxRows - rows;
     await pace.step(signal);
   }
   if (rows > 0) {

@@ -1,4 +1,4 @@
-import type { Pace } from '../../util/event-loop';
+import type { SliceSizer } from '../../util/event-loop';
 import { emptyTable, invalidTable } from '../cells/errors';
 import { cellsOf, type ColumnData } from './column-batch';
 
@@ -34,7 +34,7 @@ export interface Slice {
 }
 
 export interface SliceOptions {
-  pace: Pace;
+  pace: SliceSizer;
   /** Indices of the columns that will be asked for; a source may leave the others unread. */
   wanted?: readonly number[];
   signal?: AbortSignal;

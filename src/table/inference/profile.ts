@@ -1,4 +1,4 @@
-import { Pace } from '../../util/event-loop';
+import { SliceSizer } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import { emptyTable, invalidTable, listNames } from '../cells/errors';
 import type { Column, ColumnType, Label } from '../cells/types';
@@ -62,7 +62,7 @@ export async function profileSource(source: LocalSource, options: ProfileOptions
     const name = source.names[index]!;
     return new ColumnTally(name, Object.hasOwn(types, name) ? types[name] : undefined, name === target);
   });
-  const pace = new Pace(wanted.length);
+  const pace = new SliceSizer(wanted.length);
   let rows = 0;
   for await (const slice of source.slices({ pace, wanted, signal })) {
     for (let i = 0; i < wanted.length; i++) {

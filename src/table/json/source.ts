@@ -1,4 +1,4 @@
-import { turn } from '../../util/event-loop';
+import { yieldToEventLoop } from '../../util/event-loop';
 import { emptyTable, invalidTable, show } from '../cells/errors';
 import { setCell } from '../cells/set-cell';
 import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from '../columns/table-source';
@@ -154,7 +154,7 @@ async function parseLongLines(text: LongText, at: number, signal?: AbortSignal):
       list.push(row);
     }
     at = end + 1;
-    await turn();
+    await yieldToEventLoop();
     signal?.throwIfAborted();
   }
   return list;
@@ -175,7 +175,7 @@ async function gather(elements: JsonElements, signal?: AbortSignal): Promise<unk
     for (const value of part) {
       list.push(value);
     }
-    await turn();
+    await yieldToEventLoop();
     signal?.throwIfAborted();
   }
   return list;
@@ -256,7 +256,7 @@ class JsonRowsSource implements LocalSource {
         }
         union.add(row as Row);
       }
-      await turn();
+      await yieldToEventLoop();
       signal?.throwIfAborted();
     }
     demandEnd(text, elements.end);
@@ -279,7 +279,7 @@ class JsonRowsSource implements LocalSource {
         };
       }
       first += part.length;
-      await turn();
+      await yieldToEventLoop();
     }
   }
 }

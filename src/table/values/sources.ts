@@ -1,4 +1,4 @@
-import { Pace } from '../../util/event-loop';
+import { SliceSizer } from '../../util/event-loop';
 import { isDate, isTypedArray } from '../../util/realms';
 import { emptyTable, invalidTable, show } from '../cells/errors';
 import {
@@ -35,7 +35,7 @@ export class RowsSource implements LocalSource {
   /** Checks that every row is an object and finds the union of their keys, in the order of appearance. */
   static async open(form: TableForm, rows: readonly unknown[], signal?: AbortSignal): Promise<RowsSource> {
     const names = new KeyUnion();
-    const pace = new Pace(10);
+    const pace = new SliceSizer(10);
     for (let at = 0; at < rows.length;) {
       const end = Math.min(rows.length, at + pace.rows);
       for (; at < end; at++) {
@@ -204,7 +204,7 @@ export class MatrixSource implements LocalSource {
       return name;
     });
     checkNames(names);
-    const pace = new Pace(2);
+    const pace = new SliceSizer(2);
     for (let at = 1; at < matrix.length;) {
       const end = Math.min(matrix.length, at + pace.rows);
       for (; at < end; at++) {

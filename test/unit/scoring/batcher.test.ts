@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 
 import { Batcher, type BatcherOptions, type Job } from '../../doors/scoring';
-import { Slots } from '../../doors/util';
+import { Semaphore } from '../../doors/util';
 import { ServiceError, toServiceError } from '../../doors/wire';
 
 interface Payload {
@@ -26,7 +26,7 @@ function held(options: Partial<Options> = {}) {
     queueRows: 1000,
     queueBytes: 1_000_000,
     overflow: 'reject',
-    slots: new Slots(1),
+    slots: new Semaphore(1),
     run: (lane, jobs, signal) =>
       new Promise<void>((resolve, reject) => {
         batches.push({
@@ -83,7 +83,7 @@ describe('Batcher', () => {
   });
 
   it('uses every free slot before it gathers', () => {
-    const { send, sizes } = held({ slots: new Slots(3) });
+    const { send, sizes } = held({ slots: new Semaphore(3) });
     for (let id = 0; id < 5; id++) {
       send(id).catch(() => undefined);
     }
@@ -106,7 +106,7 @@ describe('Batcher', () => {
   });
 
   it('waits batchMs for company, unless the batch is full or flushed', async () => {
-    const { batcher, send, sizes } = held({ batchMs: 40, slots: new Slots(4) });
+    const { batcher, send, sizes } = held({ batchMs: 40, slots: new Semaphore(4) });
     send(1).catch(() => undefined);
     assert.deepEqual(sizes(), []);
     send(2).catch(() => undefined);
@@ -140,7 +140,7 @@ describe('Batcher', () => {
   });
 
   it('lets a result wait for those before it, and counts it in the queue meanwhile', async () => {
-    const { batches, batcher, send } = held({ slots: new Slots(2) });
+    const { batches, batcher, send } = held({ slots: new Semaphore(2) });
     const order: number[] = [];
     const first = send(1).then((id) => order.push(id));
     const second = send(2).then((id) => order.push(id));
@@ -156,7 +156,7 @@ describe('Batcher', () => {
   });
 
   it('does not make results wait where they are not ordered', async () => {
-    const { batches, send } = held({ slots: new Slots(2), ordered: false });
+    const { batches, send } = held({ slots: new Semaphore(2), ordered: false });
     send(1).catch(() => undefined);
     const second = send(2);
     batches[1]!.end();
@@ -164,7 +164,7 @@ describe('Batcher', () => {
   });
 
   it('an error holds nobody up', async () => {
-    const { batches, send } = held({ slots: new Slots(2) });
+    const { batches, send } = held({ slots: new Semaphore(2) });
     const first = outcome(send(1));
     const second = outcome(send(2));
     batches[1]!.end();
@@ -200,7 +200,7 @@ describe('Batcher', () => {
   });
 
   it('results that wait for their turn fill the queue: scored ones are never dropped for a newcomer', async () => {
-    const { batches, send } = held({ queueRows: 2, overflow: 'dropOldest', slots: new Slots(3) });
+    const { batches, send } = held({ queueRows: 2, overflow: 'dropOldest', slots: new Semaphore(3) });
     const results = [0, 1, 2].map((id) => outcome(send(id)));
     batches[1]!.end();
     batches[2]!.end();
@@ -212,7 +212,7 @@ describe('Batcher', () => {
   });
 
   it('results larger than their messages: none is begun while those that wait for their turn fill the queue', async () => {
-    const { batcher, batches, send, sizes } = held({ queueRows: 100, slots: new Slots(2), batchRows: 1 });
+    const { batcher, batches, send, sizes } = held({ queueRows: 100, slots: new Semaphore(2), batchRows: 1 });
     const results = [0, 1, 2, 3, 4].map((id) => send(id));
     for (const id of [1, 2]) {
       batcher.finish(batches[id]!.jobs[0]!, id, 1, 60);
@@ -230,7 +230,7 @@ describe('Batcher', () => {
   });
 
   it('goes on, one by one, where the message that all wait for has not begun itself', async () => {
-    const { batcher, batches, send } = held({ queueRows: 10, slots: new Slots(2), batchRows: 1 });
+    const { batcher, batches, send } = held({ queueRows: 10, slots: new Semaphore(2), batchRows: 1 });
     const first = batcher.admit('model', { id: 0 }, 1, 1);
     const results = [1, 2, 3].map((id) => send(id, 2));
     for (const id of [1, 2, 3]) {
@@ -248,7 +248,7 @@ describe('Batcher', () => {
     const { batcher, batches, send } = held({
       queueRows: 4,
       overflow: 'dropOldest',
-      slots: new Slots(3),
+      slots: new Semaphore(3),
       batchRows: 1,
     });
     const results = [0, 1, 2, 3, 4].map((id) => outcome(send(id)));
@@ -286,7 +286,7 @@ describe('Batcher', () => {
   });
 
   it('a flush covers messages whose table is still being read', async () => {
-    const { batcher, batches, sizes } = held({ batchMs: 60_000, slots: new Slots(4) });
+    const { batcher, batches, sizes } = held({ batchMs: 60_000, slots: new Semaphore(4) });
     const early = batcher.admit('model', { id: 1 }, 1, 1);
     batcher.flush();
     batcher.enqueue(early, 'a');
@@ -320,7 +320,7 @@ describe('Batcher', () => {
   });
 
   it('an aborted message settles at once; its batch is aborted only when nobody wants it', async () => {
-    const { batches, send } = held({ batchRows: 2, batchMs: 1000, slots: new Slots(1) });
+    const { batches, send } = held({ batchRows: 2, batchMs: 1000, slots: new Semaphore(1) });
     const one = new AbortController();
     const two = new AbortController();
     const first = outcome(send(1, 1, 'a', one.signal));
@@ -334,7 +334,7 @@ describe('Batcher', () => {
   });
 
   it('close settles everything, whatever its state, and takes nothing more', async () => {
-    const { batcher, batches, send } = held({ slots: new Slots(2) });
+    const { batcher, batches, send } = held({ slots: new Semaphore(2) });
     const results = [0, 1, 2].map((id) => outcome(send(id)));
     batches[1]!.end();
     await turn();
@@ -348,7 +348,7 @@ describe('Batcher', () => {
   });
 
   it('a batch that forgets a message fails it', async () => {
-    const slots = new Slots(1);
+    const slots = new Semaphore(1);
     const { send } = held({ slots, run: () => Promise.resolve() });
     assert.equal(await outcome(send(1)), 'internal');
     assert.equal(await outcome(send(2)), 'internal');
@@ -398,7 +398,7 @@ describe('Batcher', () => {
           let flown = 0;
           let most = 0;
           let flying = 0;
-          const slots = new Slots(count);
+          const slots = new Semaphore(count);
           const batcher: Batcher<Payload, number> = new Batcher<Payload, number>({
             ...settings,
             batchRows: 10,

@@ -5,7 +5,7 @@ import Papa from 'papaparse';
 
 import { openTable, profileTable, readRows } from '../../../dist/src/table';
 import { CsvParser, CsvSource, stringPieces } from '../../doors/table';
-import { Pace } from '../../doors/util';
+import { SliceSizer } from '../../doors/util';
 import { collect, rejectsWith } from './helpers';
 
 /** All rows of a text that is pushed in pieces of this size, the header first. */
@@ -186,7 +186,7 @@ describe('CSV text as a table', () => {
 
   it('gives the event loop its turns while a long field is read', async () => {
     const source = await CsvSource.open('parsed', stringPieces(`a,y\n1,"${'2,3\n'.repeat(1_000_000)}"\n`));
-    const pace = new Pace(2);
+    const pace = new SliceSizer(2);
     let steps = 0;
     pace.step = () => {
       steps++;

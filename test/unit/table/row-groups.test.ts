@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 import { closeEncoder, type Column, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
 import { type BlobLike, openParquet, parquet, ParquetSource } from '../../doors/table';
-import { Pace } from '../../doors/util';
+import { SliceSizer } from '../../doors/util';
 import { withFolder } from './helpers';
 
 const ENTRY = path.resolve(__dirname, '../../../dist/src/table');
@@ -219,7 +219,7 @@ describe('The reader of Parquet files', function () {
       const source = await ParquetSource.open('file', blob);
       opened = true;
       const work = async (): Promise<void> => {
-        for await (const slice of source.slices({ pace: new Pace(12), signal: controller.signal })) {
+        for await (const slice of source.slices({ pace: new SliceSizer(12), signal: controller.signal })) {
           batches += slice.rows;
         }
       };

@@ -5,7 +5,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
 import type { TrainOptions } from '../../../learner';
 import { MODEL_FORMAT } from '../../../learner/model/serialize';
-import { Turnstile } from '../../../util/turnstile';
+import { Semaphore } from '../../../util/semaphore';
 import type { FitRequest } from '../../../wire/types';
 import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';
@@ -51,7 +51,7 @@ export interface FitAnswer {
 export class Fits {
   private readonly underWay = new Map<string, { state: FitUnderWay; answer: Promise<ModelEntry> }>();
   private readonly forced = new Set<FitUnderWay>();
-  private readonly large = new Turnstile(LARGE_AT_ONCE, LARGE_WAITING, () => tooManyWait('fit'));
+  private readonly large = new Semaphore(LARGE_AT_ONCE, LARGE_WAITING);
 
   constructor(
     private readonly store: Store,
@@ -131,7 +131,9 @@ export class Fits {
       this.log('debug', `Fit ${id} of ${upload.entry.id} starts.`);
       const start = (): Promise<FitOutcome> => this.start(request, upload, modelFile, state);
       const large = mayHoldCells(upload.entry) > this.limits.train_set_max_cells * LARGE_PART;
-      const outcome = await uploads.reading(upload, () => (large ? this.large.run(start) : start()));
+      const outcome = await uploads.reading(upload, () =>
+        large ? this.large.run(start, () => tooManyWait('fit')) : start(),
+      );
       const entry = modelEntry(id, key, request, outcome);
       await models.put(entry, folder, true);
       this.log('debug', `Fit ${id} took ${Date.now() - state.started_at} ms.`);
