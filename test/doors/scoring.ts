@@ -1,7 +1,8 @@
 /** What tests reach of src/scoring beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
 export { Batcher, type BatcherOptions } from '../../dist/src/scoring/batching/batcher';
-export { Outbox, Turns } from '../../dist/src/scoring/batching/ordered-delivery';
-export { type Job } from '../../dist/src/scoring/batching/queued-message';
+export { Fifo } from '../../dist/src/scoring/batching/fifo';
+export { OrderedDelivery, Outbox } from '../../dist/src/scoring/batching/ordered-delivery';
+export { type QueuedMessage } from '../../dist/src/scoring/batching/queued-message';
 export { type ClientPort } from '../../dist/src/scoring/context/client-port';
 export {
   limitSetOf,

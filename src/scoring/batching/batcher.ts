@@ -1,56 +1,57 @@
 import { AbortWatch } from '../../util/abort';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { PredictLoad } from '../types';
-import { Lanes, type LanesOptions } from './lanes';
+import { type BatchOptions, BatchQueues } from './batch-queues';
+import { Fifo } from './fifo';
 import { LoadReport } from './load-report';
-import { Outbox, Turns } from './ordered-delivery';
-import { Room } from './queue-capacity';
-import { type Flight, type Job, newJob } from './queued-message';
+import { OrderedDelivery, Outbox } from './ordered-delivery';
+import { QueueCapacity } from './queue-capacity';
+import { type Flight, type QueuedMessage, queuedMessage } from './queued-message';
 
-export interface BatcherOptions<Payload, Outcome> extends LanesOptions {
+export interface BatcherOptions<Payload, Outcome> extends BatchOptions {
   ordered: boolean;
   queueRows: number;
   queueBytes: number;
   overflow: 'reject' | 'dropOldest';
   /** Scores a batch: settles each of its messages by `finish` or `fail`. What it leaves unsettled is failed. */
-  run: (lane: string, jobs: Job<Payload, Outcome>[], signal: AbortSignal) => Promise<void>;
+  run: (key: string, batch: QueuedMessage<Payload, Outcome>[], signal: AbortSignal) => Promise<void>;
   onLoad?: (load: PredictLoad) => void;
 }
 
 /**
  * Micro-batching like a group commit: a message goes at once while a slot is free; while none is, messages
- * of one lane gather. The queue is bounded in rows and bytes, results that wait for their turn included.
+ * of one key gather. The queue is bounded in rows and bytes, results that wait for their turn included.
  */
 export class Batcher<Payload, Outcome> {
-  private readonly lanes: Lanes<Payload, Outcome>;
+  private readonly queues: BatchQueues<Payload, Outcome>;
   /** Messages not yet sent, in the order in which they came. */
-  private readonly pending = new Set<Job<Payload, Outcome>>();
-  private readonly parked = new Set<Job<Payload, Outcome>>();
-  private readonly flying = new Set<Job<Payload, Outcome>>();
+  private readonly pending = new Fifo<QueuedMessage<Payload, Outcome>>();
+  private readonly parked = new Set<QueuedMessage<Payload, Outcome>>();
+  private readonly flying = new Set<QueuedMessage<Payload, Outcome>>();
   private readonly flights = new Map<Flight, Promise<void>>();
-  private readonly aborts = new AbortWatch<Job<Payload, Outcome>>((jobs) => {
+  private readonly aborts = new AbortWatch<QueuedMessage<Payload, Outcome>>((messages) => {
     const error = closedError();
-    for (const job of jobs) {
-      this.fail(job, error);
+    for (const message of messages) {
+      this.fail(message, error);
     }
   });
-  private readonly turns = new Turns(new Outbox());
   private readonly outbox = new Outbox();
-  private readonly room: Room;
-  /** What of it results hold that wait for their turn: room that no message can be dropped for. */
-  private readonly parkedRoom: Room;
+  private readonly delivery = new OrderedDelivery(this.outbox);
+  private readonly capacity: QueueCapacity;
+  /** The part of it that is taken by results which wait for their turn: those cannot be dropped. */
+  private readonly parkedCapacity: QueueCapacity;
   private readonly report: LoadReport;
   private closed = false;
 
   constructor(private readonly options: BatcherOptions<Payload, Outcome>) {
-    this.lanes = new Lanes(
+    this.queues = new BatchQueues(
       options,
-      (key, jobs) => this.start(key, jobs),
+      (key, batch) => this.start(key, batch),
       () => this.mayStart(),
     );
-    const most = { rows: options.queueRows, bytes: options.queueBytes };
-    this.room = new Room(most);
-    this.parkedRoom = new Room(most);
+    const max = { rows: options.queueRows, bytes: options.queueBytes };
+    this.capacity = new QueueCapacity(max);
+    this.parkedCapacity = new QueueCapacity(max);
     this.report = new LoadReport(() => this.load(), options.onLoad);
   }
 
@@ -65,91 +66,96 @@ export class Batcher<Payload, Outcome> {
     rows: number,
     bytes: number,
     signal?: AbortSignal,
-  ): Job<Payload, Outcome> {
+  ): QueuedMessage<Payload, Outcome> {
     if (this.closed || signal?.aborted === true) {
       throw closedError();
     }
     this.makeRoom({ rows, bytes });
-    const turn = this.options.ordered ? this.turns.enter(order) : undefined;
-    const job = newJob<Payload, Outcome>(payload, turn, rows, bytes, signal);
-    this.pending.add(job);
-    this.room.add(job);
+    const turn = this.options.ordered ? this.delivery.enter(order) : undefined;
+    const message = queuedMessage<Payload, Outcome>(payload, turn, rows, bytes, signal);
+    this.pending.add(message);
+    this.capacity.add(message);
     if (signal !== undefined) {
-      this.aborts.add(signal, job);
+      this.aborts.add(signal, message);
     }
     this.report.changed();
-    return job;
+    return message;
   }
 
-  /** Rows that a message may have by the room there is; any number where nothing else waits. */
-  rowsFor(job: Job<Payload, Outcome>): number {
-    return this.isAlone() ? Infinity : this.room.rowsLeft() + job.rows;
+  /** Rows that a message may have now; any number where nothing else waits. */
+  rowsFor(message: QueuedMessage<Payload, Outcome>): number {
+    return this.isAlone() ? Infinity : this.capacity.rowsLeft() + message.rows;
   }
 
   /**
    * Corrects what a message was expected to hold, once its table is read. False, and nothing changes, where there is
-   * no room for that: its table may not be kept.
+   * no room for that: then its table may not be kept.
    */
-  resize(job: Job<Payload, Outcome>, rows: number, bytes: number): boolean {
-    if (job.state !== 'reading') {
+  resize(message: QueuedMessage<Payload, Outcome>, rows: number, bytes: number): boolean {
+    if (message.state !== 'reading') {
       return true;
     }
     const size = { rows, bytes };
-    this.room.remove(job);
-    const fits = this.isAlone() || this.room.holds(size);
+    this.capacity.remove(message);
+    const fits = this.isAlone() || this.capacity.fits(size);
     if (fits) {
-      job.rows = rows;
-      job.bytes = bytes;
+      message.rows = rows;
+      message.bytes = bytes;
     }
-    this.room.add(job);
+    this.capacity.add(message);
     return fits;
   }
 
-  /** The message may be scored now, together with others of the same lane unless `alone`. */
-  enqueue(job: Job<Payload, Outcome>, laneKey: string, alone = false): void {
-    if (job.state !== 'reading') {
+  /** The message may be scored now, together with others of the same key unless `alone`. */
+  enqueue(message: QueuedMessage<Payload, Outcome>, key: string, alone = false): void {
+    if (message.state !== 'reading') {
       return;
     }
-    job.state = 'waiting';
-    job.alone = alone;
-    this.lanes.push(laneKey, job);
+    message.state = 'waiting';
+    message.alone = alone;
+    this.queues.push(key, message);
   }
 
   /** Its result: delivered when its turn has come; `bytes` and `rows` are held meanwhile. */
-  finish(job: Job<Payload, Outcome>, outcome: Outcome, bytes = job.bytes, rows = job.rows): void {
-    if (job.state !== 'flying') {
+  finish(
+    message: QueuedMessage<Payload, Outcome>,
+    outcome: Outcome,
+    bytes = message.bytes,
+    rows = message.rows,
+  ): void {
+    if (message.state !== 'flying') {
       return;
     }
-    this.leaveState(job);
-    job.flight = undefined;
-    job.state = 'parked';
-    job.bytes = bytes;
-    job.rows = rows;
-    this.parked.add(job);
-    this.room.add(job);
-    this.parkedRoom.add(job);
+    this.leaveState(message);
+    message.flight = undefined;
+    message.state = 'parked';
+    message.bytes = bytes;
+    message.rows = rows;
+    this.parked.add(message);
+    this.capacity.add(message);
+    this.parkedCapacity.add(message);
     const deliver = (): void => {
-      if (job.state === 'parked') {
-        this.settle(job);
-        job.resolve(outcome);
+      if (message.state === 'parked') {
+        this.settle(message);
+        message.resolve(outcome);
       }
     };
-    if (job.turn === undefined) {
+    if (message.turn === undefined) {
       this.outbox.push(deliver);
     } else {
-      this.turns.leave(job.turn, deliver);
+      this.delivery.leave(message.turn, deliver);
     }
     this.report.changed();
   }
 
   /** Its error: delivered at once, since only results have an order. */
-  fail(job: Job<Payload, Outcome>, error: unknown): void {
-    if (job.state === 'settled') {
+  fail(message: QueuedMessage<Payload, Outcome>, error: unknown): void {
+    if (message.state === 'settled') {
       return;
     }
-    const { flight } = job;
-    this.settle(job);
-    job.reject(toServiceError(error));
+    const { flight } = message;
+    this.settle(message);
+    message.reject(toServiceError(error));
     if (flight?.wanted === 0) {
       flight.controller.abort();
     }
@@ -157,18 +163,18 @@ export class Batcher<Payload, Outcome> {
 
   /** Whoever waits for company waits no longer; whoever is still being read will not wait for any. */
   flush(): void {
-    for (const job of this.pending) {
-      job.hurried = true;
+    for (const message of this.pending) {
+      message.hurried = true;
     }
-    this.lanes.flush();
+    this.queues.flush();
   }
 
   /** Fails everything that is not yet sent; answers how many messages. */
   reset(): number {
     const dropped = [...this.pending];
     const error = new ServiceError('closed', 'Dropped by msg.reset before it was scored.');
-    for (const job of dropped) {
-      this.fail(job, error);
+    for (const message of dropped) {
+      this.fail(message, error);
     }
     return dropped.length;
   }
@@ -177,8 +183,8 @@ export class Batcher<Payload, Outcome> {
     return {
       inFlight: this.flying.size,
       waiting: this.pending.size + this.parked.size,
-      rows: this.room.rows,
-      bytes: this.room.bytes,
+      rows: this.capacity.rows,
+      bytes: this.capacity.bytes,
     };
   }
 
@@ -186,28 +192,31 @@ export class Batcher<Payload, Outcome> {
     this.closed = true;
     // One error for all: the stack traces of 100,000 would take a second to make.
     const error = closedError();
-    for (const job of [...this.parked, ...this.flying, ...this.pending]) {
-      this.fail(job, error);
+    for (const message of [...this.parked, ...this.flying, ...this.pending]) {
+      this.fail(message, error);
     }
-    this.lanes.close();
+    this.queues.close();
     this.report.end();
     await Promise.all(this.flights.values());
   }
 
   private makeRoom(size: { rows: number; bytes: number }): void {
-    const { room } = this;
-    if (room.holds(size) || this.pending.size + this.parked.size === 0) {
+    const { capacity } = this;
+    if (capacity.fits(size) || this.pending.size + this.parked.size === 0) {
       return;
     }
-    if (this.options.overflow === 'dropOldest' && this.parkedRoom.holds(size)) {
-      for (const oldest of this.pending) {
-        this.fail(oldest, room.full('This message was the oldest waiting and made room for a newer one.'));
-        if (room.holds(size)) {
+    if (this.options.overflow === 'dropOldest' && this.parkedCapacity.fits(size)) {
+      for (let oldest = this.pending.first(); oldest !== undefined; oldest = this.pending.first()) {
+        this.fail(
+          oldest,
+          capacity.full('This message was the oldest waiting and made room for a newer one.'),
+        );
+        if (capacity.fits(size)) {
           return;
         }
       }
     }
-    throw room.full('This message was refused.');
+    throw capacity.full('This message was refused.');
   }
 
   /** At most one message waits: it may go, whatever its size. */
@@ -220,78 +229,78 @@ export class Batcher<Payload, Outcome> {
    * the queue, only what is under way is waited for: one of those, or the next one, has the turn.
    */
   private mayStart(): boolean {
-    return !this.closed && (this.flights.size === 0 || !this.parkedRoom.isFull());
+    return !this.closed && (this.flights.size === 0 || !this.parkedCapacity.isFull());
   }
 
-  private start(key: string, jobs: Job<Payload, Outcome>[]): void {
-    const flight: Flight = { controller: new AbortController(), wanted: jobs.length };
-    for (const job of jobs) {
-      this.pending.delete(job);
-      this.room.remove(job);
-      job.state = 'flying';
-      job.flight = flight;
-      this.flying.add(job);
+  private start(key: string, messages: QueuedMessage<Payload, Outcome>[]): void {
+    const flight: Flight = { controller: new AbortController(), wanted: messages.length };
+    for (const message of messages) {
+      this.pending.delete(message);
+      this.capacity.remove(message);
+      message.state = 'flying';
+      message.flight = flight;
+      this.flying.add(message);
     }
-    this.flights.set(flight, this.fly(key, jobs, flight));
+    this.flights.set(flight, this.fly(key, messages, flight));
     this.report.changed();
   }
 
-  private async fly(key: string, jobs: Job<Payload, Outcome>[], flight: Flight): Promise<void> {
+  private async fly(key: string, messages: QueuedMessage<Payload, Outcome>[], flight: Flight): Promise<void> {
     let thrown: { error: unknown } | undefined;
     try {
-      await this.options.run(key, jobs, flight.controller.signal);
+      await this.options.run(key, messages, flight.controller.signal);
     } catch (error) {
       thrown = { error };
     }
-    for (const job of jobs) {
-      if (job.state === 'flying') {
+    for (const message of messages) {
+      if (message.state === 'flying') {
         // An error is dear to make, so it is made only where it is needed.
         thrown ??= {
           error: new ServiceError('internal', 'The batch ended without a result for this message.'),
         };
-        this.fail(job, thrown.error);
+        this.fail(message, thrown.error);
       }
     }
     this.flights.delete(flight);
     this.options.slots.release();
-    this.lanes.resume();
+    this.queues.resume();
     this.report.changed();
   }
 
-  private settle(job: Job<Payload, Outcome>): void {
-    this.leaveState(job);
-    job.state = 'settled';
-    if (job.signal !== undefined) {
-      this.aborts.remove(job.signal, job);
+  private settle(message: QueuedMessage<Payload, Outcome>): void {
+    this.leaveState(message);
+    message.state = 'settled';
+    if (message.signal !== undefined) {
+      this.aborts.remove(message.signal, message);
     }
-    if (job.turn !== undefined) {
-      this.turns.leave(job.turn);
+    if (message.turn !== undefined) {
+      this.delivery.leave(message.turn);
     }
-    this.lanes.resume();
+    this.queues.resume();
     this.report.changed();
   }
 
-  /** Takes a job out of the counts and sets of the state that it is in. */
-  private leaveState(job: Job<Payload, Outcome>): void {
-    switch (job.state) {
+  /** Takes a message out of the counts and sets of the state that it is in. */
+  private leaveState(message: QueuedMessage<Payload, Outcome>): void {
+    switch (message.state) {
       case 'reading':
-        this.pending.delete(job);
-        this.room.remove(job);
+        this.pending.delete(message);
+        this.capacity.remove(message);
         break;
       case 'waiting':
-        this.pending.delete(job);
-        this.room.remove(job);
-        job.state = 'settled';
-        this.lanes.left(job);
+        this.pending.delete(message);
+        this.capacity.remove(message);
+        message.state = 'settled';
+        this.queues.remove(message);
         break;
       case 'flying':
-        this.flying.delete(job);
-        job.flight!.wanted--;
+        this.flying.delete(message);
+        message.flight!.wanted--;
         break;
       case 'parked':
-        this.parked.delete(job);
-        this.room.remove(job);
-        this.parkedRoom.remove(job);
+        this.parked.delete(message);
+        this.capacity.remove(message);
+        this.parkedCapacity.remove(message);
         break;
       case 'settled':
         break;

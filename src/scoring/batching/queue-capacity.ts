@@ -1,17 +1,17 @@
 import { ServiceError } from '../../wire/service-error';
 
-/** What something takes up while it waits. */
+/** What a message takes up while it waits. */
 interface Size {
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** The room of a queue, in rows and in bytes: results that wait for their turn count too. */
-export class Room {
+/** How full a queue is, in rows and in bytes: results that wait for their turn count too. */
+export class QueueCapacity {
   rows = 0;
   bytes = 0;
 
-  constructor(private readonly most: Size) {}
+  constructor(private readonly max: Size) {}
 
   add({ rows, bytes }: Size): void {
     this.rows += rows;
@@ -23,21 +23,21 @@ export class Room {
     this.bytes -= bytes;
   }
 
-  /** Whether there is room for it now. */
-  holds({ rows, bytes }: Size): boolean {
-    return this.rows + rows <= this.most.rows && this.bytes + bytes <= this.most.bytes;
+  /** Whether it fits now. */
+  fits({ rows, bytes }: Size): boolean {
+    return this.rows + rows <= this.max.rows && this.bytes + bytes <= this.max.bytes;
   }
 
-  /** Rows for which there is room now. */
+  /** Rows that fit now. */
   rowsLeft(): number {
-    return Math.max(0, this.most.rows - this.rows);
+    return Math.max(0, this.max.rows - this.rows);
   }
 
   isFull(): boolean {
-    return this.rows >= this.most.rows || this.bytes >= this.most.bytes;
+    return this.rows >= this.max.rows || this.bytes >= this.max.bytes;
   }
 
-  /** The error of a message for which there is no room. */
+  /** The error of a message that does not fit. */
   full(what: string): ServiceError {
     return new ServiceError(
       'queue.full',

@@ -1,22 +1,21 @@
 import type { ServiceError } from '../../wire/service-error';
-import type { Lane } from './lane';
 import type { Turn } from './ordered-delivery';
 
 /**
- * Where a message stands: `reading` its table, or waiting for a model · `waiting` for a slot or for company ·
+ * Where a message is: `reading` its table, or waiting for a model · `waiting` for a slot or for company ·
  * `flying`: being scored · `parked`: scored, waiting for its turn · `settled`.
  */
-export type JobState = 'reading' | 'waiting' | 'flying' | 'parked' | 'settled';
+export type MessageState = 'reading' | 'waiting' | 'flying' | 'parked' | 'settled';
 
 /** One message on its way through a batcher. */
-export interface Job<Payload, Outcome> {
+export interface QueuedMessage<Payload, Outcome> {
   readonly payload: Payload;
   readonly promise: Promise<Outcome>;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: ServiceError) => void;
   readonly signal: AbortSignal | undefined;
   readonly turn: Turn | undefined;
-  state: JobState;
+  state: MessageState;
   rows: number;
   bytes: number;
   /** It shares no batch with others. */
@@ -25,8 +24,8 @@ export interface Job<Payload, Outcome> {
   hurried: boolean;
   /** Milliseconds (performance.now) when it began to wait for a slot. */
   since: number;
-  /** Set while it waits for a slot. */
-  lane: Lane<Payload, Outcome> | undefined;
+  /** Key of the queue that it waits in. */
+  batchKey: string | undefined;
   /** Set while it flies. */
   flight: Flight | undefined;
 }
@@ -38,13 +37,13 @@ export interface Flight {
   wanted: number;
 }
 
-export function newJob<Payload, Outcome>(
+export function queuedMessage<Payload, Outcome>(
   payload: Payload,
   turn: Turn | undefined,
   rows: number,
   bytes: number,
   signal: AbortSignal | undefined,
-): Job<Payload, Outcome> {
+): QueuedMessage<Payload, Outcome> {
   let resolve!: (outcome: Outcome) => void;
   let reject!: (error: ServiceError) => void;
   const promise = new Promise<Outcome>((yes, no) => {
@@ -64,7 +63,7 @@ export function newJob<Payload, Outcome>(
     alone: false,
     hurried: false,
     since: 0,
-    lane: undefined,
+    batchKey: undefined,
     flight: undefined,
   };
 }

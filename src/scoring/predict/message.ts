@@ -1,5 +1,5 @@
 import type { Column, ColumnBatch, TableSource } from '../../table';
-import type { Job } from '../batching/queued-message';
+import type { QueuedMessage } from '../batching/queued-message';
 import type { ModelChoice, Target } from '../models/model-request';
 import type { Hooks, PredictOutcome, PredictRequest, UploadCard } from '../types';
 import type { OwnCopy } from './own-copy';
@@ -33,4 +33,4 @@ export interface Message {
   table: MessageTable | undefined;
 }
 
-export type MessageJob = Job<Message, PredictOutcome>;
+export type MessageJob = QueuedMessage<Message, PredictOutcome>;

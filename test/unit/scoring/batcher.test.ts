@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 
 import fc from 'fast-check';
 
-import { Batcher, type BatcherOptions, type Job } from '../../doors/scoring';
+import { Batcher, type BatcherOptions, type QueuedMessage } from '../../doors/scoring';
 import { Semaphore } from '../../doors/util';
 import { ServiceError, toServiceError } from '../../doors/wire';
 
@@ -10,7 +10,7 @@ interface Payload {
   id: number;
 }
 
-type TestJob = Job<Payload, number>;
+type TestJob = QueuedMessage<Payload, number>;
 type Options = BatcherOptions<Payload, number>;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
