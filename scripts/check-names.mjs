@@ -1,0 +1,53 @@
+/*
+ * One word for one thing: no name is exported from two files of src/ and nodes/ with two definitions. What must
+ * share a name is listed here with its reason; an entry that is no longer needed is an error too.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import ts from 'typescript';
+
+const root = path.resolve(import.meta.dirname, '..');
+/** name → why two files may define it */
+const ALLOWED = {};
+
+function definedNames(file) {
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(path.join(root, file), 'utf8'),
+    ts.ScriptTarget.Latest,
+  );
+  const isExported = (node) =>
+    node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
+  return source.statements.filter(isExported).flatMap((statement) => {
+    if (ts.isVariableStatement(statement)) {
+      return statement.declarationList.declarations.map(({ name }) => name.getText(source));
+    }
+    return statement.name === undefined ? [] : [statement.name.getText(source)];
+  });
+}
+
+const places = new Map();
+for (const folder of ['src', 'nodes']) {
+  for (const name of readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })) {
+    if (name.endsWith('.ts')) {
+      const file = path.posix.join(folder, name.replaceAll('\\', '/'));
+      for (const defined of new Set(definedNames(file))) {
+        places.set(defined, [...(places.get(defined) ?? []), file]);
+      }
+    }
+  }
+}
+
+const problems = [...places]
+  .filter(([name, files]) => files.length > 1 && !(name in ALLOWED))
+  .map(([name, files]) => `${name} is exported from ${files.join(' and ')}: one name for one thing.`);
+for (const name of Object.keys(ALLOWED)) {
+  if ((places.get(name)?.length ?? 0) < 2) {
+    problems.push(`${name} is defined once: take it off the list in scripts/check-names.mjs.`);
+  }
+}
+for (const problem of problems.sort()) {
+  console.error(problem);
+}
+process.exitCode = problems.length > 0 ? 1 : 0;
