@@ -6,6 +6,7 @@ import { logFailure } from './http/log-failure';
 import { type Envelope, sendJson, sendRefusal } from './http/reply';
 import { UPLOAD_ROOT } from './http/signed-url';
 import { notFound, Refusal, toRefusal } from './refusal';
+import { checkToken, getApiUsage, getGreetings, root } from './routes/account';
 import type { Route, ServiceContext } from './routes/context';
 import { fit } from './routes/fit';
 import { legacyPredict } from './routes/legacy-predict';
@@ -14,7 +15,8 @@ import { predict } from './routes/predict';
 import { prepareTestSetUpload, prepareTrainSetUpload } from './routes/prepare-upload';
 import { putUpload } from './routes/put-upload';
 
-const ROUTES: Readonly<Record<string, Route>> = {
+/** `/{api name}/…` */
+const API_ROUTES: Readonly<Record<string, Route>> = {
   prepare_train_set_upload: prepareTrainSetUpload,
   prepare_test_set_upload: prepareTestSetUpload,
   fit,
@@ -22,6 +24,14 @@ const ROUTES: Readonly<Record<string, Route>> = {
   get_model_limits: getModelLimits,
   estimate_cost: estimateCost,
   get_service_status: getServiceStatus,
+};
+
+/** Those without an API name; they may end with a slash. */
+const ROOT_ROUTES: Readonly<Record<string, Route>> = {
+  '': root,
+  protected: checkToken,
+  retrieve_greeting_messages: getGreetings,
+  get_api_usage: getApiUsage,
 };
 
 /** Request bodies are ids and options; more than this is none of ours. Options may hold lists of row numbers. */
@@ -41,10 +51,14 @@ export async function answer(
       await putUpload(context, url, req, res);
       return;
     }
-    checkBearer(req.headers.authorization, context.options.token);
-    const { route, apiName } = find(context, url.pathname);
-    envelope = route.envelope;
     const method = req.method === 'HEAD' ? 'GET' : req.method;
+    const atRoot = findAtRoot(url.pathname);
+    if (atRoot?.open !== true || method !== atRoot.method) {
+      checkBearer(req.headers.authorization, context.options.token);
+    }
+    const { route, apiName } =
+      atRoot === undefined ? find(context, url.pathname) : { route: atRoot, apiName: '' };
+    envelope = route.envelope;
     if (method !== route.method) {
       throw wrongMethod(route.method);
     }
@@ -93,6 +107,11 @@ function refuse(
   sendRefusal(res, refusal, envelope);
 }
 
+function findAtRoot(pathname: string): Route | undefined {
+  const [, name = '', ...rest] = pathname.split('/');
+  return rest.join('/') === '' && Object.hasOwn(ROOT_ROUTES, name) ? ROOT_ROUTES[name] : undefined;
+}
+
 /** @throws Refusal 404 */
 function find(context: ServiceContext, pathname: string): { route: Route; apiName: string } {
   const [, apiName = '', name = '', ...rest] = pathname.split('/');
@@ -104,7 +123,7 @@ function find(context: ServiceContext, pathname: string): { route: Route; apiNam
       `The legacy route /v1/${shown(name)} is not served here; use /{api name}/fit and /{api name}/predict.`,
     );
   }
-  const route = rest.length === 0 && Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
+  const route = rest.length === 0 && Object.hasOwn(API_ROUTES, name) ? API_ROUTES[name] : undefined;
   if (route === undefined) {
     throw notFound(`There is no route ${shown(pathname)}.`);
   }

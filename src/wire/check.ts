@@ -54,18 +54,46 @@ function describe(error: ValueError): Fault {
     }
     case type.ObjectRequiredProperty:
       return { path: pathOf(steps), message: 'is required' };
-    default: {
-      const wanted = error.schema.description;
-      const message = wanted === undefined ? lowered(error.message) : `must be ${wanted}`;
-      return { path: pathOf(steps), message };
-    }
+    default:
+      return {
+        path: pathOf(steps),
+        message: `must be ${error.schema.description ?? wantedBy(error.schema)}`,
+      };
   }
 }
 
-/** typebox says "Expected string": as the second half of a sentence, "must be string". */
-function lowered(message: string): string {
-  return message.replace(/^Expected /, 'must be ').replace(/^Required /, 'needs the required ');
+/** A schema in words: `a number greater than 0`. */
+function wantedBy(schema: TSchema): string {
+  const noun = NOUNS[String(schema.type)];
+  const bounds = Object.entries(BOUNDS).flatMap(([name, words]) =>
+    schema[name] === undefined ? [] : [words.replace('#', String(schema[name]))],
+  );
+  if (noun === undefined) {
+    return 'what the schema asks for';
+  }
+  return [noun, bounds.join(' and ')]
+    .join(' ')
+    .trim()
+    .replace(/\b1 (item|character)s$/, '1 $1');
 }
+
+const NOUNS: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+};
+
+const BOUNDS: Record<string, string> = {
+  minimum: 'of at least #',
+  exclusiveMinimum: 'greater than #',
+  maximum: 'of at most #',
+  exclusiveMaximum: 'less than #',
+  minLength: 'of at least # characters',
+  minItems: 'of at least # items',
+};
 
 function pathOf(steps: string[]): string {
   if (steps.length === 0) {

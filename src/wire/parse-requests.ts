@@ -5,10 +5,10 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import { lazy } from '../util/lazy';
 import { check, type Fault } from './check';
 import { type Dialect, renamed, wireNames } from './dialect';
+import { knownPart } from './known-part';
 import type { PredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';
 import {
   type EstimateCostRequest,
-  type FileInfo,
   type FitRequest,
   type LegacyPredictRequest,
   OUTPUT_TYPES,
@@ -19,10 +19,16 @@ import {
 
 /*
  * What the embedded service reads requests with. Both fit shapes (S 4.3) and both file-info namings (S 2.1) are
- * taken, but never two of them in one body. The answer has the house's names whatever the dialect.
+ * taken, but never two of them in one body. A property that is null counts as not given; one that is unknown is
+ * ignored and listed, except in file info, which refuses it (S 2.1). The result has the package's own names
+ * whatever the dialect.
  */
 
-export type Parsed<T> = { ok: true; value: T } | ({ ok: false } & Fault);
+/** A request; `ignored` has the paths of properties that had no effect, in the names of the wire. */
+export type Parsed<T> = { ok: true; value: T; ignored: string[] } | ({ ok: false } & Fault);
+
+/** A fit, and whether its answer may come before it has ended. */
+export type SentFit = FitRequest & { async_mode?: boolean };
 
 type Names = Pick<Dialect, 'apiName'>;
 type Body = Record<string, unknown>;
@@ -41,13 +47,14 @@ export function parsePrepareTestSetUpload(body: unknown): Parsed<PrepareTestSetU
 }
 
 /** S 4.3, shape A or B. */
-export function parseFit(body: unknown, dialect: Names): Parsed<FitRequest> {
+export function parseFit(body: unknown, dialect: Names): Parsed<SentFit> {
   if (!isObject(body)) {
     return notAnObject();
   }
-  const nested = ['task_config', 'thinking_config'].find((name) => name in body);
+  const isGiven = (name: string): boolean => (body[name] ?? undefined) !== undefined;
+  const nested = ['task_config', 'thinking_config'].find(isGiven);
   if (nested === undefined) {
-    return checked<FitRequest>(schemas().FlatFitRequestSchema, body, dialect);
+    return checked<SentFit>(schemas().FlatFitRequestSchema, body, dialect);
   }
   const flat = [
     'task',
@@ -55,23 +62,28 @@ export function parseFit(body: unknown, dialect: Names): Parsed<FitRequest> {
     'thinking_effort',
     'thinking_timeout_s',
     'thinking_effort_metric',
-  ].find((name) => name in body);
+  ].find(isGiven);
   if (flat !== undefined) {
-    return { ok: false, path: flat, message: `cannot stand beside ${nested}: the two belong to two shapes` };
+    return {
+      ok: false,
+      path: flat,
+      message: `cannot be sent with ${nested}: they belong to different shapes`,
+    };
   }
   const parsed = checked<TaskConfigFit>(schemas().TaskConfigFitRequestSchema, body, dialect);
   if (!parsed.ok) {
     return parsed;
   }
-  const { task_config: task, thinking_config: thinking, ...rest } = parsed.value;
+  const { task_config: task, thinking_config: thinking = {}, ...rest } = parsed.value;
+  const { effort, timeout_secs: timeout, metric } = thinking;
   return {
-    ok: true,
+    ...parsed,
     value: {
       ...rest,
       ...task,
-      ...(thinking?.effort !== undefined && { thinking_effort: thinking.effort }),
-      ...(thinking?.timeout_secs !== undefined && { thinking_timeout_s: thinking.timeout_secs }),
-      ...(thinking?.metric !== undefined && { thinking_effort_metric: thinking.metric }),
+      ...(effort !== undefined && { thinking_effort: effort }),
+      ...(timeout !== undefined && { thinking_timeout_s: timeout }),
+      ...(metric !== undefined && { thinking_effort_metric: metric }),
     },
   };
 }
@@ -92,7 +104,7 @@ export function parsePredict(body: unknown, dialect: Names): Parsed<PredictReque
   if (params?.quantiles !== undefined && params.output_type !== 'quantiles') {
     return { ok: false, path: `${path}.quantiles`, message: 'goes with output_type quantiles only' };
   }
-  return { ok: true, value: { ...rest, ...task, ...params } };
+  return { ...parsed, value: { ...rest, ...task, ...params } };
 }
 
 /** S 4.6 */
@@ -132,69 +144,70 @@ function parseUpload<T>(body: unknown, files: string[], schema: TSchema): Parsed
     return {
       ok: false,
       path: sample,
-      message: `cannot stand beside ${other}: the two belong to two namings`,
+      message: `cannot be sent with ${other}: they belong to different namings`,
     };
   }
   const plain: Body = { ...body };
   for (const { name, info } of infos) {
-    const fault = check(schemas().SampleFileInfoSchema, info);
+    const { value } = knownPart(schemas().SampleFileInfoSchema, info);
+    const fault = check(schemas().SampleFileInfoSchema, value);
     if (fault !== undefined) {
       return { ok: false, ...fault, path: fault.path === 'body' ? name : `${name}.${fault.path}` };
     }
-    plain[name] = fromSample(info);
+    plain[name] = fromSample(value);
   }
   return checked(schema, plain);
 }
 
 function found(infos: { name: string; info: Body }[], names: string[]): string | undefined {
-  return infos.flatMap(({ name, info }) => names.filter((n) => n in info).map((n) => `${name}.${n}`))[0];
+  const given = infos.flatMap(({ name, info }) =>
+    names.filter((one) => (info[one] ?? undefined) !== undefined).map((one) => `${name}.${one}`),
+  );
+  return given[0];
 }
 
-function fromSample(info: Body): FileInfo {
+function fromSample(info: Body): Body {
   const { filename, content_hash: hash, ...rest } = info;
   const format = String(filename).toLowerCase().endsWith('.csv') ? 'csv' : 'parquet';
-  return { format, ...(hash !== undefined && { hash: hash as string | null }), ...rest };
+  return { format, ...(hash !== undefined && { hash }), ...rest };
 }
 
 function checked<T>(schema: TSchema, body: unknown, dialect?: Names): Parsed<T> {
   if (!isObject(body)) {
     return notAnObject();
   }
-  if (dialect === undefined) {
-    const fault = check(schema, body);
-    return fault === undefined ? { ok: true, value: body as T } : { ok: false, ...fault };
+  const names = dialect === undefined ? [] : wireNames(dialect).filter(([wire, own]) => wire !== own);
+  const { body: sent, strays } = withoutStrays(body, names);
+  const own = renamed(sent, names);
+  if (isObject(own.task_config)) {
+    own.task_config = renamed(own.task_config, names);
   }
-  const names = wireNames(dialect);
-  const stray = strayName(body, names);
-  if (stray !== undefined) {
-    return { ok: false, path: stray, message: 'is an unknown property' };
-  }
-  const value = renamed(body, names);
-  if (isObject(value.task_config)) {
-    value.task_config = renamed(value.task_config, names);
-  }
+  const onWire = (path: string): string =>
+    names.reduce((text, [wire, inner]) => text.replace(inner, wire), path);
+  const { value, ignored } = knownPart(schema, own);
   const fault = check(schema, value);
-  if (fault === undefined) {
-    return { ok: true, value: value as T };
-  }
-  const path = names.reduce((text, [wire, own]) => text.replace(own, wire), fault.path);
-  return { ok: false, path, message: fault.message };
+  return fault === undefined
+    ? { ok: true, value: value as T, ignored: [...strays, ...ignored.map(onWire)] }
+    : { ok: false, path: onWire(fault.path), message: fault.message };
 }
 
-/** The house's own name in a body whose dialect has another one is as unknown as any. */
-function strayName(body: Body, names: [wire: string, own: string][]): string | undefined {
-  for (const [wire, own] of names) {
-    if (wire === own) {
-      continue;
-    }
-    if (own in body) {
-      return own;
-    }
-    if (isObject(body.task_config) && own in body.task_config) {
-      return `task_config.${own}`;
-    }
+/** A body without the package's own names, which are as unknown as any where the dialect has others. */
+function withoutStrays(body: Body, names: [wire: string, own: string][]): { body: Body; strays: string[] } {
+  const isStray = (name: string): boolean => names.some(([, own]) => own === name);
+  const strays: string[] = [];
+  const without = (object: Body, path: string): Body => {
+    strays.push(
+      ...Object.keys(object)
+        .filter(isStray)
+        .map((name) => path + name),
+    );
+    return Object.fromEntries(Object.entries(object).filter(([name]) => !isStray(name)));
+  };
+  const rest = without(body, '');
+  if (isObject(rest.task_config)) {
+    rest.task_config = without(rest.task_config, 'task_config.');
   }
-  return undefined;
+  return { body: rest, strays };
 }
 
 function notAnObject(): { ok: false } & Fault {

@@ -53,7 +53,7 @@ export type PrepareTestSetUploadRequest = Static<typeof PrepareTestSetUploadRequ
 export type PrepareTestSetUploadResponse = Static<typeof PrepareTestSetUploadResponseSchema>;
 
 /** S 4.3, with the names of shape A; the dialect decides which shape goes over the wire. Times in seconds. */
-export type FitRequest = Omit<Static<typeof FlatFitRequestSchema>, 'svc_config'> & {
+export type FitRequest = Omit<Static<typeof FlatFitRequestSchema>, 'svc_config' | 'async_mode'> & {
   svc_config?: ModelConfig;
 };
 export type FitResponse = Open<Static<typeof FitResponseSchema>>;

@@ -260,10 +260,16 @@ describe('Service: statuses and error bodies (S 4, 5, 7)', () => {
     }
   });
 
-  it('answers a fit with nothing beyond id, status, reused and report, a predict with nothing beyond S 2.7', async () => {
+  it('answers a fit with nothing beyond id, status, reused, report and ignored_options, a predict with nothing beyond S 2.7', async () => {
     const upload = await h.uploadTrain(x, y, { force_reupload: true });
     const fit = await h.post('fit', { train_set_upload_id: upload, task: 'classification' });
-    assert.deepEqual(Object.keys(fit.body).sort(), ['fitted_train_set_id', 'report', 'reused', 'status']);
+    assert.deepEqual(Object.keys(fit.body).sort(), [
+      'fitted_train_set_id',
+      'ignored_options',
+      'report',
+      'reused',
+      'status',
+    ]);
     const { body } = await h.predict(fitted, x, 'classification');
     assert.deepEqual(Object.keys(body), ['prediction', 'metadata']);
     assert.deepEqual(Object.keys(body.metadata).sort(), [

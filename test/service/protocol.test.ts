@@ -126,7 +126,10 @@ describe('Service: HTTP by the byte', () => {
       Array.from({ length: 200 }, (_, i) =>
         i % 2 === 0
           ? h.get('get_model_limits')
-          : h.post('fit', { train_set_upload_id: nobody, task: 'regression', [`odd_${i}`]: 1 }),
+          : h.post('prepare_test_set_upload', {
+              fitted_train_set_id: nobody,
+              x_test_info: { format: 'csv', [`odd_${i}`]: 1 },
+            }),
       ),
     );
     answers.forEach((answer, i) => {

@@ -4,7 +4,8 @@ import { type Answer, answerOf, Harness, nobody } from './harness';
 
 /*
  * Every field of every request of S 4, in both fit shapes, both namings of file info and under another API name:
- * what it may hold, what it may not, which ones are required, and that no object takes a property beside them.
+ * what it may hold, what it may not, which ones are required, that null counts as not given, and that only file info
+ * refuses a property beside them.
  */
 
 interface Field {
@@ -32,7 +33,7 @@ interface Form {
   sentence: 'detail' | 'message';
 }
 
-const flags = { good: [true, false], bad: [1, 'true', null] };
+const flags = { good: [true, false], bad: [1, 'true'] };
 const text = { good: ['', 'é 😀'], bad: [7, {}] };
 const id: Pick<Field, 'good' | 'bad' | 'required'> = {
   good: [nobody, nobody.toUpperCase()],
@@ -50,17 +51,17 @@ function configFields(at: string[]): Field[] {
   const field = (name: string, good: unknown[], bad: unknown[]): Field => ({ at: [...at, name], good, bad });
   return [
     { at, good: [{}], bad: [7, [], 'x'] },
-    field('n_estimators', [1, 8, 10], [0, 1.5, '4', null]),
-    field('categorical_features_indices', [[], [0, 2], null], [[-1], ['a'], 3]),
+    field('n_estimators', [1, 8, 10], [0, 1.5, '4']),
+    field('categorical_features_indices', [[], [0, 2]], [[-1], ['a'], 3]),
     field('softmax_temperature', [0.9, 1], [0, -1, '1']),
     field('average_before_softmax', flags.good, flags.bad),
     field('random_state', [0, 7, -3], [1.5, '0']),
-    field('inference_config', [{}, { SUBSAMPLE_SAMPLES: 100 }, null], [7, 'x']),
+    field('inference_config', [{}, { SUBSAMPLE_SAMPLES: 100 }, { OTHER: null }], [7, 'x']),
     field('ignore_pretraining_limits', flags.good, flags.bad),
     field('n_preprocessing_jobs', [1, -1], ['1', 0.5]),
-    field('inference_precision', ['auto', 'float32', 'float16'], ['float64', 16]),
+    field('inference_precision', ['auto', 'float32', 'float16', 'autocast'], [16]),
     field('fit_mode', ['fit_preprocessors'], [1]),
-    field('device', [['cpu'], []], ['cpu', [1]]),
+    field('device', ['auto', ['cpu'], []], [1, [1]]),
     field('memory_saving_mode', flags.good, flags.bad),
     field('model_path', ['auto', 'v3.5_default', 'v3.5-fast_default'], [3.5]),
     field('balance_probabilities', flags.good, flags.bad),
@@ -88,10 +89,10 @@ const CONFIG = {
 function fileFields(naming: 'schema' | 'sample', name: string): Field[] {
   const rest: Field[] = [
     { at: [name], good: [], bad: [null, 'x.csv', []], required: true },
-    { at: [name, 'size_bytes'], good: [0, 12, null], bad: [-1, 1.5, '12'] },
+    { at: [name, 'size_bytes'], good: [0, 12], bad: [-1, 1.5, '12'] },
     { at: [name, 'use_chunks'], ...flags },
   ];
-  const hash = { good: ['4waSgw==', 'any text', '', null], bad: [7, {}] };
+  const hash = { good: ['4waSgw==', 'any text', ''], bad: [7, {}] };
   if (naming === 'schema') {
     return [
       { at: [name, 'format'], good: ['csv', 'parquet'], bad: ['CSV', 'xlsx', '', null], required: true },
@@ -114,7 +115,7 @@ function fileFields(naming: 'schema' | 'sample', name: string): Field[] {
 function fileInfo(naming: 'schema' | 'sample', size_bytes: number): Record<string, unknown> {
   return naming === 'schema'
     ? { format: 'csv', hash: null, size_bytes, use_chunks: false }
-    : { filename: 'x.csv', content_hash: null, size_bytes, use_chunks: false };
+    : { filename: 'x.csv', content_hash: 'any text', size_bytes, use_chunks: false };
 }
 
 function uploadForms(naming: 'schema' | 'sample'): Form[] {
@@ -133,7 +134,7 @@ function uploadForms(naming: 'schema' | 'sample'): Form[] {
       fields: [
         ...fileFields(naming, 'x_train_info'),
         ...fileFields(naming, 'y_train_info'),
-        { at: ['description'], good: [...text.good, null], bad: text.bad },
+        { at: ['description'], good: text.good, bad: text.bad },
         { at: ['force_reupload'], ...flags },
       ],
     },
@@ -142,8 +143,12 @@ function uploadForms(naming: 'schema' | 'sample'): Form[] {
       route: 'prepare_test_set_upload',
       accepted: 404,
       sentence: 'message',
-      body: { fitted_train_set_id: nobody, x_test_info: fileInfo(naming, 12) },
-      fields: [...fileFields(naming, 'x_test_info'), { at: ['fitted_train_set_id'], ...id }],
+      body: { fitted_train_set_id: nobody, x_test_info: fileInfo(naming, 12), force_reupload: false },
+      fields: [
+        ...fileFields(naming, 'x_test_info'),
+        { at: ['fitted_train_set_id'], ...id },
+        { at: ['force_reupload'], ...flags },
+      ],
     },
   ];
 }
@@ -152,7 +157,7 @@ function jsonForms(api: string): Form[] {
   const systems: Field = {
     at: [`${api}_systems`],
     good: [[], ['preprocessing', 'text', 'thinking']],
-    bad: [['magic'], 'text', null],
+    bad: [['magic'], 'text'],
   };
   const effort = { good: ['medium', 'high'], bad: ['low', '', 1] };
   const seconds = { good: [1, 0.5, 3600], bad: [0, -1, '60'] };
@@ -176,6 +181,7 @@ function jsonForms(api: string): Form[] {
         thinking_timeout_s: 60,
         thinking_effort_metric: 'log_loss',
         force_refit: false,
+        async_mode: false,
       },
       fields: [
         { at: ['train_set_upload_id'], ...id },
@@ -186,6 +192,7 @@ function jsonForms(api: string): Form[] {
         { at: ['thinking_timeout_s'], ...seconds },
         { at: ['thinking_effort_metric'], ...metric },
         { at: ['force_refit'], ...flags },
+        { at: ['async_mode'], ...flags },
       ],
     },
     {
@@ -198,18 +205,20 @@ function jsonForms(api: string): Form[] {
         [`${api}_systems`]: ['preprocessing', 'text'],
         thinking_config: { effort: 'medium', timeout_secs: 60, metric: 'log_loss' },
         force_refit: false,
+        async_mode: false,
       },
       fields: [
         { at: ['train_set_upload_id'], ...id },
-        { at: ['task_config'], good: [{ task: 'regression' }], bad: [null, 'regression', []] },
+        { at: ['task_config'], good: [{ task: 'regression' }], bad: ['regression', []] },
         { at: ['task_config', 'task'], ...task },
         systems,
         ...configFields(nested),
-        { at: ['thinking_config'], good: [{}], bad: [null, 'high'] },
+        { at: ['thinking_config'], good: [{}], bad: ['high'] },
         { at: ['thinking_config', 'effort'], ...effort },
         { at: ['thinking_config', 'timeout_secs'], ...seconds },
         { at: ['thinking_config', 'metric'], ...metric },
         { at: ['force_refit'], ...flags },
+        { at: ['async_mode'], ...flags },
       ],
     },
     {
@@ -231,7 +240,7 @@ function jsonForms(api: string): Form[] {
         { at: ['task_config'], good: [], bad: [null, 'classification', []], required: true },
         { at: ['task_config', 'task'], good: ['classification'], bad: task.bad, required: true },
         ...configFields(nested),
-        { at: params, good: [{}], bad: [null, 'preds'] },
+        { at: params, good: [{}], bad: ['preds'] },
         {
           at: [...params, 'output_type'],
           good: ['probas', 'preds'],
@@ -255,7 +264,7 @@ function jsonForms(api: string): Form[] {
         {
           at: [...params, 'output_type'],
           good: ['quantiles'],
-          bad: ['probas', 'preds', 'var', null],
+          bad: ['probas', 'preds', 'var'],
           kept: true,
         },
         {
@@ -329,7 +338,7 @@ const LEGACY: Form = {
     { at: ['softmax_temperature'], good: [0.5], bad: [0, '1'] },
     { at: ['average_before_softmax'], ...flags },
     { at: ['ignore_pretraining_limits'], ...flags },
-    { at: ['inference_precision'], good: ['float32', 'float16', 'auto'], bad: ['float64'] },
+    { at: ['inference_precision'], good: ['float32', 'float16', 'auto', 'autocast'], bad: [16] },
     { at: ['random_state'], good: [7], bad: [0.5] },
     { at: ['balance_probabilities'], ...flags },
     { at: ['output_type'], good: ['probas', 'preds'], bad: ['mean', 'full', 'median', 1] },
@@ -399,15 +408,22 @@ describe('Service: every field of every request', () => {
           for (const value of bad) {
             await refused(withValue(body, at, value), at);
           }
-          const without = withValue(body, at, undefined);
-          if (required === true) {
-            await refused(without, at);
-          } else if (at.join() !== 'task_config' && kept !== true) {
-            assert.equal((await post(without)).status, accepted);
+          for (const absent of [undefined, null]) {
+            const without = withValue(body, at, absent);
+            if (required === true) {
+              await refused(without, at);
+            } else if (at.join() !== 'task_config' && kept !== true) {
+              assert.equal((await post(without)).status, accepted, `${at.join('.')} = ${absent}`);
+            }
           }
         }
         for (const at of objectsOf(body)) {
-          await refused(withValue(body, [...at, 'colour'], 1), [...at, 'colour']);
+          const beside = withValue(body, [...at, 'colour'], 1);
+          if (at[0]?.endsWith('_info') === true) {
+            await refused(beside, [...at, 'colour']);
+          } else {
+            assert.equal((await post(beside)).status, accepted, `${at.join('.')}.colour`);
+          }
         }
       });
     }

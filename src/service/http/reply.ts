@@ -37,7 +37,9 @@ export function envelopeFor(status: number, route: Envelope): Envelope {
 
 /** The error body of a refusal, in the envelope given. */
 export function errorBody(refusal: Refusal, envelope: Envelope, traceId: string): Record<string, unknown> {
-  const { errorCode, message, retryable, status } = refusal.body;
+  const { errorCode, retryable, status } = refusal.body;
+  // Clients end the sentence that they make of it themselves.
+  const message = refusal.message.replace(/\.$/, '');
   if (envelope === 'quickstart') {
     return { message, error_code: errorCode, trace_id: traceId };
   }

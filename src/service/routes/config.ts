@@ -17,10 +17,16 @@ export interface Applied {
  * The configuration that came with a prediction over the one of the fit (S 2.6). A prediction can still choose
  * the softmax temperature, where to average, whether to balance, and a smaller ensemble; the rest is settled when
  * trees have grown.
+ *
+ * @param ignored what else of the request had no effect
  */
-export function applyConfig(model: ModelEntry, sent: ModelConfig = {}): Applied {
+export function applyConfig(
+  model: ModelEntry,
+  sent: ModelConfig = {},
+  ignored: readonly string[] = [],
+): Applied {
   const fitted = fittedConfig(model);
-  const applied: Applied = { options: {}, config: fitted, ignored: [...model.ignoredOptions] };
+  const applied: Applied = { options: {}, config: fitted, ignored: [...model.ignoredOptions, ...ignored] };
   for (const [name, value] of Object.entries(sent)) {
     if (name === 'model_path' || same(value, fitted[name]) || same(value, model.config[name])) {
       continue;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Fault } from '../../wire/check';
+import type { Parsed } from '../../wire/parse-requests';
 import type { Envelope } from '../http/reply';
 import type { ServiceLimits } from '../limits';
 import type { Log, ResolvedOptions } from '../options';
@@ -37,22 +37,24 @@ export interface RouteRequest {
 export type RouteAnswer = { status: number; body: object | Uint8Array } | undefined;
 
 export interface Route {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Answers without a token. */
+  open?: boolean;
   /** How errors look where S 7 leaves it open; see `envelopeFor`. */
   envelope: Envelope;
   /** What kind of request it counts as for rate limits. */
   rate?: RateKind;
   /** The body holds a model configuration, with lists of rows perhaps. */
   withConfig?: boolean;
-  /** The route reads its own body (multipart). */
+  /** The route reads its own body (multipart), or has no use for one. */
   rawBody?: boolean;
   handle(context: ServiceContext, request: RouteRequest): RouteAnswer | Promise<RouteAnswer>;
 }
 
-/** The value of a parsed request. @throws Refusal 422 that names the property */
-export function accept<T>(parsed: { ok: true; value: T } | ({ ok: false } & Fault)): T {
+/** A parsed request, and what of it had no effect. @throws Refusal 422 that names the property */
+export function accept<T>(parsed: Parsed<T>): { value: T; ignored: string[] } {
   if (parsed.ok) {
-    return parsed.value;
+    return parsed;
   }
   throw invalid(`Invalid request: ${parsed.path} ${parsed.message}.`);
 }

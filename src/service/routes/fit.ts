@@ -3,8 +3,8 @@ import { answerLate } from '../http/late-answer';
 import { accept, type Route } from './context';
 
 /**
- * S 4.3. The answer carries, beside the id, `status` (always `completed`), `reused` (an earlier fit answered)
- * and `report`: scores, importance and what the options did.
+ * S 4.3. The answer carries, beside the id, `status` (always `completed`), `reused` (an earlier fit answered),
+ * `report` (scores, importance and what the options did) and `ignored_options`: what of the request had no effect.
  */
 export const fit: Route = {
   method: 'POST',
@@ -12,12 +12,13 @@ export const fit: Route = {
   rate: 'fit',
   withConfig: true,
   async handle({ fits, options, log }, { res, body, apiName }) {
-    const request = accept(parseFit(body, { apiName }));
-    const answer = fits.fit(request).then(({ entry, reused }) => ({
+    const { value, ignored } = accept(parseFit(body, { apiName }));
+    const answer = fits.fit(value).then(({ entry, reused }) => ({
       fitted_train_set_id: entry.id,
       status: 'completed',
       reused,
       report: entry.report,
+      ignored_options: [...entry.ignoredOptions, ...ignored].sort(),
     }));
     await answerLate(res, answer, options.keepaliveMs, 'quickstart', log);
     return undefined;

@@ -22,7 +22,7 @@ export const legacyPredict: Route = {
   async handle(context, request) {
     const started = performance.now();
     const { data, file } = await readForm(request, context.options.times.body);
-    const sent = accept(parseLegacyPredict(data));
+    const { value: sent } = accept(parseLegacyPredict(data));
     const model = modelFor(context, sent.model_id, sent.task);
     const config = Object.entries(sent).filter(([name]) => !NOT_OPTIONS.has(name));
     const applied = applyConfig(model, Object.fromEntries(config));

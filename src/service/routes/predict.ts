@@ -22,7 +22,7 @@ export const predict: Route = {
   rate: 'predict',
   withConfig: true,
   async handle(context, { body, apiName, res }) {
-    const request = accept(parsePredict(body, { apiName }));
+    const { value: request, ignored } = accept(parsePredict(body, { apiName }));
     const { uploads } = context.store;
     const model = modelFor(context, request.fitted_train_set_id, request.task);
     const upload = uploads.get(request.test_set_upload_id.toLowerCase(), 'test');
@@ -32,7 +32,7 @@ export const predict: Route = {
           `${upload.entry.fittedId ?? ''}, not for ${model.id}.`,
       );
     }
-    const applied = applyConfig(model, request.svc_config);
+    const applied = applyConfig(model, request.svc_config, ignored);
     const outcome = await uploads.reading(upload, () =>
       score(context, model, {
         x: fileRef(upload, 'x'),

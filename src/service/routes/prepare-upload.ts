@@ -17,7 +17,7 @@ export const prepareTrainSetUpload: Route = {
   envelope: 'generic',
   rate: 'upload',
   handle(context, request) {
-    const body = accept(parsePrepareTrainSetUpload(request.body));
+    const { value: body } = accept(parsePrepareTrainSetUpload(request.body));
     const wanted = {
       set: 'train' as const,
       x: partOf(body.x_train_info, 'x_train_info', context),
@@ -44,14 +44,14 @@ export const prepareTestSetUpload: Route = {
   envelope: 'quickstart',
   rate: 'upload',
   handle(context, request) {
-    const body = accept(parsePrepareTestSetUpload(request.body));
+    const { value: body } = accept(parsePrepareTestSetUpload(request.body));
     const { uploads, models } = context.store;
     const fittedId = body.fitted_train_set_id.toLowerCase();
     if (models.use(fittedId) === undefined) {
       throw notFound(`There is no fitted train set ${fittedId}.`);
     }
     const wanted = { set: 'test' as const, fittedId, x: partOf(body.x_test_info, 'x_test_info', context) };
-    const known = uploads.findDuplicate(wanted);
+    const known = body.force_reupload === true ? undefined : uploads.findDuplicate(wanted);
     if (known !== undefined) {
       return duplicate('TEST', { test_set_upload_id: known });
     }
@@ -129,7 +129,7 @@ function baseUrl(context: ServiceContext, { req }: RouteRequest): string {
 
 /** The strict 409 body of S 7; on the test route the same with the id of the test set. */
 function duplicate(set: 'TRAIN' | 'TEST', id: Record<string, string>): RouteAnswer {
-  const message = `A ${set.toLowerCase()} set with the same content has been uploaded already: reuse its id.`;
+  const message = `A ${set.toLowerCase()} set with the same content has been uploaded already: reuse its id`;
   return {
     status: 409,
     body: {

@@ -2,6 +2,7 @@ import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
 
 import { SYSTEMS } from '../vocabulary';
 
+/** Refuses unknown properties. Without it a request may hold others, which are ignored: see `knownPart`. */
 export const strict = { additionalProperties: false } as const;
 
 /** Ids are UUIDs (S 2.3 to 2.5). */
@@ -16,9 +17,6 @@ export const OneOf = <const Names extends readonly string[]>(names: Names): TUns
     { description: `one of ${names.join(', ')}` },
   );
 
-export const Nullable = <T extends TSchema>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
-
 /** A field of a response that may be missing or null. */
 export const Maybe = <T extends TSchema>(schema: T, description?: string) =>
   Type.Optional(
@@ -30,27 +28,30 @@ export const Maybe = <T extends TSchema>(schema: T, description?: string) =>
 export const TaskName = OneOf(['classification', 'regression']);
 export const Systems = Type.Array(OneOf(SYSTEMS));
 
-/** The model configuration object of a request (S 2.6), with every field the specification lists. */
+/**
+ * The model configuration object of a request (S 2.6), with every field the specification lists. Others are kept:
+ * the learner lists those that it has no use for.
+ */
 export const ModelConfigSchema = Type.Object(
   {
     n_estimators: Type.Optional(Type.Integer({ minimum: 1 })),
     categorical_features_indices: Type.Optional(
-      Nullable(Type.Array(Type.Integer({ minimum: 0 })), 'an array of column indices from 0, or null'),
+      Type.Array(Type.Integer({ minimum: 0 }), { description: 'an array of column indices from 0' }),
     ),
     softmax_temperature: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     average_before_softmax: Type.Optional(Type.Boolean()),
     random_state: Type.Optional(Type.Integer()),
-    inference_config: Type.Optional(
-      Nullable(Type.Record(Type.String(), Type.Unknown()), 'an object or null'),
-    ),
+    inference_config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     ignore_pretraining_limits: Type.Optional(Type.Boolean()),
     n_preprocessing_jobs: Type.Optional(Type.Integer()),
-    inference_precision: Type.Optional(OneOf(['auto', 'float32', 'float16'])),
+    inference_precision: Type.Optional(Type.String()),
     fit_mode: Type.Optional(Type.String()),
-    device: Type.Optional(Type.Array(Type.String())),
+    device: Type.Optional(
+      Type.Union([Type.String(), Type.Array(Type.String())], { description: 'text or an array of text' }),
+    ),
     memory_saving_mode: Type.Optional(Type.Boolean()),
     model_path: Type.Optional(Type.String()),
     balance_probabilities: Type.Optional(Type.Boolean()),
   },
-  strict,
+  { additionalProperties: true },
 );

@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox';
 
-import { Nullable, OneOf, strict } from './common';
+import { OneOf, strict } from './common';
 
-const size = Type.Optional(Nullable(Type.Integer({ minimum: 0 }), 'a whole number of bytes, or null'));
-const hash = Type.Optional(Nullable(Type.String(), 'text or null'));
+const size = Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of bytes' }));
+const hash = Type.Optional(Type.String());
 
-/** FileInfo in the naming of the schema (S 2.1). */
+/** FileInfo in the naming of the schema (S 2.1), which refuses unknown properties. */
 export const FileInfoSchema = Type.Object(
   {
     format: OneOf(['csv', 'parquet']),

@@ -1,35 +1,26 @@
 import { Type } from '@sinclair/typebox';
 
 import { OUTPUT_TYPES } from '../vocabulary';
-import { Maybe, ModelConfigSchema, OneOf, strict, TaskName, Uuid } from './common';
+import { Maybe, ModelConfigSchema, OneOf, TaskName, Uuid } from './common';
 
 /** S 4.4. Which output types go with which task is checked by the parser. */
-export const PredictRequestSchema = Type.Object(
-  {
-    test_set_upload_id: Uuid,
-    fitted_train_set_id: Uuid,
-    task_config: Type.Object(
-      {
-        task: TaskName,
-        svc_config: Type.Optional(ModelConfigSchema),
-        predict_params: Type.Optional(
-          Type.Object(
-            {
-              output_type: Type.Optional(OneOf([...OUTPUT_TYPES.classification, ...OUTPUT_TYPES.regression])),
-              quantiles: Type.Optional(
-                Type.Array(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 }), { minItems: 1 }),
-              ),
-            },
-            strict,
-          ),
+export const PredictRequestSchema = Type.Object({
+  test_set_upload_id: Uuid,
+  fitted_train_set_id: Uuid,
+  task_config: Type.Object({
+    task: TaskName,
+    svc_config: Type.Optional(ModelConfigSchema),
+    predict_params: Type.Optional(
+      Type.Object({
+        output_type: Type.Optional(OneOf([...OUTPUT_TYPES.classification, ...OUTPUT_TYPES.regression])),
+        quantiles: Type.Optional(
+          Type.Array(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 }), { minItems: 1 }),
         ),
-      },
-      strict,
+      }),
     ),
-    force_refit: Type.Optional(Type.Boolean()),
-  },
-  strict,
-);
+  }),
+  force_refit: Type.Optional(Type.Boolean()),
+});
 
 /** S 2.7. The shape of `prediction` depends on the request: see `readPrediction`. */
 export const PredictResponseSchema = Type.Object({

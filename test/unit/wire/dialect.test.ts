@@ -27,7 +27,7 @@ const fit: FitRequest = {
   train_set_upload_id: id,
   task: 'classification',
   svc_systems: ['text', 'thinking'],
-  svc_config: { n_estimators: 3, categorical_features_indices: null },
+  svc_config: { n_estimators: 3, categorical_features_indices: [0] },
   thinking_effort: 'high',
   thinking_timeout_s: 90,
   thinking_effort_metric: 'log_loss',
@@ -56,7 +56,7 @@ describe('wire: the dialect', () => {
       train_set_upload_id: id,
       task_config: {
         task: 'classification',
-        acme_config: { n_estimators: 3, categorical_features_indices: null },
+        acme_config: { n_estimators: 3, categorical_features_indices: [0] },
       },
       acme_systems: ['text', 'thinking'],
       thinking_config: { effort: 'high', timeout_secs: 90, metric: 'log_loss' },
@@ -115,13 +115,14 @@ describe('wire: request parsers', () => {
     for (const fitRequest of ['task_config', 'flat'] as const) {
       it(`read back a fit of shape ${fitRequest} under ${apiName}`, () => {
         const body = toWireFit(fit, { ...DEFAULT_DIALECT, apiName, fitRequest });
-        assert.deepEqual(parseFit(body, { apiName }), { ok: true, value: fit });
+        assert.deepEqual(parseFit(body, { apiName }), { ok: true, value: fit, ignored: [] });
       });
     }
     it(`read back a predict under ${apiName}`, () => {
       assert.deepEqual(parsePredict(toWirePredict(predict, { apiName }), { apiName }), {
         ok: true,
         value: predict,
+        ignored: [],
       });
     });
   }
@@ -133,11 +134,13 @@ describe('wire: request parsers', () => {
       assert.deepEqual(parsePrepareTrainSetUpload(toWireTrainSetUpload(train, dialect)), {
         ok: true,
         value: train,
+        ignored: [],
       });
       const test = { fitted_train_set_id: id, x_test_info: file };
       assert.deepEqual(parsePrepareTestSetUpload(toWireTestSetUpload(test, dialect)), {
         ok: true,
         value: test,
+        ignored: [],
       });
     });
   }
@@ -147,38 +150,83 @@ describe('wire: request parsers', () => {
     assert.ok(parsePrepareTrainSetUpload(body).ok);
   });
 
-  it('name an unknown property where it stands', () => {
+  it('ignore an unknown property and list it by the name that was sent', () => {
     const flat = { train_set_upload_id: id, task: 'regression' };
-    assert.equal(fault(parseFit({ ...flat, x: 1 }, svc)), 'x is an unknown property');
-    assert.equal(
-      fault(parseFit({ train_set_upload_id: id, task_config: { task: 'regression', svc_confg: {} } }, svc)),
-      'task_config.svc_confg is an unknown property',
-    );
-    assert.equal(
-      fault(parseFit({ ...flat, acme_config: { n_estimator: 3 } }, { apiName: 'acme' })),
-      'acme_config.n_estimator is an unknown property',
-    );
-    assert.equal(
-      fault(parsePrepareTestSetUpload({ fitted_train_set_id: id, x_test_info: { ...file, name: 'a' } })),
-      'x_test_info.name is an unknown property',
-    );
-    assert.equal(fault(parseEstimateCost({ operation: 'fit', rows: 3 })), 'rows is an unknown property');
+    assert.deepEqual(parseFit({ ...flat, x: 1 }, svc), { ok: true, value: flat, ignored: ['x'] });
+    const nested = { train_set_upload_id: id, task_config: { task: 'regression', svc_confg: {} } };
+    assert.deepEqual(parseFit(nested, svc), { ok: true, value: flat, ignored: ['task_config.svc_confg'] });
+    assert.deepEqual(parseEstimateCost({ operation: 'fit', rows: 3 }), {
+      ok: true,
+      value: { operation: 'fit' },
+      ignored: ['rows'],
+    });
+  });
+
+  it('keep an unknown option of the configuration, which the learner then lists', () => {
+    const body = { train_set_upload_id: id, task: 'regression', acme_config: { n_estimator: 3, old: null } };
+    const parsed = parseFit(body, { apiName: 'acme' });
+    assert.ok(parsed.ok);
+    assert.deepEqual([parsed.value.svc_config, parsed.ignored], [{ n_estimator: 3 }, []]);
+  });
+
+  it('refuse an unknown property of file info, naming its place', () => {
+    const body = { fitted_train_set_id: id, x_test_info: { ...file, name: 'a' } };
+    assert.equal(fault(parsePrepareTestSetUpload(body)), 'x_test_info.name is an unknown property');
   });
 
   it('know the product name only: svc_config is unknown to acme', () => {
-    const body = { train_set_upload_id: id, task: 'regression', svc_config: {} };
-    assert.equal(fault(parseFit(body, { apiName: 'acme' })), 'svc_config is an unknown property');
+    const flat = { train_set_upload_id: id, task: 'regression' };
+    assert.deepEqual(parseFit({ ...flat, svc_config: { a: 1 } }, { apiName: 'acme' }), {
+      ok: true,
+      value: flat,
+      ignored: ['svc_config'],
+    });
+    const nested = { train_set_upload_id: id, task_config: { task: 'regression', svc_config: {} } };
+    assert.deepEqual(parseFit(nested, { apiName: 'acme' }), {
+      ok: true,
+      value: flat,
+      ignored: ['task_config.svc_config'],
+    });
+  });
+
+  it('take null for not given, at any depth but inside arrays', () => {
+    const flat = {
+      train_set_upload_id: id,
+      task: 'regression',
+      task_config: null,
+      thinking_effort: null,
+      unknown: null,
+      svc_config: { model_path: null, inference_config: { A: null, B: [null] } },
+    };
+    assert.deepEqual(parseFit(flat, svc), {
+      ok: true,
+      value: {
+        train_set_upload_id: id,
+        task: 'regression',
+        svc_config: { inference_config: { B: [null] } },
+      },
+      ignored: [],
+    });
+    const nested = { ...flat, task: null, svc_config: null, task_config: { task: 'regression' } };
+    assert.ok(parseFit(nested, svc).ok, 'the flat fields are not given, so the two shapes do not meet');
+    const file = { format: 'csv', hash: null, size_bytes: null, filename: null };
+    assert.deepEqual(parsePrepareTestSetUpload({ fitted_train_set_id: id, x_test_info: file }), {
+      ok: true,
+      value: { fitted_train_set_id: id, x_test_info: { format: 'csv' } },
+      ignored: [],
+    });
+    assert.equal(fault(parseFit({ ...flat, task: null }, svc)), 'task is required');
   });
 
   it('never take two shapes or two namings in one body', () => {
     const both = { train_set_upload_id: id, task: 'regression', task_config: { task: 'regression' } };
-    assert.match(fault(parseFit(both, svc)), /^task cannot stand beside task_config/);
+    assert.match(fault(parseFit(both, svc)), /^task cannot be sent with task_config/);
     const mixed = { train_set_upload_id: id, task_config: { task: 'regression' }, thinking_effort: 'high' };
-    assert.match(fault(parseFit(mixed, svc)), /^thinking_effort cannot stand beside task_config/);
+    assert.match(fault(parseFit(mixed, svc)), /^thinking_effort cannot be sent with task_config/);
     const one = { x_train_info: { ...file, filename: 'a.csv' }, y_train_info: file };
-    assert.match(fault(parsePrepareTrainSetUpload(one)), /^x_train_info\.filename cannot stand beside/);
+    assert.match(fault(parsePrepareTrainSetUpload(one)), /^x_train_info\.filename cannot be sent with/);
     const two = { x_train_info: { filename: 'a.csv' }, y_train_info: { format: 'csv' } };
-    assert.match(fault(parsePrepareTrainSetUpload(two)), /cannot stand beside y_train_info\.format/);
+    assert.match(fault(parsePrepareTrainSetUpload(two)), /cannot be sent with y_train_info\.format/);
   });
 
   it('say what is missing or of a wrong kind', () => {
@@ -198,6 +246,38 @@ describe('wire: request parsers', () => {
     for (const body of [null, [], 'text', 3, undefined]) {
       assert.equal(fault(parsePredict(body, svc)), 'body must be a JSON object');
     }
+  });
+
+  it('say what they want in words', () => {
+    const predictWith = (params: object, config: object = {}) =>
+      fault(
+        parsePredict(
+          {
+            test_set_upload_id: id,
+            fitted_train_set_id: id,
+            task_config: { task: 'regression', svc_config: config, predict_params: params },
+          },
+          svc,
+        ),
+      );
+    const quantiles = 'task_config.predict_params.quantiles';
+    assert.equal(
+      predictWith({ quantiles: [0] }),
+      `${quantiles}[0] must be a number greater than 0 and less than 1`,
+    );
+    assert.equal(predictWith({ quantiles: [] }), `${quantiles} must be an array of at least 1 item`);
+    assert.equal(predictWith({ quantiles: 'all' }), `${quantiles} must be an array of at least 1 item`);
+    const config = 'task_config.svc_config';
+    assert.equal(
+      predictWith({}, { n_estimators: 0 }),
+      `${config}.n_estimators must be a whole number of at least 1`,
+    );
+    assert.equal(predictWith({}, { fit_mode: 1 }), `${config}.fit_mode must be text`);
+    assert.equal(
+      predictWith({}, { memory_saving_mode: 1 }),
+      `${config}.memory_saving_mode must be true or false`,
+    );
+    assert.equal(predictWith({}, { inference_config: 1 }), `${config}.inference_config must be an object`);
   });
 
   it('hold output types and quantiles to the task', () => {

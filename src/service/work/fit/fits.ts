@@ -210,6 +210,7 @@ function fitKey(request: FitRequest): string {
     ...request,
     learner: LEARNER,
     force_refit: undefined,
+    async_mode: undefined,
     svc_config: request.svc_config ?? {},
     svc_systems: [...new Set(request.svc_systems ?? DEFAULT_SYSTEMS)].sort(),
     train_set_upload_id: request.train_set_upload_id.toLowerCase(),
