@@ -13,7 +13,7 @@ import { fit } from './calls/fit-call';
 import { progressOf } from './calls/fit-status';
 import { predict, predictLegacy } from './calls/predict-calls';
 import { prepareTestSet, prepareTrainSet, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
-import { withoutNulls } from './errors/nulls';
+import { withoutNulls } from './errors/answer';
 import { ask } from './retry/request';
 import type {
   CallKind,
@@ -154,8 +154,8 @@ export class ServiceClient {
 
   /** Calls in flight of a kind, and for how long the service asked to be left alone by it. */
   whenBusy(kind: Exclude<CallKind, 'info'>): { inFlight: number; heldForMs: number } {
-    const lane = this.core.pacing.lane(kind);
-    return { inFlight: lane.inFlight, heldForMs: lane.heldForMs() };
+    const gate = this.core.gates.of(kind);
+    return { inFlight: gate.inFlight, heldForMs: gate.heldForMs() };
   }
 
   /** Ends every call with `closed` and every connection. */

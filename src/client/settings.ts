@@ -3,7 +3,7 @@ import { ServiceError } from '../wire/service-error';
 import type { ClientOptions, ProxyOptions, TlsOptions } from './types';
 
 /** Client options, checked and with their defaults. */
-export interface Settings {
+export interface ClientSettings {
   /** Scheme, host and path of the service, without a slash at the end. */
   base: URL;
   token: string;
@@ -18,7 +18,7 @@ export interface Settings {
 }
 
 /** @throws ServiceError `config.invalid`, naming the setting. */
-export function settle(options: ClientOptions): Settings {
+export function settle(options: ClientOptions): ClientSettings {
   const dialect = { ...DEFAULT_DIALECT, ...withoutEmpty(options.dialect ?? {}) };
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(dialect.apiName)) {
     throw invalid(`The API name "${dialect.apiName}" is not a name of letters, digits, "_", "./" and "-".`);

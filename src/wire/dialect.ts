@@ -20,7 +20,7 @@ export interface Dialect {
 export const DEFAULT_DIALECT: Dialect = { apiName: 'svc', fitRequest: 'task_config', fileInfo: 'schema' };
 
 /** Routes whose path carries the product name. */
-export type Route =
+export type ServiceRoute =
   | 'prepare_train_set_upload'
   | 'prepare_test_set_upload'
   | 'fit'
@@ -34,7 +34,7 @@ export type Route =
 export const LEGACY_PREDICT_PATH = '/v1/predict';
 
 /** Path of a route below the base URL: `/svc/fit`. */
-export function routePath(route: Route, dialect: Pick<Dialect, 'apiName'>): string {
+export function routePath(route: ServiceRoute, dialect: Pick<Dialect, 'apiName'>): string {
   return `/${dialect.apiName}/${route}`;
 }
 

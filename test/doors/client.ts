@@ -2,6 +2,7 @@
 export { AnswerTooLong, exchange, type HttpRequest } from '../../dist/src/client/http/exchange';
 export { proxyFor } from '../../dist/src/client/http/proxy';
 export { backOff, retryAfter } from '../../dist/src/client/retry/backoff';
+export { type RequestFailure, RULES, type Verdict, verdict } from '../../dist/src/client/retry/verdict';
 export { Secrets } from '../../dist/src/client/secrets';
 export { ServiceClient } from '../../dist/src/client/service-client';
 export { type ClientOptions, type PredictCall, type TestSetUpload } from '../../dist/src/client/types';

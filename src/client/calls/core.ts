@@ -5,15 +5,15 @@ import type { Static, TSchema } from '@sinclair/typebox';
 
 import { lazy } from '../../util/lazy';
 import { check, faultText } from '../../wire/check';
-import { type Dialect, type Route, routePath } from '../../wire/dialect';
+import { type Dialect, routePath, type ServiceRoute } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';
 import { assertConforms, type Body } from '../errors/answer';
 import { Dispatchers, undici } from '../http/dispatchers';
 import { type Call, withCall } from '../retry/deadline';
-import { Pacing } from '../retry/rate-gate';
-import { ask, type Plan, type Wiring } from '../retry/request';
+import { RateGates } from '../retry/rate-gate';
+import { ask, type RequestPlan, type Wiring } from '../retry/request';
 import { Secrets } from '../secrets';
-import { type Settings, settle } from '../settings';
+import { type ClientSettings, settle } from '../settings';
 import type { CallKind, CallOptions, ClientOptions } from '../types';
 
 const load = createRequire(__filename);
@@ -28,8 +28,8 @@ export const warm = lazy(async () => {
   check(schemas().EstimateCostResponseSchema, {});
 });
 
-/** What is particular to one request: see Plan. `query` and `body` go with the route. */
-export type RequestOptions = Partial<Omit<Plan, 'request'>> & {
+/** What is particular to one request: see RequestPlan. `query` and `body` go with the route. */
+export type RequestOptions = Partial<Omit<RequestPlan, 'request'>> & {
   repeatable: boolean;
   body?: Body;
   query?: Record<string, string>;
@@ -38,7 +38,7 @@ export type RequestOptions = Partial<Omit<Plan, 'request'>> & {
 /** What the methods of a client share: one set of slots, holds and connections. */
 export class Core {
   readonly wiring: Wiring;
-  readonly pacing: Pacing;
+  readonly gates: RateGates;
   private readonly closing = new AbortController();
   private readonly routes = new Map<string, URL>();
 
@@ -50,10 +50,10 @@ export class Core {
       dispatchers: new Dispatchers(settings.base.origin, settings.tls, settings.proxy),
       secrets: new Secrets(settings.token),
     };
-    this.pacing = new Pacing(settings.concurrency);
+    this.gates = new RateGates(settings.concurrency);
   }
 
-  get settings(): Settings {
+  get settings(): ClientSettings {
     return this.wiring.settings;
   }
 
@@ -70,7 +70,7 @@ export class Core {
   ): Promise<T> {
     const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
     return withCall(what, timeoutMs, options, this.closing.signal, async (call) => {
-      const leave = await this.pacing.lane(kind).enter(call);
+      const leave = await this.gates.of(kind).enter(call);
       try {
         return await work(call);
       } finally {
@@ -80,13 +80,17 @@ export class Core {
   }
 
   /** Asks a route and answers with its body, which conforms to the schema. */
-  async ask<Schema extends TSchema>(call: Call, plan: Plan, schema: Schema): Promise<Static<Schema> & Body> {
+  async ask<Schema extends TSchema>(
+    call: Call,
+    plan: RequestPlan,
+    schema: Schema,
+  ): Promise<Static<Schema> & Body> {
     const body = await ask(this.wiring, call, plan);
     assertConforms(schema, body, plan.what);
     return body;
   }
 
-  plan(kind: CallKind, what: string, route: Route, options: RequestOptions): Plan {
+  plan(kind: CallKind, what: string, route: ServiceRoute, options: RequestOptions): RequestPlan {
     const { body, query, ...rest } = options;
     const path = routePath(route, this.dialect);
     const url = query === undefined ? this.routeUrl(path) : this.url(path);
@@ -97,7 +101,7 @@ export class Core {
     return {
       what,
       path,
-      lane: this.pacing.lane(kind),
+      gate: this.gates.of(kind),
       missing: 'not_found',
       request: {
         method: json === undefined ? 'GET' : 'POST',

@@ -2,10 +2,9 @@ import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict } from '../../wire
 import { rowCount } from '../../wire/prediction';
 import { type PredictionContext, readPrediction } from '../../wire/read-prediction';
 import type { PredictMetadata } from '../../wire/types';
-import { invalid } from '../errors/answer';
-import { withoutNull } from '../errors/nulls';
+import { malformedAnswer, withoutNull } from '../errors/answer';
 import { multipart } from '../http/multipart';
-import type { Plan } from '../retry/request';
+import type { RequestPlan } from '../retry/request';
 import type {
   CallOptions,
   LegacyPredictCall,
@@ -57,7 +56,7 @@ export async function predictLegacy(
   });
 }
 
-function legacyPlan(core: Core, request: LegacyPredictCall): Plan {
+function legacyPlan(core: Core, request: LegacyPredictCall): RequestPlan {
   const form = multipart(request.data, request.file);
   const plan = core.plan('predict', 'predict', 'predict', {
     repeatable: request.retryAmbiguous === true,
@@ -80,7 +79,10 @@ function result(raw: unknown, metadata: PredictMetadata, asked: PredictionContex
   if (prediction.kind === 'probas' && classes !== undefined) {
     const columns = prediction.values[0]?.length ?? classes;
     if (columns !== classes) {
-      throw invalid('predict', `prediction has ${columns} probabilities a row for ${classes} classes`);
+      throw malformedAnswer(
+        'predict',
+        `prediction has ${columns} probabilities a row for ${classes} classes`,
+      );
     }
   }
   return { prediction, metadata, rows: rowCount(prediction) };

@@ -66,7 +66,7 @@ export async function uploadTrainSet(
       ],
     };
   };
-  const { id, reused } = await upload(core.wiring, call, core.pacing.storage, prepare, onProgress);
+  const { id, reused } = await upload(core.wiring, call, core.gates.storage, prepare, onProgress);
   return { train_set_upload_id: id, reused };
 }
 
@@ -89,6 +89,6 @@ export async function uploadTestSet(
       files: [{ what: 'test set', source: x, info: prepared.x_test_info }],
     };
   };
-  const { id, reused } = await upload(core.wiring, call, core.pacing.storage, prepare, onProgress);
+  const { id, reused } = await upload(core.wiring, call, core.gates.storage, prepare, onProgress);
   return { test_set_upload_id: id, reused };
 }

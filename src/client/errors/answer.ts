@@ -2,6 +2,7 @@ import type { Static, TSchema } from '@sinclair/typebox';
 
 import { check, faultText } from '../../wire/check';
 import { ServiceError } from '../../wire/service-error';
+import type { WithoutNulls } from '../../wire/types';
 import type { HttpAnswer } from '../http/exchange';
 import { isErrorBody, isObject, parsed } from './envelope';
 
@@ -14,17 +15,17 @@ export type Read = { body: Body } | { error: Body };
  * Reads the JSON object of an answer with status 2xx.
  * @throws ServiceError `response.invalid` for what is none: nothing, white space, HTML, a body cut short.
  */
-export function readBody(answer: HttpAnswer, what: string): Read {
+export function readAnswer(answer: HttpAnswer, what: string): Read {
   const text = answer.body.toString('utf8').trim();
   if (text === '') {
-    throw invalid(what, 'it is empty');
+    throw malformedAnswer(what, 'it is empty');
   }
   const value = parsed(text);
   if (value === undefined) {
-    throw invalid(what, notJson(text, answer.headers['content-type']));
+    throw malformedAnswer(what, notJson(text, answer.headers['content-type']));
   }
   if (!isObject(value)) {
-    throw invalid(what, 'it is JSON, but not an object');
+    throw malformedAnswer(what, 'it is JSON, but not an object');
   }
   return isErrorBody(value) ? { error: value } : { body: value };
 }
@@ -37,11 +38,27 @@ export function assertConforms<Schema extends TSchema>(
 ): asserts body is Static<Schema> & Body {
   const fault = check(schema, body);
   if (fault !== undefined) {
-    throw invalid(what, faultText(fault));
+    throw malformedAnswer(what, faultText(fault));
   }
 }
 
-export function invalid(what: string, reason: string): ServiceError {
+/** An object without the properties that are null, at any depth: a limit of null binds no more than a missing one. */
+export function withoutNulls<Value extends Body>(body: Value): WithoutNulls<Value> {
+  return Object.fromEntries(
+    Object.entries(body)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, isObject(value) ? withoutNulls(value) : value]),
+  ) as WithoutNulls<Value>;
+}
+
+/** An object without those of the named properties that are null. */
+export function withoutNull(body: Body, names: readonly string[]): Body {
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => value !== null || !names.includes(name)),
+  );
+}
+
+export function malformedAnswer(what: string, reason: string): ServiceError {
   return new ServiceError('response.invalid', `The service's answer to the ${what} is malformed: ${reason}.`);
 }
 

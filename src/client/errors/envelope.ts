@@ -1,5 +1,5 @@
 /** What an error body of the service says, whichever of the envelopes it is (S 7). */
-export interface Envelope {
+export interface ErrorEnvelope {
   message: string;
   serviceCode?: string;
   traceId?: string;
@@ -16,7 +16,7 @@ export interface Envelope {
 type Body = Record<string, unknown>;
 
 /** Reads an error body; what is no JSON object of the service's gives a short message of what it is instead. */
-export function readEnvelope(body: Buffer): Envelope {
+export function readEnvelope(body: Buffer): ErrorEnvelope {
   const text = body.toString('utf8').trim();
   if (text === '') {
     return { message: 'no explanation', own: false };
@@ -28,7 +28,7 @@ export function readEnvelope(body: Buffer): Envelope {
   return { message: /^\s*</.test(text) ? 'an HTML page' : text.slice(0, 200), own: false };
 }
 
-export function envelopeOf(body: Body): Envelope {
+export function envelopeOf(body: Body): ErrorEnvelope {
   const serviceCode = textOf(body.code) ?? textOf(body.error_code);
   const own =
     serviceCode !== undefined ||
@@ -111,7 +111,7 @@ function statusOf(body: Body): number | undefined {
   return status !== undefined && status >= 400 && status <= 599 ? status : undefined;
 }
 
-function uploadIdsOf(body: Body): Envelope['uploadIds'] {
+function uploadIdsOf(body: Body): ErrorEnvelope['uploadIds'] {
   const ids = {
     ...given('train_set_upload_id', uuidOf(body.train_set_upload_id)),
     ...given('test_set_upload_id', uuidOf(body.test_set_upload_id)),

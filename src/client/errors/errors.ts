@@ -1,7 +1,7 @@
 import { type ErrorCode, ServiceError, type ServiceErrorCause } from '../../wire/service-error';
 import { PROXY_REFUSED, type TransportFailure } from '../http/exchange';
 import type { Secrets } from '../secrets';
-import type { Envelope } from './envelope';
+import type { ErrorEnvelope } from './envelope';
 import { MissingError, missingIn } from './missing';
 
 /** The upload exists already (status 409): `uploadId` is the one to reuse. */
@@ -41,7 +41,7 @@ export function statusOfCode(code: string | undefined): number | undefined {
 /** An answer of the service that is an error, as one of ours. */
 export function answerError(
   status: number,
-  envelope: Envelope,
+  envelope: ErrorEnvelope,
   asked: Asked,
   secrets: Secrets,
   retryAfterMs?: number,
@@ -117,7 +117,7 @@ function isCertificateFault(failure: TransportFailure): boolean {
   return /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|ERR_OSSL/.test(failure.code ?? '');
 }
 
-function codeOf(status: number, envelope: Envelope, asked: Asked): ErrorCode {
+function codeOf(status: number, envelope: ErrorEnvelope, asked: Asked): ErrorCode {
   switch (status) {
     case 401:
       return 'auth.unauthorized';
@@ -146,14 +146,14 @@ function codeOf(status: number, envelope: Envelope, asked: Asked): ErrorCode {
 }
 
 /** Only a 404 that may speak of the model is `model.unknown`: it may mark the model as dead. */
-function missingCode(envelope: Envelope, asked: Asked): ErrorCode {
+function missingCode(envelope: ErrorEnvelope, asked: Asked): ErrorCode {
   const missing = missingIn(envelope);
   return asked.missing === 'not_found' || missing === 'route' || missing === 'upload'
     ? 'not_found'
     : 'model.unknown';
 }
 
-function isBudget(envelope: Envelope): boolean {
+function isBudget(envelope: ErrorEnvelope): boolean {
   const code = envelope.serviceCode ?? '';
   if (/budget|quota|credit/i.test(code)) {
     return true;
@@ -170,7 +170,7 @@ function messageOf(
   code: ErrorCode,
   status: number,
   said: string,
-  envelope: Envelope,
+  envelope: ErrorEnvelope,
   asked: Asked,
   retryAfterMs: number | undefined,
 ): string {
@@ -201,7 +201,7 @@ function notFoundMessage(
   code: ErrorCode,
   status: number,
   said: string,
-  envelope: Envelope,
+  envelope: ErrorEnvelope,
   asked: Asked,
 ): string {
   if (!envelope.own) {

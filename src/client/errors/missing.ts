@@ -1,5 +1,5 @@
 import { type ErrorCode, ServiceError, type ServiceErrorCause } from '../../wire/service-error';
-import type { Envelope } from './envelope';
+import type { ErrorEnvelope } from './envelope';
 
 /** What a 404 says is not there: `unclear` where it may be the upload or the model, `route` where it is not the service's. */
 export type Missing = 'upload' | 'model' | 'unclear' | 'route';
@@ -22,7 +22,7 @@ export function missingOf(error: unknown): Missing | undefined {
 }
 
 /** Reads what is missing out of the body's own words: the specification names one code for all (S 7). */
-export function missingIn(envelope: Envelope): Missing {
+export function missingIn(envelope: ErrorEnvelope): Missing {
   if (!envelope.own) {
     return 'route';
   }

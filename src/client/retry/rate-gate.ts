@@ -1,43 +1,48 @@
+import { Semaphore } from '../../util/semaphore';
 import { ServiceError } from '../../wire/service-error';
 import type { CallKind } from '../types';
 import { sleep } from './backoff';
 import type { Call } from './deadline';
 
-/** Calls in flight of one kind: a slot for each, first come first served, and a gate that Retry-After closes. */
-class Lane {
+/** Calls of one kind: so many at a time, first come first served, and none while `Retry-After` says so. */
+export class RateGate {
   inFlight = 0;
   private heldUntil = 0;
   private heldBy: ServiceError | undefined;
-  private readonly queue: (() => void)[] = [];
+  private readonly slots: Semaphore;
 
-  constructor(private readonly slots: number) {}
+  constructor(private readonly limit: number) {
+    this.slots = new Semaphore(limit);
+  }
 
   /** Waits for a slot. The caller gives it back by the function it receives. */
   async enter(call: Call): Promise<() => void> {
     call.throwIfOver();
-    if (this.inFlight >= this.slots) {
-      await new Promise<void>((resolve, reject) => {
-        const enter = () => {
-          call.signal.removeEventListener('abort', leave);
-          resolve();
-        };
-        const leave = () => {
-          this.queue.splice(this.queue.indexOf(enter), 1);
-          reject(call.over(`${this.slots} calls of its kind were in flight and none ended`));
-        };
-        call.signal.addEventListener('abort', leave, { once: true });
-        this.queue.push(enter);
-      });
-    } else {
-      this.inFlight += 1;
-    }
+    await this.slot(call);
     let given = false;
     return () => {
       if (!given) {
         given = true;
-        this.leave();
+        this.inFlight -= 1;
+        this.slots.release();
       }
     };
+  }
+
+  private slot(call: Call): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        call.signal.removeEventListener('abort', leave);
+        this.inFlight += 1;
+        resolve();
+      };
+      const leave = () => {
+        this.slots.cancel(start);
+        reject(call.over(`${this.limit} calls of its kind were in flight and none ended`));
+      };
+      call.signal.addEventListener('abort', leave, { once: true });
+      this.slots.request(start);
+    });
   }
 
   /** Waits until the service takes requests of this kind again; fails at once where that is past the deadline. */
@@ -65,16 +70,6 @@ class Lane {
   heldForMs(): number {
     return Math.max(0, this.heldUntil - Date.now());
   }
-
-  /** A slot that is left goes straight to whoever waits longest. */
-  private leave(): void {
-    const next = this.queue.shift();
-    if (next === undefined) {
-      this.inFlight -= 1;
-    } else {
-      next();
-    }
-  }
 }
 
 /** The error that closed the gate, as one of another call that finds it closed. */
@@ -82,25 +77,22 @@ function beyondDeadline(by: ServiceError, ms: number): ServiceError {
   return new ServiceError(by.code, by.message, { ...by.cause, retryAfterMs: Math.ceil(ms) });
 }
 
-/** Slots and holds of a client, a lane per kind of call, so that a long fit never starves predicts. */
-export class Pacing {
-  private readonly lanes: Record<CallKind, Lane>;
-  /** PUTs have no slot of their own: their upload has one. Their storage may ask for patience by itself. */
-  readonly storage: Lane;
+/** The gates of a client, one per kind of call, so that a long fit never starves predicts. */
+export class RateGates {
+  private readonly gates: Record<CallKind, RateGate>;
+  /** PUTs need no slot of their own: their upload has one. Their storage may ask for patience by itself. */
+  readonly storage = new RateGate(Infinity);
 
   constructor(concurrency: number) {
-    this.lanes = {
-      fit: new Lane(concurrency),
-      predict: new Lane(concurrency),
-      upload: new Lane(concurrency),
-      info: new Lane(concurrency),
+    this.gates = {
+      fit: new RateGate(concurrency),
+      predict: new RateGate(concurrency),
+      upload: new RateGate(concurrency),
+      info: new RateGate(concurrency),
     };
-    this.storage = new Lane(Infinity);
   }
 
-  lane(kind: CallKind): Lane {
-    return this.lanes[kind];
+  of(kind: CallKind): RateGate {
+    return this.gates[kind];
   }
 }
-
-export type { Lane };

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../wire/service-error';
-import { type Body, invalid, type Read, readBody } from '../errors/answer';
-import { type Envelope, envelopeOf, readEnvelope } from '../errors/envelope';
+import { type Body, malformedAnswer, readAnswer } from '../errors/answer';
+import { envelopeOf, type ErrorEnvelope, readEnvelope } from '../errors/envelope';
 import {
   answerError,
   type Asked,
@@ -20,74 +20,49 @@ import {
 } from '../http/exchange';
 import { followed } from '../http/redirect';
 import type { Secrets } from '../secrets';
-import type { Settings } from '../settings';
-import { backOff, retryAfter, sleep } from './backoff';
+import type { ClientSettings } from '../settings';
+import { retryAfter } from './backoff';
 import type { Call } from './deadline';
-import type { Lane } from './rate-gate';
+import type { RateGate } from './rate-gate';
+import { type FailedAttempt, retrying } from './retrying';
+import { type RequestFailure, type RequestRights, verdict, wasNotTaken } from './verdict';
 
 /** What requests share: settings, connections, secrets. */
 export interface Wiring {
-  settings: Settings;
+  settings: ClientSettings;
   dispatchers: Dispatchers;
   secrets: Secrets;
 }
 
 /** How one request of a call is made and what may be done when it fails. */
-export interface Plan extends Asked {
-  lane: Lane;
+export interface RequestPlan extends Asked, RequestRights {
+  gate: RateGate;
   request: HttpRequest;
-  /**
-   * Whether it may be repeated although the service may have acted on it. Where not, only a request that surely
-   * did not arrive or was refused is repeated.
-   */
-  repeatable: boolean;
-  /** A failure that leaves open whether tokens were spent is `predict.unknown`. */
-  metered?: boolean;
   /** Where a duplicate (409) has the id to reuse. */
   uploadId?: 'train_set_upload_id' | 'test_set_upload_id';
   /** Code of an error that comes with status 200 and says nothing more precise. */
   lateError?: 'fit.failed';
 }
 
-type Verdict = { error: ServiceError; retry: boolean; afterMs?: number };
-
 /**
  * Makes a request of the service's own routes, again where that is allowed, and answers with its JSON body.
  * @throws ServiceError
  */
-export async function ask(wiring: Wiring, call: Call, plan: Plan): Promise<Body> {
-  const { settings } = wiring;
-  if (settings.token === '') {
+export async function ask(wiring: Wiring, call: Call, plan: RequestPlan): Promise<Body> {
+  if (wiring.settings.token === '') {
     throw new ServiceError(
       'auth.unauthorized',
       'No access token is set, and the service asks for one. Put the API key into the token field of the configuration.',
     );
   }
-  for (let attempt = 0; ; attempt += 1) {
-    await plan.lane.pass(call);
-    const outcome = await attemptOnce(wiring, call, plan);
-    if ('body' in outcome) {
-      return outcome.body;
-    }
-    const { error, retry, afterMs } = outcome;
-    if (afterMs !== undefined) {
-      plan.lane.hold(afterMs, error);
-    }
-    if (!retry || attempt >= settings.retries) {
-      throw error;
-    }
-    const waitMs = afterMs ?? backOff(attempt);
-    if (waitMs > call.leftMs()) {
-      throw error;
-    }
-    settings.log('warn', `${error.message} Trying again in ${Math.round(waitMs)} ms.`);
-    if (afterMs === undefined) {
-      await call.until(sleep(waitMs, call.signal));
-    }
-  }
+  return retrying(call, plan.gate, wiring.settings, () => attemptOnce(wiring, call, plan));
 }
 
-async function attemptOnce(wiring: Wiring, call: Call, plan: Plan): Promise<{ body: Body } | Verdict> {
+async function attemptOnce(
+  wiring: Wiring,
+  call: Call,
+  plan: RequestPlan,
+): Promise<{ result: Body } | FailedAttempt> {
   const { settings, secrets } = wiring;
   const started = performance.now();
   let answer: HttpAnswer;
@@ -98,98 +73,89 @@ async function attemptOnce(wiring: Wiring, call: Call, plan: Plan): Promise<{ bo
       plan.what,
     );
   } catch (error) {
-    return failed(error, call, plan, wiring.dispatchers.place(plan.request.url));
+    return noAnswer(error, call, plan, wiring.dispatchers.place(plan.request.url));
   }
   const took = Math.round(performance.now() - started);
   settings.log('debug', `${plan.request.method} ${plan.path} ${answer.status} in ${took} ms`);
   if (answer.status < 200 || answer.status > 299) {
-    const envelope = readEnvelope(answer.body);
-    return judged(answer.status, envelope, retryAfter(answer.headers['retry-after']), plan, secrets);
+    const holdMs = retryAfter(answer.headers['retry-after']);
+    return errorAnswer(answer.status, readEnvelope(answer.body), plan, secrets, holdMs);
   }
-  const read: Read = readBody(answer, plan.what);
-  if ('body' in read) {
-    return read;
-  }
-  return judgedLate(envelopeOf(read.error), plan, secrets);
+  const read = readAnswer(answer, plan.what);
+  return 'body' in read ? { result: read.body } : lateError(envelopeOf(read.error), plan, secrets);
 }
 
-/** An answer with an error status. `retryable` of the body counts more than the status. */
-function judged(
+/** An answer with an error status. */
+function errorAnswer(
   status: number,
-  envelope: Envelope,
-  afterMs: number | undefined,
-  plan: Plan,
+  envelope: ErrorEnvelope,
+  plan: RequestPlan,
   secrets: Secrets,
-): Verdict {
-  const error = answerError(status, envelope, plan, secrets, afterMs);
+  holdMs?: number,
+): FailedAttempt {
+  const error = answerError(status, envelope, plan, secrets, holdMs);
   if (status === 409 && plan.uploadId !== undefined && isDuplicate(envelope)) {
     return { error: duplicate(error, envelope, plan.uploadId, plan.what), retry: false };
   }
-  const refused = status === 429 || status === 503 || envelope.retryable === true;
-  const passing = refused || status === 408 || status >= 500;
-  if (plan.metered === true && !plan.repeatable && passing && !refused) {
-    return { error: unknownOutcome(error.message, error.cause), retry: false };
-  }
-  const retry = passing && envelope.retryable !== false && (refused || plan.repeatable);
-  return { error, retry, ...(refused && afterMs !== undefined && { afterMs }) };
+  const failure = { status, retryable: envelope.retryable };
+  const holds = wasNotTaken(failure) || envelope.retryable === true;
+  return { ...judged(failure, plan, error), holdMs: holds ? holdMs : undefined };
 }
 
-function isDuplicate(envelope: Envelope): boolean {
-  return envelope.uploadIds !== undefined || /duplicate/i.test(envelope.serviceCode ?? '');
-}
-
-/** @throws ServiceError `response.invalid` for a duplicate without the id to reuse. */
-function duplicate(
-  error: ServiceError,
-  envelope: Envelope,
-  name: keyof NonNullable<Envelope['uploadIds']>,
-  what: string,
-): DuplicateUploadError {
-  const id = envelope.uploadIds?.[name];
-  if (id === undefined) {
-    throw invalid(what, `it says that the upload exists already (409), and no ${name} says which`);
+/** An error that came with status 200: the service had begun, so that even a 503 does not say that nothing was done. */
+function lateError(envelope: ErrorEnvelope, plan: RequestPlan, secrets: Secrets): FailedAttempt {
+  const status = envelope.status ?? statusOfCode(envelope.serviceCode) ?? 500;
+  if (status < 500) {
+    return errorAnswer(status, envelope, plan, secrets);
   }
-  return new DuplicateUploadError(error.message, id, error.cause);
-}
-
-/**
- * An error that came with status 200: the service had begun, so that even a 503 does not say that nothing was done.
- * What costs is repeated only where the body allows it.
- */
-function judgedLate(envelope: Envelope, plan: Plan, secrets: Secrets): Verdict {
-  const status = envelope.status ?? statusOfCode(envelope.serviceCode);
-  if (status !== undefined && status < 500) {
-    return judged(status, envelope, undefined, plan, secrets);
-  }
-  const { code, cause, message } = answerError(status ?? 500, envelope, plan, secrets);
+  const { code, cause, message } = answerError(status, envelope, plan, secrets);
   const said = message.replace(/ failed in the service \(\d+\)/, ' failed in the service');
-  const metered = plan.metered === true;
-  const allowed = envelope.retryable === true;
-  if (metered && !plan.repeatable && !allowed) {
-    return { error: unknownOutcome(said, { ...cause, status: 200 }), retry: false };
-  }
-  const passing = (metered || status === 503) && envelope.retryable !== false;
   const error = new ServiceError(plan.lateError ?? code, said, { ...cause, status: 200 });
-  return { error, retry: allowed || (passing && plan.repeatable) };
+  return judged({ status, late: true, retryable: envelope.retryable }, plan, error);
 }
 
-function failed(error: unknown, call: Call, plan: Plan, place: string): Verdict {
+/** @throws ServiceError for a call that is over, and for what is no failure of the network. */
+function noAnswer(error: unknown, call: Call, plan: RequestPlan, place: string): FailedAttempt {
   if (error instanceof AnswerTooLong) {
     throw new ServiceError('response.invalid', `The service's answer to the ${plan.what} is too long.`);
   }
   if (!(error instanceof TransportFailure)) {
     throw error;
   }
-  const unsure = plan.metered === true && !plan.repeatable && error.sent;
+  const failure = { sent: error.sent, lasting: isLasting(error) };
   if (call.ending !== undefined) {
     const over = call.over('the service gave no answer');
-    throw unsure && call.ending === 'timeout' ? unknownOutcome(over.message) : over;
+    throw call.ending === 'timeout' ? judged(failure, plan, over).error : over;
   }
-  if (unsure) {
+  if (verdict(failure, plan) === 'unknown') {
     throw unknownOutcome(`The ${plan.what} failed: ${reasonOf(error, place)}`);
   }
-  const retry = !isLasting(error) && (plan.repeatable || !error.sent);
-  return { error: transportError(error, plan.what, place), retry };
+  return judged(failure, plan, transportError(error, plan.what, place));
+}
+
+function judged(failure: RequestFailure, plan: RequestPlan, error: ServiceError): FailedAttempt {
+  const decided = verdict(failure, plan);
+  return decided === 'unknown'
+    ? { error: unknownOutcome(error.message, error.cause), retry: false }
+    : { error, retry: decided === 'retry' };
+}
+
+function isDuplicate(envelope: ErrorEnvelope): boolean {
+  return envelope.uploadIds !== undefined || /duplicate/i.test(envelope.serviceCode ?? '');
+}
+
+/** @throws ServiceError `response.invalid` for a duplicate without the id to reuse. */
+function duplicate(
+  error: ServiceError,
+  envelope: ErrorEnvelope,
+  name: keyof NonNullable<ErrorEnvelope['uploadIds']>,
+  what: string,
+): DuplicateUploadError {
+  const id = envelope.uploadIds?.[name];
+  if (id === undefined) {
+    throw malformedAnswer(what, `it says that the upload exists already (409), and no ${name} says which`);
+  }
+  return new DuplicateUploadError(error.message, id, error.cause);
 }
 
 function unknownOutcome(message: string, cause?: ServiceError['cause']): ServiceError {

@@ -4,10 +4,12 @@ import { readEnvelope } from '../errors/envelope';
 import { isImpossible, isLasting, reasonOf } from '../errors/errors';
 import { exchange, type HttpAnswer, type HttpRequest, TransportFailure } from '../http/exchange';
 import { followed } from '../http/redirect';
-import { backOff, retryAfter, sleep } from '../retry/backoff';
+import { retryAfter } from '../retry/backoff';
 import type { Call } from '../retry/deadline';
-import type { Lane } from '../retry/rate-gate';
+import type { RateGate } from '../retry/rate-gate';
 import type { Wiring } from '../retry/request';
+import { type FailedAttempt, retrying } from '../retry/retrying';
+import { verdict, wasNotTaken } from '../retry/verdict';
 import type { UploadSource } from '../types';
 import { type Chunk, inParallel, planChunks } from './chunks';
 
@@ -21,6 +23,9 @@ const HOP_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|
 
 /** Statuses of a signed URL that is used up, expired or otherwise no longer good: new URLs may help. */
 const REFUSALS = new Set([400, 401, 403, 404, 409, 410, 412]);
+
+/** The same bytes at the same place: sending them again changes nothing. */
+const PUT = { repeatable: true };
 
 /** A signed URL was refused. Preparing the upload anew may help, once. */
 export class UrlRefused extends Error {
@@ -46,11 +51,11 @@ export interface PutJob {
  * it: the signature is the permission (S 5).
  * @throws UrlRefused, ServiceError `upload.failed`
  */
-export async function putFile(wiring: Wiring, call: Call, lane: Lane, job: PutJob): Promise<void> {
+export async function putFile(wiring: Wiring, call: Call, gate: RateGate, job: PutJob): Promise<void> {
   const urls = job.info.signed_urls.map((text) => signedUrl(text));
   const chunks = planChunks(job.source.bytes, urls.length);
   await inParallel(
-    chunks.map((chunk, i) => () => putChunk(wiring, call, lane, job, urls[i]!, chunk)),
+    chunks.map((chunk, i) => () => putChunk(wiring, call, gate, job, urls[i]!, chunk)),
     PARALLEL_CHUNKS,
   );
 }
@@ -58,41 +63,34 @@ export async function putFile(wiring: Wiring, call: Call, lane: Lane, job: PutJo
 async function putChunk(
   wiring: Wiring,
   call: Call,
-  lane: Lane,
+  gate: RateGate,
   job: PutJob,
   url: URL,
   chunk: Chunk,
 ): Promise<void> {
-  const { settings, dispatchers } = wiring;
-  for (let attempt = 0; ; attempt += 1) {
-    await lane.pass(call);
+  const dispatcher = wiring.dispatchers.for(url);
+  await retrying(call, gate, wiring.settings, async () => {
     let sent = 0;
     const request = putRequest(job, url, chunk, (bytes) => {
       sent += bytes;
       job.onBytes(bytes);
     });
-    const outcome = await settled(
-      followed(request, (r) => exchange(dispatchers.for(r.url), r, call.signal), `upload of the ${job.what}`),
+    const sending = followed(
+      request,
+      (r) => exchange(dispatcher, r, call.signal),
+      `upload of the ${job.what}`,
     );
+    const outcome = await settled(sending);
     if ('answer' in outcome && outcome.answer.status >= 200 && outcome.answer.status < 300) {
       job.onBytes(chunk.end - chunk.start - sent);
-      return;
+      return { result: undefined };
     }
     job.onBytes(-sent);
     call.throwIfOver();
-    const { error, retry, afterMs } = judge(outcome, wiring, job, url);
-    if (afterMs !== undefined) {
-      lane.hold(afterMs, error);
-    }
-    const waitMs = afterMs ?? backOff(attempt);
-    if (!retry || attempt >= settings.retries || waitMs > call.leftMs()) {
-      throw error;
-    }
-    settings.log('warn', `${error.message} Trying again in ${Math.round(waitMs)} ms.`);
-    if (afterMs === undefined) {
-      await call.until(sleep(waitMs, call.signal));
-    }
-  }
+    return 'answer' in outcome
+      ? refusedPut(outcome.answer, wiring, job, url)
+      : failedPut(outcome.failure, wiring, job, url);
+  });
 }
 
 function putRequest(job: PutJob, url: URL, chunk: Chunk, onBytes: (bytes: number) => void): HttpRequest {
@@ -128,51 +126,42 @@ async function settled(work: Promise<HttpAnswer>): Promise<Outcome> {
   }
 }
 
-function judge(
-  outcome: Outcome,
-  wiring: Wiring,
-  job: PutJob,
-  url: URL,
-): { error: ServiceError; retry: boolean; afterMs?: number } {
-  const what = `The upload of the ${job.what}`;
-  if ('failure' in outcome) {
-    const { failure } = outcome;
-    if (failure instanceof TransportFailure) {
-      if (isImpossible(failure)) {
-        throw new ServiceError(
-          'response.invalid',
-          'The service asks for upload headers that cannot be sent.',
-        );
-      }
-      const reason = reasonOf(failure, wiring.dispatchers.place(url));
-      return {
-        error: new ServiceError('upload.failed', `${what} failed: ${reason}`),
-        retry: !isLasting(failure),
-      };
-    }
-    if (failure instanceof ServiceError) {
-      throw failure;
-    }
-    const reason = failure instanceof Error ? wiring.secrets.clean(failure.message) : 'unknown reason';
-    throw new ServiceError('upload.failed', `${what} failed: its file could not be read (${reason}).`);
+/** @throws ServiceError for what the next attempt would not mend, such as a file that cannot be read. */
+function failedPut(failure: unknown, wiring: Wiring, job: PutJob, url: URL): FailedAttempt {
+  if (failure instanceof ServiceError) {
+    throw failure;
   }
-  const { status, headers, body } = outcome.answer;
-  const envelope = readEnvelope(body);
-  const said = wiring.secrets.clean(envelope.message, 200).replace(/[.\s]+$/, '');
-  if (REFUSALS.has(status) && envelope.retryable !== true) {
+  const what = `The upload of the ${job.what} failed:`;
+  if (!(failure instanceof TransportFailure)) {
+    const reason = failure instanceof Error ? wiring.secrets.clean(failure.message) : 'unknown reason';
+    throw new ServiceError('upload.failed', `${what} its file could not be read (${reason}).`);
+  }
+  if (isImpossible(failure)) {
+    throw new ServiceError('response.invalid', 'The service asks for upload headers that cannot be sent.');
+  }
+  const reason = reasonOf(failure, wiring.dispatchers.place(url));
+  const retry = verdict({ sent: failure.sent, lasting: isLasting(failure) }, PUT) === 'retry';
+  return { error: new ServiceError('upload.failed', `${what} ${reason}`), retry };
+}
+
+/** @throws UrlRefused */
+function refusedPut(answer: HttpAnswer, wiring: Wiring, job: PutJob, url: URL): FailedAttempt {
+  const { status, headers, body } = answer;
+  const { message, retryable } = readEnvelope(body);
+  const said = wiring.secrets.clean(message, 200).replace(/[.\s]+$/, '');
+  if (REFUSALS.has(status) && retryable !== true) {
     throw new UrlRefused(status, said);
   }
   const error = new ServiceError(
     status === 413 ? 'limit.exceeded' : 'upload.failed',
-    `${what} was refused by the storage at ${url.host} (${status}): ${said}.`,
+    `The upload of the ${job.what} was refused by the storage at ${url.host} (${status}): ${said}.`,
     { status },
   );
-  const passing = status === 408 || status === 429 || status >= 500 || envelope.retryable === true;
-  const afterMs = status === 429 || status === 503 ? retryAfter(headers['retry-after']) : undefined;
+  const failure = { status, retryable };
   return {
     error,
-    retry: passing && envelope.retryable !== false,
-    ...(afterMs !== undefined && { afterMs }),
+    retry: verdict(failure, PUT) === 'retry',
+    holdMs: wasNotTaken(failure) ? retryAfter(headers['retry-after']) : undefined,
   };
 }
 

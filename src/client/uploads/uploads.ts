@@ -2,7 +2,7 @@ import { ServiceError } from '../../wire/service-error';
 import type { FileInfo, FileUploadInfo } from '../../wire/types';
 import { DuplicateUploadError } from '../errors/errors';
 import { Call } from '../retry/deadline';
-import type { Lane } from '../retry/rate-gate';
+import type { RateGate } from '../retry/rate-gate';
 import type { Wiring } from '../retry/request';
 import type { CallOptions, UploadSource } from '../types';
 import { putFile, UrlRefused } from './put';
@@ -31,7 +31,7 @@ export function fileInfo(source: UploadSource, chunks: boolean | undefined, with
 export async function upload(
   wiring: Wiring,
   call: Call,
-  storage: Lane,
+  storage: RateGate,
   prepare: (force: boolean) => Promise<Prepared>,
   onProgress: CallOptions['onProgress'],
 ): Promise<{ id: string; reused: boolean }> {
@@ -59,7 +59,7 @@ export async function upload(
 async function sendAll(
   wiring: Wiring,
   outer: Call,
-  storage: Lane,
+  storage: RateGate,
   prepared: Prepared,
   onProgress: CallOptions['onProgress'],
 ): Promise<UrlRefused | undefined> {
