@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 
 import type { LimitSet } from '../wire/types';
 import type { RateLimits } from './rate-limit';
 import type { Patience } from './slow-body';
 
-export type Log = (level: 'debug' | 'info' | 'warn', text: string) => void;
+export type LogLevel = 'debug' | 'info' | 'warn';
+export type Log = (level: LogLevel, text: string) => void;
 
 /** How long others may keep the service waiting. */
 export interface Times {
@@ -56,19 +58,27 @@ export interface ServiceOptions {
   predictThreads?: number;
   /** @internal Other times, so that tests need not wait. */
   times?: Partial<Times>;
+  /** Called when the service came back on another port, since another program had taken its own. */
+  onMoved?: () => void;
   log?: Log;
 }
 
 /** Options with every default filled in; plain data but for `log`. */
 export interface ResolvedOptions extends Required<
-  Omit<ServiceOptions, 'apiName' | 'publicUrl' | 'host' | 'log' | 'maxBytes' | 'times'>
+  Omit<ServiceOptions, 'apiName' | 'publicUrl' | 'host' | 'log' | 'onMoved' | 'maxBytes' | 'times'>
 > {
   times: Times;
+  /** The same for all threads of a process: the lock of a thread that ended is known as left behind. */
+  processToken: string;
+  /** Whether a data folder that is missing is made; else that is an error. */
+  makeFolder: boolean;
   apiName?: string;
   publicUrl?: string;
   /** Left out: found when the folder is opened. */
   maxBytes?: number;
 }
+
+const processToken = randomUUID();
 
 export function resolveOptions(options: ServiceOptions, token: string): ResolvedOptions {
   const cores = os.availableParallelism();
@@ -79,6 +89,8 @@ export function resolveOptions(options: ServiceOptions, token: string): Resolved
     limits: options.limits ?? {},
     keepaliveMs: options.keepaliveMs ?? 2_000,
     times: { ...TIMES, ...options.times },
+    processToken,
+    makeFolder: true,
     rateLimit: options.rateLimit ?? {},
     urlSeconds: options.urlSeconds ?? 3_600,
     chunkBytes: options.chunkBytes ?? 16 * 1024 * 1024,

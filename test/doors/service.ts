@@ -9,7 +9,7 @@ export {
   modelLimits,
   serviceLimits,
 } from '../../dist/src/service/limits';
-export { type ServiceOptions } from '../../dist/src/service/options';
+export { type ResolvedOptions, resolveOptions, type ServiceOptions } from '../../dist/src/service/options';
 export { RateLimiter } from '../../dist/src/service/rate-limit';
 export { invalid, Refusal, toRefusal } from '../../dist/src/service/refusal';
 export { type ServiceHandle, startService } from '../../dist/src/service/start';
@@ -20,13 +20,16 @@ export {
   type ModelEntry,
   type UploadEntry,
 } from '../../dist/src/service/store/entries';
+export { lockFolder } from '../../dist/src/service/store/folder-lock';
 export { isCrc32c, normalHash } from '../../dist/src/service/store/hashes';
 export { type PutBody } from '../../dist/src/service/store/part-writer';
+export { ownIdentity, type ProcessIdentity } from '../../dist/src/service/store/process-identity';
 export { type Bounds, capFor, Retention } from '../../dist/src/service/store/retention';
 export { Shelf, type Shelved } from '../../dist/src/service/store/shelf';
 export { openStore, type Store } from '../../dist/src/service/store/store';
 export { unusableFolder } from '../../dist/src/service/store/unusable-folder';
 export { Uploads } from '../../dist/src/service/store/uploads';
+export { type RestartTimes, type ServiceThread, Supervisor } from '../../dist/src/service/supervisor';
 export { LEARNER } from '../../dist/src/service/version';
 export { readFeatures } from '../../dist/src/service/work/data/columns';
 export { LastRead, RowStore } from '../../dist/src/service/work/data/row-store';

@@ -31,14 +31,14 @@ export interface Store {
 }
 
 /**
- * Opens the folder, making it where it is missing.
+ * Opens the folder, and makes it where it is missing and `makeFolder` allows it.
  *
  * @param maxFileBytes how large a file may be under a size cap
  * @param onLost called when another process took the folder over
  * @throws ServiceError `storage.failed`: not a writable folder, or held by another process
  */
 export async function openStore(
-  options: Pick<ResolvedOptions, 'dataDir' | 'maxBytes'>,
+  options: Pick<ResolvedOptions, 'dataDir' | 'makeFolder' | 'maxBytes' | 'processToken'>,
   maxFileBytes: (maxBytes: number) => number,
   log: Log,
   onLost: (reason: string) => void,
@@ -46,8 +46,10 @@ export async function openStore(
   const { dataDir } = options;
   let lock: FolderLock | undefined;
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    lock = await lockFolder(dataDir, onLost);
+    if (options.makeFolder) {
+      await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    }
+    lock = await lockFolder(dataDir, { token: options.processToken, onLost });
     const uploadShelf = new Shelf<UploadEntry>({
       root: path.join(dataDir, 'uploads'),
       index: 'upload.json',

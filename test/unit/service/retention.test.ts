@@ -9,6 +9,7 @@ import {
   isModelEntry,
   type ModelEntry,
   openStore,
+  resolveOptions,
   Retention,
   Shelf,
   type Shelved,
@@ -23,7 +24,7 @@ describe('Retention', () => {
   let store: Store;
   const open = (maxBytes?: number): Promise<Store> =>
     openStore(
-      { dataDir: root, ...(maxBytes !== undefined && { maxBytes }) },
+      resolveOptions({ dataDir: root, maxBytes }, 'token'),
       () => 1e6,
       () => undefined,
       () => undefined,

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { lockFolder, ownIdentity, type ProcessIdentity } from '../../doors/service';
+
+const TIMES = { beat: 50, stale: 400, gone: 150 };
+const HOUR = 3_600_000;
+
+describe('The lock of the data folder', () => {
+  let folder: string;
+  let lost: string[];
+  const held: { release(): Promise<void> }[] = [];
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'tabular-lock-'));
+    lost = [];
+  });
+  afterEach(async () => {
+    await Promise.all(held.splice(0).map((lock) => lock.release()));
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function take(token: string = randomUUID(), times = TIMES) {
+    const lock = await lockFolder(folder, { token, onLost: (reason) => void lost.push(reason), times });
+    held.push(lock);
+    return lock;
+  }
+
+  const ownerFile = (): string => path.join(folder, 'lock', 'owner.json');
+  const ownerId = async (): Promise<string> =>
+    (JSON.parse(await readFile(ownerFile(), 'utf8')) as { id: string }).id;
+
+  /** A lock as another process left it or holds it, with the time that its clock showed. */
+  async function lockOf(
+    identity: Partial<ProcessIdentity>,
+    clock = Date.now(),
+  ): Promise<() => Promise<void>> {
+    await mkdir(path.join(folder, 'lock'));
+    const owner = { ...ownIdentity(randomUUID()), id: randomUUID(), ...identity };
+    await writeFile(ownerFile(), JSON.stringify(owner));
+    const offset = clock - Date.now();
+    const beat = async (): Promise<void> => {
+      const time = new Date(Date.now() + offset);
+      await utimes(ownerFile(), time, time);
+    };
+    await beat();
+    return beat;
+  }
+
+  function deadPid(): number {
+    return spawnSync(process.execPath, ['-e', '']).pid;
+  }
+
+  const elsewhere = { host: 'elsewhere', scope: 'elsewhere' };
+
+  for (const [name, offset] of [
+    ['ahead of ours', 24 * HOUR],
+    ['behind ours', -24 * HOUR],
+  ] as const) {
+    it(`is taken at once from a killed process of this host, whose clock was ${name}`, async () => {
+      await lockOf({ pid: deadPid(), started: '1' }, Date.now() + offset);
+      const started = performance.now();
+      await take();
+      const bound = process.platform === 'linux' ? 100 : TIMES.stale;
+      assert.ok(performance.now() - started < bound, `${performance.now() - started} ms`);
+    });
+
+    it(`is taken once its beat has stopped, from a host whose clock was ${name}`, async () => {
+      await lockOf(elsewhere, Date.now() + offset);
+      const started = performance.now();
+      await take();
+      const took = performance.now() - started;
+      assert.ok(took >= TIMES.stale && took < 2 * TIMES.stale, `${took} ms`);
+    });
+
+    it(`is left to a living process of a host whose clock is ${name}`, async () => {
+      const beat = await lockOf(elsewhere, Date.now() + offset);
+      const before = await ownerId();
+      const timer = setInterval(() => void beat(), TIMES.beat);
+      try {
+        await assert.rejects(take(), {
+          code: 'storage.failed',
+          message: /in use by another .* on elsewhere/,
+        });
+      } finally {
+        clearInterval(timer);
+      }
+      assert.equal(await ownerId(), before);
+    });
+  }
+
+  it('is left to a process that beats, even one whose pid is not of this host', async function () {
+    if (process.platform === 'linux') {
+      this.skip();
+    }
+    const beat = await lockOf({ pid: deadPid() });
+    const timer = setInterval(() => void beat(), TIMES.beat);
+    await assert.rejects(take(), { code: 'storage.failed' });
+    clearInterval(timer);
+  });
+
+  it('is taken from a process whose pid belongs to another one by now', async function () {
+    if (process.platform !== 'linux') {
+      this.skip();
+    }
+    await lockOf({ pid: process.pid, started: '1' });
+    const started = performance.now();
+    await take();
+    assert.ok(performance.now() - started < 100);
+  });
+
+  it('is taken at once from a former thread of the same process', async () => {
+    const token = randomUUID();
+    await lockOf({ token });
+    const started = performance.now();
+    await take(token);
+    assert.ok(performance.now() - started < 100);
+  });
+
+  it('is taken where it says nothing of its owner, once nothing moves', async () => {
+    await mkdir(path.join(folder, 'lock'));
+    await utimes(path.join(folder, 'lock'), new Date(Date.now() + HOUR), new Date(Date.now() + HOUR));
+    await take();
+    await rm(path.join(folder, 'lock'), { recursive: true });
+    await mkdir(path.join(folder, 'lock'));
+    await writeFile(ownerFile(), 'torn');
+    await take();
+    assert.match(await ownerId(), /^[0-9a-f-]{36}$/);
+  });
+
+  it('goes to one of many that find it left behind', async () => {
+    await lockOf({ pid: deadPid(), started: '1' });
+    const taken = await Promise.allSettled(Array.from({ length: 12 }, () => take()));
+    assert.equal(taken.filter(({ status }) => status === 'fulfilled').length, 1);
+    for (const result of taken) {
+      assert.ok(result.status === 'fulfilled' || /in use/.test(String(result.reason)));
+    }
+    await sleep(3 * TIMES.beat);
+    assert.deepEqual(lost, []);
+  });
+
+  it('beats, and leaves nothing of former locks or of itself', async () => {
+    await mkdir(path.join(folder, `lock-new-${randomUUID()}`));
+    await lockOf({ pid: deadPid(), started: '1' });
+    const lock = await take();
+    const { mtimeMs } = await stat(ownerFile());
+    await sleep(15 * TIMES.beat);
+    assert.ok((await stat(ownerFile())).mtimeMs > mtimeMs);
+    assert.deepEqual(await readdir(folder), ['lock']);
+    await lock.release();
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  it('is reported as lost when somebody took or removed it, and is not released then', async () => {
+    const lock = await take();
+    await rm(path.join(folder, 'lock'), { recursive: true });
+    await lockOf({ pid: 7, host: 'elsewhere' });
+    await sleep(4 * TIMES.beat);
+    assert.deepEqual(lost, ['process 7 on elsewhere took it over']);
+    await lock.release();
+    await stat(ownerFile());
+  });
+
+  it('survives a look that fails', async () => {
+    await take();
+    const aside = path.join(folder, 'aside');
+    await copyFile(ownerFile(), aside);
+    // A link to itself cannot be read, like a file on a disk in trouble.
+    await symlink('owner.json', path.join(folder, 'loop'));
+    await rename(path.join(folder, 'loop'), ownerFile());
+    await assert.rejects(readFile(ownerFile()), { code: 'ELOOP' });
+    await sleep(4 * TIMES.beat);
+    await rename(aside, ownerFile());
+    await sleep(2 * TIMES.beat);
+    assert.deepEqual(lost, []);
+  });
+});
