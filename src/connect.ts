@@ -107,15 +107,19 @@ export async function connect(options: ConnectOptions): Promise<Tabular> {
   if ((dataDir === undefined) === (given.baseUrl === undefined)) {
     throw new ServiceError('config.invalid', 'Give either dataDir (the embedded service) or baseUrl.');
   }
-  const service = dataDir === undefined ? undefined : await startService({ dataDir });
+  const opened: { connection?: Connection } = {};
+  const service =
+    dataDir === undefined
+      ? undefined
+      : await startService({ dataDir, onMoved: () => opened.connection?.reconnect() });
+  const clientOptions = (): ClientOptions => ({
+    ...given,
+    ...(service === undefined ? { baseUrl: given.baseUrl! } : { baseUrl: service.url, token: service.token }),
+  });
   try {
-    const to: ClientOptions = {
-      ...given,
-      ...(service === undefined
-        ? { baseUrl: given.baseUrl! }
-        : { baseUrl: service.url, token: service.token }),
-    };
-    const client = new ServiceClient(to);
+    const to = clientOptions();
+    // Made now, so that wrong options show; where the embedded service moves to another port others follow.
+    let first: ServiceClient | undefined = new ServiceClient(to);
     const apiName = given.dialect?.apiName ?? DEFAULT_DIALECT.apiName;
     const key = service === undefined ? `${to.baseUrl}/${apiName}` : 'embedded';
     const file = models ?? (dataDir === undefined ? undefined : path.join(dataDir, 'models.json'));
@@ -123,11 +127,16 @@ export async function connect(options: ConnectOptions): Promise<Tabular> {
     const { concurrency, log } = to;
     const connection = new Connection({
       key,
-      client: () => Promise.resolve(client),
+      client: () => {
+        const client = first ?? new ServiceClient(clientOptions());
+        first = undefined;
+        return Promise.resolve(client);
+      },
       cards,
       concurrency,
       log,
     });
+    opened.connection = connection;
     return new Tabular(connection, cards, service, settings);
   } catch (error) {
     await service?.close();

@@ -55,6 +55,8 @@ export class Connection {
   readonly key: string;
   private readonly context: Context;
   private opened: Promise<ClientPort> | undefined;
+  /** Clients of a service that has moved: what was under way may still use them. */
+  private readonly former = new Set<Promise<ClientPort>>();
   private readonly closing = new AbortController();
   private readonly working = new Set<Promise<unknown>>();
   private shared: Predictor | undefined;
@@ -152,19 +154,28 @@ export class Connection {
     });
   }
 
+  /** The service is at another address now: the next call makes another client. */
+  reconnect(): void {
+    if (this.opened !== undefined) {
+      this.former.add(this.opened);
+      this.opened = undefined;
+    }
+  }
+
   /** Aborts what runs, settles what waits with the code `closed`, closes the client. */
   async close(): Promise<void> {
     this.closing.abort();
     await Promise.all([...this.context.predictors].map((predictor) => predictor.close()));
     await Promise.allSettled(this.working);
-    const opened = this.opened;
-    this.opened = undefined;
-    const closed = opened?.then(
-      (client) => client.close(),
-      () => undefined,
+    this.reconnect();
+    const closed = [...this.former].map((opened) =>
+      opened.then(
+        (client) => client.close(),
+        () => undefined,
+      ),
     );
     // A client that is still being made closes itself when it is there.
-    await Promise.race([closed, sleep(OPENING_MS, undefined, { ref: false })]);
+    await Promise.race([Promise.all(closed), sleep(OPENING_MS, undefined, { ref: false })]);
     await this.cards.flush();
   }
 

@@ -1,18 +1,23 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { toServiceError } from '../wire/service-error';
-import type { ResolvedOptions } from './options';
+import { type ErrorCode, toServiceError } from '../wire/service-error';
+import type { LogLevel, ResolvedOptions } from './options';
 import { type RunningService, runService } from './service';
-import type { ServiceWord } from './start';
 
 /* The thread of the embedded service: Node-RED's own event loop never works for it. */
+
+/** What the thread reports to the one that started it, which posts `close` to end it. */
+export type ServiceReport =
+  | { ready: { url: string; port: number } }
+  | { failed: { code: ErrorCode; message: string } }
+  | { log: { level: LogLevel; text: string } };
 
 const port = parentPort;
 if (port === null) {
   throw new Error('This script runs in a worker thread only.');
 }
-const say = (word: ServiceWord): void => port.postMessage(word);
-const log = (level: 'debug' | 'info' | 'warn', text: string): void => say({ log: { level, text } });
+const report = (message: ServiceReport): void => port.postMessage(message);
+const log = (level: LogLevel, text: string): void => report({ log: { level, text } });
 
 const starting = runService(workerData as ResolvedOptions, log, () => process.exit(0));
 
@@ -24,10 +29,10 @@ port.once('message', () => {
 });
 
 starting.then(
-  ({ url, port: number }) => say({ ready: { url, port: number } }),
+  ({ url, port: number }) => report({ ready: { url, port: number } }),
   (error: unknown) => {
     const { code, message } = toServiceError(error);
-    say({ failed: { code, message } });
+    report({ failed: { code, message } });
     port.close();
   },
 );

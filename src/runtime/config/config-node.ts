@@ -26,6 +26,8 @@ export interface RunningService {
 export type StartEmbedded = (options: {
   dataDir: string;
   log: (level: 'debug' | 'info' | 'warn', text: string) => void;
+  /** Called when it is at another address from now on. */
+  onMoved?: () => void;
 }) => Promise<RunningService>;
 
 /** What one config node holds for the nodes that use it: one connection, made when first needed. */
@@ -161,13 +163,15 @@ export class ServiceHandle {
   }
 
   private service(): Promise<RunningService> {
-    this.running ??= this.startEmbedded({ dataDir: serviceFolder(this.red), log: this.log }).catch(
-      (error: unknown) => {
-        // The next message may find the folder free again.
-        this.running = undefined;
-        throw error;
-      },
-    );
+    this.running ??= this.startEmbedded({
+      dataDir: serviceFolder(this.red),
+      log: this.log,
+      onMoved: () => this.made?.reconnect(),
+    }).catch((error: unknown) => {
+      // The next message may find the folder free again.
+      this.running = undefined;
+      throw error;
+    });
     return this.running;
   }
 
