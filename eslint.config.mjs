@@ -20,7 +20,7 @@ export default ts.config(
     extends: [...ts.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.json', './test/tsconfig.json'],
+        project: ['./src/learner/tsconfig.json', './tsconfig.json', './test/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
       globals: globals.node,

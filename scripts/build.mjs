@@ -11,7 +11,11 @@ const require = createRequire(import.meta.url);
 rmSync(dist, { recursive: true, force: true });
 const compiler = require.resolve('typescript/bin/tsc');
 const options = process.argv.slice(2);
-const tsc = spawnSync(process.execPath, [compiler, '-p', root, ...options], { stdio: 'inherit' });
+// The learner first: it has compiler options of its own, and the rest reads its declarations.
+const failed = ['src/learner', '.'].filter((project) => {
+  const parameters = [compiler, '-p', path.join(root, project), ...options];
+  return spawnSync(process.execPath, parameters, { stdio: 'inherit' }).status !== 0;
+});
 for (const file of readdirSync(path.join(root, 'nodes'))) {
   if (file.endsWith('.html')) {
     cpSync(path.join(root, 'nodes', file), path.join(dist, 'nodes', file));
@@ -25,4 +29,4 @@ for (const [from, to] of [
     cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
   }
 }
-process.exitCode = tsc.status ?? 1;
+process.exitCode = failed.length > 0 ? 1 : 0;
