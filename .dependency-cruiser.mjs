@@ -11,7 +11,7 @@ const LAYERS = {
   'src/table': ['src/wire', 'src/util'],
   'src/wire': ['src/util'],
   'src/service': ['src/learner', 'src/table', 'src/wire', 'src/util'],
-  'src/learner': ['src/util'],
+  'src/learner': [],
   'src/series': ['src/table', 'src/wire', 'src/util'],
   'src/watch': ['src/scoring', 'src/wire', 'src/util'],
   'src/util': [],

@@ -13,7 +13,7 @@ export { prepare, type Prepared } from './training/prepare';
 export * from './types';
 export { LEARNER_VERSION } from './version';
 
-/** prepare, every fold in turn, combine. Synchronous: call it in a worker. */
+/** prepare, trainFold for every fold, combine. Synchronous: call it in a worker thread. */
 export function train(input: TrainInput): Model {
   const { onProgress, shouldStop } = input.options;
   const prepared = prepare(input);

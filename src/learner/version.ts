@@ -1,5 +1,5 @@
 /**
- * Which learner made a model. Raised whenever the same table, options and seed give another model than before, so that
- * whoever keeps models can tell an older learner's answer from that of this one.
+ * Version of the learner. Raised whenever the same table, options and seed give a different model, so that a kept model
+ * can be told from one that this learner would fit.
  */
 export const LEARNER_VERSION = 1;

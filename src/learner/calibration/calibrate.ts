@@ -1,56 +1,58 @@
 import { exp, log, sigmoid, softmax, square } from '../math/numeric';
 
-/** How the ensemble's scores become probabilities. */
+/** How the ensemble's scores become probabilities: temperature, then label noise. */
 export interface Calibration {
-  /** Divides the scores before the softmax; fitted. */
+  /** Divides the scores before the softmax. Fitted. */
   temperature: number;
-  /** Part of the probability, 0 to 1, that goes to the class frequencies: what labels owe to chance. */
+  /** Part of the labels, 0 to 1, that are drawn from the class frequencies. Fitted. */
   noise: number;
   /** Class frequencies of the train set. */
   priors: Float64Array;
   averageScores: boolean;
-  /** What was asked for: divides the logits that temperature and noise have calibrated. 1 changes nothing. */
+  /** Requested by the user: divides the calibrated logits. 1 changes nothing. */
   softmaxTemperature: number;
-  /** Are the probabilities to be divided by the class frequencies? */
+  /** Whether to divide probabilities by the class frequencies. */
   balance: boolean;
 }
 
-const LEAST = 1e-15;
+const MIN_PROBABILITY = 1e-15;
 
-/** Mean log-loss of class probabilities, `classes` per row. */
+/** Mean log-loss. `probas`: rows × classes, row-major. */
 export function logLoss(probas: Float64Array, codes: ArrayLike<number>, classes: number): number {
   let sum = 0;
   for (let row = 0; row < codes.length; row++) {
-    sum -= log(Math.max(probas[row * classes + codes[row]!]!, LEAST));
+    sum -= log(Math.max(probas[row * classes + codes[row]], MIN_PROBABILITY));
   }
   return codes.length > 0 ? sum / codes.length : 0;
 }
 
 /**
- * Pull of the temperature's logarithm, in nats, towards what is usual for scores that tell as much. A few dozen rows
- * hardly say how sure one may be, and what they seem to say is mostly luck. Found on 300 random tasks of 30 to 300 rows
- * (linear, stepwise, pairwise and clustered classes, 2 to 6 of them, with and without label noise).
+ * Strength of the prior on the logarithm of the temperature, in nats. A few dozen rows say little about how confident
+ * a model may be. Chosen on 300 random tasks of 30 to 300 rows (linear, stepwise, pairwise and clustered classes, 2 to
+ * 6 of them, with and without label noise).
  */
-const PULL = 3;
+const PRIOR_STRENGTH = 3;
 
 /**
- * The usual logarithm of the temperature. Scores that tell little are too sure of themselves, those that tell
- * nearly all are too modest: the ensemble learns from more rows than each model that scored the held-out ones.
+ * Mean of that prior. Scores that explain little are overconfident; those that explain nearly everything are
+ * underconfident, because the ensemble learns from more rows than each member that scored the held-out ones.
  *
- * @param told part of the trivial log-loss that the scores save as they are (D. McFadden's pseudo-R², 1974)
+ * @param explainedPart D. McFadden's pseudo-R² (1974) of the scores: 1 - log-loss / log-loss of the class frequencies
  */
-function usual(told: number): number {
-  return 0.3 - 0.9 * square(Math.max(0, Math.min(1, told)));
+function usualLogTemperature(explainedPart: number): number {
+  return 0.3 - 0.9 * square(Math.max(0, Math.min(1, explainedPart)));
 }
 
-/** Nats that a noise of 1 costs: without evidence there is none. */
-const NOISE_COST = 5;
-const MOST_NOISE = 0.6;
+/** Nats that a noise of 1 costs, so that noise needs evidence. */
+const NOISE_PENALTY = 5;
+const MAX_NOISE = 0.6;
 
 /**
- * The temperature (C. Guo et al., 2017) and the noise that make out-of-fold scores most probable. A temperature alone
- * cannot say "certain of the pattern, but one label in ten is wrong". By golden section over the temperature's
- * logarithm, between 1/4 and 4, with the best noise for each.
+ * The temperature (C. Guo et al., 2017) and label noise with the highest likelihood on out-of-fold scores. A temperature
+ * alone cannot express "certain of the pattern, but one label in ten is wrong". Golden-section search over the logarithm
+ * of the temperature, from 1/4 to 4, with the best noise for each.
+ *
+ * @param scores rows × width, row-major
  */
 export function fitCalibration(
   scores: Float64Array,
@@ -62,20 +64,20 @@ export function fitCalibration(
   if (codes.length < 10 || classes < 2) {
     return { temperature: 1, noise: 0 };
   }
-  const share = Float64Array.from(codes, (code) => priors[code]!);
+  const share = Float64Array.from(codes, (code) => priors[code]);
   const trivial = share.reduce((sum, p) => sum - log(p), 0) / codes.length;
   const loss = logLoss(probabilities(scores, width, classes, 1), codes, classes);
-  const center = usual(trivial > 0 ? 1 - loss / trivial : 0);
+  const center = usualLogTemperature(trivial > 0 ? 1 - loss / trivial : 0);
   const likely = new Float64Array(codes.length);
   let best = { pulled: Infinity, temperature: 1, noise: 0 };
   const costOf = (logTemperature: number) => {
     const temperature = exp(logTemperature);
     const probas = probabilities(scores, width, classes, temperature);
     for (let row = 0; row < codes.length; row++) {
-      likely[row] = probas[row * classes + codes[row]!]!;
+      likely[row] = probas[row * classes + codes[row]];
     }
     const { noise, cost } = fitNoise(likely, share);
-    const pulled = cost + (PULL / 2) * square(logTemperature - center);
+    const pulled = cost + (PRIOR_STRENGTH / 2) * square(logTemperature - center);
     if (pulled < best.pulled) {
       best = { pulled, temperature, noise };
     }
@@ -86,20 +88,22 @@ export function fitCalibration(
 }
 
 /**
- * The noise that makes rows most probable whose true class has probability `likely` by the model and `share` by
- * frequency; the cost is convex in it. Bisection on the slope.
+ * The noise of highest likelihood, by bisection on the slope of the cost, which is convex.
+ *
+ * @param likely probability of each row's true class by the model
+ * @param share frequency of that class
  */
 function fitNoise(likely: Float64Array, share: Float64Array): { noise: number; cost: number } {
   const slope = (noise: number) => {
-    let sum = NOISE_COST;
+    let sum = NOISE_PENALTY;
     for (let row = 0; row < likely.length; row++) {
-      const away = share[row]! - likely[row]!;
-      sum -= away / Math.max(likely[row]! + noise * away, LEAST);
+      const away = share[row] - likely[row];
+      sum -= away / Math.max(likely[row] + noise * away, MIN_PROBABILITY);
     }
     return sum;
   };
   let low = 0;
-  let high = MOST_NOISE;
+  let high = MAX_NOISE;
   if (slope(0) < 0) {
     for (let step = 0; step < 12; step++) {
       const middle = (low + high) / 2;
@@ -110,14 +114,18 @@ function fitNoise(likely: Float64Array, share: Float64Array): { noise: number; c
       }
     }
   }
-  let cost = NOISE_COST * low;
+  let cost = NOISE_PENALTY * low;
   for (let row = 0; row < likely.length; row++) {
-    cost -= log(Math.max((1 - low) * likely[row]! + low * share[row]!, LEAST));
+    cost -= log(Math.max((1 - low) * likely[row] + low * share[row], MIN_PROBABILITY));
   }
   return { noise: low, cost };
 }
 
-/** Scores as class probabilities; one score per row is the log-odds of the second of two classes. */
+/**
+ * Class probabilities: rows × classes, row-major.
+ *
+ * @param scores rows × width; with a width of 1 the log-odds of the second of two classes
+ */
 export function probabilities(
   scores: Float64Array,
   width: number,
@@ -136,55 +144,55 @@ export function probabilities(
     if (classes < 2) {
       out[row] = 1;
     } else {
-      out[row * 2 + 1] = sigmoid(scores[row]! / temperature);
-      out[row * 2] = sigmoid(-scores[row]! / temperature);
+      out[row * 2 + 1] = sigmoid(scores[row] / temperature);
+      out[row * 2] = sigmoid(-scores[row] / temperature);
     }
   }
   return out;
 }
 
-/** Gives the noise's part of each row's probability to the class frequencies, in place. */
-export function blur(probas: Float64Array, { noise, priors }: Calibration): void {
+/** Mixes probabilities with the class frequencies by the fitted noise, in place. */
+export function mixWithPriors(probas: Float64Array, { noise, priors }: Calibration): void {
   if (noise === 0) {
     return;
   }
   const classes = priors.length;
   for (let at = 0; at < probas.length; at += classes) {
     for (let k = 0; k < classes; k++) {
-      probas[at + k] = (1 - noise) * probas[at + k]! + noise * priors[k]!;
+      probas[at + k] = (1 - noise) * probas[at + k] + noise * priors[k];
     }
   }
 }
 
-/** Divides calibrated logits, which are the logarithms of the probabilities, by the temperature that was asked for, in place. */
-export function temper(probas: Float64Array, { softmaxTemperature, priors }: Calibration): void {
+/** Divides the calibrated logits (the logarithms of the probabilities) by the requested temperature, in place. */
+export function applyTemperature(probas: Float64Array, { softmaxTemperature, priors }: Calibration): void {
   if (softmaxTemperature === 1) {
     return;
   }
-  const logits = probas.map((p) => log(Math.max(p, LEAST)));
+  const logits = probas.map((p) => log(Math.max(p, MIN_PROBABILITY)));
   const classes = priors.length;
   for (let at = 0; at < probas.length; at += classes) {
     softmax(logits, at, classes, probas, at, softmaxTemperature);
   }
 }
 
-/** Divides probabilities by the frequency of their class, and makes each row sum to 1 again. */
+/** Divides probabilities by the frequency of their class and normalises each row, in place. */
 export function balance(probas: Float64Array, priors: Float64Array): void {
   const classes = priors.length;
   for (let at = 0; at < probas.length; at += classes) {
     let sum = 0;
     for (let k = 0; k < classes; k++) {
-      const p = priors[k]! > 0 ? probas[at + k]! / priors[k]! : 0;
+      const p = priors[k] > 0 ? probas[at + k] / priors[k] : 0;
       probas[at + k] = p;
       sum += p;
     }
     for (let k = 0; k < classes; k++) {
-      probas[at + k] = sum > 0 ? probas[at + k]! / sum : 1 / classes;
+      probas[at + k] = sum > 0 ? probas[at + k] / sum : 1 / classes;
     }
   }
 }
 
-/** The minimum of a function with a single one between `low` and `high`, by golden section. */
+/** The minimum of a unimodal function between `low` and `high`, by golden-section search. */
 export function minimise(f: (x: number) => number, low: number, high: number, steps: number): number {
   const ratio = 0.6180339887498949;
   let a = high - ratio * (high - low);

@@ -1,16 +1,16 @@
 import { log } from '../math/numeric';
 
 /**
- * A distribution of weighted atoms: `atoms` ascending, `weights` not negative with a positive sum. Its cumulative
- * function is a line between the middles of neighbouring atoms' weights and ends at the outermost atoms, so
- * quantiles rise with the level and never leave the atoms' range.
+ * A distribution of weighted atoms: `atoms` ascending, `weights` not negative with a positive sum. Its distribution
+ * function is linear between the middles of neighbouring atoms' weights and ends at the outermost atoms, so quantiles
+ * never cross and never leave the range of the atoms.
  */
 export interface Atoms {
   atoms: Float64Array;
   weights: Float64Array;
 }
 
-/** Quantiles for ascending `levels`, written to `out`. */
+/** Quantiles at ascending `levels`, written to `out`. */
 export function quantilesOf({ atoms, weights }: Atoms, levels: ArrayLike<number>, out: Float64Array): void {
   let total = 0;
   for (const weight of weights) {
@@ -21,18 +21,19 @@ export function quantilesOf({ atoms, weights }: Atoms, levels: ArrayLike<number>
   let previous = NaN;
   let next = 0;
   for (let i = 0; i < atoms.length && next < levels.length; i++) {
-    const weight = weights[i]!;
+    const weight = weights[i];
     if (weight <= 0) {
       continue;
     }
     const at = (below + weight / 2) / total;
     below += weight;
-    const atom = atoms[i]!;
-    for (; next < levels.length && levels[next]! <= at; next++) {
-      const level = levels[next]!;
-      const share = previous !== previous ? 1 : (level - previousAt) / (at - previousAt);
-      out[next] =
-        previous !== previous ? atom : previous + (atom - previous) * Math.min(1, Math.max(0, share));
+    const atom = atoms[i];
+    for (; next < levels.length && levels[next] <= at; next++) {
+      const level = levels[next];
+      const share = Number.isNaN(previous) ? 1 : (level - previousAt) / (at - previousAt);
+      out[next] = Number.isNaN(previous)
+        ? atom
+        : previous + (atom - previous) * Math.min(1, Math.max(0, share));
     }
     previous = atom;
     previousAt = at;
@@ -53,16 +54,16 @@ export function cumulativeOf({ atoms, weights }: Atoms, points: ArrayLike<number
   let previous = -Infinity;
   let next = 0;
   for (let i = 0; i < atoms.length && next < points.length; i++) {
-    const weight = weights[i]!;
+    const weight = weights[i];
     if (weight <= 0) {
       continue;
     }
     const at = (below + weight / 2) / total;
     below += weight;
-    const atom = atoms[i]!;
-    for (; next < points.length && points[next]! < atom; next++) {
+    const atom = atoms[i];
+    for (; next < points.length && points[next] < atom; next++) {
       const gap = atom - previous;
-      out[next] = gap < Infinity ? previousAt + ((at - previousAt) * (points[next]! - previous)) / gap : 0;
+      out[next] = gap < Infinity ? previousAt + ((at - previousAt) * (points[next] - previous)) / gap : 0;
     }
     previous = atom;
     previousAt = at;
@@ -75,23 +76,23 @@ export function cumulativeOf({ atoms, weights }: Atoms, points: ArrayLike<number
 const MODE_LEVELS = Float64Array.from({ length: 64 }, (_, i) => (i + 0.5) / 64);
 const MODE_WINDOW = 16;
 
-/** The middle of the shortest interval that holds a quarter of the probability. */
+/** The mode: the middle of the shortest interval that holds a quarter of the probability. */
 export function modeOf(distribution: Atoms): number {
   const grid = new Float64Array(MODE_LEVELS.length);
   quantilesOf(distribution, MODE_LEVELS, grid);
   let start = 0;
   let shortest = Infinity;
   for (let i = 0; i + MODE_WINDOW < grid.length; i++) {
-    const length = grid[i + MODE_WINDOW]! - grid[i]!;
+    const length = grid[i + MODE_WINDOW] - grid[i];
     if (length < shortest) {
       shortest = length;
       start = i;
     }
   }
-  return grid[start + MODE_WINDOW / 2]!;
+  return grid[start + MODE_WINDOW / 2];
 }
 
-/** Logarithms of the probabilities between neighbouring borders; what lies outside counts to the end buckets. */
+/** Logarithms of the probabilities between neighbouring borders; the end buckets include everything outside. */
 export function bucketLogits(
   distribution: Atoms,
   borders: Float64Array,
@@ -104,6 +105,6 @@ export function bucketLogits(
   cumulative[0] = 0;
   cumulative[buckets] = 1;
   for (let b = 0; b < buckets; b++) {
-    out[to + b] = log(Math.max(0, cumulative[b + 1]! - cumulative[b]!));
+    out[to + b] = log(Math.max(0, cumulative[b + 1] - cumulative[b]));
   }
 }

@@ -7,18 +7,18 @@ import { leafOf, TreeBuilder, type Trees } from '../trees/trees';
 import { quantilesOf } from './distribution';
 
 /**
- * What the residuals of a regression look like around a row (N. Meinshausen's quantile regression forest, 2006,
- * on out-of-fold residuals): a leaf lists the residuals of its rows; a row's distribution weighs the residuals of
- * all its leaves, mixed with those of all rows.
+ * The distribution of residuals around a row: a quantile regression forest (N. Meinshausen, 2006) on out-of-fold
+ * residuals. A leaf lists the residuals of its rows; a row's distribution weighs the residuals of all its leaves,
+ * mixed with those of all rows.
  */
 export interface ResidualForest {
   /** Residuals, ascending, in units of the scaled target; thinned to at most 1024 by averaging neighbours. */
   atoms: Float64Array;
   /** Weight of each atom over all rows. */
   overall: Float64Array;
-  /** Part of the weight that comes from all rows rather than from the leaves. */
+  /** Weight of all rows against the leaves, 0 to 1. */
   mix: number;
-  /** Bins of the prediction, the last column that the trees see. */
+  /** Bin borders of the prediction, which is the last column of the trees. */
   borders: Float64Array;
   trees: Trees;
   /** Leaf l lists atoms `members[offsets[l] … offsets[l + 1] - 1]`. */
@@ -34,13 +34,13 @@ const LEVELS = Float64Array.from({ length: 9 }, (_, i) => (i + 1) / 10);
 export interface ResidualInput {
   columns: Uint8Array[];
   specs: ColumnSpec[];
-  /** Table rows with an out-of-fold prediction, and that prediction, and the residual. */
+  /** Table rows with an out-of-fold prediction; that prediction; and its residual, in the order of `rows`. */
   rows: Int32Array;
   predicted: Float64Array;
   residuals: Float64Array;
 }
 
-/** How the forest did on rows that its trees had not seen. */
+/** A forest, with its scores on rows that its trees had not seen. */
 export interface ResidualFit {
   forest: ResidualForest;
   pinball: number;
@@ -57,20 +57,20 @@ export function fitResiduals(input: ResidualInput, random: Random): ResidualFit 
     new Uint8Array(chosen.length),
   ];
   binAll(
-    Float64Array.from(chosen, (i) => input.predicted[i]!),
+    Float64Array.from(chosen, (i) => input.predicted[i]),
     borders,
-    columns[columns.length - 1]!,
+    columns[columns.length - 1],
   );
   const specs = [...input.specs, { source: -1, bins: borders.length + 2, category: false }];
   const grown = growTrees(
     columns,
     specs,
-    Float64Array.from(chosen, (i) => input.residuals[i]!),
+    Float64Array.from(chosen, (i) => input.residuals[i]),
     random,
   );
-  const { offsets, members } = listMembers(grown.leafRows, (row) => atomOf[chosen[row]!]!);
+  const { offsets, members } = listMembers(grown.leafRows, (row) => atomOf[chosen[row]]);
   const forest: ResidualForest = { atoms, overall, mix: 1, borders, trees: grown.trees, offsets, members };
-  const residuals = Float64Array.from(chosen, (i) => input.residuals[i]!);
+  const residuals = Float64Array.from(chosen, (i) => input.residuals[i]);
   const tested = random.sample(chosen.length, Math.min(1000, chosen.length));
   let best = { pinball: Infinity, coverage80: 0 };
   for (const mix of [0.05, 0.15, 0.3, 0.5, 0.75, 1]) {
@@ -84,7 +84,7 @@ export function fitResiduals(input: ResidualInput, random: Random): ResidualFit 
 }
 
 function pick(bins: Uint8Array, rows: Int32Array, chosen: Int32Array): Uint8Array {
-  return Uint8Array.from(chosen, (i) => bins[rows[i]!]!);
+  return Uint8Array.from(chosen, (i) => bins[rows[i]]);
 }
 
 function makeAtoms(residuals: Float64Array): {
@@ -94,7 +94,7 @@ function makeAtoms(residuals: Float64Array): {
 } {
   const count = residuals.length;
   const order = Int32Array.from({ length: count }, (_, i) => i).sort(
-    (a, b) => residuals[a]! - residuals[b]! || a - b,
+    (a, b) => residuals[a] - residuals[b] || a - b,
   );
   const size = Math.max(1, Math.min(MAX_ATOMS, count));
   const atoms = new Float64Array(size);
@@ -102,13 +102,13 @@ function makeAtoms(residuals: Float64Array): {
   const atomOf = new Uint16Array(count);
   for (let i = 0; i < count; i++) {
     const atom = Math.floor((i * size) / count);
-    atomOf[order[i]!] = atom;
-    overall[atom]!++;
-    atoms[atom]! += residuals[order[i]!]!;
+    atomOf[order[i]] = atom;
+    overall[atom]++;
+    atoms[atom] += residuals[order[i]];
   }
   for (let atom = 0; atom < size; atom++) {
-    atoms[atom]! /= overall[atom]! || 1;
-    overall[atom]! /= count || 1;
+    atoms[atom] /= overall[atom] || 1;
+    overall[atom] /= count || 1;
   }
   if (count === 0) {
     overall[0] = 1;
@@ -116,24 +116,24 @@ function makeAtoms(residuals: Float64Array): {
   return { atoms, overall, atomOf };
 }
 
-/** Trees that divide rows by the size and the sign of their residuals, both as ranks, so that outliers do not rule. */
+/** Trees that split by the sign and the size of residuals, both as ranks, so that outliers do not dominate. */
 function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float64Array, random: Random) {
   const count = residuals.length;
-  const derivatives = new Float64Array(count * 3);
-  ranks(residuals).forEach((rank, row) => (derivatives[row * 3] = -rank));
-  ranks(residuals.map(Math.abs)).forEach((rank, row) => (derivatives[row * 3 + 1] = -rank));
+  const gradHess = new Float64Array(count * 3);
+  ranks(residuals).forEach((rank, row) => (gradHess[row * 3] = -rank));
+  ranks(residuals.map(Math.abs)).forEach((rank, row) => (gradHess[row * 3 + 1] = -rank));
   for (let row = 0; row < count; row++) {
-    derivatives[row * 3 + 2] = 1;
+    gradHess[row * 3 + 2] = 1;
   }
   quantise(
-    derivatives,
+    gradHess,
     Int32Array.from({ length: count }, (_, row) => row),
     3,
   );
   const leaf = Math.max(10, Math.min(100, Math.floor(count / 25)));
   const rules: GrowRules = {
     lambda: 0,
-    minWeight: leaf,
+    minHessian: leaf,
     minGain: 1e-6,
     categorySmooth: 10,
     categoryLambda: 10,
@@ -142,8 +142,8 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
     nodeColumns: 0.5,
   };
   const sampleSize = Math.max(1, Math.round(count * 0.63));
-  const grower = new Grower(columns, specs, 2, { rows: sampleSize, others: 0 });
-  const others = new Int32Array(0);
+  const grower = new Grower(columns, specs, 2, { rows: sampleSize, outOfSample: 0 });
+  const outOfSample = new Int32Array(0);
   const builder = new TreeBuilder(1);
   const inSample: Uint8Array[] = [];
   const leafRows: Int32Array[] = [];
@@ -157,7 +157,7 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
     }
     inSample.push(mark);
     const picked = random.sample(specs.length, Math.min(specs.length, 128));
-    const growth = { rows: sample, others, derivatives, picked, rules, random };
+    const growth = { rows: sample, outOfSample, gradHess, picked, rules, random };
     for (const grown of grower.grow(growth, builder, gains)) {
       builder.setLeaf(grown.node, [0]);
       leafRows.push(sample.slice(grown.start, grown.end));
@@ -169,7 +169,7 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
 /** Ranks from -1 to 1. */
 function ranks(values: Float64Array): Float64Array {
   const order = Int32Array.from({ length: values.length }, (_, i) => i).sort(
-    (a, b) => values[a]! - values[b]! || a - b,
+    (a, b) => values[a] - values[b] || a - b,
   );
   const out = new Float64Array(values.length);
   order.forEach((row, rank) => (out[row] = ((rank + 0.5) / values.length) * 2 - 1));
@@ -178,13 +178,13 @@ function ranks(values: Float64Array): Float64Array {
 
 function listMembers(leafRows: Int32Array[], atomOf: (row: number) => number) {
   const offsets = new Int32Array(leafRows.length + 1);
-  leafRows.forEach((rows, leaf) => (offsets[leaf + 1] = offsets[leaf]! + rows.length));
-  const members = new Uint16Array(offsets[leafRows.length]!);
+  leafRows.forEach((rows, leaf) => (offsets[leaf + 1] = offsets[leaf] + rows.length));
+  const members = new Uint16Array(offsets[leafRows.length]);
   leafRows.forEach((rows, leaf) => members.set(Uint16Array.from(rows, atomOf), offsets[leaf]));
   return { offsets, members };
 }
 
-/** Writes the weights of the atoms for one row; with `usable`, from the trees it accepts alone. */
+/** Writes the weights of the atoms for one row; with `usable`, only from the trees that it accepts. */
 export function atomWeights(
   forest: ResidualForest,
   mix: number,
@@ -202,19 +202,19 @@ export function atomWeights(
         continue;
       }
       used++;
-      const leaf = leafOf(trees, trees.roots[tree]!, columns, row);
-      const start = offsets[leaf]!;
-      const end = offsets[leaf + 1]!;
+      const leaf = leafOf(trees, trees.roots[tree], columns, row);
+      const start = offsets[leaf];
+      const end = offsets[leaf + 1];
       const weight = 1 / (end - start);
       for (let i = start; i < end; i++) {
-        out[members[i]!]! += weight;
+        out[members[i]] += weight;
       }
     }
   }
   const share = used > 0 ? (1 - mix) / used : 0;
   const rest = used > 0 ? mix : 1;
   for (let atom = 0; atom < out.length; atom++) {
-    out[atom] = out[atom]! * share + overall[atom]! * rest;
+    out[atom] = out[atom] * share + overall[atom] * rest;
   }
 }
 
@@ -231,14 +231,14 @@ function testForest(
   let pinball = 0;
   let covered = 0;
   for (const row of tested) {
-    atomWeights(forest, mix, columns, row, weights, (tree) => inSample[tree]![row] === 0);
+    atomWeights(forest, mix, columns, row, weights, (tree) => inSample[tree][row] === 0);
     quantilesOf({ atoms: forest.atoms, weights }, LEVELS, quantiles);
-    const residual = residuals[row]!;
+    const residual = residuals[row];
     for (let q = 0; q < LEVELS.length; q++) {
-      const above = residual - quantiles[q]!;
-      pinball += above > 0 ? above * LEVELS[q]! : above * (LEVELS[q]! - 1);
+      const above = residual - quantiles[q];
+      pinball += above > 0 ? above * LEVELS[q] : above * (LEVELS[q] - 1);
     }
-    if (residual >= quantiles[0]! && residual <= quantiles[8]!) {
+    if (residual >= quantiles[0] && residual <= quantiles[8]) {
       covered++;
     }
   }

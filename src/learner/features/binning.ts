@@ -5,19 +5,19 @@ export const MAX_BINS = 254;
 const SAMPLE = 100_000;
 
 /**
- * Borders between the bins of a numeric column: value x falls in bin 1 + (number of borders < x). Up to 254
- * distinct values have a bin each, more share bins of about equal counts. Only the order of values matters: a
- * strictly monotone change of the column gives the same bins.
+ * Borders between the bins of a numeric column: value x is in bin 1 + (number of borders < x). Up to 254 distinct
+ * values get a bin each; more share bins of about equal counts. Only the order of values matters: a strictly
+ * increasing function of the column gives the same bins.
  */
 export function findBorders(values: Float64Array, random: Random, maxBins = MAX_BINS): Float64Array {
-  const known = values.length > SAMPLE ? sampled(values, random) : values.filter((v) => v === v);
+  const known = values.length > SAMPLE ? sampled(values, random) : values.filter((v) => !Number.isNaN(v));
   known.sort();
-  // The distinct values move to the front of the sorted ones.
+  // Compacts the distinct values at the front of the sorted ones.
   const counts = new Int32Array(known.length);
   let size = 0;
   for (const value of known) {
     if (size > 0 && known[size - 1] === value) {
-      counts[size - 1]!++;
+      counts[size - 1]++;
     } else {
       known[size] = value;
       counts[size++] = 1;
@@ -27,7 +27,7 @@ export function findBorders(values: Float64Array, random: Random, maxBins = MAX_
   const borders: number[] = [];
   if (distinct.length <= maxBins) {
     for (let i = 1; i < distinct.length; i++) {
-      borders.push(between(distinct[i - 1]!, distinct[i]!));
+      borders.push(between(distinct[i - 1], distinct[i]));
     }
     return Float64Array.from(borders);
   }
@@ -35,10 +35,10 @@ export function findBorders(values: Float64Array, random: Random, maxBins = MAX_
   let bins = maxBins;
   let inBin = 0;
   for (let i = 0; i < distinct.length - 1 && bins > 1; i++) {
-    inBin += counts[i]!;
+    inBin += counts[i];
     const wanted = rest / bins;
-    if (inBin >= wanted || inBin + counts[i + 1]! / 2 > wanted) {
-      borders.push(between(distinct[i]!, distinct[i + 1]!));
+    if (inBin >= wanted || inBin + counts[i + 1] / 2 > wanted) {
+      borders.push(between(distinct[i], distinct[i + 1]));
       rest -= inBin;
       inBin = 0;
       bins--;
@@ -52,8 +52,8 @@ function sampled(values: Float64Array, random: Random): Float64Array {
   const out = new Float64Array(rows.length);
   let count = 0;
   for (const row of rows) {
-    const value = values[row]!;
-    if (value === value) {
+    const value = values[row];
+    if (!Number.isNaN(value)) {
       out[count++] = value;
     }
   }
@@ -66,16 +66,16 @@ function between(low: number, high: number): number {
   return middle >= low && middle < high && Number.isFinite(middle) ? middle : low;
 }
 
-/** The bin of one value: a binary search among the borders. */
+/** The bin of one value, by binary search. */
 export function binOf(value: number, borders: Float64Array): number {
-  if (value !== value) {
+  if (Number.isNaN(value)) {
     return 0;
   }
   let low = 0;
   let high = borders.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (borders[middle]! < value) {
+    if (borders[middle] < value) {
       low = middle + 1;
     } else {
       high = middle;
@@ -87,6 +87,6 @@ export function binOf(value: number, borders: Float64Array): number {
 /** Fills `bins` with the bin of every value. */
 export function binAll(values: Float64Array, borders: Float64Array, bins: Uint8Array): void {
   for (let row = 0; row < values.length; row++) {
-    bins[row] = binOf(values[row]!, borders);
+    bins[row] = binOf(values[row], borders);
   }
 }

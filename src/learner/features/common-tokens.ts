@@ -1,9 +1,9 @@
 import { tokensOf } from './tokens';
 
-/** Tokens that a text column is encoded by at most. */
-export const TOKENS = 100;
-/** Different tokens that are counted one by one at first: some 40 MB. */
-const MOST_COUNTED = 250_000;
+/** Maximum number of tokens that encode a text column. */
+export const MAX_TOKENS = 100;
+/** Distinct tokens counted exactly at first: about 40 MB. */
+const MAX_COUNTED = 250_000;
 const BUCKETS = 1 << 20;
 
 interface Entry {
@@ -13,30 +13,29 @@ interface Entry {
 }
 
 /**
- * Tokens that split the rows best, by the variance of their presence; those with the same rows count once. Texts of
- * many different words have tens of millions of tokens and pairs, nearly all of them rare: those are found out by
- * counts that several tokens share (a count-min sketch of one row), and only what may be common is counted by itself.
- * The outcome is the same.
+ * The tokens that split the rows best, by the variance of their presence. Texts of many different words have tens of
+ * millions of tokens and pairs, nearly all of them rare: a count-min sketch of one row (G. Cormode and S.
+ * Muthukrishnan, 2005) rules those out, and only tokens that may be common are counted exactly. The result is the same.
  *
  * @param known rows that hold any text
  */
-export function commonTokens(entries: readonly Entry[], known: number, mostCounted = MOST_COUNTED): string[] {
-  const least = Math.max(3, Math.floor(known / 1000));
+export function commonTokens(entries: readonly Entry[], known: number, maxCounted = MAX_COUNTED): string[] {
+  const minRows = Math.max(3, Math.floor(known / 1000));
   const frequency =
-    counted(entries, () => true, mostCounted) ?? counted(entries, maybeCommon(entries, least), Infinity)!;
+    counted(entries, () => true, maxCounted) ?? counted(entries, maybeCommon(entries, minRows), Infinity)!;
   return [...frequency]
-    .filter(([, count]) => count >= least && known - count >= least)
+    .filter(([, count]) => count >= minRows && known - count >= minRows)
     .map(([token, count]) => ({ token, weight: count * (known - count) }))
     .sort((a, b) => b.weight - a.weight || (a.token < b.token ? -1 : 1))
-    .slice(0, TOKENS)
+    .slice(0, MAX_TOKENS)
     .map(({ token }) => token);
 }
 
-/** Rows by token, of those tokens that are wanted; undefined where there are more than `most`. */
+/** Number of rows per wanted token; undefined with more than `max` tokens. */
 function counted(
   entries: readonly Entry[],
   isWanted: (token: string) => boolean,
-  most: number,
+  max: number,
 ): Map<string, number> | undefined {
   const frequency = new Map<string, number>();
   for (const { text, count } of entries) {
@@ -45,22 +44,22 @@ function counted(
         frequency.set(token, (frequency.get(token) ?? 0) + count);
       }
     }
-    if (frequency.size > most) {
+    if (frequency.size > max) {
       return undefined;
     }
   }
   return frequency;
 }
 
-/** False only for tokens of fewer than `least` rows. */
-function maybeCommon(entries: readonly Entry[], least: number): (token: string) => boolean {
+/** False only for tokens of fewer than `minRows` rows. */
+function maybeCommon(entries: readonly Entry[], minRows: number): (token: string) => boolean {
   const rows = new Float64Array(BUCKETS);
   for (const { text, count } of entries) {
     for (const token of tokensOf(text)) {
-      rows[bucketOf(token)]! += count;
+      rows[bucketOf(token)] += count;
     }
   }
-  return (token) => rows[bucketOf(token)]! >= least;
+  return (token) => rows[bucketOf(token)] >= minRows;
 }
 
 function bucketOf(token: string): number {

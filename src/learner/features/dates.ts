@@ -5,7 +5,7 @@ export type DatePart = (typeof DATE_PARTS)[number];
 
 const DAY = 86_400_000;
 
-/** One time feature of `ms` milliseconds since the epoch; NaN for missing or infinite dates (but the trend). */
+/** One time feature of `ms` milliseconds since the epoch; NaN for missing dates; for infinite ones too, except the epoch. */
 export function datePart(ms: number, part: DatePart): number {
   if (part === 'epoch') {
     return ms;

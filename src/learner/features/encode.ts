@@ -1,11 +1,11 @@
 import type { Random } from '../math/random';
 import type { FeatureColumn } from '../types';
 import { binAll, binOf, findBorders, MAX_BINS } from './binning';
-import { commonTokens, TOKENS } from './common-tokens';
+import { commonTokens, MAX_TOKENS } from './common-tokens';
 import { DATE_PARTS, type DatePart, datePart } from './dates';
 import { findNumber, tokensOf } from './tokens';
 
-/** How one feature becomes binned columns. Plain data, so that it can be stored with the model. */
+/** How one feature becomes binned columns. Plain data, stored with the model. */
 export type Encoder =
   | { type: 'number'; source: number; borders: Float64Array }
   | { type: 'date'; source: number; part: DatePart; borders: Float64Array }
@@ -15,7 +15,7 @@ export type Encoder =
   | { type: 'numberInText'; source: number; borders: Float64Array }
   | { type: 'tokens'; source: number; tokens: string[] };
 
-/** One binned column: which feature it came from, how many bins it may have (bin 0, missing, included). */
+/** One binned column: the number of its feature, and its number of bins, bin 0 for missing values included. */
 export interface ColumnSpec {
   source: number;
   bins: number;
@@ -25,11 +25,11 @@ export interface ColumnSpec {
 /** Bin 1 of a category column: rare and unseen values. Named categories start at bin 2. */
 const OTHER_BIN = 1;
 const NAMED_CATEGORIES = MAX_BINS - 1;
-/** Tokens of all text columns together, for each feature of a table of many rows. */
+/** Budget of tokens per feature, of all text columns together, on a table of many rows. */
 const TOKENS_PER_FEATURE = 8;
 const MANY_ROWS = 20_000;
 
-/** How to encode: `asCategory` where the user said that the column holds categories. */
+/** How to encode. `asCategory`: the user said that the column holds categories. */
 export interface EncodeRules {
   asCategory: boolean;
   maxBins: number;
@@ -46,7 +46,7 @@ export function chooseEncoders(column: FeatureColumn, source: number, rules: Enc
     return DATE_PARTS.map((part): Encoder => {
       const values = dateValues(column.values, part);
       return { type: 'date', source, part, borders: findBorders(values, random, maxBins) };
-    }).filter((encoder) => columnSpecs([encoder])[0]!.bins > 2 || hasMissing(column.values, encoder));
+    }).filter((encoder) => columnSpecs([encoder])[0].bins > 2 || hasMissing(column.values, encoder));
   }
   if (asCategory) {
     return [{ type: 'numberCategory', source, values: commonNumbers(column.values) }];
@@ -55,9 +55,9 @@ export function chooseEncoders(column: FeatureColumn, source: number, rules: Enc
   return [{ type: 'number', source, borders }];
 }
 
-/** The epoch trend of a date column stays even when constant, since it alone carries "missing or not". */
+/** The epoch column of a date stays even when constant if dates are missing: only it says so. */
 function hasMissing(values: Float64Array, encoder: Encoder): boolean {
-  return encoder.type === 'date' && encoder.part === 'epoch' && values.some((v) => v !== v);
+  return encoder.type === 'date' && encoder.part === 'epoch' && values.some((v) => Number.isNaN(v));
 }
 
 function chooseTextEncoders(
@@ -72,26 +72,26 @@ function chooseTextEncoders(
     if (code < 0) {
       continue;
     }
-    counts[code]!++;
+    counts[code]++;
     known++;
   }
   const used: number[] = [];
   for (let code = 0; code < dictionary.length; code++) {
-    if (counts[code]! > 0) {
+    if (counts[code] > 0) {
       used.push(code);
     }
   }
   const encoders: Encoder[] = [];
-  const least = used.length <= 12 || asCategory ? 1 : Math.max(2, Math.min(5, Math.floor(known / 200)));
+  const minCount = used.length <= 12 || asCategory ? 1 : Math.max(2, Math.min(5, Math.floor(known / 200)));
   const named = used
-    .filter((code) => counts[code]! >= least)
-    .sort((a, b) => counts[b]! - counts[a]! || (dictionary[a]! < dictionary[b]! ? -1 : 1))
+    .filter((code) => counts[code] >= minCount)
+    .sort((a, b) => counts[b] - counts[a] || (dictionary[a] < dictionary[b] ? -1 : 1))
     .slice(0, NAMED_CATEGORIES)
-    .map((code) => dictionary[code]!);
+    .map((code) => dictionary[code]);
   if (named.length > 0 || asCategory || used.length === 0) {
     encoders.push({ type: 'category', source, values: named });
   }
-  const entries = used.map((code) => ({ text: dictionary[code]!, count: counts[code]! }));
+  const entries = used.map((code) => ({ text: dictionary[code], count: counts[code] }));
   if (asCategory || !isText(entries, named.length)) {
     return encoders;
   }
@@ -109,7 +109,7 @@ function chooseTextEncoders(
   return encoders;
 }
 
-/** Are the values more than names: too many to be told apart one by one, or several words each? */
+/** Whether the values are text rather than names: too many to name one by one, or several words each. */
 function isText(entries: { text: string }[], named: number): boolean {
   if (entries.length <= 12) {
     return false;
@@ -122,12 +122,12 @@ function isText(entries: { text: string }[], named: number): boolean {
 }
 
 /**
- * Leaves the best tokens of each text column, where there are many rows and many such columns: the limits reckon the
- * memory of a fit by its cells, and a token takes a byte a row.
+ * Keeps only the best tokens of each text column where there are many rows and many such columns: the service's limits
+ * estimate the memory of a fit from its cells, and a token takes a byte per row.
  */
 export function shareTokens(encoders: Encoder[], rows: number, features: number): void {
   const lists = encoders.filter((encoder) => encoder.type === 'tokens');
-  const share = Math.floor(Math.max(TOKENS, TOKENS_PER_FEATURE * features) / lists.length);
+  const share = Math.floor(Math.max(MAX_TOKENS, TOKENS_PER_FEATURE * features) / lists.length);
   if (rows <= MANY_ROWS) {
     return;
   }
@@ -139,7 +139,7 @@ export function shareTokens(encoders: Encoder[], rows: number, features: number)
 function commonNumbers(values: Float64Array): Float64Array {
   const counts = new Map<number, number>();
   for (const value of values) {
-    if (value === value) {
+    if (!Number.isNaN(value)) {
       counts.set(value, (counts.get(value) ?? 0) + 1);
     }
   }
@@ -153,7 +153,7 @@ function dateValues(values: Float64Array, part: DatePart): Float64Array {
 
 function textValues(column: FeatureColumn & { kind: 'text' }, of: (text: string) => number): Float64Array {
   const perEntry = Float64Array.from(column.dictionary, of);
-  return Float64Array.from(column.codes, (code) => (code < 0 ? NaN : perEntry[code]!));
+  return Float64Array.from(column.codes, (code) => (code < 0 ? NaN : perEntry[code]));
 }
 
 /** The binned columns that encoders make, in order. */
@@ -192,8 +192,8 @@ export function encodeColumn(
   } else if (encoder.type === 'numberCategory') {
     const index = new Map([...encoder.values].map((value, i) => [value, i + 2]));
     for (let row = 0; row < bins.length; row++) {
-      const value = column.values[row]!;
-      bins[row] = value === value ? (index.get(value) ?? OTHER_BIN) : 0;
+      const value = column.values[row];
+      bins[row] = !Number.isNaN(value) ? (index.get(value) ?? OTHER_BIN) : 0;
     }
   }
   return [bins];
@@ -221,7 +221,7 @@ function encodeText(
       for (const token of tokensOf(text)) {
         const i = index.get(token);
         if (i !== undefined) {
-          perEntry[i]![code] = 2;
+          perEntry[i][code] = 2;
         }
       }
     });
@@ -229,14 +229,14 @@ function encodeText(
   return perEntry.map((entry) => {
     const bins = allocate(codes.length);
     for (let row = 0; row < codes.length; row++) {
-      const code = codes[row]!;
-      bins[row] = code < 0 ? 0 : entry[code]!;
+      const code = codes[row];
+      bins[row] = code < 0 ? 0 : entry[code];
     }
     return bins;
   });
 }
 
-/** What the bins of an encoder's columns stand for: the mean of their finite values; undefined for categories. */
+/** Per column of an encoder, the mean of the finite values in each bin; undefined for categories. */
 export function binCenters(
   encoder: Encoder,
   column: FeatureColumn,
@@ -256,25 +256,25 @@ export function binCenters(
   }
   const centers = new Float64Array(encoder.borders.length + 2);
   const counts = new Float64Array(centers.length);
-  const assigned = bins[0]!;
+  const assigned = bins[0];
   for (let row = 0; row < values.length; row++) {
     if (Number.isFinite(values[row])) {
-      counts[assigned[row]!]!++;
+      counts[assigned[row]]++;
     }
   }
   for (let row = 0; row < values.length; row++) {
     if (Number.isFinite(values[row])) {
-      centers[assigned[row]!]! += values[row]! / counts[assigned[row]!]!;
+      centers[assigned[row]] += values[row] / counts[assigned[row]];
     }
   }
   for (let bin = 2; bin < centers.length; bin++) {
     if (counts[bin] === 0) {
-      centers[bin] = centers[bin - 1]!;
+      centers[bin] = centers[bin - 1];
     }
   }
   for (let bin = centers.length - 2; bin > 0; bin--) {
     if (counts[bin] === 0) {
-      centers[bin] = centers[bin + 1]!;
+      centers[bin] = centers[bin + 1];
     }
   }
   return [centers];

@@ -1,7 +1,7 @@
 import type { ColumnSpec } from '../features/encode';
 import { square } from '../math/numeric';
 
-/** One term of a linear model: a number per bin of a column. */
+/** One term of a linear model. `values`: a number per bin of the column. */
 export interface Term {
   column: number;
   values: Float64Array;
@@ -11,14 +11,14 @@ export interface Term {
 export interface TermInput {
   columns: Uint8Array[];
   specs: ColumnSpec[];
-  /** What the bins of an ordered column stand for; undefined for categories. */
+  /** columns × bins: mean value of each bin; undefined for categories. */
   centers: (Float64Array | undefined)[];
   rows: Int32Array;
 }
 
 export const MAX_TERMS = 300;
 
-/** The terms of all columns; more than `MAX_TERMS` where there are too many to learn. */
+/** The terms of all columns. More than `MAX_TERMS` of them: too many to learn. */
 export function makeTerms({ columns, specs, centers, rows }: TermInput): Term[] {
   const terms: Term[] = [];
   specs.forEach((spec, column) => {
@@ -27,7 +27,7 @@ export function makeTerms({ columns, specs, centers, rows }: TermInput): Term[] 
     }
     const counts = new Int32Array(spec.bins);
     for (const row of rows) {
-      counts[columns[column]![row]!]!++;
+      counts[columns[column][row]]++;
     }
     const center = centers[column];
     if (center) {
@@ -39,17 +39,17 @@ export function makeTerms({ columns, specs, centers, rows }: TermInput): Term[] 
   return terms;
 }
 
-/** The column itself, standardised, with missing values at its mean, and whether it is missing. */
+/** The standardised column with missing values at its mean, and an indicator of missing values. */
 function orderedTerms(column: number, center: Float64Array, counts: Int32Array, rows: number): Term[] {
   const terms: Term[] = [];
-  const known = rows - counts[0]!;
+  const known = rows - counts[0];
   let mean = 0;
   let spread = 0;
   for (let bin = 1; bin < counts.length; bin++) {
-    mean += (center[bin]! * counts[bin]!) / known;
+    mean += (center[bin] * counts[bin]) / known;
   }
   for (let bin = 1; bin < counts.length; bin++) {
-    spread += (square(center[bin]! - mean) * counts[bin]!) / known;
+    spread += (square(center[bin] - mean) * counts[bin]) / known;
   }
   if (spread > 0 && Number.isFinite(spread)) {
     const scale = Math.sqrt(spread) / (counts.length <= 3 ? Math.min(1, Math.sqrt(spread) / 0.15) : 1);
@@ -59,19 +59,19 @@ function orderedTerms(column: number, center: Float64Array, counts: Int32Array, 
       values: center.map((value, bin) => (bin === 0 ? 0 : limit((value - mean) / scale))),
     });
   }
-  const least = Math.min(counts[0]!, known);
-  if (least >= 3) {
-    const share = counts[0]! / rows;
+  const minority = Math.min(counts[0], known);
+  if (minority >= 3) {
+    const share = counts[0] / rows;
     terms.push({ column, values: center.map((_, bin) => (bin === 0 ? 1 : 0) - share) });
   }
   return terms;
 }
 
-/** The commonest categories, one term each. */
+/** The most frequent categories, one indicator each. */
 function categoryTerms(column: number, counts: Int32Array): Term[] {
   const common = Array.from(counts.keys())
-    .filter((bin) => counts[bin]! >= 3)
-    .sort((a, b) => counts[b]! - counts[a]! || a - b)
+    .filter((bin) => counts[bin] >= 3)
+    .sort((a, b) => counts[b] - counts[a] || a - b)
     .slice(0, 50);
   if (common.length < 2) {
     return [];
@@ -83,7 +83,7 @@ function categoryTerms(column: number, counts: Int32Array): Term[] {
   });
 }
 
-/** A row of numbers per train row: 1, then the terms. */
+/** The design matrix: rows × (1 + terms), row-major; the first column is 1. */
 export function makeDesign(terms: Term[], { columns, rows }: TermInput): Float64Array {
   const size = terms.length + 1;
   const design = new Float64Array(rows.length * size);
@@ -91,28 +91,28 @@ export function makeDesign(terms: Term[], { columns, rows }: TermInput): Float64
     design[i * size] = 1;
   }
   terms.forEach(({ column, values }, t) => {
-    const bins = columns[column]!;
+    const bins = columns[column];
     for (let i = 0; i < rows.length; i++) {
-      design[i * size + t + 1] = values[bins[rows[i]!]!]!;
+      design[i * size + t + 1] = values[bins[rows[i]]];
     }
   });
   return design;
 }
 
 /**
- * The same design by what differs from row to row: a term that has one value in most rows, as a category or a word has,
- * is that value and the few rows that differ from it.
+ * The design matrix in sparse form: per term its most common value, and the entries that differ from it. An indicator
+ * of a category or a word differs in few rows.
  */
 export interface SparseDesign {
-  /** Of each term, the 1 among them, its common value. */
+  /** 1 + terms: the common value of each column. */
   common: Float64Array;
-  /** Row i differs in `terms[starts[i] … starts[i + 1] - 1]`, by as much as stands in `by` at the same place. */
+  /** Row i differs in columns `terms[starts[i] … starts[i + 1] - 1]`, by the differences `by` at the same places. */
   starts: Int32Array;
   terms: Int32Array;
   by: Float64Array;
 }
 
-/** @param design `size` numbers per row, as `makeDesign` gives them */
+/** @param design rows × size, from `makeDesign` */
 export function sparse(design: Float64Array, size: number, terms: Term[], input: TermInput): SparseDesign {
   const count = input.rows.length;
   const common = new Float64Array(size);
@@ -125,25 +125,25 @@ export function sparse(design: Float64Array, size: number, terms: Term[], input:
     }
     starts[i + 1] = entries;
   }
-  const out = { common, starts, terms: new Int32Array(starts[count]!), by: new Float64Array(starts[count]!) };
+  const out = { common, starts, terms: new Int32Array(starts[count]), by: new Float64Array(starts[count]) };
   for (let i = 0, entry = 0; i < count; i++) {
     for (let t = 0; t < size; t++) {
-      const value = design[i * size + t]!;
+      const value = design[i * size + t];
       if (value !== common[t]) {
         out.terms[entry] = t;
-        out.by[entry++] = value - common[t]!;
+        out.by[entry++] = value - common[t];
       }
     }
   }
   return out;
 }
 
-/** The value that a term has in most rows; 0 where there is none. */
+/** The value that a term has in more than half of the rows; 0 without such a value. */
 function commonValue({ column, values }: Term, { columns, rows }: TermInput): number {
   const counts = new Map<number, number>();
-  const bins = columns[column]!;
+  const bins = columns[column];
   for (const row of rows) {
-    const value = values[bins[row]!]!;
+    const value = values[bins[row]];
     counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   for (const [value, count] of counts) {

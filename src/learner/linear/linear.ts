@@ -5,8 +5,8 @@ import { makeDesign, makeTerms, MAX_TERMS, sparse, type Term, type TermInput } f
 import { logistic, penalised } from './logistic';
 
 /**
- * A linear model over binned columns is a table of scores: what each bin of each column adds. `at[column]` is
- * where the column's bins begin (-1: the column has no part), `scores[at[column] + bin * width + output]`.
+ * A linear model over binned columns as a lookup table: the score that each bin of each column adds to each output, at
+ * `scores[at[column] + bin * width + output]`. `at[column]` is -1 for columns without a term.
  */
 export interface LinearTables {
   base: Float64Array;
@@ -14,7 +14,7 @@ export interface LinearTables {
   scores: Float32Array;
 }
 
-/** Linear models for falling penalties, and their loss on the held-out rows. */
+/** One model per penalty, largest first, and its loss on the held-out rows. */
 export interface LearnedLinear {
   tables: LinearTables[];
   curve: Float64Array;
@@ -34,7 +34,7 @@ const PENALTIES = [300, 100, 30, 10, 3, 1, 0.3, 0.1];
 const MAX_STEPS = 60;
 const WORK = 1.5e8;
 
-/** Penalised least squares or logistic regression; undefined where the table is too wide or too long for it. */
+/** Ridge or penalised logistic regression; undefined where the table is too wide or too long for it. */
 export function fitLinear(input: LinearInput): LearnedLinear | undefined {
   const terms = makeTerms(input);
   const size = terms.length + 1;
@@ -49,7 +49,7 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
   if (!input.regression && steps < 5) {
     return undefined;
   }
-  const codes = Int32Array.from(input.rows, (row) => (input.regression ? 0 : input.target[row]!));
+  const codes = Int32Array.from(input.rows, (row) => (input.regression ? 0 : input.target[row]));
   const classes = input.regression
     ? undefined
     : { design: sparse(design, size, terms, input), products, size, width, codes };
@@ -83,9 +83,9 @@ function leastSquares(
 ): void {
   weights.fill(0);
   for (let i = 0; i < rows.length; i++) {
-    const value = target[rows[i]!]!;
+    const value = target[rows[i]];
     for (let j = 0; j < size; j++) {
-      weights[j]! += design[i * size + j]! * value;
+      weights[j] += design[i * size + j] * value;
     }
   }
   solve(penalised(products, size, 1, penalty), size, weights);
@@ -95,25 +95,25 @@ function makeTables(terms: Term[], weights: Float64Array, width: number, specs: 
   const at = new Int32Array(specs.length).fill(-1);
   let length = 0;
   for (const { column } of terms) {
-    if (at[column]! >= 0) {
+    if (at[column] >= 0) {
       continue;
     }
     at[column] = length;
-    length += specs[column]!.bins * width;
+    length += specs[column].bins * width;
   }
   const scores = new Float32Array(length);
   const base = new Float64Array(width);
   for (let k = 0; k < width; k++) {
-    base[k] = weights[k]!;
+    base[k] = weights[k];
     terms.forEach(({ column, values }, t) => {
-      const weight = weights[(t + 1) * width + k]!;
-      values.forEach((value, bin) => (scores[at[column]! + bin * width + k]! += weight * value));
+      const weight = weights[(t + 1) * width + k];
+      values.forEach((value, bin) => (scores[at[column] + bin * width + k] += weight * value));
     });
   }
   return { base, at, scores };
 }
 
-/** Adds `weight` times the model's scores of a row to `out[to …]`. */
+/** Adds `weight` times the model's scores of a row to `out[to … to + width - 1]`. */
 export function addLinearScores(
   tables: LinearTables,
   columns: Uint8Array[],
@@ -125,16 +125,16 @@ export function addLinearScores(
   const { base, at, scores } = tables;
   const width = base.length;
   for (let k = 0; k < width; k++) {
-    out[to + k]! += weight * base[k]!;
+    out[to + k] += weight * base[k];
   }
   for (let column = 0; column < at.length; column++) {
-    const from = at[column]!;
+    const from = at[column];
     if (from < 0) {
       continue;
     }
-    const cell = from + columns[column]![row]! * width;
+    const cell = from + columns[column][row] * width;
     for (let k = 0; k < width; k++) {
-      out[to + k]! += weight * scores[cell + k]!;
+      out[to + k] += weight * scores[cell + k];
     }
   }
 }

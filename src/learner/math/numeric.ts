@@ -1,6 +1,6 @@
 /**
- * Exponential and logarithm from additions and multiplications only: IEEE 754 fixes those to the bit, while
- * Math.exp and Math.log may change with the engine. Both are within 2 ulp of the exact value.
+ * Exponential and logarithm from basic arithmetic: IEEE 754 defines those results to the bit, while Math.exp and
+ * Math.log may differ between engines. Both are within 2 ulp of the exact value.
  */
 
 const LN2_HIGH = 0.6931471803691238;
@@ -10,14 +10,14 @@ const POWERS_OF_TWO = new Float64Array(2100);
 {
   POWERS_OF_TWO[1075] = 1;
   for (let i = 1; i <= 1023; i++) {
-    POWERS_OF_TWO[1075 + i] = POWERS_OF_TWO[1075 + i - 1]! * 2;
+    POWERS_OF_TWO[1075 + i] = POWERS_OF_TWO[1075 + i - 1] * 2;
   }
   for (let i = 1; i <= 1074; i++) {
-    POWERS_OF_TWO[1075 - i] = POWERS_OF_TWO[1075 - i + 1]! / 2;
+    POWERS_OF_TWO[1075 - i] = POWERS_OF_TWO[1075 - i + 1] / 2;
   }
 }
 
-/** A sum with it drops what comes after the point: doubles of that size are whole. */
+/** 1.5 · 2^52: adding and subtracting it rounds to a whole number. */
 const ROUND = 6755399441055744;
 
 /** e^x by the Taylor series alone, for |x| < 1. */
@@ -32,9 +32,9 @@ function seriesExp(x: number): number {
 /** 2^(i/32). */
 const ROOTS = Float64Array.from({ length: 32 }, (_, i) => seriesExp((i * 0.6931471805599453) / 32));
 
-/** e^x: 2^(n/32) from tables, times e^r of a rest below ln 2 / 64 (P. Tang, 1989). */
+/** e^x: 2^(n/32) from tables, times e^r for a remainder r below ln 2 / 64 (P. Tang, 1989). */
 export function exp(x: number): number {
-  if (x !== x) {
+  if (Number.isNaN(x)) {
     return NaN;
   }
   if (x > 709.782712893384) {
@@ -47,10 +47,10 @@ export function exp(x: number): number {
   const r = x - n * (LN2_HIGH / 32) - n * (LN2_LOW / 32);
   const z = r * r;
   const rest = r + z * (1 / 2 + r * (1 / 6) + z * (1 / 24 + r * (1 / 120) + z * (1 / 720)));
-  const root = ROOTS[n & 31]!;
+  const root = ROOTS[n & 31];
   const sum = root + root * rest;
   const k = n >> 5;
-  return k > 1023 ? sum * 2 * POWERS_OF_TWO[1075 + k - 1]! : sum * POWERS_OF_TWO[1075 + k]!;
+  return k > 1023 ? sum * 2 * POWERS_OF_TWO[1075 + k - 1] : sum * POWERS_OF_TWO[1075 + k];
 }
 
 const view = new DataView(new ArrayBuffer(8));
@@ -87,7 +87,7 @@ export function log(x: number): number {
   return exponent * LN2_HIGH + (2 * s + (2 * s * sum + exponent * LN2_LOW));
 }
 
-/** x². A product is rounded alike everywhere, a power is not. */
+/** x². A product rounds the same everywhere; Math.pow does not. */
 export function square(x: number): number {
   return x * x;
 }
@@ -112,15 +112,15 @@ export function softmax(
 ): void {
   let top = -Infinity;
   for (let k = 0; k < count; k++) {
-    top = Math.max(top, scores[from + k]!);
+    top = Math.max(top, scores[from + k]);
   }
   let sum = 0;
   for (let k = 0; k < count; k++) {
-    const e = exp((scores[from + k]! - top) / temperature);
+    const e = exp((scores[from + k] - top) / temperature);
     out[to + k] = e;
     sum += e;
   }
   for (let k = 0; k < count; k++) {
-    out[to + k]! /= sum;
+    out[to + k] /= sum;
   }
 }

@@ -1,55 +1,55 @@
 /**
- * Seeded random numbers on 32-bit integers alone (sfc32, C. Doty-Humphrey, PractRand), so that a seed gives the
- * same stream on every machine.
+ * Seeded random numbers in 32-bit integer arithmetic (sfc32, C. Doty-Humphrey, PractRand): a seed gives the same
+ * stream on every machine.
  */
 export class Random {
-  #a: number;
-  #b: number;
-  #c: number;
-  #counter = 1;
+  private a: number;
+  private b: number;
+  private c: number;
+  private counter = 1;
 
   /** Streams of different (seed, stream, step) are independent. */
   constructor(seed: number, stream = 0, step = 0) {
-    this.#a = seed | 0;
-    this.#b = (Math.floor(seed / 4294967296) ^ Math.imul(stream + 1, 0x9e3779b1)) | 0;
-    this.#c = Math.imul(step + 1, 0x85ebca6b);
+    this.a = seed | 0;
+    this.b = (Math.floor(seed / 4294967296) ^ Math.imul(stream + 1, 0x9e3779b1)) | 0;
+    this.c = Math.imul(step + 1, 0x85ebca6b);
     for (let i = 0; i < 15; i++) {
       this.uint32();
     }
   }
 
   uint32(): number {
-    const sum = (((this.#a + this.#b) | 0) + this.#counter) | 0;
-    this.#counter = (this.#counter + 1) | 0;
-    this.#a = this.#b ^ (this.#b >>> 9);
-    this.#b = (this.#c + (this.#c << 3)) | 0;
-    this.#c = (this.#c << 21) | (this.#c >>> 11);
-    this.#c = (this.#c + sum) | 0;
+    const sum = (((this.a + this.b) | 0) + this.counter) | 0;
+    this.counter = (this.counter + 1) | 0;
+    this.a = this.b ^ (this.b >>> 9);
+    this.b = (this.c + (this.c << 3)) | 0;
+    this.c = (this.c << 21) | (this.c >>> 11);
+    this.c = (this.c + sum) | 0;
     return sum >>> 0;
   }
 
-  /** A whole number from 0 to `below` - 1; `below` ≤ 2^32. */
+  /** A uniform whole number from 0 to `below` - 1; `below` ≤ 2^32. */
   below(below: number): number {
     return Math.floor((this.uint32() / 4294967296) * below);
   }
 
-  /** A number from 0 (included) to 1 (excluded). */
+  /** A uniform number in [0, 1). */
   uniform(): number {
     return this.uint32() / 4294967296;
   }
 
-  /** Shuffles in place (Fisher and Yates). */
+  /** Shuffles in place (R. Fisher and F. Yates). */
   shuffle(values: Int32Array): Int32Array {
     for (let i = values.length - 1; i > 0; i--) {
       const j = this.below(i + 1);
-      const kept = values[i]!;
-      values[i] = values[j]!;
+      const kept = values[i];
+      values[i] = values[j];
       values[j] = kept;
     }
     return values;
   }
 
-  /** `count` different numbers of 0 … `from` - 1, ascending. */
+  /** `count` distinct numbers from 0 to `from` - 1, ascending. */
   sample(from: number, count: number): Int32Array {
     const all = new Int32Array(from);
     for (let i = 0; i < from; i++) {
@@ -60,14 +60,14 @@ export class Random {
     return chosen;
   }
 
-  /** Fills `chosen` with as many of `values`, picked by chance, and the beginning of `rest` with the others, in their order. */
+  /** Fills `chosen` with a random sample of `values`, and the beginning of `rest` with the others; both keep the order. */
   divide(values: Int32Array, chosen: Int32Array, rest: Int32Array): void {
     const { length } = values;
-    // The numbers of `uint32`, with the state at hand: this is drawn for every row of every tree.
-    let a = this.#a;
-    let b = this.#b;
-    let c = this.#c;
-    let counter = this.#counter;
+    // `uint32` inlined, with its state in local variables: this runs for every row of every tree.
+    let a = this.a;
+    let b = this.b;
+    let c = this.c;
+    let counter = this.counter;
     let wanted = chosen.length;
     let i = 0;
     for (; i < length && wanted > 0; i++) {
@@ -78,17 +78,17 @@ export class Random {
       c = (((c << 21) | (c >>> 11)) + sum) | 0;
       const taken = chosen.length - wanted;
       const isChosen = ((sum >>> 0) / 4294967296) * (length - i) < wanted ? 1 : 0;
-      // Written to both sides and counted on one: no branch that the processor would have to guess.
-      chosen[taken] = values[i]!;
-      rest[i - taken] = values[i]!;
+      // Written to both sides and counted on one, which avoids an unpredictable branch.
+      chosen[taken] = values[i];
+      rest[i - taken] = values[i];
       wanted -= isChosen;
     }
     for (; i < length; i++) {
-      rest[i - chosen.length] = values[i]!;
+      rest[i - chosen.length] = values[i];
     }
-    this.#a = a;
-    this.#b = b;
-    this.#c = c;
-    this.#counter = counter;
+    this.a = a;
+    this.b = b;
+    this.c = c;
+    this.counter = counter;
   }
 }

@@ -1,13 +1,13 @@
-import { blur, type Calibration, probabilities, temper } from '../calibration/calibrate';
+import { applyTemperature, type Calibration, mixWithPriors, probabilities } from '../calibration/calibrate';
 import { addLinearScores, type LinearTables } from '../linear/linear';
 import { leafOf, type Trees } from '../trees/trees';
 
-/** A candidate's share in a member: trees, one per output in turn or for all outputs, added to `base`; or a linear model. */
+/** A weighted candidate in a member: `base` plus trees, one per output in turn or for all outputs; or a linear model. */
 export type Part =
   | { kind: 'trees'; weight: number; base: Float64Array; trees: Trees }
   | { kind: 'linear'; weight: number; base: Float64Array; tables: LinearTables };
 
-/** One fold's model: a weighted sum of parts, `width` scores per row. */
+/** One fold's model: a weighted sum of parts, with `width` scores per row. */
 export interface Member {
   weight: number;
   width: number;
@@ -16,57 +16,57 @@ export interface Member {
 
 const BLOCK = 2048;
 
-/** Scores of one part, without its weight: `width` per row of `rows` (numbers of table rows), in their order. */
+/** Scores of one part, without its weight: rows × width, row-major, in the order of `rows` (numbers of table rows). */
 export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array): Float64Array {
   const width = part.base.length;
   const scores = new Float64Array(rows.length * width);
   if (part.kind === 'linear') {
     for (let i = 0; i < rows.length; i++) {
-      addLinearScores(part.tables, columns, rows[i]!, 1, scores, i * width);
+      addLinearScores(part.tables, columns, rows[i], 1, scores, i * width);
     }
     return scores;
   }
   const { base, trees } = part;
   for (let i = 0; i < scores.length; i++) {
-    scores[i] = base[i % width]!;
+    scores[i] = base[i % width];
   }
   for (let start = 0; start < rows.length; start += BLOCK) {
     const end = Math.min(rows.length, start + BLOCK);
     for (let tree = 0; tree < trees.roots.length; tree++) {
-      const root = trees.roots[tree]!;
+      const root = trees.roots[tree];
       if (trees.width > 1) {
         for (let i = start; i < end; i++) {
-          const from = leafOf(trees, root, columns, rows[i]!);
+          const from = leafOf(trees, root, columns, rows[i]);
           for (let k = 0; k < width; k++) {
-            scores[i * width + k]! += trees.values[from + k]!;
+            scores[i * width + k] += trees.values[from + k];
           }
         }
         continue;
       }
       const output = tree % width;
       for (let i = start; i < end; i++) {
-        scores[i * width + output]! += trees.values[leafOf(trees, root, columns, rows[i]!)]!;
+        scores[i * width + output] += trees.values[leafOf(trees, root, columns, rows[i])];
       }
     }
   }
   return scores;
 }
 
-/** Scores of one member: `width` per row. */
+/** Scores of one member: rows × width, row-major. */
 export function memberScores(member: Member, columns: Uint8Array[], rows: Int32Array): Float64Array {
   const sum = new Float64Array(rows.length * member.width);
   for (const part of member.parts) {
     const scores = partScores(part, columns, rows);
     for (let i = 0; i < sum.length; i++) {
-      sum[i]! += part.weight * scores[i]!;
+      sum[i] += part.weight * scores[i];
     }
   }
   return sum;
 }
 
-/** Scores of rows that members held out, `width` per row, each by the member that did: `holder[row]` is its number. */
+/** Scores of rows by the member that held each out (`holder[row]` is its number): rows × width, row-major. */
 export function heldOutScores(members: Member[], holder: Uint8Array, columns: Uint8Array[]): Float64Array {
-  const { width } = members[0]!;
+  const { width } = members[0];
   const out = new Float64Array(holder.length * width);
   const all = Int32Array.from(holder, (_, row) => row);
   members.forEach((member, m) => {
@@ -77,7 +77,7 @@ export function heldOutScores(members: Member[], holder: Uint8Array, columns: Ui
   return out;
 }
 
-/** The ensemble's class probabilities, not balanced yet. */
+/** The ensemble's calibrated class probabilities, before balancing: rows × classes, row-major. */
 export function ensembleProbabilities(
   members: Member[],
   columns: Uint8Array[],
@@ -86,18 +86,18 @@ export function ensembleProbabilities(
 ): Float64Array {
   const { temperature, averageScores, priors } = calibration;
   const classes = priors.length;
-  const width = members[0]!.width;
+  const width = members[0].width;
   const sum = new Float64Array(rows.length * (averageScores ? width : classes));
   for (const member of members) {
     const scores = memberScores(member, columns, rows);
     const part = averageScores ? scores : probabilities(scores, width, classes, temperature);
     for (let i = 0; i < part.length; i++) {
-      sum[i]! += member.weight * part[i]!;
+      sum[i] += member.weight * part[i];
     }
   }
   const mean = averageScores ? probabilities(sum, width, classes, temperature) : normalised(sum, classes);
-  blur(mean, calibration);
-  temper(mean, calibration);
+  mixWithPriors(mean, calibration);
+  applyTemperature(mean, calibration);
   return mean;
 }
 
@@ -105,22 +105,22 @@ function normalised(probas: Float64Array, classes: number): Float64Array {
   for (let at = 0; at < probas.length; at += classes) {
     let total = 0;
     for (let k = 0; k < classes; k++) {
-      total += probas[at + k]!;
+      total += probas[at + k];
     }
     for (let k = 0; k < classes; k++) {
-      probas[at + k]! /= total;
+      probas[at + k] /= total;
     }
   }
   return probas;
 }
 
-/** The ensemble's mean prediction. */
+/** The ensemble's mean prediction of each row, on the scale that members learn. */
 export function ensembleMean(members: Member[], columns: Uint8Array[], rows: Int32Array): Float64Array {
   const sum = new Float64Array(rows.length);
   for (const member of members) {
     const scores = memberScores(member, columns, rows);
     for (let i = 0; i < sum.length; i++) {
-      sum[i]! += member.weight * scores[i]!;
+      sum[i] += member.weight * scores[i];
     }
   }
   return sum;

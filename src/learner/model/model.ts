@@ -15,10 +15,10 @@ export interface Model {
   members: Member[];
   /** Undefined for regression. */
   calibration: Calibration | undefined;
-  /** A prediction is `center + scale ×` the ensemble's mean. */
+  /** A prediction is center + scale × the ensemble's mean. */
   center: number;
   scale: number;
   residuals: ResidualForest | undefined;
-  /** Borders of the buckets of a full distribution, on the target's own scale. */
+  /** Borders of the buckets of the full distribution, in units of the target. */
   borders: Float64Array | undefined;
 }

@@ -7,11 +7,11 @@ import { type ClassificationResult, type FeatureColumn, LearnerError, type Regre
 import { ensembleMean, ensembleProbabilities, type Member } from './members';
 import type { Model } from './model';
 
-/** What a prediction can do otherwise than the model was fitted to; what is left out stays. */
+/** What a prediction may override; what is left out stays as fitted. */
 export interface PredictOptions {
-  /** Only the first so many models of the ensemble. */
+  /** Use only this many members, the first ones. */
   estimators?: number;
-  /** Divides the calibrated logits, 1 changes nothing; classification only, like all that follow. */
+  /** Divides the calibrated logits; 1 changes nothing. Classification only, as all that follow. */
   temperature?: number;
   averageScores?: boolean;
   balance?: boolean;
@@ -19,7 +19,8 @@ export interface PredictOptions {
 
 /**
  * Predicts `rows` rows. Columns are found by name; extra ones are ignored; unseen categories count as rare ones.
- * @throws LearnerError when a column is missing or cannot be read as the kind it was trained with.
+ *
+ * @throws LearnerError when a column is missing or cannot be read as the kind it was trained with
  */
 export function predict(
   model: Model,
@@ -76,7 +77,7 @@ function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): 
     }
     return asKind(feature, kind);
   });
-  return model.encoders.flatMap((encoder) => encodeColumn(encoder, found[encoder.source]!));
+  return model.encoders.flatMap((encoder) => encodeColumn(encoder, found[encoder.source]));
 }
 
 /** A column read as the kind it was trained with: numbers and dates interchange, text is parsed or made. */
@@ -89,7 +90,7 @@ function asKind(feature: FeatureColumn, kind: FeatureColumn['kind']): FeatureCol
     const values = (feature as FeatureColumn & { kind: 'number' }).values;
     const index = new Map<number, number>();
     const codes = Int32Array.from(values, (value) => {
-      if (value !== value) {
+      if (Number.isNaN(value)) {
         return -1;
       }
       if (!index.has(value)) {
@@ -104,12 +105,12 @@ function asKind(feature: FeatureColumn, kind: FeatureColumn['kind']): FeatureCol
   }
   const parsed = feature.dictionary.map((text) => (text.trim() === '' ? NaN : Number(text)));
   const values = Float64Array.from(feature.codes, (code, row) => {
-    if (code >= 0 && parsed[code] !== parsed[code]) {
+    if (code >= 0 && Number.isNaN(parsed[code])) {
       throw new LearnerError(
         `Column "${name}" holds text in row ${row + 1}; the model was trained with numbers.`,
       );
     }
-    return code < 0 ? NaN : parsed[code]!;
+    return code < 0 ? NaN : parsed[code];
   });
   return { name, kind, values };
 }
@@ -126,12 +127,12 @@ function regressionResult(model: Model, columns: Uint8Array[], all: Int32Array):
   const withPrediction = [...columns, binned];
   const weights = new Float64Array(residuals.atoms.length);
   const atoms = new Float64Array(residuals.atoms.length);
-  /** Calls back with each row's distribution, on the target's own scale. */
+  /** Visits each row's distribution, in units of the target. */
   const eachRow = (visit: (distribution: Atoms, row: number) => void) => {
     for (let row = 0; row < rows; row++) {
       atomWeights(residuals, residuals.mix, withPrediction, row, weights);
       for (let i = 0; i < atoms.length; i++) {
-        atoms[i] = center + scale * (scaled[row]! + residuals.atoms[i]!);
+        atoms[i] = center + scale * (scaled[row] + residuals.atoms[i]);
       }
       visit({ atoms, weights }, row);
     }
@@ -141,13 +142,13 @@ function regressionResult(model: Model, columns: Uint8Array[], all: Int32Array):
     if (odd !== undefined) {
       throw new LearnerError(`Quantile ${odd} is not between 0 and 1.`);
     }
-    const order = levels.map((_, i) => i).sort((a, b) => levels[a]! - levels[b]!);
-    const ascending = order.map((i) => levels[i]!);
+    const order = levels.map((_, i) => i).sort((a, b) => levels[a] - levels[b]);
+    const ascending = order.map((i) => levels[i]);
     const out = levels.map(() => new Float64Array(rows));
     const one = new Float64Array(levels.length);
     eachRow((distribution, row) => {
       quantilesOf(distribution, ascending, one);
-      order.forEach((level, i) => (out[level]![row] = one[i]!));
+      order.forEach((level, i) => (out[level][row] = one[i]));
     });
     return out;
   };
@@ -155,7 +156,7 @@ function regressionResult(model: Model, columns: Uint8Array[], all: Int32Array):
     task: 'regression',
     rows,
     mean: () => scaled.map((value) => center + scale * value),
-    median: () => quantiles([0.5])[0]!,
+    median: () => quantiles([0.5])[0],
     mode: () => {
       const out = new Float64Array(rows);
       eachRow((distribution, row) => (out[row] = modeOf(distribution)));

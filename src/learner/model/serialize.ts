@@ -4,9 +4,9 @@ import { LearnerError } from '../types';
 import type { Model } from './model';
 
 /*
- * A model as bytes: "TPM4", length and CRC of what follows, then a JSON text in which every typed array is replaced by
- * its place, and the arrays themselves, each at a multiple of 8. Not deflated: ending a thread while zlib sets up a
- * stream in it aborts the whole process (an assertion of Node's own), and these run in threads that may be ended.
+ * A model as bytes: "TPM4", length and CRC-32 of the rest, the length of a JSON text, that text with every typed array
+ * replaced by its position, and the arrays, each at a multiple of 8 bytes. Not compressed: terminating a thread while
+ * zlib sets up a stream in it aborts the process (an assertion in Node), and these threads may be terminated.
  */
 const MAGIC = 0x344d5054;
 /** The format that `saveModel` writes and `loadModel` reads. */
@@ -14,7 +14,7 @@ export const MODEL_FORMAT = 'TPM4';
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
 
-/** The model as bytes: equal models give equal bytes on one major of Node. */
+/** The model as bytes. Equal models give equal bytes. */
 export function saveModel(model: Model): Uint8Array {
   const arrays: { at: number; bytes: Uint8Array }[] = [];
   let size = 0;
@@ -55,7 +55,7 @@ export function loadModel(bytes: Uint8Array): Model {
   }
   const packed = buffer.subarray(16);
   if (packed.length !== buffer.readUInt32LE(4) || crc32(packed) !== buffer.readUInt32LE(8)) {
-    throw new LearnerError('The model is damaged: its checksum does not fit.');
+    throw new LearnerError('The model is damaged: its checksum does not match.');
   }
   const body = new Uint8Array(packed.length);
   body.set(packed);

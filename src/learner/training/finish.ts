@@ -1,11 +1,11 @@
 import {
+  applyTemperature,
   balance,
-  blur,
   type Calibration,
   fitCalibration,
   logLoss,
+  mixWithPriors,
   probabilities,
-  temper,
 } from '../calibration/calibrate';
 import { fitResiduals } from '../calibration/residuals';
 import { square } from '../math/numeric';
@@ -14,44 +14,44 @@ import { heldOutScores, type Member, type Part, partScores } from '../model/memb
 import type { Model } from '../model/model';
 import { firstTrees } from '../trees/trees';
 import type { FitReport } from '../types';
-import { chooseWeights } from './choose';
 import { type FoldResult, foldRows } from './fold';
 import { classificationScores, regressionScores } from './metrics';
 import { type Prepared, STREAM } from './prepare';
 import { completeRuns, makeReport } from './report';
-import type { StackInput } from './stacking';
+import { chooseWeights, type StackInput } from './stacking';
 
-/** Rows that some fold held out, and that fold's scores of them. */
+/** The rows that folds held out, each scored by the fold that did. */
 interface OutOfFold {
   rows: Int32Array;
   width: number;
+  /** rows × width, row-major: the weighted sum of the candidates' scores. */
   scores: Float64Array;
   /** Weight of each candidate. */
   weights: Float64Array;
 }
 
-/** Joins all folds of `prepared` (in any order) to a model, with its calibration and report. */
+/** Combines all folds of `prepared` (in any order) into a model, with its calibration and report. */
 export function combine(prepared: Prepared, results: FoldResult[]): Model {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
   const candidates = candidatesOf(folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
   const scores = candidates.map((parts) =>
-    joined(parts.map((part, m) => partScores(part, prepared.columns, heldOut[m]!))),
+    joined(parts.map((part, m) => partScores(part, prepared.columns, heldOut[m]))),
   );
   const rows = joinedRows(heldOut);
-  const width = candidates[0]![0]!.base.length;
+  const width = candidates[0][0].base.length;
   const { metric } = prepared.settings.thinking ?? {};
   const extra = completeRuns(folds).map((run) => run >= prepared.plan.usual);
   const input = { ...stackInput(prepared, rows, scores, width), extra };
   const weights = chooseWeights(input, prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {
-    const parts = candidates.map((candidate, c) => ({ ...candidate[m]!, weight: weights[c]! }));
+    const parts = candidates.map((candidate, c) => ({ ...candidate[m], weight: weights[c] }));
     return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
   });
   const mixed = new Float64Array(rows.length * width);
   scores.forEach((one, c) => {
     for (let i = 0; i < mixed.length; i++) {
-      mixed[i]! += weights[c]! * one[i]!;
+      mixed[i] += weights[c] * one[i];
     }
   });
   const outOfFold = { rows, width, scores: mixed, weights };
@@ -60,7 +60,7 @@ export function combine(prepared: Prepared, results: FoldResult[]): Model {
     : finishRegression(prepared, folds, members, outOfFold);
 }
 
-/** Per candidate of the plan, its part in each fold, cut to what is best over all folds. */
+/** candidates × folds: each candidate's part in each fold, cut to the iterations that are best over all folds. */
 function candidatesOf(folds: FoldResult[]): Part[][] {
   const candidates = completeRuns(folds).map((run): Part[] => {
     const runs = folds.map((fold) => fold.boosted[run]!);
@@ -76,7 +76,7 @@ function candidatesOf(folds: FoldResult[]): Part[][] {
   }
   const best = commonBest(linear.map(({ curve }) => curve));
   const parts = linear.map((one): Part => {
-    const tables = one.tables[best]!;
+    const tables = one.tables[best];
     return { kind: 'linear', weight: 1, base: tables.base, tables };
   });
   return [...candidates, parts];
@@ -84,7 +84,7 @@ function candidatesOf(folds: FoldResult[]): Part[][] {
 
 const MAX_STACKED = 20_000;
 
-/** Every so-manieth row, where there are more than are needed to find a few weights. */
+/** Every n-th row: a sample is enough to fit a few weights. */
 function stackInput(prepared: Prepared, rows: Int32Array, scores: Float64Array[], width: number): StackInput {
   const step = Math.ceil(rows.length / MAX_STACKED);
   const chosen = Int32Array.from({ length: Math.floor((rows.length + step - 1) / step) }, (_, i) => i * step);
@@ -99,7 +99,7 @@ function stackInput(prepared: Prepared, rows: Int32Array, scores: Float64Array[]
       return out;
     }),
     width,
-    target: Float64Array.from(chosen, (i) => target[rows[i]!]!),
+    target: Float64Array.from(chosen, (i) => target[rows[i]]),
     regression,
   };
 }
@@ -119,20 +119,20 @@ function joinedRows(lists: Int32Array[]): Int32Array {
 }
 
 /**
- * One number of iterations (or penalty) for all folds, where the mean of their held-out losses is least: each fold's own best
- * would follow the luck of its few held-out rows. A fold that ended early keeps its last loss.
+ * The number of iterations (or the penalty) with the lowest mean held-out loss over all folds. Each fold's own best
+ * would overfit its few held-out rows. A fold that ended early keeps its last loss.
  */
 function commonBest(curves: Float64Array[]): number {
   const longest = Math.max(...curves.map((curve) => curve.length));
   let best = 0;
-  let least = Infinity;
+  let lowest = Infinity;
   for (let i = 0; i < longest; i++) {
     let sum = 0;
     for (const curve of curves) {
-      sum += curve[Math.min(i, curve.length - 1)]!;
+      sum += curve[Math.min(i, curve.length - 1)];
     }
-    if (sum < least) {
-      least = sum;
+    if (sum < lowest) {
+      lowest = sum;
       best = i;
     }
   }
@@ -147,11 +147,11 @@ function finishClassification(
 ): Model {
   const { settings, codes, classes } = prepared;
   const count = classes.length;
-  const actual = outOfFold.rows.map((row) => codes[row]!);
+  const actual = outOfFold.rows.map((row) => codes[row]);
   const { width, scores } = outOfFold;
   const priors = new Float64Array(count);
   for (const code of codes) {
-    priors[code]! += 1 / codes.length;
+    priors[code] += 1 / codes.length;
   }
   const calibration: Calibration = {
     ...calibrate(outOfFold, actual, priors),
@@ -161,18 +161,18 @@ function finishClassification(
     balance: settings.balance,
   };
   const probas = probabilities(scores, width, count, calibration.temperature);
-  blur(probas, calibration);
-  temper(probas, calibration);
+  mixWithPriors(probas, calibration);
+  applyTemperature(probas, calibration);
   if (settings.balance) {
     balance(probas, priors);
   }
-  const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]!);
+  const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]);
   const sample = sampleOf(prepared, outOfFold);
-  const sampleCodes = sample.map((row) => codes[row]!);
+  const sampleCodes = sample.map((row) => codes[row]);
   const lossOf = (columns: Uint8Array[]) => {
     const own = heldOutScores(members, holders(prepared, sample), columns);
     const p = probabilities(own, width, count, calibration.temperature);
-    blur(p, calibration);
+    mixWithPriors(p, calibration);
     return logLoss(p, sampleCodes, count);
   };
   const report = makeReport(prepared, folds, members, {
@@ -191,7 +191,7 @@ function finishClassification(
   };
 }
 
-/** Calibration by the out-of-fold scores, of every so-manieth row where there are very many. */
+/** Calibrates on the out-of-fold scores, of every n-th row where there are very many. */
 function calibrate(
   { scores, width }: OutOfFold,
   codes: Int32Array,
@@ -215,8 +215,8 @@ function finishRegression(
 ): Model {
   const { values, center, scale, settings } = prepared;
   const { rows, scores } = outOfFold;
-  const actual = Float64Array.from(rows, (row) => values[row]!);
-  const residuals = actual.map((value, i) => value - scores[i]!);
+  const actual = Float64Array.from(rows, (row) => values[row]);
+  const residuals = actual.map((value, i) => value - scores[i]);
   const input = { columns: prepared.columns, specs: prepared.specs, rows, predicted: scores, residuals };
   const fit = fitResiduals(input, new Random(settings.seed, STREAM.residuals));
   const own = (scaled: Float64Array) => scaled.map((value) => center + scale * value);
@@ -227,7 +227,7 @@ function finishRegression(
   const lossOf = (columns: Uint8Array[]) => {
     let sum = 0;
     heldOutScores(members, holders(prepared, sample), columns).forEach((score, i) => {
-      sum += square(score - values[sample[i]!]!) / sample.length;
+      sum += square(score - values[sample[i]]) / sample.length;
     });
     return sum;
   };
@@ -249,7 +249,7 @@ function finishRegression(
 
 const BUCKETS = 400;
 
-/** Borders of about equal counts of the target, drawn out at both ends by the outermost residuals. */
+/** Borders at quantiles of the target and at equal steps, extended at both ends by the outermost residuals. */
 function bucketBorders(
   values: Float64Array,
   atoms: Float64Array,
@@ -257,14 +257,14 @@ function bucketBorders(
   scale: number,
 ): Float64Array {
   const sorted = Float64Array.from(values).sort();
-  const low = Math.min(0, atoms[0]!);
-  const high = Math.max(0, atoms[atoms.length - 1]!);
-  const first = sorted[0]! + low;
-  const last = sorted[sorted.length - 1]! + high;
+  const low = Math.min(0, atoms[0]);
+  const high = Math.max(0, atoms[atoms.length - 1]);
+  const first = sorted[0] + low;
+  const last = sorted[sorted.length - 1] + high;
   const points = new Set<number>();
   const half = BUCKETS / 2;
   for (let i = 0; i <= half; i++) {
-    points.add(center + scale * sorted[Math.round((i * (sorted.length - 1)) / half)]!);
+    points.add(center + scale * sorted[Math.round((i * (sorted.length - 1)) / half)]);
     points.add(center + scale * (first + ((last - first) * i) / half));
   }
   const margin = Math.max(1e-9, Math.abs(center) * 1e-9, scale * 1e-6);
@@ -273,15 +273,15 @@ function bucketBorders(
   return Float64Array.from(points).sort();
 }
 
-/** Rows for permutation importance: at most 1,000 of those that were held out. */
+/** Rows for permutation importance: at most 1,000 of those held out. */
 function sampleOf(prepared: Prepared, { rows }: OutOfFold): Int32Array {
   const random = new Random(prepared.settings.seed, STREAM.importance);
-  return random.sample(rows.length, 1000).map((i) => rows[i]!);
+  return random.sample(rows.length, 1000).map((i) => rows[i]);
 }
 
 /** Which member held out each of the rows. */
 function holders({ part }: Prepared, rows: Int32Array): Uint8Array {
-  return Uint8Array.from(rows, (row) => part[row]!);
+  return Uint8Array.from(rows, (row) => part[row]);
 }
 
 function commonParts(prepared: Prepared, members: Member[], report: FitReport) {

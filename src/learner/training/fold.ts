@@ -6,10 +6,10 @@ import { LearnerError } from '../types';
 import { sampleSize } from './plan';
 import { type Prepared, STREAM } from './prepare';
 
-/** What one fold learned: structured-cloneable. */
+/** What one fold learned. Structured-cloneable. */
 export interface FoldResult {
   readonly fold: number;
-  /** One per set of rules of the plan; undefined where the time was over. */
+  /** One per boosted candidate of the plan; undefined where the timeout came first. */
   boosted: (Boosted | undefined)[];
   linear: LearnedLinear | undefined;
 }
@@ -36,18 +36,18 @@ export function foldRows(prepared: Prepared, fold: number): { rows: Int32Array; 
   const rows = all.filter((row) => prepared.part[row] !== fold);
   const heldOut = all.filter((row) => prepared.part[row] === fold);
   const { subsample, maxRows } = prepared.plan;
-  const own = subsample.length > 0 ? subsample[fold % subsample.length]! : rows.length;
-  const allowed = typeof own === 'number' ? rows : amongThem(rows, own, prepared, fold);
+  const own = subsample.length > 0 ? subsample[fold % subsample.length] : rows.length;
+  const allowed = typeof own === 'number' ? rows : intersect(rows, own, prepared, fold);
   const size = Math.min(maxRows, typeof own === 'number' ? sampleSize(own, rows.length) : allowed.length);
   if (size >= allowed.length) {
     return { rows: allowed, heldOut };
   }
   const random = new Random(prepared.settings.seed, STREAM.fold + fold, 1);
-  return { rows: random.sample(allowed.length, size).map((i) => allowed[i]!), heldOut };
+  return { rows: random.sample(allowed.length, size).map((i) => allowed[i]), heldOut };
 }
 
 /** Those of `rows` that are listed. */
-function amongThem(rows: Int32Array, listed: Int32Array, prepared: Prepared, fold: number): Int32Array {
+function intersect(rows: Int32Array, listed: Int32Array, prepared: Prepared, fold: number): Int32Array {
   const marked = new Uint8Array(prepared.rows);
   for (const row of listed) {
     if (row >= prepared.rows) {
@@ -66,16 +66,16 @@ function amongThem(rows: Int32Array, listed: Int32Array, prepared: Prepared, fol
   );
 }
 
-/** Probabilities worked out after each tree to see whether the held-out loss still falls. */
-const WATCHED = 400_000;
+/** Probabilities computed after each iteration to see whether the held-out loss still falls. */
+const MAX_WATCHED = 400_000;
 
-/** Some of the held-out rows, where there are so many classes that all of them would cost as much as the trees. */
+/** A sample of the held-out rows where there are many classes: scoring all of them would cost as much as the trees. */
 function watchedRows(heldOut: Int32Array, width: number, random: Random): Int32Array {
-  const most = Math.max(1000, Math.floor(WATCHED / width));
-  return random.sample(heldOut.length, most).map((i) => heldOut[i]!);
+  const count = Math.max(1000, Math.floor(MAX_WATCHED / width));
+  return random.sample(heldOut.length, count).map((i) => heldOut[i]);
 }
 
-const TIME_IS_OVER = new Error('The time of the search is over.');
+const TIMED_OUT = new Error('Thinking reached its timeout.');
 
 /** Trains one fold. The result depends on `prepared` and `fold` alone: the same bits wherever it runs. */
 export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {}): FoldResult {
@@ -86,25 +86,25 @@ export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {
   const watched = watchedRows(heldOut, objective.width, new Random(settings.seed, STREAM.fold + fold, 1000));
   const common = { columns, specs, objective, rows, heldOut: watched, tableRows: prepared.rows };
   const started = Date.now();
-  const isOver = () => plan.foldMs !== undefined && Date.now() - started > plan.foldMs;
+  const isTimedOut = () => plan.foldMs !== undefined && Date.now() - started > plan.foldMs;
   const boosted = plan.boosts.map((rules, run) => {
-    // A search that was cut short must not end worse than none: the usual candidates are bounded by work alone.
-    if (run >= plan.usual && isOver()) {
+    // Thinking that was cut short must not be worse than none: only work limits the default candidates.
+    if (run >= plan.usual && isTimedOut()) {
       return undefined;
     }
     const onIteration = (iteration: number) => {
       if (hooks.shouldStop?.()) {
         throw new LearnerError('The fit was stopped.');
       }
-      if (run >= plan.usual && isOver()) {
-        throw TIME_IS_OVER;
+      if (run >= plan.usual && isTimedOut()) {
+        throw TIMED_OUT;
       }
       hooks.onProgress?.((run + iteration / rules.maxIterations) / runs);
     };
     try {
       return boost({ ...common, onIteration }, rules, new Random(settings.seed, STREAM.fold + fold, run));
     } catch (error) {
-      if (error === TIME_IS_OVER) {
+      if (error === TIMED_OUT) {
         return undefined;
       }
       throw error;

@@ -2,15 +2,15 @@ import { Random } from '../math/random';
 import type { FeatureImportance } from '../types';
 import { type Prepared, STREAM } from './prepare';
 
-const MOST = 200;
-const PERMUTED = 30;
+const MAX_FEATURES = 200;
+const MAX_PERMUTED = 30;
 
 /**
- * Importance of each feature: its part of the split gain, and for the 30 of most gain how much the loss of the
- * sampled rows rises when the feature's values are shuffled among them (L. Breiman, 2001).
+ * Importance of each feature: its share of the split gain; and, for the 30 features with the most gain, how much the
+ * loss of the sampled rows rises when the feature's values are shuffled among them (L. Breiman, 2001).
  *
  * @param sample table rows that were held out
- * @param lossOf loss of the sampled rows, given their columns alone; each row scored by the model that held it out
+ * @param lossOf loss of the sampled rows given their columns; each row is scored by the member that held it out
  */
 export function featureImportance(
   prepared: Prepared,
@@ -21,23 +21,23 @@ export function featureImportance(
   const perFeature = new Float64Array(prepared.features.length);
   let total = 0;
   prepared.specs.forEach((spec, column) => {
-    perFeature[spec.source]! += gains[column]!;
-    total += gains[column]!;
+    perFeature[spec.source] += gains[column];
+    total += gains[column];
   });
-  const order = Array.from(perFeature.keys()).sort((a, b) => perFeature[b]! - perFeature[a]! || a - b);
-  const columns = prepared.columns.map((bins) => Uint8Array.from(sample, (row) => bins[row]!));
+  const order = Array.from(perFeature.keys()).sort((a, b) => perFeature[b] - perFeature[a] || a - b);
+  const columns = prepared.columns.map((bins) => Uint8Array.from(sample, (row) => bins[row]));
   const places = Int32Array.from(sample, (_, i) => i);
   const shuffled = new Random(prepared.settings.seed, STREAM.importance, 1).shuffle(places);
   const before = sample.length > 0 ? lossOf(columns) : 0;
-  return order.slice(0, MOST).map((source, rank) => {
+  return order.slice(0, MAX_FEATURES).map((source, rank) => {
     let permutation = 0;
-    if (rank < PERMUTED && perFeature[source]! > 0) {
+    if (rank < MAX_PERMUTED && perFeature[source] > 0) {
       const changed = columns.map((bins, column) =>
-        prepared.specs[column]!.source === source ? Uint8Array.from(shuffled, (i) => bins[i]!) : bins,
+        prepared.specs[column].source === source ? Uint8Array.from(shuffled, (i) => bins[i]) : bins,
       );
       permutation = lossOf(changed) - before;
     }
-    const gain = total > 0 ? perFeature[source]! / total : 0;
-    return { feature: prepared.features[source]!.name, gain, permutation };
+    const gain = total > 0 ? perFeature[source] / total : 0;
+    return { feature: prepared.features[source].name, gain, permutation };
   });
 }

@@ -1,22 +1,29 @@
 import { logLoss } from '../calibration/calibrate';
 import { square } from '../math/numeric';
-import type { Scores } from '../types';
+import type { HeldOutScores } from '../types';
 
 /*
- * Scores of held-out rows by class codes and typed arrays, as the learner has them. The scores of rows kept back by the fit
- * node are worked out from labels as a service answers them, in `scoring/scores.ts`: the learner imports nothing of the
- * house and scoring nothing of the learner, so the ROC area stands in both.
+ * Scores of held-out rows from class codes and typed arrays. `src/scoring` has its own, from labels as a service answers
+ * them: the two layers import nothing of each other, so the area under the ROC curve is written twice.
  */
 
-/** Accuracy, log-loss and, where both classes occur, ROC AUC (mean of one class against the rest). */
-export function classificationScores(probas: Float64Array, codes: Int32Array, classes: number): Scores {
+/**
+ * Accuracy, log-loss and, where both classes occur, ROC AUC (the mean of each class against the rest).
+ *
+ * @param probas rows × classes, row-major
+ */
+export function classificationScores(
+  probas: Float64Array,
+  codes: Int32Array,
+  classes: number,
+): HeldOutScores {
   let right = 0;
   for (let row = 0; row < codes.length; row++) {
     if (mostProbable(probas, row, classes) === codes[row]) {
       right++;
     }
   }
-  const scores: Scores = { rows: codes.length };
+  const scores: HeldOutScores = { rows: codes.length };
   if (codes.length === 0) {
     return scores;
   }
@@ -33,29 +40,29 @@ export function classificationScores(probas: Float64Array, codes: Int32Array, cl
 export function mostProbable(probas: Float64Array, row: number, classes: number): number {
   let best = 0;
   for (let k = 1; k < classes; k++) {
-    if (probas[row * classes + k]! > probas[row * classes + best]!) {
+    if (probas[row * classes + k] > probas[row * classes + best]) {
       best = k;
     }
   }
   return best;
 }
 
-/** Area under the ROC curve of one class against the rest (Mann and Whitney), ties counting half. */
+/** Area under the ROC curve of one class against the rest (H. Mann and D. Whitney, 1947); ties count half. */
 export function rocAuc(
   probas: Float64Array,
   codes: Int32Array,
   classes: number,
   of: number,
 ): number | undefined {
-  const score = Float64Array.from(codes, (_, row) => probas[row * classes + of]!);
-  const order = Int32Array.from(codes, (_, row) => row).sort((a, b) => score[a]! - score[b]!);
+  const score = Float64Array.from(codes, (_, row) => probas[row * classes + of]);
+  const order = Int32Array.from(codes, (_, row) => row).sort((a, b) => score[a] - score[b]);
   let ranks = 0;
   let positives = 0;
   for (let i = 0; i < order.length;) {
     let end = i;
     let here = 0;
-    for (; end < order.length && score[order[end]!] === score[order[i]!]; end++) {
-      if (codes[order[end]!] === of) {
+    for (; end < order.length && score[order[end]] === score[order[i]]; end++) {
+      if (codes[order[end]] === of) {
         here++;
       }
     }
@@ -85,7 +92,7 @@ function meanAuc(probas: Float64Array, codes: Int32Array, classes: number): numb
 }
 
 /** RMSE, mean absolute error and R². */
-export function regressionScores(predicted: Float64Array, actual: Float64Array): Scores {
+export function regressionScores(predicted: Float64Array, actual: Float64Array): HeldOutScores {
   const rows = actual.length;
   if (rows === 0) {
     return { rows };
@@ -98,12 +105,12 @@ export function regressionScores(predicted: Float64Array, actual: Float64Array):
   let absolute = 0;
   let spread = 0;
   for (let row = 0; row < rows; row++) {
-    const error = predicted[row]! - actual[row]!;
+    const error = predicted[row] - actual[row];
     squares += error * error;
     absolute += Math.abs(error);
-    spread += square(actual[row]! - mean);
+    spread += square(actual[row] - mean);
   }
-  const scores: Scores = { rows, rmse: Math.sqrt(squares / rows), mae: absolute / rows };
+  const scores: HeldOutScores = { rows, rmse: Math.sqrt(squares / rows), mae: absolute / rows };
   if (spread > 0) {
     scores.r2 = 1 - squares / spread;
   }

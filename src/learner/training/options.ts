@@ -1,19 +1,19 @@
 import { LearnerError, type TrainOptions } from '../types';
-import { knownMetric } from './choose';
+import { knownMetric } from './stacking';
 
 /** Rows (≥ 1), part of the rows (< 1), or the rows themselves, counted from 0. */
 export type Subsample = number | Int32Array;
 
-/** Options after checking, in the learner's own terms. */
-export interface Settings {
-  /** Given by the user, else undefined: then the learner decides by the size of the table. */
+/** Options after validation, in the learner's own terms. */
+export interface LearnerSettings {
+  /** Undefined: the learner chooses by the size of the table. */
   estimators: number | undefined;
   seed: number;
   categoryColumns: number[];
   temperature: number | undefined;
   averageScores: boolean;
   balance: boolean;
-  /** What each estimator in turn learns from, over and over; empty: all rows. */
+  /** What each estimator learns from, used cyclically; empty: all rows. */
   subsample: Subsample[];
   thinking:
     { effort: 'medium' | 'high'; timeoutSecs: number | undefined; metric: string | undefined } | undefined;
@@ -22,7 +22,7 @@ export interface Settings {
   ignored: string[];
 }
 
-/** Options that mean nothing where a number is predicted. */
+/** Options without meaning for regression. */
 const FOR_CLASSES = new Set(['softmax_temperature', 'average_before_softmax', 'balance_probabilities']);
 const NOT_OPTIONS = new Set(['onProgress', 'shouldStop', 'workBudget']);
 
@@ -31,8 +31,8 @@ export function readOptions(
   options: TrainOptions,
   columns: number,
   task: 'classification' | 'regression',
-): Settings {
-  const settings: Settings = {
+): LearnerSettings {
+  const settings: LearnerSettings = {
     estimators: undefined,
     seed: 0,
     categoryColumns: [],
@@ -65,7 +65,7 @@ export function readOptions(
   return settings;
 }
 
-function readOption(settings: Settings, name: string, value: unknown, columns: number): boolean {
+function readOption(settings: LearnerSettings, name: string, value: unknown, columns: number): boolean {
   switch (name) {
     case 'n_estimators':
       settings.estimators = Math.min(10, wholeNumber(name, value, 1));
@@ -123,7 +123,7 @@ function columnNumbers(name: string, value: unknown, columns: number): number[] 
   return value;
 }
 
-function readInferenceConfig(settings: Settings, value: unknown): boolean {
+function readInferenceConfig(settings: LearnerSettings, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new LearnerError('Option inference_config must be an object.');
   }
@@ -163,7 +163,7 @@ function readSubsample(entry: unknown): Subsample[] {
   });
 }
 
-function readThinking(value: unknown): Settings['thinking'] {
+function readThinking(value: unknown): LearnerSettings['thinking'] {
   const given = value as { effort?: unknown; timeoutSecs?: unknown; metric?: unknown };
   if (given.effort !== 'medium' && given.effort !== 'high') {
     throw new LearnerError('Thinking effort must be medium or high.');

@@ -1,23 +1,23 @@
 import type { ColumnSpec } from '../features/encode';
 import { type BoostRules, SCORING_WORK } from '../trees/boost';
-import type { Settings, Subsample } from './options';
+import type { LearnerSettings, Subsample } from './options';
 
-/** How a train set will be learned: how it is divided, and by which rules. */
-export interface Plan {
-  /** The rows are divided in this many parts; each fold holds one out. */
+/** How a train set will be learned: its folds, its candidates and their rules. */
+export interface TrainingPlan {
+  /** The rows are divided into this many parts; each fold holds one out. */
   parts: number;
   folds: number;
-  /** Rules of each boosted candidate; the out-of-fold scores decide how they are mixed. */
+  /** Rules of each boosted candidate; stacking weighs them by their out-of-fold scores. */
   boosts: BoostRules[];
-  /** The first so many of them would be there without thinking too. */
+  /** The first of them are there without thinking too: this many. */
   usual: number;
-  /** Is a linear model a candidate too? */
+  /** Whether a linear model is a candidate too. */
   linear: boolean;
-  /** What the folds learn from, in turn; empty: all rows but those held out. */
+  /** What the folds learn from, used cyclically; empty: all rows but those held out. */
   subsample: Subsample[];
-  /** Rows per fold at most. */
+  /** Upper limit of the rows that a fold learns from. */
   maxRows: number;
-  /** Milliseconds that a fold may search for; candidates beyond the usual ones are left out when it is over. */
+  /** Milliseconds per fold after which candidates that only thinking adds are dropped. */
   foldMs: number | undefined;
   workBudget: number;
   /** How the work budget changed the plan. */
@@ -29,41 +29,41 @@ export interface PlanInput {
   specs: ColumnSpec[];
   task: 'classification' | 'regression';
   classes: number;
-  settings: Settings;
+  settings: LearnerSettings;
 }
 
 /** Histogram updates of a whole fit: some tens of seconds of one core. */
 const WORK_BUDGET = 8e9;
 const THINKING_BUDGET = { medium: 2.4e10, high: 8e10 };
-/** Updates per second that a timeout is reckoned with; real ones are some times faster on a desk computer. */
+/** Updates per second assumed for a timeout; a desktop computer is several times faster. */
 const WORK_PER_SECOND = 1e8;
-/** Iterations that every fold should be able to afford. */
+/** Iterations that every fold should be able to afford within its budget. */
 const WANTED_ITERATIONS = 150;
-/** Scores held in memory, rows × classes. */
+/** Scores held in memory: rows × classes. */
 const MAX_SCORES = 4e7;
 const SMALL = 2000;
-/** Above it one tree serves all classes. */
+/** With more classes one tree serves all of them. */
 const MANY_CLASSES = 12;
 
-/** Few bins on wide short tables, where 254 would cost more to search than the rows to sum. */
+/** Bins per column. Fewer on wide short tables, where searching 254 bins would cost more than summing the rows. */
 export function binsFor(rows: number, features: number): number {
   return features > 200 && rows < 20_000 ? Math.max(16, Math.min(64, Math.floor(rows / 20))) : 254;
 }
 
-export function makePlan(input: PlanInput): Plan {
+export function makePlan(input: PlanInput): TrainingPlan {
   const { rows, task, classes, settings } = input;
   const width = input.specs.length;
   const small = rows < SMALL;
   const byDefault = !small || width > 500 || classes > MANY_CLASSES ? (rows < 20_000 ? 5 : 3) : 10;
   const { usual: usualBudget, extra: extraBudget } = budgetsOf(settings);
   const listed = settings.subsample.length > 1 ? Math.min(10, settings.subsample.length) : undefined;
-  // More folds cost the usual candidates' work once more: only where the search may take as much as they do.
+  // More folds repeat the work of the default candidates: only where thinking may take as much as they do.
   const ownFolds = extraBudget >= usualBudget ? Math.max(5, byDefault) : byDefault;
   const wished = settings.estimators ?? listed ?? ownFolds;
   const parts = Math.max(1, Math.min(rows, Math.max(wished, 5)));
   const folds = Math.min(wished, parts);
   const trivial = rows < 4 || (task === 'classification' && classes < 2);
-  const plan: Plan = {
+  const plan: TrainingPlan = {
     parts,
     folds,
     boosts: candidates(input, trivial),
@@ -79,14 +79,14 @@ export function makePlan(input: PlanInput): Plan {
   if (thinking?.timeoutSecs !== undefined) {
     plan.foldMs = (thinking.timeoutSecs * 800) / folds;
   }
-  // A search must not take from the usual candidates what they would have without it, however many its folds.
+  // However many folds thinking adds, each default candidate keeps the budget it would have without.
   const usualFolds = Math.max(1, Math.min(folds, settings.estimators ?? listed ?? byDefault));
   fitBudget(plan, input, (usualBudget / usualFolds) * folds, extraBudget);
   return plan;
 }
 
-/** Work of the usual candidates, and of those that only a longer search adds: the timeout bounds these alone. */
-function budgetsOf({ workBudget, thinking }: Settings): { usual: number; extra: number } {
+/** Work budgets of the default candidates, and of those that thinking adds: the timeout limits only these. */
+function budgetsOf({ workBudget, thinking }: LearnerSettings): { usual: number; extra: number } {
   const total = workBudget ?? (thinking ? THINKING_BUDGET[thinking.effort] : WORK_BUDGET);
   const usual = thinking ? Math.min(total, WORK_BUDGET) : total;
   return { usual, extra: Math.min(total - usual, (thinking?.timeoutSecs ?? Infinity) * WORK_PER_SECOND) };
@@ -96,7 +96,7 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   const many = classes > MANY_CLASSES;
   const small = rows < SMALL && !many;
   const width = specs.length;
-  // Interactions need their columns together: a share of few columns would part them.
+  // An interaction needs its columns in the same tree: of few columns every tree sees all, or nearly all.
   const part = (share: number) =>
     Math.min(1, Math.max(6 / Math.max(1, width), Math.min(share, Math.max(0.05, 120 / width))));
   const main: BoostRules = {
@@ -106,7 +106,7 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
     rowSample: rows * (many ? classes : 1) < 50_000 ? 0.8 : 0.5,
     columnSample: part(small ? 0.8 : 0.5),
     lambda: 1,
-    minWeight: many ? Math.max(2, Math.min(10, rows / (classes * 10))) : leastWeight(rows, task),
+    minHessian: many ? Math.max(2, Math.min(10, rows / (classes * 10))) : minHessianOf(rows, task),
     minGain: 1e-9,
     categorySmooth: 5,
     categoryLambda: 5,
@@ -118,7 +118,7 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   };
   const shallow: BoostRules = { ...main, maxLeaves: 5, maxDepth: 4, columnSample: part(0.5) };
   const middle: BoostRules = { ...main, maxLeaves: 7, maxDepth: 5, columnSample: part(0.6) };
-  // Deep and shallow trees together gain 1 to 3 % on numbers, and nothing on classes, where they cost a tree per class.
+  // Adding shallow trees gains 1 to 3 % on numbers and nothing on classes, where they cost a tree per class.
   const list = !small ? [main] : task === 'regression' ? [main, shallow] : [middle];
   if (!settings.thinking) {
     return list;
@@ -143,15 +143,15 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
     maxDepth: 16,
     nodeColumns: 0.3,
     rowSample: 0.6,
-    minWeight: main.minWeight * 2,
+    minHessian: main.minHessian * 2,
   });
-  list.push({ ...slow, maxLeaves: 12, columnSample: 1, minWeight: main.minWeight / 2, lambda: 0.3 });
+  list.push({ ...slow, maxLeaves: 12, columnSample: 1, minHessian: main.minHessian / 2, lambda: 0.3 });
   list.push({ ...slow, maxLeaves: 6, columnSample: part(0.25), categorySmooth: 50, categoryLambda: 10 });
   return list;
 }
 
-/** Least weight of a leaf: curvature for classes (4 rows at least per unit), rows for numbers. */
-function leastWeight(rows: number, task: PlanInput['task']): number {
+/** Minimum hessian of a leaf: rows for numbers; for classes a unit is at least 4 rows. */
+function minHessianOf(rows: number, task: PlanInput['task']): number {
   if (task === 'classification') {
     return rows < SMALL ? 1 : 3;
   }
@@ -159,10 +159,10 @@ function leastWeight(rows: number, task: PlanInput['task']): number {
 }
 
 /**
- * Cuts rows and columns per tree until every fold can afford its iterations, and says so. Candidates of the search that
- * could not afford them even so are left out: half grown they would be worth nothing.
+ * Reduces rows and columns per tree until every fold can afford its iterations, and records why. Candidates of thinking
+ * that still cannot afford them are dropped: half grown they would be worth nothing.
  */
-function fitBudget(plan: Plan, input: PlanInput, usualBudget: number, extraBudget: number): void {
+function fitBudget(plan: TrainingPlan, input: PlanInput, usualBudget: number, extraBudget: number): void {
   const { rows, specs, classes, task, settings } = input;
   const outputs = task === 'classification' && classes > 2 ? classes : 1;
   if (rows * outputs > MAX_SCORES) {
@@ -170,10 +170,10 @@ function fitBudget(plan: Plan, input: PlanInput, usualBudget: number, extraBudge
     plan.maxRows = most;
     plan.reasons.push(`Each estimator learns from at most ${most} rows: there are many rows and classes.`);
   }
-  const learned = Math.min(plan.maxRows, rowsWished(plan.subsample, rows));
+  const learned = Math.min(plan.maxRows, largestSubsample(plan.subsample, rows));
   const bins = specs.reduce((sum, spec) => sum + spec.bins, 0) / Math.max(1, specs.length);
   let cut = 1;
-  /** Fits the rules to a budget; answers whether it affords the iterations. */
+  /** Adapts the rules to a budget; true where it affords the iterations. */
   const fit = (rules: BoostRules, budget: number): boolean => {
     rules.workBudget = budget;
     const trees = (rules.sketch || outputs) * WANTED_ITERATIONS;
@@ -189,7 +189,10 @@ function fitBudget(plan: Plan, input: PlanInput, usualBudget: number, extraBudge
       rules.columnSample *= 0.8;
     }
     if (rules.sketch) {
-      return hasten(rules, cost() / WANTED_ITERATIONS + learned * rules.rowSample * outputs * SCORING_WORK);
+      return raiseLearningRate(
+        rules,
+        cost() / WANTED_ITERATIONS + learned * rules.rowSample * outputs * SCORING_WORK,
+      );
     }
     return cost() <= rules.workBudget;
   };
@@ -222,22 +225,22 @@ function fitBudget(plan: Plan, input: PlanInput, usualBudget: number, extraBudge
   }
 }
 
-/** Raises the learning rate where the budget allows too few iterations; answers whether that is enough. */
-function hasten(rules: BoostRules, perIteration: number): boolean {
+/** Raises the learning rate where the budget allows too few iterations; true where that is enough. */
+function raiseLearningRate(rules: BoostRules, perIteration: number): boolean {
   const needed = (12 * perIteration) / rules.workBudget;
   rules.learningRate = Math.max(rules.learningRate, Math.min(0.3, needed));
   return needed <= 0.3;
 }
 
-/** Rows that the largest of the subsamples holds. */
-function rowsWished(subsample: Subsample[], rows: number): number {
+/** Number of rows in the largest subsample. */
+function largestSubsample(subsample: Subsample[], rows: number): number {
   if (subsample.length === 0) {
     return rows;
   }
   return Math.max(...subsample.map((one) => (typeof one === 'number' ? sampleSize(one, rows) : one.length)));
 }
 
-/** A number of rows (≥ 1) or a part of `rows` (< 1), as a number of rows. */
+/** A number of rows (≥ 1) or a fraction of `rows` (< 1), as a number of rows. */
 export function sampleSize(wished: number, rows: number): number {
   return wished < 1 ? Math.max(1, Math.round(wished * rows)) : Math.floor(wished);
 }

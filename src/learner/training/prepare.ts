@@ -9,42 +9,43 @@ import {
 } from '../features/encode';
 import { square } from '../math/numeric';
 import { Random } from '../math/random';
-import { type FeatureColumn, type Label, LearnerError, type Target, type TrainInput } from '../types';
-import { readOptions, type Settings } from './options';
-import { binsFor, makePlan, type Plan } from './plan';
+import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
+import { type LearnerSettings, readOptions } from './options';
+import { binsFor, makePlan, type TrainingPlan } from './plan';
 
-/** What every fold needs, made once from the input: structured-cloneable, its big arrays in shared memory. */
+/** What every fold needs, made once from the input. Structured-cloneable; its large arrays are in shared memory. */
 export interface Prepared {
-  /** How many folds are to be trained: indices 0 … folds - 1, in any order, anywhere. */
+  /** Folds to train: numbers 0 … folds - 1, in any order, in any thread. */
   readonly folds: number;
   rows: number;
   features: { name: string; kind: FeatureColumn['kind'] }[];
   encoders: Encoder[];
   specs: ColumnSpec[];
+  /** columns × rows: bins. */
   columns: Uint8Array[];
-  /** What the bins of each ordered column stand for. */
+  /** columns × bins: mean value of each bin; undefined for categories. */
   centers: (Float64Array | undefined)[];
   task: 'classification' | 'regression';
   classes: Label[];
   /** Class of each row; empty for regression. */
   codes: Int32Array;
-  /** Target less `center`, divided by `scale`; empty for classification. */
+  /** (target - center) / scale; empty for classification. */
   values: Float64Array;
   center: number;
   scale: number;
-  /** Which part each row belongs to: fold f learns from all parts but f. */
+  /** Per row its part: fold f learns from all parts but f. */
   part: Uint8Array;
-  settings: Settings;
-  plan: Plan;
+  settings: LearnerSettings;
+  plan: TrainingPlan;
 }
 
-/** Streams of random numbers, one per purpose. */
+/** Numbers of the random streams, one per purpose. */
 export const STREAM = { bins: 1, parts: 2, fold: 100, residuals: 3, importance: 4 } as const;
 
 /** @throws LearnerError for missing target values, columns of unequal length, no rows, or a bad option. */
 export function prepare(input: TrainInput): Prepared {
   const { features, target } = input;
-  const rows = checkRows(features, target);
+  const rows = assertEqualRows(features, target);
   const settings = readOptions(input.options, features.length, target.task);
   const encoders: Encoder[] = [];
   const columns: Uint8Array[] = [];
@@ -57,7 +58,7 @@ export function prepare(input: TrainInput): Prepared {
   });
   shareTokens(encoders, rows, features.length);
   for (const encoder of encoders) {
-    const feature = features[encoder.source]!;
+    const feature = features[encoder.source];
     const bins = encodeColumn(encoder, feature, sharedBytes);
     columns.push(...bins);
     centers.push(...binCenters(encoder, feature, bins));
@@ -96,7 +97,7 @@ function sharedBytes(length: number): Uint8Array {
   return new Uint8Array(new SharedArrayBuffer(length));
 }
 
-function checkRows(features: FeatureColumn[], target: Target): number {
+function assertEqualRows(features: FeatureColumn[], target: TargetColumn): number {
   const rows = target.task === 'classification' ? target.codes.length : target.values.length;
   if (rows === 0) {
     throw new LearnerError('The train set has no rows.');
@@ -110,7 +111,7 @@ function checkRows(features: FeatureColumn[], target: Target): number {
   return rows;
 }
 
-function readTarget(target: Target): Pick<Prepared, 'codes' | 'values' | 'center' | 'scale'> {
+function readTarget(target: TargetColumn): Pick<Prepared, 'codes' | 'values' | 'center' | 'scale'> {
   if (target.task === 'classification') {
     const missing = target.codes.findIndex((code) => code < 0 || code >= target.classes.length);
     if (missing >= 0) {
@@ -128,14 +129,14 @@ function readTarget(target: Target): Pick<Prepared, 'codes' | 'values' | 'center
   const { center, scale } = centerAndScale(target.values);
   const values = new Float64Array(new SharedArrayBuffer(target.values.length * 8));
   for (let row = 0; row < values.length; row++) {
-    values[row] = (target.values[row]! - center) / scale;
+    values[row] = (target.values[row] - center) / scale;
   }
   return { codes: new Int32Array(0), values, center, scale };
 }
 
-/** Mean and standard deviation, computed so that large values do not overflow; scale 1 for a constant target. */
+/** Mean and standard deviation, computed without overflow; scale 1 for a constant target. */
 function centerAndScale(values: Float64Array): { center: number; scale: number } {
-  const first = values[0]!;
+  const first = values[0];
   let sum = 0;
   for (const value of values) {
     sum += value / values.length - first / values.length;
@@ -155,25 +156,25 @@ function centerAndScale(values: Float64Array): { center: number; scale: number }
   return { center, scale: largest * Math.sqrt(squares / values.length) };
 }
 
-/** Spreads rows over the parts so that each has its share of every class, or of every range of the target. */
-function assignParts(target: Target, rows: number, parts: number, random: Random): Uint8Array {
+/** Assigns rows to parts at random, stratified by class, or by rank of the target. */
+function assignParts(target: TargetColumn, rows: number, parts: number, random: Random): Uint8Array {
   const part = new Uint8Array(new SharedArrayBuffer(rows));
   const order = random.shuffle(Int32Array.from({ length: rows }, (_, row) => row));
   const { task } = target;
   if (task === 'classification') {
     const place = new Int32Array(target.classes.length + 1);
     for (const code of target.codes) {
-      place[code + 1]!++;
+      place[code + 1]++;
     }
     for (let k = 1; k < place.length; k++) {
-      place[k]! += place[k - 1]!;
+      place[k] += place[k - 1];
     }
     for (const row of order) {
-      part[row] = place[target.codes[row]!]!++ % parts;
+      part[row] = place[target.codes[row]]++ % parts;
     }
     return part;
   }
-  order.sort((a, b) => target.values[a]! - target.values[b]!);
+  order.sort((a, b) => target.values[a] - target.values[b]);
   const shares = new Int32Array(parts);
   for (let start = 0; start < rows; start += parts) {
     for (let p = 0; p < parts; p++) {
@@ -181,7 +182,7 @@ function assignParts(target: Target, rows: number, parts: number, random: Random
     }
     random.shuffle(shares);
     for (let i = start; i < Math.min(rows, start + parts); i++) {
-      part[order[i]!] = shares[i - start]!;
+      part[order[i]] = shares[i - start];
     }
   }
   return part;

@@ -1,22 +1,22 @@
 import type { Member, Part } from '../model/members';
-import type { FitReport, Scores } from '../types';
+import type { FitReport, HeldOutScores } from '../types';
 import type { FoldResult } from './fold';
 import { featureImportance } from './importance';
 import type { Prepared } from './prepare';
 
-/** Numbers of the boosted candidates that every fold had the time for. */
+/** Numbers of the boosted candidates that every fold completed. */
 export function completeRuns(folds: FoldResult[]): number[] {
-  return Array.from(folds[0]!.boosted.keys()).filter((run) => folds.every((fold) => fold.boosted[run]));
+  return Array.from(folds[0].boosted.keys()).filter((run) => folds.every((fold) => fold.boosted[run]));
 }
 
-/** What is told of a fit. `lossOf` scores the sampled rows of changed columns, `weights` are the candidates'. */
+/** The report of a fit. `lossOf` scores the sampled rows with changed columns; `weights` are the candidates'. */
 export function makeReport(
   prepared: Prepared,
   folds: FoldResult[],
   members: Member[],
   parts: {
-    scores: Scores;
-    baseline: Scores;
+    scores: HeldOutScores;
+    baseline: HeldOutScores;
     lossOf: (columns: Uint8Array[]) => number;
     sample: Int32Array;
     weights: Float64Array;
@@ -28,16 +28,16 @@ export function makeReport(
   const gains = new Float64Array(prepared.specs.length);
   completeRuns(folds).forEach((run, c) => {
     for (const { boosted } of folds) {
-      boosted[run]!.gains.forEach((gain, column) => (gains[column]! += weights[c]! * gain));
+      boosted[run]!.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
     }
   });
   const limited = folds.some((fold) => fold.boosted.some((run) => run?.limited));
   const reasons = [...plan.reasons];
   if (folds.some((fold) => fold.boosted.includes(undefined))) {
-    reasons.push('The search ended at its timeout, so it depends on the speed of this machine.');
+    reasons.push('Thinking ended at its timeout, so the model depends on the speed of this machine.');
   }
   if (limited) {
-    reasons.push('Boosting ended at the work budget before the held-out loss stopped falling.');
+    reasons.push('Boosting reached its work budget before the held-out loss stopped falling.');
   }
   return {
     task: prepared.task,

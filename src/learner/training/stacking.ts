@@ -1,41 +1,51 @@
+import { probabilities } from '../calibration/calibrate';
 import { sigmoid, softmax } from '../math/numeric';
+import type { HeldOutScores } from '../types';
+import { classificationScores, regressionScores } from './metrics';
 
 /** Out-of-fold scores of the candidates, and the target of the same rows. */
 export interface StackInput {
-  /** Per candidate: `width` scores per row. */
+  /** candidates × (rows × width), row-major. */
   scores: Float64Array[];
+  /** Scores per row. */
   width: number;
+  /** rows: values, or class codes. */
   target: ArrayLike<number>;
   regression: boolean;
-  /** Candidates that only a longer search adds. They get a weight where the rows speak for it, not by default. */
+  /** Per candidate: true for those that only thinking adds. They start at weight 0 instead of an equal share. */
   extra?: boolean[];
 }
 
-/** Pull of the weights towards equal shares, in rows. */
-const PULL = 3;
-/** Pull of all weights towards those found without the extra candidates, in rows. */
-const EXTRA_PULL = 30;
+/** Strength of the prior that all weights are equal, in rows. */
+const PRIOR_STRENGTH = 3;
+/** Strength of the prior that the extra candidates add nothing, in rows. */
+const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
-/** Candidates of less weight are left out. */
-const LEAST = 0.03;
+/** Candidates with a smaller weight are dropped. */
+const MIN_WEIGHT = 0.03;
 
 /**
- * Weights with which the candidates' scores are added (stacking, D. Wolpert, 1992): not negative, and summing to 1.
- * Coordinate-wise Newton steps on the squared error or the log-loss.
+ * Weights of the candidates' scores in their sum (stacking, D. Wolpert, 1992): not negative, summing to 1. Found by
+ * coordinate-wise Newton steps on the squared error or the log-loss.
  */
 export function stackWeights(input: StackInput): Float64Array {
   const { extra, scores } = input;
   const usual = scores.map((_, c) => extra?.[c] !== true);
   const shares = Float64Array.from(usual, (one) => (one ? 1 / usual.filter(Boolean).length : 0));
-  const weights = moved(input, shares, PULL, usual);
+  const weights = fitWeights(input, shares, PRIOR_STRENGTH, usual);
   if (!usual.includes(false)) {
     return normalised(weights);
   }
-  return normalised(moved(input, normalised(weights), EXTRA_PULL));
+  return normalised(fitWeights(input, normalised(weights), EXTRA_PRIOR_STRENGTH));
 }
 
-/** Weights from `start` on, pulled back there; of the `movable` candidates alone, where given. */
-function moved(input: StackInput, start: Float64Array, pull: number, movable?: boolean[]): Float64Array {
+/** Fits weights with a prior of `strength` rows at `start`; only the `movable` candidates, where given. */
+function fitWeights(
+  input: StackInput,
+  start: Float64Array,
+  strength: number,
+  movable?: boolean[],
+): Float64Array {
   const count = input.scores.length;
   const weights = start.slice();
   if (count === 1 || input.target.length === 0) {
@@ -47,12 +57,12 @@ function moved(input: StackInput, start: Float64Array, pull: number, movable?: b
       if (movable?.[c] === false) {
         continue;
       }
-      const { slope, curvature } = input.regression
-        ? squaredSlope(input, weights, c)
-        : logSlope(input, weights, c);
-      const pulled = slope + pull * (weights[c]! - start[c]!);
-      const next = Math.max(0, weights[c]! - pulled / (curvature + pull));
-      furthest = Math.max(furthest, Math.abs(next - weights[c]!));
+      const { gradient, hessian } = input.regression
+        ? squaredErrorStep(input, weights, c)
+        : logLossStep(input, weights, c);
+      const penalised = gradient + strength * (weights[c] - start[c]);
+      const next = Math.max(0, weights[c] - penalised / (hessian + strength));
+      furthest = Math.max(furthest, Math.abs(next - weights[c]));
       weights[c] = next;
     }
     if (furthest < 1e-4) {
@@ -67,56 +77,118 @@ function normalised(weights: Float64Array): Float64Array {
   if (!(sum > 0)) {
     return weights.fill(1 / weights.length);
   }
-  const kept = weights.map((weight) => (weight / sum < LEAST ? 0 : weight));
+  const kept = weights.map((weight) => (weight / sum < MIN_WEIGHT ? 0 : weight));
   const rest = kept.reduce((a, b) => a + b, 0);
   return kept.map((weight) => weight / rest);
 }
 
-function squaredSlope({ scores, target }: StackInput, weights: Float64Array, c: number) {
-  let slope = 0;
-  let curvature = 0;
+/** Gradient and hessian of half the squared error in the weight of candidate `c`, summed over rows. */
+function squaredErrorStep({ scores, target }: StackInput, weights: Float64Array, c: number) {
+  let gradient = 0;
+  let hessian = 0;
   for (let row = 0; row < target.length; row++) {
-    let error = -target[row]!;
+    let error = -target[row];
     for (let k = 0; k < scores.length; k++) {
-      error += weights[k]! * scores[k]![row]!;
+      error += weights[k] * scores[k][row];
     }
-    const own = scores[c]![row]!;
-    slope += error * own;
-    curvature += own * own;
+    const own = scores[c][row];
+    gradient += error * own;
+    hessian += own * own;
   }
-  return { slope, curvature };
+  return { gradient, hessian };
 }
 
-function logSlope({ scores, width, target }: StackInput, weights: Float64Array, c: number) {
+/** Gradient and hessian of the log-loss in the weight of candidate `c`, summed over rows. */
+function logLossStep({ scores, width, target }: StackInput, weights: Float64Array, c: number) {
   const mixed = new Float64Array(width);
-  const own = scores[c]!;
-  let slope = 0;
-  let curvature = 0;
+  const own = scores[c];
+  let gradient = 0;
+  let hessian = 0;
   for (let row = 0; row < target.length; row++) {
     const at = row * width;
     for (let k = 0; k < width; k++) {
       let sum = 0;
       for (let i = 0; i < scores.length; i++) {
-        sum += weights[i]! * scores[i]![at + k]!;
+        sum += weights[i] * scores[i][at + k];
       }
       mixed[k] = sum;
     }
-    const code = target[row]!;
+    const code = target[row];
     if (width === 1) {
-      const p = sigmoid(mixed[0]!);
-      slope += (p - code) * own[at]!;
-      curvature += p * (1 - p) * own[at]! * own[at]!;
+      const p = sigmoid(mixed[0]);
+      gradient += (p - code) * own[at];
+      hessian += p * (1 - p) * own[at] * own[at];
       continue;
     }
     softmax(mixed, 0, width, mixed, 0);
     let mean = 0;
     let square = 0;
     for (let k = 0; k < width; k++) {
-      mean += mixed[k]! * own[at + k]!;
-      square += mixed[k]! * own[at + k]! * own[at + k]!;
+      mean += mixed[k] * own[at + k];
+      square += mixed[k] * own[at + k] * own[at + k];
     }
-    slope += mean - own[at + code]!;
-    curvature += square - mean * mean;
+    gradient += mean - own[at + code];
+    hessian += square - mean * mean;
   }
-  return { slope, curvature };
+  return { gradient, hessian };
+}
+
+/** Metrics that thinking may optimise; sign 1 where more is better. */
+const METRICS: Record<string, { score: keyof HeldOutScores; sign: 1 | -1 }> = {
+  accuracy: { score: 'accuracy', sign: 1 },
+  roc_auc: { score: 'roc_auc', sign: 1 },
+  log_loss: { score: 'log_loss', sign: -1 },
+  rmse: { score: 'rmse', sign: -1 },
+  mae: { score: 'mae', sign: -1 },
+  r2: { score: 'r2', sign: 1 },
+};
+
+/** Whether thinking can optimise this metric for this task. */
+export function knownMetric(metric: string, task: 'classification' | 'regression'): boolean {
+  const forClasses = ['accuracy', 'roc_auc', 'log_loss'].includes(metric);
+  return metric in METRICS && forClasses === (task === 'classification');
+}
+
+/**
+ * Weights of the candidates: those of stacking; or, for a metric that stacking does not optimise, the best by that
+ * metric of stacking, equal shares, and each candidate alone.
+ */
+export function chooseWeights(input: StackInput, classes: number, metric: string | undefined): Float64Array {
+  const stacked = stackWeights(input);
+  const count = stacked.length;
+  if (metric === undefined || metric === 'log_loss' || metric === 'rmse' || metric === 'r2') {
+    return stacked;
+  }
+  const options = [stacked, new Float64Array(count).fill(1 / count)];
+  for (let c = 0; c < count; c++) {
+    options.push(Float64Array.from({ length: count }, (_, i) => (i === c ? 1 : 0)));
+  }
+  let best = stacked;
+  let bestValue = -Infinity;
+  for (const weights of options) {
+    const value = metricValue(input, weights, classes, metric);
+    if (value > bestValue) {
+      bestValue = value;
+      best = weights;
+    }
+  }
+  return best;
+}
+
+function metricValue(input: StackInput, weights: Float64Array, classes: number, metric: string): number {
+  const mixed = new Float64Array(input.target.length * input.width);
+  input.scores.forEach((one, c) => {
+    for (let i = 0; i < mixed.length; i++) {
+      mixed[i] += weights[c] * one[i];
+    }
+  });
+  const scores = input.regression
+    ? regressionScores(mixed, Float64Array.from(input.target))
+    : classificationScores(
+        probabilities(mixed, input.width, classes, 1),
+        Int32Array.from(input.target),
+        classes,
+      );
+  const { score, sign } = METRICS[metric];
+  return sign * (scores[score] ?? -Infinity);
 }

@@ -13,14 +13,15 @@ export interface BoostRules extends GrowRules {
   /** Part of the rows, and of the columns, that each tree sees. */
   rowSample: number;
   columnSample: number;
-  /** Random sums of the gradients by which trees for all outputs at once are grown; 0: a tree per output. */
+  /** Random projections of the gradients by which one tree for all outputs is grown; 0: a tree per output. */
   sketch: number;
-  /** Bound on this run's work, in histogram updates. */
+  /** Limit of this run's work, in histogram updates. */
   workBudget: number;
 }
 
 /** A boosted ensemble: per iteration a tree for each output in turn, or one whose leaves hold all outputs. */
 export interface Boosted {
+  /** outputs: the score before the first tree. */
   base: Float64Array;
   trees: Trees;
   iterations: number;
@@ -43,25 +44,27 @@ export interface BoostInput {
   onIteration?: (iteration: number) => void;
 }
 
-/** Work of a row's probability of one class, in histogram updates. */
+/** Cost of computing one probability (a row, a class), in histogram updates. */
 export const SCORING_WORK = 16;
 
 /** What one run of boosting keeps from iteration to iteration. */
 interface Run extends BoostInput {
   rules: BoostRules;
   random: Random;
+  /** rows × outputs, row-major; all rows of the table. */
   scores: Float64Array;
-  derivatives: Float64Array;
+  /** rows × (channels + 1): a row's gradients, then its hessian. A channel is an output, or one of the sketch. */
+  gradHess: Float64Array;
   grower: Grower;
   builder: TreeBuilder;
   gains: Float64Array;
-  /** Columns with at least two different bins among the rows: others cannot split anything. */
+  /** Columns with at least two different bins among the rows: only they can split. */
   usable: Int32Array;
-  /** Both derivatives of every output of the sampled rows, for trees of all outputs. */
+  /** sampled rows × outputs × 2: gradient and hessian of every output, for trees of all outputs. */
   perRow: Float32Array;
-  /** The rows that the next tree is grown from, and the others whose scores it changes too. */
+  /** The rows that the next tree is grown from, and all other rows whose scores it changes. */
   sample: Int32Array;
-  others: Int32Array;
+  outOfSample: Int32Array;
 }
 
 /** Gradient boosting (J. H. Friedman, 2001) with Newton leaves, stopped early on the held-out rows. */
@@ -71,7 +74,7 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   const base = objective.base(rows);
   const scores = new Float64Array(tableRows * width);
   for (let i = 0; i < scores.length; i++) {
-    scores[i] = base[i % width]!;
+    scores[i] = base[i % width];
   }
   const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
   const channels = rules.sketch || 1;
@@ -80,28 +83,28 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
     rules,
     random,
     scores,
-    derivatives: new Float64Array(tableRows * (channels + 1)),
+    gradHess: new Float64Array(tableRows * (channels + 1)),
     grower: new Grower(columns, specs, channels, {
       rows: sampleSize,
-      others: rows.length - sampleSize + heldOut.length,
+      outOfSample: rows.length - sampleSize + heldOut.length,
     }),
     builder: new TreeBuilder(rules.sketch ? width : 1),
     gains: new Float64Array(specs.length),
     usable: usableColumns(columns, specs, rows),
     perRow: new Float32Array(rules.sketch ? sampleSize * width * 2 : 0),
     sample: new Int32Array(sampleSize),
-    others: new Int32Array(rows.length - sampleSize + heldOut.length),
+    outOfSample: new Int32Array(rows.length - sampleSize + heldOut.length),
   };
   const curve = [objective.loss(scores, heldOut)];
-  let best = curve[0]!;
+  let best = curve[0];
   let bestIteration = 0;
   let limited = false;
   let scoring = 0;
   for (let iteration = 1; iteration <= rules.maxIterations && run.usable.length > 0; iteration++) {
-    random.divide(rows, run.sample, run.others);
-    run.others.set(heldOut, rows.length - sampleSize);
+    random.divide(rows, run.sample, run.outOfSample);
+    run.outOfSample.set(heldOut, rows.length - sampleSize);
     if (rules.sketch) {
-      addVectorTree(run);
+      addMultiOutputTree(run);
     } else {
       for (let output = 0; output < width; output++) {
         addTree(run, output);
@@ -133,65 +136,65 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   };
 }
 
-/** Adds a tree for one output, and its scores to all rows: those of the sample by leaf, all others too. */
+/** Adds a tree for one output, and its leaf values to the scores of all rows, sampled or not. */
 function addTree(run: Run, output: number): void {
-  const { rules, random, sample, others, scores, derivatives, builder, objective } = run;
+  const { rules, random, sample, outOfSample, scores, gradHess, builder, objective } = run;
   const { width } = objective;
   const picked = pickColumns(run.usable, rules.columnSample, random);
-  objective.derivatives(scores, sample, output, derivatives);
-  quantise(derivatives, sample, 2);
+  objective.gradHess(scores, sample, output, gradHess);
+  quantise(gradHess, sample, 2);
   const leaves = run.grower.grow(
-    { rows: sample, others, derivatives, picked, rules, random },
+    { rows: sample, outOfSample, gradHess, picked, rules, random },
     builder,
     run.gains,
   );
   for (const leaf of leaves) {
-    const value = (-rules.learningRate * leaf.sums[0]!) / (leaf.sums[1]! + rules.lambda);
+    const value = (-rules.learningRate * leaf.sums[0]) / (leaf.sums[1] + rules.lambda);
     builder.setLeaf(leaf.node, [value]);
     const rounded = Math.fround(value);
     for (let i = leaf.start; i < leaf.end; i++) {
-      scores[sample[i]! * width + output]! += rounded;
+      scores[sample[i] * width + output] += rounded;
     }
-    for (let i = leaf.othersStart; i < leaf.othersEnd; i++) {
-      scores[others[i]! * width + output]! += rounded;
+    for (let i = leaf.outOfSampleStart; i < leaf.outOfSampleEnd; i++) {
+      scores[outOfSample[i] * width + output] += rounded;
     }
   }
 }
 
 /**
- * Adds one tree for all outputs, grown by a few random sums of their gradients (L. Iosipoi and A. Vakhrushev,
- * SketchBoost, 2022), so that the work does not grow with the number of classes; its leaves hold every output.
+ * Adds one tree for all outputs, grown by a few random projections of their gradients (L. Iosipoi and A. Vakhrushev,
+ * SketchBoost, 2022), so that the work does not grow with the number of classes. Its leaves hold a value per output.
  */
-function addVectorTree(run: Run): void {
-  const { rules, random, sample, others, scores, derivatives, builder, objective } = run;
+function addMultiOutputTree(run: Run): void {
+  const { rules, random, sample, outOfSample, scores, gradHess, builder, objective } = run;
   const { width } = objective;
   const picked = pickColumns(run.usable, rules.columnSample, random);
   const signs = Float64Array.from({ length: width * rules.sketch }, () => (random.uniform() < 0.5 ? -1 : 1));
   const stride = rules.sketch + 1;
   const placeOf = new Int32Array(run.tableRows);
   for (let place = 0; place < sample.length; place++) {
-    const row = sample[place]!;
+    const row = sample[place];
     const at = place * width * 2;
     placeOf[row] = at;
-    objective.rowDerivatives(scores, row, run.perRow, at);
-    sumBySigns(run.perRow, at, signs, width, derivatives, row * stride);
-    derivatives[row * stride + rules.sketch] = 1;
+    objective.rowGradHess(scores, row, run.perRow, at);
+    sumBySigns(run.perRow, at, signs, width, gradHess, row * stride);
+    gradHess[row * stride + rules.sketch] = 1;
   }
-  quantise(derivatives, sample, stride);
+  quantise(gradHess, sample, stride);
   const leaves = run.grower.grow(
-    { rows: sample, others, derivatives, picked, rules, random },
+    { rows: sample, outOfSample, gradHess, picked, rules, random },
     builder,
     run.gains,
   );
   const values = leaves.map((leaf) => leafValues(run, sample, leaf, placeOf));
   leaves.forEach((leaf, l) => {
-    builder.setLeaf(leaf.node, values[l]!);
-    addToRows(scores, sample, leaf.start, leaf.end, values[l]!);
-    addToRows(scores, others, leaf.othersStart, leaf.othersEnd, values[l]!);
+    builder.setLeaf(leaf.node, values[l]);
+    addToRows(scores, sample, leaf.start, leaf.end, values[l]);
+    addToRows(scores, outOfSample, leaf.outOfSampleStart, leaf.outOfSampleEnd, values[l]);
   });
 }
 
-/** Adds a leaf's numbers to the scores of `rows[start … end - 1]`. */
+/** Adds a leaf's values, one per output, to the scores of `rows[start … end - 1]`. */
 function addToRows(
   scores: Float64Array,
   rows: Int32Array,
@@ -200,14 +203,14 @@ function addToRows(
   values: Float32Array,
 ): void {
   for (let i = start; i < end; i++) {
-    const at = rows[i]! * values.length;
+    const at = rows[i] * values.length;
     for (let k = 0; k < values.length; k++) {
-      scores[at + k]! += values[k]!;
+      scores[at + k] += values[k];
     }
   }
 }
 
-/** Sums a row's gradients by each set of signs. */
+/** Projects a row's gradients on each set of random signs. */
 function sumBySigns(
   perRow: Float32Array,
   at: number,
@@ -219,31 +222,32 @@ function sumBySigns(
   for (let from = 0; from < signs.length; from += width) {
     let sum = 0;
     for (let k = 0; k < width; k++) {
-      sum += perRow[at + k * 2]! * signs[from + k]!;
+      sum += perRow[at + k * 2] * signs[from + k];
     }
     out[to++] = sum;
   }
 }
 
+/** Newton step of every output: minus the sum of gradients over the sum of hessians. */
 function leafValues(run: Run, sample: Int32Array, leaf: GrownLeaf, placeOf: Int32Array): Float32Array {
   const { rules, objective, perRow } = run;
   const sums = new Float64Array(objective.width * 2);
   for (let i = leaf.start; i < leaf.end; i++) {
-    const from = placeOf[sample[i]!]!;
+    const from = placeOf[sample[i]];
     for (let d = 0; d < sums.length; d++) {
-      sums[d]! += perRow[from + d]!;
+      sums[d] += perRow[from + d];
     }
   }
   return Float32Array.from(
     { length: objective.width },
-    (_, k) => (-rules.learningRate * sums[k * 2]!) / (sums[k * 2 + 1]! + rules.lambda),
+    (_, k) => (-rules.learningRate * sums[k * 2]) / (sums[k * 2 + 1] + rules.lambda),
   );
 }
 
 function usableColumns(columns: Uint8Array[], specs: ColumnSpec[], rows: Int32Array): Int32Array {
   const usable: number[] = [];
   for (let column = 0; column < specs.length; column++) {
-    const bins = columns[column]!;
+    const bins = columns[column];
     const first = bins[rows[0] ?? 0];
     if (rows.some((row) => bins[row] !== first)) {
       usable.push(column);
@@ -257,5 +261,5 @@ function pickColumns(usable: Int32Array, part: number, random: Random): Int32Arr
   if (count >= usable.length) {
     return usable;
   }
-  return random.sample(usable.length, count).map((i) => usable[i]!);
+  return random.sample(usable.length, count).map((i) => usable[i]);
 }

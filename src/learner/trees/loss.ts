@@ -1,52 +1,53 @@
 import { exp, log, sigmoid, softmax, square } from '../math/numeric';
 
 /**
- * A loss to be boosted: `width` scores per row (1 for regression and for two classes, else one per class).
- * `derivatives` writes, per score, the loss's first and second derivative: `out[row * 2]`, `out[row * 2 + 1]`.
+ * A loss to be boosted, with `width` scores per row (1 for regression and for two classes, else one per class).
+ * `scores`: rows × width, row-major, all rows of the table.
  */
 export interface Objective {
   width: number;
   /** The best constant scores for these rows. */
   base(rows: Int32Array): Float64Array;
-  derivatives(scores: Float64Array, rows: Int32Array, output: number, out: Float64Array): void;
-  /** Both derivatives of every output of one row: `out[at + output * 2]`, `out[at + output * 2 + 1]`. */
-  rowDerivatives(scores: Float64Array, row: number, out: Float32Array, at: number): void;
+  /** Gradient and hessian of one output: `out[row * 2]` and `out[row * 2 + 1]` for each of `rows`. */
+  gradHess(scores: Float64Array, rows: Int32Array, output: number, out: Float64Array): void;
+  /** The same for every output of one row: `out[at + output * 2]` and `out[at + output * 2 + 1]`. */
+  rowGradHess(scores: Float64Array, row: number, out: Float32Array, at: number): void;
   /** Mean loss over rows. */
   loss(scores: Float64Array, rows: Int32Array): number;
 }
 
-const LEAST = 1e-15;
-/** Second derivatives never vanish, so that every row counts. */
-const LEAST_CURVATURE = 1e-6;
+const MIN_PROBABILITY = 1e-15;
+/** Hessians never vanish, so that every row counts. */
+const MIN_HESSIAN = 1e-6;
 
-/** Half the squared error; second derivative 1, so that weights are rows. */
+/** Half the squared error. Its hessian is 1, so sums of hessians count rows. */
 export function squaredError(target: Float64Array): Objective {
   return {
     width: 1,
     base(rows) {
       let sum = 0;
       for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
-        sum += target[row]!;
+        const row = rows[i];
+        sum += target[row];
       }
       return Float64Array.of(rows.length > 0 ? sum / rows.length : 0);
     },
-    derivatives(scores, rows, _output, out) {
+    gradHess(scores, rows, _output, out) {
       for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
-        out[row * 2] = scores[row]! - target[row]!;
+        const row = rows[i];
+        out[row * 2] = scores[row] - target[row];
         out[row * 2 + 1] = 1;
       }
     },
-    rowDerivatives(scores, row, out, at) {
-      out[at] = scores[row]! - target[row]!;
+    rowGradHess(scores, row, out, at) {
+      out[at] = scores[row] - target[row];
       out[at + 1] = 1;
     },
     loss(scores, rows) {
       let sum = 0;
       for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
-        sum += square(scores[row]! - target[row]!);
+        const row = rows[i];
+        sum += square(scores[row] - target[row]);
       }
       return rows.length > 0 ? sum / rows.length : 0;
     },
@@ -60,29 +61,29 @@ export function binaryLogLoss(codes: Int32Array): Objective {
     base(rows) {
       let ones = 0;
       for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
-        ones += codes[row]!;
+        const row = rows[i];
+        ones += codes[row];
       }
       return Float64Array.of(log((ones + 0.5) / (rows.length - ones + 0.5)));
     },
-    derivatives(scores, rows, _output, out) {
+    gradHess(scores, rows, _output, out) {
       for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
-        const p = sigmoid(scores[row]!);
-        out[row * 2] = p - codes[row]!;
-        out[row * 2 + 1] = Math.max(p * (1 - p), LEAST_CURVATURE);
+        const row = rows[i];
+        const p = sigmoid(scores[row]);
+        out[row * 2] = p - codes[row];
+        out[row * 2 + 1] = Math.max(p * (1 - p), MIN_HESSIAN);
       }
     },
-    rowDerivatives(scores, row, out, at) {
-      const p = sigmoid(scores[row]!);
-      out[at] = p - codes[row]!;
-      out[at + 1] = Math.max(p * (1 - p), LEAST_CURVATURE);
+    rowGradHess(scores, row, out, at) {
+      const p = sigmoid(scores[row]);
+      out[at] = p - codes[row];
+      out[at + 1] = Math.max(p * (1 - p), MIN_HESSIAN);
     },
     loss(scores, rows) {
       let sum = 0;
       for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
-        const margin = codes[row] === 1 ? scores[row]! : -scores[row]!;
+        const row = rows[i];
+        const margin = codes[row] === 1 ? scores[row] : -scores[row];
         sum += margin > 0 ? log(1 + exp(-margin)) : log(1 + exp(margin)) - margin;
       }
       return rows.length > 0 ? sum / rows.length : 0;
@@ -100,45 +101,45 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
     base(rows) {
       const counts = new Float64Array(classes).fill(0.5);
       for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
-        counts[codes[row]!]!++;
+        const row = rows[i];
+        counts[codes[row]]++;
       }
       const total = rows.length + classes / 2;
       return counts.map((count) => log(count / total));
     },
-    derivatives(scores, rows, output, out) {
+    gradHess(scores, rows, output, out) {
       if (perRow.length === 0) {
         perRow = new Float64Array(codes.length * classes);
       }
-      // The first output of a round fixes the probabilities for all of them.
+      // The first output of an iteration computes the probabilities for all outputs.
       if (output === 0) {
         for (let i = 0; i < rows.length; i++) {
-          const row = rows[i]!;
+          const row = rows[i];
           softmax(scores, row * classes, classes, perRow, row * classes);
         }
       }
       for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
-        const q = perRow[row * classes + output]!;
+        const row = rows[i];
+        const q = perRow[row * classes + output];
         out[row * 2] = q - (codes[row] === output ? 1 : 0);
-        out[row * 2 + 1] = Math.max(factor * q * (1 - q), LEAST_CURVATURE);
+        out[row * 2 + 1] = Math.max(factor * q * (1 - q), MIN_HESSIAN);
       }
     },
-    rowDerivatives(scores, row, out, at) {
+    rowGradHess(scores, row, out, at) {
       softmax(scores, row * classes, classes, p, 0);
       for (let k = 0; k < classes; k++) {
-        const q = p[k]!;
+        const q = p[k];
         out[at + k * 2] = q;
-        out[at + k * 2 + 1] = Math.max(factor * q * (1 - q), LEAST_CURVATURE);
+        out[at + k * 2 + 1] = Math.max(factor * q * (1 - q), MIN_HESSIAN);
       }
-      out[at + codes[row]! * 2]! -= 1;
+      out[at + codes[row] * 2] -= 1;
     },
     loss(scores, rows) {
       let sum = 0;
       for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
+        const row = rows[i];
         softmax(scores, row * classes, classes, p, 0);
-        sum -= log(Math.max(p[codes[row]!]!, LEAST));
+        sum -= log(Math.max(p[codes[row]], MIN_PROBABILITY));
       }
       return rows.length > 0 ? sum / rows.length : 0;
     },

@@ -1,13 +1,12 @@
 /**
- * Puts those of `rows[start … end - 1]` that go left before those that go right, each in their old order; returns the place
- * of the first right one.
+ * Stable partition of `rows[start … end - 1]`: those that go left first. Returns where the right ones begin.
  *
- * @param goes 1 for the bins that go left, else 0
+ * @param goesLeft per bin: 1 where it goes left, else 0
  * @param bins the bin of every row of the table
- * @param spare room for as many rows
+ * @param spare scratch space for as many rows
  */
 export function partition(
-  goes: Uint8Array,
+  goesLeft: Uint8Array,
   bins: Uint8Array,
   rows: Int32Array,
   start: number,
@@ -16,17 +15,17 @@ export function partition(
 ): number {
   let to = start;
   let right = 0;
-  // Each row is written to both sides and counted on one: no branch that the processor would have to guess.
+  // Each row is written to both sides and counted on one, which avoids an unpredictable branch.
   for (let i = start; i < end; i++) {
-    const row = rows[i]!;
-    const isLeft = goes[bins[row]!]!;
+    const row = rows[i];
+    const isLeft = goesLeft[bins[row]];
     rows[to] = row;
     spare[right] = row;
     to += isLeft;
     right += 1 - isLeft;
   }
   for (let i = 0; i < right; i++) {
-    rows[to + i] = spare[i]!;
+    rows[to + i] = spare[i];
   }
   return to;
 }

@@ -1,16 +1,18 @@
-/** A sum with it drops what comes after the point: doubles of that size are whole. */
+/** 1.5 · 2^52: adding and subtracting it rounds to a whole number. */
 const WHOLE = 6755399441055744;
 
 /**
- * Rounds the rows' derivatives to multiples of a power of two such that sums over 2^22 rows are exact in 53 bits; 2^-30 of
- * the largest at the coarsest.
+ * Rounds gradients and hessians to a grid, the multiples of a power of two, so that sums over up to 2^22 rows are
+ * exact in 53 bits. The step is at most 2^-29 of the largest value.
+ *
+ * @param gradHess rows × `stride`, all rows of the table
  */
-export function quantise(derivatives: Float64Array, rows: Int32Array, stride: number): void {
+export function quantise(gradHess: Float64Array, rows: Int32Array, stride: number): void {
   let largest = 0;
   for (let i = 0; i < rows.length; i++) {
-    const from = rows[i]! * stride;
+    const from = rows[i] * stride;
     for (let at = from; at < from + stride; at++) {
-      largest = Math.max(largest, Math.abs(derivatives[at]!));
+      largest = Math.max(largest, Math.abs(gradHess[at]));
     }
   }
   if (!(largest > 0) || largest === Infinity) {
@@ -25,9 +27,9 @@ export function quantise(derivatives: Float64Array, rows: Int32Array, stride: nu
   }
   const grid = WHOLE * step;
   for (let i = 0; i < rows.length; i++) {
-    const from = rows[i]! * stride;
+    const from = rows[i] * stride;
     for (let at = from; at < from + stride; at++) {
-      derivatives[at] = derivatives[at]! + grid - grid;
+      gradHess[at] = gradHess[at] + grid - grid;
     }
   }
 }

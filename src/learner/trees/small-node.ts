@@ -1,19 +1,19 @@
-import { type Candidate, type SplitRules, tryCategories, tryOrdered } from './split-finder';
+import { type SplitCandidate, type SplitRules, tryCategories, tryOrdered } from './split-finder';
 
 /*
- * Splits of a node that has fewer rows than its columns have bins. A histogram would be nearly empty, and costlier to
- * clear, to subtract and to search than the rows are to sum: the bins that occur are summed column by column in one
- * small place, and visited in order by a bit for each. The sums are exact, so the split is the histogram's.
+ * Splits of a node that has fewer rows than its columns have bins. A histogram would be nearly empty, and clearing,
+ * subtracting and searching it would cost more than summing the rows. So each column is summed in one small scratch
+ * histogram, and only the bins that occur are visited, in order, by a bit set. Sums are exact, so the split is the same.
  */
 
 const sums = new Float64Array(512);
 const occurs = new Int32Array(8);
-/** The bins that occur, closed up: what stands at place k > 0 is bin `binAt[k]`; missing values are at 0. */
+/** The sums of the bins that occur, compacted: place k > 0 is bin `binAt[k]`; missing values are at 0. */
 const dense = new Float64Array(512);
 const binAt = new Uint8Array(257);
 
-/** A node's rows, and their gradients and second derivatives (two numbers a row). */
-export interface FewRows {
+/** A node: `rows[start … end - 1]`. `gathered`: rows × 2, their gradients and hessians. `totals`: the sums of both. */
+export interface SmallNode {
   rows: Int32Array;
   start: number;
   end: number;
@@ -22,50 +22,50 @@ export interface FewRows {
 }
 
 /** Improves `best` by the splits of one column. */
-export function tryFewRows(
-  node: FewRows,
+export function trySmallNode(
+  node: SmallNode,
   bins: Uint8Array,
   spec: { bins: number; category: boolean },
   column: number,
   rules: SplitRules,
-  best: Candidate,
+  best: SplitCandidate,
 ): void {
   const { rows, start, end, gathered, totals } = node;
   for (let i = start, from = 0; i < end; i++, from += 2) {
-    const bin = bins[rows[i]!]!;
-    sums[bin * 2]! += gathered[from]!;
-    sums[bin * 2 + 1]! += gathered[from + 1]!;
-    occurs[bin >> 5]! |= 1 << (bin & 31);
+    const bin = bins[rows[i]];
+    sums[bin * 2] += gathered[from];
+    sums[bin * 2 + 1] += gathered[from + 1];
+    occurs[bin >> 5] |= 1 << (bin & 31);
   }
   if (spec.category) {
     tryCategories({ sums, offset: 0, bins: spec.bins, totals, width: 1 }, column, rules, best);
     clear(spec.bins);
     return;
   }
-  const places = closeUp();
+  const places = compact();
   tryOrdered({ sums: dense, offset: 0, bins: places, totals, width: 1 }, column, rules, best);
-  // Its gain does not tell: one that is better by a rounding error is taken too.
+  // Compare the column, not the gain: an improvement below rounding leaves the gain unchanged.
   if (best.column === column) {
-    best.bin = binAt[best.bin]!;
+    best.bin = binAt[best.bin];
   }
 }
 
-/** Moves the sums to `dense`, in order of bins, and clears them; answers how many places there are. */
-function closeUp(): number {
-  dense[0] = sums[0]!;
-  dense[1] = sums[1]!;
+/** Moves the sums to `dense`, in order of bins, and clears them. Returns the number of places. */
+function compact(): number {
+  dense[0] = sums[0];
+  dense[1] = sums[1];
   sums[0] = 0;
   sums[1] = 0;
-  occurs[0]! &= ~1;
+  occurs[0] &= ~1;
   let place = 1;
   for (let word = 0; word < 8; word++) {
-    let bits = occurs[word]!;
+    let bits = occurs[word];
     occurs[word] = 0;
     while (bits !== 0) {
       const bin = (word << 5) + 31 - Math.clz32(bits & -bits);
       bits &= bits - 1;
-      dense[place * 2] = sums[bin * 2]!;
-      dense[place * 2 + 1] = sums[bin * 2 + 1]!;
+      dense[place * 2] = sums[bin * 2];
+      dense[place * 2 + 1] = sums[bin * 2 + 1];
       sums[bin * 2] = 0;
       sums[bin * 2 + 1] = 0;
       binAt[place++] = bin;

@@ -6,17 +6,17 @@ const CATEGORY = 2;
 const SET_WORDS = 8;
 
 /**
- * Many trees in flat arrays, a slot per node; the right child follows the left one. An ordered node sends bins
+ * Many trees in flat arrays, one element per node; the right child follows the left one. An ordered node sends bins
  * 1 … `bin` left and the rest right; a category node sends the bins of its set left.
  */
 export interface Trees {
-  /** Numbers per leaf. */
+  /** Values per leaf. */
   width: number;
   roots: Int32Array;
   feature: Uint16Array;
   bin: Uint8Array;
   flags: Uint8Array;
-  /** The left child; at a leaf, where its numbers begin in `values`. */
+  /** The left child; at a leaf, where its values begin in `values`. */
   left: Int32Array;
   /** At a category node, where its set begins in `sets`. */
   setAt: Int32Array;
@@ -46,14 +46,14 @@ function grown<T extends Growable>(array: T, needed: number): T {
 
 /** Collects trees as they grow. */
 export class TreeBuilder {
-  #nodes = 0;
-  #sets = 0;
-  #values = 0;
-  #roots: number[] = [];
-  #trees: Trees;
+  private nodeCount = 0;
+  private setCount = 0;
+  private valueCount = 0;
+  private rootNodes: number[] = [];
+  private flat: Trees;
 
   constructor(readonly width: number) {
-    this.#trees = {
+    this.flat = {
       width,
       roots: new Int32Array(0),
       feature: new Uint16Array(256),
@@ -67,26 +67,26 @@ export class TreeBuilder {
   }
 
   get treeCount(): number {
-    return this.#roots.length;
+    return this.rootNodes.length;
   }
 
-  /** Begins a tree with a root that is a leaf so far. */
+  /** Starts a tree whose root is still a leaf. */
   addRoot(): number {
-    const root = this.#addNodes(1);
-    this.#roots.push(root);
+    const root = this.addNodes(1);
+    this.rootNodes.push(root);
     return root;
   }
 
-  #addNodes(count: number): number {
-    const first = this.#nodes;
-    this.#nodes += count;
-    const t = this.#trees;
-    t.feature = grown(t.feature, this.#nodes);
-    t.bin = grown(t.bin, this.#nodes);
-    t.flags = grown(t.flags, this.#nodes);
-    t.left = grown(t.left, this.#nodes);
-    t.setAt = grown(t.setAt, this.#nodes);
-    for (let node = first; node < this.#nodes; node++) {
+  private addNodes(count: number): number {
+    const first = this.nodeCount;
+    this.nodeCount += count;
+    const t = this.flat;
+    t.feature = grown(t.feature, this.nodeCount);
+    t.bin = grown(t.bin, this.nodeCount);
+    t.flags = grown(t.flags, this.nodeCount);
+    t.left = grown(t.left, this.nodeCount);
+    t.setAt = grown(t.setAt, this.nodeCount);
+    for (let node = first; node < this.nodeCount; node++) {
       t.feature[node] = LEAF;
     }
     return first;
@@ -94,79 +94,79 @@ export class TreeBuilder {
 
   /** Turns a leaf into a branch and returns its left child; the right one is the next. */
   split(node: number, split: Split): number {
-    const left = this.#addNodes(2);
-    const t = this.#trees;
+    const left = this.addNodes(2);
+    const t = this.flat;
     t.feature[node] = split.column;
     t.bin[node] = split.bin;
     t.left[node] = left;
     t.flags[node] = (split.missingLeft ? MISSING_LEFT : 0) | (split.set ? CATEGORY : 0);
     if (split.set) {
-      t.sets = grown(t.sets, this.#sets + SET_WORDS);
-      t.sets.set(split.set, this.#sets);
-      t.setAt[node] = this.#sets;
-      this.#sets += SET_WORDS;
+      t.sets = grown(t.sets, this.setCount + SET_WORDS);
+      t.sets.set(split.set, this.setCount);
+      t.setAt[node] = this.setCount;
+      this.setCount += SET_WORDS;
     }
     return left;
   }
 
-  /** Gives a leaf its numbers (rounded to 32 bits), and returns where they begin in `values`. */
+  /** Sets the values of a leaf (rounded to 32 bits) and returns where they begin in `values`. */
   setLeaf(node: number, values: ArrayLike<number>): number {
-    const t = this.#trees;
-    const at = this.#values;
-    this.#values += this.width;
-    t.values = grown(t.values, this.#values);
+    const t = this.flat;
+    const at = this.valueCount;
+    this.valueCount += this.width;
+    t.values = grown(t.values, this.valueCount);
     for (let d = 0; d < this.width; d++) {
-      t.values[at + d] = values[d]!;
+      t.values[at + d] = values[d];
     }
     t.left[node] = at;
     return at;
   }
 
-  /** The nodes so far, without the list of roots; good until the next node is added. */
-  get nodes(): Trees {
-    return this.#trees;
+  /** The nodes so far, without the list of roots; valid until the next node is added. */
+  get trees(): Trees {
+    return this.flat;
   }
 
   /** The root of the newest tree. */
   get lastRoot(): number {
-    return this.#roots[this.#roots.length - 1]!;
+    return this.rootNodes[this.rootNodes.length - 1];
   }
 
   finish(): Trees {
-    const t = this.#trees;
+    const t = this.flat;
     return {
       width: this.width,
-      roots: Int32Array.from(this.#roots),
-      feature: t.feature.slice(0, this.#nodes),
-      bin: t.bin.slice(0, this.#nodes),
-      flags: t.flags.slice(0, this.#nodes),
-      left: t.left.slice(0, this.#nodes),
-      setAt: t.setAt.slice(0, this.#nodes),
-      sets: t.sets.slice(0, this.#sets),
-      values: t.values.slice(0, this.#values),
+      roots: Int32Array.from(this.rootNodes),
+      feature: t.feature.slice(0, this.nodeCount),
+      bin: t.bin.slice(0, this.nodeCount),
+      flags: t.flags.slice(0, this.nodeCount),
+      left: t.left.slice(0, this.nodeCount),
+      setAt: t.setAt.slice(0, this.nodeCount),
+      sets: t.sets.slice(0, this.setCount),
+      values: t.values.slice(0, this.valueCount),
     };
   }
 }
 
-/** Does this row go left at this node? */
-export function goesLeft(trees: Trees, node: number, bin: number): boolean {
-  const flags = trees.flags[node]!;
+/** Whether rows of this bin go left at this node. */
+export function isLeft(trees: Trees, node: number, bin: number): boolean {
+  const flags = trees.flags[node];
   if (flags & CATEGORY) {
-    return ((trees.sets[trees.setAt[node]! + (bin >> 5)]! >>> (bin & 31)) & 1) === 1;
+    return ((trees.sets[trees.setAt[node] + (bin >> 5)] >>> (bin & 31)) & 1) === 1;
   }
-  return bin === 0 ? (flags & MISSING_LEFT) !== 0 : bin <= trees.bin[node]!;
+  return bin === 0 ? (flags & MISSING_LEFT) !== 0 : bin <= trees.bin[node];
 }
 
-/** Where the numbers of the leaf that holds this row begin in `trees.values`, for the tree at `root`. */
+/** Where the values of the leaf that holds this row begin in `trees.values`, for the tree at `root`. */
 export function leafOf(trees: Trees, root: number, columns: Uint8Array[], row: number): number {
   const { feature, left } = trees;
   let node = root;
-  let column = feature[node]!;
+  let column = feature[node];
   while (column !== LEAF) {
-    node = left[node]! + (goesLeft(trees, node, columns[column]![row]!) ? 0 : 1);
-    column = feature[node]!;
+    node = left[node] + (isLeft(trees, node, columns[column][row]) ? 0 : 1);
+    column = feature[node];
   }
-  return left[node]!;
+  return left[node];
 }
 
 /** The first `count` trees alone. */
@@ -174,14 +174,14 @@ export function firstTrees(trees: Trees, count: number): Trees {
   if (count >= trees.roots.length) {
     return trees;
   }
-  const nodes = trees.roots[count]!;
+  const nodes = trees.roots[count];
   let values = 0;
   let sets = 0;
   for (let node = 0; node < nodes; node++) {
     if (trees.feature[node] === LEAF) {
-      values = Math.max(values, trees.left[node]! + trees.width);
-    } else if (trees.flags[node]! & CATEGORY) {
-      sets = Math.max(sets, trees.setAt[node]! + SET_WORDS);
+      values = Math.max(values, trees.left[node] + trees.width);
+    } else if (trees.flags[node] & CATEGORY) {
+      sets = Math.max(sets, trees.setAt[node] + SET_WORDS);
     }
   }
   return {

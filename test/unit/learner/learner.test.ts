@@ -87,7 +87,7 @@ describe('learner', () => {
 
   it('learns from missing values which way they lead', () => {
     const withMissing = x.map((value, i) => (i % 3 === 0 ? NaN : value));
-    const labels = Array.from(withMissing, (value) => (value !== value || value > 1 ? 1 : 0));
+    const labels = Array.from(withMissing, (value) => (Number.isNaN(value) || value > 1 ? 1 : 0));
     const result = probas(classify([numbers('x', withMissing)], labels), [numbers('x', [NaN, -0.5, 2])], 3);
     assert.ok(result.probas[1]! > 0.9 && result.probas[3]! < 0.1 && result.probas[5]! > 0.8);
   });

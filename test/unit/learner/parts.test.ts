@@ -4,9 +4,7 @@ import fc from 'fast-check';
 
 import {
   binOf,
-  blur,
   bucketLogits,
-  type Candidate,
   cholesky,
   commonTokens,
   cumulativeOf,
@@ -20,6 +18,7 @@ import {
   type GrowRules,
   leafOf,
   log,
+  mixWithPriors,
   modeOf,
   quantilesOf,
   quantise,
@@ -27,6 +26,7 @@ import {
   rocAuc,
   sigmoid,
   solve,
+  type SplitCandidate,
   stackWeights,
   tokensOf,
   TreeBuilder,
@@ -37,7 +37,7 @@ import { normals } from './tables';
 
 const rules: GrowRules = {
   lambda: 0,
-  minWeight: 1,
+  minHessian: 1,
   minGain: 1e-9,
   categorySmooth: 0,
   categoryLambda: 0,
@@ -55,7 +55,7 @@ function gainOf(gradients: number[], left: boolean[]): number {
 }
 
 /** Best gain by a histogram of one column. */
-function found(bins: number[], gradients: number[], count: number, category: boolean): Candidate {
+function found(bins: number[], gradients: number[], count: number, category: boolean): SplitCandidate {
   const sums = new Float64Array(count * 2);
   const totals = new Float64Array(2);
   bins.forEach((bin, row) => {
@@ -64,7 +64,7 @@ function found(bins: number[], gradients: number[], count: number, category: boo
     totals[0]! += gradients[row]!;
     totals[1]! += 1;
   });
-  const best: Candidate = { gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined };
+  const best: SplitCandidate = { gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined };
   const h = { sums, offset: 0, bins: count, totals, width: 1 };
   if (category) {
     tryCategories(h, 0, rules, best);
@@ -102,7 +102,7 @@ describe('learner parts', () => {
         const values = Float64Array.from(list);
         const stretched = values.map((v) => v * 1024 + 4096);
         const borders = findBorders(values, new Random(1));
-        const others = findBorders(stretched, new Random(1));
+        const outOfSample = findBorders(stretched, new Random(1));
         const bins = Array.from(values, (v) => binOf(v, borders));
         const sorted = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
         for (let i = 1; i < sorted.length; i++) {
@@ -112,7 +112,7 @@ describe('learner parts', () => {
         const distinct = new Set(stretched).size === new Set(values).size;
         if (distinct) {
           assert.deepEqual(
-            Array.from(stretched, (v) => binOf(v, others)),
+            Array.from(stretched, (v) => binOf(v, outOfSample)),
             bins,
           );
         }
@@ -184,18 +184,25 @@ describe('learner parts', () => {
     const specs = columns.map((_, i) => ({ source: i, bins: 200, category: i > 3 }));
     for (const width of [1, 3]) {
       const stride = width + 1;
-      const derivatives = normals(rows * stride, 6);
+      const gradHess = normals(rows * stride, 6);
       for (let row = 0; row < rows; row++) {
-        derivatives[row * stride + width] = Math.abs(derivatives[row]!) + 0.01;
+        gradHess[row * stride + width] = Math.abs(gradHess[row]!) + 0.01;
       }
       const all = Int32Array.from({ length: rows }, (_, row) => row);
-      quantise(derivatives, all, stride);
-      const grower = new Grower(columns, specs, width, { rows: 2000, others: 1000 });
+      quantise(gradHess, all, stride);
+      const grower = new Grower(columns, specs, width, { rows: 2000, outOfSample: 1000 });
       const builder = new TreeBuilder(1);
       // A third of the rows is only sorted into the leaves.
-      const [order, others] = [all.filter((row) => row % 3 > 0), all.filter((row) => row % 3 === 0)];
+      const [order, outOfSample] = [all.filter((row) => row % 3 > 0), all.filter((row) => row % 3 === 0)];
       const picked = Int32Array.from(columns.keys());
-      const growth = { rows: order, others, derivatives, picked, rules: { ...rules, maxLeaves: 40 }, random };
+      const growth = {
+        rows: order,
+        outOfSample,
+        gradHess,
+        picked,
+        rules: { ...rules, maxLeaves: 40 },
+        random,
+      };
       const grown = grower.grow(growth, builder, new Float64Array(6));
       assert.equal(grown.length, 40);
       const leaves = new Map(grown.map((leaf) => [builder.setLeaf(leaf.node, [0]), leaf]));
@@ -203,19 +210,22 @@ describe('learner parts', () => {
         for (let d = 0; d < stride; d++) {
           let sum = 0;
           for (let i = leaf.start; i < leaf.end; i++) {
-            sum += derivatives[order[i]! * stride + d]!;
+            sum += gradHess[order[i]! * stride + d]!;
           }
           assert.equal(leaf.sums[d], sum);
         }
       }
-      const leafOfRow = (row: number) => leaves.get(leafOf(builder.nodes, builder.lastRoot, columns, row))!;
+      const leafOfRow = (row: number) => leaves.get(leafOf(builder.trees, builder.lastRoot, columns, row))!;
       order.forEach((row, i) => {
         const { start, end } = leafOfRow(row);
         assert.ok(i >= start && i < end, 'walking the tree ends in the leaf that holds the row');
       });
-      others.forEach((row, i) => {
-        const { othersStart, othersEnd } = leafOfRow(row);
-        assert.ok(i >= othersStart && i < othersEnd, 'and so it does for rows that it was not grown by');
+      outOfSample.forEach((row, i) => {
+        const { outOfSampleStart, outOfSampleEnd } = leafOfRow(row);
+        assert.ok(
+          i >= outOfSampleStart && i < outOfSampleEnd,
+          'and so it does for rows that it was not grown by',
+        );
       });
     }
   });
@@ -290,7 +300,7 @@ describe('learner parts', () => {
     assert.ok(noise > 0.16 && noise < 0.24, String(noise));
     assert.ok(temperature < 1, String(temperature));
     const probas = Float64Array.of(0, 1, 1, 0);
-    blur(probas, {
+    mixWithPriors(probas, {
       temperature,
       noise: 0.2,
       priors: Float64Array.of(0.75, 0.25),

@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { prepare, train } from '../../../dist/src/learner';
 import {
   addRows,
-  type Candidate,
   fitCalibration,
   gram,
   logistic,
@@ -16,14 +15,15 @@ import {
   removeRows,
   sigmoid,
   sparse,
+  type SplitCandidate,
   tryCategories,
-  tryFewRows,
   tryOrdered,
+  trySmallNode,
 } from '../../doors/learner';
 import { classify, normals, numbers } from './tables';
 
-const rules = { lambda: 1, minWeight: 0.5, minGain: 1e-9, categorySmooth: 5, categoryLambda: 5 };
-const nothing = (): Candidate => ({ gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined });
+const rules = { lambda: 1, minHessian: 0.5, minGain: 1e-9, categorySmooth: 5, categoryLambda: 5 };
+const nothing = (): SplitCandidate => ({ gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined });
 
 /** A node of `count` rows with four columns, ordered ones and categories in turn; the last repeats the first. */
 function someNode(count: number, bins: number, seed: number) {
@@ -31,15 +31,15 @@ function someNode(count: number, bins: number, seed: number) {
   const draw = () => Uint8Array.from({ length: count }, () => random.below(bins));
   const columns = [draw(), draw(), draw()];
   columns.push(columns[0]!.slice());
-  const derivatives = Float64Array.from({ length: count * 2 }, (_, i) =>
+  const gradHess = Float64Array.from({ length: count * 2 }, (_, i) =>
     i % 2 === 0 ? random.uniform() - 0.5 : 0.05 + 0.2 * random.uniform(),
   );
   const rows = Int32Array.from({ length: count }, (_, row) => row);
-  quantise(derivatives, rows, 2);
+  quantise(gradHess, rows, 2);
   const totals = new Float64Array(2);
-  derivatives.forEach((value, i) => (totals[i % 2]! += value));
+  gradHess.forEach((value, i) => (totals[i % 2]! += value));
   const specs = columns.map((_, i) => ({ bins, category: i === 1 }));
-  return { columns, specs, rows, derivatives, totals };
+  return { columns, specs, rows, gradHess, totals };
 }
 
 describe('learner: the short cuts come out where the long way does', () => {
@@ -51,14 +51,14 @@ describe('learner: the short cuts come out where the long way does', () => {
     });
     fc.assert(
       fc.property(node, ({ count, bins, seed }) => {
-        const { columns, specs, rows, derivatives, totals } = someNode(count, bins, seed);
-        const few = { rows, start: 0, end: count, gathered: derivatives, totals };
+        const { columns, specs, rows, gradHess, totals } = someNode(count, bins, seed);
+        const few = { rows, start: 0, end: count, gathered: gradHess, totals };
         const offsets = Int32Array.from(columns, (_, i) => i * bins * 2);
         const sums = new Float64Array(columns.length * bins * 2);
-        addRows(sums, { columns, offsets, stride: 2 }, rows, derivatives);
+        addRows(sums, { columns, offsets, stride: 2 }, rows, gradHess);
         const [quick, plain] = [nothing(), nothing()];
         columns.forEach((column, i) => {
-          tryFewRows(few, column, specs[i]!, i, rules, quick);
+          trySmallNode(few, column, specs[i]!, i, rules, quick);
           const h = { sums, offset: offsets[i]!, bins, totals, width: 1 };
           (specs[i]!.category ? tryCategories : tryOrdered)(h, i, rules, plain);
           assert.deepEqual(quick, plain);
@@ -69,20 +69,20 @@ describe('learner: the short cuts come out where the long way does', () => {
   });
 
   it('rows taken from a histogram leave that of the others', () => {
-    const { columns, rows, derivatives } = someNode(200, 20, 5);
+    const { columns, rows, gradHess } = someNode(200, 20, 5);
     const offsets = Int32Array.from(columns, (_, i) => i * 40);
     const layout = { columns, offsets, stride: 2 };
     const sumsOf = (some: Int32Array, from: number) => {
       const sums = new Float64Array(160);
-      addRows(sums, layout, some, derivatives.subarray(from * 2));
+      addRows(sums, layout, some, gradHess.subarray(from * 2));
       return sums;
     };
     const all = sumsOf(rows, 0);
-    removeRows(all, layout, rows.subarray(0, 70), derivatives);
+    removeRows(all, layout, rows.subarray(0, 70), gradHess);
     assert.deepEqual(all, sumsOf(rows.subarray(70), 70));
   });
 
-  it('derivatives keep to a grid so fine that only the 30th bit is lost, so coarse that sums are exact', () => {
+  it('gradHess keep to a grid so fine that only the 30th bit is lost, so coarse that sums are exact', () => {
     for (const size of [1e-7, 1, 3e5]) {
       const values = normals(4000, 3).map((z) => z * size);
       const rounded = values.slice();

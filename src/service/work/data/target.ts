@@ -1,4 +1,4 @@
-import type { Target } from '../../../learner';
+import type { TargetColumn } from '../../../learner';
 import { cellsOf, type ColumnBatch, type ColumnData, labelAt } from '../../../table';
 import type { ColumnType, Label } from '../../../table/cells/types';
 import { invalid } from '../../refusal';
@@ -9,7 +9,7 @@ import { openFile, readAll } from './columns';
 export interface ReadTarget {
   name: string;
   rows: number;
-  target: Target;
+  target: TargetColumn;
 }
 
 /**
@@ -37,7 +37,7 @@ type Reader = (
   batches: AsyncIterable<ColumnBatch>,
   count: number,
   maxClasses: number,
-) => Promise<{ rows: number; target: Target }>;
+) => Promise<{ rows: number; target: TargetColumn }>;
 
 const readNumbers: Reader = async (name, type, batches, count) => {
   if (type === 'text' || type === 'date') {
