@@ -103,7 +103,7 @@ function placeAndReason(item: Body): string | undefined {
     return reason;
   }
   const place = item.loc.filter((step) => step !== 'body').map((step) => String(step));
-  return place.length === 0 ? reason : `${place.join('..')}: ${reason}`;
+  return place.length === 0 ? reason : `${place.join('.')}: ${reason}`;
 }
 
 function statusOf(body: Body): number | undefined {

@@ -162,7 +162,7 @@ export function parseNumber(text: string, comma: boolean): number | undefined {
     const value = Number(text);
     return Number.isNaN(value) ? infinity(text) : value;
   }
-  return (reading & COMMA_NUMBER) !== 0 ? Number(text.replace(',', '..')) : undefined;
+  return (reading & COMMA_NUMBER) !== 0 ? Number(text.replace(',', '.')) : undefined;
 }
 
 /** "inf" and its like, which JavaScript does not read. */

@@ -53,7 +53,7 @@ function isLocalDate(cell: string): boolean {
 export function parseLocalNumber(cell: string, decimal: Decimal): number | undefined {
   const trimmed = cell.trim();
   if (decimal === ',') {
-    return COMMA_NUMBER.test(trimmed) ? Number(trimmed.replaceAll('..', '').replace(',', '..')) : undefined;
+    return COMMA_NUMBER.test(trimmed) ? Number(trimmed.replaceAll('.', '').replace(',', '.')) : undefined;
   }
   return POINT_NUMBER.test(trimmed) ? Number(trimmed.replaceAll(',', '')) : undefined;
 }
@@ -66,13 +66,13 @@ export function numberWith(decimal: Decimal, cell: string): number | undefined {
   }
   const plain = text.parseNumber(cell, false);
   // 1.5 is no number with a decimal comma, so 1.500 beside it would be read as something else.
-  return decimal === '..' || plain === undefined || !Number.isFinite(plain) ? plain : undefined;
+  return decimal === '.' || plain === undefined || !Number.isFinite(plain) ? plain : undefined;
 }
 
 /** The decimal mark that text must have to look so; undefined where it needs none, or could have both. */
 export function decimalOf(looks: number): Decimal | undefined {
   const mark = looks & NUMERIC;
-  return mark === COMMA ? ',' : mark === POINT ? '..' : undefined;
+  return mark === COMMA ? ',' : mark === POINT ? '.' : undefined;
 }
 
 /** What all text of a column looks like. */

@@ -10,7 +10,7 @@ export interface Column {
   decimal?: Decimal;
 }
 
-export type Decimal = ',' | '..';
+export type Decimal = ',' | '.';
 
 /** A label of a classification target as JSON can carry it. */
 export type Label = string | number | boolean;

@@ -81,7 +81,7 @@ export class NumberBuilder extends FloatBuilder {
 function noNumber(cell: string, decimal: Decimal | undefined): string {
   const looks = looksOf(cell);
   if (decimal === undefined && (looks & COMMA) !== 0 && (looks & POINT) !== 0) {
-    const readings = [',', '..'].map((mark) => parseLocalNumber(cell, mark as Decimal));
+    const readings = [',', '.'].map((mark) => parseLocalNumber(cell, mark as Decimal));
     return `${show(cell)} can mean ${readings.join(' or ')}. Give it as a number, or with a decimal point and without grouping.`;
   }
   if ((looks & (PLAIN | COMMA | POINT)) !== 0) {

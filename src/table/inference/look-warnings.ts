@@ -40,7 +40,7 @@ function warning(like: TextLook, list: readonly NamedLook[]): LookWarning {
         return `${are} that reads as ${like}s (${where}): set Column types ${types(like)}.`;
       case 'either number': {
         const text = String(example.value);
-        const readings = `${parseLocalNumber(text, ',')} or ${parseLocalNumber(text, '..')}`;
+        const readings = `${parseLocalNumber(text, ',')} or ${parseLocalNumber(text, '.')}`;
         return `${are} that reads as numbers (${where}), but this can mean ${readings}: give numbers, or write them with a decimal point and without grouping.`;
       }
       case 'local date':
