@@ -1,6 +1,8 @@
 import { isDate } from '../../util/realms';
+import { isAbsent } from '../cells/classify';
 import { invalidCell, nestedCell, show } from '../cells/errors';
-import { isAbsent, parseBigint, parseDate } from '../cells/field-readings';
+import { parseDate } from '../cells/parse-date';
+import { parseBigint } from '../cells/parse-number';
 import type { Column } from '../cells/types';
 import { type ColumnData, MISSING_BOOLEAN } from './column-batch';
 import { type ColumnBuilder, FloatBuilder, grown } from './column-builder';

@@ -1,14 +1,5 @@
 import { invalidCell, show } from '../cells/errors';
-import { parseNumber } from '../cells/field-readings';
-import {
-  COMMA,
-  decimalOf,
-  looksOf,
-  numberWith,
-  parseLocalNumber,
-  PLAIN,
-  POINT,
-} from '../cells/local-formats';
+import { parseNumber, parseWithAnyDecimal, parseWithDecimal, whyNotNumber } from '../cells/parse-number';
 import type { Decimal } from '../cells/types';
 import { cellsOf, type ColumnData } from './column-batch';
 import { FloatBuilder } from './column-builder';
@@ -53,7 +44,7 @@ export class NumberBuilder extends FloatBuilder {
       if (value !== undefined) {
         return value;
       }
-      throw invalidCell(this.name, row, noNumber(cell, this.decimal));
+      throw invalidCell(this.name, row, whyNotNumber(cell, this.decimal));
     } else if (typeof cell === 'bigint') {
       return Number(cell);
     }
@@ -63,11 +54,10 @@ export class NumberBuilder extends FloatBuilder {
   private read(cell: string, comma: boolean, grouped: boolean): number | undefined {
     const { decimal } = this;
     if (decimal !== undefined) {
-      return numberWith(decimal, cell);
+      return parseWithDecimal(cell, decimal);
     }
     const value = parseNumber(cell, comma && !grouped);
-    const mark = value === undefined && grouped ? decimalOf(looksOf(cell)) : undefined;
-    return mark === undefined ? value : parseLocalNumber(cell, mark);
+    return value === undefined && grouped ? parseWithAnyDecimal(cell) : value;
   }
 
   take(): ColumnData {
@@ -75,21 +65,6 @@ export class NumberBuilder extends FloatBuilder {
     this.fractions = false;
     return { type, values: this.takeValues() };
   }
-}
-
-/** Why text is no number of a column, and what would be one. */
-function noNumber(cell: string, decimal: Decimal | undefined): string {
-  const looks = looksOf(cell);
-  if (decimal === undefined && (looks & COMMA) !== 0 && (looks & POINT) !== 0) {
-    const readings = [',', '.'].map((mark) => parseLocalNumber(cell, mark as Decimal));
-    return `${show(cell)} can mean ${readings.join(' or ')}. Give it as a number, or with a decimal point and without grouping.`;
-  }
-  if ((looks & (PLAIN | COMMA | POINT)) !== 0) {
-    return decimal === ','
-      ? `${show(cell)} is not a number with a decimal comma, and the text of this column had one in the train set.`
-      : `${show(cell)} is not a number as it is written here. Give it as a number, or with a decimal point and without grouping.`;
-  }
-  return `${show(cell)} is not a number, and this column holds numbers.`;
 }
 
 function typedNumbers(data: ColumnData): ArrayLike<unknown> {

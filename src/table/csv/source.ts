@@ -1,7 +1,7 @@
 import { TextDecoder } from 'node:util';
 
 import { emptyTable, invalidTable } from '../cells/errors';
-import { parseNumber } from '../cells/field-readings';
+import { parseNumber } from '../cells/parse-number';
 import {
   checkNames,
   type LocalSource,

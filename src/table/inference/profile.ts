@@ -3,9 +3,8 @@ import { ServiceError } from '../../wire/service-error';
 import { emptyTable, invalidTable, listNames } from '../cells/errors';
 import type { Column, ColumnType, Label } from '../cells/types';
 import { type LocalSource, tellRead } from '../columns/table-source';
-import { ColumnTally } from './column-type';
-import { type LookWarning, lookWarnings, type NamedLook } from './look-warnings';
-import type { Settled } from './settled';
+import { ColumnTypeInference } from './column-type';
+import { type LookWarning, lookWarnings, type NamedLook, type Settled } from './findings';
 import type { TargetTally } from './target-profile';
 
 /** What the first pass over a table found out. */
@@ -60,7 +59,11 @@ export async function profileSource(source: LocalSource, options: ProfileOptions
   const wanted = wantedColumns(source.names, target, ignore);
   const tallies = wanted.map((index) => {
     const name = source.names[index]!;
-    return new ColumnTally(name, Object.hasOwn(types, name) ? types[name] : undefined, name === target);
+    return new ColumnTypeInference(
+      name,
+      Object.hasOwn(types, name) ? types[name] : undefined,
+      name === target,
+    );
   });
   const pace = new SliceSizer(wanted.length);
   let rows = 0;

@@ -1,6 +1,7 @@
 import { isDate } from '../../util/realms';
-import { isAbsent, parseBigint, parseDate, parseNumber } from '../cells/field-readings';
-import { numberWith } from '../cells/local-formats';
+import { isAbsent } from '../cells/classify';
+import { parseDate } from '../cells/parse-date';
+import { parseBigint, parseNumber, parseWithDecimal } from '../cells/parse-number';
 import type { Column, ColumnType, Decimal, Label } from '../cells/types';
 import { cellsOf } from '../columns/column-batch';
 import type { SliceColumn } from '../columns/table-source';
@@ -106,7 +107,7 @@ function asLabel(
         typeof value !== 'string'
           ? Number(value)
           : decimal !== undefined
-            ? numberWith(decimal, value)
+            ? parseWithDecimal(value, decimal)
             : parseNumber(value, comma);
       return number === undefined || Number.isNaN(number) ? undefined : number;
     }

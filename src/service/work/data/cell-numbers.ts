@@ -1,5 +1,7 @@
 import { cellsOf, type ColumnData } from '../../../table';
-import { isAbsent, parseDate, parseNumber } from '../../../table/cells/field-readings';
+import { isAbsent } from '../../../table/cells/classify';
+import { parseDate } from '../../../table/cells/parse-date';
+import { parseNumber } from '../../../table/cells/parse-number';
 import type { ColumnType } from '../../../table/cells/types';
 import { invalid } from '../../refusal';
 import type { FeatureShape } from '../../store/entries';

@@ -1,0 +1,216 @@
+import { parseDate } from './parse-date';
+
+/*
+ * What the text of a cell can be read as: a set of bits, since one text can be read as several things. 0 is text that
+ * is nothing else.
+ */
+
+/** A whole number of 64 bits. */
+export const WHOLE = 1;
+/** A number as JavaScript writes it: a decimal point, an exponent, infinity. */
+export const POINT_NUMBER = 2;
+/** The same with a decimal comma, in a file where that is possible. */
+export const COMMA_NUMBER = 4;
+/** Either of these, exact as a JavaScript number, where the file leaves no doubt about its comma. */
+export const PLAIN = 8;
+/** A number in a column with a decimal point; commas may group its thousands. */
+export const READS_POINT = 16;
+/** A number in a column with a decimal comma; points may group its thousands. */
+export const READS_COMMA = 32;
+export const BOOLEAN = 64;
+/** An ISO 8601 date. */
+export const DATE = 128;
+/** A date as people write it, in an order of day and month that only they know. */
+export const LOCAL_DATE = 256;
+
+/** NA and its like: missing where the column is otherwise numeric. */
+export const ABSENT = 512;
+/** A number that is not whole. */
+export const FRACTION = 1024;
+/** Whole, but not exact as a JavaScript number. */
+export const BEYOND_SAFE = 2048;
+/** Whole, but beyond 64 bits. */
+export const BEYOND_INT64 = 4096;
+
+/** What a column of text can settle as. */
+export const TYPES = WHOLE | POINT_NUMBER | COMMA_NUMBER | BOOLEAN | DATE;
+/** What a column that stays text can look like. */
+export const LOOKS = PLAIN | READS_POINT | READS_COMMA | DATE | LOCAL_DATE;
+export const NUMERIC = WHOLE | POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
+
+const EXACT = POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
+const INEXACT = POINT_NUMBER | COMMA_NUMBER;
+
+/** What a comma in a number can be: nothing, the decimal mark, or that or one that groups thousands. */
+export type CommaUse = 'none' | 'decimal' | 'either';
+
+const CHAR_0 = 48;
+const CHAR_9 = 57;
+
+/** NA, N/A, NaN and null in any case. */
+export function isAbsent(text: string): boolean {
+  if (text.length < 2 || text.length > 4 || (text.charCodeAt(0) | 32) !== 110) {
+    return false;
+  }
+  const lower = text.toLowerCase();
+  return lower === 'na' || lower === 'n/a' || lower === 'nan' || lower === 'null';
+}
+
+/**
+ * Everything that a text can be read as, as a set of the bits above. Numbers may have spaces around them and no leading
+ * zeros (an article number 007 is text).
+ */
+export function classify(text: string, comma: CommaUse = 'none'): number {
+  const first = text.charCodeAt(0);
+  if (first > 64 && first < 128) {
+    return classifyWord(text, first | 32);
+  }
+  return first > 127 ? 0 : classifyNumber(text, comma) || classifyLocal(text.trim());
+}
+
+function classifyWord(text: string, first: number): number {
+  if (first === 110) {
+    return isAbsent(text) ? ABSENT | NUMERIC | LOCAL_DATE : 0;
+  }
+  if (first === 116 || first === 102) {
+    const lower = text.length <= 5 ? text.toLowerCase() : '';
+    return lower === 'true' || lower === 'false' ? BOOLEAN : 0;
+  }
+  return first === 105 && isInfinity(text) ? EXACT | FRACTION : 0;
+}
+
+function isInfinity(text: string): boolean {
+  const lower = text.length <= 8 ? text.toLowerCase() : '';
+  return lower === 'inf' || lower === 'infinity';
+}
+
+function classifyNumber(text: string, comma: CommaUse): number {
+  let at = 0;
+  let end = text.length;
+  while (at < end && text.charCodeAt(at) === 32) {
+    at++;
+  }
+  while (end > at && text.charCodeAt(end - 1) === 32) {
+    end--;
+  }
+  const start = at;
+  const sign = text.charCodeAt(at);
+  if (sign === 45 || sign === 43) {
+    at++;
+    if ((text.charCodeAt(at) | 32) === 105) {
+      return isInfinity(text.slice(at, end)) ? EXACT | FRACTION : 0;
+    }
+  }
+  const digits = at;
+  at = skipDigits(text, at, end);
+  const wholeDigits = at - digits;
+  if (wholeDigits > 1 && text.charCodeAt(digits) === CHAR_0) {
+    return 0;
+  }
+  if (at === end) {
+    return wholeDigits === 0 ? 0 : classifyWhole(text, start, end, wholeDigits);
+  }
+  if (wholeDigits === 4 && at === start + 4 && text.charCodeAt(at) === 45) {
+    return Number.isNaN(parseDate(text)) ? 0 : DATE;
+  }
+  const mark = text.charCodeAt(at);
+  const marked = mark === 46 || mark === 44;
+  let fractionDigits = 0;
+  if (marked) {
+    const from = ++at;
+    at = skipDigits(text, at, end);
+    fractionDigits = at - from;
+  }
+  if (wholeDigits + fractionDigits === 0) {
+    return 0;
+  }
+  const exponent = at < end;
+  if (exponent && skipExponent(text, at, end) !== end) {
+    return 0;
+  }
+  const grouping =
+    !exponent &&
+    fractionDigits === 3 &&
+    wholeDigits > 0 &&
+    wholeDigits < 4 &&
+    text.charCodeAt(digits) !== CHAR_0;
+  if (mark !== 44) {
+    const kinds = POINT_NUMBER | PLAIN | READS_POINT | FRACTION;
+    return marked ? (grouping ? kinds | READS_COMMA : kinds) : kinds | COMMA_NUMBER;
+  }
+  return comma === 'none' ? 0 : classifyComma(comma, grouping, wholeDigits > 0 && !exponent);
+}
+
+function classifyComma(comma: CommaUse, grouping: boolean, strict: boolean): number {
+  const reads = strict ? READS_COMMA | (grouping ? READS_POINT : 0) : 0;
+  return COMMA_NUMBER | FRACTION | reads | (comma === 'decimal' ? PLAIN : 0);
+}
+
+function skipDigits(text: string, at: number, end: number): number {
+  while (at < end) {
+    const code = text.charCodeAt(at);
+    if (code < CHAR_0 || code > CHAR_9) {
+      break;
+    }
+    at++;
+  }
+  return at;
+}
+
+/** The end of an exponent, -1 where there is none. */
+function skipExponent(text: string, at: number, end: number): number {
+  if ((text.charCodeAt(at) | 32) !== 101) {
+    return -1;
+  }
+  const sign = text.charCodeAt(at + 1);
+  const from = sign === 45 || sign === 43 ? at + 2 : at + 1;
+  const to = skipDigits(text, from, end);
+  return to === from ? -1 : to;
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;
+const MIN_INT64 = -(2n ** 63n);
+
+function classifyWhole(text: string, start: number, end: number, digits: number): number {
+  if (digits <= 15) {
+    return WHOLE | EXACT;
+  }
+  if (digits > 19) {
+    return INEXACT | BEYOND_INT64;
+  }
+  const value = BigInt(text.slice(text.charCodeAt(start) === 43 ? start + 1 : start, end));
+  if (value > MAX_INT64 || value < MIN_INT64) {
+    return INEXACT | BEYOND_INT64;
+  }
+  // A number that is not exact as such is one that nobody calculates with: an id.
+  return Number.isSafeInteger(Number(value)) ? WHOLE | INEXACT | PLAIN : WHOLE | INEXACT | BEYOND_SAFE;
+}
+
+/** Numbers with grouped thousands, and dates as people write them. */
+function classifyLocal(text: string): number {
+  return (
+    (WITH_POINT.test(text) ? READS_POINT : 0) |
+    (WITH_COMMA.test(text) ? READS_COMMA : 0) |
+    (isLocalDate(text) ? LOCAL_DATE : 0)
+  );
+}
+
+/** A number with a decimal comma, whose points may group thousands; and the other way round. */
+export const WITH_COMMA = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/;
+export const WITH_POINT = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?$/;
+
+const LOCAL =
+  /^(?:(\d\d?)([./-])(\d\d?)\2(?:\d\d|\d{4})|\d{4}([./])(\d\d?)\4(\d\d?))(?:,? \d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?)?$/;
+
+function isLocalDate(text: string): boolean {
+  const match = LOCAL.exec(text);
+  if (match === null) {
+    return false;
+  }
+  const [first, second] = [Number(match[1] ?? match[5]), Number(match[3] ?? match[6])];
+  // 1.2.10 is a version.
+  const short = /^\d\.|^\d\d?\.\d\./.test(text) && !/^[\d.]+\d{4}(?!\d)/.test(text);
+  return (
+    Math.min(first, second) >= 1 && Math.min(first, second) <= 12 && Math.max(first, second) <= 31 && !short
+  );
+}

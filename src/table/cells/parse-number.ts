@@ -1,0 +1,99 @@
+import {
+  ABSENT,
+  classify,
+  COMMA_NUMBER,
+  NUMERIC,
+  PLAIN,
+  POINT_NUMBER,
+  READS_COMMA,
+  READS_POINT,
+  WHOLE,
+  WITH_COMMA,
+  WITH_POINT,
+} from './classify';
+import { show } from './errors';
+import type { Decimal } from './types';
+
+/** The number in a field, NaN when it is missing there, undefined when it is not a number. */
+export function parseNumber(text: string, comma: boolean): number | undefined {
+  if (text === '') {
+    return NaN;
+  }
+  const kinds = classify(text, comma ? 'decimal' : 'none');
+  if ((kinds & ABSENT) !== 0) {
+    return NaN;
+  }
+  if ((kinds & POINT_NUMBER) !== 0) {
+    const value = Number(text);
+    return Number.isNaN(value) ? infinity(text) : value;
+  }
+  return (kinds & COMMA_NUMBER) !== 0 ? Number(text.replace(',', '.')) : undefined;
+}
+
+/** "inf" and its like, which JavaScript does not read. */
+function infinity(text: string): number {
+  return text.includes('-') ? -Infinity : Infinity;
+}
+
+/** The 64-bit integer in a field, null when it is missing there, undefined when it is not one. */
+export function parseBigint(text: string): bigint | null | undefined {
+  if (text === '') {
+    return null;
+  }
+  const kinds = classify(text);
+  if ((kinds & ABSENT) !== 0) {
+    return null;
+  }
+  return (kinds & WHOLE) !== 0 ? BigInt(text.trim().replace('+', '')) : undefined;
+}
+
+/** The number in text with this decimal mark, whose other mark may group thousands; undefined where it is not one. */
+function parseGrouped(text: string, decimal: Decimal): number | undefined {
+  const trimmed = text.trim();
+  if (decimal === ',') {
+    return WITH_COMMA.test(trimmed) ? Number(trimmed.replaceAll('.', '').replace(',', '.')) : undefined;
+  }
+  return WITH_POINT.test(trimmed) ? Number(trimmed.replaceAll(',', '')) : undefined;
+}
+
+/** The number in a cell of a column with this decimal mark, NaN when it is missing there, undefined when it is not one. */
+export function parseWithDecimal(text: string, decimal: Decimal): number | undefined {
+  const value = parseGrouped(text, decimal);
+  if (value !== undefined) {
+    return value;
+  }
+  const plain = parseNumber(text, false);
+  // 1.5 is not a number with a decimal comma, so 1.500 beside it would be read as something else.
+  return decimal === '.' || plain === undefined || !Number.isFinite(plain) ? plain : undefined;
+}
+
+/** The number in text whose decimal mark is not known; undefined where it is not one, or could be two. */
+export function parseWithAnyDecimal(text: string): number | undefined {
+  const decimal = decimalOf(classify(text));
+  return decimal === undefined ? undefined : parseGrouped(text, decimal);
+}
+
+/** The decimal mark that text of these kinds must have; undefined where it needs none, or could have both. */
+export function decimalOf(kinds: number): Decimal | undefined {
+  const mark = kinds & (PLAIN | READS_POINT | READS_COMMA);
+  return mark === READS_COMMA ? ',' : mark === READS_POINT ? '.' : undefined;
+}
+
+/** "1.234 or 1234": what a number means with either decimal mark. */
+export function bothReadings(text: string): string {
+  return `${parseGrouped(text, ',')} or ${parseGrouped(text, '.')}`;
+}
+
+/** Why text is not a number of a column, and what would be one. */
+export function whyNotNumber(text: string, decimal: Decimal | undefined): string {
+  const kinds = classify(text);
+  if (decimal === undefined && (kinds & READS_COMMA) !== 0 && (kinds & READS_POINT) !== 0) {
+    return `${show(text)} can mean ${bothReadings(text)}. Give it as a number, or with a decimal point and without grouping.`;
+  }
+  if ((kinds & NUMERIC) !== 0) {
+    return decimal === ','
+      ? `${show(text)} is not a number with a decimal comma, and the text of this column had one in the train set.`
+      : `${show(text)} is not a number as it is written here. Give it as a number, or with a decimal point and without grouping.`;
+  }
+  return `${show(text)} is not a number, and this column holds numbers.`;
+}

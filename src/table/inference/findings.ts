@@ -1,0 +1,79 @@
+import { show } from '../cells/errors';
+import { bothReadings } from '../cells/parse-number';
+import type { ColumnType, Decimal } from '../cells/types';
+
+/** A cell and its row, counted from 0. */
+export interface Sight {
+  row: number;
+  value: unknown;
+}
+
+/** What a column is taken as. */
+export interface Settled {
+  type: ColumnType;
+  decimal?: Decimal;
+  warning?: string;
+  /** Text that looks like something else, wholly. */
+  look?: TextLook;
+  /** The first cell that makes the column text. */
+  text?: Sight;
+}
+
+/** What all text of a column looks like; `whole`: like whole numbers. */
+export interface TextLook {
+  like: 'number' | 'either number' | 'date' | 'local date';
+  whole: boolean;
+  example: Sight;
+}
+
+/** @param odd the first cell that is not of the kind of those before it */
+export function mixedWarning(column: string, kinds: string, odd: Sight): string {
+  return `Column "${column}" holds ${kinds}, so it is taken as text; the first odd value is ${show(odd.value)} in row ${odd.row + 1}.`;
+}
+
+export function beyond64Warning(column: string): string {
+  return `Column "${column}" holds whole numbers beyond 64 bits, so it is taken as text.`;
+}
+
+/** A text column that looks like something else. */
+export type NamedLook = TextLook & { name: string };
+
+/** Says of columns that look alike how they look, where, and what to do; and how to keep them as they are. */
+export interface LookWarning {
+  problem: string;
+  keep: string;
+}
+
+/** One warning for all columns that look alike. */
+export function lookWarnings(list: readonly NamedLook[]): LookWarning[] {
+  return (['number', 'either number', 'date', 'local date'] as const).flatMap((like) => {
+    const alike = list.filter((look) => look.like === like);
+    return alike.length === 0 ? [] : [lookWarning(like, alike)];
+  });
+}
+
+const NAMED = 5;
+
+function lookWarning(like: TextLook['like'], list: readonly NamedLook[]): LookWarning {
+  const names = list.slice(0, NAMED).map(({ name }) => name);
+  const shown = names.map((name) => `"${name}"`).join(', ');
+  const more = list.length > NAMED ? ` and ${list.length - NAMED} more` : '';
+  const are = list.length === 1 ? `Column ${shown} is text` : `Columns ${shown}${more} are text`;
+  const { name, example } = list[0]!;
+  const where = `${show(example.value)}, ${list.length === 1 ? '' : `column "${name}", `}row ${example.row + 1}`;
+  const types = (type: string): string => JSON.stringify(Object.fromEntries(names.map((key) => [key, type])));
+  const keep = `Column types ${types('text')} keeps ${list.length === 1 ? 'it' : 'them'} as text without this warning.`;
+  return { problem: problem(), keep };
+
+  function problem(): string {
+    switch (like) {
+      case 'number':
+      case 'date':
+        return `${are} that reads as ${like}s (${where}): set Column types ${types(like)}.`;
+      case 'either number':
+        return `${are} that reads as numbers (${where}), but this can mean ${bothReadings(String(example.value))}: give numbers, or write them with a decimal point and without grouping.`;
+      case 'local date':
+        return `${are} that looks like dates (${where}): write them as 2026-01-31 or 2026-01-31T12:00:00Z, since only ISO 8601 is read as dates.`;
+    }
+  }
+}
