@@ -9,7 +9,7 @@ import type {
   PrepareTrainSetUploadResponse,
 } from '../wire/types';
 import { assertRequest, Core, schemas, warm } from './calls/core';
-import { fit } from './calls/fit-call';
+import { callFit, resumeFit } from './calls/fit-call';
 import { progressOf } from './calls/fit-status';
 import { predict, predictLegacy } from './calls/predict-calls';
 import { prepareTestSet, prepareTrainSet, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
@@ -20,6 +20,7 @@ import type {
   CallOptions,
   ClientOptions,
   FitCall,
+  FitOptions,
   LegacyPredictCall,
   LegacyPredictResult,
   PredictCall,
@@ -104,9 +105,15 @@ export class ServiceClient {
   }
 
   /** S 4.3. A fit that is forced or thinking costs, so it is repeated only where it surely did not begin. */
-  async fit(request: FitCall, options: CallOptions = {}): Promise<FitResponse> {
+  async fit(request: FitCall, options: FitOptions = {}): Promise<FitResponse> {
     await warm();
-    return fit(this.core, request, options);
+    return callFit(this.core, request, options);
+  }
+
+  /** Waits for a fit that goes on in the service; the default deadline is at least two hours. */
+  async resumeFit(fittedTrainSetId: string, options: CallOptions = {}): Promise<FitResponse> {
+    await warm();
+    return resumeFit(this.core, fittedTrainSetId, options);
   }
 
   /**

@@ -78,6 +78,15 @@ export interface TestSetUpload {
 
 export type FitCall = FitRequest;
 
+export interface FitOptions extends CallOptions {
+  /** Told the id of a fit that goes on by itself in the service: `resumeFit` takes it up again. */
+  onPending?: (fittedTrainSetId: string) => void;
+  /** Hand the fit over and ask for its end, where the service has a route for that: for large train sets. */
+  background?: boolean;
+  /** How long such a fit may take, in milliseconds. Default two hours. */
+  backgroundMs?: number;
+}
+
 export interface PredictCall extends PredictRequest {
   /** Repeat a predict even where it may have been metered already. Default false. */
   retryAmbiguous?: boolean;

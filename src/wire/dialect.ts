@@ -27,7 +27,10 @@ export type ServiceRoute =
   | 'predict'
   | 'get_model_limits'
   | 'estimate_cost'
+  /** Not of the specification: the hosted service has these three. */
+  | 'submit_fit_job'
   | 'get_fit_status'
+  | 'get_settings'
   /** Not of the specification: the embedded service alone has it. */
   | 'get_service_status';
 

@@ -158,6 +158,20 @@ export function checkFit(body: unknown, shapes: StrictShapes): string[] {
   );
 }
 
+/** The body of `submit_fit_job`: shape B, which has no `force_refit`. */
+export function checkSubmit(body: unknown, shapes: StrictShapes): string[] {
+  const forced = typeof body === 'object' && body !== null && 'force_refit' in body;
+  return [
+    ...checkFit(body, { ...shapes, fitRequest: 'task_config' }),
+    ...(forced ? ['force_refit is an unknown property'] : []),
+  ];
+}
+
+/** The body of `get_fit_status`. */
+export function checkFitStatus(body: unknown): string[] {
+  return fields(body, { fitted_train_set_id: uuid }, {});
+}
+
 /** 4.4 */
 export function checkPredict(body: unknown, shapes: StrictShapes): string[] {
   const levels = listOf(

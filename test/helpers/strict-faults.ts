@@ -8,6 +8,10 @@ export type StrictRoute =
   | 'get_model_limits'
   | 'estimate_cost'
   | 'get_fit_status'
+  | 'fit/{id}'
+  | 'submit_fit_job'
+  | 'get_settings'
+  | 'get_api_usage'
   | 'v1/predict'
   | 'put'
   | 'connection';

@@ -35,12 +35,29 @@ export interface StrictOptions {
   limits?: Record<string, unknown>;
   /** What a row's prediction is a function of. Default: its `id`, else its place in the test set. */
   rowValue?: (row: Row, index: number) => number;
-  /** Offer `get_fit_status` (the specification doesn't), with these bodies. */
-  fitStatus?: () => Record<string, unknown>;
+  /**
+   * What the hosted service has beyond the specification: a fit answers `pending` and is asked for until it is done,
+   * `submit_fit_job`, `get_settings` in place of `get_model_limits`, `get_api_usage`.
+   */
+  jobs?: JobOptions;
   /** Serve HTTPS. */
   tls?: ServerOptions;
   /** Address that the signed URLs begin with; default this server's own. */
   storageUrl?: string;
+}
+
+export interface JobOptions {
+  /** How often the status is `pending` before it is `completed`. Default 2. */
+  polls?: number;
+  /** `POST get_fit_status` (default), or `GET fit/{id}` as before it. */
+  status?: 'post' | 'get';
+  /** The fit answers with its status at once; without it, only `submit_fit_job` does. */
+  fitIsPending?: boolean;
+  /** How every fit ends, where not well. */
+  failure?: { error: string; error_code?: string };
+  /** What `get_settings` has beside the limits. */
+  async_settings?: { use_above_trainset_size_bytes?: number; poll_timeout_secs?: number };
+  usage?: { current_usage: number; usage_limit: number; reset_time: string };
 }
 
 const LIMITS = {
@@ -62,6 +79,8 @@ const LIMITS = {
 export class StrictRoutes {
   readonly uploads = new Map<string, store.Upload>();
   readonly models = new Map<string, store.Model>();
+  /** Fits under way by id: the model that comes of it, and how often it was asked for. */
+  readonly jobs = new Map<string, { model: store.Model; asked: number }>();
 
   constructor(
     private readonly options: StrictOptions,
@@ -76,8 +95,15 @@ export class StrictRoutes {
         return this.put(req, info.bytes);
       case 'get_model_limits':
         return { status: 200, body: this.options.limits ?? LIMITS };
-      case 'get_fit_status':
-        return { status: 200, body: this.options.fitStatus!() };
+      case 'get_settings':
+        return {
+          status: 200,
+          body: { ...(this.options.limits ?? LIMITS), async_settings: this.options.jobs?.async_settings },
+        };
+      case 'get_api_usage':
+        return { status: 200, body: this.options.jobs?.usage ?? {} };
+      case 'fit/{id}':
+        return this.fitStatus(req.url!.split('/').pop()!);
       case 'v1/predict':
         return this.legacy(info);
       default:
@@ -87,6 +113,8 @@ export class StrictRoutes {
       prepare_train_set_upload: checks.checkTrainUpload(body, this.shapes),
       prepare_test_set_upload: checks.checkTestUpload(body, this.shapes),
       fit: checks.checkFit(body, this.shapes),
+      submit_fit_job: checks.checkSubmit(body, this.shapes),
+      get_fit_status: checks.checkFitStatus(body),
       predict: checks.checkPredict(body, this.shapes),
       estimate_cost: checks.checkEstimateCost(body),
     };
@@ -100,7 +128,11 @@ export class StrictRoutes {
       case 'prepare_test_set_upload':
         return this.prepareTest(body as Body);
       case 'fit':
-        return this.fit(body as Body);
+        return this.fit(body as Body, this.options.jobs?.fitIsPending === true);
+      case 'submit_fit_job':
+        return this.fit(body as Body, true);
+      case 'get_fit_status':
+        return this.fitStatus((body as Body).fitted_train_set_id as string);
       case 'predict':
         return this.predict(body as Body);
       default: {
@@ -197,7 +229,7 @@ export class StrictRoutes {
     return { status: 200, body: '' };
   }
 
-  private async fit(body: Body): Promise<Answer> {
+  private async fit(body: Body, inBackground: boolean): Promise<Answer> {
     const upload = this.uploads.get(body.train_set_upload_id as string);
     if (upload?.set !== 'train') {
       return notFound('Train set upload not found');
@@ -219,8 +251,30 @@ export class StrictRoutes {
     }
     const classes = task === 'classification' ? store.classesOf(y.rows, y.columns[0]!) : [];
     const model = { id: randomUUID(), upload, task, columns: x.columns, rows: x.rows.length, classes };
-    this.models.set(model.id, model);
-    return { status: 200, body: { fitted_train_set_id: model.id } };
+    if (!inBackground) {
+      this.models.set(model.id, model);
+      return { status: 200, body: { fitted_train_set_id: model.id } };
+    }
+    this.jobs.set(model.id, { model, asked: 0 });
+    return { status: 200, body: { fitted_train_set_id: model.id, status: 'pending' } };
+  }
+
+  /** A failed fit is told with status 200. */
+  private fitStatus(id: string): Answer {
+    const { polls = 2, failure } = this.options.jobs ?? {};
+    const job = this.jobs.get(id);
+    if (job === undefined) {
+      return notFound('Fitted train set not found');
+    }
+    job.asked += 1;
+    if (job.asked <= polls) {
+      return { status: 200, body: { fitted_train_set_id: id, status: 'pending', retry_in_secs: 0.1 } };
+    }
+    if (failure !== undefined) {
+      return { status: 200, body: { fitted_train_set_id: id, status: 'failed', ...failure } };
+    }
+    this.models.set(id, job.model);
+    return { status: 200, body: { fitted_train_set_id: id, status: 'completed' } };
   }
 
   private async predict(body: Body): Promise<Answer> {

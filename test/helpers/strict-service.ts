@@ -39,6 +39,10 @@ export interface SeenRequest {
 
 type Body = Record<string, unknown>;
 
+/** Routes that some services have and some have not: a client may find out. */
+const MAY_BE_ASKED_FOR =
+  /\/(?:get_fit_status|submit_fit_job|get_settings|get_model_limits|fit\/[^/]+)$|^\/get_api_usage\/$/;
+
 export async function startStrictService(options: StrictOptions = {}): Promise<StrictService> {
   const service = new StrictService(options);
   await service.listen();
@@ -168,7 +172,9 @@ export class StrictService {
       this.requests.shift();
     }
     if (route === undefined) {
-      this.breach(`unknown route ${req.method} ${req.url}`);
+      if (!MAY_BE_ASKED_FOR.test(req.url ?? '')) {
+        this.breach(`unknown route ${req.method} ${req.url}`);
+      }
       send(res, { status: 404, body: { detail: 'Not Found' } });
       return;
     }
@@ -244,7 +250,14 @@ export class StrictService {
     if (path === '/v1/predict') {
       return req.method === 'POST' ? 'v1/predict' : undefined;
     }
+    const { jobs } = this.options;
+    if (path === '/get_api_usage/' && jobs?.usage !== undefined) {
+      return req.method === 'POST' ? 'get_api_usage' : undefined;
+    }
     const [, api, name, more] = path.split('/');
+    if (api === this.shapes.apiName && name === 'fit' && more !== undefined) {
+      return req.method === 'GET' && jobs?.status === 'get' ? 'fit/{id}' : undefined;
+    }
     if (api !== this.shapes.apiName || more !== undefined) {
       return undefined;
     }
@@ -254,8 +267,8 @@ export class StrictService {
       fit: 'POST',
       predict: 'POST',
       estimate_cost: 'POST',
-      get_model_limits: 'GET',
-      ...(this.options.fitStatus !== undefined && { get_fit_status: 'GET' }),
+      ...(jobs === undefined ? { get_model_limits: 'GET' } : { get_settings: 'GET', submit_fit_job: 'POST' }),
+      ...(jobs !== undefined && jobs.status !== 'get' && { get_fit_status: 'POST' }),
     };
     return methods[name ?? ''] === req.method ? (name as StrictRoute) : undefined;
   }

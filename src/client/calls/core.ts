@@ -28,11 +28,11 @@ export const warm = lazy(async () => {
   check(schemas().EstimateCostResponseSchema, {});
 });
 
-/** What is particular to one request: see RequestPlan. `query` and `body` go with the route. */
+/** What is particular to one request: see RequestPlan. `below` is a part of the path after the route. */
 export type RequestOptions = Partial<Omit<RequestPlan, 'request'>> & {
   repeatable: boolean;
   body?: Body;
-  query?: Record<string, string>;
+  below?: string;
 };
 
 /** What the methods of a client share: one set of slots, holds and connections. */
@@ -91,12 +91,9 @@ export class Core {
   }
 
   plan(kind: CallKind, what: string, route: ServiceRoute, options: RequestOptions): RequestPlan {
-    const { body, query, ...rest } = options;
+    const { body, below, ...rest } = options;
     const path = routePath(route, this.dialect);
-    const url = query === undefined ? this.routeUrl(path) : this.url(path);
-    for (const [name, value] of Object.entries(query ?? {})) {
-      url.searchParams.set(name, value);
-    }
+    const url = below === undefined ? this.routeUrl(path) : this.url(`${path}/${encodeURIComponent(below)}`);
     const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     return {
       what,
@@ -124,7 +121,7 @@ export class Core {
     };
   }
 
-  /** The URL of a route without a query: shared by all requests, so never changed. */
+  /** The URL of a route: shared by all requests, so never changed. */
   private routeUrl(path: string): URL {
     let url = this.routes.get(path);
     if (url === undefined) {

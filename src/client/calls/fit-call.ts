@@ -1,40 +1,85 @@
 import { toWireFit } from '../../wire/dialect';
-import type { FitResponse } from '../../wire/types';
+import { ServiceError } from '../../wire/service-error';
+import { type FitResponse, SYSTEMS } from '../../wire/types';
 import { assertConforms, type Body } from '../errors/answer';
+import type { Call } from '../retry/deadline';
 import { ask } from '../retry/request';
-import type { CallOptions, FitCall } from '../types';
+import type { CallOptions, FitCall, FitOptions } from '../types';
 import { assertConfig, assertRequest, type Core, schemas } from './core';
-import { completedFit } from './fit-status';
+import { awaitFit } from './fit-status';
 
 /** A thinking fit gets its thinking time and this much more, in milliseconds. */
 const THINKING_MARGIN_MS = 60_000;
 
-/** S 4.3 */
-export async function fit(core: Core, request: FitCall, options: CallOptions): Promise<FitResponse> {
+/** How long a fit in the background may take where the service does not say, in milliseconds. */
+const BACKGROUND_MS = 7_200_000;
+
+/** Statuses that a service answers a route with that it does not have. */
+const NO_ROUTE = [404, 405, 501];
+
+/** S 4.3; a fit that is not done with the answer is waited for. */
+export async function callFit(core: Core, asked: FitCall, options: FitOptions): Promise<FitResponse> {
+  const request = withThinkingSystem(asked);
   const { svc_config: config, ...checkable } = request;
   assertRequest(schemas().FlatFitRequestSchema, checkable, 'fit');
   assertConfig(config);
-  const timeoutMs = Math.max(options.timeoutMs ?? core.settings.timeoutMs, thinkingMs(request));
+  const timeoutMs = Math.max(
+    options.timeoutMs ?? core.settings.timeoutMs,
+    thinkingMs(request),
+    options.background === true ? (options.backgroundMs ?? BACKGROUND_MS) : 0,
+  );
   return core.call('fit', 'fit', { ...options, timeoutMs }, async (call) => {
-    const plan = core.plan('fit', 'fit', 'fit', {
-      body: toWireFit(request, core.dialect),
-      repeatable: request.force_refit !== true && !isThinking(request),
-      lateError: 'fit.failed',
-    });
-    const status = (id: string | undefined): Promise<Body> => {
-      const query: Record<string, string> = id === undefined ? {} : { fitted_train_set_id: id };
-      const poll = core.plan('fit', 'fit', 'get_fit_status', {
-        query,
-        repeatable: true,
-        lateError: 'fit.failed',
-      });
-      return ask(core.wiring, call, poll);
-    };
-    const first = await ask(core.wiring, call, plan);
-    const body = await completedFit(first, call, status, (text) => core.wiring.secrets.clean(text));
-    assertConforms(schemas().FitResponseSchema, body, plan.what);
+    const submitted = options.background === true ? await submit(core, call, request) : undefined;
+    const first = submitted ?? (await fitAtOnce(core, call, request));
+    const body = await awaitFit(core, call, first, options.onPending);
+    assertConforms(schemas().FitResponseSchema, body, call.what);
     return body;
   });
+}
+
+/** Waits for a fit that was found pending before. */
+export async function resumeFit(core: Core, id: string, options: CallOptions): Promise<FitResponse> {
+  const timeoutMs = options.timeoutMs ?? Math.max(core.settings.timeoutMs, BACKGROUND_MS);
+  return core.call('fit', 'fit', { ...options, timeoutMs }, async (call) => {
+    const body = await awaitFit(core, call, { fitted_train_set_id: id, status: 'pending' });
+    assertConforms(schemas().FitResponseSchema, body, call.what);
+    return body;
+  });
+}
+
+function fitAtOnce(core: Core, call: Call, request: FitCall): Promise<Body> {
+  const plan = core.plan('fit', 'fit', 'fit', {
+    body: toWireFit(request, core.dialect),
+    repeatable: request.force_refit !== true && !isThinking(request),
+    lateError: 'fit.failed',
+  });
+  return ask(core.wiring, call, plan);
+}
+
+/** Hands the fit to the service, which answers at once; undefined where it has no route for that. */
+async function submit(core: Core, call: Call, request: FitCall): Promise<Body | undefined> {
+  const job = { ...request, force_refit: undefined };
+  const plan = core.plan('fit', 'fit', 'submit_fit_job', {
+    body: toWireFit(job, { ...core.dialect, fitRequest: 'task_config' }),
+    repeatable: false,
+  });
+  try {
+    return { status: 'pending', ...(await ask(core.wiring, call, plan)) };
+  } catch (error) {
+    if (error instanceof ServiceError && NO_ROUTE.includes(error.cause?.status ?? 0)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Thinking runs on top of the base systems: a fit with an effort names it beside them. */
+function withThinkingSystem(request: FitCall): FitCall {
+  const { thinking_effort: effort, svc_systems: systems = SYSTEMS.filter((one) => one !== 'thinking') } =
+    request;
+  return effort === undefined || systems.includes('thinking')
+    ? request
+    : { ...request, svc_systems: [...systems, 'thinking'] };
 }
 
 function isThinking(request: FitCall): boolean {

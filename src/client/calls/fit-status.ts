@@ -1,41 +1,48 @@
 import { ServiceError } from '../../wire/service-error';
-import type { Body } from '../errors/answer';
+import { assertConforms, type Body } from '../errors/answer';
 import { sleep } from '../retry/backoff';
 import type { Call } from '../retry/deadline';
+import { ask, type RequestPlan } from '../retry/request';
+import { type Core, schemas } from './core';
 
 const DONE = /^(?:completed?|succeeded|success|done|finished|ready|ok|fitted)$/i;
 const FAILED = /fail|error|cancel|abort|reject/i;
 const DEFAULT_POLL_MS = 2_000;
-const LEAST_POLL_MS = 100;
+const MIN_POLL_MS = 100;
+const MAX_POLL_MS = 60_000;
+
+/** So many polls in a row may be refused (429, 500, an answer that cannot be read) before the fit is given up. */
+const MAX_REFUSALS = 3;
+
+/** Statuses of something on the way, which say nothing of the fit: it is asked for until the deadline. */
+const PASSING = [408, 502, 503, 504];
 
 /**
- * The answer of a fit that is completed. The specification's fit answers when it is done, and says no status; where
- * one says that the fit still runs, it is polled, if the service offers a route for it.
- * @throws ServiceError `fit.failed`
+ * The answer of a fit that is completed. An answer without a status is one; where the fit still runs, its status is
+ * asked for until the deadline, whatever becomes of a single question.
+ * @param onPending told the id once, as soon as the fit is known to go on by itself
+ * @throws ServiceError `fit.failed`, `service.timeout`
  */
-export async function completedFit(
-  first: Body,
+export async function awaitFit(
+  core: Core,
   call: Call,
-  status: (id: string | undefined) => Promise<Body>,
-  clean: (text: string) => string,
+  first: Body,
+  onPending?: (fittedTrainSetId: string) => void,
 ): Promise<Body> {
-  let body = first;
-  while (typeof body.status === 'string' && !DONE.test(body.status)) {
-    if (FAILED.test(body.status)) {
-      throw notCompleted(body, clean);
+  if (isOver(first, core)) {
+    return first;
+  }
+  assertConforms(schemas().FitResponseSchema, first, call.what);
+  const id = first.fitted_train_set_id;
+  onPending?.(id);
+  const poll = new StatusPoll(core, call, id, String(first.status));
+  let body: Body = first;
+  for (let asked = 0; !isOver(body, core); asked += 1) {
+    if (asked > 0 || typeof body.retry_in_secs === 'number') {
+      await pause(call, body.retry_in_secs);
     }
-    const id = typeof body.fitted_train_set_id === 'string' ? body.fitted_train_set_id : undefined;
-    if (body !== first || typeof body.retry_in_secs === 'number') {
-      await call.until(sleep(pollMs(body.retry_in_secs), call.signal));
-    }
-    try {
-      body = { ...(id !== undefined && { fitted_train_set_id: id }), ...(await status(id)) };
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === 'not_found') {
-        throw notCompleted(body, clean);
-      }
-      throw error;
-    }
+    // After a question without an answer, the pace is still the one that the service named last.
+    body = { fitted_train_set_id: id, ...((await poll.ask()) ?? body) };
   }
   return body;
 }
@@ -48,14 +55,100 @@ export function progressOf({ fits }: Body, trainSetUploadId: string): number | u
   return typeof progress === 'number' ? Math.min(1, Math.max(0, progress)) : undefined;
 }
 
-function pollMs(seconds: unknown): number {
-  return typeof seconds === 'number' && Number.isFinite(seconds)
-    ? Math.max(LEAST_POLL_MS, seconds * 1000)
-    : DEFAULT_POLL_MS;
+/** Asks how a fit is, by the route that the service has for it. */
+class StatusPoll {
+  private refusals = 0;
+  private readonly plans: RequestPlan[];
+
+  constructor(
+    private readonly core: Core,
+    private readonly call: Call,
+    id: string,
+    private readonly lastKnown: string,
+  ) {
+    const options = { repeatable: true, lateError: 'fit.failed' as const };
+    this.plans = [
+      core.plan('fit', 'fit', 'get_fit_status', { ...options, body: { fitted_train_set_id: id } }),
+      core.plan('fit', 'fit', 'fit', { ...options, below: id }),
+    ];
+  }
+
+  /** One answer; undefined where there was none this time. */
+  async ask(): Promise<Body | undefined> {
+    // One attempt each: how long to go on is decided here.
+    const wiring = { ...this.core.wiring, settings: { ...this.core.settings, retries: 0 } };
+    try {
+      const body = await ask(wiring, this.call, this.plans[0]!);
+      this.refusals = 0;
+      return body;
+    } catch (error) {
+      return this.failed(error);
+    }
+  }
+
+  private async failed(error: unknown): Promise<Body | undefined> {
+    if (this.call.ending === 'timeout') {
+      throw this.call.over('it goes on in the service');
+    }
+    if (!(error instanceof ServiceError) || this.call.ending !== undefined) {
+      throw error;
+    }
+    const status = error.cause?.status;
+    if (status === 404 || status === 405 || status === 501) {
+      this.plans.shift();
+      if (this.plans.length === 0) {
+        throw new ServiceError(
+          'fit.failed',
+          `The fit was left "${this.clean(this.lastKnown)}": the service does not say what became of it.`,
+          error.cause,
+        );
+      }
+      return this.ask();
+    }
+    const passing = error.code === 'service.unavailable' && status === undefined;
+    if (!passing && !PASSING.includes(status ?? 0)) {
+      this.refusals += 1;
+      const counted = status === 429 || status === 500 || error.code === 'response.invalid';
+      if (!counted || this.refusals >= MAX_REFUSALS) {
+        throw error;
+      }
+    }
+    this.core.settings.log('warn', `${error.message} The fit goes on: asking again.`);
+    return undefined;
+  }
+
+  private clean(text: string): string {
+    return this.core.wiring.secrets.clean(text);
+  }
 }
 
-function notCompleted(body: Body, clean: (text: string) => string): ServiceError {
+/** @throws ServiceError `fit.failed` */
+function isOver(body: Body, core: Core): boolean {
+  if (typeof body.status !== 'string' || DONE.test(body.status)) {
+    return true;
+  }
+  if (!FAILED.test(body.status)) {
+    return false;
+  }
+  const { secrets } = core.wiring;
   const said = [body.message, body.detail, body.error].find((text) => typeof text === 'string');
-  const because = said === undefined ? '' : `: ${clean(said)}`;
-  return new ServiceError('fit.failed', `The fit ended as "${clean(String(body.status))}"${because}.`);
+  const because = said === undefined ? '' : `: ${secrets.clean(said).replace(/[.\s]+$/, '')}`;
+  const code = body.error_code ?? body.code;
+  throw new ServiceError(
+    'fit.failed',
+    `The fit ended as "${secrets.clean(body.status)}"${because}.`,
+    typeof code === 'string' ? { serviceCode: secrets.clean(code, 100) } : undefined,
+  );
+}
+
+async function pause(call: Call, seconds: unknown): Promise<void> {
+  const ms =
+    typeof seconds === 'number' && Number.isFinite(seconds)
+      ? Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, seconds * 1000))
+      : DEFAULT_POLL_MS;
+  try {
+    await sleep(ms, call.signal);
+  } catch {
+    throw call.over('it goes on in the service');
+  }
 }

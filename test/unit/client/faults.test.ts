@@ -324,33 +324,6 @@ describe('client: faults, each injected by a real server', () => {
       assert.equal(service.seen('fit').length, 1);
     }));
 
-  it('a fit that says it still runs is polled where the service offers that', () => {
-    let polls = 0;
-    const fitStatus = () => {
-      polls += 1;
-      return polls < 3 ? { status: 'running', retry_in_secs: 0.1 } : { status: 'completed' };
-    };
-    return withService({ fitStatus }, {}, async (service, client) => {
-      const { run } = await forcedFit(client);
-      service.fault('fit', () => ({ patch: { status: 'running', retry_in_secs: 0.1 } }));
-      const started = performance.now();
-      const answer = (await run()) as { fitted_train_set_id: string; status: string };
-      assert.equal(answer.status, 'completed');
-      assert.match(answer.fitted_train_set_id, /^[0-9a-f-]{36}$/);
-      assert.equal(polls, 3);
-      assert.ok(performance.now() - started > 250, 'retry_in_secs is honoured');
-      assert.deepEqual(service.breaches, []);
-    });
-  });
-
-  it('a fit that says it still runs is fit.failed where the service offers no status', () =>
-    withService({}, {}, async (service, client) => {
-      const { run } = await forcedFit(client);
-      service.fault('fit', () => ({ patch: { status: 'running' } }));
-      const error = await rejection(run(), 'fit.failed');
-      assert.match(error.message, /"running"/);
-    }));
-
   it('white space for long, then JSON, is an answer', () =>
     withService({ keepaliveMs: 15 }, {}, async (service, client) => {
       const { run } = await predictOnce(client);
