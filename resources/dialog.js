@@ -60,14 +60,13 @@
         name,
         options,
         (id, described) =>
-          `<input type="text" id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}"${attributes(
-            {
-              placeholder: placeholder === true ? shared.word(type, `placeholder.${name}`) : placeholder,
-              'data-tabular-suggest': options.suggest,
-              'data-tabular-many': options.many,
-              ...more,
-            },
-          )}>`,
+          `<input id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}"${attributes({
+            type: 'text',
+            placeholder: placeholder === true ? shared.word(type, `placeholder.${name}`) : placeholder,
+            'data-tabular-suggest': options.suggest,
+            'data-tabular-many': options.many,
+            ...more,
+          })}>`,
       );
     }
 

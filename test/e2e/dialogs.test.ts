@@ -27,6 +27,9 @@ function without(one: Record<string, unknown>, names: string[]): Record<string, 
   return Object.fromEntries(Object.entries(one).filter(([name]) => !names.includes(name)));
 }
 
+/** How the browser shows what is typed into a field: `password` as dots. */
+const shownAs = (input: object): string => (input as { type: string }).type;
+
 describe('the dialogs, in Chromium', function () {
   this.timeout(60_000);
   let red: RealNodeRed;
@@ -352,7 +355,9 @@ describe('the dialogs, in Chromium', function () {
     assert.doesNotMatch((await field('Base URL').getAttribute('class')) ?? '', /input-error/);
 
     const result = page.locator('#tabular-test-result');
+    assert.equal(await field('Token').evaluate(shownAs), 'password');
     await field('Token').fill('not-the-token');
+    assert.equal(await field('Token').evaluate(shownAs), 'password');
     await page.getByRole('button', { name: 'Test connection' }).click();
     await result.getByText('Check the token.').waitFor();
     await field('Token').fill(service.token);
@@ -384,6 +389,7 @@ describe('the dialogs, in Chromium', function () {
 
     await openConfigDialog(page, 'local');
     assert.equal(await field('Token').inputValue(), '__PWRD__');
+    assert.equal(await field('Token').evaluate(shownAs), 'password', 'and so is the stored one');
     await page.getByRole('button', { name: 'Test connection' }).click();
     await result.getByText('Connected').waitFor();
     assert.ok(!(await page.content()).includes(service.token));
