@@ -2,7 +2,7 @@ import type { NodeAPI } from 'node-red';
 
 import { useConfig } from '../src/runtime/config/use-config';
 import { tableReader } from '../src/runtime/input/table-input';
-import { attach } from '../src/runtime/messages/message-handler';
+import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
 import { limitsCheck, type LimitsDef } from '../src/runtime/requests/limits-request';
@@ -13,7 +13,7 @@ module.exports = function (RED: NodeAPI): void {
     RED.nodes.createNode(this, def);
     const config = useConfig(RED, def.config);
     const table = tableReader(RED, this, def);
-    attach(this, RED, {
+    handleMessages(this, RED, {
       secrets: () => config.secrets(),
       read: (msg) => limitsCheck(RED, this, def, table, msg),
       run: async (check, msg, work) => {

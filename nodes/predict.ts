@@ -2,7 +2,7 @@ import type { NodeAPI } from 'node-red';
 
 import { useConfig } from '../src/runtime/config/use-config';
 import { tableReader } from '../src/runtime/input/table-input';
-import { attach } from '../src/runtime/messages/message-handler';
+import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
 import { predictorOf } from '../src/runtime/requests/predict-queue';
@@ -17,7 +17,7 @@ module.exports = function (RED: NodeAPI): void {
     const table = tableReader(RED, this, def);
     const predictor = predictorOf(RED, this, def, config);
     const warnIfReplaced = replacedColumnWarning(RED, this, config);
-    attach(this, RED, {
+    handleMessages(this, RED, {
       secrets: () => config.secrets(),
       read: async (msg) => {
         if (predictor.control(msg)) {

@@ -3,7 +3,7 @@ import type { NodeAPI } from 'node-red';
 import { useConfig } from '../src/runtime/config/use-config';
 import { forgetColumns } from '../src/runtime/input/columns-seen';
 import { tableCollector } from '../src/runtime/input/table-collector';
-import { attach } from '../src/runtime/messages/message-handler';
+import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
 import { type UploadDef, uploadRequest } from '../src/runtime/requests/upload-request';
@@ -14,7 +14,7 @@ module.exports = function (RED: NodeAPI): void {
     RED.nodes.createNode(this, def);
     const config = useConfig(RED, def.config);
     const tables = tableCollector(RED, this, def);
-    attach(this, RED, {
+    handleMessages(this, RED, {
       secrets: () => config.secrets(),
       read: (msg) => uploadRequest(RED, this, def, tables, msg),
       run: async (request, msg, work) => {

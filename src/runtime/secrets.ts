@@ -1,35 +1,34 @@
 import { ServiceError } from '../wire/service-error';
 
+/** A shorter text is part of too many words to be hidden. */
+const MIN_SECRET_LENGTH = 4;
+
 /**
  * The same error without the given secrets. The layers below keep them out of their messages; this is the
  * last door before a Catch node or the log.
  */
 export function withoutSecrets(error: ServiceError, secrets: readonly string[]): ServiceError {
-  const found = secrets.filter((secret) => secret.length >= 4 && holds(error, secret));
-  if (found.length === 0) {
+  const hidden = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH);
+  const strip = (value: string): string =>
+    hidden.reduce((result, secret) => result.replaceAll(secret, '***'), value);
+  const cause = error.cause === undefined ? undefined : stripped(error.cause, strip);
+  const message = strip(error.message);
+  const stack = error.stack === undefined ? undefined : strip(error.stack);
+  if (message === error.message && stack === error.stack && cause === error.cause) {
     return error;
   }
-  const clean = new ServiceError(
-    error.code,
-    strip(error.message, found),
-    error.cause === undefined
-      ? undefined
-      : (JSON.parse(strip(JSON.stringify(error.cause), found)) as ServiceError['cause']),
-  );
-  if (error.stack !== undefined) {
-    clean.stack = strip(error.stack, found);
-  }
+  const clean = new ServiceError(error.code, message, cause);
+  clean.stack = stack;
   return clean;
 }
 
-function holds(error: ServiceError, secret: string): boolean {
-  return (
-    error.message.includes(secret) ||
-    (error.stack?.includes(secret) ?? false) ||
-    (error.cause !== undefined && JSON.stringify(error.cause).includes(secret))
-  );
-}
-
-function strip(value: string, secrets: readonly string[]): string {
-  return secrets.reduce((result, secret) => result.replaceAll(secret, '***'), value);
+/** Its texts stripped; numbers and booleans stay, whatever they read like. The same object where nothing is hidden. */
+function stripped<Cause extends object>(cause: Cause, strip: (value: string) => string): Cause {
+  const entries = Object.entries(cause).map(([key, value]: [string, unknown]) => [
+    key,
+    typeof value === 'string' ? strip(value) : value,
+  ]);
+  return entries.every(([key, value]) => value === cause[key as keyof Cause])
+    ? cause
+    : (Object.fromEntries(entries) as Cause);
 }

@@ -1,3 +1,5 @@
+import { reasonOf } from '../util/reason';
+
 /**
  * The closed table of error codes (README, "Errors": one row each). A Catch node sees `code`, `message`,
  * `stack` and `cause`, so everything a flow may branch on is in these.
@@ -75,20 +77,21 @@ export class ServiceError extends Error {
   }
 }
 
-/** Any thrown value as a ServiceError; what is none of ours becomes `internal`, or `closed` for an abort. */
+/** Any thrown value as a ServiceError; what is none of ours becomes `internal`, or `closed` for an abort. Never throws. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) {
     return error;
   }
-  if (error instanceof Error) {
-    if (error.name === 'AbortError') {
-      return new ServiceError('closed', 'The work was cancelled because the node was closed.');
+  const wrapped = new ServiceError('internal', `Unexpected error: ${reasonOf(error)}`);
+  try {
+    if (error instanceof Error) {
+      if (error.name === 'AbortError') {
+        return new ServiceError('closed', 'The work was cancelled because the node was closed.');
+      }
+      wrapped.stack = error.stack ?? wrapped.stack;
     }
-    const wrapped = new ServiceError('internal', `Unexpected error: ${error.message}`);
-    if (error.stack !== undefined) {
-      wrapped.stack = error.stack;
-    }
-    return wrapped;
+  } catch {
+    // A name or stack that throws as it is read: the message has to do.
   }
-  return new ServiceError('internal', `Unexpected error: ${String(error)}`);
+  return wrapped;
 }

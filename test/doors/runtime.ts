@@ -16,7 +16,7 @@ export {
 export { columnNames } from '../../dist/src/runtime/input/columns-seen';
 export { type Collected, Sequences, withoutSequence } from '../../dist/src/runtime/input/sequences';
 export { tableReader } from '../../dist/src/runtime/input/table-input';
-export { attach, type Job, PATIENCE } from '../../dist/src/runtime/messages/message-handler';
+export { handleMessages, type Handler, PATIENCE } from '../../dist/src/runtime/messages/message-handler';
 export { Follower } from '../../dist/src/runtime/messages/progress';
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';

@@ -4,7 +4,13 @@ import { type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { sheet } from './editor';
 
-const USERS = { admin: '*', reader: 'read', narrow: 'tabular-prediction.read', stranger: 'flows.read' };
+const USERS = {
+  admin: '*',
+  reader: 'read',
+  narrow: 'tabular-prediction.read',
+  stranger: 'flows.read',
+  tester: 'tabular-prediction.write',
+};
 
 /** Users who may do different things; the password of each is their name. */
 const SETTINGS = `adminAuth: {
@@ -50,11 +56,11 @@ describe("the dialogs' routes behind adminAuth", function () {
 
   const get = async (path: string, headers: Record<string, string> = {}) =>
     (await fetch(`${red.url}${path}`, { headers })).status;
-  const test = (headers: Record<string, string> = {}) =>
+  const test = (headers: Record<string, string> = {}, baseUrl = service.url) =>
     fetch(`${red.url}/tabular-prediction/local/test`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ service: 'hosted', baseUrl: service.url, token: service.token }),
+      body: JSON.stringify({ service: 'hosted', baseUrl, token: service.token }),
     });
 
   it('answer nobody who has not logged in, and no request is sent for them', async () => {
@@ -82,6 +88,16 @@ describe("the dialogs' routes behind adminAuth", function () {
       }
       assert.equal((await test(headers)).status, 401, user);
     }
+  });
+
+  it('let a user who may test connections do so, but not send environment variables anywhere', async () => {
+    const headers = await login('tester');
+    assert.equal((await test(headers)).status, 200);
+    const asked = service.requests.length;
+    assert.equal((await test(headers, `${service.url}/\${HOME}`)).status, 401);
+    assert.equal(service.requests.length, asked);
+    assert.equal((await test(await login('admin'), `${service.url}/\${HOME}`)).status, 200);
+    assert.equal(service.requests.length, asked + 1);
   });
 
   it('let an administrator do both', async () => {

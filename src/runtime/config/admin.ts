@@ -25,6 +25,15 @@ interface Response {
 export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
   const read = red.auth.needsPermission('tabular-prediction.read');
   const write = red.auth.needsPermission('tabular-prediction.write');
+  // A variable could be sent to any address: those are for users who may read all of them in a flow anyway.
+  const edit = red.auth.needsPermission('flows.write');
+  const variables = (request: Request, response: Response, next: () => void): void => {
+    if (namesVariable(request.body)) {
+      edit(request as never, response as never, next);
+    } else {
+      next();
+    }
+  };
   const config = (request: Request): ConfigNode | undefined => {
     const node = red.nodes.getNode(request.params.id ?? '') as ConfigNode | undefined | null;
     return node?.handle === undefined ? undefined : node;
@@ -39,9 +48,18 @@ export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
   red.httpAdmin.get('/tabular-prediction/:id/columns', read, (request: Request, response: Response) => {
     respond(response, () => columnsSeen(request.params.id ?? ''));
   });
-  red.httpAdmin.post('/tabular-prediction/:id/test', write, (request: Request, response: Response) => {
-    respond(response, () => test(red, startEmbedded, config(request), request.body ?? {}));
-  });
+  red.httpAdmin.post(
+    '/tabular-prediction/:id/test',
+    write,
+    variables,
+    (request: Request, response: Response) => {
+      respond(response, () => test(red, startEmbedded, config(request), request.body ?? {}));
+    },
+  );
+}
+
+function namesVariable(body: unknown): boolean {
+  return JSON.stringify(body ?? {}).includes('${');
 }
 
 function respond(response: Response, answer: () => unknown): void {

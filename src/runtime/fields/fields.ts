@@ -1,3 +1,5 @@
+import { reasonOf } from '../../util/reason';
+import { isThenable } from '../../util/thenable';
 import { ServiceError } from '../../wire/service-error';
 
 /**
@@ -89,14 +91,25 @@ export function objectField(...list: Candidate[]): Record<string, unknown> | und
       continue;
     }
     const value = typeof found.value === 'string' ? parsed(found.value) : found.value;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || isThenable(value)) {
       throw wrong(found.place, 'an object, or JSON text of one');
     }
+    assertJson(found.place, value);
     if (Object.keys(value).length > 0) {
       return value as Record<string, unknown>;
     }
   }
   return undefined;
+}
+
+/** What is sent as JSON may hold no big integers and no circles. */
+function assertJson(place: string, value: object): void {
+  try {
+    JSON.stringify(value);
+  } catch (error) {
+    const [reason] = reasonOf(error).split('\n');
+    throw wrong(place, `an object that can be written as JSON (${reason})`);
+  }
 }
 
 /** Texts: an array, a JSON array, or texts with commas between. */
@@ -119,11 +132,15 @@ export function quantilesField(...list: Candidate[]): number[] | undefined {
     return undefined;
   }
   const value = typeof found.value === 'string' ? splitList(found.value) : found.value;
-  const numbers = Array.isArray(value) ? value.map((item) => (item === '' ? NaN : Number(item))) : [];
+  const numbers = Array.isArray(value) ? value.map(quantile) : [];
   if (numbers.length > 0 && numbers.every((q) => q > 0 && q < 1)) {
     return numbers;
   }
   throw wrong(found.place, 'numbers between 0 and 1 with commas between, such as 0.1,0.5,0.9');
+}
+
+function quantile(item: unknown): number {
+  return typeof item === 'number' || (typeof item === 'string' && item !== '') ? Number(item) : NaN;
 }
 
 /** A check box, raised by the message's flag too. */

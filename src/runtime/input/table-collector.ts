@@ -3,6 +3,7 @@ import { ServiceError, toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
 import { numberField } from '../fields/fields';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
+import { reportError } from '../status/report';
 import { StatusLine } from '../status/status-line';
 import { rememberColumns, rememberFileColumns } from './columns-seen';
 import { Sequences, withoutSequence } from './sequences';
@@ -48,7 +49,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
       idleMs: idleSeconds() * 1000,
       onIncomplete: (error, lastPart) => {
         StatusLine.of(node, red).fail(error.code);
-        node.error(error, lastPart);
+        reportError(node, red, lastPart, error);
       },
     });
   };

@@ -1,4 +1,6 @@
 import type { TableInput } from '../../scoring/types';
+import { reasonOf } from '../../util/reason';
+import { isThenable } from '../../util/thenable';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/environment';
 import type { FlowNode, Message, Red } from '../node-red';
@@ -25,7 +27,11 @@ type Evaluate = (msg: Message, callback: (error: Error | null | undefined, value
 export interface ReaderOptions {
   /** Answer an unset place with the value undefined; default: `table.empty`. */
   allowMissing?: boolean;
+  /** How long a context store or an expression may take, milliseconds. */
+  timeoutMs?: number;
 }
+
+const TIMEOUT_MS = 60_000;
 
 /** Reads the table of a message as its dialog says. */
 export function tableReader(
@@ -36,27 +42,30 @@ export function tableReader(
 ): TableReader {
   const property = def.table === undefined || def.table === '' ? 'payload' : def.table;
   const type = def.tableType === undefined || def.tableType === '' ? 'msg' : def.tableType;
+  const { timeoutMs = TIMEOUT_MS } = options;
   const place = `${type === 'msg' || type === 'flow' || type === 'global' ? `${type}.` : ''}${property}`;
   const evaluate = evaluator(red, node, property, type);
   return {
     place,
     async read(msg) {
-      const value = await new Promise<unknown>((resolve, reject) => {
-        try {
-          evaluate(msg, (error, result) => {
-            // A property of a property that is not there.
-            if (error instanceof TypeError && type === 'msg') {
-              resolve(undefined);
-            } else if (error) {
-              reject(unreadable(place, error));
-            } else {
-              resolve(result);
-            }
-          });
-        } catch (error) {
-          reject(unreadable(place, error));
-        }
-      });
+      const { value } = await settledWithin(timeoutMs, place, (resolve, reject) =>
+        evaluate(msg, (error, result) => {
+          // A property of a property that is not there.
+          if (error instanceof TypeError && type === 'msg') {
+            resolve(undefined);
+          } else if (error) {
+            reject(error);
+          } else {
+            resolve(result);
+          }
+        }),
+      );
+      if (isThenable(value)) {
+        throw new ServiceError(
+          'table.invalid',
+          `${place} is a promise, not a table: await it before the message is sent.`,
+        );
+      }
       if (def.source === 'file') {
         return { path: pathOf(red, value, place) };
       }
@@ -65,8 +74,37 @@ export function tableReader(
     write(msg, table) {
       const target = type === 'msg' && def.source !== 'file' ? property : 'payload';
       red.util.setMessageProperty(msg, target, table, true);
+      // Node-RED sets a property of a frozen object without a word, to no effect.
+      if (red.util.getMessageProperty(msg, target) !== table) {
+        throw new ServiceError(
+          'validation.failed',
+          `msg.${target} cannot be written: what holds it is frozen, or not an object.`,
+        );
+      }
     },
   };
+}
+
+/**
+ * The value that `start` answers by callback; in an object, since it may be a promise, which `await` would wait for.
+ * @throws ServiceError `table.invalid` where it fails, or has not answered in time: messages behind it wait for it.
+ */
+async function settledWithin(
+  ms: number,
+  place: string,
+  start: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void,
+): Promise<{ value: unknown }> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<{ value: unknown }>((resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`there was no answer in ${ms / 1000} s`)), ms);
+      start((value) => resolve({ value }), reject);
+    });
+  } catch (error) {
+    throw unreadable(place, error);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function evaluator(red: Red, node: FlowNode, property: string, type: string): Evaluate {
@@ -105,9 +143,5 @@ function unreadable(place: string, error: unknown): ServiceError {
   if (error instanceof ServiceError) {
     return error;
   }
-  const reason = error instanceof Error ? error.message : (error as { message?: string }).message;
-  return new ServiceError(
-    'table.invalid',
-    `The table could not be read from ${place}: ${reason ?? String(error)}`,
-  );
+  return new ServiceError('table.invalid', `The table could not be read from ${place}: ${reasonOf(error)}`);
 }

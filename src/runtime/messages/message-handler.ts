@@ -1,12 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as immediate } from 'node:timers/promises';
 
+import { reasonOf } from '../../util/reason';
 import { Serial } from '../../util/serial';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { withoutSecrets } from '../secrets';
+import { reportDone, reportError } from '../status/report';
 import { StatusLine } from '../status/status-line';
 import { InFlight } from './in-flight';
+import { usableMessage } from './usable-message';
 
 /** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
 export interface Patience {
@@ -28,7 +31,7 @@ export interface Work {
   readonly status: StatusLine;
 }
 
-export interface Job<T> {
+export interface Handler<T> {
   /** Reads what the message asks for. Runs one message at a time, in order of arrival. */
   read(msg: Message, work: Work): T | Promise<T>;
   /** Does the work. Runs for many messages at a time. */
@@ -44,42 +47,52 @@ export interface Job<T> {
 /**
  * Gives a node its input and its close. Every message ends in exactly one `done`: with an output, or with a
  * ServiceError that a Catch node sees with code, message and cause. On close the work is aborted, what is
- * left is settled with the code `closed`, and one warning tells how many messages that were.
+ * left is settled with the code `closed`, and one warning says how many messages that were.
  */
-export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATIENCE): Work {
+export function handleMessages<T>(node: FlowNode, red: Red, handler: Handler<T>, patience = PATIENCE): Work {
   const controller = new AbortController();
   // Each message under way listens to this one signal.
   setMaxListeners(0, controller.signal);
   const status = StatusLine.of(node, red);
   const work: Work = { signal: controller.signal, status };
   const inFlight = new InFlight();
-  const ordered = new Serial();
+  const serial = new Serial();
   let cut = 0;
 
-  node.on('input', (msg, send, done) => {
+  node.on('input', (received, send, done) => {
+    let msg: Message | undefined;
     const ticket = inFlight.begin((error) => {
-      job.settled?.(msg);
+      if (msg !== undefined) {
+        handler.settled?.(msg);
+      }
       if (error === undefined) {
         status.succeed();
-        done();
-      } else {
-        if (error.code === 'closed') {
-          cut++;
-        } else {
-          status.fail(error.code);
-        }
-        done(error);
+        reportDone(node, red, done);
+        return;
       }
+      if (error.code === 'closed') {
+        cut++;
+      } else {
+        status.fail(error.code);
+      }
+      reportError(node, red, received, error, () => done(error));
     });
     const fail = (error: unknown): void =>
-      ticket.settle(finalError(error, controller.signal, job.secrets?.()));
+      ticket.settle(finalError(error, controller.signal, handler.secrets?.()));
     if (controller.signal.aborted) {
       fail(closedError());
       return;
     }
-    ordered
-      .run(() => job.read(msg, work))
-      .then((input) => job.run(input, msg, work))
+    try {
+      msg = usableMessage(received);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    const usable = msg;
+    serial
+      .run(() => handler.read(usable, work))
+      .then((input) => handler.run(input, usable, work))
       .then((output) => {
         // A result that comes after the close has settled the message has nowhere to go.
         if (!ticket.open) {
@@ -91,7 +104,7 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
           // The nodes behind this one may be closed already: Node-RED would drop the output without a word.
           fail(closedError());
         } else {
-          send(output);
+          sendOutput(send, output);
           ticket.settle();
         }
       })
@@ -104,7 +117,7 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
   });
 
   async function close(removed: boolean): Promise<void> {
-    const freed = bounded(() => job.close?.(removed), patience.closeMs, node);
+    const freed = bounded(() => handler.close?.(removed), patience.closeMs, node);
     await inFlight.drained(patience.drainMs);
     inFlight.settleAll(closedError());
     await freed;
@@ -117,6 +130,19 @@ export function attach<T>(node: FlowNode, red: Red, job: Job<T>, patience = PATI
   }
 
   return work;
+}
+
+/** Node-RED copies a message that goes to several nodes. @throws ServiceError `validation.failed` where it cannot */
+function sendOutput(send: (output: Message | (Message | null)[]) => void, output: NonNullable<Output>): void {
+  try {
+    send(output);
+  } catch (error) {
+    throw new ServiceError(
+      'validation.failed',
+      `Node-RED could not send the message on: ${reasonOf(error)}. A message that goes to several nodes is copied, ` +
+        'which fails where it is nested too deeply or has a property that throws.',
+    );
+  }
 }
 
 function closedError(): ServiceError {

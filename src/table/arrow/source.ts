@@ -1,3 +1,5 @@
+import { reasonOf } from '../../util/reason';
+import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
 import {
   checkNames,
@@ -37,22 +39,41 @@ export class ArrowSource implements LocalSource {
   readonly names: readonly string[];
   readonly rowCount: number;
 
+  /** @throws ServiceError `table.invalid` where the parts are not those of an Arrow table */
   constructor(
     readonly form: TableForm,
     readonly table: ArrowTable,
   ) {
-    this.names = table.schema.fields.map((field) => field.name);
-    this.rowCount = table.numRows;
+    this.names = unlessBroken(() => table.schema.fields.map((field) => field.name));
+    this.rowCount = unlessBroken(() => table.batches.reduce((rows, batch) => rows + batch.numRows, 0));
+    if (this.rowCount !== table.numRows) {
+      throw noArrowTable(`it has ${table.numRows} rows, its batches have ${this.rowCount}`);
+    }
     checkNames(this.names);
   }
 
   *slices(options: SliceOptions): Iterable<Slice> {
     let first = 0;
     for (const batch of this.table.batches) {
-      yield* batchSlices(this.names, batch, first, options);
+      for (const slice of batchSlices(this.names, batch, first, options)) {
+        yield { ...slice, column: (index) => unlessBroken(() => slice.column(index)) };
+      }
       first += batch.numRows;
     }
   }
+}
+
+/** An object that only looks like an Arrow table fails where it is read. */
+function unlessBroken<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof ServiceError ? error : noArrowTable(reasonOf(error));
+  }
+}
+
+function noArrowTable(reason: string): ServiceError {
+  return invalidTable(`The table looks like an Arrow table but cannot be read as one: ${reason}.`);
 }
 
 /** The slices of one record batch whose first row is row `first` of the table. */

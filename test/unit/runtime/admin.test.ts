@@ -6,10 +6,12 @@ describe('admin routes', () => {
   it('each stand behind a permission of Node-RED: reading, or writing for the connection test', () => {
     const routes: string[] = [];
     const needsPermission = (permission: string) => Object.assign(() => undefined, { permission });
-    const register = (method: string) => (path: string, guard: { permission: string }, handler: unknown) => {
-      assert.equal(typeof handler, 'function');
-      routes.push(`${method} ${path} ${guard.permission}`);
-    };
+    const register =
+      (method: string) =>
+      (path: string, guard: { permission: string }, ...handlers: unknown[]) => {
+        assert.equal(typeof handlers.at(-1), 'function');
+        routes.push(`${method} ${path} ${guard.permission}`);
+      };
     adminRoutes(
       {
         auth: { needsPermission },

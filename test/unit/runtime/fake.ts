@@ -43,7 +43,7 @@ export function fakeNode(id = 'n1'): FakeNode {
       const settled = new Promise<void>((resolve) => {
         emitter.emit(
           'input',
-          Object.assign(msg, { _msgid: msg._msgid ?? 'm' }),
+          msg._msgid === undefined ? Object.assign(msg, { _msgid: 'm' }) : msg,
           (output: unknown) => void sent.push(output),
           (error?: Error) => {
             done.push(error);

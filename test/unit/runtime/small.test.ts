@@ -298,4 +298,29 @@ describe('where a table is read and written', () => {
     assert.deepEqual(await file.read(msg({})), { path: '/x/a.csv' });
     await assert.rejects(reader({ source: 'file' }).read(msg({ payload: 7 })), { code: 'file.unreadable' });
   });
+
+  it('a promise is refused, not waited for, wherever it is', async () => {
+    const promise = Promise.resolve([{ x: 1 }]);
+    const refusal = { code: 'table.invalid', message: /payload is a promise, not a table: await it/ };
+    await assert.rejects(reader({}).read(msg({ payload: promise })), refusal);
+    await assert.rejects(reader({ source: 'file' }).read(msg({ payload: promise })), refusal);
+    assert.deepEqual(await reader({}).read(msg({ payload: { then: [1] } })), { value: { then: [1] } });
+  });
+
+  it('a context store that never answers is given up in time', async () => {
+    const silent = { ...fakeNode(), context: () => ({ flow: { get: () => undefined } }) } as never;
+    const slow = tableReader(fakeRed(), silent, { table: 'rows', tableType: 'flow' }, { timeoutMs: 20 });
+    await assert.rejects(slow.read(msg({})), {
+      code: 'table.invalid',
+      message: /flow\.rows: there was no answer in 0\.02 s/,
+    });
+  });
+
+  it('rows that cannot be put back are an error, not lost', () => {
+    const nested = reader({ table: 'data.rows', tableType: 'msg' });
+    assert.throws(() => nested.write(msg({ data: Object.freeze({ rows: [1] }) }), [2]), {
+      code: 'validation.failed',
+      message: /msg\.data\.rows cannot be written/,
+    });
+  });
 });

@@ -73,6 +73,28 @@ describe('Input forms of a table', () => {
     });
   }
 
+  const LOOKALIKES: [string, object][] = [
+    ['has batches without rows', { batches: [{}] }],
+    ['has fields that are none', { schema: { fields: [null] } }],
+    ['counts other rows than its batches', { numRows: 7 }],
+    ['has columns that are none', { batches: [{ numRows: 1, getChildAt: () => ({ type: 3 }) }] }],
+  ];
+  for (const [name, part] of LOOKALIKES) {
+    it(`refuses what looks like an Arrow table and ${name}`, async () => {
+      const like = {
+        numRows: 1,
+        batches: [{ numRows: 1, getChildAt: () => null }],
+        schema: { fields: [{ name: 'x' }] },
+        getChildAt: () => null,
+        ...part,
+      };
+      await assert.rejects(async () => profileTable(await openTable(like)), {
+        code: 'table.invalid',
+        message: /looks like an Arrow/,
+      });
+    });
+  }
+
   it('one object', async () => {
     const source = await openTable(ROWS[0]);
     assert.equal(source.form, 'row');

@@ -17,9 +17,16 @@ describe('ServiceError', () => {
     assert.equal(toServiceError(new DOMException('x', 'AbortError')).code, 'closed');
     assert.equal(toServiceError(new TypeError('boom')).code, 'internal');
     assert.equal(toServiceError('text').code, 'internal');
+    assert.equal(toServiceError(Object.create(null)).code, 'internal');
+    const broken = Object.defineProperty(new Error(), 'message', { get: () => fail() });
+    assert.equal(toServiceError(broken).code, 'internal');
   });
 
   it('reads as its message alone, as a Catch node shows it', () => {
     assert.equal(String(new ServiceError('table.empty', 'The table has no rows.')), 'The table has no rows.');
   });
 });
+
+function fail(): never {
+  throw new Error('read');
+}

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { attach, type Job, PATIENCE } from '../../doors/runtime';
+import { handleMessages, type Handler, type Message, PATIENCE } from '../../doors/runtime';
 import { ServiceError } from '../../doors/wire';
 import { fakeNode, fakeRed, type Taken } from './fake';
 
 const red = fakeRed();
 const BRISK = { drainMs: 100, closeMs: 150 };
 
-function attached<T>(job: Partial<Job<T>>) {
+function handling<T>(job: Partial<Handler<T>>) {
   const node = fakeNode();
-  attach(node, red, { read: () => undefined as T, run: (_input, msg) => msg, ...job }, BRISK);
+  handleMessages(node, red, { read: () => undefined as T, run: (_input, msg) => msg, ...job }, BRISK);
   return node;
 }
 
@@ -21,9 +21,9 @@ function onlyError(taken: Taken): ServiceError {
   return error;
 }
 
-describe('attach: one message, one done', () => {
+describe('a message handler: one message, one done', () => {
   it('sends the output and is done once', async () => {
-    const node = attached({
+    const node = handling({
       read: (msg) => msg.payload,
       run: (payload, msg) => ({ ...msg, payload: [payload] }),
     });
@@ -34,13 +34,13 @@ describe('attach: one message, one done', () => {
   });
 
   it('is done without an output where the handler has none', async () => {
-    const taken = attached({ run: () => undefined }).take({});
+    const taken = handling({ run: () => undefined }).take({});
     await taken.settled;
     assert.deepEqual(taken.sent, []);
     assert.deepEqual(taken.done, [undefined]);
   });
 
-  const failures: [string, Partial<Job<unknown>>, string][] = [
+  const failures: [string, Partial<Handler<unknown>>, string][] = [
     ['a throw while reading', { read: () => fail(new ServiceError('table.empty', 'x')) }, 'table.empty'],
     [
       'a rejected reading',
@@ -55,7 +55,7 @@ describe('attach: one message, one done', () => {
   for (const [name, job, code] of failures) {
     it(`${name} ends in one error with its code, and the next message is taken`, async () => {
       let broken = true;
-      const node = attached({
+      const node = handling({
         read: (msg, work) => (broken ? job.read?.(msg, work) : undefined),
         run: (input, msg, work) => (broken && job.run ? job.run(input, msg, work) : msg),
       });
@@ -71,14 +71,14 @@ describe('attach: one message, one done', () => {
   }
 
   it('shows a red ring with the code', async () => {
-    const node = attached({ run: () => fail(new ServiceError('model.unknown', 'x')) });
+    const node = handling({ run: () => fail(new ServiceError('model.unknown', 'x')) });
     await node.take({}).settled;
     assert.deepEqual(node.statuses.at(-1), { fill: 'red', shape: 'ring', text: 'model.unknown' });
   });
 
   it('keeps code, message and cause, and takes secrets out of them', async () => {
     const cause = { status: 401, serviceCode: 'auth of tok-secret' };
-    const node = attached({
+    const node = handling({
       secrets: () => ['tok-secret'],
       run: () => fail(new ServiceError('auth.unauthorized', 'Bearer tok-secret is refused', cause)),
     });
@@ -95,7 +95,7 @@ describe('attach: one message, one done', () => {
     const order: string[] = [];
     let atWork = 0;
     let most = 0;
-    const node = attached({
+    const node = handling({
       read: async (msg) => {
         await sleep(Number(msg.payload));
         order.push(`read ${String(msg.payload)}`);
@@ -113,9 +113,99 @@ describe('attach: one message, one done', () => {
   });
 });
 
-describe('attach: close', () => {
+describe('a message handler: messages that no node expects', () => {
+  const set = (msg: Message): Message => Object.assign(msg, { prediction: 1 });
+
+  it('works with a copy of a message whose properties cannot be set', async () => {
+    const node = handling({ run: (_input, msg) => set(msg) });
+    const shut = Object.freeze({ _msgid: 'm', payload: 1 });
+    const halfShut = Object.defineProperty({ _msgid: 'm', payload: 1 }, 'prediction', {
+      value: 0,
+      enumerable: true,
+    });
+    for (const msg of [shut, Object.seal({ ...shut }), halfShut]) {
+      const taken = node.take(msg);
+      await taken.settled;
+      assert.deepEqual(taken.done, [undefined]);
+      assert.deepEqual(taken.sent, [{ _msgid: 'm', payload: 1, prediction: 1 }]);
+      assert.notEqual(taken.sent[0], msg);
+    }
+    const open = { _msgid: 'm' };
+    const taken = node.take(open);
+    await taken.settled;
+    assert.equal(taken.sent[0], open, 'any other is passed on itself');
+  });
+
+  it('refuses a message that is a promise, and one with a property that throws, each with its reason', async () => {
+    const node = handling({});
+    const promise = node.take({ then: () => undefined });
+    await promise.settled;
+    assert.equal(onlyError(promise).code, 'validation.failed');
+    assert.match(onlyError(promise).message, /msg\.then is a function.*await/);
+    const broken = {
+      _msgid: 'm',
+      get reset(): never {
+        throw new Error('boom');
+      },
+    };
+    const throwing = node.take(broken);
+    await throwing.settled;
+    assert.match(onlyError(throwing).message, /^msg\.reset cannot be read: boom/);
+  });
+
+  it('contains what done throws: the error goes out with the id alone, a message that went well has a warning', async () => {
+    const node = handling({
+      run: (_input, msg) => (msg.bad === true ? fail(new ServiceError('table.empty', 'x')) : msg),
+    });
+    const throws = (): never => {
+      throw new RangeError('too deep');
+    };
+    for (const msg of [{ _msgid: 'm1', bad: true }, { _msgid: 'm2' }]) {
+      node.emit('input', msg, () => undefined, throws);
+    }
+    await sleep(5);
+    assert.deepEqual(
+      node.errors.map(({ error, msg }) => ({ error, msg })),
+      [{ error: new ServiceError('table.empty', 'x'), msg: { _msgid: 'm1' } }],
+    );
+    assert.match(node.warnings[0]!, /warning\.notCopied.*too deep/);
+    assert.match(node.warnings[1]!, /warning\.notCompleted.*too deep/);
+    const next = node.take({});
+    await next.settled;
+    assert.deepEqual(next.done, [undefined]);
+  });
+
+  it('reports what send throws as the error of that message', async () => {
+    const done: unknown[] = [];
+    const node = handling({});
+    node.emit(
+      'input',
+      { _msgid: 'm' },
+      () => fail(new RangeError('too deep')),
+      (error: unknown) => done.push(error),
+    );
+    await sleep(5);
+    assert.equal(done.length, 1);
+    assert.equal((done[0] as ServiceError).code, 'validation.failed');
+    assert.match((done[0] as ServiceError).message, /could not send the message on: too deep/);
+  });
+
+  it('a secret that reads like a value of the cause is hidden in texts alone', async () => {
+    const cause = { status: 503, retryable: true, serviceCode: 'true story' };
+    const node = handling({
+      secrets: () => ['true', '503', 'a'],
+      run: () => fail(new ServiceError('service.unavailable', 'is it true?', cause)),
+    });
+    const taken = node.take({});
+    await taken.settled;
+    assert.deepEqual(onlyError(taken).cause, { status: 503, retryable: true, serviceCode: '*** story' });
+    assert.equal(onlyError(taken).message, 'is it ***?');
+  });
+});
+
+describe('a message handler: close', () => {
   it('aborts the work, settles every message as closed and warns once with the count', async () => {
-    const node = attached({
+    const node = handling({
       run: (_input, _msg, { signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(new Error('socket hang up')));
@@ -133,7 +223,7 @@ describe('attach: close', () => {
 
   it("settles work that never ends, within Node-RED's patience, and drops its late result", async () => {
     let finish: (() => void) | undefined;
-    const node = attached({
+    const node = handling({
       run: (_input, msg) => new Promise((resolve) => (finish = () => resolve(msg))),
     });
     const taken = node.take({});
@@ -153,7 +243,7 @@ describe('attach: close', () => {
   });
 
   it('counts what was on its way when the close began, and is delivered after it', async () => {
-    const node = attached({
+    const node = handling({
       run: (_input, _msg, { signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(new Error('socket hang up')));
@@ -171,7 +261,7 @@ describe('attach: close', () => {
   });
 
   it('a result that comes while the node closes is counted as cut: what it would be sent to may be gone', async () => {
-    const node = attached({
+    const node = handling({
       run: (_input, msg, { signal }) =>
         new Promise((resolve) => signal.addEventListener('abort', () => resolve(msg))),
     });
@@ -184,7 +274,7 @@ describe('attach: close', () => {
   });
 
   it('settles at once what comes after the close began', async () => {
-    const node = attached({});
+    const node = handling({});
     await node.shut();
     const taken = node.take({});
     await taken.settled;
@@ -192,7 +282,7 @@ describe('attach: close', () => {
   });
 
   it('closes in time though its own closing hangs, and says nothing where nothing was cut', async () => {
-    const node = attached({ close: () => new Promise(() => undefined) });
+    const node = handling({ close: () => new Promise(() => undefined) });
     const start = performance.now();
     await node.shut();
     assert.ok(performance.now() - start < 1_000);
@@ -201,8 +291,8 @@ describe('attach: close', () => {
 
   it('tells its own closing whether the node was removed', async () => {
     const told: boolean[] = [];
-    await attached({ close: (removed) => void told.push(removed) }).shut(true);
-    await attached({ close: (removed) => void told.push(removed) }).shut(false);
+    await handling({ close: (removed) => void told.push(removed) }).shut(true);
+    await handling({ close: (removed) => void told.push(removed) }).shut(false);
     assert.deepEqual(told, [true, false]);
   });
 });
