@@ -36,39 +36,79 @@ export function notFound(message: string): Refusal {
   return new Refusal({ status: 404, errorCode: 'NOT_FOUND', message });
 }
 
-/** What the file system says when the service's folder is full, gone, or not to be written. */
-const STORAGE_FAILURES = new Set([
-  'ENOSPC',
-  'EDQUOT',
-  'EROFS',
-  'EACCES',
-  'EPERM',
+/** What the file system says when the service's folder is full, gone, or must not be used. */
+const LASTING = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EFBIG', 'ENOENT', 'ENOTDIR']);
+/** What it says in a moment of trouble: too many open files, a disk or a network drive that does not answer. */
+const PASSING = new Set([
+  'EMFILE',
+  'ENFILE',
   'EIO',
-  'EFBIG',
-  'ENOENT',
-  'ENOTDIR',
+  'EAGAIN',
+  'EBUSY',
+  'ESTALE',
+  'ENOMEM',
+  'ENXIO',
+  'ENODEV',
 ]);
+/** Rights may be wrong for a moment as well: files are looked at again, and never taken for damaged. */
+const PASSING_FOR_READERS = new Set([...PASSING, 'EACCES', 'EPERM', 'ENOTDIR', 'ELOOP']);
 
-/** Did the file system refuse? Connections have errors of the same shape, with other codes. */
+/** The code of an error of the file system. Connections have errors of the same shape, with other codes. */
+export function fileSystemCode(error: unknown): string | undefined {
+  const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
+  // WebAssembly hands on the text alone.
+  const found = code ?? /(?:^|Error: )(E[A-Z]{2,9}): /.exec(message ?? String(error))?.[1];
+  return found !== undefined && (LASTING.has(found) || PASSING_FOR_READERS.has(found)) ? found : undefined;
+}
+
+/** Did the file system refuse? */
 export function isStorageFailure(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  return code !== undefined && STORAGE_FAILURES.has(code);
+  return fileSystemCode(error) !== undefined;
+}
+
+/** Did it refuse only for a moment, so that the same request may be sent again? */
+export function isPassingFailure(error: unknown): boolean {
+  return PASSING.has(fileSystemCode(error) ?? '');
+}
+
+/** May a file that could not be read with this code be read later? */
+export function isPassing(code: string): boolean {
+  return PASSING_FOR_READERS.has(code);
+}
+
+/** 503: a stored file cannot be read just now. It stays as it is. */
+export function unreadableNow(what: string, reason: string): Refusal {
+  return new Refusal({
+    status: 503,
+    errorCode: 'STORAGE_FAILED',
+    message: `The ${what} cannot be read now (${reason}). It is kept; send the request again.`,
+    retryable: true,
+    retryAfter: 1,
+  });
 }
 
 /**
- * Any thrown value as a refusal; what is none is a mistake of ours and becomes a 500 that names no inner detail. The
+ * Any thrown value as a refusal. What is not one is a mistake of ours and becomes a 500 that names no inner detail. The
  * same request would meet it again: a fit of minutes is not worth repeating for it.
  */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) {
     return error;
   }
+  if (isPassingFailure(error)) {
+    return new Refusal({
+      status: 503,
+      errorCode: 'STORAGE_FAILED',
+      message: `The service could not work in its folder (${fileSystemCode(error)}). Send the request again.`,
+      retryable: true,
+      retryAfter: 1,
+    });
+  }
   if (isStorageFailure(error)) {
-    const { code } = error as NodeJS.ErrnoException;
     return new Refusal({
       status: 507,
       errorCode: 'STORAGE_FAILED',
-      message: `The service could not work in its folder (${code}): make room or mend its permissions.`,
+      message: `The service could not work in its folder (${fileSystemCode(error)}): make room or mend its permissions.`,
       retryable: false,
     });
   }

@@ -100,6 +100,7 @@ export async function runService(
   server.on('checkContinue', serve);
   const sweeper = setInterval(() => {
     store.uploads.sweep();
+    void store.reload();
     store.trim().catch((error: unknown) => log('warn', `Old test sets stay: ${(error as Error).message}`));
   }, SWEEP_MS);
   sweeper.unref();

@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 import type { Log } from '../options';
+import { fileSystemCode, unreadableNow } from '../refusal';
 
 /** How many things set aside as damaged are kept for a person to look at. */
 const CORRUPT_KEPT = 20;
@@ -32,12 +33,16 @@ export interface Shelved<E> {
 }
 
 interface ShelfOptions<E> {
+  /** What it holds one of, for messages: `upload`, `fitted train set`. */
+  what: string;
   root: string;
   /** Name of the index file in each folder. */
   index: string;
   isEntry: (value: unknown, id: string) => value is E;
   /** The files that an entry needs, with their sizes in bytes. */
   filesOf: (entry: E) => { name: string; bytes: number }[];
+  /** An entry that this version of the package cannot use; it is dropped. */
+  isForeign?: (entry: E) => boolean;
   log: Log;
 }
 
@@ -52,44 +57,92 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   /** Bytes of those that are kept in memory. */
   heldBytes = 0;
   private readonly touched = new Map<string, number>();
+  /** What could not be read at the last look, with the reason. It stays as it is and is looked at again. */
+  private readonly unread = new Map<string, string>();
+  private reloading: Promise<void> | undefined;
 
   constructor(private readonly options: ShelfOptions<E>) {}
 
-  /** Reads all of its folders. Unfinished ones are removed; damaged ones are set aside and reported. */
+  /**
+   * Reads all of its folders. Unfinished ones are removed. Those whose bytes were read and are wrong are set aside and
+   * reported; those that cannot be read are left as they are, for `reload`.
+   */
   async load(): Promise<void> {
-    const { root } = this.options;
+    const { root, what, log } = this.options;
     await mkdir(root, { recursive: true, mode: 0o700 });
+    let foreign = 0;
     for (const name of await readdir(root)) {
-      if (OWN.test(name)) {
-        await this.loadOne(name, path.join(root, name));
+      if (OWN.test(name) && (await this.loadOne(name)) === 'foreign') {
+        foreign += 1;
       }
     }
-    await this.pruneCorrupt();
+    const [reason] = this.unread.values();
+    if (reason !== undefined) {
+      log(
+        'warn',
+        `Of ${what}s in ${root}, ${this.unread.size} cannot be read now (${reason}). They are kept and tried again.`,
+      );
+    }
+    if (foreign > 0) {
+      log('warn', `Dropped ${foreign} ${what}s that another version had written: fit them again.`);
+    }
+    await this.pruneCorrupt().catch(() => undefined);
   }
 
-  private async loadOne(id: string, folder: string): Promise<void> {
-    const { index, isEntry, filesOf } = this.options;
+  /** Tries again what could not be read. */
+  reload(): Promise<void> {
+    this.reloading ??= this.loadUnread().finally(() => (this.reloading = undefined));
+    return this.reloading;
+  }
+
+  private async loadUnread(): Promise<void> {
+    for (const id of [...this.unread.keys()]) {
+      await this.loadOne(id);
+    }
+  }
+
+  private async loadOne(id: string): Promise<'foreign' | undefined> {
+    try {
+      const result = await this.tryLoad(id, path.join(this.options.root, id));
+      this.unread.delete(id);
+      return result;
+    } catch (error) {
+      this.unread.set(id, fileSystemCode(error) ?? String(error));
+      return undefined;
+    }
+  }
+
+  /** @throws as the file system does */
+  private async tryLoad(id: string, folder: string): Promise<'foreign' | undefined> {
+    const { index, isEntry, filesOf, isForeign } = this.options;
     let value: unknown;
     try {
       value = await readJsonFile(path.join(folder, index));
     } catch (error) {
-      await this.setAside(id, folder, `${index} cannot be read (${(error as Error).message})`);
-      return;
+      if (!(error instanceof SyntaxError)) {
+        throw error;
+      }
+      await this.setAside(id, folder, `${index} is not JSON (${error.message})`);
+      return undefined;
     }
     if (value === undefined) {
       await rm(folder, { recursive: true, force: true });
-      return;
+      return undefined;
     }
     if (!isEntry(value, id)) {
       await this.setAside(id, folder, `${index} does not hold what it should`);
-      return;
+      return undefined;
+    }
+    if (isForeign?.(value) === true) {
+      await rm(folder, { recursive: true, force: true });
+      return 'foreign';
     }
     const files = filesOf(value);
     for (const file of files) {
       const size = await sizeOf(path.join(folder, file.name));
       if (size !== file.bytes) {
         await this.setAside(id, folder, `${file.name} has ${size ?? 'no'} bytes instead of ${file.bytes}`);
-        return;
+        return undefined;
       }
     }
     const used = (await stat(path.join(folder, index))).mtimeMs;
@@ -102,6 +155,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
       pins: 0,
       read: false,
     });
+    return undefined;
   }
 
   /** A new empty folder for an id. */
@@ -144,10 +198,15 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     return item;
   }
 
-  /** The item, marked as used now. */
+  /** The item, marked as used now. @throws Refusal 503 for one that could not be read; it is tried again */
   use(id: string): Shelved<E> | undefined {
     const item = this.items.get(id);
     if (item === undefined) {
+      const reason = this.unread.get(id);
+      if (reason !== undefined) {
+        void this.reload();
+        throw unreadableNow(`${this.options.what} ${id}`, reason);
+      }
       return undefined;
     }
     const now = Date.now();
@@ -168,15 +227,20 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     }
   }
 
-  /** Moves a damaged folder out of the way, to `<name>.corrupt`, and says so. */
+  /** Moves a damaged folder out of the way, to `<name>.corrupt`, and says so. It is never removed here. */
   async setAside(id: string, folder: string, reason: string): Promise<void> {
     if (this.remove(id)?.data !== undefined) {
       this.options.log('warn', `Dropped as damaged: ${id}: ${reason}.`);
       return;
     }
     const target = `${path.join(path.dirname(folder), id)}.${randomUUID().slice(0, 8)}.corrupt`;
-    await rename(folder, target).catch(() => rm(folder, { recursive: true, force: true }));
-    this.options.log('warn', `Set aside as damaged: ${target}: ${reason}.`);
+    try {
+      await rename(folder, target);
+      this.options.log('warn', `Set aside as damaged: ${target}: ${reason}.`);
+    } catch (error) {
+      const code = fileSystemCode(error) ?? String(error);
+      this.options.log('warn', `Damaged, and left where it is (${code}): ${folder}: ${reason}.`);
+    }
   }
 
   private async pruneCorrupt(): Promise<void> {
@@ -199,11 +263,15 @@ function newItem<E>(entry: E): Shelved<E> {
   return { entry, folder: '', bytes: 0, lastUsedAt: Date.now(), verified: true, pins: 0, read: false };
 }
 
+/** Undefined where there is no such file. @throws as the file system does */
 async function sizeOf(file: string): Promise<number | undefined> {
   try {
     return (await stat(file)).size;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (fileSystemCode(error) === 'ENOENT') {
+      return undefined;
+    }
+    throw error;
   }
 }
 

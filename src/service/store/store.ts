@@ -25,6 +25,8 @@ export interface Store {
   maxBytes: number;
   /** Drops what is beyond the bounds of size, number and age. */
   trim(): Promise<void>;
+  /** Tries again what could not be read. */
+  reload(): Promise<void>;
   /** Bytes on disk. */
   bytes(): number;
   close(): Promise<void>;
@@ -51,6 +53,7 @@ export async function openStore(
     }
     lock = await lockFolder(dataDir, { token: options.processToken, onLost });
     const uploadShelf = new Shelf<UploadEntry>({
+      what: 'upload',
       root: path.join(dataDir, 'uploads'),
       index: 'upload.json',
       isEntry: isUploadEntry,
@@ -58,15 +61,17 @@ export async function openStore(
       log,
     });
     const models = new Shelf<ModelEntry>({
+      what: 'fitted train set',
       root: path.join(dataDir, 'models'),
       index: 'model.json',
       isEntry: isModelEntry,
       filesOf: (entry) => [{ name: MODEL_FILE, bytes: entry.bytes }],
+      // The same request must fit again instead of finding it.
+      isForeign: (entry) => entry.format !== MODEL_FORMAT,
       log,
     });
     await uploadShelf.load();
     await models.load();
-    await dropForeign(models, log);
     const secret = await readSecret(path.join(dataDir, 'secret.json'), log);
     const bytes = (): number => uploadShelf.bytes + models.bytes;
     const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, bytes()));
@@ -81,6 +86,10 @@ export async function openStore(
       secret,
       maxBytes,
       trim: () => retention.trim(),
+      reload: async () => {
+        await uploadShelf.reload();
+        await models.reload();
+      },
       bytes,
       close: () => held.release(),
     };
@@ -90,17 +99,6 @@ export async function openStore(
       throw error;
     }
     throw unusableFolder(dataDir, error);
-  }
-}
-
-/** Models of another version's format cannot be read: the same request must fit anew instead of finding them. */
-async function dropForeign(models: Shelf<ModelEntry>, log: Log): Promise<void> {
-  const foreign = [...models.items.values()].filter(({ entry }) => entry.format !== MODEL_FORMAT);
-  for (const { entry } of foreign) {
-    await models.drop(entry.id);
-  }
-  if (foreign.length > 0) {
-    log('warn', `Dropped ${foreign.length} models that another version had written: fit them again.`);
   }
 }
 
@@ -114,7 +112,12 @@ function uploadFiles(entry: UploadEntry): { name: string; bytes: number }[] {
 
 /** The secret outlives a restart, so that URLs signed before it stay good. A file that holds none is set aside. */
 async function readSecret(file: string, log: Log): Promise<Buffer> {
-  const known = await readJsonFile(file).catch(() => null);
+  const known = await readJsonFile(file).catch((error: unknown) => {
+    if (error instanceof SyntaxError) {
+      return null;
+    }
+    throw error;
+  });
   if (isSecret(known)) {
     return Buffer.from(known.secret, 'hex');
   }

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { UploadTarget } from '../http/signed-url';
-import { isStorageFailure, notFound, Refusal } from '../refusal';
+import { isPassingFailure, isStorageFailure, notFound, Refusal } from '../refusal';
 import type { FileRef } from '../work/jobs';
 import { Duplicates } from './duplicates';
 import type { PartName, SetKind, UploadEntry, UploadPart } from './entries';
@@ -114,7 +114,7 @@ export class Uploads {
         delete pending.memory;
       }
       // What has come of it takes room that is wanted now, and it could not be completed.
-      if (isStorageFailure(error)) {
+      if (isStorageFailure(error) && !isPassingFailure(error)) {
         await this.giveUp(pending);
       }
       throw error;
@@ -282,7 +282,7 @@ export function fileRef(item: Shelved<UploadEntry>, part: PartName): FileRef {
   }
   const file = path.join(item.folder, fileName(part, info));
   const crc = item.verified ? undefined : info.arrived?.crc;
-  return { file, format: info.format, ...(crc === undefined ? {} : { crc }) };
+  return { file, format: info.format, bytes: info.arrived?.bytes, crc };
 }
 
 /** Name of a part's file in its folder. */

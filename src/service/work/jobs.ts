@@ -13,6 +13,8 @@ export type FitTask = FitJob | AssistJob;
 export type FileRef = { format: FileFormat } & (
   | {
       file: string;
+      /** Its size. */
+      bytes?: number;
       /** CRC32C that its bytes must have; left out where they were checked since the service started. */
       crc?: string;
       data?: undefined;

@@ -140,6 +140,7 @@ describe('Retention', () => {
   it('drops models last', async () => {
     const train = await put('train', HOUR);
     const models = new Shelf<ModelEntry>({
+      what: 'upload',
       root: path.join(root, 'models'),
       index: 'model.json',
       isEntry: isModelEntry,

@@ -22,6 +22,7 @@ describe('Uploads', () => {
   beforeEach(async () => {
     root = await mkdtemp(path.join(os.tmpdir(), 'tabular-uploads-'));
     shelf = new Shelf<UploadEntry>({
+      what: 'upload',
       root,
       index: 'upload.json',
       isEntry: isUploadEntry,

@@ -4,8 +4,9 @@ import type { FeatureColumn } from '../../../learner';
 import { type ColumnBatch, crc32c, crc32cToBase64, readTableFile } from '../../../table';
 import type { ColumnType } from '../../../table/cells/types';
 import { ServiceError } from '../../../wire/service-error';
-import { invalid, Refusal } from '../../refusal';
+import { fileSystemCode, invalid, Refusal, unreadableNow } from '../../refusal';
 import type { FeatureShape } from '../../store/entries';
+import { readFailure } from '../../store/read-failure';
 import type { FileRef } from '../jobs';
 import { columnStore } from './feature-columns';
 
@@ -46,7 +47,7 @@ export async function readFeatures(
   wanted?: readonly FeatureShape[],
   fitFolder?: string,
 ): Promise<Features> {
-  const content = await openFile(file, {
+  const content = await openUpload(file, {
     types: textTypes(file, wanted),
     ...(wanted === undefined ? {} : { wanted: wanted.map(({ name }) => name) }),
     onOpen: (names, rows) => checkBounds(rows ?? 0, names.length, bounds),
@@ -106,34 +107,36 @@ function textTypes(
   return Object.fromEntries(text.map(({ name }) => [name, 'text' as const]));
 }
 
-/** @throws Refusal 422 for a file that cannot be read; one with code UPLOAD_DAMAGED for other bytes than uploaded */
-export async function openFile(
-  { file, data, format, crc }: FileRef,
+/**
+ * @throws Refusal 422 for a file that is not a table; one with code UPLOAD_DAMAGED for other bytes than uploaded; 503
+ *   for one that cannot be read now
+ */
+export async function openUpload(
+  ref: FileRef,
   options: Parameters<typeof readTableFile>[2] = {},
 ): ReturnType<typeof readTableFile> {
-  if (crc !== undefined) {
-    await verify(file, crc);
+  if (ref.crc !== undefined) {
+    await verify(ref, ref.crc);
   }
   try {
-    return await readTableFile(data ?? file, format, options);
+    return await readTableFile(ref.data ?? ref.file, ref.format, options);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'file.unreadable') {
-      throw damaged(error.message);
+    if (error instanceof ServiceError && error.code === 'file.unreadable' && ref.file !== undefined) {
+      throw await readFailure('uploaded file', ref, error, damaged);
     }
-    throw error instanceof Refusal ? error : unreadable(format, error);
+    throw error instanceof Refusal ? error : notTable(ref.format, error);
   }
 }
 
-async function verify(file: string, expected: string): Promise<void> {
+async function verify(ref: FileRef & { file: string }, expected: string): Promise<void> {
   let crc = 0;
   try {
-    for await (const data of createReadStream(file, {
-      highWaterMark: 1024 * 1024,
-    }) as AsyncIterable<Buffer>) {
+    const stream: AsyncIterable<Buffer> = createReadStream(ref.file, { highWaterMark: 1024 * 1024 });
+    for await (const data of stream) {
       crc = crc32c(data, crc);
     }
   } catch (error) {
-    throw damaged((error as Error).message);
+    throw await readFailure('uploaded file', ref, error, damaged);
   }
   if (crc32cToBase64(crc) !== expected) {
     throw damaged('its checksum is wrong');
@@ -148,7 +151,7 @@ function damaged(reason: string): Refusal {
   });
 }
 
-/** The batches of a file. @throws Refusal 422 where the file turns out to be damaged */
+/** The batches of a file. @throws Refusal 422 where the file turns out not to be a table, 503 where it cannot be read now */
 export async function* readAll(
   content: { batches(names?: readonly string[]): AsyncIterable<ColumnBatch> },
   names?: readonly string[],
@@ -156,11 +159,15 @@ export async function* readAll(
   try {
     yield* content.batches(names);
   } catch (error) {
-    throw unreadable('table', error);
+    throw notTable('table', error);
   }
 }
 
-function unreadable(format: string, error: unknown): Error {
+function notTable(format: string, error: unknown): Error {
+  const code = fileSystemCode(error);
+  if (code !== undefined) {
+    return unreadableNow('uploaded file', code);
+  }
   const reason = error instanceof Error ? error.message : String(error);
   return invalid(`The uploaded ${format} file cannot be read: ${reason}`, 'FILE_UNREADABLE');
 }

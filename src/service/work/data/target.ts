@@ -4,7 +4,7 @@ import type { ColumnType, Label } from '../../../table/cells/types';
 import { invalid } from '../../refusal';
 import type { Task } from '../../store/entries';
 import type { FileRef } from '../jobs';
-import { openFile, readAll } from './columns';
+import { openUpload, readAll } from './columns';
 
 export interface ReadTarget {
   name: string;
@@ -18,7 +18,7 @@ export interface ReadTarget {
  * @throws Refusal 422: not one column, missing or infinite values, text or dates to regress on, too many classes
  */
 export async function readTarget(file: FileRef, task: Task, maxClasses: number): Promise<ReadTarget> {
-  const content = await openFile(file);
+  const content = await openUpload(file);
   const [column, ...others] = content.columns;
   if (column === undefined || others.length > 0) {
     throw invalid(`The target file has ${content.columns.length} columns; it must have exactly one.`);

@@ -1,4 +1,4 @@
-import { Refusal } from '../../refusal';
+import { isPassingFailure, Refusal, toRefusal } from '../../refusal';
 
 /* What a pool refuses jobs with. `what` is the kind of job: `fit`, `predict`. */
 
@@ -35,8 +35,26 @@ export function outOfMemory(what: string): Refusal {
   });
 }
 
-/** 500: its thread ended without a word. */
-export function threadDied(what: string, reason: string): Refusal {
+/** 503: there is no thread for it now. */
+export function notStarted(what: string, reason: string): Refusal {
+  return new Refusal({
+    status: 503,
+    errorCode: 'BUSY',
+    message: `No thread could be started for this ${what} (${reason}): send it again.`,
+    retryable: true,
+    retryAfter: 1,
+  });
+}
+
+/** The refusal of a job whose thread ended over it: 413, 503 where it could not read its own modules, else 500. */
+export function causeOfDeath(what: string, reason: Error): Refusal {
+  if (isOutOfMemory(reason)) {
+    return outOfMemory(what);
+  }
+  return isPassingFailure(reason) ? toRefusal(reason) : threadDied(what, reason.message);
+}
+
+function threadDied(what: string, reason: string): Refusal {
   return new Refusal({
     status: 500,
     errorCode: 'INTERNAL_ERROR',

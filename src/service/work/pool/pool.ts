@@ -3,7 +3,7 @@ import { type Transferable, Worker } from 'node:worker_threads';
 
 import type { Log } from '../../options';
 import { Refusal, type RefusalBody } from '../../refusal';
-import { isOutOfMemory, outOfMemory, shuttingDown, threadDied, tooManyWait } from './pool-refusals';
+import { causeOfDeath, notStarted, outOfMemory, shuttingDown, tooManyWait } from './pool-refusals';
 
 /** What a worker thread says to its pool. */
 export type WorkerAnswer =
@@ -116,8 +116,13 @@ export class WorkerPool {
 
   /** Starts a thread ahead of its first job, so that the job finds its modules loaded. */
   warm(): void {
-    if (!this.closed && this.threads.size === 0) {
+    if (this.closed || this.threads.size > 0) {
+      return;
+    }
+    try {
       this.rest(this.start());
+    } catch {
+      // The first job tries again, and is told why where that fails too.
     }
   }
 
@@ -144,11 +149,16 @@ export class WorkerPool {
 
   private assign(): void {
     while (this.waiting.length > 0) {
-      const thread = this.threadFor(this.waiting[0]!);
-      if (thread === undefined) {
-        break;
+      try {
+        const thread = this.threadFor(this.waiting[0]!);
+        if (thread === undefined) {
+          break;
+        }
+        this.give(thread, this.waiting.shift()!);
+      } catch (error) {
+        // The process has too many open files, or no memory for another thread.
+        this.waiting.shift()!.reject(notStarted(this.options.name, (error as Error).message));
       }
-      this.give(thread, this.waiting.shift()!);
     }
     Atomics.store(this.pressure, 0, this.waiting.length);
   }
@@ -242,7 +252,7 @@ export class WorkerPool {
     }
     const { name, log } = this.options;
     log('warn', `A ${name} thread died: ${reason.message}`);
-    job.reject(isOutOfMemory(reason) ? outOfMemory(name) : threadDied(name, reason.message));
+    job.reject(causeOfDeath(name, reason));
     if (!this.closed) {
       this.assign();
     }

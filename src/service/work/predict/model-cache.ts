@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { LearnerError, loadModel, type Model } from '../../../learner';
 import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
 import { Refusal } from '../../refusal';
+import { readFailure } from '../../store/read-failure';
 import type { ModelRef } from '../jobs';
 
 /** A model in memory takes about this many times its file: trees are objects over the arrays. */
@@ -15,7 +16,7 @@ export class ModelCache {
 
   constructor(private readonly maxBytes: number) {}
 
-  /** @throws Refusal with code MODEL_DAMAGED when the file is gone or not what was written */
+  /** @throws Refusal with code MODEL_DAMAGED when the file is gone or not what was written, 503 when it cannot be read now */
   async get(ref: ModelRef): Promise<Model> {
     const known = this.models.get(ref.id);
     if (known !== undefined) {
@@ -38,27 +39,29 @@ export class ModelCache {
 }
 
 async function load(ref: ModelRef): Promise<{ model: Model; bytes: number }> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(ref.file);
-  } catch (error) {
-    throw damaged(error);
-  }
+  const bytes = await readModel(ref.file);
   if (crc32cToBase64(crc32c(bytes)) !== ref.crc) {
-    throw damaged(new Error('its checksum is wrong'));
+    throw damaged('its checksum is wrong');
   }
   try {
     return { model: loadModel(bytes), bytes: bytes.length * EXPANSION };
   } catch (error) {
     if (error instanceof LearnerError) {
-      throw damaged(error);
+      throw damaged(error.message);
     }
     throw error;
   }
 }
 
-function damaged(error: unknown): Refusal {
-  const reason = error instanceof Error ? error.message : String(error);
+async function readModel(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw await readFailure('fitted train set', { file }, error, damaged);
+  }
+}
+
+function damaged(reason: string): Refusal {
   return new Refusal({
     status: 404,
     errorCode: 'MODEL_DAMAGED',
