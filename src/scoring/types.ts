@@ -1,5 +1,4 @@
-import type { Column, ColumnType, FileFormat, Label } from '../table/cells/types';
-import type { TableSource } from '../table/columns/table-source';
+import type { Column, ColumnType, FileFormat, Label, TableSource } from '../table';
 import type { OutputType, Task } from '../wire/types';
 import type { ModelScores } from './train/metrics';
 import type { ColumnImportance } from './train/report';

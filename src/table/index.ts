@@ -1,7 +1,7 @@
 import type { Column } from './cells/types';
 import type { ColumnBatch } from './columns/column-batch';
 import { batchesOf, type BatchOptions } from './columns/read-batches';
-import type { LocalSource, TableSource } from './columns/table-source';
+import type { SliceSource, TableSource } from './columns/slices';
 import { retried, startJob } from './encoder/host';
 import { isRemote, openRemote } from './encoder/remote-source';
 import type { AsIs } from './files/file-as-is';
@@ -27,7 +27,7 @@ export {
   rowsOf,
 } from './columns/column-batch';
 export type { BatchOptions } from './columns/read-batches';
-export type { TableForm, TableSource } from './columns/table-source';
+export type { TableForm, TableSource } from './columns/slices';
 export { encodeBatches, type EncodeOptions, encodeTrainBatches, encodeTrainSet } from './encoder/encode';
 export { closeEncoder, warmEncoder } from './encoder/host';
 export { readTableFile, type TableContent } from './files/read-table-file';
@@ -56,7 +56,7 @@ export async function fileColumns(path: string): Promise<string[]> {
  * `table.empty`, `table.invalid`.
  */
 export function profileTable(source: TableSource, options: ProfileOptions = {}): Promise<TableProfile> {
-  return isRemote(source) ? source.profile(options) : profileSource(source as LocalSource, options);
+  return isRemote(source) ? source.profile(options) : profileSource(source as SliceSource, options);
 }
 
 /**
@@ -70,7 +70,7 @@ export function readBatches(
 ): AsyncIterable<ColumnBatch> {
   return isRemote(source)
     ? source.batches(columns, options)
-    : batchesOf(source as LocalSource, columns, options);
+    : batchesOf(source as SliceSource, columns, options);
 }
 
 /** A Parquet file on disk whose columns already are these: `fileAsIs` may send it as it is. Nothing is read. */

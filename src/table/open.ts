@@ -1,7 +1,7 @@
 import { asBytes } from '../util/realms';
 import { openArrowBytes } from './arrow/source';
 import { emptyTable, invalidTable } from './cells/errors';
-import type { TableSource } from './columns/table-source';
+import type { TableSource } from './columns/slices';
 import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv/source';
 import { openRemote } from './encoder/remote-source';
 import { openJsonText } from './json/source';

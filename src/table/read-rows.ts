@@ -3,7 +3,7 @@ import { setCell } from './cells/set-cell';
 import type { Column } from './cells/types';
 import { cellsOf, type ColumnBatch } from './columns/column-batch';
 import { batchesOf } from './columns/read-batches';
-import type { LocalSource, TableSource } from './columns/table-source';
+import type { SliceSource, TableSource } from './columns/slices';
 import { isRemote } from './encoder/remote-source';
 import { profileSource, type TableProfile } from './inference/profile';
 import { type Row, RowsSource } from './values/sources';
@@ -25,12 +25,12 @@ export async function readRows(source: TableSource, options: { signal?: AbortSig
     const { columns } = await source.profile({ signal });
     return collect(columns, source.batches(columns, { signal, maxRows: STEP }));
   }
-  const local = source as LocalSource;
+  const local = source as SliceSource;
   return (await valueRows(local, signal)) ?? typedRows(local, signal);
 }
 
 /** Rows of JavaScript values, undefined where the source holds fields of text or typed columns. */
-async function valueRows(source: LocalSource, signal?: AbortSignal): Promise<Row[] | undefined> {
+async function valueRows(source: SliceSource, signal?: AbortSignal): Promise<Row[] | undefined> {
   const rows: Row[] = [];
   const { names } = source;
   const pace = new SliceSizer(names.length);
@@ -49,7 +49,7 @@ async function valueRows(source: LocalSource, signal?: AbortSignal): Promise<Row
   return rows;
 }
 
-async function typedRows(source: LocalSource, signal?: AbortSignal): Promise<Row[]> {
+async function typedRows(source: SliceSource, signal?: AbortSignal): Promise<Row[]> {
   let profile: TableProfile;
   try {
     profile = await profileSource(source, { signal });

@@ -2,19 +2,21 @@ import { deserialize, serialize } from 'node:v8';
 
 import { SliceSizer } from '../util/event-loop';
 import { asBytes } from '../util/realms';
+import { Serial } from '../util/serial';
 import { emptyTable, invalidTable, show } from './cells/errors';
 import {
-  type LocalSource,
   plainCells,
   type Slice,
   type SliceColumn,
   type SliceOptions,
+  type SliceSource,
   type TableForm,
   type TableSource,
-} from './columns/table-source';
+} from './columns/slices';
 import { isRemote, openRemote } from './encoder/remote-source';
 import { openTable } from './open';
-import { ByteStore } from './storage/byte-store';
+import { BlockStore, type Place } from './storage/block-store';
+import { newTempPath } from './storage/temp-folder';
 import { type Row, RowsSource } from './values/sources';
 
 /** What a spool keeps in memory; the rest goes to a temporary file. */
@@ -31,10 +33,10 @@ interface Block {
   columns: SliceColumn[];
 }
 
-interface Place {
+/** Where a block of so many rows lies. */
+interface StoredRows {
   rows: number;
-  offset: number;
-  bytes: number;
+  place: Place;
 }
 
 /**
@@ -44,17 +46,20 @@ interface Place {
 export class TableSpool {
   /** Rows so far; pieces of text or bytes are not counted. */
   rows = 0;
-  private readonly store: ByteStore;
-  private readonly places: Place[] = [];
+  private readonly store: BlockStore;
+  private readonly stored: StoredRows[] = [];
   private readonly names = new Set<string>();
   private pieces = 0;
   private pending: Row[] = [];
   private pendingBytes = 0;
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly serial = new Serial();
 
   /** @param options.memoryBytes bytes kept in memory, 8 MiB unless told */
   constructor(options: { memoryBytes?: number } = {}) {
-    this.store = new ByteStore(options.memoryBytes ?? MEMORY);
+    this.store = new BlockStore({
+      memoryBytes: options.memoryBytes ?? MEMORY,
+      newPath: () => newTempPath('spool'),
+    });
   }
 
   /**
@@ -64,34 +69,31 @@ export class TableSpool {
    * `storage.failed`; the parts before stay.
    */
   append(value: unknown, options: { separator?: string; signal?: AbortSignal } = {}): Promise<void> {
-    const work = this.queue.then(() =>
+    return this.serial.run(() =>
       options.separator === undefined
         ? this.appendTable(value, options.signal)
         : this.appendPiece(value, options.separator),
     );
-    this.queue = work.catch(() => undefined);
-    return work;
   }
 
   /** The table, to be read again and again until `dispose`. Errors: `table.empty`. */
   async finish(options: { signal?: AbortSignal } = {}): Promise<TableSource> {
-    this.queue = this.queue.then(() => this.flush());
-    await this.queue;
+    await this.serial.run(() => this.flush());
     if (this.pieces > 0) {
       const { path } = this.store;
       return path === undefined
         ? openTable(this.store.memory(), options)
         : openRemote({ kind: 'path', path }, options.signal, 'parsed');
     }
-    if (this.places.length === 0) {
+    if (this.stored.length === 0) {
       throw emptyTable('The sequence of messages held no rows.');
     }
-    return new SpooledSource([...this.names], this.rows, this.places, this.store);
+    return new SpooledSource([...this.names], this.rows, this.stored, this.store);
   }
 
   /** Frees memory and file. */
   async dispose(): Promise<void> {
-    await this.queue;
+    await this.serial.idle();
     await this.store.dispose();
   }
 
@@ -117,7 +119,7 @@ export class TableSpool {
     await this.flush();
     const blocks = isRemote(opened)
       ? remoteBlocks(opened, signal)
-      : localBlocks(opened as LocalSource, signal);
+      : localBlocks(opened as SliceSource, signal);
     for await (const block of blocks) {
       await this.keep(block);
       this.rows += block.rows;
@@ -138,9 +140,7 @@ export class TableSpool {
 
   private async keep(block: Block): Promise<void> {
     block.names.forEach((name) => this.names.add(name));
-    const bytes = serialize(block);
-    const offset = await this.store.append(bytes);
-    this.places.push({ rows: block.rows, offset, bytes: bytes.length });
+    this.stored.push({ rows: block.rows, place: await this.store.append(serialize(block)) });
   }
 
   private async appendPiece(value: unknown, separator: string): Promise<void> {
@@ -167,7 +167,7 @@ function roughBytes(row: Row): number {
   return bytes;
 }
 
-async function* localBlocks(source: LocalSource, signal?: AbortSignal): AsyncIterable<Block> {
+async function* localBlocks(source: SliceSource, signal?: AbortSignal): AsyncIterable<Block> {
   const names = [...source.names];
   const pace = new SliceSizer(names.length);
   for await (const slice of source.slices({ pace, signal })) {
@@ -196,30 +196,30 @@ async function* remoteBlocks(
   }
 }
 
-class SpooledSource implements LocalSource {
+class SpooledSource implements SliceSource {
   readonly form: TableForm = 'rows';
 
   constructor(
     readonly names: readonly string[],
     readonly rowCount: number,
-    private readonly places: readonly Place[],
-    private readonly store: ByteStore,
+    private readonly stored: readonly StoredRows[],
+    private readonly store: BlockStore,
   ) {}
 
   async *slices(options: SliceOptions): AsyncIterable<Slice> {
     let first = 0;
-    for (const { rows, offset, bytes } of this.places) {
+    for (const { rows, place } of this.stored) {
       options.signal?.throwIfAborted();
-      const block = deserialize(await this.store.read(offset, bytes)) as Block;
-      const places = new Map(block.names.map((name, index) => [name, index]));
+      const block = deserialize(await this.store.read(place)) as Block;
+      const columns = new Map(block.names.map((name, index) => [name, index]));
       yield {
         first,
         rows,
         column: (index) => {
-          const place = places.get(this.names[index]!);
-          return place === undefined
+          const at = columns.get(this.names[index]!);
+          return at === undefined
             ? { kind: 'values', cells: new Array<undefined>(rows).fill(undefined) }
-            : block.columns[place]!;
+            : block.columns[at]!;
         },
       };
       first += rows;

@@ -1,7 +1,7 @@
 import { isDate } from '../../util/realms';
 import { invalidCell, invalidTable, nestedCell } from '../cells/errors';
 import { type ColumnData, MISSING_BOOLEAN } from '../columns/column-batch';
-import { plainCells, type SliceColumn } from '../columns/table-source';
+import { plainCells, type SliceColumn } from '../columns/slices';
 
 /** The parts of Apache Arrow's classes that are read here. Any version of the library gives them. */
 export interface ArrowType {

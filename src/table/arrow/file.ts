@@ -4,17 +4,17 @@ import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
 import {
   checkNames,
-  type LocalSource,
   type Slice,
   type SliceOptions,
+  type SliceSource,
   type TableForm,
-} from '../columns/table-source';
+} from '../columns/slices';
 import { demandSame, type FileVersion, fileVersion } from '../storage/file-version';
 import { arrow } from '../storage/heavy-modules';
 import { type ArrowBatch, batchSlices } from './source';
 
 /** An Arrow file on disk, read batch by batch: the IPC file kind, or the stream kind. */
-export class ArrowFileSource implements LocalSource {
+export class ArrowFileSource implements SliceSource {
   readonly form: TableForm = 'file';
 
   private constructor(

@@ -3,11 +3,11 @@ import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
 import {
   checkNames,
-  type LocalSource,
   type Slice,
   type SliceOptions,
+  type SliceSource,
   type TableForm,
-} from '../columns/table-source';
+} from '../columns/slices';
 import { arrow } from '../storage/heavy-modules';
 import { arrowColumn, type ArrowVector } from './columns';
 
@@ -35,7 +35,7 @@ export function isArrowTable(value: object): value is ArrowTable {
 }
 
 /** An Apache Arrow table in memory. */
-export class ArrowSource implements LocalSource {
+export class ArrowSource implements SliceSource {
   readonly names: readonly string[];
   readonly rowCount: number;
 

@@ -7,7 +7,7 @@ import type { Column } from '../cells/types';
 import { type ColumnData, MISSING_BOOLEAN } from './column-batch';
 import { type ColumnBuilder, FloatBuilder, grown } from './column-builder';
 import { NumberBuilder } from './number-builder';
-import { plainCells, type SliceColumn } from './table-source';
+import { plainCells, type SliceColumn } from './slices';
 import { TextBuffer } from './text-buffer';
 
 /** The builder of a column's type. */

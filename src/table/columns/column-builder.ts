@@ -1,5 +1,5 @@
 import type { ColumnData } from './column-batch';
-import type { SliceColumn } from './table-source';
+import type { SliceColumn } from './slices';
 
 /**
  * Gathers the cells of one column, slice by slice, in the type that the column has. A lossless change is

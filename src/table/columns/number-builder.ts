@@ -3,7 +3,7 @@ import { parseNumber, parseWithAnyDecimal, parseWithDecimal, whyNotNumber } from
 import type { Decimal } from '../cells/types';
 import { cellsOf, type ColumnData } from './column-batch';
 import { FloatBuilder } from './column-builder';
-import type { SliceColumn } from './table-source';
+import type { SliceColumn } from './slices';
 
 export class NumberBuilder extends FloatBuilder {
   /** An `integer` column in which a fraction turned up is handed over as `number`: nothing is lost. */

@@ -5,7 +5,7 @@ import type { Column } from '../cells/types';
 import { sliceBatch } from './batch-rows';
 import { builderFor } from './builders';
 import type { ColumnBatch } from './column-batch';
-import { type LocalSource, tellRead } from './table-source';
+import { type SliceSource, tellRead } from './slices';
 
 /** A batch is handed over when it has this many rows, or columns of this many bytes. */
 const BATCH_ROWS = 20_000;
@@ -27,7 +27,7 @@ export interface BatchOptions {
  * and row.
  */
 export async function* batchesOf(
-  source: LocalSource,
+  source: SliceSource,
   columns: readonly Column[],
   options: BatchOptions = {},
 ): AsyncIterable<ColumnBatch> {

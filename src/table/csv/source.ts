@@ -4,11 +4,11 @@ import { emptyTable, invalidTable } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import {
   checkNames,
-  type LocalSource,
   type Slice,
   type SliceOptions,
+  type SliceSource,
   type TableForm,
-} from '../columns/table-source';
+} from '../columns/slices';
 import { wideEncoding } from '../text/sniff';
 import { notUtf8 } from '../text/utf8-error';
 import { CsvParser } from './parser';
@@ -23,7 +23,7 @@ export interface Pieces {
 }
 
 /** A table in CSV text, read anew each time from re-readable pieces of text. */
-export class CsvSource implements LocalSource {
+export class CsvSource implements SliceSource {
   private constructor(
     readonly form: TableForm,
     readonly names: readonly string[],

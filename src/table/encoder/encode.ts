@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { Column, FileFormat } from '../cells/types';
 import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
-import type { LocalSource, TableSource } from '../columns/table-source';
+import type { SliceSource, TableSource } from '../columns/slices';
 import type { TableProfile } from '../inference/profile';
 import { isSmall, smallParquet } from '../parquet/small-writer';
 import { crc32c, crc32cToBase64 } from '../storage/crc32c';
@@ -184,12 +184,12 @@ export function encodeTrainSet(
   return retried(() =>
     isRemote(source)
       ? encodeRemote(source, profile, options)
-      : encodeLocal(source as LocalSource, profile, options),
+      : encodeLocal(source as SliceSource, profile, options),
   );
 }
 
 function encodeLocal(
-  source: LocalSource,
+  source: SliceSource,
   profile: TableProfile,
   options: EncodeOptions & { target: string },
 ): Promise<{ x: TableFile; y: TableFile }> {

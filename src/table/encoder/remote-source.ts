@@ -2,7 +2,7 @@ import { yieldToEventLoop } from '../../util/event-loop';
 import type { Column } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import type { BatchOptions } from '../columns/read-batches';
-import type { TableForm, TableSource } from '../columns/table-source';
+import type { TableForm, TableSource } from '../columns/slices';
 import type { Origin } from '../files/origin';
 import type { ProfileOptions, TableProfile } from '../inference/profile';
 import { retried, startJob } from './host';

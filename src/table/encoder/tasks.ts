@@ -1,7 +1,7 @@
 import type { Column, FileFormat } from '../cells/types';
 import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
-import type { LocalSource } from '../columns/table-source';
+import type { SliceSource } from '../columns/slices';
 import { writeCsv } from '../csv/writer';
 import { fileAsIs } from '../files/file-as-is';
 import { openOrigin } from '../files/open-file';
@@ -63,7 +63,7 @@ export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
   }
 }
 
-function describe(source: LocalSource, version: FileVersion | undefined): OpenedTable {
+function describe(source: SliceSource, version: FileVersion | undefined): OpenedTable {
   const { names, rowCount } = source;
   return {
     names: [...names],
@@ -81,7 +81,7 @@ const AT_ONCE = 1024 * 1024;
 /** What a file changed in the middle has given is refused at the end. */
 async function withSource(
   origin: Origin,
-  work: (source: LocalSource, version: FileVersion | undefined) => Promise<Outcome>,
+  work: (source: SliceSource, version: FileVersion | undefined) => Promise<Outcome>,
 ): Promise<Outcome> {
   const opened = await openOrigin(origin);
   try {
@@ -147,7 +147,7 @@ function written(outcome: { result: Written | Record<string, Written> }): Outcom
   };
 }
 
-async function read(source: LocalSource, task: Task & { name: 'read' }, port: JobPort): Promise<Outcome> {
+async function read(source: SliceSource, task: Task & { name: 'read' }, port: JobPort): Promise<Outcome> {
   const { columns, options } = task;
   let part: number | undefined;
   const onRead = (now: number): void => void (part = now);
@@ -171,7 +171,7 @@ function everyPercent(tell: (part: number) => void): (part: number) => void {
 }
 
 async function trainSet(
-  source: LocalSource,
+  source: SliceSource,
   task: Task & { name: 'trainSet' },
   port: JobPort,
 ): Promise<Outcome> {

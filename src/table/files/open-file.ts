@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { ServiceError } from '../../wire/service-error';
 import { ArrowFileSource } from '../arrow/file';
 import { emptyTable, invalidTable } from '../cells/errors';
-import type { LocalSource } from '../columns/table-source';
+import type { SliceSource } from '../columns/slices';
 import { CsvSource, decodedPieces } from '../csv/source';
 import { ParquetSource } from '../parquet/source';
 import { BytesBlob, FileBlob } from '../storage/blob';
@@ -13,7 +13,7 @@ import type { Origin } from './origin';
 
 /** A source with what must be closed after it. */
 export interface Opened {
-  source: LocalSource;
+  source: SliceSource;
   /** Of a file on disk. */
   version?: FileVersion;
   /** To be called when all is read: throws `file.unreadable` where a file on disk was changed meanwhile. */

@@ -2,7 +2,7 @@ import { ServiceError } from '../../wire/service-error';
 import type { Column, ColumnType, FileFormat } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
-import type { LocalSource } from '../columns/table-source';
+import type { SliceSource } from '../columns/slices';
 import { CsvSource } from '../csv/source';
 import { profileSource } from '../inference/profile';
 import { ParquetSource } from '../parquet/source';
@@ -95,7 +95,7 @@ const STORED: Record<number, ColumnType> = {
 };
 
 async function describe(
-  source: LocalSource,
+  source: SliceSource,
   options: ReadFileOptions,
 ): Promise<{ columns: Column[]; rows: number }> {
   const told = knownTypes(source, options.wanted);
@@ -112,7 +112,7 @@ async function describe(
 }
 
 /** Types of columns that need no look at their values. */
-function knownTypes(source: LocalSource, wanted: readonly string[] = source.names): Map<string, ColumnType> {
+function knownTypes(source: SliceSource, wanted: readonly string[] = source.names): Map<string, ColumnType> {
   const known = new Map<string, ColumnType>();
   if (source instanceof ParquetSource && source.rowCount > 0) {
     for (const { name, type } of source.fields) {
@@ -132,7 +132,7 @@ function knownTypes(source: LocalSource, wanted: readonly string[] = source.name
 }
 
 async function settled(
-  source: LocalSource,
+  source: SliceSource,
   options: ReadFileOptions & { ignore?: readonly string[] },
 ): Promise<{ columns: Column[]; rows: number }> {
   if (source.rowCount === 0) {

@@ -22,7 +22,7 @@ import { nestedCell } from '../cells/errors';
 import { decimalOf } from '../cells/parse-number';
 import type { ColumnType, Decimal } from '../cells/types';
 import { cellsOf, type ColumnData, rowsOf } from '../columns/column-batch';
-import type { SliceColumn } from '../columns/table-source';
+import type { SliceColumn } from '../columns/slices';
 import { beyond64Warning, mixedWarning, type Settled, type Sight, type TextLook } from './findings';
 import { TargetTally } from './target-profile';
 

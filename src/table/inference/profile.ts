@@ -2,7 +2,7 @@ import { SliceSizer } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import { emptyTable, invalidTable, listNames } from '../cells/errors';
 import type { Column, ColumnType, Label } from '../cells/types';
-import { type LocalSource, tellRead } from '../columns/table-source';
+import { type SliceSource, tellRead } from '../columns/slices';
 import { ColumnTypeInference } from './column-type';
 import { type LookWarning, lookWarnings, type NamedLook, type Settled } from './findings';
 import type { TargetTally } from './target-profile';
@@ -54,7 +54,7 @@ const COLUMN_BYTES = 512;
  * Goes over all rows once and settles the type of every column. Errors:
  * `target.missing`, `table.empty`, `table.invalid` (a nested cell, a ragged row, no column left).
  */
-export async function profileSource(source: LocalSource, options: ProfileOptions): Promise<TableProfile> {
+export async function profileSource(source: SliceSource, options: ProfileOptions): Promise<TableProfile> {
   const { target, ignore = [], types = {}, signal, onRead } = options;
   const wanted = wantedColumns(source.names, target, ignore);
   const tallies = wanted.map((index) => {

@@ -4,7 +4,7 @@ import { parseDate } from '../cells/parse-date';
 import { parseBigint, parseNumber, parseWithDecimal } from '../cells/parse-number';
 import type { Column, ColumnType, Decimal, Label } from '../cells/types';
 import { cellsOf } from '../columns/column-batch';
-import type { SliceColumn } from '../columns/table-source';
+import type { SliceColumn } from '../columns/slices';
 
 const CAP = 1000;
 

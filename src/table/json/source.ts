@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../../util/event-loop';
 import { emptyTable, invalidTable, show } from '../cells/errors';
 import { setCell } from '../cells/set-cell';
-import type { LocalSource, Slice, SliceColumn, SliceOptions, TableForm } from '../columns/table-source';
+import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { type LongText, Utf8Text } from '../text/byte-text';
 import { openValue } from '../values/open';
 import { KeyUnion, type Row, RowsSource } from '../values/sources';
@@ -18,7 +18,7 @@ const COMMA = 44;
  * A table in JSON text: an array of objects or of arrays, one object, an object of arrays, or objects line
  * by line. Long text is parsed in slices, so the event loop stays free.
  */
-export async function openJsonText(text: LongText, signal?: AbortSignal): Promise<LocalSource> {
+export async function openJsonText(text: LongText, signal?: AbortSignal): Promise<SliceSource> {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   if (text.length <= WHOLE) {
     const whole = text.slice(start);
@@ -234,7 +234,7 @@ function skipSpace(text: LongText, at: number): number {
 }
 
 /** A long array of objects, parsed anew in slices each time it is read: the rows are never all in memory. */
-class JsonRowsSource implements LocalSource {
+class JsonRowsSource implements SliceSource {
   readonly form: TableForm = 'parsed';
 
   private constructor(

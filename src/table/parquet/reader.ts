@@ -4,7 +4,7 @@ import { ServiceError } from '../../wire/service-error';
 import type { ArrowBatch } from '../arrow/source';
 import { invalidTable } from '../cells/errors';
 import type { BlobLike } from '../storage/blob';
-import { BlockFile, type Place } from '../storage/block-file';
+import { BlockStore, type Place } from '../storage/block-store';
 import { arrow, parquet } from '../storage/heavy-modules';
 import { planGroup } from './read-plan';
 
@@ -118,13 +118,13 @@ async function* sideBySide(
   bands: readonly (string[] | undefined)[],
   read: (band: string[] | undefined) => AsyncIterable<Uint8Array>,
 ): AsyncIterable<Uint8Array[]> {
-  const file = await BlockFile.create();
+  const store = new BlockStore();
   try {
     const places: Place[][] = [];
     for (const band of bands.slice(0, -1)) {
       const own: Place[] = [];
       for await (const block of read(band)) {
-        own.push(await file.append(block));
+        own.push(await store.append(block));
       }
       places.push(own);
     }
@@ -132,13 +132,13 @@ async function* sideBySide(
     for await (const last of read(bands.at(-1))) {
       const blocks: Uint8Array[] = [];
       for (const own of places) {
-        blocks.push(await file.read(own[index]!));
+        blocks.push(await store.read(own[index]!));
       }
       index++;
       yield [...blocks, last];
     }
   } finally {
-    await file.close();
+    await store.dispose();
   }
 }
 

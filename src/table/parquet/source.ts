@@ -1,11 +1,11 @@
 import { batchSlices } from '../arrow/source';
 import {
   checkNames,
-  type LocalSource,
   type Slice,
   type SliceOptions,
+  type SliceSource,
   type TableForm,
-} from '../columns/table-source';
+} from '../columns/slices';
 import type { BlobLike } from '../storage/blob';
 import { type NamedBatch, openParquet, type ParquetField, type ParquetReader } from './reader';
 
@@ -13,7 +13,7 @@ import { type NamedBatch, openParquet, type ParquetField, type ParquetReader } f
 const KEPT_BYTES = 64 * 1024;
 
 /** A Parquet file of any writer, decoded some rows at a time. Must run in a worker thread. */
-export class ParquetSource implements LocalSource {
+export class ParquetSource implements SliceSource {
   readonly names: readonly string[];
   readonly rowCount: number;
   private kept: NamedBatch[] | undefined;

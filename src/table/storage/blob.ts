@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
+import { readFully } from '../../util/file-io';
 import { ServiceError } from '../../wire/service-error';
 
 /** What parquet-wasm asks of a Blob: its size and the bytes of a range. */
@@ -24,15 +25,8 @@ export class FileBlob implements BlobLike {
 
   async arrayBuffer(): Promise<ArrayBuffer> {
     const bytes = new Uint8Array(this.size);
-    for (let at = 0; at < bytes.length;) {
-      const { bytesRead } = await this.file.read(bytes, at, bytes.length - at, this.start + at);
-      if (bytesRead === 0) {
-        throw new ServiceError(
-          'file.unreadable',
-          `The file "${this.path}" became shorter while it was read.`,
-        );
-      }
-      at += bytesRead;
+    if ((await readFully(this.file, bytes, this.start)) < this.size) {
+      throw new ServiceError('file.unreadable', `The file "${this.path}" became shorter while it was read.`);
     }
     return bytes.buffer;
   }

@@ -1,5 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
+import { readFully } from '../../util/file-io';
+
 /** Bytes of a piece: fewer cost more calls of the system, more are no quicker (measured by an upload). */
 const PIECE = 1024 * 1024;
 /** Reads under way beside the piece that is being sent: a stream of Node's waits for the disk and the socket in turn. */
@@ -42,6 +44,6 @@ export async function* readAhead(path: string, start: number, end: number): Asyn
 }
 
 async function pieceOf(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(length), 0, length, at);
-  return buffer.subarray(0, bytesRead);
+  const piece = Buffer.allocUnsafeSlow(length);
+  return piece.subarray(0, await readFully(file, piece, at));
 }

@@ -1,5 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 
+import { writeAll } from '../../util/file-io';
 import { ServiceError } from '../../wire/service-error';
 import { crc32c, crc32cToBase64 } from './crc32c';
 
@@ -112,13 +113,6 @@ function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array<ArrayB
     at += chunk.length;
   }
   return data;
-}
-
-async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length;) {
-    const { bytesWritten } = await file.write(chunk, at, chunk.length - at);
-    at += bytesWritten;
-  }
 }
 
 /** What went wrong in storing a temporary file, as a sentence. */

@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import { isDate, isTypedArray } from '../../util/realms';
 import { ArrowSource, isArrowTable } from '../arrow/source';
 import { emptyTable, invalidTable, show } from '../cells/errors';
-import type { LocalSource, TableForm } from '../columns/table-source';
+import type { SliceSource, TableForm } from '../columns/slices';
 import { ColumnsSource, isColumnValues, MatrixSource, RowsSource } from './sources';
 
 /** A table of JavaScript values; `form` is given where the values were parsed from text. */
@@ -11,7 +11,7 @@ export async function openValue(
   value: unknown,
   form: TableForm | undefined,
   signal?: AbortSignal,
-): Promise<LocalSource> {
+): Promise<SliceSource> {
   if (Array.isArray(value)) {
     return openArray(value, form, signal);
   }
@@ -38,7 +38,7 @@ function openArray(
   list: unknown[],
   form: TableForm | undefined,
   signal: AbortSignal | undefined,
-): Promise<LocalSource> {
+): Promise<SliceSource> {
   if (list.length === 0) {
     throw emptyTable('The table is an empty array.');
   }

@@ -3,12 +3,12 @@ import { isDate, isTypedArray } from '../../util/realms';
 import { emptyTable, invalidTable, show } from '../cells/errors';
 import {
   checkNames,
-  type LocalSource,
   type Slice,
   type SliceColumn,
   type SliceOptions,
+  type SliceSource,
   type TableForm,
-} from '../columns/table-source';
+} from '../columns/slices';
 
 /** Names that objects inherit: only an own property of such a name is a cell. */
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
@@ -16,7 +16,7 @@ const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
 export type Row = Record<string, unknown>;
 
 /** Objects, a row each (form `rows`), or one object (form `row`). */
-export class RowsSource implements LocalSource {
+export class RowsSource implements SliceSource {
   readonly rowCount: number;
 
   private constructor(
@@ -140,7 +140,7 @@ export function isColumnValues(value: unknown): value is Values {
 }
 
 /** One object of equally long arrays, a column each. */
-export class ColumnsSource implements LocalSource {
+export class ColumnsSource implements SliceSource {
   readonly form: TableForm = 'columns';
   readonly names: readonly string[];
   readonly rowCount: number;
@@ -180,7 +180,7 @@ function part(values: Values, from: number, to: number): Values {
 }
 
 /** An array of arrays whose first row holds the names. */
-export class MatrixSource implements LocalSource {
+export class MatrixSource implements SliceSource {
   readonly form: TableForm = 'matrix';
   readonly names: readonly string[];
   readonly rowCount: number;

@@ -53,7 +53,7 @@ export function tellRead(
 }
 
 /** A source that is read in this thread. */
-export interface LocalSource extends TableSource {
+export interface SliceSource extends TableSource {
   readonly names: readonly string[];
   slices(options: SliceOptions): Iterable<Slice> | AsyncIterable<Slice>;
 }
