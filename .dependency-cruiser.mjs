@@ -32,6 +32,7 @@ const FOLDERS = {
     json: ['cells', 'columns', 'text', 'values'],
     files: ['cells', 'columns', 'arrow', 'csv', 'inference', 'parquet', 'storage', 'text'],
     encoder: ['cells', 'columns', 'csv', 'files', 'inference', 'parquet', 'storage'],
+    sources: ['cells', 'columns', 'encoder', 'files', 'inference', 'parquet', 'storage'],
   },
   'src/scoring': {
     batching: [],

@@ -1,14 +1,10 @@
-import type { Column } from './cells/types';
+import type { Column, Row } from './cells/types';
 import type { ColumnBatch } from './columns/column-batch';
-import { batchesOf, type BatchOptions } from './columns/read-batches';
-import type { SliceSource, TableSource } from './columns/slices';
-import { retried, startJob } from './encoder/host';
-import { isRemote, openRemote } from './encoder/remote-source';
-import type { AsIs } from './files/file-as-is';
-import type { AsIsBounds, Origin } from './files/origin';
-import { type ProfileOptions, profileSource, type TableProfile } from './inference/profile';
-import { storedAs } from './parquet/arrow-types';
-import { type TableFile, userFile } from './storage/table-file';
+import type { BatchOptions } from './columns/read-batches';
+import type { TrainFiles, TrainFilesOptions } from './encoder/encode-train-set';
+import type { ProfileOptions, TableProfile } from './inference/profile';
+import { RemoteSource } from './sources/remote-source';
+import type { TableSource } from './sources/table-source';
 
 export { isArrowTable } from './arrow/source';
 export { show } from './cells/errors';
@@ -27,13 +23,15 @@ export {
   rowsOf,
 } from './columns/column-batch';
 export type { BatchOptions } from './columns/read-batches';
-export type { TableForm, TableSource } from './columns/slices';
-export { encodeBatches, type EncodeOptions, encodeTrainBatches, encodeTrainSet } from './encoder/encode';
+export type { TableForm } from './columns/slices';
+export { encodeBatches, type EncodeOptions } from './encoder/encode';
+export { encodeTrainBatches } from './encoder/encode-train-set';
 export { closeEncoder, warmEncoder } from './encoder/host';
 export { readTableFile, type TableContent } from './files/read-table-file';
 export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
 export { type OpenOptions, openTable } from './open';
-export { readRows } from './read-rows';
+export { fileAsIs, fitsAsIs } from './sources/as-is';
+export type { TableSource } from './sources/table-source';
 export { TableSpool } from './spool';
 export { crc32c, crc32cToBase64 } from './storage/crc32c';
 export type { TableFile } from './storage/table-file';
@@ -43,12 +41,12 @@ export type { TableFile } from './storage/table-file';
  * thread, never whole. Errors: `file.unreadable`, `table.invalid`, `table.empty`.
  */
 export function openTableFile(path: string, options: { signal?: AbortSignal } = {}): Promise<TableSource> {
-  return openRemote({ kind: 'path', path }, options.signal);
+  return RemoteSource.open({ kind: 'path', path }, options.signal);
 }
 
 /** The columns of a file on disk; only its beginning or its footer is read. Errors as `openTableFile`. */
 export async function fileColumns(path: string): Promise<string[]> {
-  return [...(await openRemote({ kind: 'path', path })).names];
+  return [...(await RemoteSource.open({ kind: 'path', path })).names];
 }
 
 /**
@@ -56,7 +54,7 @@ export async function fileColumns(path: string): Promise<string[]> {
  * `table.empty`, `table.invalid`.
  */
 export function profileTable(source: TableSource, options: ProfileOptions = {}): Promise<TableProfile> {
-  return isRemote(source) ? source.profile(options) : profileSource(source as SliceSource, options);
+  return source.profile(options);
 }
 
 /**
@@ -68,53 +66,31 @@ export function readBatches(
   columns: readonly Column[],
   options: BatchOptions = {},
 ): AsyncIterable<ColumnBatch> {
-  return isRemote(source)
-    ? source.batches(columns, options)
-    : batchesOf(source as SliceSource, columns, options);
+  return source.batches(columns, options);
 }
 
-/** A Parquet file on disk whose columns already are these: `fileAsIs` may send it as it is. Nothing is read. */
-export function fitsAsIs(source: TableSource, columns: readonly Column[]): boolean {
-  return (
-    isRemote(source) &&
-    source.origin.kind === 'path' &&
-    source.parquet !== undefined &&
-    storedAs(columns, source.names, source.parquet.stored)
-  );
+/**
+ * The rows of a table as objects, to join predictions to. Rows that came as objects are those very objects;
+ * values of columns and arrays stay as they are; CSV, Parquet and Arrow give numbers, booleans, text, Date,
+ * bigint and null, typed over the whole column. Errors: `table.invalid`.
+ */
+export function readRows(source: TableSource, { signal }: { signal?: AbortSignal } = {}): Promise<Row[]> {
+  return source.readRows(signal);
+}
+
+/**
+ * Encodes a train set in one pass: the features (X) and the target (y), a file each. Errors: those of
+ * readBatches and encodeBatches.
+ */
+export function encodeTrainSet(
+  source: TableSource,
+  profile: TableProfile,
+  options: TrainFilesOptions,
+): Promise<TrainFiles> {
+  return source.encodeTrainSet(profile, options);
 }
 
 /** Bytes of a Parquet file on disk; undefined for any other table. */
 export function parquetBytes(source: TableSource): number | undefined {
-  return isRemote(source) && source.origin.kind === 'path' ? source.parquet?.bytes : undefined;
-}
-
-/**
- * A Parquet file on disk whose columns already are these, to be sent byte for byte; undefined where it has
- * to be encoded anew, or has more rows or bytes than `most`. Given as the table that was opened from it, it
- * must not have changed since. Errors: `file.unreadable`, `table.invalid`.
- */
-export async function fileAsIs(
-  file: string | TableSource,
-  columns: readonly Column[],
-  options: { signal?: AbortSignal; most?: AsIsBounds; onRead?: (part: number) => void } = {},
-): Promise<TableFile | undefined> {
-  const { signal, most = {}, onRead } = options;
-  const origin = typeof file === 'string' ? { kind: 'path' as const, path: file } : originOf(file);
-  if (origin?.kind !== 'path') {
-    return undefined;
-  }
-  const known = await retried(() =>
-    startJob({ name: 'asIs', origin, columns: [...columns], most }, signal).result<AsIs | undefined>(
-      (answer) => {
-        if (answer.kind === 'read') {
-          onRead?.(answer.part);
-        }
-      },
-    ),
-  );
-  return known === undefined ? undefined : userFile(origin.path, 'parquet', known);
-}
-
-function originOf(source: TableSource): Origin | undefined {
-  return isRemote(source) ? source.origin : undefined;
+  return source.parquet?.bytes;
 }

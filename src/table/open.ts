@@ -1,12 +1,14 @@
 import { asBytes } from '../util/realms';
 import { openArrowBytes } from './arrow/source';
 import { emptyTable, invalidTable } from './cells/errors';
-import type { TableSource } from './columns/slices';
+import type { SliceSource } from './columns/slices';
 import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv/source';
-import { openRemote } from './encoder/remote-source';
 import { openJsonText } from './json/source';
+import { LocalSource } from './sources/local-source';
+import { RemoteSource } from './sources/remote-source';
+import type { TableSource } from './sources/table-source';
 import { Utf8Text } from './text/byte-text';
-import { contentOf, firstCharacter, wideEncoding } from './text/sniff';
+import { type Content, contentOf, firstCharacter, wideEncoding } from './text/sniff';
 import { openValue } from './values/open';
 
 export interface OpenOptions {
@@ -17,18 +19,24 @@ export interface OpenOptions {
  * A table in memory, in any of the forms that docs/architecture.md lists. The value is not copied: it must not change
  * while it is read. Errors: `table.empty`, `table.invalid` with what was wrong and where.
  */
-export async function openTable(value: unknown, options: OpenOptions = {}): Promise<TableSource> {
+export async function openTable(value: unknown, { signal }: OpenOptions = {}): Promise<TableSource> {
   if (typeof value === 'string') {
-    return openText(value, options.signal);
+    return new LocalSource(await openText(value, signal));
   }
   const bytes = asBytes(value);
-  if (bytes !== undefined) {
-    return openBytes(bytes, options.signal);
+  if (bytes === undefined) {
+    return new LocalSource(await openValue(value, undefined, signal));
   }
-  return openValue(value, undefined, options.signal);
+  if (bytes.length === 0) {
+    throw emptyTable('The Buffer is empty.');
+  }
+  const content = contentOf(bytes);
+  return content === 'parquet'
+    ? RemoteSource.open({ kind: 'bytes', bytes }, signal)
+    : new LocalSource(await openBytes(content, bytes, signal));
 }
 
-async function openText(text: string, signal?: AbortSignal): Promise<TableSource> {
+async function openText(text: string, signal?: AbortSignal): Promise<SliceSource> {
   const start = firstCharacter(text);
   if (start === '') {
     throw emptyTable('The text is empty; a CSV table needs a header line and rows.');
@@ -39,13 +47,12 @@ async function openText(text: string, signal?: AbortSignal): Promise<TableSource
   return CsvSource.open('parsed', stringPieces(text));
 }
 
-async function openBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<TableSource> {
-  if (bytes.length === 0) {
-    throw emptyTable('The Buffer is empty.');
-  }
-  switch (contentOf(bytes)) {
-    case 'parquet':
-      return openRemote({ kind: 'bytes', bytes }, signal);
+async function openBytes(
+  content: Exclude<Content, 'parquet'>,
+  bytes: Uint8Array,
+  signal?: AbortSignal,
+): Promise<SliceSource> {
+  switch (content) {
     case 'arrow':
       return openArrowBytes(bytes);
     case 'json':

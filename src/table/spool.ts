@@ -1,23 +1,16 @@
 import { deserialize, serialize } from 'node:v8';
 
-import { SliceSizer } from '../util/event-loop';
 import { asBytes } from '../util/realms';
 import { Serial } from '../util/serial';
 import { emptyTable, invalidTable, show } from './cells/errors';
-import {
-  plainCells,
-  type Slice,
-  type SliceColumn,
-  type SliceOptions,
-  type SliceSource,
-  type TableForm,
-  type TableSource,
-} from './columns/slices';
-import { isRemote, openRemote } from './encoder/remote-source';
+import type { Row } from './cells/types';
+import type { Slice, SliceOptions, SliceSource, TableForm } from './columns/slices';
 import { openTable } from './open';
+import { LocalSource } from './sources/local-source';
+import { RemoteSource } from './sources/remote-source';
+import type { Block, TableSource } from './sources/table-source';
 import { BlockStore, type Place } from './storage/block-store';
 import { newTempPath } from './storage/temp-folder';
-import { type Row, RowsSource } from './values/sources';
 
 /** What a spool keeps in memory; the rest goes to a temporary file. */
 const MEMORY = 8 * 1024 * 1024;
@@ -25,13 +18,6 @@ const MEMORY = 8 * 1024 * 1024;
 /** Rows of small parts are kept back until they make a block. */
 const PENDING_ROWS = 2000;
 const PENDING_BYTES = 512 * 1024;
-
-/** Some rows of a spooled table. A column that the rows lack has no cells. */
-interface Block {
-  rows: number;
-  names: string[];
-  columns: SliceColumn[];
-}
 
 /** Where a block of so many rows lies. */
 interface StoredRows {
@@ -83,12 +69,12 @@ export class TableSpool {
       const { path } = this.store;
       return path === undefined
         ? openTable(this.store.memory(), options)
-        : openRemote({ kind: 'path', path }, options.signal, 'parsed');
+        : RemoteSource.open({ kind: 'path', path }, options.signal, 'parsed');
     }
     if (this.stored.length === 0) {
       throw emptyTable('The sequence of messages held no rows.');
     }
-    return new SpooledSource([...this.names], this.rows, this.stored, this.store);
+    return new LocalSource(new SpooledSource([...this.names], this.rows, this.stored, this.store));
   }
 
   /** Frees memory and file. */
@@ -104,23 +90,21 @@ export class TableSpool {
       );
     }
     const opened = await openTable(value, { signal });
-    if (opened instanceof RowsSource && opened.rows.length <= PENDING_ROWS) {
+    const { objects } = opened;
+    if (objects !== undefined && objects.length <= PENDING_ROWS) {
       // Parts of a row each are common; a block for each of them would be slow to read.
-      for (const row of opened.rows) {
+      for (const row of objects) {
         this.pending.push({ ...row });
         this.pendingBytes += roughBytes(row);
       }
-      this.rows += opened.rows.length;
+      this.rows += objects.length;
       if (this.pending.length >= PENDING_ROWS || this.pendingBytes >= PENDING_BYTES) {
         await this.flush();
       }
       return;
     }
     await this.flush();
-    const blocks = isRemote(opened)
-      ? remoteBlocks(opened, signal)
-      : localBlocks(opened as SliceSource, signal);
-    for await (const block of blocks) {
+    for await (const block of opened.blocks(signal)) {
       await this.keep(block);
       this.rows += block.rows;
     }
@@ -132,7 +116,7 @@ export class TableSpool {
     this.pending = [];
     this.pendingBytes = 0;
     if (rows.length > 0) {
-      for await (const block of localBlocks(await RowsSource.open('rows', rows))) {
+      for await (const block of (await openTable(rows)).blocks()) {
         await this.keep(block);
       }
     }
@@ -165,35 +149,6 @@ function roughBytes(row: Row): number {
     bytes += typeof cell === 'string' ? cell.length : 8;
   }
   return bytes;
-}
-
-async function* localBlocks(source: SliceSource, signal?: AbortSignal): AsyncIterable<Block> {
-  const names = [...source.names];
-  const pace = new SliceSizer(names.length);
-  for await (const slice of source.slices({ pace, signal })) {
-    const columns = names.map((_, index) => copied(slice.column(index)));
-    yield { rows: slice.rows, names, columns };
-    await pace.step(signal);
-  }
-}
-
-/** Fields stay fields, since their types settle over all parts. */
-function copied(column: SliceColumn): SliceColumn {
-  return column.kind === 'fields' ? column : { kind: 'values', cells: Array.from(plainCells(column)) };
-}
-
-async function* remoteBlocks(
-  source: Parameters<typeof isRemote>[0] & { profile?: unknown },
-  signal?: AbortSignal,
-): AsyncIterable<Block> {
-  if (!isRemote(source)) {
-    return;
-  }
-  const { columns } = await source.profile({ signal });
-  for await (const batch of source.batches(columns, { maxRows: 2000, signal })) {
-    const cells = batch.columns.map((data) => copied({ kind: 'typed', data }));
-    yield { rows: batch.rows, names: columns.map(({ name }) => name), columns: cells };
-  }
 }
 
 class SpooledSource implements SliceSource {

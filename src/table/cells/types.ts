@@ -12,6 +12,9 @@ export interface Column {
 
 export type Decimal = ',' | '.';
 
+/** A row as an object, a cell to a property. */
+export type Row = Record<string, unknown>;
+
 /** A label of a classification target as JSON can carry it. */
 export type Label = string | number | boolean;
 

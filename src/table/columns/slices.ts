@@ -1,16 +1,10 @@
 import type { SliceSizer } from '../../util/event-loop';
 import { emptyTable, invalidTable } from '../cells/errors';
+import type { Row } from '../cells/types';
 import { cellsOf, type ColumnData } from './column-batch';
 
 /** The input forms that docs/architecture.md lists. `parsed` is a table read from text or bytes, `file` one on disk. */
 export type TableForm = 'row' | 'rows' | 'columns' | 'matrix' | 'arrow' | 'parsed' | 'file';
-
-/** A table that can be read more than once. What it holds is reached through the functions of this folder. */
-export interface TableSource {
-  readonly form: TableForm;
-  /** Number of rows, where it is known without reading the table. */
-  readonly rowCount?: number;
-}
 
 /**
  * The cells of one column in one slice: JavaScript values, the fields of a text file (empty = missing;
@@ -40,22 +34,27 @@ export interface SliceOptions {
   signal?: AbortSignal;
 }
 
+/** A table as this thread reads it, again and again: a format's reader, or values in memory. */
+export interface SliceSource {
+  readonly form: TableForm;
+  readonly names: readonly string[];
+  /** Number of rows, where it is known without reading the table. */
+  readonly rowCount?: number;
+  /** The rows themselves, where the table came as objects. */
+  readonly objects?: readonly Row[];
+  slices(options: SliceOptions): Iterable<Slice> | AsyncIterable<Slice>;
+}
+
 /** Tells the part of a table that has been read with a slice, 0 to 1, where its size is known. */
 export function tellRead(
   onRead: ((part: number) => void) | undefined,
-  { rowCount }: TableSource,
+  { rowCount }: SliceSource,
   { part, first, rows }: Slice,
 ): void {
   const known = part ?? (rowCount === undefined || rowCount === 0 ? undefined : (first + rows) / rowCount);
   if (known !== undefined) {
     onRead?.(known);
   }
-}
-
-/** A source that is read in this thread. */
-export interface SliceSource extends TableSource {
-  readonly names: readonly string[];
-  slices(options: SliceOptions): Iterable<Slice> | AsyncIterable<Slice>;
 }
 
 /** The cells of a slice as plain values. */

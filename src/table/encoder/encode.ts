@@ -1,18 +1,11 @@
-import { rm } from 'node:fs/promises';
-
 import type { Column, FileFormat } from '../cells/types';
 import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
-import { batchesOf } from '../columns/read-batches';
-import type { SliceSource, TableSource } from '../columns/slices';
-import type { TableProfile } from '../inference/profile';
 import { isSmall, smallParquet } from '../parquet/small-writer';
 import { crc32c, crc32cToBase64 } from '../storage/crc32c';
-import { type Spill, storageError, type Written } from '../storage/sink';
+import type { Written } from '../storage/sink';
 import { type TableFile, tableFile } from '../storage/table-file';
-import { newTempPath } from '../storage/temp-folder';
-import { type Job, retried, startJob } from './host';
-import { isRemote } from './remote-source';
-import { splitBatch, trainColumns } from './split-columns';
+import { BatchWriter, newSpill } from './batch-writer';
+import { retried, startJob } from './host';
 
 export interface EncodeOptions {
   format?: FileFormat;
@@ -21,15 +14,14 @@ export interface EncodeOptions {
   onProgress?: (rows: number) => void;
 }
 
-/** Batches on their way to the encoder thread at most: one is written while the next is made. */
-const WINDOW = 2;
 /** What is sent in one message, without waiting for acknowledgements. */
 const ONE_MESSAGE = 4 * 1024 * 1024;
 
 /**
- * Writes batches to a file, in the encoder thread, but for a few rows, which are written before they could be there. Batches of an array are copied; those of an asynchronous
- * sequence are transferred and cannot be used afterwards. An `integer` column that holds fractions is
- * written as `number`. Errors: `storage.failed`, `table.invalid` where the thread ended under it.
+ * Writes batches to a file in the encoder thread. A few rows are written right here: that is faster than handing
+ * them over. Batches of an array are copied; those of an asynchronous sequence are transferred and cannot be used
+ * afterwards. An `integer` column that holds fractions is written as `number`. Errors: `storage.failed`,
+ * `table.invalid` where the thread ended under it.
  */
 export async function encodeBatches(
   columns: readonly Column[],
@@ -121,131 +113,4 @@ async function encodeStream(
 
 function total<T>(list: readonly T[], size: (item: T) => number): number {
   return list.reduce((sum, item) => sum + size(item), 0);
-}
-
-/** Where a file goes that is too large for memory. A folder that cannot be made matters only then. */
-function newSpill(format: FileFormat): Spill {
-  try {
-    return { path: newTempPath(format) };
-  } catch (error) {
-    return { problem: storageError(error).message };
-  }
-}
-
-/** The encoder thread removes its file when it gives up, but not when it is killed. */
-async function removeSpill({ path }: Spill): Promise<void> {
-  if (path !== undefined) {
-    await rm(path, { force: true });
-  }
-}
-
-/** Sends batches to a job, a few ahead of what is written. */
-class BatchWriter {
-  rows = 0;
-  private open = 0;
-
-  constructor(
-    private readonly job: Job,
-    private readonly spill: Spill,
-  ) {}
-
-  async write(batch: ColumnBatch, transfer: ArrayBuffer[]): Promise<void> {
-    while (this.open >= WINDOW) {
-      await this.job.next();
-      this.open--;
-    }
-    this.rows += batch.rows;
-    this.open++;
-    this.job.send({ kind: 'batch', batch }, transfer);
-  }
-
-  finish(): Promise<Written> {
-    this.job.send({ kind: 'end' });
-    return this.job.result<Written>();
-  }
-
-  /** Ends the job and waits until it has removed its file. */
-  async abandon(): Promise<void> {
-    this.job.abort();
-    await this.job.result().catch(() => undefined);
-    await removeSpill(this.spill);
-  }
-}
-
-/**
- * Encodes a train set in one pass: the features (X) and the target (y), a file each. Errors: those of
- * readBatches and encodeBatches.
- */
-export function encodeTrainSet(
-  source: TableSource,
-  profile: TableProfile,
-  options: EncodeOptions & { target: string },
-): Promise<{ x: TableFile; y: TableFile }> {
-  return retried(() =>
-    isRemote(source)
-      ? encodeRemote(source, profile, options)
-      : encodeLocal(source as SliceSource, profile, options),
-  );
-}
-
-function encodeLocal(
-  source: SliceSource,
-  profile: TableProfile,
-  options: EncodeOptions & { target: string },
-): Promise<{ x: TableFile; y: TableFile }> {
-  const batches = batchesOf(source, profile.columns, { signal: options.signal });
-  return encodeTrainBatches(profile.columns, batches, options);
-}
-
-/** The same from batches of these columns, which are transferred and cannot be used afterwards. */
-export async function encodeTrainBatches(
-  all: readonly Column[],
-  batches: AsyncIterable<ColumnBatch>,
-  { target, format = 'parquet', signal, onProgress }: EncodeOptions & { target: string },
-): Promise<{ x: TableFile; y: TableFile }> {
-  const columns = trainColumns(all, target);
-  const start = (part: Column[]): BatchWriter => {
-    const spill = newSpill(format);
-    return new BatchWriter(startJob({ name: 'encode', columns: part, format, spill }, signal), spill);
-  };
-  const x = start(columns.x);
-  const y = start(columns.y);
-  try {
-    for await (const batch of batches) {
-      const parts = splitBatch(all, target, batch);
-      await Promise.all([x.write(parts.x, transferList(parts.x)), y.write(parts.y, transferList(parts.y))]);
-      onProgress?.(x.rows);
-    }
-    const [writtenX, writtenY] = await Promise.all([x.finish(), y.finish()]);
-    return { x: tableFile(format, x.rows, writtenX), y: tableFile(format, y.rows, writtenY) };
-  } catch (error) {
-    await Promise.all([x.abandon(), y.abandon()]);
-    throw error;
-  }
-}
-
-async function encodeRemote(
-  source: TableSource,
-  profile: TableProfile,
-  { target, format = 'parquet', signal, onProgress }: EncodeOptions & { target: string },
-): Promise<{ x: TableFile; y: TableFile }> {
-  if (!isRemote(source)) {
-    throw new TypeError('Not a table of the encoder thread');
-  }
-  const spills = { x: newSpill(format), y: newSpill(format) };
-  const task = { name: 'trainSet' as const, origin: source.origin, profile, target, format, spills };
-  try {
-    const written = await startJob(task, signal).result<{ x: Written; y: Written }>((answer) => {
-      if (answer.kind === 'progress') {
-        onProgress?.(answer.rows);
-      }
-    });
-    return {
-      x: tableFile(format, profile.rows, written.x),
-      y: tableFile(format, profile.rows, written.y),
-    };
-  } catch (error) {
-    await Promise.all([removeSpill(spills.x), removeSpill(spills.y)]);
-    throw error;
-  }
 }

@@ -1,10 +1,11 @@
 import { yieldToEventLoop } from '../../util/event-loop';
 import { emptyTable, invalidTable, show } from '../cells/errors';
 import { setCell } from '../cells/set-cell';
+import type { Row } from '../cells/types';
 import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { type LongText, Utf8Text } from '../text/byte-text';
 import { openValue } from '../values/open';
-import { KeyUnion, type Row, RowsSource } from '../values/sources';
+import { KeyUnion, RowsSource } from '../values/sources';
 import { JsonElements, memberNames } from './array-parts';
 import { parseJson } from './parse';
 

@@ -1,6 +1,7 @@
 import { SliceSizer } from '../../util/event-loop';
 import { isDate, isTypedArray } from '../../util/realms';
 import { emptyTable, invalidTable, show } from '../cells/errors';
+import type { Row } from '../cells/types';
 import {
   checkNames,
   type Slice,
@@ -13,18 +14,16 @@ import {
 /** Names that objects inherit: only an own property of such a name is a cell. */
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
 
-export type Row = Record<string, unknown>;
-
 /** Objects, a row each (form `rows`), or one object (form `row`). */
 export class RowsSource implements SliceSource {
   readonly rowCount: number;
 
   private constructor(
     readonly form: TableForm,
-    readonly rows: readonly Row[],
+    readonly objects: readonly Row[],
     readonly names: readonly string[],
   ) {
-    this.rowCount = rows.length;
+    this.rowCount = objects.length;
   }
 
   /** Rows whose names are known. */
@@ -54,8 +53,8 @@ export class RowsSource implements SliceSource {
   *slices({ pace }: SliceOptions): Iterable<Slice> {
     // One array for the cells of all columns and slices: a new one for each would keep the collector busy.
     const cells: unknown[] = [];
-    for (let first = 0; first < this.rows.length;) {
-      const rows = Math.min(pace.rows, this.rows.length - first);
+    for (let first = 0; first < this.objects.length;) {
+      const rows = Math.min(pace.rows, this.objects.length - first);
       cells.length = rows;
       yield new RowsSlice(this, first, rows, cells);
       first += rows;
@@ -117,7 +116,7 @@ class RowsSlice implements Slice {
   column(index: number): SliceColumn {
     const name = this.source.names[index]!;
     const { rows, first, cells } = this;
-    const all = this.source.rows;
+    const all = this.source.objects;
     if (INHERITED.has(name)) {
       for (let i = 0; i < rows; i++) {
         const row = all[first + i]!;

@@ -1,0 +1,58 @@
+import { rm } from 'node:fs/promises';
+
+import type { FileFormat } from '../cells/types';
+import type { ColumnBatch } from '../columns/column-batch';
+import { type Spill, storageError, type Written } from '../storage/sink';
+import { newTempPath } from '../storage/temp-folder';
+import type { Job } from './host';
+
+/** Batches on their way to the encoder thread at most: one is written while the next is made. */
+const WINDOW = 2;
+/** Where a file goes that is too large for memory. A folder that cannot be made matters only then. */
+export function newSpill(format: FileFormat): Spill {
+  try {
+    return { path: newTempPath(format) };
+  } catch (error) {
+    return { problem: storageError(error).message };
+  }
+}
+
+/** The encoder thread removes its file when it gives up, but not when it is killed. */
+export async function removeSpill({ path }: Spill): Promise<void> {
+  if (path !== undefined) {
+    await rm(path, { force: true });
+  }
+}
+
+/** Sends batches to a job, a few ahead of what is written. */
+export class BatchWriter {
+  rows = 0;
+  private open = 0;
+
+  constructor(
+    private readonly job: Job,
+    private readonly spill: Spill,
+  ) {}
+
+  async write(batch: ColumnBatch, transfer: ArrayBuffer[]): Promise<void> {
+    while (this.open >= WINDOW) {
+      await this.job.next();
+      this.open--;
+    }
+    this.rows += batch.rows;
+    this.open++;
+    this.job.send({ kind: 'batch', batch }, transfer);
+  }
+
+  finish(): Promise<Written> {
+    this.job.send({ kind: 'end' });
+    return this.job.result<Written>();
+  }
+
+  /** Ends the job and waits until it has removed its file. */
+  async abandon(): Promise<void> {
+    this.job.abort();
+    await this.job.result().catch(() => undefined);
+    await removeSpill(this.spill);
+  }
+}

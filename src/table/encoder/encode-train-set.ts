@@ -1,0 +1,72 @@
+import type { Column } from '../cells/types';
+import { type ColumnBatch, transferList } from '../columns/column-batch';
+import type { Origin } from '../files/origin';
+import type { TableProfile } from '../inference/profile';
+import type { Written } from '../storage/sink';
+import { type TableFile, tableFile } from '../storage/table-file';
+import { BatchWriter, newSpill, removeSpill } from './batch-writer';
+import type { EncodeOptions } from './encode';
+import { startJob } from './host';
+import { splitBatch, trainColumns } from './split-columns';
+
+/** The files of a train set: the features and the target. */
+export interface TrainFiles {
+  x: TableFile;
+  y: TableFile;
+}
+
+export type TrainFilesOptions = EncodeOptions & { target: string };
+
+/**
+ * Writes features and target, a file each, in one pass over batches of these columns, which are transferred and
+ * cannot be used afterwards. Errors: as `encodeBatches`.
+ */
+export async function encodeTrainBatches(
+  all: readonly Column[],
+  batches: AsyncIterable<ColumnBatch>,
+  { target, format = 'parquet', signal, onProgress }: TrainFilesOptions,
+): Promise<TrainFiles> {
+  const columns = trainColumns(all, target);
+  const start = (part: Column[]): BatchWriter => {
+    const spill = newSpill(format);
+    return new BatchWriter(startJob({ name: 'encode', columns: part, format, spill }, signal), spill);
+  };
+  const x = start(columns.x);
+  const y = start(columns.y);
+  try {
+    for await (const batch of batches) {
+      const parts = splitBatch(all, target, batch);
+      await Promise.all([x.write(parts.x, transferList(parts.x)), y.write(parts.y, transferList(parts.y))]);
+      onProgress?.(x.rows);
+    }
+    const [writtenX, writtenY] = await Promise.all([x.finish(), y.finish()]);
+    return { x: tableFile(format, x.rows, writtenX), y: tableFile(format, y.rows, writtenY) };
+  } catch (error) {
+    await Promise.all([x.abandon(), y.abandon()]);
+    throw error;
+  }
+}
+
+/** The same of a table that the encoder thread reads by itself. */
+export async function encodeTrainOrigin(
+  origin: Origin,
+  profile: TableProfile,
+  { target, format = 'parquet', signal, onProgress }: TrainFilesOptions,
+): Promise<TrainFiles> {
+  const spills = { x: newSpill(format), y: newSpill(format) };
+  const task = { name: 'trainSet' as const, origin, profile, target, format, spills };
+  try {
+    const written = await startJob(task, signal).result<{ x: Written; y: Written }>((answer) => {
+      if (answer.kind === 'progress') {
+        onProgress?.(answer.rows);
+      }
+    });
+    return {
+      x: tableFile(format, profile.rows, written.x),
+      y: tableFile(format, profile.rows, written.y),
+    };
+  } catch (error) {
+    await Promise.all([removeSpill(spills.x), removeSpill(spills.y)]);
+    throw error;
+  }
+}
