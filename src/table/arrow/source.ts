@@ -81,10 +81,10 @@ export function* batchSlices(
   names: readonly string[],
   batch: ArrowBatch,
   first: number,
-  { pace }: SliceOptions,
+  { sizer }: SliceOptions,
 ): Iterable<Slice> {
   for (let from = 0; from < batch.numRows;) {
-    const to = Math.min(batch.numRows, from + pace.rows);
+    const to = Math.min(batch.numRows, from + sizer.rows);
     const start = from;
     yield {
       first: first + start,

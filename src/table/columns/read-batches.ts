@@ -35,14 +35,14 @@ export async function* batchesOf(
   const indices = indicesOf(source.names, columns, options.missingColumns ?? 'error');
   const builders = columns.map(builderFor);
   const wanted = indices.filter((index) => index >= 0);
-  const pace = new SliceSizer(columns.length, maxRows);
+  const sizer = new SliceSizer(columns.length, maxRows);
   let rows = 0;
   const take = (): ColumnBatch => {
     const batch = { rows, columns: builders.map((builder) => builder.take()) };
     rows = 0;
     return batch;
   };
-  for await (const slice of source.slices({ pace, wanted, signal })) {
+  for await (const slice of source.slices({ sizer, wanted, signal })) {
     if (rows > 0 && rows + slice.rows > maxRows) {
       yield* cut(take(), maxRows);
     }
@@ -61,8 +61,8 @@ export async function* batchesOf(
     if (rows >= maxRows || bytes >= BATCH_BYTES) {
       yield* cut(take(), maxRows);
     }
-    pace.maxRows = maxRows - rows;
-    await pace.step(signal);
+    sizer.maxRows = maxRows - rows;
+    await sizer.step(signal);
   }
   if (rows > 0) {
     yield* cut(take(), maxRows);

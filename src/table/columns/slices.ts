@@ -28,7 +28,7 @@ export interface Slice {
 }
 
 export interface SliceOptions {
-  pace: SliceSizer;
+  sizer: SliceSizer;
   /** Indices of the columns that will be asked for; a source may leave the others unread. */
   wanted?: readonly number[];
   signal?: AbortSignal;

@@ -63,7 +63,7 @@ export class CsvSource implements SliceSource {
     return new CsvSource(form, parser.names, found, pieces);
   }
 
-  async *slices({ pace, signal }: SliceOptions): AsyncIterable<Slice> {
+  async *slices({ sizer, signal }: SliceOptions): AsyncIterable<Slice> {
     const parser = new CsvParser(this.delimiter);
     for await (const piece of this.pieces()) {
       parser.push(piece, false);
@@ -71,7 +71,7 @@ export class CsvSource implements SliceSource {
         yield this.slice(parser);
       } else {
         // A long field: no row is complete, so nobody else gives the event loop its turn.
-        await pace.step(signal);
+        await sizer.step(signal);
       }
     }
     parser.push('', true);

@@ -65,15 +65,15 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
       name === target,
     );
   });
-  const pace = new SliceSizer(wanted.length);
+  const sizer = new SliceSizer(wanted.length);
   let rows = 0;
-  for await (const slice of source.slices({ pace, wanted, signal })) {
+  for await (const slice of source.slices({ sizer, wanted, signal })) {
     for (let i = 0; i < wanted.length; i++) {
       tallies[i]!.add(slice.column(wanted[i]!), slice.first);
     }
     rows += slice.rows;
     tellRead(onRead, source, slice);
-    await pace.step(signal);
+    await sizer.step(signal);
   }
   if (rows === 0) {
     throw emptyTable(`The table has no rows, only the column names ${listNames(source.names)}.`);

@@ -1,4 +1,4 @@
-import { Pace } from '../../util/event-loop';
+import { SliceSizer } from '../../util/event-loop';
 import type { Column, Row } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import { batchesOf, type BatchOptions } from '../columns/read-batches';
@@ -43,10 +43,10 @@ export class LocalSource implements TableSource {
 
   async *blocks(signal?: AbortSignal): AsyncIterable<Block> {
     const { names } = this;
-    const pace = new Pace(names.length);
-    for await (const slice of this.source.slices({ pace, signal })) {
+    const sizer = new SliceSizer(names.length);
+    for await (const slice of this.source.slices({ sizer, signal })) {
       yield { rows: slice.rows, names, columns: names.map((_, index) => kept(slice.column(index))) };
-      await pace.step(signal);
+      await sizer.step(signal);
     }
   }
 

@@ -1,4 +1,4 @@
-import { Pace } from '../../util/event-loop';
+import { SliceSizer } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import { setCell } from '../cells/set-cell';
 import type { Column, Row } from '../cells/types';
@@ -13,8 +13,8 @@ const STEP = 1000;
 export async function valueRows(source: SliceSource, signal?: AbortSignal): Promise<Row[] | undefined> {
   const rows: Row[] = [];
   const { names } = source;
-  const pace = new Pace(names.length);
-  for await (const slice of source.slices({ pace, signal })) {
+  const sizer = new SliceSizer(names.length);
+  for await (const slice of source.slices({ sizer, signal })) {
     const cells: unknown[][] = [];
     for (let i = 0; i < names.length; i++) {
       const column = slice.column(i);
@@ -24,7 +24,7 @@ export async function valueRows(source: SliceSource, signal?: AbortSignal): Prom
       cells.push(Array.from(column.cells));
     }
     addRows(rows, names, cells, slice.rows);
-    await pace.step(signal);
+    await sizer.step(signal);
   }
   return rows;
 }
@@ -34,10 +34,10 @@ export async function typedRows(source: TableSource, signal?: AbortSignal): Prom
   const columns = await columnsOf(source, signal);
   const names = columns.map(({ name }) => name);
   const rows: Row[] = [];
-  const pace = new Pace(names.length);
+  const sizer = new SliceSizer(names.length);
   for await (const batch of columns.length === 0 ? [] : source.batches(columns, { signal, maxRows: STEP })) {
     addRows(rows, names, batch.columns.map(cellsOf), batch.rows);
-    await pace.step();
+    await sizer.step();
   }
   return rows;
 }

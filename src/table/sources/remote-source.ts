@@ -1,4 +1,4 @@
-import { turn } from '../../util/event-loop';
+import { yieldToEventLoop } from '../../util/event-loop';
 import type { Column, Row } from '../cells/types';
 import { cellsOf, type ColumnBatch } from '../columns/column-batch';
 import type { BatchOptions } from '../columns/read-batches';
@@ -110,7 +110,7 @@ async function shared(bytes: Uint8Array): Promise<Uint8Array> {
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
   for (let at = 0; at < bytes.length; at += COPY) {
     copy.set(bytes.subarray(at, at + COPY), at);
-    await turn();
+    await yieldToEventLoop();
   }
   return copy;
 }

@@ -34,14 +34,14 @@ export class RowsSource implements SliceSource {
   /** Checks that every row is an object and finds the union of their keys, in the order of appearance. */
   static async open(form: TableForm, rows: readonly unknown[], signal?: AbortSignal): Promise<RowsSource> {
     const names = new KeyUnion();
-    const pace = new SliceSizer(10);
+    const sizer = new SliceSizer(10);
     for (let at = 0; at < rows.length;) {
-      const end = Math.min(rows.length, at + pace.rows);
+      const end = Math.min(rows.length, at + sizer.rows);
       for (; at < end; at++) {
         names.add(checkedRow(rows[at], at));
       }
       if (at < rows.length) {
-        await pace.step(signal);
+        await sizer.step(signal);
       }
     }
     if (names.list.length === 0) {
@@ -50,11 +50,11 @@ export class RowsSource implements SliceSource {
     return new RowsSource(form, rows as readonly Row[], names.list);
   }
 
-  *slices({ pace }: SliceOptions): Iterable<Slice> {
+  *slices({ sizer }: SliceOptions): Iterable<Slice> {
     // One array for the cells of all columns and slices: a new one for each would keep the collector busy.
     const cells: unknown[] = [];
     for (let first = 0; first < this.objects.length;) {
-      const rows = Math.min(pace.rows, this.objects.length - first);
+      const rows = Math.min(sizer.rows, this.objects.length - first);
       cells.length = rows;
       yield new RowsSlice(this, first, rows, cells);
       first += rows;
@@ -158,9 +158,9 @@ export class ColumnsSource implements SliceSource {
     }
   }
 
-  *slices({ pace }: SliceOptions): Iterable<Slice> {
+  *slices({ sizer }: SliceOptions): Iterable<Slice> {
     for (let first = 0; first < this.rowCount;) {
-      const rows = Math.min(pace.rows, this.rowCount - first);
+      const rows = Math.min(sizer.rows, this.rowCount - first);
       const from = first;
       yield {
         first: from,
@@ -203,22 +203,22 @@ export class MatrixSource implements SliceSource {
       return name;
     });
     checkNames(names);
-    const pace = new SliceSizer(2);
+    const sizer = new SliceSizer(2);
     for (let at = 1; at < matrix.length;) {
-      const end = Math.min(matrix.length, at + pace.rows);
+      const end = Math.min(matrix.length, at + sizer.rows);
       for (; at < end; at++) {
         checkRow(matrix[at], at, names.length);
       }
       if (at < matrix.length) {
-        await pace.step(signal);
+        await sizer.step(signal);
       }
     }
     return new MatrixSource(matrix as readonly (readonly unknown[])[], names);
   }
 
-  *slices({ pace }: SliceOptions): Iterable<Slice> {
+  *slices({ sizer }: SliceOptions): Iterable<Slice> {
     for (let first = 0; first < this.rowCount;) {
-      const rows = Math.min(pace.rows, this.rowCount - first);
+      const rows = Math.min(sizer.rows, this.rowCount - first);
       const from = first;
       yield {
         first: from,

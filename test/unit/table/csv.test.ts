@@ -186,13 +186,13 @@ describe('CSV text as a table', () => {
 
   it('gives the event loop its turns while a long field is read', async () => {
     const source = await CsvSource.open('parsed', stringPieces(`a,y\n1,"${'2,3\n'.repeat(1_000_000)}"\n`));
-    const pace = new SliceSizer(2);
+    const sizer = new SliceSizer(2);
     let steps = 0;
-    pace.step = () => {
+    sizer.step = () => {
       steps++;
       return Promise.resolve();
     };
-    const slices = await collect(source.slices({ pace }));
+    const slices = await collect(source.slices({ sizer }));
     assert.deepEqual(
       slices.map(({ rows }) => rows),
       [1],

@@ -219,7 +219,7 @@ describe('The reader of Parquet files', function () {
       const source = await ParquetSource.open('file', blob);
       opened = true;
       const work = async (): Promise<void> => {
-        for await (const slice of source.slices({ pace: new SliceSizer(12), signal: controller.signal })) {
+        for await (const slice of source.slices({ sizer: new SliceSizer(12), signal: controller.signal })) {
           batches += slice.rows;
         }
       };
