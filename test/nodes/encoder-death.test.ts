@@ -105,7 +105,7 @@ describe('an encoder thread that dies under a predict node', function () {
       bench.send('file', { payload: csv(50_000) });
       const caught = await bench.caught.first(6, 40_000);
       for (const { error } of caught) {
-        assert.equal(error?.code, 'table.invalid', error?.message);
+        assert.equal(error?.code, 'internal', error?.message);
         assert.match(error?.message ?? '', /thread that encodes tables ended while it worked on this table/);
       }
     } finally {

@@ -21,7 +21,7 @@ const ONE_MESSAGE = 4 * 1024 * 1024;
  * Writes batches to a file in the encoder thread. A few rows are written right here: that is faster than handing
  * them over. Batches of an array are copied; those of an asynchronous sequence are transferred and cannot be used
  * afterwards. An `integer` column that holds fractions is written as `number`. Errors: `storage.failed`,
- * `table.invalid` where the thread ended under it.
+ * `internal` where the thread ended under it, twice.
  */
 export async function encodeBatches(
   columns: readonly Column[],

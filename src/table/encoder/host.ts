@@ -7,10 +7,12 @@ import type { Answer, Request, Task } from './protocol';
 
 /** The encoder thread ended while it was at work for somebody. */
 export class WorkerEnded extends ServiceError {
-  constructor(reason: string) {
+  /** @param error what ended it, where that is known: a thread without memory is the table's fault, else ours */
+  constructor(reason: string, error?: NodeJS.ErrnoException) {
+    const full = error?.code === 'ERR_WORKER_OUT_OF_MEMORY';
     super(
-      'table.invalid',
-      `The thread that encodes tables ended while it worked on this table: ${reason}. It is started anew for the next one; if this table is very wide, give it in smaller parts.`,
+      full ? 'limit.exceeded' : 'internal',
+      `The thread that encodes tables ended while it worked on this table: ${reason}. It is started again for the next one${full ? '; give this table in smaller parts' : ''}.`,
     );
   }
 }
@@ -114,7 +116,7 @@ function serviceError({ code, message }: { code: ErrorCode; message: string }): 
 
 type WithoutJob<T> = T extends unknown ? Omit<T, 'job'> : never;
 
-/** Keeps the one encoder thread: started when first needed, started anew after it died. */
+/** Keeps the one encoder thread: started when first needed, and again after it died. */
 class EncoderHost {
   private worker: Worker | undefined;
   private readonly jobs = new Map<number, Job>();
@@ -143,7 +145,7 @@ class EncoderHost {
         name: 'tabular-encoder',
       });
       worker.on('message', (answer: Answer) => this.receive(answer));
-      worker.on('error', (error) => this.ended(worker, new WorkerEnded(error.message)));
+      worker.on('error', (error) => this.ended(worker, new WorkerEnded(error.message, error)));
       worker.on('exit', (code) => this.ended(worker, new WorkerEnded(`exit code ${code}`)));
       // After the listeners, one of which keeps the process alive again.
       worker.unref();

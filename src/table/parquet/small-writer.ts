@@ -1,37 +1,45 @@
-import type { Column } from '../cells/types';
+import type { Column, ColumnType } from '../cells/types';
 import { bits, missingTest, wholeNumbers } from '../columns/bitmap';
 import { type ColumnBatch, type ColumnData, rowsOf } from '../columns/column-batch';
+import {
+  CODEC,
+  COLUMN_CHUNK,
+  COLUMN_METADATA,
+  CONVERTED_TYPE,
+  DATA_PAGE_HEADER,
+  ENCODING,
+  FILE_METADATA,
+  LOGICAL_TYPE,
+  PAGE_HEADER,
+  PAGE_TYPE,
+  PHYSICAL_TYPE,
+  REPETITION,
+  ROW_GROUP,
+  SCHEMA_ELEMENT,
+  TIME_UNIT,
+  TIMESTAMP_TYPE,
+} from './format';
 import { ThriftWriter } from './thrift';
 
 /** Rows, cells and bytes that are written here at most: a millisecond's work, and too little to be compressed. */
-const MOST_ROWS = 64;
-const MOST_CELLS = 2_000;
-const MOST_BYTES = 16 * 1024;
+const MAX_ROWS = 64;
+const MAX_CELLS = 2_000;
+const MAX_BYTES = 16 * 1024;
 
 /** Whether a batch is so small that handing it to the encoder thread would take longer than writing it. */
 export function isSmall({ rows, columns }: ColumnBatch, bytes: number): boolean {
-  return rows > 0 && rows <= MOST_ROWS && rows * columns.length <= MOST_CELLS && bytes <= MOST_BYTES;
+  return rows > 0 && rows <= MAX_ROWS && rows * columns.length <= MAX_CELLS && bytes <= MAX_BYTES;
 }
 
 const MAGIC = Buffer.from('PAR1');
-const OPTIONAL = 1;
-const DATA_PAGE = 0;
-const PLAIN = 0;
-const RLE = 3;
 
-/** Parquet's physical types. */
-const BOOLEAN = 0;
-const INT64 = 2;
-const DOUBLE = 5;
-const BYTE_ARRAY = 6;
-
-const PHYSICAL: Record<Column['type'], number> = {
-  number: DOUBLE,
-  integer: INT64,
-  bigint: INT64,
-  boolean: BOOLEAN,
-  text: BYTE_ARRAY,
-  date: INT64,
+const PHYSICAL: Record<ColumnType, number> = {
+  number: PHYSICAL_TYPE.double,
+  integer: PHYSICAL_TYPE.int64,
+  bigint: PHYSICAL_TYPE.int64,
+  boolean: PHYSICAL_TYPE.boolean,
+  text: PHYSICAL_TYPE.byteArray,
+  date: PHYSICAL_TYPE.int64,
 };
 
 interface Chunk {
@@ -63,7 +71,7 @@ export function smallParquet(columns: readonly Column[], batch: ColumnBatch): Ui
 }
 
 /** Definition levels (is the cell there?) and the values of those that are. */
-function pageOf(type: Column['type'], column: ColumnData): Buffer[] {
+function pageOf(type: ColumnType, column: ColumnData): Buffer[] {
   const rows = rowsOf(column);
   const isMissing = missingTest(column);
   const there: number[] = [];
@@ -96,7 +104,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)];
 }
 
-function valuesOf(type: Column['type'], column: ColumnData, there: readonly number[]): Buffer {
+function valuesOf(type: ColumnType, column: ColumnData, there: readonly number[]): Buffer {
   if (column.type === 'text') {
     return texts(column, there);
   }
@@ -132,14 +140,14 @@ function texts(column: ColumnData & { type: 'text' }, there: readonly number[]):
 }
 
 function pageHeader(thrift: ThriftWriter, rows: number, size: number): Buffer {
-  thrift.i32(1, DATA_PAGE);
-  thrift.i32(2, size);
-  thrift.i32(3, size);
-  thrift.struct(5, () => {
-    thrift.i32(1, rows);
-    thrift.i32(2, PLAIN);
-    thrift.i32(3, RLE);
-    thrift.i32(4, RLE);
+  thrift.i32(PAGE_HEADER.type, PAGE_TYPE.dataPage);
+  thrift.i32(PAGE_HEADER.uncompressedPageSize, size);
+  thrift.i32(PAGE_HEADER.compressedPageSize, size);
+  thrift.struct(PAGE_HEADER.dataPageHeader, () => {
+    thrift.i32(DATA_PAGE_HEADER.numValues, rows);
+    thrift.i32(DATA_PAGE_HEADER.encoding, ENCODING.plain);
+    thrift.i32(DATA_PAGE_HEADER.definitionLevelEncoding, ENCODING.rle);
+    thrift.i32(DATA_PAGE_HEADER.repetitionLevelEncoding, ENCODING.rle);
   });
   return thrift.finish();
 }
@@ -151,52 +159,53 @@ function fileMetadata(
   chunks: readonly Chunk[],
 ): Buffer {
   const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
-  thrift.i32(1, 1);
-  thrift.structs(2, [undefined, ...columns], (column) => {
+  thrift.i32(FILE_METADATA.version, 1);
+  thrift.structs(FILE_METADATA.schema, [undefined, ...columns], (column) => {
     if (column === undefined) {
-      thrift.text(4, 'schema');
-      thrift.i32(5, columns.length);
+      thrift.text(SCHEMA_ELEMENT.name, 'schema');
+      thrift.i32(SCHEMA_ELEMENT.numChildren, columns.length);
     } else {
       schemaElement(thrift, column);
     }
   });
-  thrift.i64(3, rows);
-  thrift.structs(4, [chunks], () => {
-    thrift.structs(1, columns, ({ name, type }, index) => {
-      const chunk = chunks[index]!;
-      thrift.i64(2, 0);
-      thrift.struct(3, () => {
-        thrift.i32(1, PHYSICAL[type]);
-        thrift.i32s(2, [PLAIN, RLE]);
-        thrift.texts(3, [name]);
-        thrift.i32(4, 0);
-        thrift.i64(5, rows);
-        thrift.i64(6, chunk.bytes);
-        thrift.i64(7, chunk.bytes);
-        thrift.i64(9, chunk.offset);
-      });
+  thrift.i64(FILE_METADATA.numRows, rows);
+  thrift.structs(FILE_METADATA.rowGroups, [chunks], () => {
+    thrift.structs(ROW_GROUP.columns, columns, (column, index) => {
+      thrift.i64(COLUMN_CHUNK.fileOffset, 0);
+      thrift.struct(COLUMN_CHUNK.metaData, () => columnMetadata(thrift, column, rows, chunks[index]!));
     });
-    thrift.i64(2, bytes);
-    thrift.i64(3, rows);
+    thrift.i64(ROW_GROUP.totalByteSize, bytes);
+    thrift.i64(ROW_GROUP.numRows, rows);
   });
-  thrift.text(6, 'node-red-contrib-tabular-prediction');
+  thrift.text(FILE_METADATA.createdBy, 'node-red-contrib-tabular-prediction');
   return thrift.finish();
 }
 
-/** Converted types 0 (UTF8) and 9 (milliseconds) are for older readers, the logical types for newer ones. */
+function columnMetadata(thrift: ThriftWriter, { name, type }: Column, rows: number, chunk: Chunk): void {
+  thrift.i32(COLUMN_METADATA.type, PHYSICAL[type]);
+  thrift.i32s(COLUMN_METADATA.encodings, [ENCODING.plain, ENCODING.rle]);
+  thrift.texts(COLUMN_METADATA.pathInSchema, [name]);
+  thrift.i32(COLUMN_METADATA.codec, CODEC.uncompressed);
+  thrift.i64(COLUMN_METADATA.numValues, rows);
+  thrift.i64(COLUMN_METADATA.totalUncompressedSize, chunk.bytes);
+  thrift.i64(COLUMN_METADATA.totalCompressedSize, chunk.bytes);
+  thrift.i64(COLUMN_METADATA.dataPageOffset, chunk.offset);
+}
+
+/** The converted type is for older readers, the logical type for newer ones. */
 function schemaElement(thrift: ThriftWriter, { name, type }: Column): void {
-  thrift.i32(1, PHYSICAL[type]);
-  thrift.i32(3, OPTIONAL);
-  thrift.text(4, name);
+  thrift.i32(SCHEMA_ELEMENT.type, PHYSICAL[type]);
+  thrift.i32(SCHEMA_ELEMENT.repetitionType, REPETITION.optional);
+  thrift.text(SCHEMA_ELEMENT.name, name);
   if (type === 'text') {
-    thrift.i32(6, 0);
-    thrift.struct(10, () => thrift.struct(1, () => undefined));
+    thrift.i32(SCHEMA_ELEMENT.convertedType, CONVERTED_TYPE.utf8);
+    thrift.struct(SCHEMA_ELEMENT.logicalType, () => thrift.empty(LOGICAL_TYPE.string));
   } else if (type === 'date') {
-    thrift.i32(6, 9);
-    thrift.struct(10, () =>
-      thrift.struct(8, () => {
-        thrift.boolean(1, true);
-        thrift.struct(2, () => thrift.struct(1, () => undefined));
+    thrift.i32(SCHEMA_ELEMENT.convertedType, CONVERTED_TYPE.timestampMillis);
+    thrift.struct(SCHEMA_ELEMENT.logicalType, () =>
+      thrift.struct(LOGICAL_TYPE.timestamp, () => {
+        thrift.boolean(TIMESTAMP_TYPE.isAdjustedToUtc, true);
+        thrift.struct(TIMESTAMP_TYPE.unit, () => thrift.empty(TIME_UNIT.millis));
       }),
     );
   }

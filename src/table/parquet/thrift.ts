@@ -46,12 +46,17 @@ export class ThriftWriter {
     this.body(write);
   }
 
+  /** A struct without fields, as a union has it where its kind says all. */
+  empty(field: number): void {
+    this.struct(field, () => undefined);
+  }
+
   structs<T>(field: number, items: readonly T[], write: (item: T, index: number) => void): void {
     this.list(field, STRUCT, items.length);
     items.forEach((item, index) => this.body(() => write(item, index)));
   }
 
-  /** What was written, as the one struct that it is. The writer begins anew. */
+  /** What was written, as the one struct that it is. The writer starts again. */
   finish(): Buffer {
     this.byte(0);
     const result = Buffer.from(this.bytes.subarray(0, this.length));

@@ -169,7 +169,7 @@ describe('Encoding large tables', function () {
       kills = 2;
       await rejectsWith(
         encodeTrainSet(source, profile, { target: 'y' }),
-        'table.invalid',
+        'internal',
         /thread that encodes tables ended.*exit code/,
       );
       assert.equal(kills, 0);
