@@ -9,7 +9,7 @@ export { predict, type PredictOptions } from './model/predict';
 export { loadModel, saveModel } from './model/serialize';
 export { combine } from './training/finish';
 export { type FoldHooks, type FoldResult, trainFold } from './training/fold';
-export { prepare, type Prepared } from './training/prepare';
+export { prepare, type PreparedFit } from './training/prepare';
 export * from './types';
 export { LEARNER_VERSION } from './version';
 

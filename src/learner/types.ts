@@ -45,6 +45,10 @@ export interface TrainOptions {
   /**
    * `SUBSAMPLE_SAMPLES`: rows (≥ 1) or fraction of the rows (< 1) that each estimator sees; or a list with such a
    * number or a list of row numbers (from 0) for each estimator.
+   * `BLOCKS`: hold out blocks of consecutive rows, at most this many blocks, instead of rows at random: for rows that
+   * follow each other in time. `EMBARGO`: leave out of training the rows within this many rows of a held-out one.
+   * `GROUP`: a column (name or number from 0); rows with the same value are never on both sides of a fold.
+   * `GROUP_AS_FEATURE` false: do not learn from that column; predictions do not need it then.
    */
   inference_config?: Record<string, unknown> | null;
   thinking?: ThinkingOptions;
@@ -117,6 +121,17 @@ export interface FitReport {
   /** Out-of-fold scores, and those of the trivial baseline (class frequencies or the mean). */
   scores: HeldOutScores;
   baseline: HeldOutScores;
+  /**
+   * How rows were held out: at random, in blocks of consecutive rows with an embargo of rows around them, or in whole
+   * groups; in how many parts.
+   */
+  folds: {
+    by: 'random' | 'blocks' | 'groups';
+    parts: number;
+    blocks?: number;
+    groups?: number;
+    embargo?: number;
+  };
   /** Most important first, at most 200. */
   importance: FeatureImportance[];
   options: { used: Record<string, unknown>; ignored: string[] };

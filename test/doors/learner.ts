@@ -16,6 +16,13 @@ export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
 export { Random } from '../../dist/src/learner/math/random';
 export { rocAuc } from '../../dist/src/learner/training/metrics';
+export {
+  assignParts,
+  blocksOf,
+  embargoed,
+  groupsOf,
+  type HoldOut,
+} from '../../dist/src/learner/training/parts';
 export { chooseWeights, stackWeights } from '../../dist/src/learner/training/stacking';
 export { Grower, type GrowRules } from '../../dist/src/learner/trees/grow';
 export { addRows, removeRows } from '../../dist/src/learner/trees/histogram';

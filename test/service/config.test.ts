@@ -144,6 +144,32 @@ describe('Service: the configuration object (S 2.6)', () => {
     assert.deepEqual((await predict(fitted, config)).body.metadata.ignored_options, []);
   });
 
+  it('holds out whole groups by a column that it does not learn from, nor ask for at the predict', async () => {
+    const grouped = `machine,${x.split('\n')[0]}\n${x
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((value, i) => `m${Math.floor(i / 30)},${value}`)
+      .join('\n')}\n`;
+    const config = { inference_config: { GROUP: 'machine', GROUP_AS_FEATURE: false } };
+    const answer = await h.post('fit', {
+      train_set_upload_id: await h.uploadTrain(grouped, y),
+      task: 'classification',
+      svc_config: config,
+    });
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(answer.body.report.folds, { by: 'groups', parts: 10, groups: 10 });
+    const { metadata } = (await predict(answer.body.fitted_train_set_id as string)).body;
+    assert.deepEqual(metadata.ignored_options, []);
+    const unknown = await h.post('fit', {
+      train_set_upload_id: upload,
+      task: 'classification',
+      svc_config: { inference_config: { GROUP: 'machine' } },
+    });
+    assert.equal(unknown.status, 422, unknown.text);
+    assert.match(unknown.text, /inference_config\.GROUP .*column of the train set/);
+  });
+
   it('says that a regression has no classes to treat so', async () => {
     const numbers = `y\n${Array.from({ length: 300 }, (_, i) => ((i * 37) % 101) / 20).join('\n')}\n`;
     const fitted = await h.fit(x, numbers, 'regression');

@@ -29,6 +29,8 @@ export interface ResidualForest {
 const MAX_ATOMS = 1024;
 const MAX_ROWS = 20_000;
 const TREES = 60;
+/** Part of the rows that a tree learns from, as a bootstrap sample has. */
+const SAMPLED = 0.63;
 const LEVELS = Float64Array.from({ length: 9 }, (_, i) => (i + 1) / 10);
 
 export interface ResidualInput {
@@ -38,6 +40,8 @@ export interface ResidualInput {
   rows: Int32Array;
   predicted: Float64Array;
   residuals: Float64Array;
+  /** Per row of the table the cluster of rows like it, which a tree learns from as a whole or not at all. */
+  clusters?: { of: Int32Array; count: number };
 }
 
 /** A forest, with its scores on rows that its trees had not seen. */
@@ -66,6 +70,7 @@ export function fitResiduals(input: ResidualInput, random: Random): ResidualFit 
     columns,
     specs,
     Float64Array.from(chosen, (i) => input.residuals[i]),
+    treeSampler(input, chosen),
     random,
   );
   const { offsets, members } = listMembers(grown.leafRows, (row) => atomOf[chosen[row]]);
@@ -117,7 +122,13 @@ function makeAtoms(residuals: Float64Array): {
 }
 
 /** Trees that split by the sign and the size of residuals, both as ranks, so that outliers do not dominate. */
-function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float64Array, random: Random) {
+function growTrees(
+  columns: Uint8Array[],
+  specs: ColumnSpec[],
+  residuals: Float64Array,
+  sampleRows: (random: Random) => Int32Array,
+  random: Random,
+) {
   const count = residuals.length;
   const gradHess = new Float64Array(count * 3);
   ranks(residuals).forEach((rank, row) => (gradHess[row * 3] = -rank));
@@ -141,8 +152,7 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
     maxDepth: 10,
     nodeColumns: 0.5,
   };
-  const sampleSize = Math.max(1, Math.round(count * 0.63));
-  const grower = new Grower(columns, specs, 2, { rows: sampleSize, outOfSample: 0 });
+  const grower = new Grower(columns, specs, 2, { rows: count, outOfSample: 0 });
   const outOfSample = new Int32Array(0);
   const builder = new TreeBuilder(1);
   const inSample: Uint8Array[] = [];
@@ -150,7 +160,10 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
   const gains = new Float64Array(specs.length);
   const treeCount = count < 2 * leaf ? 0 : TREES;
   for (let tree = 0; tree < treeCount; tree++) {
-    const sample = random.sample(count, sampleSize);
+    const sample = sampleRows(random);
+    if (sample.length === 0) {
+      continue;
+    }
     const mark = new Uint8Array(count);
     for (const row of sample) {
       mark[row] = 1;
@@ -164,6 +177,23 @@ function growTrees(columns: Uint8Array[], specs: ColumnSpec[], residuals: Float6
     }
   }
   return { trees: builder.finish(), leafRows, inSample, work: grower.work };
+}
+
+/** Draws what a tree learns from: 63 % of the rows; or of the clusters, so that no row was tested beside its like. */
+function treeSampler({ rows, clusters }: ResidualInput, chosen: Int32Array): (random: Random) => Int32Array {
+  const count = chosen.length;
+  if (!clusters) {
+    return (random) => random.sample(count, Math.max(1, Math.round(count * SAMPLED)));
+  }
+  const clusterOf = Int32Array.from(chosen, (i) => clusters.of[rows[i]]);
+  const all = Int32Array.from({ length: count }, (_, row) => row);
+  return (random) => {
+    const isTaken = new Uint8Array(clusters.count);
+    for (const cluster of random.sample(clusters.count, Math.max(1, Math.round(clusters.count * SAMPLED)))) {
+      isTaken[cluster] = 1;
+    }
+    return all.filter((row) => isTaken[clusterOf[row]] === 1);
+  };
 }
 
 /** Ranks from -1 to 1. */

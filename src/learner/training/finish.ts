@@ -16,7 +16,7 @@ import { firstTrees } from '../trees/trees';
 import type { FitReport } from '../types';
 import { type FoldResult, foldRows } from './fold';
 import { classificationScores, regressionScores } from './metrics';
-import { type Prepared, STREAM } from './prepare';
+import { type PreparedFit, STREAM } from './prepare';
 import { completeRuns, makeReport } from './report';
 import { chooseWeights, type StackInput } from './stacking';
 
@@ -31,7 +31,7 @@ interface OutOfFold {
 }
 
 /** Combines all folds of `prepared` (in any order) into a model, with its calibration and report. */
-export function combine(prepared: Prepared, results: FoldResult[]): Model {
+export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
   const candidates = candidatesOf(folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
@@ -85,7 +85,12 @@ function candidatesOf(folds: FoldResult[]): Part[][] {
 const MAX_STACKED = 20_000;
 
 /** Every n-th row: a sample is enough to fit a few weights. */
-function stackInput(prepared: Prepared, rows: Int32Array, scores: Float64Array[], width: number): StackInput {
+function stackInput(
+  prepared: PreparedFit,
+  rows: Int32Array,
+  scores: Float64Array[],
+  width: number,
+): StackInput {
   const step = Math.ceil(rows.length / MAX_STACKED);
   const chosen = Int32Array.from({ length: Math.floor((rows.length + step - 1) / step) }, (_, i) => i * step);
   const regression = prepared.task === 'regression';
@@ -140,7 +145,7 @@ function commonBest(curves: Float64Array[]): number {
 }
 
 function finishClassification(
-  prepared: Prepared,
+  prepared: PreparedFit,
   folds: FoldResult[],
   members: Member[],
   outOfFold: OutOfFold,
@@ -208,7 +213,7 @@ function calibrate(
 }
 
 function finishRegression(
-  prepared: Prepared,
+  prepared: PreparedFit,
   folds: FoldResult[],
   members: Member[],
   outOfFold: OutOfFold,
@@ -217,7 +222,8 @@ function finishRegression(
   const { rows, scores } = outOfFold;
   const actual = Float64Array.from(rows, (row) => values[row]);
   const residuals = actual.map((value, i) => value - scores[i]);
-  const input = { columns: prepared.columns, specs: prepared.specs, rows, predicted: scores, residuals };
+  const { columns, specs, clusters } = prepared;
+  const input = { columns, specs, rows, predicted: scores, residuals, clusters };
   const fit = fitResiduals(input, new Random(settings.seed, STREAM.residuals));
   const own = (scaled: Float64Array) => scaled.map((value) => center + scale * value);
   const measured = regressionScores(own(scores), own(actual));
@@ -274,17 +280,17 @@ function bucketBorders(
 }
 
 /** Rows for permutation importance: at most 1,000 of those held out. */
-function sampleOf(prepared: Prepared, { rows }: OutOfFold): Int32Array {
+function sampleOf(prepared: PreparedFit, { rows }: OutOfFold): Int32Array {
   const random = new Random(prepared.settings.seed, STREAM.importance);
   return random.sample(rows.length, 1000).map((i) => rows[i]);
 }
 
 /** Which member held out each of the rows. */
-function holders({ part }: Prepared, rows: Int32Array): Uint8Array {
+function holders({ part }: PreparedFit, rows: Int32Array): Uint8Array {
   return Uint8Array.from(rows, (row) => part[row]);
 }
 
-function commonParts(prepared: Prepared, members: Member[], report: FitReport) {
+function commonParts(prepared: PreparedFit, members: Member[], report: FitReport) {
   const { task, classes, features, encoders, center, scale } = prepared;
   return { task, classes, features, encoders, members, report, center, scale };
 }

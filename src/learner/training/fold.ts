@@ -3,8 +3,9 @@ import { Random } from '../math/random';
 import { boost, type Boosted } from '../trees/boost';
 import { binaryLogLoss, type Objective, softmaxLogLoss, squaredError } from '../trees/loss';
 import { LearnerError } from '../types';
+import { embargoed } from './parts';
 import { sampleSize } from './plan';
-import { type Prepared, STREAM } from './prepare';
+import { type PreparedFit, STREAM } from './prepare';
 
 /** What one fold learned. Structured-cloneable. */
 export interface FoldResult {
@@ -19,7 +20,7 @@ export interface FoldHooks {
   shouldStop?: () => boolean;
 }
 
-export function objectiveOf(prepared: Prepared): Objective {
+export function objectiveOf(prepared: PreparedFit): Objective {
   if (prepared.task === 'regression') {
     return squaredError(prepared.values);
   }
@@ -28,13 +29,15 @@ export function objectiveOf(prepared: Prepared): Objective {
 }
 
 /** The rows of a fold: those it learns from, and those it holds out. */
-export function foldRows(prepared: Prepared, fold: number): { rows: Int32Array; heldOut: Int32Array } {
+export function foldRows(prepared: PreparedFit, fold: number): { rows: Int32Array; heldOut: Int32Array } {
   const all = Int32Array.from({ length: prepared.rows }, (_, row) => row);
   if (prepared.plan.parts < 2) {
     return { rows: all, heldOut: all };
   }
-  const rows = all.filter((row) => prepared.part[row] !== fold);
-  const heldOut = all.filter((row) => prepared.part[row] === fold);
+  const { part, clusters } = prepared;
+  const near = clusters && clusters.embargo > 0 ? embargoed(part, fold, clusters.embargo) : undefined;
+  const rows = all.filter((row) => part[row] !== fold && near?.[row] !== 1);
+  const heldOut = all.filter((row) => part[row] === fold);
   const { subsample, maxRows } = prepared.plan;
   const own = subsample.length > 0 ? subsample[fold % subsample.length] : rows.length;
   const allowed = typeof own === 'number' ? rows : intersect(rows, own, prepared, fold);
@@ -47,7 +50,7 @@ export function foldRows(prepared: Prepared, fold: number): { rows: Int32Array; 
 }
 
 /** Those of `rows` that are listed. */
-function intersect(rows: Int32Array, listed: Int32Array, prepared: Prepared, fold: number): Int32Array {
+function intersect(rows: Int32Array, listed: Int32Array, prepared: PreparedFit, fold: number): Int32Array {
   const marked = new Uint8Array(prepared.rows);
   for (const row of listed) {
     if (row >= prepared.rows) {
@@ -78,7 +81,7 @@ function watchedRows(heldOut: Int32Array, width: number, random: Random): Int32A
 const TIMED_OUT = new Error('Thinking reached its timeout.');
 
 /** Trains one fold. The result depends on `prepared` and `fold` alone: the same bits wherever it runs. */
-export function trainFold(prepared: Prepared, fold: number, hooks: FoldHooks = {}): FoldResult {
+export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks = {}): FoldResult {
   const { columns, specs, plan, settings } = prepared;
   const { rows, heldOut } = foldRows(prepared, fold);
   const runs = plan.boosts.length;

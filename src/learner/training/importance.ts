@@ -1,6 +1,6 @@
 import { Random } from '../math/random';
 import type { FeatureImportance } from '../types';
-import { type Prepared, STREAM } from './prepare';
+import { type PreparedFit, STREAM } from './prepare';
 
 const MAX_FEATURES = 200;
 const MAX_PERMUTED = 30;
@@ -13,7 +13,7 @@ const MAX_PERMUTED = 30;
  * @param lossOf loss of the sampled rows given their columns; each row is scored by the member that held it out
  */
 export function featureImportance(
-  prepared: Prepared,
+  prepared: PreparedFit,
   gains: Float64Array,
   sample: Int32Array,
   lossOf: (columns: Uint8Array[]) => number,

@@ -1,4 +1,5 @@
-import { LearnerError, type TrainOptions } from '../types';
+import { type FeatureColumn, LearnerError, type TrainOptions } from '../types';
+import type { HoldOut } from './parts';
 import { knownMetric } from './stacking';
 
 /** Rows (≥ 1), part of the rows (< 1), or the rows themselves, counted from 0. */
@@ -15,6 +16,7 @@ export interface LearnerSettings {
   balance: boolean;
   /** What each estimator learns from, used cyclically; empty: all rows. */
   subsample: Subsample[];
+  holdOut: HoldOut;
   thinking:
     { effort: 'medium' | 'high'; timeoutSecs: number | undefined; metric: string | undefined } | undefined;
   workBudget: number | undefined;
@@ -24,12 +26,14 @@ export interface LearnerSettings {
 
 /** Options without meaning for regression. */
 const FOR_CLASSES = new Set(['softmax_temperature', 'average_before_softmax', 'balance_probabilities']);
+/** Blocks where an embargo is given without their number. */
+const DEFAULT_BLOCKS = 25;
 const NOT_OPTIONS = new Set(['onProgress', 'shouldStop', 'workBudget']);
 
 /** @throws LearnerError for an option of the wrong type or out of its range. */
 export function readOptions(
   options: TrainOptions,
-  columns: number,
+  features: FeatureColumn[],
   task: 'classification' | 'regression',
 ): LearnerSettings {
   const settings: LearnerSettings = {
@@ -40,6 +44,7 @@ export function readOptions(
     averageScores: false,
     balance: false,
     subsample: [],
+    holdOut: { blocks: undefined, embargo: 0, group: undefined, groupIsFeature: true },
     thinking: undefined,
     workBudget: options.workBudget,
     used: {},
@@ -50,7 +55,7 @@ export function readOptions(
       continue;
     }
     const meant = task === 'classification' || !FOR_CLASSES.has(name);
-    if (meant && readOption(settings, name, value, columns)) {
+    if (meant && readOption(settings, name, value, features)) {
       settings.used[name] ??= value;
     } else if (name !== 'inference_config') {
       settings.ignored.push(name);
@@ -65,7 +70,12 @@ export function readOptions(
   return settings;
 }
 
-function readOption(settings: LearnerSettings, name: string, value: unknown, columns: number): boolean {
+function readOption(
+  settings: LearnerSettings,
+  name: string,
+  value: unknown,
+  features: FeatureColumn[],
+): boolean {
   switch (name) {
     case 'n_estimators':
       settings.estimators = Math.min(10, wholeNumber(name, value, 1));
@@ -86,10 +96,10 @@ function readOption(settings: LearnerSettings, name: string, value: unknown, col
       settings.balance = flag(name, value);
       return true;
     case 'categorical_features_indices':
-      settings.categoryColumns = columnNumbers(name, value, columns);
+      settings.categoryColumns = columnNumbers(name, value, features.length);
       return true;
     case 'inference_config':
-      return readInferenceConfig(settings, value);
+      return readInferenceConfig(settings, value, features);
     case 'thinking':
       settings.thinking = readThinking(value);
       settings.used[name] = { ...settings.thinking };
@@ -99,9 +109,9 @@ function readOption(settings: LearnerSettings, name: string, value: unknown, col
   }
 }
 
-function wholeNumber(name: string, value: unknown, least: number): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
-    const bound = least > 0 ? ` of at least ${least}` : '';
+function wholeNumber(name: string, value: unknown, min: number): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min) {
+    const bound = min >= 0 ? ` of at least ${min}` : '';
     throw new LearnerError(`Option ${name} must be a whole number${bound}.`);
   }
   return value;
@@ -123,24 +133,71 @@ function columnNumbers(name: string, value: unknown, columns: number): number[] 
   return value;
 }
 
-function readInferenceConfig(settings: LearnerSettings, value: unknown): boolean {
+/** Reads the keys of `inference_config`, in any case. @returns whether any of them is used */
+function readInferenceConfig(settings: LearnerSettings, value: unknown, features: FeatureColumn[]): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new LearnerError('Option inference_config must be an object.');
   }
-  let used = false;
+  const used: Record<string, unknown> = {};
   for (const [key, entry] of Object.entries(value as Record<string, unknown>)) {
-    if (key.toUpperCase() !== 'SUBSAMPLE_SAMPLES') {
-      if (entry !== null && entry !== undefined) {
-        settings.ignored.push(`inference_config.${key}`);
-      }
-    } else if (entry !== null) {
-      settings.subsample = readSubsample(entry);
-      const shown = settings.subsample.map((one) => (typeof one === 'number' ? one : one.length));
-      settings.used.inference_config = { [key]: Array.isArray(entry) ? shown : entry };
-      used = true;
+    if (entry === null || entry === undefined) {
+      continue;
+    }
+    const shown = readInferenceOption(settings, key.toUpperCase(), entry, features);
+    if (shown === undefined) {
+      settings.ignored.push(`inference_config.${key}`);
+    } else {
+      used[key] = shown;
     }
   }
-  return used;
+  // Rows within an embargo are those next to a block.
+  if (settings.holdOut.embargo > 0) {
+    settings.holdOut.blocks ??= DEFAULT_BLOCKS;
+  }
+  if (Object.keys(used).length === 0) {
+    return false;
+  }
+  settings.used.inference_config = used;
+  return true;
+}
+
+/** Reads one key. @returns what the report shows of it; undefined for one that is ignored */
+function readInferenceOption(
+  settings: LearnerSettings,
+  key: string,
+  entry: unknown,
+  features: FeatureColumn[],
+): unknown {
+  const name = `inference_config.${key}`;
+  switch (key) {
+    case 'SUBSAMPLE_SAMPLES': {
+      settings.subsample = readSubsample(entry);
+      const shown = settings.subsample.map((one) => (typeof one === 'number' ? one : one.length));
+      return Array.isArray(entry) ? shown : entry;
+    }
+    case 'BLOCKS':
+      return (settings.holdOut.blocks = wholeNumber(name, entry, 2));
+    case 'EMBARGO':
+      return (settings.holdOut.embargo = wholeNumber(name, entry, 0));
+    case 'GROUP':
+      settings.holdOut.group = columnOf(name, entry, features);
+      return entry;
+    case 'GROUP_AS_FEATURE':
+      return (settings.holdOut.groupIsFeature = flag(name, entry));
+    default:
+      return undefined;
+  }
+}
+
+/** The number of a column given by name or by number, from 0. */
+function columnOf(name: string, value: unknown, features: FeatureColumn[]): number {
+  const at = typeof value === 'string' ? features.findIndex((one) => one.name === value) : value;
+  if (!Number.isSafeInteger(at) || features[at as number] === undefined) {
+    throw new LearnerError(
+      `Option ${name} must be the name or the number (from 0) of a column of the train set, not ${JSON.stringify(value)}.`,
+    );
+  }
+  return at as number;
 }
 
 function readSubsample(entry: unknown): Subsample[] {

@@ -30,6 +30,8 @@ export interface PlanInput {
   task: 'classification' | 'regression';
   classes: number;
   settings: LearnerSettings;
+  /** Number of groups or blocks, where parts may not divide them. */
+  maxParts: number;
 }
 
 /** Histogram updates of a whole fit: some tens of seconds of one core. */
@@ -60,7 +62,7 @@ export function makePlan(input: PlanInput): TrainingPlan {
   // More folds repeat the work of the default candidates: only where thinking may take as much as they do.
   const ownFolds = extraBudget >= usualBudget ? Math.max(5, byDefault) : byDefault;
   const wished = settings.estimators ?? listed ?? ownFolds;
-  const parts = Math.max(1, Math.min(rows, Math.max(wished, 5)));
+  const parts = Math.max(1, Math.min(rows, input.maxParts, Math.max(wished, 5)));
   const folds = Math.min(wished, parts);
   const trivial = rows < 4 || (task === 'classification' && classes < 2);
   const plan: TrainingPlan = {

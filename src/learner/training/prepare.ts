@@ -11,10 +11,11 @@ import { square } from '../math/numeric';
 import { Random } from '../math/random';
 import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
 import { type LearnerSettings, readOptions } from './options';
+import { assignParts, blocksOf, type Clusters, groupsOf } from './parts';
 import { binsFor, makePlan, type TrainingPlan } from './plan';
 
 /** What every fold needs, made once from the input. Structured-cloneable; its large arrays are in shared memory. */
-export interface Prepared {
+export interface PreparedFit {
   /** Folds to train: numbers 0 … folds - 1, in any order, in any thread. */
   readonly folds: number;
   rows: number;
@@ -35,6 +36,8 @@ export interface Prepared {
   scale: number;
   /** Per row its part: fold f learns from all parts but f. */
   part: Uint8Array;
+  /** What parts may not divide; undefined: rows are held out at random. */
+  clusters: Clusters | undefined;
   settings: LearnerSettings;
   plan: TrainingPlan;
 }
@@ -43,17 +46,19 @@ export interface Prepared {
 export const STREAM = { bins: 1, parts: 2, fold: 100, residuals: 3, importance: 4 } as const;
 
 /** @throws LearnerError for missing target values, columns of unequal length, no rows, or a bad option. */
-export function prepare(input: TrainInput): Prepared {
-  const { features, target } = input;
-  const rows = assertEqualRows(features, target);
-  const settings = readOptions(input.options, features.length, target.task);
+export function prepare(input: TrainInput): PreparedFit {
+  const { target } = input;
+  const rows = assertEqualRows(input.features, target);
+  const settings = readOptions(input.options, input.features, target.task);
+  const groups = readGroups(input.features, settings);
+  const features = input.features.filter((_, i) => i !== groups?.leftOut);
   const encoders: Encoder[] = [];
   const columns: Uint8Array[] = [];
   const centers: (Float64Array | undefined)[] = [];
   const maxBins = binsFor(rows, features.length);
   features.forEach((feature, source) => {
     const random = new Random(settings.seed, STREAM.bins, source);
-    const asCategory = settings.categoryColumns.includes(source);
+    const asCategory = settings.categoryColumns.includes(input.features.indexOf(feature));
     encoders.push(...chooseEncoders(feature, source, { asCategory, maxBins, random }));
   });
   shareTokens(encoders, rows, features.length);
@@ -69,8 +74,16 @@ export function prepare(input: TrainInput): Prepared {
   }
   const { codes, values, center, scale } = readTarget(target);
   const classes = target.task === 'classification' ? target.classes : [];
-  const plan = makePlan({ rows, specs, task: target.task, classes: classes.length, settings });
-  const part = assignParts(target, rows, plan.parts, new Random(settings.seed, STREAM.parts));
+  const maxParts = groups?.clusters?.count ?? settings.holdOut.blocks ?? rows;
+  const plan = makePlan({ rows, specs, task: target.task, classes: classes.length, settings, maxParts });
+  const { blocks } = settings.holdOut;
+  const byBlocks =
+    blocks === undefined || plan.parts < 2
+      ? undefined
+      : blocksOf(target, settings.holdOut, blocks, plan.parts);
+  const clusters = groups?.clusters ?? byBlocks;
+  plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
+  const part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
   const named = features.map(({ name, kind }) => ({ name, kind }));
   const task = target.task;
   return {
@@ -88,9 +101,28 @@ export function prepare(input: TrainInput): Prepared {
     center,
     scale,
     part,
+    clusters,
     settings,
     plan,
   };
+}
+
+/** The groups, where the user named a column of them; and the column to leave out, where it is not a feature. */
+function readGroups(features: FeatureColumn[], { holdOut }: LearnerSettings) {
+  if (holdOut.group === undefined) {
+    return undefined;
+  }
+  const column = features[holdOut.group];
+  const clusters = groupsOf(column);
+  const leftOut = holdOut.groupIsFeature ? undefined : holdOut.group;
+  return clusters.count > 1
+    ? { clusters, leftOut, reasons: [] }
+    : {
+        leftOut,
+        reasons: [
+          `Column "${column.name}" has the same value in every row: there are no groups to keep apart.`,
+        ],
+      };
 }
 
 function sharedBytes(length: number): Uint8Array {
@@ -111,7 +143,7 @@ function assertEqualRows(features: FeatureColumn[], target: TargetColumn): numbe
   return rows;
 }
 
-function readTarget(target: TargetColumn): Pick<Prepared, 'codes' | 'values' | 'center' | 'scale'> {
+function readTarget(target: TargetColumn): Pick<PreparedFit, 'codes' | 'values' | 'center' | 'scale'> {
   if (target.task === 'classification') {
     const missing = target.codes.findIndex((code) => code < 0 || code >= target.classes.length);
     if (missing >= 0) {
@@ -154,36 +186,4 @@ function centerAndScale(values: Float64Array): { center: number; scale: number }
     squares += square((value - center) / largest);
   }
   return { center, scale: largest * Math.sqrt(squares / values.length) };
-}
-
-/** Assigns rows to parts at random, stratified by class, or by rank of the target. */
-function assignParts(target: TargetColumn, rows: number, parts: number, random: Random): Uint8Array {
-  const part = new Uint8Array(new SharedArrayBuffer(rows));
-  const order = random.shuffle(Int32Array.from({ length: rows }, (_, row) => row));
-  const { task } = target;
-  if (task === 'classification') {
-    const place = new Int32Array(target.classes.length + 1);
-    for (const code of target.codes) {
-      place[code + 1]++;
-    }
-    for (let k = 1; k < place.length; k++) {
-      place[k] += place[k - 1];
-    }
-    for (const row of order) {
-      part[row] = place[target.codes[row]]++ % parts;
-    }
-    return part;
-  }
-  order.sort((a, b) => target.values[a] - target.values[b]);
-  const shares = new Int32Array(parts);
-  for (let start = 0; start < rows; start += parts) {
-    for (let p = 0; p < parts; p++) {
-      shares[p] = p;
-    }
-    random.shuffle(shares);
-    for (let i = start; i < Math.min(rows, start + parts); i++) {
-      part[order[i]] = shares[i - start];
-    }
-  }
-  return part;
 }

@@ -2,7 +2,7 @@ import type { Member, Part } from '../model/members';
 import type { FitReport, HeldOutScores } from '../types';
 import type { FoldResult } from './fold';
 import { featureImportance } from './importance';
-import type { Prepared } from './prepare';
+import type { PreparedFit } from './prepare';
 
 /** Numbers of the boosted candidates that every fold completed. */
 export function completeRuns(folds: FoldResult[]): number[] {
@@ -11,7 +11,7 @@ export function completeRuns(folds: FoldResult[]): number[] {
 
 /** The report of a fit. `lossOf` scores the sampled rows with changed columns; `weights` are the candidates'. */
 export function makeReport(
-  prepared: Prepared,
+  prepared: PreparedFit,
   folds: FoldResult[],
   members: Member[],
   parts: {
@@ -47,6 +47,7 @@ export function makeReport(
     trees: members.reduce((sum, { parts }) => sum + treesIn(parts), 0),
     scores: parts.scores,
     baseline: parts.baseline,
+    folds: foldsOf(prepared),
     importance: featureImportance(prepared, gains, parts.sample, parts.lossOf),
     options: { used: settings.used, ignored: settings.ignored },
     work: {
@@ -56,6 +57,17 @@ export function makeReport(
       reasons,
     },
   };
+}
+
+/** How rows were held out. */
+function foldsOf({ clusters, plan }: PreparedFit): FitReport['folds'] {
+  if (!clusters) {
+    return { by: 'random', parts: plan.parts };
+  }
+  const { kind, count, embargo } = clusters;
+  return kind === 'groups'
+    ? { by: kind, parts: plan.parts, groups: count }
+    : { by: kind, parts: plan.parts, blocks: count, embargo };
 }
 
 function treesIn(parts: Part[]): number {

@@ -41,9 +41,10 @@ async function fit(job: FitJob, progress: (fraction: number) => void): Promise<J
     const input = { features: x.columns, target: y.target, options: job.options };
     const model = await trainWithHelpers(input, job.helpers, progress, x.close);
     const saved = await write(job.modelFile, saveModel(model));
+    const learned = new Set(model.features.map(({ name }) => name));
     const result: FitOutcome = {
       targetName: y.name,
-      features: x.shapes,
+      features: x.shapes.filter(({ name }) => learned.has(name)),
       rows: x.rows,
       ...(y.target.task === 'classification' ? { classes: y.target.classes } : {}),
       ...saved,

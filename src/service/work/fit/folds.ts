@@ -5,7 +5,7 @@ import {
   type FoldResult,
   type Model,
   prepare,
-  type Prepared,
+  type PreparedFit,
   trainFold,
   type TrainInput,
 } from '../../../learner';
@@ -17,7 +17,7 @@ import { FoldProgress } from './fold-progress';
  * fewer folds, one that never starts is not missed, and the model is the same whoever trained what.
  */
 interface Invitation {
-  prepared: Prepared;
+  prepared: PreparedFit;
   /** [0] the next fold to take; [1 + fold] who took it, 0 for nobody or the fit itself. */
   board: Int32Array;
   /** Of FoldProgress. */
@@ -114,7 +114,7 @@ export async function assist(port: MessagePort, wanted: () => boolean): Promise<
   }
 }
 
-function trained(prepared: Prepared, fold: number, progress: FoldProgress, tell?: () => void): FoldResult {
+function trained(prepared: PreparedFit, fold: number, progress: FoldProgress, tell?: () => void): FoldResult {
   const onProgress = (part: number): void => {
     progress.reach(fold, part);
     tell?.();
