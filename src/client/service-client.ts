@@ -7,13 +7,16 @@ import type {
   PrepareTestSetUploadResponse,
   PrepareTrainSetUploadRequest,
   PrepareTrainSetUploadResponse,
+  ServiceSettings,
+  Usage,
 } from '../wire/types';
 import { assertRequest, Core, schemas, warm } from './calls/core';
 import { callFit, resumeFit } from './calls/fit-call';
 import { progressOf } from './calls/fit-status';
+import { getModelLimits, getSettings, getUsage } from './calls/info-calls';
 import { predict, predictLegacy } from './calls/predict-calls';
 import { prepareTestSet, prepareTrainSet, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
-import { withoutNulls } from './errors/answer';
+import type { RateLimit } from './retry/notices';
 import { ask } from './retry/request';
 import type {
   CallKind,
@@ -49,15 +52,27 @@ export class ServiceClient {
     await warm();
   }
 
-  /** S 4.5. A service without the route: `not_found`. */
+  /** S 4.5, by the newer route where that one is gone. A service with neither: `not_found`. */
   async getModelLimits(options: CallOptions = {}): Promise<ModelLimits> {
     await warm();
-    const { core } = this;
-    return core.call('info', 'limits request', options, async (call) => {
-      const plan = core.plan('info', call.what, 'get_model_limits', { repeatable: true });
-      const body = await core.ask(call, plan, schemas().ModelLimitsResponseSchema);
-      return withoutNulls(body);
-    });
+    return this.core.call('info', 'limits request', options, (call) => getModelLimits(this.core, call));
+  }
+
+  /** The limits, and how large train sets are fitted. Not of the specification; a service without it: `not_found`. */
+  async getSettings(options: CallOptions = {}): Promise<ServiceSettings> {
+    await warm();
+    return this.core.call('info', 'settings request', options, (call) => getSettings(this.core, call));
+  }
+
+  /** What the account has used. Not of the specification; a service without it: `not_found`. */
+  async getUsage(options: CallOptions = {}): Promise<Usage> {
+    await warm();
+    return this.core.call('info', 'usage request', options, (call) => getUsage(this.core, call));
+  }
+
+  /** The request rate that the service allowed with its last answer; undefined where it never said. */
+  get rateLimit(): RateLimit | undefined {
+    return this.core.wiring.notices.rateLimit;
   }
 
   /** S 4.1, the bare route. A duplicate rejects with DuplicateUploadError, whose `uploadId` may be reused. */

@@ -6,6 +6,7 @@ import type {
   PrepareTestSetUploadRequest,
   PrepareTrainSetUploadRequest,
 } from './types';
+import { takesQuantiles } from './vocabulary';
 
 /** The names that vary between deployments of the service (S intro, S 2.1, S 4.3). */
 export interface Dialect {
@@ -35,6 +36,9 @@ export type ServiceRoute =
   | 'get_service_status';
 
 export const LEGACY_PREDICT_PATH = '/v1/predict';
+
+/** Not of the specification: the hosted service has it, outside of its product's name. */
+export const USAGE_PATH = '/get_api_usage/';
 
 /** Path of a route below the base URL: `/svc/fit`. */
 export function routePath(route: ServiceRoute, dialect: Pick<Dialect, 'apiName'>): string {
@@ -93,11 +97,11 @@ export function toWireFit(request: FitRequest, dialect: Dialect): Body {
   });
 }
 
-/** Body of S 4.4. Quantiles go with output type `quantiles` only. */
+/** Body of S 4.4. Quantiles go with the output types `quantiles` and `main` only. */
 export function toWirePredict(request: PredictRequest, dialect: Pick<Dialect, 'apiName'>): Body {
   const params = defined({
     output_type: request.output_type,
-    quantiles: request.output_type === 'quantiles' ? request.quantiles : undefined,
+    quantiles: takesQuantiles(request.output_type) ? request.quantiles : undefined,
   });
   return defined({
     test_set_upload_id: request.test_set_upload_id,

@@ -1,5 +1,5 @@
 import { ServiceError } from './service-error';
-import type { FullDistribution, Label } from './types';
+import type { FullDistribution, Label, Statistics } from './types';
 
 /** Predictions in one form, whatever shape the service answered with. */
 export type Prediction =
@@ -7,11 +7,13 @@ export type Prediction =
   | { kind: 'labels'; values: Label[] }
   /** `probas`: [row][class] */
   | { kind: 'probas'; values: number[][] }
-  /** `mean`, `median`, `mode`: a number per row */
+  /** `mean`, `median`, `mode`: a number per row, NaN where the service has none */
   | { kind: 'numbers'; values: number[] }
   /** `quantiles`: values [quantile][row] */
   | { kind: 'quantiles'; quantiles: number[]; values: number[][] }
-  /** `full`: a distribution per row; −Infinity where the service says null in logits */
+  /** `main`: statistics per row */
+  | { kind: 'main'; quantiles: number[]; value: Statistics }
+  /** `full`: a distribution per row */
   | { kind: 'full'; value: FullDistribution };
 
 /** Number of rows predicted. */
@@ -19,6 +21,7 @@ export function rowCount(prediction: Prediction): number {
   switch (prediction.kind) {
     case 'quantiles':
       return prediction.values[0]?.length ?? 0;
+    case 'main':
     case 'full':
       return prediction.value.mean.length;
     default:
@@ -41,19 +44,16 @@ export function slicePrediction(prediction: Prediction, from: number, to: number
         quantiles: [...prediction.quantiles],
         values: prediction.values.map((rows) => rows.slice(from, to)),
       };
-    case 'full': {
-      const { mean, median, mode, quantiles, borders, logits } = prediction.value;
+    case 'main':
       return {
-        kind: 'full',
-        value: {
-          mean: mean.slice(from, to),
-          median: median.slice(from, to),
-          mode: mode.slice(from, to),
-          quantiles: quantiles.map((rows) => rows.slice(from, to)),
-          borders: [...borders],
-          logits: logits.slice(from, to),
-        },
+        kind: 'main',
+        quantiles: [...prediction.quantiles],
+        value: sliceStatistics(prediction.value, from, to),
       };
+    case 'full': {
+      const { borders, logits } = prediction.value;
+      const value = sliceStatistics(prediction.value, from, to);
+      return { kind: 'full', value: { ...value, borders: [...borders], logits: logits.slice(from, to) } };
     }
   }
 }
@@ -79,7 +79,7 @@ export function joinPredictions(parts: readonly Prediction[]): Prediction {
       return { kind: 'numbers', values: same(parts, 'numbers').flatMap((part) => part.values) };
     case 'quantiles': {
       const all = same(parts, 'quantiles');
-      demandEqual(
+      assertEqual(
         all.map((part) => part.quantiles),
         'quantiles',
       );
@@ -89,23 +89,29 @@ export function joinPredictions(parts: readonly Prediction[]): Prediction {
         values: first.quantiles.map((_, q) => all.flatMap((part) => part.values[q] ?? [])),
       };
     }
+    case 'main': {
+      const all = same(parts, 'main');
+      assertEqual(
+        all.map((part) => part.quantiles),
+        'quantiles',
+      );
+      const value = joinStatistics(all.map((part) => part.value));
+      return { kind: 'main', quantiles: [...first.quantiles], value };
+    }
     case 'full': {
       const all = same(parts, 'full').map((part) => part.value);
-      demandEqual(
+      assertEqual(
         all.map((part) => part.borders),
         'borders',
       );
-      demandEqual(
+      assertEqual(
         all.map((part) => [part.quantiles.length]),
         'quantiles',
       );
       return {
         kind: 'full',
         value: {
-          mean: all.flatMap((part) => part.mean),
-          median: all.flatMap((part) => part.median),
-          mode: all.flatMap((part) => part.mode),
-          quantiles: first.value.quantiles.map((_, q) => all.flatMap((part) => part.quantiles[q] ?? [])),
+          ...joinStatistics(all),
           borders: [...first.value.borders],
           logits: all.flatMap((part) => part.logits),
         },
@@ -114,13 +120,62 @@ export function joinPredictions(parts: readonly Prediction[]): Prediction {
   }
 }
 
-/** The service's own shape of `prediction` again; −Infinity in logits becomes null, as JSON has none. */
+/** The service's own shape of `prediction` again: null where it is no number that JSON has. */
 export function toService(prediction: Prediction): unknown {
-  if (prediction.kind !== 'full') {
-    return prediction.values;
+  switch (prediction.kind) {
+    case 'numbers':
+      return prediction.values.map(orNull);
+    case 'quantiles':
+      return prediction.values.map((row) => row.map(orNull));
+    case 'main':
+      return statisticsToService(prediction.value);
+    case 'full': {
+      const { borders, logits } = prediction.value;
+      return {
+        ...statisticsToService(prediction.value),
+        borders: borders.map(orNull),
+        logits: logits.map((row) => row.map(orNull)),
+      };
+    }
+    default:
+      return prediction.values;
   }
-  const { logits, ...rest } = prediction.value;
-  return { ...rest, logits: logits.map((row) => row.map((logit) => (logit === -Infinity ? null : logit))) };
+}
+
+/** A number, or null where it is not a finite one. */
+export function orNull(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+function statisticsToService({ mean, median, mode, quantiles }: Statistics): Record<string, unknown> {
+  return {
+    mean: mean.map(orNull),
+    median: median.map(orNull),
+    mode: mode.map(orNull),
+    quantiles: quantiles.map((row) => row.map(orNull)),
+  };
+}
+
+function sliceStatistics(
+  { mean, median, mode, quantiles }: Statistics,
+  from: number,
+  to: number,
+): Statistics {
+  return {
+    mean: mean.slice(from, to),
+    median: median.slice(from, to),
+    mode: mode.slice(from, to),
+    quantiles: quantiles.map((rows) => rows.slice(from, to)),
+  };
+}
+
+function joinStatistics(parts: readonly Statistics[]): Statistics {
+  return {
+    mean: parts.flatMap((part) => part.mean),
+    median: parts.flatMap((part) => part.median),
+    mode: parts.flatMap((part) => part.mode),
+    quantiles: parts[0]!.quantiles.map((_, q) => parts.flatMap((part) => part.quantiles[q] ?? [])),
+  };
 }
 
 function same<K extends Prediction['kind']>(
@@ -134,7 +189,7 @@ function same<K extends Prediction['kind']>(
   return parts as Extract<Prediction, { kind: K }>[];
 }
 
-function demandEqual(lists: number[][], what: string): void {
+function assertEqual(lists: number[][], what: string): void {
   const [first, ...others] = lists;
   for (const other of others) {
     if (other.length !== first!.length || other.some((value, i) => value !== first![i])) {

@@ -5,6 +5,7 @@ import {
   type FullDistribution,
   type Label,
   type OutputType,
+  type Statistics,
   type Task,
 } from './types';
 
@@ -46,6 +47,10 @@ function readShape(raw: unknown, context: PredictionContext): Prediction {
       const quantiles = [...(context.quantiles ?? DEFAULT_QUANTILES)];
       return { kind: 'quantiles', quantiles, values: readQuantiles(raw, quantiles.length, context.rows) };
     }
+    case 'main': {
+      const quantiles = [...(context.quantiles ?? DEFAULT_QUANTILES)];
+      return { kind: 'main', quantiles, value: readMain(raw, quantiles.length) };
+    }
     case 'full':
       return context.legacy === true && Array.isArray(raw)
         ? { kind: 'numbers', values: numbers(raw, 'prediction') }
@@ -55,6 +60,10 @@ function readShape(raw: unknown, context: PredictionContext): Prediction {
 
 function readProbas(raw: unknown): number[][] {
   const values = matrix(raw, 'prediction');
+  const lacking = values.findIndex((row) => row.some(Number.isNaN));
+  if (lacking >= 0) {
+    throw invalidPrediction(`prediction[${lacking}]`, 'has a probability that is no number');
+  }
   const classes = values[0]?.length ?? 0;
   const odd = values.findIndex((row) => row.length !== classes || row.length === 0);
   if (odd >= 0) {
@@ -99,14 +108,23 @@ function readQuantiles(raw: unknown, levels: number, rows: number | undefined): 
   throw invalidPrediction(path, `is ${shape} where ${wanted} are due`);
 }
 
-function readFull(raw: unknown, withoutBars: boolean): FullDistribution {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    throw invalidPrediction(
-      'prediction',
-      'must be an object with mean, median, mode, quantiles, borders and logits',
-    );
+function readMain(raw: unknown, levels: number): Statistics {
+  const statistics = readStatistics(objectOf(raw, 'mean, median, mode and quantiles'));
+  if (statistics.quantiles.length !== levels) {
+    const found = statistics.quantiles.length;
+    throw invalidPrediction('prediction.quantiles', `has ${found} quantiles, expected ${levels}`);
   }
-  const body = raw as Record<string, unknown>;
+  return statistics;
+}
+
+function objectOf(raw: unknown, names: string): Record<string, unknown> {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    throw invalidPrediction('prediction', `must be an object with ${names}`);
+  }
+  return raw as Record<string, unknown>;
+}
+
+function readStatistics(body: Record<string, unknown>): Statistics {
   const mean = numbers(body.mean, 'prediction.mean');
   const rows = mean.length;
   const column = (name: string) => {
@@ -118,18 +136,38 @@ function readFull(raw: unknown, withoutBars: boolean): FullDistribution {
   };
   const median = column('median');
   const mode = column('mode');
-  const quantiles = readFullQuantiles(body.quantiles, rows);
+  return { mean, median, mode, quantiles: readFullQuantiles(body.quantiles, rows) };
+}
+
+function readFull(raw: unknown, withoutBars: boolean): FullDistribution {
+  const body = objectOf(raw, 'mean, median, mode, quantiles, borders and logits');
+  const statistics = readStatistics(body);
+  const rows = statistics.mean.length;
   if (withoutBars && body.borders === undefined) {
-    return { mean, median, mode, quantiles, borders: [], logits: mean.map(() => []) };
+    return { ...statistics, borders: [], logits: statistics.mean.map(() => []) };
   }
-  const borders = numbers(body.borders, 'prediction.borders');
+  const borders = readBorders(body.borders);
   const logits = listOf(body.logits, 'prediction.logits', Array.isArray, 'an array').map((row, r) =>
     readLogits(row as unknown[], r, borders.length - 1),
   );
   if (logits.length !== rows) {
     throw invalidPrediction('prediction.logits', `has ${logits.length} rows where mean has ${rows}`);
   }
-  return { mean, median, mode, quantiles, borders, logits };
+  return { ...statistics, borders, logits };
+}
+
+/** The outermost borders may be null: the support has no end there. */
+function readBorders(raw: unknown): number[] {
+  const borders = numbers(raw, 'prediction.borders');
+  return borders.map((border, i) => {
+    if (!Number.isNaN(border)) {
+      return border;
+    }
+    if (i > 0 && i < borders.length - 1) {
+      throw invalidPrediction(`prediction.borders[${i}]`, 'must be a number');
+    }
+    return i === 0 ? -Infinity : Infinity;
+  });
 }
 
 function readLogits(row: unknown[], r: number, bars: number): number[] {
@@ -162,15 +200,13 @@ function readFullQuantiles(raw: unknown, rows: number): number[][] {
 
 function matrix(raw: unknown, path: string): number[][] {
   const rows = listOf(raw, path, Array.isArray, 'an array of numbers') as unknown[][];
-  const odd = rows.findIndex((row) => !row.every(isNumber));
-  if (odd >= 0) {
-    numbers(rows[odd], `${path}[${odd}]`);
-  }
-  return rows as number[][];
+  return rows.map((row, r) => (row.every(isNumber) ? row : numbers(row, `${path}[${r}]`)));
 }
 
+/** Numbers; null, where the service has none, becomes NaN. */
 function numbers(raw: unknown, path: string): number[] {
-  return listOf(raw, path, isNumber, 'a number');
+  const values = listOf(raw, path, isNumberOrNull, 'a number');
+  return values.includes(null) ? values.map((value) => value ?? NaN) : (values as number[]);
 }
 
 function listOf<T>(raw: unknown, path: string, is: (value: unknown) => value is T, what: string): T[] {
@@ -186,6 +222,10 @@ function listOf<T>(raw: unknown, path: string, is: (value: unknown) => value is 
 
 function isNumber(value: unknown): value is number {
   return typeof value === 'number';
+}
+
+function isNumberOrNull(value: unknown): value is number | null {
+  return value === null || typeof value === 'number';
 }
 
 function isLabel(value: unknown): value is Label {

@@ -16,6 +16,8 @@ import type {
   PrepareTestSetUploadResponseSchema,
   PrepareTrainSetUploadRequestSchema,
   PrepareTrainSetUploadResponseSchema,
+  SettingsResponseSchema,
+  UsageResponseSchema,
 } from './schemas';
 
 export * from './vocabulary';
@@ -63,7 +65,7 @@ type TaskConfig = WirePredictRequest['task_config'];
 
 /**
  * S 4.4, flattened: `task_config` and `predict_params` exist on the wire only. `quantiles` are levels in (0, 1), sent
- * with output type `quantiles` only.
+ * with the output types `quantiles` and `main` only.
  */
 export type PredictRequest = Omit<WirePredictRequest, 'task_config'> &
   Pick<TaskConfig, 'task'> &
@@ -80,6 +82,12 @@ export type LimitSet = WithoutNulls<Static<typeof LimitSetSchema>>;
 /** S 4.5 */
 export type ModelLimits = WithoutNulls<Static<typeof ModelLimitsResponseSchema>>;
 
+/** The limits, and how large train sets are fitted. */
+export type ServiceSettings = WithoutNulls<Static<typeof SettingsResponseSchema>>;
+
+/** What an account has used, in tokens; a limit of -1 is none. */
+export type Usage = WithoutNulls<Static<typeof UsageResponseSchema>>;
+
 /** S 4.6 */
 export type EstimateCostRequest = Static<typeof EstimateCostRequestSchema>;
 export type EstimateCostResponse = Static<typeof EstimateCostResponseSchema>;
@@ -87,12 +95,19 @@ export type EstimateCostResponse = Static<typeof EstimateCostResponseSchema>;
 /** The `data` part of the deprecated multipart route (S 4.7). */
 export type LegacyPredictRequest = Static<typeof LegacyPredictRequestSchema>;
 
-/** One distribution per row (S 4.4 `full`): quantiles [quantile][row], borders [B + 1], logits [row][B]. */
-export interface FullDistribution {
+/** What is said of the distribution of each row (`main`): quantiles [quantile][row]; NaN where the service says null. */
+export interface Statistics {
   mean: number[];
   median: number[];
   mode: number[];
   quantiles: number[][];
+}
+
+/**
+ * One distribution per row (S 4.4 `full`): borders [B + 1], infinite at the ends where the service says null; logits
+ * [row][B], −Infinity where it says null.
+ */
+export interface FullDistribution extends Statistics {
   borders: number[];
   logits: number[][];
 }

@@ -1,14 +1,19 @@
 /** Task of a model (S 4.3). */
 export type Task = 'classification' | 'regression';
 
-/** What a predict answers with (S 4.4). */
-export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quantiles' | 'full';
+/** What a predict answers with (S 4.4; `main`, which it does not list, is mean, median, mode and quantiles at once). */
+export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quantiles' | 'main' | 'full';
 
 /** The output types that a model of a task has. */
 export const OUTPUT_TYPES: Readonly<Record<Task, readonly OutputType[]>> = {
   classification: ['probas', 'preds'],
-  regression: ['mean', 'median', 'mode', 'quantiles', 'full'],
+  regression: ['mean', 'median', 'mode', 'quantiles', 'main', 'full'],
 };
+
+/** Whether the levels of quantiles may be asked for with an output type. */
+export function takesQuantiles(output: OutputType | undefined): boolean {
+  return output === 'quantiles' || output === 'main';
+}
 
 /** The output type that a predict without one answers with (S 4.4). */
 export const DEFAULT_OUTPUT_TYPE: Readonly<Record<Task, OutputType>> = {
@@ -16,7 +21,7 @@ export const DEFAULT_OUTPUT_TYPE: Readonly<Record<Task, OutputType>> = {
   regression: 'mean',
 };
 
-/** The quantiles of a `quantiles` or `full` prediction where none are asked for. */
+/** The quantiles of a `quantiles`, `main` or `full` prediction where none are asked for. */
 export const DEFAULT_QUANTILES: readonly number[] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 /** The systems that a fit can apply (S 4.3). */

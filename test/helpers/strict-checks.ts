@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const TASKS = ['classification', 'regression'];
 const OUTPUTS: Record<string, string[]> = {
   classification: ['probas', 'preds'],
-  regression: ['mean', 'median', 'mode', 'quantiles', 'full'],
+  regression: ['mean', 'median', 'mode', 'quantiles', 'main', 'full'],
 };
 
 type Rule = (value: unknown) => string | undefined;
@@ -201,8 +201,8 @@ export function checkPredict(body: unknown, shapes: StrictShapes): string[] {
   if (output !== undefined && !OUTPUTS[task.task]!.includes(output as string)) {
     wrong.push(`output_type ${output as string} does not go with ${task.task}`);
   }
-  if (quantiles !== undefined && output !== 'quantiles') {
-    wrong.push('quantiles without output_type quantiles');
+  if (quantiles !== undefined && output !== 'quantiles' && output !== 'main') {
+    wrong.push('quantiles without output_type quantiles or main');
   }
   return wrong;
 }

@@ -111,16 +111,24 @@ export function makePrediction(
       return values.map((v) => v + 0.5);
     case 'quantiles':
       return (levels ?? DEFAULT_LEVELS).map((q) => values.map((v) => v + q));
+    case 'main':
+      return statistics(values, levels ?? DEFAULT_LEVELS);
     case 'full':
       return {
-        mean: values,
-        median: values.map((v) => v + 0.25),
-        mode: values.map((v) => v + 0.5),
-        quantiles: DEFAULT_LEVELS.map((q) => values.map((v) => v + q)),
+        ...statistics(values, DEFAULT_LEVELS),
         borders: [0, 1, 2],
         logits: values.map((v) => [v, null]),
       };
     default:
       return values;
   }
+}
+
+function statistics(values: number[], levels: number[]): Record<string, unknown> {
+  return {
+    mean: values,
+    median: values.map((v) => v + 0.25),
+    mode: values.map((v) => v + 0.5),
+    quantiles: levels.map((q) => values.map((v) => v + q)),
+  };
 }

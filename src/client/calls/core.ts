@@ -10,6 +10,7 @@ import { ServiceError } from '../../wire/service-error';
 import { assertConforms, type Body } from '../errors/answer';
 import { Dispatchers, undici } from '../http/dispatchers';
 import { type Call, withCall } from '../retry/deadline';
+import { Notices } from '../retry/notices';
 import { RateGates } from '../retry/rate-gate';
 import { ask, type RequestPlan, type Wiring } from '../retry/request';
 import { Secrets } from '../secrets';
@@ -49,6 +50,7 @@ export class Core {
       settings,
       dispatchers: new Dispatchers(settings.base.origin, settings.tls, settings.proxy),
       secrets: new Secrets(settings.token),
+      notices: new Notices((text) => settings.log('warn', text)),
     };
     this.gates = new RateGates(settings.concurrency);
   }

@@ -175,6 +175,9 @@ function messageOf(
   retryAfterMs: number | undefined,
 ): string {
   const what = `The ${asked.what}`;
+  if (status === 426) {
+    return `${what} was refused (426): ${said}. The service no longer takes requests of this version: update this package.`;
+  }
   switch (code) {
     case 'auth.unauthorized':
       return `The service refused the access token (${status}): ${said}. Check the token in the configuration; it may have expired.`;

@@ -23,6 +23,7 @@ import type { Secrets } from '../secrets';
 import type { ClientSettings } from '../settings';
 import { retryAfter } from './backoff';
 import type { Call } from './deadline';
+import type { Notices } from './notices';
 import type { RateGate } from './rate-gate';
 import { type FailedAttempt, retrying } from './retrying';
 import { type RequestFailure, type RequestRights, verdict, wasNotTaken } from './verdict';
@@ -32,6 +33,7 @@ export interface Wiring {
   settings: ClientSettings;
   dispatchers: Dispatchers;
   secrets: Secrets;
+  notices: Notices;
 }
 
 /** How one request of a call is made and what may be done when it fails. */
@@ -76,6 +78,7 @@ async function attemptOnce(
     return noAnswer(error, call, plan, wiring.dispatchers.place(plan.request.url));
   }
   const took = Math.round(performance.now() - started);
+  wiring.notices.read(plan.path, answer);
   settings.log('debug', `${plan.request.method} ${plan.path} ${answer.status} in ${took} ms`);
   if (answer.status < 200 || answer.status > 299) {
     const holdMs = retryAfter(answer.headers['retry-after']);

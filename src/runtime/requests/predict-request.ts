@@ -1,5 +1,6 @@
 import type { OutputType, PredictRequest, UploadCard } from '../../scoring/types';
 import { ServiceError } from '../../wire/service-error';
+import { takesQuantiles } from '../../wire/vocabulary';
 import { fromEnvironment, inside } from '../fields/environment';
 import { candidates, choiceField, flagField, quantilesField, textField } from '../fields/fields';
 import type { TableDef, TableReader } from '../input/table-input';
@@ -32,6 +33,7 @@ const OUTPUT_TYPES: readonly OutputType[] = [
   'median',
   'mode',
   'quantiles',
+  'main',
   'full',
 ];
 const DEFAULT_QUANTILES = [0.1, 0.5, 0.9];
@@ -57,10 +59,9 @@ export async function predictRequest(
     ...(legacy ? legacyModel(msg) : model(env(def.model).trim(), msg, uploadId)),
     task: choiceField(['classification', 'regression'], ...candidates('Task', env(def.task), 'task', msg)),
     outputType,
-    quantiles:
-      outputType === 'quantiles'
-        ? quantiles(inside(red, node, def.quantiles), env(def.outputType) === '', msg)
-        : undefined,
+    quantiles: takesQuantiles(outputType)
+      ? quantiles(inside(red, node, def.quantiles), env(def.outputType) === '', msg)
+      : undefined,
     missingColumns: choiceField(['error', 'fill'], {
       place: 'The field Missing columns',
       value: env(def.missingColumns),

@@ -115,6 +115,7 @@ export function maxAnswerRows(outputType: OutputType, classes: number, quantiles
     median: 1,
     mode: 1,
     quantiles: Math.max(1, quantiles),
+    main: 3 + Math.max(1, quantiles),
     full: FULL_WIDTH,
   }[outputType];
   return Math.max(1, Math.floor(ANSWER_NUMBERS / width));

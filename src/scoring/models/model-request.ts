@@ -5,6 +5,7 @@ import {
   DEFAULT_QUANTILES,
   OUTPUT_TYPES,
   type OutputType,
+  takesQuantiles,
   type Task,
 } from '../../wire/types';
 import type { ModelCard, PredictRequest } from '../types';
@@ -198,7 +199,7 @@ function outputTypeOf(task: Task, request: PredictRequest): OutputType {
 }
 
 function quantilesOf(outputType: OutputType, request: PredictRequest): number[] | undefined {
-  if (outputType !== 'quantiles') {
+  if (!takesQuantiles(outputType)) {
     return undefined;
   }
   const quantiles = request.quantiles ?? [...DEFAULT_QUANTILES];

@@ -1,8 +1,8 @@
 import type { Label, TableForm } from '../../table';
 import { Yielder } from '../../util/event-loop';
-import type { Prediction } from '../../wire/prediction';
+import { orNull, type Prediction } from '../../wire/prediction';
 import { ServiceError } from '../../wire/service-error';
-import { DEFAULT_QUANTILES } from '../../wire/types';
+import { DEFAULT_QUANTILES, type Statistics } from '../../wire/types';
 
 type Row = Record<string, unknown>;
 
@@ -25,10 +25,13 @@ export function attachmentOf(
   classes: readonly Label[] | undefined,
 ): Attachment {
   switch (prediction.kind) {
-    case 'labels':
-    case 'numbers': {
+    case 'labels': {
       const { values } = prediction;
       return { property, rows: values.length, value: (row) => values[row] };
+    }
+    case 'numbers': {
+      const { values } = prediction;
+      return { property, rows: values.length, value: (row) => orNull(values[row]!) };
     }
     case 'probas': {
       const { values } = prediction;
@@ -49,23 +52,33 @@ export function attachmentOf(
         value: (row) => atRow(values, names, row),
       };
     }
+    case 'main':
+      return statistics(prediction.value, prediction.quantiles.map(String), property);
     case 'full': {
-      const { mean, median, mode, quantiles } = prediction.value;
+      const { quantiles } = prediction.value;
       const names = quantiles.map((_, index) =>
         quantiles.length === DEFAULT_QUANTILES.length ? String(DEFAULT_QUANTILES[index]) : String(index),
       );
-      return {
-        property,
-        rows: mean.length,
-        value: (row) => ({
-          mean: mean[row],
-          median: median[row],
-          mode: mode[row],
-          quantiles: atRow(quantiles, names, row),
-        }),
-      };
+      return statistics(prediction.value, names, property);
     }
   }
+}
+
+function statistics(
+  { mean, median, mode, quantiles }: Statistics,
+  names: readonly string[],
+  property: string,
+): Attachment {
+  return {
+    property,
+    rows: mean.length,
+    value: (row) => ({
+      mean: orNull(mean[row]!),
+      median: orNull(median[row]!),
+      mode: orNull(mode[row]!),
+      quantiles: atRow(quantiles, names, row),
+    }),
+  };
 }
 
 /** Attaches to a row. */
@@ -166,10 +179,14 @@ function demandRows(rows: number, attachment: Attachment): void {
   }
 }
 
-function atRow(values: readonly number[][], names: readonly string[], row: number): Record<string, number> {
-  const result: Record<string, number> = {};
+function atRow(
+  values: readonly number[][],
+  names: readonly string[],
+  row: number,
+): Record<string, number | null> {
+  const result: Record<string, number | null> = {};
   for (let index = 0; index < names.length; index++) {
-    result[names[index]!] = values[index]![row]!;
+    result[names[index]!] = orNull(values[index]![row]!);
   }
   return result;
 }

@@ -70,6 +70,8 @@ export function outcomeBytes(prediction: Prediction, rows: number): number {
       return rows * (prediction.values[0]?.length ?? 0) * 24;
     case 'quantiles':
       return rows * prediction.quantiles.length * 24;
+    case 'main':
+      return rows * (3 + prediction.quantiles.length) * 24;
     case 'full':
       return rows * prediction.value.borders.length * 8 + prediction.value.borders.length * 8;
     default:

@@ -8,3 +8,4 @@ export * from './model-limits';
 export * from './predict';
 export * from './prepare-test-set-upload';
 export * from './prepare-train-set-upload';
+export * from './settings';

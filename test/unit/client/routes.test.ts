@@ -69,7 +69,7 @@ describe('client: every route, against a strict service', () => {
     withService({}, {}, async (service, client) => {
       for (const [task, outputs] of [
         ['classification', [undefined, 'probas', 'preds']],
-        ['regression', [undefined, 'mean', 'median', 'mode', 'quantiles', 'full']],
+        ['regression', [undefined, 'mean', 'median', 'mode', 'quantiles', 'main', 'full']],
       ] as const) {
         const fitted_train_set_id = await fitted(client, task);
         const { test_set_upload_id } = await client.uploadTestSet({ fitted_train_set_id, x: xOf(ids) });
@@ -90,7 +90,8 @@ describe('client: every route, against a strict service', () => {
             );
             assert.deepEqual(prediction.value.mean, ids);
           } else {
-            assert.deepEqual(prediction.values, sent);
+            const read = prediction.kind === 'main' ? prediction.value : prediction.values;
+            assert.deepEqual(read, sent);
           }
         }
       }

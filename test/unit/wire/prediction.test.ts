@@ -63,6 +63,39 @@ describe('wire: shapes of a prediction', () => {
     });
   });
 
+  it('reads null in statistics as no prediction for that row, and gives it back as null', () => {
+    const one = readPrediction([1, null, 3], regression());
+    assert.deepEqual(one, { kind: 'numbers', values: [1, NaN, 3] });
+    assert.deepEqual(toService(one), [1, null, 3]);
+    const raw = { ...full, mean: [1, null], quantiles: full.quantiles.map(() => [null, 2]) };
+    const { mean, median, mode, quantiles: levels } = raw;
+    const statistics = { mean, median, mode, quantiles: levels };
+    assert.deepEqual(toService(readPrediction(raw, regression({ output_type: 'full' }))), raw);
+    assert.deepEqual(toService(readPrediction(statistics, regression({ output_type: 'main' }))), statistics);
+    assert.match(refused([[0.5, null]], { task: 'classification' }), /prediction\[0\] has a probability/);
+  });
+
+  it('reads null as the last border of either side as a support without an end, and nowhere else', () => {
+    const raw = { ...full, borders: [null, 1, 2, null] };
+    const prediction = readPrediction(raw, regression({ output_type: 'full' }));
+    assert.ok(prediction.kind === 'full');
+    assert.deepEqual(prediction.value.borders, [-Infinity, 1, 2, Infinity]);
+    assert.deepEqual(toService(prediction), raw);
+    assert.match(
+      refused({ ...full, borders: [0, null, 2, 3] }, regression({ output_type: 'full' })),
+      /prediction\.borders\[1\] must be a number/,
+    );
+  });
+
+  it('reads the statistics of main with the quantiles that were asked for', () => {
+    const { mean, median, mode } = full;
+    const raw = { mean, median, mode, quantiles: full.quantiles.slice(0, 2) };
+    const asked = regression({ output_type: 'main', quantiles: [0.1, 0.9], rows: 2 });
+    assert.deepEqual(readPrediction(raw, asked), { kind: 'main', quantiles: [0.1, 0.9], value: raw });
+    assert.match(refused(raw, regression({ output_type: 'main' })), /has 2 quantiles, expected 9/);
+    assert.match(refused([1, 2], asked), /must be an object with mean, median, mode and quantiles\./);
+  });
+
   describe('quantiles', () => {
     it('are [quantile][row]', () => {
       const raw = [
@@ -177,7 +210,7 @@ describe('wire: shapes of a prediction', () => {
     assert.match(refused([[0.5, 'x']], probas), /prediction\[0\]\[1\] must be a number/);
     assert.match(refused([0.5], probas), /prediction\[0\] must be an array/);
     assert.match(refused('x', probas), /prediction must be an array/);
-    assert.match(refused([1, null], regression()), /prediction\[1\] must be a number/);
+    assert.match(refused([1, 'x'], regression()), /prediction\[1\] must be a number/);
     assert.match(refused([1, 2], regression({ rows: 3 })), /2 rows where the test set has 3/);
     assert.match(
       refused([{}], { task: 'classification', output_type: 'preds' }),
@@ -211,6 +244,11 @@ describe('wire: parts of a prediction', () => {
       quantiles: [0.1, 0.5],
       values: [0, 1].map((q) => Array.from({ length: n }, (_, i) => 100 * q + i)),
     }),
+    main: (n) => {
+      const column = (k: number) => Array.from({ length: n }, (_, i) => k + i);
+      const value = { mean: column(0), median: column(1), mode: column(2), quantiles: [column(3)] };
+      return { kind: 'main', quantiles: [0.5], value };
+    },
     full: (n) => {
       const column = (k: number) => Array.from({ length: n }, (_, i) => k + i);
       return {

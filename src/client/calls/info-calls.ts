@@ -1,0 +1,39 @@
+import { USAGE_PATH } from '../../wire/dialect';
+import { ServiceError } from '../../wire/service-error';
+import type { ModelLimits, ServiceSettings, Usage } from '../../wire/types';
+import { withoutNulls } from '../errors/answer';
+import type { Call } from '../retry/deadline';
+import { type Core, schemas } from './core';
+
+/** S 4.5. The route is on its way out: where it is gone, `get_settings` has the limits. */
+export async function getModelLimits(core: Core, call: Call): Promise<ModelLimits> {
+  try {
+    const plan = core.plan('info', call.what, 'get_model_limits', { repeatable: true });
+    return withoutNulls(await core.ask(call, plan, schemas().ModelLimitsResponseSchema));
+  } catch (error) {
+    if (!isNotFound(error)) {
+      throw error;
+    }
+    return getSettings(core, call).catch((second: unknown) => {
+      throw isNotFound(second) ? error : second;
+    });
+  }
+}
+
+/** The limits, and how large train sets are fitted. */
+export async function getSettings(core: Core, call: Call): Promise<ServiceSettings> {
+  const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
+  return withoutNulls(await core.ask(call, plan, schemas().SettingsResponseSchema));
+}
+
+/** What the account has used. */
+export async function getUsage(core: Core, call: Call): Promise<Usage> {
+  const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
+  const request = { method: 'POST' as const, url: core.url(USAGE_PATH), headers: core.headers() };
+  const body = await core.ask(call, { ...plan, path: USAGE_PATH, request }, schemas().UsageResponseSchema);
+  return withoutNulls(body);
+}
+
+function isNotFound(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'not_found';
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+
+import { inTurn } from '../../helpers/strict-service';
+import { fitted, rejection, withService, xOf } from './support';
+
+const usage = { current_usage: 87, usage_limit: 100, reset_time: '2026-12-01T00:00:00Z' };
+
+describe('client: what the service says of itself', () => {
+  it('takes the limits from get_settings where get_model_limits is gone', () =>
+    withService(
+      { jobs: { async_settings: { poll_timeout_secs: 60 } }, limits: { max_model_limit: { max_cols: 7 } } },
+      {},
+      async (service, client) => {
+        assert.deepEqual(await client.getModelLimits(), {
+          max_model_limit: { max_cols: 7 },
+          async_settings: { poll_timeout_secs: 60 },
+        });
+        assert.deepEqual((await client.getSettings()).async_settings, { poll_timeout_secs: 60 });
+        assert.deepEqual(service.breaches, []);
+      },
+    ));
+
+  it('is not_found where it has neither route, naming the first', () =>
+    withService({}, { retries: 0 }, async (service, client) => {
+      service.fault('get_model_limits', () => ({ status: 404, body: '' }));
+      const error = await rejection(client.getModelLimits(), 'not_found');
+      assert.match(error.message, /no route \/svc\/get_model_limits/);
+    }));
+
+  it('tells what the account has used', () =>
+    withService({ jobs: { usage } }, {}, async (service, client) => {
+      assert.deepEqual(await client.getUsage(), usage);
+      assert.deepEqual(service.breaches, []);
+    }));
+
+  it('has the rate limit of the last answer that named one', () =>
+    withService({}, {}, async (service, client) => {
+      assert.equal(client.rateLimit, undefined);
+      const headers = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '12', 'x-ratelimit-reset': '30' };
+      service.fault('get_model_limits', inTurn({ headers }));
+      await client.getModelLimits();
+      await client.getModelLimits();
+      assert.deepEqual(client.rateLimit, { limit: 60, remaining: 12, reset: 30 });
+    }));
+
+  it('warns once of each route that is deprecated, with the day on which it will be gone', async () => {
+    const warnings: string[] = [];
+    const log = (level: string, text: string) => level === 'warn' && warnings.push(text);
+    await withService({}, { log }, async (service, client) => {
+      const headers = { deprecation: 'true', sunset: 'Fri, 01 Jan 2027 00:00:00 GMT' };
+      service.fault('get_model_limits', () => ({ headers }));
+      service.fault('predict', () => ({ headers: { deprecation: '@1735689600' } }));
+      await client.getModelLimits();
+      await client.getModelLimits();
+      const fitted_train_set_id = await fitted(client, 'regression');
+      const test = await client.uploadTestSet({ fitted_train_set_id, x: xOf([1]) });
+      await client.predict({ ...test, fitted_train_set_id, task: 'regression' });
+    });
+    assert.deepEqual(warnings, [
+      'The service says that its route /svc/get_model_limits is deprecated and will be gone on 2027-01-01. Look for an update of this package.',
+      'The service says that its route /svc/predict is deprecated. Look for an update of this package.',
+    ]);
+  });
+
+  it('says what to do where it is too new for this client (426)', () =>
+    withService({}, {}, async (service, client) => {
+      service.fault('get_model_limits', () => ({ status: 426, body: { detail: 'Client too old' } }));
+      const error = await rejection(client.getModelLimits(), 'validation.failed');
+      assert.match(error.message, /\(426\): Client too old\..*update this package/);
+      assert.equal(service.seen('get_model_limits').length, 1);
+    }));
+
+  it('scores mean, median, mode and quantiles in one predict', () =>
+    withService({}, {}, async (service, client) => {
+      const fitted_train_set_id = await fitted(client, 'regression');
+      const test = await client.uploadTestSet({ fitted_train_set_id, x: xOf([3, 1]) });
+      const asked = { ...test, fitted_train_set_id, task: 'regression' as const };
+      const { prediction } = await client.predict({ ...asked, output_type: 'main', quantiles: [0.25] });
+      assert.deepEqual(prediction, {
+        kind: 'main',
+        quantiles: [0.25],
+        value: { mean: [3, 1], median: [3.25, 1.25], mode: [3.5, 1.5], quantiles: [[3.25, 1.25]] },
+      });
+      assert.deepEqual(service.breaches, []);
+    }));
+});
