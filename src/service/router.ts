@@ -5,34 +5,10 @@ import { discardBody, isBodyComing, readJson } from './http/body';
 import { logFailure } from './http/log-failure';
 import { type Envelope, sendJson, sendRefusal } from './http/reply';
 import { UPLOAD_ROOT } from './http/signed-url';
-import { notFound, Refusal, toRefusal } from './refusal';
-import { checkToken, getApiUsage, getGreetings, root } from './routes/account';
+import { Refusal, toRefusal } from './refusal';
 import type { Route, ServiceContext } from './routes/context';
-import { fit } from './routes/fit';
-import { legacyPredict } from './routes/legacy-predict';
-import { estimateCost, getModelLimits, getServiceStatus } from './routes/other';
-import { predict } from './routes/predict';
-import { prepareTestSetUpload, prepareTrainSetUpload } from './routes/prepare-upload';
+import { findRoute, isOpen } from './routes/find-route';
 import { putUpload } from './routes/put-upload';
-
-/** `/{api name}/…` */
-const API_ROUTES: Readonly<Record<string, Route>> = {
-  prepare_train_set_upload: prepareTrainSetUpload,
-  prepare_test_set_upload: prepareTestSetUpload,
-  fit,
-  predict,
-  get_model_limits: getModelLimits,
-  estimate_cost: estimateCost,
-  get_service_status: getServiceStatus,
-};
-
-/** Those without an API name; they may end with a slash. */
-const ROOT_ROUTES: Readonly<Record<string, Route>> = {
-  '': root,
-  protected: checkToken,
-  retrieve_greeting_messages: getGreetings,
-  get_api_usage: getApiUsage,
-};
 
 /** Request bodies are ids and options; more than this is none of ours. Options may hold lists of row numbers. */
 const MAX_JSON_BYTES = 1024 * 1024;
@@ -52,12 +28,10 @@ export async function answer(
       return;
     }
     const method = req.method === 'HEAD' ? 'GET' : req.method;
-    const atRoot = findAtRoot(url.pathname);
-    if (atRoot?.open !== true || method !== atRoot.method) {
+    if (!isOpen(url.pathname, method)) {
       checkBearer(req.headers.authorization, context.options.token);
     }
-    const { route, apiName } =
-      atRoot === undefined ? find(context, url.pathname) : { route: atRoot, apiName: '' };
+    const { route, ...place } = findRoute(url.pathname, context.options.apiName);
     envelope = route.envelope;
     if (method !== route.method) {
       throw wrongMethod(route.method);
@@ -71,7 +45,7 @@ export async function answer(
     const withJson = route.method === 'POST' && route.rawBody !== true;
     const maxBytes = route.withConfig === true ? MAX_CONFIG_BYTES : MAX_JSON_BYTES;
     const body = withJson ? await readJson(req, maxBytes, context.options.times.body) : undefined;
-    const result = await route.handle(context, { req, res, apiName, body });
+    const result = await route.handle(context, { req, res, url, ...place, body });
     if (result !== undefined) {
       sendJson(res, result.status, result.body);
     }
@@ -105,40 +79,6 @@ function refuse(
     res.setHeader('connection', 'close');
   }
   sendRefusal(res, refusal, envelope);
-}
-
-function findAtRoot(pathname: string): Route | undefined {
-  const [, name = '', ...rest] = pathname.split('/');
-  return rest.join('/') === '' && Object.hasOwn(ROOT_ROUTES, name) ? ROOT_ROUTES[name] : undefined;
-}
-
-/** @throws Refusal 404 */
-function find(context: ServiceContext, pathname: string): { route: Route; apiName: string } {
-  const [, apiName = '', name = '', ...rest] = pathname.split('/');
-  if (apiName === 'v1' && rest.length === 0) {
-    if (name === 'predict') {
-      return { route: legacyPredict, apiName };
-    }
-    throw notFound(
-      `The legacy route /v1/${shown(name)} is not served here; use /{api name}/fit and /{api name}/predict.`,
-    );
-  }
-  const route = rest.length === 0 && Object.hasOwn(API_ROUTES, name) ? API_ROUTES[name] : undefined;
-  if (route === undefined) {
-    throw notFound(`There is no route ${shown(pathname)}.`);
-  }
-  const wanted = context.options.apiName;
-  if (wanted === undefined ? !/^[A-Za-z0-9][\w-]{0,63}$/.test(apiName) : apiName !== wanted) {
-    throw notFound(
-      `There is no API named "${shown(apiName)}" here${wanted === undefined ? '' : `; its name is "${wanted}"`}.`,
-    );
-  }
-  return { route, apiName };
-}
-
-/** A part of a URL in a sentence, which stays readable whatever was asked for. */
-function shown(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
 function wrongMethod(method: Route['method']): Refusal {

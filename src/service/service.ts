@@ -10,6 +10,7 @@ import { answer } from './router';
 import type { ServiceContext } from './routes/context';
 import { openStore } from './store/store';
 import { Fits } from './work/fit/fits';
+import { SubmittedFits } from './work/fit/submitted-fits';
 import { WorkerPool } from './work/pool/pool';
 
 const HOST = '127.0.0.1';
@@ -74,6 +75,7 @@ export async function runService(
     },
     log,
   );
+  const submittedFits = new SubmittedFits(fits, store, log);
   const { headersMs } = options.times;
   const server = createServer({
     // Bodies have patience of their own; answers too.
@@ -88,6 +90,7 @@ export async function runService(
     limits,
     store,
     fits,
+    submittedFits,
     predictPool,
     limiter: new RateLimiter(options.rateLimit),
     port: () => (server.address() as AddressInfo | null)?.port ?? options.port,
@@ -110,6 +113,7 @@ export async function runService(
     const pools = Promise.all([fitPool.close(GRACE_MS), predictPool.close(GRACE_MS)]);
     await closeServer(server, pools);
     await pools;
+    await submittedFits.settled();
     await store.close();
   };
   try {
@@ -119,6 +123,9 @@ export async function runService(
     throw error;
   }
   predictPool.warm();
+  submittedFits.resume().catch((error: unknown) => {
+    log('warn', `Submitted fits were not begun again: ${(error as Error).message}`);
+  });
   const port = context.port();
   let closing: Promise<void> | undefined;
   own.service = { url: `http://${HOST}:${port}`, port, close: () => (closing ??= closeParts()) };

@@ -88,6 +88,11 @@ export function parseFit(body: unknown, dialect: Names): Parsed<SentFit> {
   };
 }
 
+/** The question what has become of a fit. */
+export function parseFitStatus(body: unknown): Parsed<{ fitted_train_set_id: string }> {
+  return checked(schemas().FitStatusRequestSchema, body);
+}
+
 /** S 4.4. The output type must be one of the task's. */
 export function parsePredict(body: unknown, dialect: Names): Parsed<PredictRequest> {
   const parsed = checked<WirePredict>(schemas().PredictRequestSchema, body, dialect);

@@ -20,6 +20,7 @@ export {
   type ModelEntry,
   type UploadEntry,
 } from '../../dist/src/service/store/entries';
+export { type FitRecord, FitRecords } from '../../dist/src/service/store/fit-records';
 export { lockFolder } from '../../dist/src/service/store/folder-lock';
 export { isCrc32c, normalHash } from '../../dist/src/service/store/hashes';
 export { type PutBody } from '../../dist/src/service/store/part-writer';

@@ -8,6 +8,7 @@ import type { RateKind, RateLimiter } from '../rate-limit';
 import { invalid } from '../refusal';
 import type { Store } from '../store/store';
 import type { Fits } from '../work/fit/fits';
+import type { SubmittedFits } from '../work/fit/submitted-fits';
 import type { WorkerPool } from '../work/pool/pool';
 
 /** What every route works with. */
@@ -16,6 +17,7 @@ export interface ServiceContext {
   limits: ServiceLimits;
   store: Store;
   fits: Fits;
+  submittedFits: SubmittedFits;
   predictPool: WorkerPool;
   limiter: RateLimiter;
   /** The port that the server listens on. */
@@ -27,8 +29,11 @@ export interface ServiceContext {
 export interface RouteRequest {
   req: IncomingMessage;
   res: ServerResponse;
+  url: URL;
   /** The name in the path that stands for the product: `/{apiName}/fit`. */
   apiName: string;
+  /** What follows the route's name in the path: `/{apiName}/fit/{id}`. */
+  id?: string;
   /** The parsed JSON body; undefined on GET and multipart routes. */
   body: unknown;
 }

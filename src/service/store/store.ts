@@ -7,6 +7,7 @@ import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
+import { FitRecords } from './fit-records';
 import { type FolderLock, lockFolder } from './folder-lock';
 import { defaultMaxBytes, Retention } from './retention';
 import { Shelf } from './shelf';
@@ -20,6 +21,8 @@ export interface Store {
   uploads: Uploads;
   uploadShelf: Shelf<UploadEntry>;
   models: Shelf<ModelEntry>;
+  /** Fits that were promised and have not ended, and those of them that failed. */
+  fitRecords: FitRecords;
   secret: Buffer;
   /** The size cap: as given, or by the free disk. */
   maxBytes: number;
@@ -72,9 +75,15 @@ export async function openStore(
     });
     await uploadShelf.load();
     await models.load();
+    const fitRecords = new FitRecords(path.join(dataDir, 'fits'), log);
+    await fitRecords.load();
     const secret = await readSecret(path.join(dataDir, 'secret.json'), log);
     const bytes = (): number => uploadShelf.bytes + models.bytes;
     const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, bytes()));
+    for (const { request } of fitRecords.pending()) {
+      // It is wanted in a moment, so it must not be the one that goes.
+      uploadShelf.use(request.train_set_upload_id.toLowerCase());
+    }
     const retention = new Retention({ maxBytes }, uploadShelf, models, log);
     await retention.trim();
     const uploads = new Uploads(uploadShelf, maxFileBytes(maxBytes));
@@ -83,6 +92,7 @@ export async function openStore(
       uploads,
       uploadShelf,
       models,
+      fitRecords,
       secret,
       maxBytes,
       trim: () => retention.trim(),

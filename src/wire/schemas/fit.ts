@@ -37,4 +37,7 @@ export const TaskConfigFitRequestSchema = Type.Object({
   ),
 });
 
+/** Not of the specification: what has become of a fit. */
+export const FitStatusRequestSchema = Type.Object({ fitted_train_set_id: Uuid });
+
 export const FitResponseSchema = Type.Object({ fitted_train_set_id: Uuid });

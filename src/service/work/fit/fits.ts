@@ -3,8 +3,6 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
-import type { TrainOptions } from '../../../learner';
-import { MODEL_FORMAT } from '../../../learner/model/serialize';
 import { Semaphore } from '../../../util/semaphore';
 import type { FitRequest } from '../../../wire/types';
 import type { ServiceLimits } from '../../limits';
@@ -13,11 +11,10 @@ import type { ModelEntry, Task, UploadEntry } from '../../store/entries';
 import type { Shelved } from '../../store/shelf';
 import { MODEL_FILE, type Store } from '../../store/store';
 import { fileRef } from '../../store/uploads';
-import { LEARNER } from '../../version';
 import type { FitJob, FitOutcome, ModelRef } from '../jobs';
 import type { WorkerPool } from '../pool/pool';
 import { tooManyWait } from '../pool/pool-refusals';
-import { canonical } from './canonical';
+import { fitKey, modelEntry, trainOptions } from './fit-request';
 
 /** A smaller file is fitted before a helper thread would have started. */
 const HELPED_BYTES = 200_000;
@@ -31,7 +28,7 @@ const LARGE_PART = 1 / 4;
 const LEAST_CELL_BYTES = { csv: 3, parquet: 0.5 };
 
 /** A fit that waits or runs. */
-export interface FitUnderWay {
+export interface RunningFit {
   fitted_train_set_id: string;
   train_set_upload_id: string;
   task: Task;
@@ -47,10 +44,24 @@ export interface FitAnswer {
   reused: boolean;
 }
 
+/** A fit that was asked for: its id is known before its end. */
+export interface BegunFit {
+  id: string;
+  /** Of an earlier fit: nothing is left to do. */
+  ended: boolean;
+  answer: Promise<FitAnswer>;
+}
+
+interface Running {
+  state: RunningFit;
+  key: string;
+  forced: boolean;
+  answer: Promise<ModelEntry>;
+}
+
 /** Runs fits, one per distinct request: an unchanged request gets the earlier result unless it is forced. */
 export class Fits {
-  private readonly underWay = new Map<string, { state: FitUnderWay; answer: Promise<ModelEntry> }>();
-  private readonly forced = new Set<FitUnderWay>();
+  private readonly running = new Map<string, Running>();
   private readonly large = new Semaphore(LARGE_AT_ONCE, LARGE_WAITING);
 
   constructor(
@@ -61,8 +72,18 @@ export class Fits {
     private readonly log: Log,
   ) {}
 
-  list(): FitUnderWay[] {
-    return [...[...this.underWay.values()].map(({ state }) => state), ...this.forced];
+  list(): RunningFit[] {
+    return [...this.running.values()].map(({ state }) => state);
+  }
+
+  /** The fit of this id, while it waits or runs. */
+  find(id: string): RunningFit | undefined {
+    return this.running.get(id)?.state;
+  }
+
+  /** Do as many wait for a thread as may? */
+  get full(): boolean {
+    return this.pool.full;
   }
 
   /**
@@ -70,23 +91,32 @@ export class Fits {
    *
    * @throws Refusal 404, 422 as the train set and the learner give cause; 429 when too many fits wait
    */
-  async fit(request: FitRequest): Promise<FitAnswer> {
-    const key = fitKey(request);
-    if (request.force_refit === true) {
-      return { entry: await this.run(request, key), reused: false };
-    }
-    const known = this.find(key);
-    if (known !== undefined) {
-      return { entry: known, reused: true };
-    }
-    const running = this.underWay.get(key);
-    if (running !== undefined) {
-      return { entry: await running.answer, reused: true };
-    }
-    return { entry: await this.run(request, key), reused: false };
+  fit(request: FitRequest): Promise<FitAnswer> {
+    return this.begin(request).answer;
   }
 
-  private find(key: string): ModelEntry | undefined {
+  /** The earlier fit of the same request, the one under way, or a new one. */
+  begin(request: FitRequest): BegunFit {
+    const key = fitKey(request);
+    if (request.force_refit !== true) {
+      const entry = this.newest(key);
+      if (entry !== undefined) {
+        return { id: entry.id, ended: true, answer: Promise.resolve({ entry, reused: true }) };
+      }
+      const same = [...this.running.values()].find((one) => !one.forced && one.key === key);
+      if (same !== undefined) {
+        return begun(same, true);
+      }
+    }
+    return begun(this.start(request, randomUUID()), false);
+  }
+
+  /** A fit under an id that was promised before. */
+  resume(request: FitRequest, id: string): BegunFit {
+    return begun(this.start(request, id), false);
+  }
+
+  private newest(key: string): ModelEntry | undefined {
     let newest: ModelEntry | undefined;
     for (const { entry } of this.store.models.items.values()) {
       if (entry.fitKey === key && entry.createdAt >= (newest?.createdAt ?? 0)) {
@@ -96,31 +126,21 @@ export class Fits {
     return newest === undefined ? undefined : this.store.models.use(newest.id)?.entry;
   }
 
-  private async run(request: FitRequest, key: string): Promise<ModelEntry> {
-    const state: FitUnderWay = {
-      fitted_train_set_id: randomUUID(),
+  private start(request: FitRequest, id: string): Running {
+    const state: RunningFit = {
+      fitted_train_set_id: id,
       train_set_upload_id: request.train_set_upload_id.toLowerCase(),
       task: request.task,
       started_at: Date.now(),
       progress: 0,
     };
-    const answer = this.train(request, key, state);
-    if (request.force_refit === true) {
-      this.forced.add(state);
-    } else {
-      this.underWay.set(key, { state, answer });
-    }
-    try {
-      return await answer;
-    } finally {
-      this.forced.delete(state);
-      if (this.underWay.get(key)?.state === state) {
-        this.underWay.delete(key);
-      }
-    }
+    const answer = this.train(request, state).finally(() => this.running.delete(id));
+    const running = { state, key: fitKey(request), forced: request.force_refit === true, answer };
+    this.running.set(id, running);
+    return running;
   }
 
-  private async train(request: FitRequest, key: string, state: FitUnderWay): Promise<ModelEntry> {
+  private async train(request: FitRequest, state: RunningFit): Promise<ModelEntry> {
     const { uploads, models } = this.store;
     const id = state.fitted_train_set_id;
     const upload = uploads.get(state.train_set_upload_id, 'train');
@@ -129,12 +149,12 @@ export class Fits {
       folder = models.makeFolder(id);
       const modelFile = path.join(folder, MODEL_FILE);
       this.log('debug', `Fit ${id} of ${upload.entry.id} starts.`);
-      const start = (): Promise<FitOutcome> => this.start(request, upload, modelFile, state);
+      const start = (): Promise<FitOutcome> => this.runJob(request, upload, modelFile, state);
       const large = mayHoldCells(upload.entry) > this.limits.train_set_max_cells * LARGE_PART;
       const outcome = await uploads.reading(upload, () =>
         large ? this.large.run(start, () => tooManyWait('fit')) : start(),
       );
-      const entry = modelEntry(id, key, request, outcome);
+      const entry = modelEntry(id, request, outcome);
       await models.put(entry, folder, true);
       this.log('debug', `Fit ${id} took ${Date.now() - state.started_at} ms.`);
       this.onFitted({ id, file: modelFile, crc: entry.crc });
@@ -148,11 +168,11 @@ export class Fits {
     }
   }
 
-  private start(
+  private runJob(
     request: FitRequest,
     upload: Shelved<UploadEntry>,
     modelFile: string,
-    state: FitUnderWay,
+    state: RunningFit,
   ): Promise<FitOutcome> {
     const worthIt = (upload.entry.x.arrived?.bytes ?? 0) >= HELPED_BYTES;
     const helpers = worthIt ? Math.max(0, this.pool.spare - 1) : 0;
@@ -185,60 +205,11 @@ export class Fits {
   }
 }
 
+function begun({ state, answer }: Running, reused: boolean): BegunFit {
+  const id = state.fitted_train_set_id;
+  return { id, ended: false, answer: answer.then((entry) => ({ entry, reused })) };
+}
+
 function mayHoldCells({ x }: UploadEntry): number {
   return (x.arrived?.bytes ?? 0) / LEAST_CELL_BYTES[x.format];
-}
-
-function trainOptions(request: FitRequest): TrainOptions {
-  const {
-    thinking_effort: effort,
-    thinking_timeout_s: timeoutSecs,
-    thinking_effort_metric: metric,
-  } = request;
-  const asked = effort !== undefined || request.svc_systems?.includes('thinking') === true;
-  const thinking = {
-    effort: effort ?? ('medium' as const),
-    ...(timeoutSecs === undefined ? {} : { timeoutSecs }),
-    ...(metric === undefined ? {} : { metric }),
-  };
-  return { ...request.svc_config, ...(asked ? { thinking } : {}) };
-}
-
-/** Everything that makes one fit differ from another; the learner too, since a newer one makes another model of it. */
-function fitKey(request: FitRequest): string {
-  return canonical({
-    ...request,
-    learner: LEARNER,
-    force_refit: undefined,
-    async_mode: undefined,
-    svc_config: request.svc_config ?? {},
-    svc_systems: [...new Set(request.svc_systems ?? DEFAULT_SYSTEMS)].sort(),
-    train_set_upload_id: request.train_set_upload_id.toLowerCase(),
-  });
-}
-
-const DEFAULT_SYSTEMS = ['preprocessing', 'text'];
-
-function modelEntry(id: string, key: string, request: FitRequest, outcome: FitOutcome): ModelEntry {
-  const { report, targetName, features, classes, rows, bytes, crc } = outcome;
-  return {
-    version: 1,
-    format: MODEL_FORMAT,
-    id,
-    trainSetUploadId: request.train_set_upload_id.toLowerCase(),
-    fitKey: key,
-    task: request.task,
-    targetName,
-    features,
-    ...(classes === undefined ? {} : { classes }),
-    rows,
-    systems: request.svc_systems ?? DEFAULT_SYSTEMS,
-    config: request.svc_config ?? {},
-    usedOptions: { ...report.options.used, n_estimators: report.estimators },
-    ignoredOptions: report.options.ignored,
-    report,
-    bytes,
-    crc,
-    createdAt: Date.now(),
-  };
 }

@@ -73,6 +73,11 @@ export class WorkerPool {
     return [...this.threads].filter((thread) => thread.job !== undefined).length;
   }
 
+  /** Do as many jobs wait as may? */
+  get full(): boolean {
+    return this.waiting.length >= this.options.maxWaiting;
+  }
+
   get queued(): number {
     return this.waiting.length;
   }
@@ -86,7 +91,7 @@ export class WorkerPool {
     if (this.closed) {
       return Promise.reject(shuttingDown());
     }
-    if (this.waiting.length >= this.options.maxWaiting) {
+    if (this.full) {
       return Promise.reject(tooManyWait(this.options.name));
     }
     const settled = new Promise<R>((resolve, reject) => {

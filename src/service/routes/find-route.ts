@@ -1,0 +1,90 @@
+import { notFound } from '../refusal';
+import { checkToken, getApiUsage, getGreetings, root } from './account';
+import type { Route } from './context';
+import { fit, getFit, getFitStatus, submitFit } from './fit';
+import { legacyPredict } from './legacy-predict';
+import { estimateCost, getModelLimits, getServiceStatus } from './other';
+import { predict } from './predict';
+import { prepareTestSetUpload, prepareTrainSetUpload } from './prepare-upload';
+
+/** `/{api name}/…` */
+const API_ROUTES: Readonly<Record<string, Route>> = {
+  prepare_train_set_upload: prepareTrainSetUpload,
+  prepare_test_set_upload: prepareTestSetUpload,
+  fit,
+  submit_fit_job: submitFit,
+  get_fit_status: getFitStatus,
+  predict,
+  get_model_limits: getModelLimits,
+  estimate_cost: estimateCost,
+  get_service_status: getServiceStatus,
+};
+
+/** Those without an API name; they may end with a slash. */
+const ROOT_ROUTES: Readonly<Record<string, Route>> = {
+  '': root,
+  protected: checkToken,
+  retrieve_greeting_messages: getGreetings,
+  get_api_usage: getApiUsage,
+};
+
+/** Routes that end with an id: `/{api name}/fit/{id}`. */
+const ID_ROUTES: Readonly<Record<string, Route>> = { fit: getFit };
+
+/** Where a request leads. */
+export interface Place {
+  route: Route;
+  /** The name in the path that stands for the product; empty where a route has none. */
+  apiName: string;
+  id?: string;
+}
+
+/** Does this request need no token? */
+export function isOpen(pathname: string, method: string | undefined): boolean {
+  const route = findAtRoot(pathname);
+  return route?.open === true && route.method === method;
+}
+
+/**
+ * The route of a path.
+ *
+ * @param wanted the only API name that is served; undefined for any
+ * @throws Refusal 404
+ */
+export function findRoute(pathname: string, wanted: string | undefined): Place {
+  const atRoot = findAtRoot(pathname);
+  if (atRoot !== undefined) {
+    return { route: atRoot, apiName: '' };
+  }
+  const [, apiName = '', name = '', ...rest] = pathname.split('/');
+  if (apiName === 'v1' && rest.length === 0) {
+    if (name === 'predict') {
+      return { route: legacyPredict, apiName };
+    }
+    throw notFound(
+      `The legacy route /v1/${shown(name)} is not served here; use /{api name}/fit and /{api name}/predict.`,
+    );
+  }
+  const [id] = rest;
+  const routes = rest.length === 0 ? API_ROUTES : rest.length === 1 ? ID_ROUTES : {};
+  const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
+  if (route === undefined) {
+    throw notFound(`There is no route ${shown(pathname)}.`);
+  }
+  if (wanted === undefined ? !/^[A-Za-z0-9][\w-]{0,63}$/.test(apiName) : apiName !== wanted) {
+    throw notFound(
+      `There is no API named "${shown(apiName)}" here${wanted === undefined ? '' : `; its name is "${wanted}"`}.`,
+    );
+  }
+  return { route, apiName, id };
+}
+
+function findAtRoot(pathname: string): Route | undefined {
+  const [, name = '', ...rest] = pathname.split('/');
+  return rest.join('/') === '' && Object.hasOwn(ROOT_ROUTES, name) ? ROOT_ROUTES[name] : undefined;
+}
+
+/** A part of a URL in a sentence, which stays readable whatever was asked for. */
+function shown(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}

@@ -1,0 +1,124 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+import { readJsonFile, syncFolder, writeFileAtomic } from '../../util/atomic-file';
+import { isObject } from '../../util/json';
+import type { FitRequest } from '../../wire/types';
+import type { Log } from '../options';
+
+/** Beyond this number the oldest failures are forgotten. */
+const MAX_FAILED = 200;
+const OWN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json$/;
+
+/** `fits/<id>.json`: a fit that was promised before it had ended. It goes once the model is safe. */
+export interface FitRecord {
+  version: 1;
+  /** The id that the model will have. */
+  id: string;
+  request: FitRequest;
+  /** Unix milliseconds. */
+  submittedAt: number;
+  /** How often it was begun, this time included; a planned end of the service does not count. */
+  starts: number;
+  failure?: { message: string; errorCode: string };
+}
+
+/** The records of submitted fits, in memory and on disk. */
+export class FitRecords {
+  private readonly records = new Map<string, FitRecord>();
+
+  constructor(
+    private readonly folder: string,
+    private readonly log: Log,
+  ) {}
+
+  /**
+   * Reads what an earlier run of the service has left. A damaged file is reported and removed.
+   *
+   * @throws as the file system does
+   */
+  async load(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(this.folder)) {
+      const id = OWN.exec(name)?.[1];
+      if (id === undefined) {
+        continue;
+      }
+      const record = await readJsonFile(this.fileOf(id)).catch((error: unknown) => {
+        if (error instanceof SyntaxError) {
+          return undefined;
+        }
+        throw error;
+      });
+      if (isFitRecord(record, id)) {
+        this.records.set(id, record);
+      } else {
+        this.log('warn', `The record of the submitted fit ${id} is damaged: submit it again.`);
+        await rm(this.fileOf(id), { force: true });
+      }
+    }
+  }
+
+  get(id: string): FitRecord | undefined {
+    return this.records.get(id);
+  }
+
+  /** Those that have not failed, the oldest first. */
+  pending(): FitRecord[] {
+    return this.oldestFirst().filter(({ failure }) => failure === undefined);
+  }
+
+  /** Of an upload, whatever became of them. */
+  of(trainSetUploadId: string): FitRecord[] {
+    return [...this.records.values()].filter(
+      ({ request }) => request.train_set_upload_id.toLowerCase() === trainSetUploadId,
+    );
+  }
+
+  all(): FitRecord[] {
+    return [...this.records.values()];
+  }
+
+  /** Writes a record so that it survives a power cut. @throws as the file system does */
+  async put(record: FitRecord): Promise<void> {
+    await writeFileAtomic(this.fileOf(record.id), JSON.stringify(record), true);
+    this.records.set(record.id, record);
+    const failed = this.oldestFirst().filter(({ failure }) => failure !== undefined);
+    for (const { id } of failed.slice(0, Math.max(0, failed.length - MAX_FAILED))) {
+      await this.remove(id);
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    if (this.records.delete(id)) {
+      await rm(this.fileOf(id), { force: true });
+      await syncFolder(this.folder);
+    }
+  }
+
+  private oldestFirst(): FitRecord[] {
+    return [...this.records.values()].sort((a, b) => a.submittedAt - b.submittedAt);
+  }
+
+  private fileOf(id: string): string {
+    return path.join(this.folder, `${id}.json`);
+  }
+}
+
+function isFitRecord(value: unknown, id: string): value is FitRecord {
+  return (
+    isObject(value) &&
+    value.version === 1 &&
+    value.id === id &&
+    isObject(value.request) &&
+    typeof value.request.train_set_upload_id === 'string' &&
+    (value.request.task === 'classification' || value.request.task === 'regression') &&
+    typeof value.submittedAt === 'number' &&
+    typeof value.starts === 'number' &&
+    (value.failure === undefined || isFailure(value.failure))
+  );
+}
+
+function isFailure(value: unknown): boolean {
+  return isObject(value) && typeof value.message === 'string' && typeof value.errorCode === 'string';
+}

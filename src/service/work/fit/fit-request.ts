@@ -1,0 +1,74 @@
+import type { TrainOptions } from '../../../learner';
+import { MODEL_FORMAT } from '../../../learner/model/serialize';
+import type { FitRequest } from '../../../wire/types';
+import type { ModelEntry } from '../../store/entries';
+import { LEARNER } from '../../version';
+import type { FitOutcome } from '../jobs';
+import { canonical } from './canonical';
+
+const DEFAULT_SYSTEMS: NonNullable<FitRequest['svc_systems']> = ['preprocessing', 'text'];
+
+/** What a request asks of the learner. */
+export function trainOptions(request: FitRequest): TrainOptions {
+  const {
+    thinking_effort: effort,
+    thinking_timeout_s: timeoutSecs,
+    thinking_effort_metric: metric,
+  } = request;
+  const asked = effort !== undefined || request.svc_systems?.includes('thinking') === true;
+  const thinking = {
+    effort: effort ?? ('medium' as const),
+    ...(timeoutSecs === undefined ? {} : { timeoutSecs }),
+    ...(metric === undefined ? {} : { metric: METRIC_ALIASES[metric] ?? metric }),
+  };
+  return { ...request.svc_config, ...(asked ? { thinking } : {}) };
+}
+
+/** Names that others have for the learner's metrics; the least squared error is the least root of it. */
+const METRIC_ALIASES: Partial<Record<string, string>> = {
+  acc: 'accuracy',
+  auc: 'roc_auc',
+  nll: 'log_loss',
+  root_mean_squared_error: 'rmse',
+  mean_squared_error: 'rmse',
+  mse: 'rmse',
+  mean_absolute_error: 'mae',
+};
+
+/** Everything that makes one fit differ from another; the learner too, since a newer one makes another model of it. */
+export function fitKey(request: FitRequest): string {
+  return canonical({
+    ...request,
+    learner: LEARNER,
+    force_refit: undefined,
+    async_mode: undefined,
+    svc_config: request.svc_config ?? {},
+    svc_systems: [...new Set(request.svc_systems ?? DEFAULT_SYSTEMS)].sort(),
+    train_set_upload_id: request.train_set_upload_id.toLowerCase(),
+  });
+}
+
+/** What is kept of a model beside its file. */
+export function modelEntry(id: string, request: FitRequest, outcome: FitOutcome): ModelEntry {
+  const { report, targetName, features, classes, rows, bytes, crc } = outcome;
+  return {
+    version: 1,
+    format: MODEL_FORMAT,
+    id,
+    trainSetUploadId: request.train_set_upload_id.toLowerCase(),
+    fitKey: fitKey(request),
+    task: request.task,
+    targetName,
+    features,
+    ...(classes === undefined ? {} : { classes }),
+    rows,
+    systems: request.svc_systems ?? DEFAULT_SYSTEMS,
+    config: request.svc_config ?? {},
+    usedOptions: { ...report.options.used, n_estimators: report.estimators },
+    ignoredOptions: report.options.ignored,
+    report,
+    bytes,
+    crc,
+    createdAt: Date.now(),
+  };
+}

@@ -1,0 +1,141 @@
+import type { FitRequest } from '../../../wire/types';
+import type { Log } from '../../options';
+import { Refusal, toRefusal } from '../../refusal';
+import type { FitRecord } from '../../store/fit-records';
+import type { Store } from '../../store/store';
+import { tooManyWait } from '../pool/pool-refusals';
+import type { BegunFit, Fits } from './fits';
+
+/** So many fits may be promised at a time: each is begun again at a start. */
+const MAX_PENDING = 64;
+/** A fit that has not outlived so many starts is taken for the reason why the service ended. */
+const MAX_STARTS = 3;
+/** Bounds of `retry_in_secs`: short fits are asked about soon, long ones seldom. */
+const MIN_RETRY_SECS = 1;
+const MAX_RETRY_SECS = 5;
+
+/** What has become of a fit. */
+export type FitState =
+  | { status: 'pending'; progress: number; retryInSecs: number }
+  | { status: 'completed'; report?: unknown }
+  | { status: 'failed'; message: string; errorCode: string };
+
+/**
+ * Fits whose id is answered before they have ended. Each has a record on disk, from that answer until its model is
+ * safe, so that a service which was killed begins it again at its next start.
+ */
+export class SubmittedFits {
+  private readonly watched = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly fits: Fits,
+    private readonly store: Store,
+    private readonly log: Log,
+  ) {}
+
+  /**
+   * Takes a fit on. The same request again joins the fit under way, or finds the one that has ended.
+   *
+   * @returns its id
+   * @throws Refusal 404, 422 (the train set), 429 when too many wait; errors of the file system
+   */
+  async submit(request: FitRequest): Promise<string> {
+    const { uploads, fitRecords } = this.store;
+    uploads.get(request.train_set_upload_id.toLowerCase(), 'train');
+    if (this.fits.full || fitRecords.pending().length >= MAX_PENDING) {
+      throw tooManyWait('fit');
+    }
+    const fit = this.fits.begin(request);
+    if (this.watched.has(fit.id)) {
+      // It was promised before; what becomes of it is in its record.
+      fit.answer.catch(() => undefined);
+    } else if (!fit.ended) {
+      const record: FitRecord = { version: 1, id: fit.id, request, submittedAt: Date.now(), starts: 1 };
+      const written = fitRecords.put(record);
+      this.watch(fit, record, written);
+      await written;
+    }
+    return fit.id;
+  }
+
+  /** Undefined for an id that no fit has, or none any more. */
+  stateOf(id: string): FitState | undefined {
+    const model = this.store.models.items.get(id);
+    if (model !== undefined) {
+      return { status: 'completed', report: model.entry.report };
+    }
+    const record = this.store.fitRecords.get(id);
+    if (record?.failure !== undefined) {
+      return { status: 'failed', ...record.failure };
+    }
+    const running = this.fits.find(id);
+    const since = running?.started_at ?? record?.submittedAt;
+    return since === undefined
+      ? undefined
+      : { status: 'pending', progress: running?.progress ?? 0, retryInSecs: retryInSecs(Date.now() - since) };
+  }
+
+  /** Begins again what was promised before the service ended. */
+  async resume(): Promise<void> {
+    const { fitRecords, models } = this.store;
+    for (const record of fitRecords.pending()) {
+      if (models.items.has(record.id)) {
+        await fitRecords.remove(record.id);
+      } else if (record.starts >= MAX_STARTS) {
+        await this.fail(record, {
+          message: `The service ended ${record.starts} times while this fit ran: give it fewer rows or columns.`,
+          errorCode: 'FIT_INTERRUPTED',
+        });
+      } else {
+        const next = { ...record, starts: record.starts + 1 };
+        await fitRecords.put(next);
+        this.log('info', `The fit ${record.id}, which the end of the service interrupted, begins again.`);
+        this.watch(this.fits.resume(next.request, next.id), next, Promise.resolve());
+      }
+    }
+  }
+
+  /** When every record says what has become of its fit. */
+  async settled(): Promise<void> {
+    await Promise.all(this.watched.values());
+  }
+
+  private watch(fit: BegunFit, record: FitRecord, written: Promise<void>): void {
+    const over = this.follow(fit, record, written)
+      .catch((error: unknown) => {
+        this.log('warn', `The record of the fit ${fit.id} could not be written: ${(error as Error).message}`);
+      })
+      .finally(() => this.watched.delete(fit.id));
+    this.watched.set(fit.id, over);
+  }
+
+  /** Keeps the record true to what becomes of the fit. Both promises may fail; either failure ends it. */
+  private async follow(fit: BegunFit, record: FitRecord, written: Promise<void>): Promise<void> {
+    const [end, write] = await Promise.allSettled([fit.answer, written]);
+    if (write.status === 'rejected') {
+      return;
+    }
+    if (end.status === 'fulfilled') {
+      await this.store.fitRecords.remove(fit.id);
+      return;
+    }
+    const refusal = toRefusal(end.reason);
+    if (refusal.body.errorCode === 'SHUTTING_DOWN') {
+      await this.store.fitRecords.put({ ...record, starts: record.starts - 1 });
+      return;
+    }
+    if (!(end.reason instanceof Refusal)) {
+      this.log('warn', `The fit ${fit.id} failed: ${(end.reason as Error).stack ?? String(end.reason)}`);
+    }
+    await this.fail(record, { message: refusal.message, errorCode: refusal.body.errorCode });
+  }
+
+  private fail(record: FitRecord, failure: NonNullable<FitRecord['failure']>): Promise<void> {
+    return this.store.fitRecords.put({ ...record, failure });
+  }
+}
+
+/** A tenth of the time that it has taken, within bounds. */
+function retryInSecs(elapsedMs: number): number {
+  return Math.min(MAX_RETRY_SECS, Math.max(MIN_RETRY_SECS, Math.round(elapsedMs / 10_000)));
+}
