@@ -50,6 +50,10 @@ const TRAINING: Partial<Record<keyof TrainRequest, Rule>> = {
   systems: TEXTS,
   options: OBJECT,
   holdout: number(0, 50),
+  order: oneOf('auto', 'time', 'none'),
+  group: TEXT,
+  relativeTo: TEXT,
+  embargo: number(0, Infinity, true),
   thinking: { must: 'an object with effort medium or high', holds: isThinking },
 };
 

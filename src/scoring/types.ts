@@ -1,11 +1,7 @@
 import type { Column, ColumnType, FileFormat, Label, TableSource } from '../table';
 import type { OutputType, Task } from '../wire/types';
-import type { ModelScores } from './train/metrics';
-import type { ColumnImportance } from './train/report';
 
 export type { OutputType, Task } from '../wire/types';
-export type { ModelScores, Scores } from './train/metrics';
-export type { ColumnImportance } from './train/report';
 
 /** Where the rows are: a value of any form that docs/architecture.md lists, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };
@@ -53,8 +49,50 @@ export interface UploadCard {
   classes?: Label[];
   /** Train sets: what the task `auto` means for this target. Test sets: the model's, where its card is known. */
   task?: Task;
+  /** Train sets: the rows follow each other in time. */
+  order?: 'time';
   /** Test sets: the model they were made for. */
   fitted_train_set_id?: string;
+}
+
+/** How well predictions fit the truth. A field is left out where it has no value, such as ROC AUC of one class. */
+export interface Scores {
+  /** Rows that were scored. */
+  rows: number;
+  /** Part of the rows whose most probable class is the true one. */
+  accuracy?: number;
+  /** Mean of −ln p(true class), p at least 1e-15. */
+  log_loss?: number;
+  /** Area under the ROC curve; of more than two classes the mean of each against the rest. */
+  roc_auc?: number;
+  rmse?: number;
+  /** Mean absolute error. */
+  mae?: number;
+  /** 1 − residual sum of squares / sum of squares about the mean of the scored rows. */
+  r2?: number;
+  /** Mean pinball loss over the quantiles 0.1 … 0.9. */
+  pinball?: number;
+  /** Part of the rows inside the interval from quantile 0.1 to 0.9. */
+  coverage_80?: number;
+}
+
+/** `msg.model.scores`. */
+export interface ModelScores extends Scores {
+  /** `holdout`: rows that were kept back; `out-of-fold`: rows of the train set, each by members that had not seen it. */
+  from: 'holdout' | 'out-of-fold';
+  /** The same scores of always predicting the train set's class frequencies, or its mean and quantiles. */
+  baseline: Scores;
+  /** The same scores of "it stays as it is now", where a column tells how it is. */
+  baseline_now?: Scores;
+}
+
+/** How much the model rests on a column: `msg.model.importance`, the most important first. */
+export interface ColumnImportance {
+  column: string;
+  /** Part of all split gain, 0 to 1. */
+  gain: number;
+  /** Rise of the loss when the column's values are shuffled among the rows. */
+  permutation: number;
 }
 
 /** What is known of a fitted train set: `msg.model`. */
@@ -80,6 +118,16 @@ export interface ModelCard {
   importance?: ColumnImportance[];
   /** Where the fit saved work, a sentence each, where the service tells; left out where it did all that it could. */
   limited?: string[];
+  /** `time`: the rows followed each other in time, and were held out in blocks. Left out where nobody asked. */
+  order?: 'time' | 'none';
+  /** The column whose equal values belong together. */
+  group?: string;
+  /** Rows between what is fitted and what is held out. */
+  embargo?: number;
+  /** Regression: the model predicts the change from this column. */
+  relative_to?: string;
+  /** The newest time in the train set, ISO 8601, where a column tells it. */
+  trained_until?: string;
 }
 
 export interface TableChoices {
@@ -111,6 +159,17 @@ export interface TrainRequest extends TableChoices {
   options?: Record<string, unknown>;
   /** Part of a table's rows, in percent, that is kept back from the fit and scored after it. Default 0. */
   holdout?: number;
+  /**
+   * Whether the rows follow each other in time, oldest first. Then the newest are kept back, and the folds of the
+   * embedded service are blocks of rows. Default `auto`: `time` where a column of dates rises or falls from row to row.
+   */
+  order?: 'auto' | 'time' | 'none';
+  /** A column whose equal values belong together: a machine, a patient, a batch. They are never split. */
+  group?: string;
+  /** Regression: the column with the target as it is now. The change is learned, and predict adds the column again. */
+  relativeTo?: string;
+  /** With `time`: rows to leave out between what is fitted and what is held out. Default 0. */
+  embargo?: number;
   thinking?: { effort?: string; timeoutSecs?: number; metric?: string };
   forceRefit?: boolean;
 }

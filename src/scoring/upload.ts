@@ -3,7 +3,7 @@ import { untilAborted } from '../util/abort';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';
-import { chooseModel, resolveTarget, type Target, unknownModel } from './models/model-request';
+import { chooseModel, type ResolvedModel, resolveTarget, unknownModel } from './models/model-request';
 import { noteIfDead } from './predict/test-set';
 import { openInput, prepareTrainSet, sendTrainSet } from './train/train-set';
 import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
@@ -16,7 +16,7 @@ export async function upload(context: Context, request: UploadRequest, hooks: Ho
 async function uploadTrain(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
   const set = await prepareTrainSet(
     context,
-    { ...request, target: request.target, task: 'auto', options: {} },
+    { ...request, target: request.target, task: 'auto', options: {}, order: 'auto' },
     hooks,
   );
   try {
@@ -74,7 +74,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
 /** The rows as a file of the model's columns: a Parquet file on disk that has them already goes as it is. */
 async function testFile(
   request: UploadRequest,
-  target: Target,
+  target: ResolvedModel,
   { signal, onStatus }: Hooks,
 ): Promise<{ file: TableFile; columns: readonly Column[] }> {
   const { table, format, ignore, types, missingColumns } = request;
@@ -99,7 +99,7 @@ async function testFile(
 /** An upload is one test set: it cannot be split. */
 async function demandWithinLimits(
   context: Context,
-  target: Target,
+  target: ResolvedModel,
   file: TableFile,
   columns: number,
   signal: AbortSignal | undefined,
@@ -127,7 +127,7 @@ async function knownTarget(
   context: Context,
   request: UploadRequest,
   signal: AbortSignal | undefined,
-): Promise<Target> {
+): Promise<ResolvedModel> {
   const choice = chooseModel(request, context.cards);
   // An upload needs no task; any lets a bare id through.
   const asked: PredictRequest = choice.kind === 'id' ? { task: 'classification' } : {};

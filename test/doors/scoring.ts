@@ -20,7 +20,14 @@ export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach-pred
 export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bisection';
 export { OwnCopy } from '../../dist/src/scoring/predict/own-copy';
 export { hasColumns, smallRows } from '../../dist/src/scoring/predict/small-rows';
-export { chooseHeld, MOST_HELD_ROWS } from '../../dist/src/scoring/train/holdout-plan';
+export {
+  chooseHeld,
+  HELD,
+  KEPT,
+  LEFT_OUT,
+  MAX_HELD_ROWS,
+  planRows,
+} from '../../dist/src/scoring/train/holdout-plan';
 export {
   classificationScores,
   LEVELS,
@@ -28,6 +35,9 @@ export {
   regressionScores,
   rocAuc,
 } from '../../dist/src/scoring/train/metrics';
+export { areNeighboursAlike } from '../../dist/src/scoring/train/neighbours';
 export { readReport } from '../../dist/src/scoring/train/report';
+export { type RowFacts } from '../../dist/src/scoring/train/row-facts';
+export { scoreWarnings } from '../../dist/src/scoring/train/score-warnings';
 export { sortedCopy } from '../../dist/src/scoring/train/sort';
 export { type ModelCard } from '../../dist/src/scoring/types';

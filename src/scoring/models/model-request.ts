@@ -12,7 +12,7 @@ import type { ModelCard, PredictRequest } from '../types';
 import type { ModelCards } from './model-cards';
 
 /** What a batch is scored with: the model, and what is asked of it. */
-export interface Target {
+export interface ResolvedModel {
   fittedId: string;
   /** Its name, or its id where it has no card. */
   name: string;
@@ -25,6 +25,8 @@ export interface Target {
   /** 0 where not known. */
   trainRows: number;
   options: Record<string, unknown>;
+  /** The column that its predictions are the change from. */
+  relativeTo?: string;
 }
 
 /** How the model of a message is found. */
@@ -107,7 +109,7 @@ export function resolveTarget(
   choice: ModelChoice,
   request: PredictRequest,
   cards: ModelCards,
-): Target | undefined {
+): ResolvedModel | undefined {
   if (choice.kind === 'id') {
     return bareTarget(choice.id, request);
   }
@@ -126,6 +128,7 @@ export function resolveTarget(
     classes: card.classes,
     trainRows: card.rows,
     options: { ...withoutRows(card.options), ...request.options },
+    relativeTo: card.relative_to,
   };
 }
 
@@ -151,7 +154,7 @@ function byId(id: string, cards: ModelCards): ModelCard | undefined {
   return card === undefined ? undefined : cards.get(card.name);
 }
 
-function bareTarget(fittedId: string, request: PredictRequest): Target {
+function bareTarget(fittedId: string, request: PredictRequest): ResolvedModel {
   const task = request.task ?? taskOf(request.outputType);
   if (task === undefined) {
     throw new ServiceError(

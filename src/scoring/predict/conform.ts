@@ -7,7 +7,7 @@ import {
   type TableSource,
 } from '../../table';
 import { toServiceError } from '../../wire/service-error';
-import type { Target } from '../models/model-request';
+import type { ResolvedModel } from '../models/model-request';
 import type { MessageJob } from './message';
 import { mayJoin } from './small-rows';
 
@@ -25,7 +25,7 @@ type Fail = (job: MessageJob, error: unknown) => void;
  */
 export async function conformAll(
   jobs: readonly MessageJob[],
-  target: Target,
+  target: ResolvedModel,
   signal: AbortSignal,
   fail: Fail,
 ): Promise<Conformed> {
@@ -54,7 +54,7 @@ export async function conformAll(
 }
 
 /** Columns of a batch: the card's, or for a model without a card those of its messages, which are alike. */
-export function columnsOf(jobs: readonly MessageJob[], target: Target): readonly Column[] {
+export function columnsOf(jobs: readonly MessageJob[], target: ResolvedModel): readonly Column[] {
   if (target.columns.length > 0) {
     return target.columns;
   }

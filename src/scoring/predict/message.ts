@@ -1,6 +1,6 @@
 import type { Column, ColumnBatch, TableSource } from '../../table';
 import type { QueuedMessage } from '../batching/queued-message';
-import type { ModelChoice, Target } from '../models/model-request';
+import type { ModelChoice, ResolvedModel } from '../models/model-request';
 import type { Hooks, PredictOutcome, PredictRequest, UploadCard } from '../types';
 import type { OwnCopy } from './own-copy';
 import type { SmallRows } from './small-rows';
@@ -29,7 +29,7 @@ export interface Message {
   hooks: Hooks | undefined;
   choice: ModelChoice;
   /** The model as it was known on arrival. */
-  target: Target | undefined;
+  target: ResolvedModel | undefined;
   table: MessageTable | undefined;
 }
 

@@ -10,6 +10,8 @@ export interface Scored {
   prediction: Prediction;
   metadata: PredictMetadata;
   rows: number;
+  /** A full distribution of a relative model: what is added to the borders, for each row. */
+  offsets?: readonly number[];
 }
 
 /** What a message gets: its own prediction, its own copy of the metadata, its table with the predictions attached. */
@@ -54,13 +56,23 @@ export function smallOutcome(
 
 export function bareOutcome(scored: Scored, modelName: string): PredictOutcome {
   return {
-    prediction: toService(scored.prediction),
+    prediction: serviceForm(scored),
     metadata: {
       ...cloneJson(scored.metadata),
       test_set_num_rows: scored.rows,
     },
     modelName,
   };
+}
+
+/** The service's own shape; the borders of a relative model differ from row to row: [row][border]. */
+function serviceForm({ prediction, offsets }: Scored): unknown {
+  const own = toService(prediction);
+  if (prediction.kind !== 'full' || offsets === undefined) {
+    return own;
+  }
+  const { borders } = prediction.value;
+  return { ...(own as object), borders: offsets.map((offset) => borders.map((border) => border + offset)) };
 }
 
 /** Bytes that a result holds while it waits for its turn. */

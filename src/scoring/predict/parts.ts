@@ -4,8 +4,9 @@ import { linkedController } from '../../util/abort';
 import { joinPredictions } from '../../wire/prediction';
 import type { Context } from '../context/context';
 import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from '../context/limits';
-import type { Target } from '../models/model-request';
+import type { ResolvedModel } from '../models/model-request';
 import type { Scored } from './outcome';
+import { addOffsets, withOffsets } from './relative';
 import { scoreFile, type ScoreOptions, serviceLimits } from './test-set';
 import { type OnUpload, UploadProgress } from './upload-progress';
 
@@ -15,7 +16,7 @@ const PARTS_IN_FLIGHT = 2;
 /** Rows of one test set: what the service allows, and no more than an answer that is parsed quickly. */
 export async function rowsPerTestSet(
   context: Context,
-  target: Target,
+  target: ResolvedModel,
   columns: number,
   signal: AbortSignal,
 ): Promise<number> {
@@ -28,7 +29,7 @@ export async function rowsPerTestSet(
 /** Rows of one test set that the service allows; Infinity where nothing binds. */
 async function rowsAllowed(
   context: Context,
-  target: Target,
+  target: ResolvedModel,
   columns: number,
   signal: AbortSignal,
 ): Promise<number> {
@@ -47,7 +48,7 @@ export interface PartsOptions extends ScoreOptions {
 /** Scores a table in parts of at most the rows allowed, and joins what comes back, in order. */
 export async function scoreInParts(
   context: Context,
-  target: Target,
+  target: ResolvedModel,
   columns: readonly Column[],
   batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
   options: PartsOptions,
@@ -55,7 +56,9 @@ export async function scoreInParts(
   const first = await rowsPerTestSet(context, target, columns.length, options.signal);
   const allowed = await rowsAllowed(context, target, columns.length, options.signal);
   const { controller, unlink } = linkedController(options.signal);
-  const reader = new PartReader(batches);
+  const offsets: number[] = [];
+  const isRelative = target.relativeTo !== undefined;
+  const reader = new PartReader(isRelative ? withOffsets(target, columns, batches, offsets) : batches);
   const uploads = new UploadProgress(options.rows, options.onUpload ?? (() => undefined));
   const results: PredictResult[] = [];
   const running = new Set<Promise<void>>();
@@ -96,7 +99,7 @@ export async function scoreInParts(
   if (failure !== undefined) {
     throw failure.error;
   }
-  return joined(results);
+  return addOffsets(joined(results), isRelative ? offsets : undefined, target);
 }
 
 function joined(results: readonly PredictResult[]): Scored {

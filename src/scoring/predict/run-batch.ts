@@ -12,7 +12,7 @@ import { slicePrediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';
-import { resolveTarget, type Target } from '../models/model-request';
+import { type ResolvedModel, resolveTarget } from '../models/model-request';
 import type { PredictOutcome, PredictSettings } from '../types';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
 import { columnsOf, conformAll, type Conformed } from './conform';
@@ -20,6 +20,7 @@ import { runLegacy } from './legacy';
 import type { Message, MessageJob, MessageTable } from './message';
 import { outcomeBytes, outcomeOf, type Scored, smallOutcome } from './outcome';
 import { rowsPerTestSet, scoreInParts } from './parts';
+import { addOffsets, offsetsOf } from './relative';
 import { noteIfDead, predictUpload, scoreFile, type ScoreOptions } from './test-set';
 
 export interface BatchRun {
@@ -63,15 +64,21 @@ async function runUpload(
   run: BatchRun,
   job: MessageJob,
   { id, card }: Extract<MessageTable, { kind: 'upload' }>,
-  named: Target,
+  named: ResolvedModel,
   options: ScoreOptions,
 ): Promise<void> {
   // A test set belongs to the model that it was uploaded for, even where its name stands for a newer one by now.
-  const target: Target = {
+  const target: ResolvedModel = {
     ...named,
     fittedId: card?.fitted_train_set_id ?? named.fittedId,
     classes: card?.classes ?? named.classes,
   };
+  if (target.relativeTo !== undefined) {
+    throw new ServiceError(
+      'config.invalid',
+      `The model "${target.name}" predicts the change from "${target.relativeTo}", and the rows of an upload are not here to add it to: give the table to the predict node.`,
+    );
+  }
   try {
     const scored = await predictUpload(run.context, target, id, options);
     await deliver(run, job, scored, target, options.signal);
@@ -94,7 +101,7 @@ async function runUpload(
 async function runStream(
   run: BatchRun,
   job: MessageJob,
-  target: Target,
+  target: ResolvedModel,
   options: ScoreOptions,
 ): Promise<void> {
   const { table, request, hooks } = job.payload;
@@ -141,10 +148,11 @@ async function wholeFile(
   context: Context,
   table: Extract<MessageTable, { kind: 'stream' }>,
   columns: readonly Column[],
-  target: Target,
+  target: ResolvedModel,
   signal: AbortSignal,
 ): Promise<TableFile | undefined> {
-  if (table.asIs !== true) {
+  // A relative model needs the rows here, to add to.
+  if (table.asIs !== true || target.relativeTo !== undefined) {
     return undefined;
   }
   const rows = await rowsPerTestSet(context, target, columns.length, signal);
@@ -156,7 +164,7 @@ async function wholeFile(
 async function runJoined(
   run: BatchRun,
   jobs: MessageJob[],
-  target: Target,
+  target: ResolvedModel,
   options: ScoreOptions,
 ): Promise<void> {
   const { signal } = options;
@@ -189,7 +197,7 @@ async function runJoined(
 async function scoreJoined(
   run: BatchRun,
   part: Conformed,
-  target: Target,
+  target: ResolvedModel,
   options: ScoreOptions,
 ): Promise<void> {
   if (part.jobs.length === 0) {
@@ -197,6 +205,7 @@ async function scoreJoined(
   }
   const columns = columnsOf(part.jobs, target);
   const counts = part.jobs.map(rowsOfJob);
+  const offsets = offsetsOf(target, columns, part.batch);
   const file = await encodeBatches(columns, [part.batch], { signal: options.signal });
   let scored: Scored;
   try {
@@ -213,9 +222,15 @@ async function scoreJoined(
       metadata: scored.metadata,
       rows: to - from,
     };
+    const ownOffsets = offsets?.slice(from, to);
     from = to;
-    const delivery = deliver(run, job, own, target, options.signal);
-    await (delivery ?? yielder.due());
+    try {
+      const level = addOffsets(own, ownOffsets, target);
+      const delivery = deliver(run, job, level, target, options.signal);
+      await (delivery ?? yielder.due());
+    } catch (error) {
+      run.batcher.fail(job, error);
+    }
   }
 }
 
@@ -223,7 +238,7 @@ async function scoreJoined(
 async function runOversize(
   run: BatchRun,
   whole: Conformed,
-  target: Target,
+  target: ResolvedModel,
   options: ScoreOptions,
 ): Promise<void> {
   const job = whole.jobs[0]!;
@@ -241,7 +256,7 @@ function deliver(
   run: BatchRun,
   job: MessageJob,
   scored: Scored,
-  target: Target,
+  target: ResolvedModel,
   signal: AbortSignal,
 ): Promise<void> | undefined {
   if (job.state !== 'flying') {

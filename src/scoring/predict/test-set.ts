@@ -4,7 +4,7 @@ import type { TableFile } from '../../table';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/limits';
-import type { Target } from '../models/model-request';
+import type { ResolvedModel } from '../models/model-request';
 import type { Budget } from './bisection';
 
 export interface ScoreOptions {
@@ -28,7 +28,7 @@ export interface ScoreOptions {
  */
 export async function scoreFile(
   context: Context,
-  target: Target,
+  target: ResolvedModel,
   file: TableFile,
   options: ScoreOptions,
 ): Promise<PredictResult> {
@@ -71,7 +71,7 @@ export async function scoreFile(
 /** Predicts an upload that is there already. */
 export async function predictUpload(
   context: Context,
-  target: Target,
+  target: ResolvedModel,
   testSetUploadId: string,
   options: ScoreOptions,
 ): Promise<PredictResult> {
@@ -92,7 +92,7 @@ export async function predictUpload(
 }
 
 /** A model that the service itself says it does not have: its card is marked dead, the user told what to do. */
-export function noteIfDead(context: Context, target: Target, error: ServiceError): ServiceError {
+export function noteIfDead(context: Context, target: ResolvedModel, error: ServiceError): ServiceError {
   if (error.code !== 'model.unknown') {
     return error;
   }
@@ -106,7 +106,7 @@ export function noteIfDead(context: Context, target: Target, error: ServiceError
 
 async function checkCost(
   context: Context,
-  target: Target,
+  target: ResolvedModel,
   rows: number,
   { maxCost = 0, signal }: ScoreOptions,
 ): Promise<void> {
@@ -150,7 +150,7 @@ function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
 }
 
 /** Rows that may be sent to the target at once, as the service's limits have it; Infinity where nothing binds. */
-export async function serviceLimits(context: Context, target: Target, signal: AbortSignal) {
+export async function serviceLimits(context: Context, target: ResolvedModel, signal: AbortSignal) {
   const limits = await context.limits.forChecks(signal);
   return limitSetOf(limits, versionOf(limits, target.options));
 }

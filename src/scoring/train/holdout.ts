@@ -1,23 +1,19 @@
 import {
   batchBytes,
-  cellAt,
   type Column,
   type ColumnBatch,
-  type ColumnData,
   encodeTrainBatches,
   type FileFormat,
   type Label,
-  labelAt,
   pickRows,
   readBatches,
   sliceBatch,
   type TableFile,
-  type TableProfile,
   type TableSource,
 } from '../../table';
 import { Yielder } from '../../util/event-loop';
-import type { Task } from '../../wire/types';
-import { chooseHeld } from './holdout-plan';
+import { HELD, KEPT } from './holdout-plan';
+import { numberAt, type RowFacts } from './row-facts';
 
 /** Rows of a train set that the fit does not see. */
 export interface Holdout {
@@ -28,21 +24,14 @@ export interface Holdout {
   batches: () => AsyncIterable<ColumnBatch>;
   /** The target of the rows kept back and of those left, in the order of the table. */
   truth: Truth;
+  /** Their numbers in the table, from 0. */
+  numbers: Int32Array;
 }
 
 /** Classification: codes that index `classes`. Regression: numbers. */
 export type Truth =
   | { task: 'classification'; classes: Label[]; held: number[]; keptCounts: number[] }
   | { task: 'regression'; held: number[]; kept: Float64Array };
-
-interface HoldoutChoice {
-  target: string;
-  task: Task;
-  /** Part of the rows to keep back, in percent. */
-  percent: number;
-  seed: number;
-  signal?: AbortSignal;
-}
 
 interface SplitOptions {
   format?: FileFormat;
@@ -51,62 +40,44 @@ interface SplitOptions {
   onProgress?: (rows: number) => void;
 }
 
-/**
- * Chooses the rows to keep back: by class for classification (see `chooseHeld`). Undefined where that is not one row.
- */
-export async function planHoldout(
+/** What goes into the files of a train set, where it is not the table as it is. */
+export interface RowPlan {
+  /** What becomes of each row. */
+  plan: Uint8Array;
+  /** Rows that go into the files. */
+  kept: number;
+  /** The column that the target is learned relative to. */
+  relativeTo?: string;
+  /** Left out where no row is kept back. */
+  holdout?: Holdout;
+}
+
+/** The rows kept back by a plan, and the truth of them. */
+export async function holdoutOf(
   source: TableSource,
-  profile: TableProfile,
-  choice: HoldoutChoice,
-): Promise<{ mask: Uint8Array; holdout: Holdout } | undefined> {
-  const { target, task, percent, seed, signal } = choice;
-  const columns = profile.columns.filter(({ name }) => name !== target);
-  const targetColumn = profile.columns.filter(({ name }) => name === target);
-  const codes = new Int32Array(profile.rows);
-  const values = new Float64Array(task === 'regression' ? profile.rows : 0);
-  const classes: Label[] = [];
-  const counts: number[] = task === 'regression' ? [profile.rows] : [];
-  const known = new Map<Label | null, number>();
-  let row = 0;
-  for await (const batch of readBatches(source, targetColumn, { signal })) {
-    const cells = batch.columns[0]!;
-    for (let i = 0; i < batch.rows; i++, row++) {
-      if (task === 'regression') {
-        values[row] = numberAt(cells, i);
-        continue;
-      }
-      const label = labelAt(cells, i);
-      let code = known.get(label);
-      if (code === undefined) {
-        code = counts.push(0) - 1;
-        classes.push(label!);
-        known.set(label, code);
-      }
-      codes[row] = code;
-      counts[code]!++;
-    }
-  }
-  const mask = await chooseHeld({ codes, counts }, percent, seed);
-  const { truth, rows } = await truthOf(task, mask, { codes, values, classes, counts });
-  if (rows === 0) {
-    return undefined;
-  }
-  const batches = (): AsyncIterable<ColumnBatch> => heldRows(source, columns, mask, signal);
-  return { mask, holdout: { rows, kept: profile.rows - rows, batches, truth } };
+  features: readonly Column[],
+  facts: RowFacts,
+  plan: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<Holdout> {
+  const { truth, rows, heldRows: numbers } = await truthOf(facts, plan);
+  const batches = (): AsyncIterable<ColumnBatch> => heldRows(source, features, plan, signal);
+  return { rows, kept: countOf(plan, KEPT), batches, truth, numbers };
 }
 
 /** What is kept back stays in memory up to so many bytes; beyond them the table is read again for it. */
 const HELD_BYTES = 32 * 1024 * 1024;
 
 /**
- * The train set without the rows kept back, as its two files, in one pass. The rows kept back are gathered in the same
+ * The train set by a plan of its rows, as its two files, in one pass. The rows kept back are gathered in the same
  * pass, where there is room for them: `holdout.batches` then reads nothing.
  */
-export async function encodeKept(
+export async function encodePlanned(
   source: TableSource,
-  profile: TableProfile,
+  columns: readonly Column[],
   target: string,
-  { mask, holdout }: { mask: Uint8Array; holdout: Holdout },
+  { plan, holdout, relativeTo }: RowPlan,
+  features: readonly Column[],
   { format, signal, onProgress }: SplitOptions,
 ): Promise<{ x: TableFile; y: TableFile }> {
   const held: ColumnBatch[] = [];
@@ -117,47 +88,65 @@ export async function encodeKept(
       held.push(batch);
     }
   };
-  const features = profile.columns.flatMap(({ name }, index) => (name === target ? [] : [index]));
+  const indexOf = (name: string): number => columns.findIndex((column) => column.name === name);
+  const own = features.map(({ name }) => indexOf(name));
+  const [targetAt, relativeAt] = [indexOf(target), relativeTo === undefined ? -1 : indexOf(relativeTo)];
   const kept = async function* (): AsyncGenerator<ColumnBatch> {
-    for await (const [batch, first] of numbered(readBatches(source, profile.columns, { signal }))) {
-      const own = rowsWhere(batch, mask, first, 1);
-      if (own.length > 0 && bytes <= HELD_BYTES) {
-        keep(pickRows({ rows: batch.rows, columns: features.map((index) => batch.columns[index]!) }, own));
+    for await (const [batch, first] of numbered(readBatches(source, columns, { signal }))) {
+      const back = holdout === undefined ? [] : rowsWhere(batch, plan, first, HELD);
+      if (back.length > 0 && bytes <= HELD_BYTES) {
+        keep(pickRows({ rows: batch.rows, columns: own.map((index) => batch.columns[index]!) }, back));
       }
-      const others = rowsWhere(batch, mask, first, 0);
+      const others = rowsWhere(batch, plan, first, KEPT);
       if (others.length > 0) {
-        yield pickRows(batch, others);
+        const picked = others.length === batch.rows ? batch : pickRows(batch, others);
+        yield relativeAt < 0 ? picked : withChange(picked, targetAt, relativeAt);
       }
     }
   };
-  const files = await encodeTrainBatches(profile.columns, kept(), {
-    target,
-    format,
-    signal,
-    onProgress,
-  });
-  if (bytes <= HELD_BYTES) {
+  const stored = columns.map((column): Column =>
+    relativeTo !== undefined && column.name === target ? { name: target, type: 'number' } : column,
+  );
+  const files = await encodeTrainBatches(stored, kept(), { target, format, signal, onProgress });
+  if (holdout !== undefined && bytes <= HELD_BYTES) {
     holdout.batches = () => listed(held);
   }
   return files;
 }
 
+/** The batch with the change from one column to another in place of the other. */
+function withChange(batch: ColumnBatch, targetAt: number, relativeAt: number): ColumnBatch {
+  const [target, relative] = [batch.columns[targetAt]!, batch.columns[relativeAt]!];
+  const values = Float64Array.from(
+    { length: batch.rows },
+    (_, row) => numberAt(target, row) - numberAt(relative, row),
+  );
+  return {
+    rows: batch.rows,
+    columns: batch.columns.map((column, at) => (at === targetAt ? { type: 'number', values } : column)),
+  };
+}
+
+function countOf(plan: Uint8Array, what: number): number {
+  return plan.reduce((count, one) => count + (one === what ? 1 : 0), 0);
+}
+
 async function truthOf(
-  task: Task,
-  mask: Uint8Array,
-  all: { codes: Int32Array; values: Float64Array; classes: Label[]; counts: number[] },
-): Promise<{ truth: Truth; rows: number }> {
-  const { codes, values, classes } = all;
+  { task, codes, values, classes, counts }: RowFacts,
+  plan: Uint8Array,
+): Promise<{ truth: Truth; rows: number; heldRows: Int32Array }> {
   const yielder = new Yielder();
   const held: number[] = [];
-  const keptCounts = [...all.counts];
+  const numbers: number[] = [];
+  const keptCounts = counts.map(() => 0);
   const kept = new Float64Array(values.length);
   let left = 0;
-  for (let row = 0; row < mask.length; row++) {
-    if (mask[row] === 1) {
+  for (let row = 0; row < plan.length; row++) {
+    if (plan[row] === HELD) {
+      numbers.push(row);
       held.push(task === 'regression' ? values[row]! : codes[row]!);
-      keptCounts[codes[row]!]!--;
-    } else {
+    } else if (plan[row] === KEPT) {
+      keptCounts[codes[row]!]!++;
       kept[left++] = values[row]!;
     }
     if (yielder.isDueAt(row)) {
@@ -168,17 +157,17 @@ async function truthOf(
     task === 'regression'
       ? { task, held, kept: kept.subarray(0, left) }
       : { task, classes, held, keptCounts };
-  return { truth, rows: held.length };
+  return { truth, rows: held.length, heldRows: Int32Array.from(numbers) };
 }
 
 async function* heldRows(
   source: TableSource,
   columns: readonly Column[],
-  mask: Uint8Array,
+  plan: Uint8Array,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ColumnBatch> {
   for await (const [batch, first] of numbered(readBatches(source, columns, { signal }))) {
-    const rows = rowsWhere(batch, mask, first, 1);
+    const rows = rowsWhere(batch, plan, first, HELD);
     if (rows.length > 0) {
       yield pickRows(batch, rows);
     }
@@ -194,11 +183,11 @@ async function* numbered(batches: AsyncIterable<ColumnBatch>): AsyncGenerator<[C
   }
 }
 
-/** Rows of a batch that are kept back (1), or are not (0). */
-function rowsWhere({ rows }: ColumnBatch, mask: Uint8Array, first: number, wanted: 0 | 1): number[] {
+/** Rows of a batch that a plan says this of. */
+function rowsWhere({ rows }: ColumnBatch, plan: Uint8Array, first: number, wanted: number): number[] {
   const found: number[] = [];
   for (let i = 0; i < rows; i++) {
-    if (mask[first + i] === wanted) {
+    if (plan[first + i] === wanted) {
       found.push(i);
     }
   }
@@ -211,9 +200,4 @@ async function* listed(batches: readonly ColumnBatch[]): AsyncGenerator<ColumnBa
   for (const batch of batches) {
     yield sliceBatch(batch, 0, batch.rows);
   }
-}
-
-function numberAt(column: ColumnData, row: number): number {
-  const cell = cellAt(column, row);
-  return typeof cell === 'number' || typeof cell === 'bigint' ? Number(cell) : Number.NaN;
 }

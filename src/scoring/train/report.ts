@@ -1,13 +1,4 @@
-import type { ModelScores, Scores } from './metrics';
-
-/** How much the model rests on a column: `msg.model.importance`, the most important first. */
-export interface ColumnImportance {
-  column: string;
-  /** Part of all split gain, 0 to 1. */
-  gain: number;
-  /** Rise of the loss when the column's values are shuffled among the rows. */
-  permutation: number;
-}
+import type { ColumnImportance, ModelScores, Scores } from '../types';
 
 /** The card is kept in a file with all the others, so a wide table's importance is cut. */
 const MOST_COLUMNS = 50;

@@ -2,20 +2,14 @@ import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Label, OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
 import { versionOf } from '../context/limits';
-import type { Target } from '../models/model-request';
+import type { ResolvedModel } from '../models/model-request';
 import type { Scored } from '../predict/outcome';
 import { scoreInParts } from '../predict/parts';
-import type { Hooks, ModelCard } from '../types';
+import type { Hooks, ModelCard, ModelScores } from '../types';
+import { baselineOf } from './baseline';
 import type { Holdout, Truth } from './holdout';
-import {
-  classificationScores,
-  LEVELS,
-  type ModelScores,
-  quantileOf,
-  regressionScores,
-  type Scores,
-} from './metrics';
-import { sortedCopy } from './sort';
+import { classificationScores, LEVELS, regressionScores } from './metrics';
+import { areNeighboursAlike } from './neighbours';
 
 /**
  * Says what scoring the rows kept back will cost, before anything is sent. A service that charges nothing, as the
@@ -52,6 +46,13 @@ export async function announceCost(
   }
 }
 
+/** How a model did on the rows kept back from its train set. */
+export interface HoldoutScores {
+  scores: ModelScores;
+  /** Errors of rows next to each other are alike. */
+  neighboursAlike: boolean;
+}
+
 /**
  * Scores a model on the rows kept back from its train set, beside the trivial baseline. A model that is fitted is
  * not lost where that goes wrong: then a warning says why, and the answer is undefined.
@@ -61,11 +62,11 @@ export async function scoreHoldout(
   card: ModelCard,
   holdout: Holdout,
   hooks: Hooks,
-): Promise<ModelScores | undefined> {
+): Promise<HoldoutScores | undefined> {
   hooks.onStatus?.({ key: 'predicting' });
   const signal = hooks.signal ?? new AbortController().signal;
   const ask = (outputType: OutputType): Promise<Scored> => {
-    const target: Target = {
+    const target: ResolvedModel = {
       fittedId: card.fitted_train_set_id,
       name: card.name,
       task: card.task,
@@ -75,13 +76,14 @@ export async function scoreHoldout(
       classes: card.classes,
       trainRows: card.rows,
       options: card.options,
+      relativeTo: card.relative_to,
     };
     return scoreInParts(context, target, card.columns, holdout.batches(), { signal });
   };
   try {
     return holdout.truth.task === 'classification'
-      ? await labelScores(await ask('probas'), holdout.truth, card.classes)
-      : await numberScores(await ask('mean'), await ask('quantiles'), holdout.truth);
+      ? await labelScores(await ask('probas'), holdout.truth, card.classes, holdout.numbers)
+      : await numberScores(await ask('mean'), await ask('quantiles'), holdout.truth, holdout.numbers);
   } catch (thrown) {
     rethrowClosed(thrown, hooks);
     const { message } = toServiceError(thrown);
@@ -94,7 +96,8 @@ async function labelScores(
   { prediction, metadata }: Scored,
   truth: Extract<Truth, { task: 'classification' }>,
   cardClasses: readonly Label[] | undefined,
-): Promise<ModelScores> {
+  rowNumbers: Int32Array,
+): Promise<HoldoutScores> {
   if (prediction.kind !== 'probas') {
     throw wrongKind(prediction.kind);
   }
@@ -110,10 +113,16 @@ async function labelScores(
     }
   });
   const always = codes.map(() => frequencies);
+  const { values } = prediction;
   return {
-    from: 'holdout',
-    ...(await classificationScores(prediction.values, codes, classes.length)),
-    baseline: await classificationScores(always, codes, classes.length),
+    scores: {
+      from: 'holdout',
+      ...(await classificationScores(values, codes, classes.length)),
+      baseline: await classificationScores(always, codes, classes.length),
+    },
+    neighboursAlike: areNeighboursAlike(rowNumbers, classes.length, (i, k) => {
+      return (codes[i] === k ? 1 : 0) - (values[i]![k] ?? 0);
+    }),
   };
 }
 
@@ -121,25 +130,21 @@ async function numberScores(
   mean: Scored,
   quantiles: Scored,
   truth: Extract<Truth, { task: 'regression' }>,
-): Promise<ModelScores> {
+  rowNumbers: Int32Array,
+): Promise<HoldoutScores> {
   if (mean.prediction.kind !== 'numbers' || quantiles.prediction.kind !== 'quantiles') {
     throw wrongKind(`${mean.prediction.kind} and ${quantiles.prediction.kind}`);
   }
   const { held, kept } = truth;
+  const { values } = mean.prediction;
   return {
-    from: 'holdout',
-    ...regressionScores(mean.prediction.values, quantiles.prediction.values, held),
-    baseline: await baselineOf(kept, held),
+    scores: {
+      from: 'holdout',
+      ...regressionScores(values, quantiles.prediction.values, held),
+      baseline: await baselineOf(kept, held),
+    },
+    neighboursAlike: areNeighboursAlike(rowNumbers, 1, (i) => held[i]! - values[i]!),
   };
-}
-
-/** Always the mean and the quantiles of the train set. */
-async function baselineOf(kept: Float64Array, held: readonly number[]): Promise<Scores> {
-  const sorted = await sortedCopy(kept);
-  const mean = kept.reduce((sum, value) => sum + value / kept.length, 0);
-  const constant = (value: number): number[] => held.map(() => value);
-  const levels = LEVELS.map((level) => constant(quantileOf(sorted, level)));
-  return regressionScores(constant(mean), levels, held);
 }
 
 /** Labels of a service may come back as text: `True` for true, `1` for 1. */

@@ -14,7 +14,18 @@ import type { Context } from '../context/context';
 import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from '../context/limits';
 import type { Hooks, SetInput, TableChoices, Task, UploadCard } from '../types';
 import { autoTask, checkTarget, targetWarnings } from './auto-task';
-import { encodeKept, type Holdout, planHoldout } from './holdout';
+import { encodePlanned, type Holdout } from './holdout';
+import { type NowScores, nowScores } from './now-scores';
+import { featureColumns } from './row-facts';
+import {
+  assertColumns,
+  foldsOf,
+  type Lineage,
+  lineageOf,
+  planTrainSet,
+  relativeTask,
+  type TrainSetRequest,
+} from './row-plan';
 
 /** A train set on this side: its files, and what its upload card will say. */
 export interface TrainSet {
@@ -23,15 +34,12 @@ export interface TrainSet {
   card: Omit<UploadCard, 'id' | 'reused'>;
   /** The rows that the files leave out. */
   holdout?: Holdout;
-}
-
-export interface TrainSetRequest extends TableChoices {
-  table: SetInput;
-  target: string | undefined;
-  task: 'auto' | Task;
-  options: Record<string, unknown>;
-  /** Percent of the rows to keep back. */
-  holdout?: number;
+  /** What the order of the rows says, for the model card. */
+  lineage: Lineage;
+  /** How the embedded service is to draw its folds. */
+  folds?: Record<string, unknown>;
+  /** Scores of taking the target as it is now, over the rows of the files. */
+  now?: NowScores;
 }
 
 /**
@@ -44,7 +52,8 @@ export async function prepareTrainSet(
   request: TrainSetRequest,
   hooks: Hooks,
 ): Promise<TrainSet> {
-  const { target, ignore, types, format } = request;
+  const { target, types, format, group, relativeTo } = request;
+  const ignore = request.ignore ?? [];
   const { signal } = hooks;
   if (target === undefined || target === '') {
     throw new ServiceError(
@@ -52,44 +61,50 @@ export async function prepareTrainSet(
       'No target is named: set the column to predict in the dialog or in msg.target.',
     );
   }
-  // The table is gone over twice: to settle the types, and to write the files.
+  // The table is read twice: to settle the types, and to write the files.
   const read = (fraction: number): void => hooks.onStatus?.({ key: 'reading', fraction });
   hooks.onStatus?.({ key: 'reading' });
   // The thread starts while the types are settled here.
   warmEncoder();
   const source = await openInput(request.table, signal);
-  const profile = await profileTable(source, {
+  const whole = await profileTable(source, {
     target,
-    ignore,
+    ignore: ignore.filter((name) => name !== group),
     types,
     signal,
     onRead: (part) => read(part / 2),
   });
-  for (const warning of profile.warnings) {
+  for (const warning of whole.warnings) {
     hooks.onWarning?.(warning);
   }
-  const auto = autoTask(profile);
+  const auto = relativeTo === undefined ? autoTask(whole) : relativeTask(whole);
   const task = request.task === 'auto' ? auto : request.task;
-  checkTarget(profile, task);
-  const columns = profile.columns.filter((column) => column.name !== target);
-  if (columns.length === 0) {
+  checkTarget(whole, task);
+  assertColumns(whole, { ...request, target, ignore, task });
+  // A group that is no feature travels with the others only where the service leaves it out by itself.
+  const isFeature = group === undefined || !ignore.includes(group);
+  const features = featureColumns(whole, target, isFeature ? [] : [group]);
+  if (features.length === 0) {
     throw new ServiceError(
       'table.invalid',
       `The table has no column but the target "${target}": nothing to learn from.`,
     );
   }
+  const travels = isFeature || context.key === 'embedded';
+  const profile = travels ? whole : { ...whole, columns: whole.columns.filter(({ name }) => name !== group) };
   const limits = await context.limits.forChecks(signal);
-  demandWithinLimits(limits, profile, columns.length, task, request.options);
+  assertWithinLimits(limits, profile, features.length, task, request.options);
   for (const warning of targetWarnings(profile, task)) {
     hooks.onWarning?.(warning);
   }
-  const split = await splitOff(source, profile, { ...request, target, task }, hooks);
-  const rows = split?.holdout.kept ?? profile.rows;
+  const { facts, rowPlan } = await planTrainSet(source, whole, features, { ...request, target, task }, hooks);
+  const rows = rowPlan?.kept ?? profile.rows;
   const onProgress = (done: number): void => read(0.5 + done / rows / 2);
+  const written = { format, signal, onProgress };
   const { x, y } =
-    split === undefined
-      ? await encodeTrainSet(source, profile, { target, format, signal, onProgress })
-      : await encodeKept(source, profile, target, split, { format, signal, onProgress });
+    rowPlan === undefined
+      ? await encodeTrainSet(source, profile, { target, ...written })
+      : await encodePlanned(source, profile.columns, target, rowPlan, features, written);
   try {
     for (const file of [x, y]) {
       const excess = sizeExcess(limits, file.bytes);
@@ -115,31 +130,16 @@ export async function prepareTrainSet(
       bytes: x.bytes + y.bytes,
       hash: `${x.hash},${y.hash}`,
       target,
-      columns,
+      columns: features,
       ...(classes !== undefined && { classes }),
       task: auto,
+      ...(facts?.order === 'time' && { order: facts.order }),
     },
-    ...(split !== undefined && { holdout: split.holdout }),
+    holdout: rowPlan?.holdout,
+    lineage: lineageOf(request, facts),
+    folds: foldsOf(request, facts?.order ?? 'none', isFeature),
+    now: facts === undefined ? undefined : await nowScores(facts, rowPlan?.plan),
   };
-}
-
-/** The rows to keep back, where that is asked for. */
-async function splitOff(
-  source: TableSource,
-  profile: TableProfile,
-  request: TrainSetRequest & { target: string; task: Task },
-  { signal, onWarning }: Hooks,
-): Promise<{ mask: Uint8Array; holdout: Holdout } | undefined> {
-  const { holdout: percent = 0, options, target, task } = request;
-  if (percent <= 0) {
-    return undefined;
-  }
-  const seed = typeof options.random_state === 'number' ? options.random_state : 0;
-  const split = await planHoldout(source, profile, { target, task, percent, seed, signal });
-  if (split === undefined) {
-    onWarning?.(`No row can be kept back: ${percent} % of ${profile.rows} rows is less than one.`);
-  }
-  return split;
 }
 
 /** Sends a train set and keeps its upload card. */
@@ -176,7 +176,7 @@ export async function openInput(input: SetInput, signal: AbortSignal | undefined
   return 'path' in input ? openTableFile(input.path, { signal }) : openTable(input.value, { signal });
 }
 
-function demandWithinLimits(
+function assertWithinLimits(
   limits: ModelLimits,
   profile: TableProfile,
   columns: number,

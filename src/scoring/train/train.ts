@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 
-import { cloneJson } from '../../util/json';
+import { cloneJson, isObject } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { System } from '../../wire/types';
 import type { Context } from '../context/context';
 import type { Hooks, ModelCard, Task, TrainRequest, TrainResult, UploadCard } from '../types';
 import { followFit } from './fit-progress';
 import { readReport } from './report';
+import { foldsOf, type Lineage, lineageOf } from './row-plan';
 import { announceCost, scoreHoldout } from './score-holdout';
+import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './score-warnings';
 import { prepareTrainSet, sendTrainSet, type TrainSet } from './train-set';
 
 /** Fits a model and puts its card under its name. Announce the fit before, by `cards.beginFit`. */
@@ -28,6 +30,12 @@ export async function train(
         'No rows are kept back: the train set was uploaded before. Give the table to the fit node for that.',
       );
     }
+    if (request.relativeTo !== undefined) {
+      throw new ServiceError(
+        'config.invalid',
+        `The train set was uploaded before with its target as it is: it cannot be made relative to "${request.relativeTo}". Give the table to the fit node for that.`,
+      );
+    }
     return fitUpload(context, request, upload ?? unknownUpload(trainSetUploadId), undefined, hooks, put);
   }
   if (request.table === undefined) {
@@ -44,6 +52,7 @@ export async function train(
       target: request.target,
       task: request.task ?? 'auto',
       options: request.options ?? {},
+      order: request.order ?? 'auto',
     },
     hooks,
   );
@@ -71,7 +80,10 @@ async function fitUpload(
     );
   }
   const options = request.options ?? {};
-  const fingerprint = upload.hash === '' ? undefined : fingerprintOf(upload, task, request, context.learner);
+  const lineage = set?.lineage ?? uploadedLineage(upload, request);
+  const folds = set === undefined ? foldsOf(request, lineage.order ?? 'none', true) : set.folds;
+  const fingerprint =
+    upload.hash === '' ? undefined : fingerprintOf(upload, task, { ...request, lineage }, context.learner);
   const taskFound = wanted === 'auto';
   if (fingerprint !== undefined && request.forceRefit !== true && request.forceReupload !== true) {
     const known = context.cards.byFingerprint(fingerprint, request.model);
@@ -85,7 +97,8 @@ async function fitUpload(
   if (set?.holdout !== undefined) {
     await announceCost(context, { columns: upload.columns, options }, set.holdout, hooks);
   }
-  const fitted = await sendAndFit(context, request, task, upload.id, set, hooks);
+  const asked = { ...request, options: fitOptions(context, options, folds) };
+  const fitted = await sendAndFit(context, asked, task, upload.id, set, hooks);
   const card: ModelCard = {
     name: request.model,
     fitted_train_set_id: fitted.fittedId,
@@ -98,18 +111,28 @@ async function fitUpload(
     options,
     service: context.key,
     fitted_at: new Date().toISOString(),
+    ...lineage,
     ...readReport(fitted.report),
   };
+  if (card.scores !== undefined && set?.now !== undefined) {
+    card.scores = scoresOfLevel(card.scores, set.now);
+  }
   if (card.limited !== undefined) {
     hooks.onWarning?.(
       `The model "${card.name}" is fitted, but its fit had to save work: ${card.limited.join(' ')}`,
     );
   }
   if (set?.holdout !== undefined) {
-    const scores = await scoreHoldout(context, card, set.holdout, hooks);
-    if (scores !== undefined) {
-      card.scores = scores;
+    const scored = await scoreHoldout(context, card, set.holdout, hooks);
+    if (scored !== undefined) {
+      card.scores = { ...scored.scores, baseline_now: set.now?.held };
+      if (scored.neighboursAlike && card.order !== 'time' && card.group === undefined) {
+        hooks.onWarning?.(NEIGHBOURS_ALIKE);
+      }
     }
+  }
+  for (const warning of scoreWarnings(card)) {
+    hooks.onWarning?.(warning);
   }
   put(card, fingerprint);
   await context.cards.flush();
@@ -179,6 +202,31 @@ async function fit(
   }
 }
 
+/** Of a train set that was uploaded before, only what its card and the request say. */
+function uploadedLineage(
+  upload: Pick<UploadCard, 'order'>,
+  { order = 'auto', group, embargo }: TrainRequest,
+): Lineage {
+  const known = order === 'auto' ? upload.order : order;
+  if (known === undefined && group === undefined) {
+    return {};
+  }
+  return lineageOf({ order: known ?? 'none', group, embargo }, undefined);
+}
+
+/** What the fit alone is asked: how to draw its folds is asked of the embedded service only, and a user's word wins. */
+function fitOptions(
+  { key }: Context,
+  options: Record<string, unknown>,
+  folds: Record<string, unknown> | undefined,
+): Record<string, unknown> {
+  if (key !== 'embedded' || folds === undefined) {
+    return options;
+  }
+  const own = isObject(options.inference_config) ? options.inference_config : {};
+  return { ...options, inference_config: { ...folds, ...own } };
+}
+
 /** An id from elsewhere: what it holds is not known. */
 function unknownUpload(id: string): UploadCard {
   return { set: 'train', id, format: 'parquet', rows: 0, bytes: 0, hash: '', reused: false, columns: [] };
@@ -188,9 +236,12 @@ function unknownUpload(id: string): UploadCard {
 function fingerprintOf(
   upload: Omit<UploadCard, 'id' | 'reused'>,
   task: Task,
-  { options, systems, thinking, holdout = 0 }: TrainRequest,
+  request: TrainRequest & { lineage: Lineage },
   learner: string | undefined,
 ): string {
+  const { options, systems, thinking, holdout = 0, lineage, relativeTo } = request;
+  const { order, group, embargo } = lineage;
+  const isPlain = order !== 'time' && group === undefined && relativeTo === undefined;
   const parts = [
     upload.hash,
     upload.bytes,
@@ -203,6 +254,7 @@ function fingerprintOf(
     sorted(thinking ?? {}),
     // Left out where there is none: fingerprints on disk stay good.
     ...(holdout > 0 ? [holdout] : []),
+    ...(isPlain ? [] : [{ order, group, embargo, relativeTo }]),
     ...(learner !== undefined ? [learner] : []),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');

@@ -6,7 +6,7 @@ import {
   chooseHeld,
   classificationScores,
   LEVELS,
-  MOST_HELD_ROWS,
+  MAX_HELD_ROWS,
   quantileOf,
   readReport,
   regressionScores,
@@ -162,7 +162,7 @@ describe('rows kept back', () => {
     const held = await chooseHeld({ codes, counts: [100_000] }, 50, 0);
     assert.equal(
       held.reduce((sum, bit) => sum + bit, 0),
-      MOST_HELD_ROWS,
+      MAX_HELD_ROWS,
     );
   });
 });

@@ -48,6 +48,7 @@ describe('Connection.train', () => {
         options: { n_estimators: 4 },
         service: at.service.url,
         fitted_at: '',
+        order: 'none',
       },
     );
     assert.deepEqual(at.cards.get('pets'), card);

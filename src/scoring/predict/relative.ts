@@ -1,0 +1,78 @@
+import { cellAt, type Column, type ColumnBatch } from '../../table';
+import { ServiceError } from '../../wire/service-error';
+import type { ResolvedModel } from '../models/model-request';
+import type { Scored } from './outcome';
+
+/** The values that the predictions of a relative model are added to, a row each; undefined for any other model. */
+export function offsetsOf(
+  { relativeTo }: Pick<ResolvedModel, 'relativeTo'>,
+  columns: readonly Column[],
+  batch: ColumnBatch,
+): number[] | undefined {
+  if (relativeTo === undefined) {
+    return undefined;
+  }
+  const cells = batch.columns[columns.findIndex(({ name }) => name === relativeTo)];
+  return Array.from({ length: batch.rows }, (_, row) => {
+    const cell = cells === undefined ? null : cellAt(cells, row);
+    return typeof cell === 'number' || typeof cell === 'bigint' ? Number(cell) : Number.NaN;
+  });
+}
+
+/**
+ * Predictions of a change as predictions of the level: each row's offset is added to every mean, quantile and border.
+ *
+ * @throws ServiceError `table.invalid` where a row has no offset
+ */
+export function addOffsets(
+  scored: Scored,
+  offsets: readonly number[] | undefined,
+  { relativeTo }: Pick<ResolvedModel, 'relativeTo'>,
+): Scored {
+  if (offsets === undefined) {
+    return scored;
+  }
+  const missing = offsets.findIndex((offset) => Number.isNaN(offset));
+  if (missing >= 0) {
+    throw new ServiceError(
+      'table.invalid',
+      `Row ${missing + 1} has no value in "${relativeTo}", and the model predicts the change from it: fill it in, or leave the row out.`,
+    );
+  }
+  const add = (values: readonly number[]): number[] => values.map((value, row) => value + offsets[row]!);
+  const { prediction } = scored;
+  switch (prediction.kind) {
+    case 'numbers':
+      return { ...scored, prediction: { ...prediction, values: add(prediction.values) } };
+    case 'quantiles':
+      return { ...scored, prediction: { ...prediction, values: prediction.values.map(add) } };
+    case 'full': {
+      const { mean, median, mode, quantiles } = prediction.value;
+      const value = {
+        ...prediction.value,
+        mean: add(mean),
+        median: add(median),
+        mode: add(mode),
+        quantiles: quantiles.map(add),
+      };
+      return { ...scored, prediction: { kind: 'full', value }, offsets };
+    }
+    default:
+      return scored;
+  }
+}
+
+/** Collects the offsets of batches on their way. */
+export async function* withOffsets(
+  model: ResolvedModel,
+  columns: readonly Column[],
+  batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
+  into: number[],
+): AsyncGenerator<ColumnBatch> {
+  for await (const batch of batches) {
+    for (const offset of offsetsOf(model, columns, batch) ?? []) {
+      into.push(offset);
+    }
+    yield batch;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Scores } from '../types';
+import { baselineOf } from './baseline';
+import { HELD, KEPT } from './holdout-plan';
+import { regressionScores } from './metrics';
+import type { RowFacts } from './row-facts';
+
+/** What "it stays as it is now" would score. */
+export interface NowScores {
+  /** Over the rows that are fitted, and over those kept back. */
+  kept: Scores;
+  held: Scores;
+  /** Regression: always the mean and the quantiles of the target, over the rows that are fitted. */
+  baseline?: Scores;
+  /** Regression: the variance of the target over the rows that are fitted. */
+  variance?: number;
+}
+
+/** Undefined where the table does not say what the target is now. */
+export async function nowScores(
+  facts: RowFacts,
+  plan: Uint8Array = new Uint8Array(facts.rows),
+): Promise<NowScores | undefined> {
+  const { relative, sameAsNow, values } = facts;
+  if (sameAsNow !== undefined) {
+    const accuracy = (what: number): Scores => {
+      const same = sameAsNow.filter((_, row) => plan[row] === what);
+      const rows = same.length;
+      return { rows, ...(rows > 0 && { accuracy: same.reduce((sum, one) => sum + one, 0) / rows }) };
+    };
+    return { kept: accuracy(KEPT), held: accuracy(HELD) };
+  }
+  if (relative === undefined) {
+    return undefined;
+  }
+  const pick = (all: Float64Array, what: number): Float64Array => all.filter((_, row) => plan[row] === what);
+  const level = pick(values, KEPT);
+  const mean = level.reduce((sum, value) => sum + value / level.length, 0);
+  return {
+    kept: regressionScores(pick(relative, KEPT), [], level),
+    held: regressionScores(pick(relative, HELD), [], pick(values, HELD)),
+    baseline: await baselineOf(level, level),
+    variance: level.reduce((sum, value) => sum + (value - mean) ** 2 / level.length, 0),
+  };
+}

@@ -1,0 +1,178 @@
+import type { Column, ColumnType, TableProfile, TableSource } from '../../table';
+import { ServiceError } from '../../wire/service-error';
+import type { Hooks, ModelCard, SetInput, TableChoices, Task } from '../types';
+import { autoTask } from './auto-task';
+import { holdoutOf, type RowPlan } from './holdout';
+import { KEPT, LEFT_OUT, planRows } from './holdout-plan';
+import { hasRowQuestions, readRowFacts, type RowFacts, type RowQuestions } from './row-facts';
+
+/** How the rows of a train set belong together. */
+export interface RowChoices {
+  /** Default `none`. */
+  order?: 'auto' | 'time' | 'none';
+  group?: string;
+  relativeTo?: string;
+  embargo?: number;
+}
+
+export interface TrainSetRequest extends TableChoices, RowChoices {
+  table: SetInput;
+  target: string | undefined;
+  task: 'auto' | Task;
+  options: Record<string, unknown>;
+  /** Percent of the rows to keep back. */
+  holdout?: number;
+}
+
+/** What a model card says of the order of its rows. */
+export type Lineage = Pick<ModelCard, 'order' | 'group' | 'embargo' | 'relative_to' | 'trained_until'>;
+
+/** Reads what is asked of the rows, and says which of them the files leave out; undefined where the table goes as it is. */
+export async function planTrainSet(
+  source: TableSource,
+  profile: TableProfile,
+  features: readonly Column[],
+  request: TrainSetRequest & { target: string; task: Task },
+  { signal, onWarning }: Hooks,
+): Promise<{ facts?: RowFacts; rowPlan?: RowPlan }> {
+  const { holdout: percent = 0, order = 'none', options, relativeTo, embargo = 0 } = request;
+  const questions: RowQuestions = { ...request, order, holdout: percent > 0, signal };
+  if (!hasRowQuestions(questions, profile)) {
+    return {};
+  }
+  const facts = await readRowFacts(source, profile, questions);
+  const seed = typeof options.random_state === 'number' ? options.random_state : 0;
+  const chosen = percent > 0 ? await planRows(facts, { percent, seed, embargo }) : undefined;
+  if (percent > 0 && chosen === undefined) {
+    onWarning?.(`No row can be kept back: ${whyNot(facts, percent)}`);
+  }
+  const plan = chosen ?? new Uint8Array(facts.rows);
+  leaveOutMissing(plan, facts, relativeTo, onWarning);
+  const isChanged = chosen !== undefined || facts.relative !== undefined;
+  if (!isChanged) {
+    return { facts };
+  }
+  const holdout = chosen && (await holdoutOf(source, features, facts, plan, signal));
+  const kept = plan.reduce((count, one) => count + (one === KEPT ? 1 : 0), 0);
+  return { facts, rowPlan: { plan, kept, relativeTo: facts.relative && relativeTo, holdout } };
+}
+
+function whyNot({ rows, groups, order }: RowFacts, percent: number): string {
+  if (Math.floor((rows * percent) / 100 + 1e-9) < 1) {
+    return `${percent} % of ${rows} rows is less than one.`;
+  }
+  return groups !== undefined
+    ? 'no group can be spared, since groups are never split.'
+    : order === 'time'
+      ? 'the older rows alone would be too few to learn from, or all of one class.'
+      : `${percent} % of ${rows} rows is less than one of a class.`;
+}
+
+/** Rows without the value that the target is relative to have no change to learn. */
+function leaveOutMissing(
+  plan: Uint8Array,
+  { relative, rows }: RowFacts,
+  relativeTo: string | undefined,
+  onWarning: Hooks['onWarning'],
+): void {
+  let missing = 0;
+  relative?.forEach((value, row) => {
+    if (Number.isNaN(value)) {
+      plan[row] = LEFT_OUT;
+      missing++;
+    }
+  });
+  if (missing === rows) {
+    throw new ServiceError(
+      'table.invalid',
+      `The column "${relativeTo}" has no value in any of ${rows} rows.`,
+    );
+  }
+  if (missing > 0) {
+    onWarning?.(
+      `${missing} of ${rows} rows are left out: they have no value in "${relativeTo}", which the target is relative to.`,
+    );
+  }
+}
+
+export function lineageOf(request: RowChoices, facts: RowFacts | undefined): Lineage {
+  const { order = 'none', group, relativeTo, embargo } = request;
+  const inTime = facts?.order === 'time' || order === 'time';
+  return {
+    order: inTime ? 'time' : 'none',
+    ...(group !== undefined && { group }),
+    ...(inTime && embargo !== undefined && embargo > 0 && { embargo }),
+    ...(facts?.relative !== undefined && { relative_to: relativeTo }),
+    ...(facts?.trainedUntil !== undefined && { trained_until: facts.trainedUntil }),
+  };
+}
+
+/** Parts of consecutive rows that a fold consists of: enough to mix the seasons, few enough to be long. */
+const BLOCKS = 25;
+
+/** How the embedded service is to draw its folds: of consecutive rows, and of whole groups. */
+export function foldsOf(
+  { group, embargo = 0, order = 'none' }: RowChoices,
+  found: 'time' | 'none',
+  isFeature: boolean,
+): Record<string, unknown> | undefined {
+  const inTime = found === 'time' || order === 'time';
+  if (!inTime && group === undefined) {
+    return undefined;
+  }
+  return {
+    ...(inTime && { BLOCKS }),
+    ...(inTime && embargo > 0 && { EMBARGO: embargo }),
+    ...(group !== undefined && { GROUP: group, GROUP_IS_FEATURE: isFeature }),
+  };
+}
+
+/** What is relative to a number is a number; anything else keeps its task, and the present label is only compared. */
+export function relativeTask(profile: TableProfile): Task {
+  return isNumeric(profile.target?.type) ? 'regression' : autoTask(profile);
+}
+
+function isNumeric(type: ColumnType | undefined): boolean {
+  return type === 'number' || type === 'integer' || type === 'bigint';
+}
+
+/** @throws ServiceError `columns.missing`, `config.invalid` for a group or a column to be relative to that cannot serve */
+export function assertColumns(
+  { columns }: TableProfile,
+  request: { target: string; task: Task; group?: string; relativeTo?: string; ignore: readonly string[] },
+): void {
+  const { target, task, group, relativeTo, ignore } = request;
+  for (const [what, name] of [
+    ['Group', group],
+    ['Relative to', relativeTo],
+  ] as const) {
+    if (name === undefined) {
+      continue;
+    }
+    if (name === target) {
+      throw new ServiceError(
+        'config.invalid',
+        `${what} names "${name}", which is the target: name another column.`,
+      );
+    }
+    if (what === 'Relative to' && ignore.includes(name)) {
+      throw new ServiceError(
+        'config.invalid',
+        `The column "${name}" is both ignored and what the target is relative to: take it out of Ignore.`,
+      );
+    }
+    const column = columns.find((one) => one.name === name);
+    if (column === undefined) {
+      throw new ServiceError(
+        'columns.missing',
+        `${what} names the column "${name}", which the table does not have.`,
+      );
+    }
+    if (what === 'Relative to' && task === 'regression' && !isNumeric(column.type)) {
+      throw new ServiceError(
+        'config.invalid',
+        `The target can only be relative to a column of numbers, and "${name}" holds ${column.type}.`,
+      );
+    }
+  }
+}

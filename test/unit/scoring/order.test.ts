@@ -1,0 +1,214 @@
+import { strict as assert } from 'node:assert';
+
+import type { ModelCard, TrainRequest } from '../../../dist/src/scoring';
+import { type Bench, bench, codeOf, settled } from './stand-in';
+
+const HOUR = 3_600_000;
+const START = Date.UTC(2025, 0, 1);
+
+/** Readings an hour apart; `id` is what the stand-in predicts from. */
+function readings(rows: number): { id: number; time: Date; level: number; machine: string; y: number }[] {
+  return Array.from({ length: rows }, (_, id) => ({
+    id,
+    time: new Date(START + id * HOUR),
+    level: id * 10 + (id % 3),
+    machine: `m${Math.floor(id / 10)}`,
+    y: id * 10 + (id % 3) + Math.sin(id),
+  }));
+}
+
+describe('fit, rows in order of time', () => {
+  let at: Bench;
+  let warnings: string[];
+  beforeEach(async () => {
+    at = await bench();
+    warnings = [];
+  });
+  afterEach(() => at.close());
+
+  async function fit(value: unknown, more: Partial<TrainRequest> = {}): Promise<ModelCard> {
+    const request = { table: { value }, target: 'y', model: 'm', ...more };
+    const { card } = await at.connection.train(request, { onWarning: (text) => warnings.push(text) });
+    return card;
+  }
+
+  const fittedIds = async (card: ModelCard): Promise<unknown[]> =>
+    (await at.service.rowsOf(card.train_set_upload_id, 'x')).map(({ id }) => Number(id));
+
+  const until = (last: number): number[] => Array.from({ length: last + 1 }, (_, id) => id);
+
+  it('finds the order by a column of dates that rises, and keeps the newest back, less the embargo', async () => {
+    const card = await fit(readings(50), { holdout: 20, embargo: 3 });
+    assert.equal(card.order, 'time');
+    assert.equal(card.embargo, 3);
+    assert.equal(card.trained_until, new Date(START + 49 * HOUR).toISOString());
+    assert.deepEqual(await fittedIds(card), until(36));
+    assert.equal(card.rows, 37);
+    assert.equal(card.scores?.rows, 10);
+    assert.deepEqual(at.service.breaches, []);
+  });
+
+  it('newest first is an order of time too: then the first rows are kept back', async () => {
+    const card = await fit(readings(50).reverse(), { holdout: 20 });
+    assert.equal(card.order, 'time');
+    assert.deepEqual(await fittedIds(card), until(39).reverse());
+  });
+
+  it('takes epoch milliseconds in a column named ts for times, other numbers that rise for none', async () => {
+    const rows = readings(40).map(({ time, ...others }) => ({ ...others, ts: time.getTime() }));
+    assert.equal((await fit(rows)).order, 'time');
+    const counted = rows.map(({ ts: _, ...others }, count) => ({ ...others, count, time: count }));
+    assert.equal((await fit(counted)).order, 'none');
+  });
+
+  it('a table that is sorted by its target is no series, though a date that follows from it rises', async () => {
+    const people = Array.from({ length: 60 }, (_, i) => {
+      const y = 20 + i * 0.7 + ((i * 37) % 10) / 20;
+      return { id: i, born: new Date(Date.UTC(2025, 0, 1) - y * 365.25 * 24 * HOUR), y };
+    });
+    assert.equal((await fit(people)).order, 'none');
+    const meter = people.map(({ id, y }) => ({ id, time: new Date(START + id * HOUR), y }));
+    assert.equal((await fit(meter)).order, 'time', 'a meter rises as well, but is read at an even pace');
+  });
+
+  it('a table in no order keeps rows back by chance, and what the user says wins', async () => {
+    const mixed = readings(50).map((_, i, all) => all[(i * 17) % 50]!);
+    const card = await fit(mixed, { holdout: 20 });
+    assert.equal(card.order, 'none');
+    assert.notDeepEqual(
+      await fittedIds(card),
+      mixed.slice(0, 40).map(({ id }) => id),
+    );
+    const told = await fit(mixed, { holdout: 20, order: 'time' });
+    assert.equal(told.order, 'time');
+    const rising = await fit(readings(50), { order: 'none' });
+    assert.equal(rising.order, 'none');
+  });
+
+  it('never tells a hosted service how to fold', async () => {
+    await fit(readings(50), { group: 'machine', embargo: 2, options: { n_estimators: 2 } });
+    assert.deepEqual(
+      at.service.seen('fit').map(({ body }) => (body as { task_config: object }).task_config),
+      [{ task: 'regression', svc_config: { n_estimators: 2 } }],
+    );
+  });
+
+  it('another order, group or column to be relative to is another model of the same table', async () => {
+    const reused = async (more: Partial<TrainRequest>): Promise<boolean> => {
+      const request = { table: { value: readings(50) }, target: 'y', model: 'm', ...more };
+      return (await at.connection.train(request)).reused;
+    };
+    assert.equal(await reused({}), false);
+    assert.equal(await reused({}), true);
+    assert.equal(await reused({ order: 'none' }), false);
+    assert.equal(await reused({ group: 'machine' }), false);
+    assert.equal(await reused({ embargo: 4 }), false);
+    assert.equal(await reused({ embargo: 4 }), true);
+  });
+
+  it('groups are kept back whole; one that is ignored is no feature', async () => {
+    const card = await fit(readings(50), { holdout: 20, group: 'machine', ignore: ['machine'] });
+    assert.equal(card.group, 'machine');
+    assert.ok(card.columns.every(({ name }) => name !== 'machine'));
+    assert.deepEqual(await fittedIds(card), until(39));
+    const [first] = await at.service.rowsOf(card.train_set_upload_id, 'x');
+    assert.equal('machine' in first!, false);
+  });
+
+  it('refuses a group or a column to be relative to that cannot serve', async () => {
+    const code = (more: Partial<TrainRequest>): Promise<string> => codeOf(fit(readings(20), more));
+    assert.equal(await code({ group: 'none' }), 'columns.missing');
+    assert.equal(await code({ relativeTo: 'none' }), 'columns.missing');
+    assert.equal(await code({ relativeTo: 'y' }), 'config.invalid');
+    assert.equal(await code({ relativeTo: 'machine' }), 'config.invalid');
+    assert.equal(await code({ relativeTo: 'level', ignore: ['level'] }), 'config.invalid');
+    assert.equal(at.service.seen('prepare_train_set_upload').length, 0);
+  });
+
+  describe('relative to a column', () => {
+    it('the change is learned, and the column is added to every number predicted', async () => {
+      const rows = readings(50);
+      const card = await fit(rows, { relativeTo: 'level' });
+      assert.equal(card.relative_to, 'level');
+      assert.equal(card.task, 'regression');
+      const y = (await at.service.rowsOf(card.train_set_upload_id, 'y')).map((one) => Number(one.y));
+      y.forEach((change, i) => assert.ok(Math.abs(change - Math.sin(i)) < 1e-9));
+      const ask = async (level: number, outputType: 'mean' | 'quantiles' | 'full'): Promise<unknown> => {
+        const { y: _, ...features } = rows[7]!;
+        const value = [
+          { ...features, level },
+          { ...features, level: level + 1 },
+        ];
+        return (await at.connection.predict({ table: { value }, model: 'm', outputType })).prediction;
+      };
+      const shifted = async (outputType: 'mean' | 'quantiles'): Promise<void> => {
+        const [low, high] = [
+          (await ask(0, outputType)) as number[][],
+          (await ask(500, outputType)) as number[][],
+        ];
+        low
+          .flat()
+          .forEach((value, i) => assert.ok(Math.abs(high.flat()[i]! - value - 500) < 1e-9, outputType));
+      };
+      await shifted('mean');
+      await shifted('quantiles');
+      type Full = Record<'mean' | 'median' | 'mode', number[]> & {
+        borders: number[][];
+        quantiles: number[][];
+      };
+      const [low, high] = [(await ask(0, 'full')) as Full, (await ask(500, 'full')) as Full];
+      for (const name of ['mean', 'median', 'mode', 'borders', 'quantiles'] as const) {
+        low[name].flat().forEach((value, i) => {
+          assert.ok(Math.abs(high[name].flat()[i]! - value - 500) < 1e-9, name);
+        });
+      }
+      assert.equal(low.borders.length, 2, 'a row of borders for each row');
+      assert.equal(low.borders[1]![0]! - low.borders[0]![0]!, 1);
+    });
+
+    it('tells what it would score as it is now, of the rows kept back', async () => {
+      const card = await fit(readings(100), { relativeTo: 'level', holdout: 40 });
+      const errors = readings(100)
+        .slice(60)
+        .map(({ id }) => Math.abs(Math.sin(id)));
+      const mae = errors.reduce((sum, error) => sum + error / 40, 0);
+      assert.ok(Math.abs(card.scores!.baseline_now!.mae! - mae) < 1e-9);
+      assert.match(warnings.join(), /no better than taking the target as it is now/);
+    });
+
+    it('leaves out rows without the column in the train set, and refuses them in predict, alone', async () => {
+      const rows = readings(50).map((one) => (one.id === 3 ? { ...one, level: null } : one));
+      const card = await fit(rows, { relativeTo: 'level' });
+      assert.equal(card.rows, 49);
+      assert.match(warnings.join(), /^1 of 50 rows are left out: they have no value in "level"/);
+      const row = (level: number | null) => ({ ...readings(1)[0]!, level });
+      const [good, bad] = await Promise.all(
+        [1, null].map((level) =>
+          settled(at.connection.predict({ table: { value: row(level) }, model: 'm' })),
+        ),
+      );
+      assert.equal(typeof good, 'object');
+      assert.equal(bad, 'table.invalid');
+    });
+
+    it('in classification the column only says what is now', async () => {
+      const rows = readings(40).map((one) => ({ ...one, state: one.id % 8 < 4 ? 'on' : 'off' }));
+      const labels = rows.map((one, i) => ({ ...one, y: rows[(i + 1) % 40]!.state }));
+      const card = await fit(labels, { relativeTo: 'state', holdout: 50 });
+      assert.equal(card.task, 'classification');
+      const held = labels.slice(20);
+      const same = held.filter(({ y, state }) => y === state).length / held.length;
+      assert.equal(card.scores?.baseline_now?.accuracy, same);
+    });
+
+    it('needs the rows: an upload is refused, of a train set and of a test set', async () => {
+      const train = await at.connection.upload({ set: 'train', table: { value: readings(20) }, target: 'y' });
+      assert.equal(train.order, 'time');
+      const request = { trainSetUploadId: train.id, model: 'sent', relativeTo: 'level' };
+      assert.equal(await codeOf(at.connection.train(request)), 'config.invalid');
+      await fit(readings(20), { relativeTo: 'level' });
+      const test = await at.connection.upload({ set: 'test', table: { value: readings(5) }, model: 'm' });
+      assert.equal(await codeOf(at.connection.predict({ testSetUploadId: test.id })), 'config.invalid');
+    });
+  });
+});
