@@ -28,6 +28,10 @@ export interface FitDef extends FlowNodeDef, CollectDef {
   thinkingTimeout?: string | number;
   thinkingMetric?: string;
   holdout?: string | number;
+  order?: string;
+  embargo?: string | number;
+  group?: string;
+  relativeTo?: string;
   forceRefit?: boolean;
 }
 
@@ -68,6 +72,13 @@ export async function fitRequest(
     options: objectField(...candidates('Options', insideOptions(red, node, def.options), 'options', msg)),
     thinking: thinking(def, env),
     holdout: numberField({ min: 0, max: 50 }, { place: 'The field Hold back', value: env(def.holdout) }),
+    order: order(env(def.order), msg),
+    embargo: numberField(
+      { min: 0, integer: true },
+      ...candidates('Embargo', env(def.embargo), 'embargo', msg),
+    ),
+    group: textField(...candidates('Group', env(def.group), 'group', msg)),
+    relativeTo: textField(...candidates('Relative to', env(def.relativeTo), 'relative_to', msg)),
   };
 }
 
@@ -83,6 +94,12 @@ function task(dialog: string, msg: Message): TrainRequest['task'] {
   return (
     choiceField(['auto', 'classification', 'regression'], ...candidates('Task', open, 'task', msg)) ?? 'auto'
   );
+}
+
+/** `auto` leaves the choice open, so the message may make it. */
+function order(dialog: string, msg: Message): TrainRequest['order'] {
+  const open = dialog === 'auto' ? '' : dialog;
+  return choiceField(['auto', 'time', 'none'], ...candidates('Order of rows', open, 'order', msg)) ?? 'auto';
 }
 
 function modelName(dialog: string, node: FlowNode, msg: Message): string {

@@ -123,7 +123,7 @@ export function foldsOf(
   return {
     ...(inTime && { BLOCKS }),
     ...(inTime && embargo > 0 && { EMBARGO: embargo }),
-    ...(group !== undefined && { GROUP: group, GROUP_IS_FEATURE: isFeature }),
+    ...(group !== undefined && { GROUP: group, GROUP_AS_FEATURE: isFeature }),
   };
 }
 

@@ -27,6 +27,14 @@ describe('the status of a fit', () => {
     assert.equal(shown({ scores: scores({ r2: -1.234 }) }, false), 'fitted.r2 {"score":"-1.23"}');
   });
 
+  it('says where the rows were taken in order of time', () => {
+    const r2 = scores({ r2: 0.7 });
+    assert.equal(shown({ scores: r2, order: 'time' }, false), 'fitted.r2InTime {"score":"0.70"}');
+    assert.equal(shown({ scores: r2, order: 'none' }, false), 'fitted.r2 {"score":"0.70"}');
+    const accuracy = scores({ accuracy: 0.9 });
+    assert.equal(shown({ scores: accuracy, order: 'time' }, true), 'fitted.accuracyInTime {"score":"0.90"}');
+  });
+
   it('never rounds up to a perfect score', () => {
     assert.equal(shown({ scores: scores({ accuracy: 0.9996 }) }, true), 'fitted.accuracy {"score":"0.99"}');
     assert.equal(shown({ scores: scores({ accuracy: 1 }) }, true), 'fitted.accuracy {"score":"1.00"}');

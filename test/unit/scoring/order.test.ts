@@ -57,7 +57,7 @@ describe('fit, rows in order of time', () => {
   it('takes epoch milliseconds in a column named ts for times, other numbers that rise for none', async () => {
     const rows = readings(40).map(({ time, ...others }) => ({ ...others, ts: time.getTime() }));
     assert.equal((await fit(rows)).order, 'time');
-    const counted = rows.map(({ ts: _, ...others }, count) => ({ ...others, count, time: count }));
+    const counted = rows.map(({ id, level, y }, count) => ({ id, level, y, count, time: count }));
     assert.equal((await fit(counted)).order, 'none');
   });
 
@@ -134,7 +134,7 @@ describe('fit, rows in order of time', () => {
       const y = (await at.service.rowsOf(card.train_set_upload_id, 'y')).map((one) => Number(one.y));
       y.forEach((change, i) => assert.ok(Math.abs(change - Math.sin(i)) < 1e-9));
       const ask = async (level: number, outputType: 'mean' | 'quantiles' | 'full'): Promise<unknown> => {
-        const { y: _, ...features } = rows[7]!;
+        const features = rows[7]!;
         const value = [
           { ...features, level },
           { ...features, level: level + 1 },
