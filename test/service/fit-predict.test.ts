@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { collide } from '../helpers/collide';
 import { flowers, Harness, infoOf, line, putFile, UUID } from './harness';
 
 describe('Service: fit and predict', () => {
@@ -116,10 +118,14 @@ describe('Service: fit and predict', () => {
       assert.equal((await h.predict(fitted, 'length,width,place\n', 'classification')).status, 422);
     });
 
-    it('answers a test set known by its hash with 409, per fitted train set', async () => {
+    it('answers a test set known by a wide hash with 409, per fitted train set', async () => {
       const rows = 'length,width,place\n0.1,5,north\n';
+      const hash = createHash('sha256').update(rows).digest('hex');
       const prepare = (id: string) =>
-        h.post('prepare_test_set_upload', { fitted_train_set_id: id, x_test_info: infoOf(rows) });
+        h.post('prepare_test_set_upload', {
+          fitted_train_set_id: id,
+          x_test_info: { ...infoOf(rows), hash },
+        });
       const first = await prepare(fitted);
       assert.equal(first.status, 200);
       assert.deepEqual(Object.keys(first.body).sort(), ['test_set_upload_id', 'x_test_info']);
@@ -131,6 +137,28 @@ describe('Service: fit and predict', () => {
       assert.equal(again.body.test_set_upload_id, first.body.test_set_upload_id);
       const other = await h.fit(x, y, 'classification', { force_refit: true });
       assert.equal((await prepare(other)).status, 200);
+    });
+
+    it('never gives rows the predictions of others that share their CRC32C', async () => {
+      const first = `length,width,place\n0.1,5,north${'0'.repeat(30)}\n`;
+      const at = first.indexOf('0'.repeat(30));
+      const second = collide(first, first.replace('0.1,5', '4.1,3'), at, at + 30);
+      assert.notEqual(second, first);
+      assert.deepEqual(infoOf(second), infoOf(first));
+      const predict = async (rows: string): Promise<unknown> => {
+        const asked = { fitted_train_set_id: fitted, x_test_info: infoOf(rows) };
+        const { status, body } = await h.post('prepare_test_set_upload', asked);
+        if (status === 200) {
+          assert.equal((await putFile(body.x_test_info, rows)).status, 200);
+        }
+        const answer = await h.post('predict', {
+          test_set_upload_id: body.test_set_upload_id,
+          fitted_train_set_id: fitted,
+          task_config: { task: 'classification', predict_params: { output_type: 'preds' } },
+        });
+        return answer.body.prediction;
+      };
+      assert.deepEqual([await predict(first), await predict(second)], [['aster'], ['élan']]);
     });
 
     it('answers the same fit with the same id, unless forced or asked otherwise', async () => {

@@ -1,11 +1,8 @@
 import type { SetKind, UploadEntry, UploadPart } from './entries';
+import { isWide } from './hashes';
 import type { Shelf } from './shelf';
 
-/**
- * How many of the newest test uploads are known as duplicates. A CRC32C has 32 bits: among the millions of
- * test sets of a stream two different ones will share it one day, and answering the second with the first
- * would score the wrong rows; among a few hundred that chance stays negligible.
- */
+/** How many of the newest test uploads are known as duplicates. */
 const TEST_DUPLICATES = 256;
 
 /** What makes an upload the same as another: the files, by format and hash, and of a test set the model. */
@@ -16,7 +13,13 @@ interface Content {
   y?: UploadPart;
 }
 
-/** Finds complete uploads by what they hold. */
+/**
+ * Finds complete uploads by what was announced of their files.
+ *
+ * A CRC32C has 32 bits: among the millions of test sets of a stream two will share it one day, and whoever wants to
+ * can make two that do. Answering one with the other would score the wrong rows, so it never makes a test set a
+ * duplicate; a hash of 128 bits or more does. Train sets are few, and both files must agree in CRC32C and size.
+ */
 export class Duplicates {
   private readonly trainKeys = new Map<string, string>();
   private readonly testKeys = new Map<string, string>();
@@ -29,7 +32,7 @@ export class Duplicates {
     }
   }
 
-  /** The id of an upload with the announced hashes and sizes, which counts as used: who is told it reads it next. */
+  /** The id of an upload with the announced hashes and sizes. It counts as used: whoever is told of it reads it next. */
   find(asked: Content): string | undefined {
     const key = keyOf(asked, announced);
     if (key === undefined) {
@@ -41,7 +44,7 @@ export class Duplicates {
       return undefined;
     }
     const { x, y } = found.entry;
-    const same = sameSize(asked.x, x) && (asked.y === undefined || sameSize(asked.y, y));
+    const same = isSameSize(asked.x, x) && (asked.y === undefined || isSameSize(asked.y, y));
     return same ? this.shelf.use(found.entry.id)?.entry.id : undefined;
   }
 
@@ -72,18 +75,24 @@ export class Duplicates {
 const announced = (part: UploadPart): string | undefined => part.announcedHash;
 const arrived = (part: UploadPart): string | undefined => part.arrived?.crc;
 
+/** Undefined where the hashes are missing, or too short to tell a duplicate. */
 function keyOf(
-  set: Pick<Content, 'fittedId' | 'x' | 'y'>,
+  { set, fittedId, x, y }: Content,
   hashOf: (part: UploadPart) => string | undefined,
 ): string | undefined {
-  const parts = set.y === undefined ? [set.x] : [set.x, set.y];
+  const parts = y === undefined ? [x] : [x, y];
   const hashes = parts.map(hashOf);
-  if (hashes.includes(undefined)) {
+  const tells = (hash: string | undefined): boolean =>
+    hash !== undefined && (set === 'train' || isWide(hash));
+  if (!hashes.every(tells)) {
     return undefined;
   }
-  return JSON.stringify([set.fittedId ?? null, ...parts.map((part, i) => [part.format, hashes[i]])]);
+  return JSON.stringify([fittedId ?? null, ...parts.map((part, i) => [part.format, hashes[i]])]);
 }
 
-function sameSize(asked: UploadPart, known: UploadPart | undefined): boolean {
-  return asked.announcedBytes === undefined || asked.announcedBytes === known?.arrived?.bytes;
+/** A wide hash says enough without a size. */
+function isSameSize(asked: UploadPart, known: UploadPart | undefined): boolean {
+  return asked.announcedBytes === undefined
+    ? isWide(asked.announcedHash ?? '')
+    : asked.announcedBytes === known?.arrived?.bytes;
 }

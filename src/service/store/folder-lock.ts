@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -163,9 +163,9 @@ async function takeAway(folder: string, { owner, beat }: Look): Promise<void> {
 async function lookAt(folder: string): Promise<Look | undefined> {
   const lock = path.join(folder, LOCK);
   try {
-    const { mtimeMs } = await lstat(lock);
+    const time = await timeOf(lock);
     const owner = await readOwner(lock);
-    return { owner, beat: `${owner?.id ?? ''} ${mtimeMs} ${await beatOf(lock)}` };
+    return { owner, beat: `${owner?.id ?? ''} ${time}` };
   } catch (error) {
     if (isMissing(error)) {
       return undefined;
@@ -174,11 +174,24 @@ async function lookAt(folder: string): Promise<Look | undefined> {
   }
 }
 
+/** The time of a folder, in milliseconds. A network file system may answer for a path from memory, not once it is open. */
+async function timeOf(folder: string): Promise<number> {
+  if (process.platform === 'win32') {
+    return (await lstat(folder)).mtimeMs;
+  }
+  const handle = await open(folder, 'r');
+  try {
+    return (await handle.stat()).mtimeMs;
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Undefined where nobody has written who it is, or something else. @throws as the file system does */
 async function readOwner(lock: string): Promise<Owner | undefined> {
   let text: string;
   try {
-    text = await readWhole(path.join(lock, OWNER));
+    text = await readFile(path.join(lock, OWNER), 'utf8');
   } catch (error) {
     if (isMissing(error)) {
       return undefined;
@@ -190,32 +203,6 @@ async function readOwner(lock: string): Promise<Owner | undefined> {
     return isIdentity(owner) && typeof (owner as Owner).id === 'string' ? (owner as Owner) : undefined;
   } catch {
     return undefined;
-  }
-}
-
-async function readWhole(file: string): Promise<string> {
-  const handle = await open(file, 'r');
-  try {
-    return await handle.readFile('utf8');
-  } finally {
-    await handle.close();
-  }
-}
-
-/** The time of the owner's file. A network file system may answer `stat` from memory; of an open file it asks anew. */
-async function beatOf(lock: string): Promise<number> {
-  try {
-    const handle = await open(path.join(lock, OWNER), 'r');
-    try {
-      return (await handle.stat()).mtimeMs;
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (isMissing(error)) {
-      return 0;
-    }
-    throw error;
   }
 }
 
@@ -279,7 +266,7 @@ class HeldLock implements FolderLock {
           : `process ${owner.pid} on ${owner.host} took it over`;
       }
       const now = new Date();
-      await utimes(path.join(lock, OWNER), now, now);
+      await utimes(lock, now, now);
       this.beats += 1;
       if (this.beats === CLEAR_AT_BEAT) {
         await this.clear();

@@ -1,7 +1,11 @@
+const OPAQUE = 'opaque:';
+/** 128 bits, in hexadecimal or base64. */
+const WIDE = /^(?:[0-9a-f]{32,}|[A-Za-z0-9+/_-]{22,}={0,2})$/i;
+
 /**
  * The announced hash of a file (S 2.1) in one form. A CRC32C as base64 of its four bytes, or as eight
- * hexadecimal digits, becomes the former; anything else is kept as an opaque key, good for finding duplicates
- * but not for checking bytes.
+ * hexadecimal digits, becomes the former. Anything else is kept as an opaque key: it may find duplicates, but
+ * checks no bytes.
  */
 export function normalHash(hash: string): string {
   if (isCrc32c(hash)) {
@@ -10,10 +14,15 @@ export function normalHash(hash: string): string {
   if (/^[0-9a-f]{8}$/i.test(hash)) {
     return Buffer.from(hash, 'hex').toString('base64');
   }
-  return `opaque:${hash}`;
+  return `${OPAQUE}${hash}`;
 }
 
 /** Is it a CRC32C as the service writes it: 4 bytes, big-endian, standard base64? */
 export function isCrc32c(hash: string): boolean {
   return /^[A-Za-z0-9+/]{5}[AQgw]==$/.test(hash);
+}
+
+/** Does a hash in its normal form have 128 bits or more, so that equal ones mean equal files? */
+export function isWide(hash: string): boolean {
+  return hash.startsWith(OPAQUE) && WIDE.test(hash.slice(OPAQUE.length));
 }

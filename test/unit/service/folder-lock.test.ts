@@ -42,6 +42,7 @@ describe('The lock of the data folder', () => {
     return lock;
   }
 
+  const lockFolderOf = (): string => path.join(folder, 'lock');
   const ownerFile = (): string => path.join(folder, 'lock', 'owner.json');
   const ownerId = async (): Promise<string> =>
     (JSON.parse(await readFile(ownerFile(), 'utf8')) as { id: string }).id;
@@ -57,7 +58,7 @@ describe('The lock of the data folder', () => {
     const offset = clock - Date.now();
     const beat = async (): Promise<void> => {
       const time = new Date(Date.now() + offset);
-      await utimes(ownerFile(), time, time);
+      await utimes(lockFolderOf(), time, time);
     };
     await beat();
     return beat;
@@ -159,9 +160,9 @@ describe('The lock of the data folder', () => {
     await mkdir(path.join(folder, `lock-new-${randomUUID()}`));
     await lockOf({ pid: deadPid(), started: '1' });
     const lock = await take();
-    const { mtimeMs } = await stat(ownerFile());
+    const { mtimeMs } = await stat(lockFolderOf());
     await sleep(15 * TIMES.beat);
-    assert.ok((await stat(ownerFile())).mtimeMs > mtimeMs);
+    assert.ok((await stat(lockFolderOf())).mtimeMs > mtimeMs);
     assert.deepEqual(await readdir(folder), ['lock']);
     await lock.release();
     assert.deepEqual(await readdir(folder), []);

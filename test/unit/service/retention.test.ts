@@ -18,6 +18,7 @@ import {
 } from '../../doors/service';
 
 const HOUR = 3_600_000;
+const WIDE = `opaque:${'0'.repeat(32)}`;
 
 describe('Retention', () => {
   let root: string;
@@ -43,7 +44,12 @@ describe('Retention', () => {
   const put = async (set: 'train' | 'test', ago = 0): Promise<Shelved<UploadEntry>> => {
     const id = `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`;
     const folder = store.uploadShelf.makeFolder(id);
-    const part = { format: 'csv' as const, chunks: 1, arrived: { bytes: 5, crc: 'AAAAAA==' } };
+    const part = {
+      format: 'csv' as const,
+      chunks: 1,
+      announcedHash: WIDE,
+      arrived: { bytes: 5, crc: 'AAAAAA==' },
+    };
     await writeFile(path.join(folder, 'x.csv'), '12345');
     if (set === 'train') {
       await writeFile(path.join(folder, 'y.csv'), '12345');
@@ -121,7 +127,7 @@ describe('Retention', () => {
     await store.close();
     store = await open();
     const before = store.uploadShelf.items.get(known.entry.id)!.lastUsedAt;
-    const x = { format: 'csv' as const, chunks: 1, announcedHash: 'AAAAAA==' };
+    const x = { format: 'csv' as const, chunks: 1, announcedHash: WIDE };
     assert.equal(store.uploads.findDuplicate({ set: 'test', fittedId: 'model', x }), known.entry.id);
     assert.ok(store.uploadShelf.items.get(known.entry.id)!.lastUsedAt > before);
   });

@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isUploadEntry, type PutBody, Shelf, type UploadEntry, Uploads } from '../../doors/service';
 import { crc32c, crc32cToBase64 } from '../../doors/table';
 
+const wide = (i: number): string => `opaque:${String(i).padStart(32, '0')}`;
+const hashOf = (text: string): string => crc32cToBase64(crc32c(Buffer.from(text)));
 const patience = { idleMs: 10_000, bytesPerSecond: 1 };
 const x = (uploadId: string) => ({ uploadId, part: 'x' as const, chunk: 0 });
 const put = (body: string | Readable): PutBody =>
@@ -70,9 +72,9 @@ describe('Uploads', () => {
     assert.equal(((await first) as { status: number }).status, 400);
   });
 
-  it('knows only the newest test sets as duplicates, since their hash has 32 bits', async () => {
+  it('knows the newest test sets as duplicates, by hashes of 128 bits', async () => {
     const send = async (i: number) => {
-      const hash = `opaque:${i}`;
+      const hash = wide(i);
       const entry = prepare(hash);
       await uploads.receive(x(entry.id), put(`a\n${i}\n`));
       return entry.id;
@@ -81,26 +83,53 @@ describe('Uploads', () => {
       uploads.findDuplicate({
         set: 'test',
         fittedId: 'model',
-        x: { format: 'csv', chunks: 1, announcedHash: `opaque:${i}` },
+        x: { format: 'csv', chunks: 1, announcedHash: wide(i) },
       });
     const first = await send(0);
     assert.equal(known(0), first);
-    for (let i = 1; i <= 150; i++) {
+    for (let i = 1; i <= 256; i++) {
       await send(i);
     }
     assert.equal(known(0), undefined);
-    assert.notEqual(known(150), undefined);
+    assert.notEqual(known(256), undefined);
     assert.equal(uploads.get(first, 'test').entry.id, first, 'it can still be used by its id');
   });
 
+  it('takes no hash of 32 bits for a duplicate of a test set, whoever wrote it', async () => {
+    for (const announcedHash of ['AAAAAA==', 'opaque:2864434397', undefined]) {
+      const part = { format: 'csv' as const, chunks: 1, announcedBytes: 4, announcedHash };
+      const entry = uploads.prepare({ set: 'test', fittedId: 'model', x: { ...part } }, Infinity);
+      await uploads.receive(x(entry.id), put('a\n1\n')).catch(() => undefined);
+      assert.equal(uploads.findDuplicate({ set: 'test', fittedId: 'model', x: part }), undefined);
+    }
+  });
+
+  it('takes a train set for a duplicate by both hashes and both sizes only', async () => {
+    const part = (announcedBytes?: number) => ({
+      format: 'csv' as const,
+      chunks: 1,
+      announcedHash: hashOf('a\n1\n'),
+      announcedBytes,
+    });
+    const { id } = uploads.prepare({ set: 'train', x: part(4), y: part(4) }, Infinity);
+    for (const name of ['x', 'y'] as const) {
+      await uploads.receive({ uploadId: id, part: name, chunk: 0 }, put('a\n1\n'));
+    }
+    const ask = (x?: number, y?: number) => uploads.findDuplicate({ set: 'train', x: part(x), y: part(y) });
+    assert.deepEqual(
+      [ask(4, 4), ask(4, 5), ask(4), ask(undefined, 4)],
+      [id, undefined, undefined, undefined],
+    );
+  });
+
   it('takes another announced size as another file', async () => {
-    const entry = prepare('opaque:1');
+    const entry = prepare(wide(1));
     await uploads.receive(x(entry.id), put('a\n1\n'));
     const ask = (announcedBytes: number) =>
       uploads.findDuplicate({
         set: 'test',
         fittedId: 'model',
-        x: { format: 'csv', chunks: 1, announcedHash: 'opaque:1', announcedBytes },
+        x: { format: 'csv', chunks: 1, announcedHash: wide(1), announcedBytes },
       });
     assert.equal(ask(4), entry.id);
     assert.equal(ask(5), undefined);
