@@ -12,6 +12,7 @@ const benches = {
   tables: { file: 'tables.mjs', peers: true },
   learner: { file: 'learner/learner.mjs', peers: true },
   stream: { file: 'stream/stream.ts', peers: false },
+  series: { file: 'series/series.mjs', peers: false },
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -15,7 +15,7 @@ export { logistic } from '../../dist/src/learner/linear/logistic';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
 export { Random } from '../../dist/src/learner/math/random';
-export { rocAuc } from '../../dist/src/learner/training/metrics';
+export { areaUnderRoc } from '../../dist/src/learner/training/metrics';
 export {
   assignParts,
   blocksOf,

@@ -15,7 +15,7 @@ import type { Model } from '../model/model';
 import { firstTrees } from '../trees/trees';
 import type { FitReport } from '../types';
 import { type FoldResult, foldRows } from './fold';
-import { classificationScores, regressionScores } from './metrics';
+import { scoreNumbers, scoreProbabilities } from './metrics';
 import { type PreparedFit, STREAM } from './prepare';
 import { completeRuns, makeReport } from './report';
 import { chooseWeights, type StackInput } from './stacking';
@@ -181,8 +181,8 @@ function finishClassification(
     return logLoss(p, sampleCodes, count);
   };
   const report = makeReport(prepared, folds, members, {
-    scores: classificationScores(probas, actual, count),
-    baseline: classificationScores(trivial, actual, count),
+    scores: scoreProbabilities(probas, actual, count),
+    baseline: scoreProbabilities(trivial, actual, count),
     lossOf,
     sample,
     weights: outOfFold.weights,
@@ -226,7 +226,7 @@ function finishRegression(
   const input = { columns, specs, rows, predicted: scores, residuals, clusters };
   const fit = fitResiduals(input, new Random(settings.seed, STREAM.residuals));
   const own = (scaled: Float64Array) => scaled.map((value) => center + scale * value);
-  const measured = regressionScores(own(scores), own(actual));
+  const measured = scoreNumbers(own(scores), own(actual));
   measured.pinball = fit.pinball * scale;
   measured.coverage_80 = fit.coverage80;
   const sample = sampleOf(prepared, outOfFold);
@@ -239,7 +239,7 @@ function finishRegression(
   };
   const report = makeReport(prepared, folds, members, {
     scores: measured,
-    baseline: regressionScores(new Float64Array(rows.length).fill(center), own(actual)),
+    baseline: scoreNumbers(new Float64Array(rows.length).fill(center), own(actual)),
     lossOf,
     sample,
     weights: outOfFold.weights,

@@ -12,11 +12,7 @@ import type { HeldOutScores } from '../types';
  *
  * @param probas rows × classes, row-major
  */
-export function classificationScores(
-  probas: Float64Array,
-  codes: Int32Array,
-  classes: number,
-): HeldOutScores {
+export function scoreProbabilities(probas: Float64Array, codes: Int32Array, classes: number): HeldOutScores {
   let right = 0;
   for (let row = 0; row < codes.length; row++) {
     if (mostProbable(probas, row, classes) === codes[row]) {
@@ -29,7 +25,7 @@ export function classificationScores(
   }
   scores.accuracy = right / codes.length;
   scores.log_loss = logLoss(probas, codes, classes);
-  const auc = classes === 2 ? rocAuc(probas, codes, 2, 1) : meanAuc(probas, codes, classes);
+  const auc = classes === 2 ? areaUnderRoc(probas, codes, 2, 1) : meanAuc(probas, codes, classes);
   if (auc !== undefined) {
     scores.roc_auc = auc;
   }
@@ -48,7 +44,7 @@ export function mostProbable(probas: Float64Array, row: number, classes: number)
 }
 
 /** Area under the ROC curve of one class against the rest (H. Mann and D. Whitney, 1947); ties count half. */
-export function rocAuc(
+export function areaUnderRoc(
   probas: Float64Array,
   codes: Int32Array,
   classes: number,
@@ -81,7 +77,7 @@ function meanAuc(probas: Float64Array, codes: Int32Array, classes: number): numb
   let sum = 0;
   let count = 0;
   for (let k = 0; k < classes; k++) {
-    const auc = rocAuc(probas, codes, classes, k);
+    const auc = areaUnderRoc(probas, codes, classes, k);
     if (auc === undefined) {
       continue;
     }
@@ -92,7 +88,7 @@ function meanAuc(probas: Float64Array, codes: Int32Array, classes: number): numb
 }
 
 /** RMSE, mean absolute error and R². */
-export function regressionScores(predicted: Float64Array, actual: Float64Array): HeldOutScores {
+export function scoreNumbers(predicted: Float64Array, actual: Float64Array): HeldOutScores {
   const rows = actual.length;
   if (rows === 0) {
     return { rows };

@@ -1,7 +1,7 @@
 import { probabilities } from '../calibration/calibrate';
 import { sigmoid, softmax } from '../math/numeric';
 import type { HeldOutScores } from '../types';
-import { classificationScores, regressionScores } from './metrics';
+import { scoreNumbers, scoreProbabilities } from './metrics';
 
 /** Out-of-fold scores of the candidates, and the target of the same rows. */
 export interface StackInput {
@@ -183,8 +183,8 @@ function metricValue(input: StackInput, weights: Float64Array, classes: number, 
     }
   });
   const scores = input.regression
-    ? regressionScores(mixed, Float64Array.from(input.target))
-    : classificationScores(
+    ? scoreNumbers(mixed, Float64Array.from(input.target))
+    : scoreProbabilities(
         probabilities(mixed, input.width, classes, 1),
         Int32Array.from(input.target),
         classes,

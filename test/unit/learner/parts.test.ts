@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 
 import {
+  areaUnderRoc,
   binOf,
   bucketLogits,
   cholesky,
@@ -23,7 +24,6 @@ import {
   quantilesOf,
   quantise,
   Random,
-  rocAuc,
   sigmoid,
   solve,
   type SplitCandidate,
@@ -375,7 +375,7 @@ describe('learner parts', () => {
 
   it('counts ties as half in the area under the ROC curve', () => {
     const probas = Float64Array.of(0, 0.1, 0, 0.4, 0, 0.4, 0, 0.8);
-    assert.equal(rocAuc(probas, Int32Array.of(0, 0, 1, 1), 2, 1), 0.875);
-    assert.equal(rocAuc(probas, Int32Array.of(1, 1, 1, 1), 2, 1), undefined);
+    assert.equal(areaUnderRoc(probas, Int32Array.of(0, 0, 1, 1), 2, 1), 0.875);
+    assert.equal(areaUnderRoc(probas, Int32Array.of(1, 1, 1, 1), 2, 1), undefined);
   });
 });
