@@ -1,15 +1,21 @@
+import { secretPattern } from '../util/secret-pattern';
+
 /** A shorter text is part of too many words to be hidden. */
-const SHORTEST = 4;
+const MIN_SECRET = 4;
 
 /**
- * Keeps secrets out of texts: the access token, signed URLs (whole, and their parts), anything that looks like a
+ * Keeps secrets out of texts: the access token in any plain encoding, signed URLs (whole, and their parts), anything that looks like a
  * bearer or a JWT, and the path and query of any other URL, which may be signed too.
  */
 export class Secrets {
   /** Signed URLs of uploads under way. Taken apart only when there is a text to clean: most never are. */
   private readonly urls = new Set<string>();
 
-  constructor(private readonly token: string) {}
+  private readonly token: RegExp | undefined;
+
+  constructor(token: string) {
+    this.token = token.length >= MIN_SECRET ? secretPattern(token) : undefined;
+  }
 
   /** A signed URL of an upload; kept until `forget`. */
   addUrl(text: string): void {
@@ -23,9 +29,12 @@ export class Secrets {
   /** The text without secrets, at most `longest` characters of it. */
   clean(text: string, longest = 600): string {
     let out = text.length > 20_000 ? text.slice(0, 20_000) : text;
-    const known = new Set([this.token, ...[...this.urls].flatMap(partsOf)]);
+    if (this.token !== undefined) {
+      out = out.replace(this.token, '[hidden]');
+    }
+    const known = new Set([...this.urls].flatMap(partsOf));
     for (const secret of [...known].sort((a, b) => b.length - a.length)) {
-      if (secret.length >= SHORTEST) {
+      if (secret.length >= MIN_SECRET) {
         out = out.replaceAll(secret, '[hidden]');
       }
     }

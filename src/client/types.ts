@@ -90,6 +90,9 @@ export interface FitOptions extends CallOptions {
 export interface PredictCall extends PredictRequest {
   /** Repeat a predict even where it may have been metered already. Default false. */
   retryAmbiguous?: boolean;
+  /** Rows of the test set and classes of the model, where they are known: they bound the answer. */
+  rows?: number;
+  classes?: number;
 }
 
 export interface PredictResult {

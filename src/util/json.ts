@@ -35,3 +35,11 @@ export function tryParseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Whether a JSON-like value is nested deeper than that: what walks it by calling itself would run out of stack. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
+}

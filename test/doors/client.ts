@@ -1,4 +1,5 @@
 /** What tests reach of src/client beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
+export { maxPredictBytes } from '../../dist/src/client/calls/answer-size';
 export { AnswerTooLong, exchange, type HttpRequest } from '../../dist/src/client/http/exchange';
 export { proxyFor } from '../../dist/src/client/http/proxy';
 export { backOff, retryAfter } from '../../dist/src/client/retry/backoff';
@@ -7,3 +8,4 @@ export { Secrets } from '../../dist/src/client/secrets';
 export { ServiceClient } from '../../dist/src/client/service-client';
 export { type ClientOptions, type PredictCall, type TestSetUpload } from '../../dist/src/client/types';
 export { planChunks } from '../../dist/src/client/uploads/chunks';
+export { signedUrl, uploadHeaders } from '../../dist/src/client/uploads/signed-target';

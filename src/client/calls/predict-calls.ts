@@ -12,6 +12,7 @@ import type {
   PredictCall,
   PredictResult,
 } from '../types';
+import { maxPredictBytes } from './answer-size';
 import { assertConfig, assertRequest, type Core, schemas } from './core';
 
 /** Properties of which null means that they are missing. */
@@ -33,6 +34,7 @@ export async function predict(
       repeatable: request.retryAmbiguous === true,
       metered: true,
       missing: 'model.unknown',
+      maxBytes: maxPredictBytes(request),
     });
     const body = await core.ask(call, plan, schemas().PredictResponseSchema);
     const metadata = fromWireMetadata(withoutNull(body.metadata ?? {}, METADATA), core.dialect);
@@ -62,6 +64,7 @@ function legacyPlan(core: Core, request: LegacyPredictCall): RequestPlan {
     repeatable: request.retryAmbiguous === true,
     metered: true,
     missing: 'model.unknown',
+    maxBytes: maxPredictBytes({ task: request.data.task }),
   });
   const headers = {
     ...core.headers(),

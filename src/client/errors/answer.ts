@@ -1,10 +1,11 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 
+import { isDeeper, isObject, tryParseJson } from '../../util/json';
 import { check, faultText } from '../../wire/check';
 import { ServiceError } from '../../wire/service-error';
 import type { WithoutNulls } from '../../wire/types';
 import type { HttpAnswer } from '../http/exchange';
-import { isErrorBody, isObject, parsed } from './envelope';
+import { isErrorBody, MAX_DEPTH } from './envelope';
 
 export type Body = Record<string, unknown>;
 
@@ -20,12 +21,16 @@ export function readAnswer(answer: HttpAnswer, what: string): Read {
   if (text === '') {
     throw malformedAnswer(what, 'it is empty');
   }
-  const value = parsed(text);
+  const value = tryParseJson(text);
   if (value === undefined) {
     throw malformedAnswer(what, notJson(text, answer.headers['content-type']));
   }
   if (!isObject(value)) {
     throw malformedAnswer(what, 'it is JSON, but not an object');
+  }
+  // The shape of a prediction is checked by whoever reads it, and it has the most numbers.
+  if (isDeeper({ ...value, prediction: undefined }, MAX_DEPTH)) {
+    throw malformedAnswer(what, `it is nested more than ${MAX_DEPTH} deep`);
   }
   return isErrorBody(value) ? { error: value } : { body: value };
 }

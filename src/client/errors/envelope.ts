@@ -1,3 +1,8 @@
+import { isDeeper, isObject, tryParseJson } from '../../util/json';
+
+/** Levels of objects and arrays that a body of the service may have. */
+export const MAX_DEPTH = 64;
+
 /** What an error body of the service says, whichever of the envelopes it is (S 7). */
 export interface ErrorEnvelope {
   message: string;
@@ -21,8 +26,8 @@ export function readEnvelope(body: Buffer): ErrorEnvelope {
   if (text === '') {
     return { message: 'no explanation', own: false };
   }
-  const value = parsed(text);
-  if (isObject(value)) {
+  const value = tryParseJson(text);
+  if (isObject(value) && !isDeeper(value, MAX_DEPTH)) {
     return envelopeOf(value);
   }
   return { message: /^\s*</.test(text) ? 'an HTML page' : text.slice(0, 200), own: false };
@@ -66,18 +71,6 @@ export function isErrorBody(body: Body): boolean {
     names.some((name) => name === 'detail' || name === 'message') &&
     names.every((name) => explaining.includes(name))
   );
-}
-
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-export function isObject(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `detail` may be text, or a list of places and reasons ({loc, msg}), as validators of the service's kind answer. */

@@ -31,18 +31,18 @@ export class TransportFailure extends Error {
 /** Code of a request that a proxy did not let through. */
 export const PROXY_REFUSED = 'PROXY_REFUSED';
 
-/** An answer longer than can be taken. */
+/** An answer longer than what was asked for can need. */
 export class AnswerTooLong extends Error {}
 
 /**
  * No time limit of the library's own: a fit may send white space for minutes, and the call's deadline bounds it. Said
  * with each request, because a pool may forget it: undici's way through a proxy to http does.
  */
-const PATIENCE = { headersTimeout: 0, bodyTimeout: 0 };
+const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** Longest answer read: a JavaScript string cannot hold much more. */
-export const LONGEST_ANSWER = 500 * 1024 * 1024;
-const LONGEST_ERROR = 1024 * 1024;
+/** Bytes of an answer that nothing else is said of: ids, limits, the report of a fit. */
+export const MAX_ANSWER = 8 * 1024 * 1024;
+const MAX_ERROR = 1024 * 1024;
 
 /**
  * Sends one request and reads the whole answer. White space before a body is dropped as it comes (keepalive, S 1).
@@ -53,7 +53,7 @@ export function exchange(
   dispatcher: Dispatcher,
   request: HttpRequest,
   signal: AbortSignal,
-  longest = LONGEST_ANSWER,
+  maxBytes = MAX_ANSWER,
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     let sent = false;
@@ -97,7 +97,7 @@ export function exchange(
           method: request.method,
           headers: request.headers,
           body: bodyOf(request.body, bodyFailure),
-          ...PATIENCE,
+          ...NO_TIMEOUTS,
         },
         {
           onRequestStart(current) {
@@ -120,10 +120,10 @@ export function exchange(
             }
             size += data.length;
             const ok = status >= 200 && status < 300;
-            if (size <= (ok ? longest : LONGEST_ERROR)) {
+            if (size <= (ok ? maxBytes : MAX_ERROR)) {
               chunks.push(data);
             } else if (ok) {
-              current.abort(new AnswerTooLong(`The answer is longer than ${longest} bytes.`));
+              current.abort(new AnswerTooLong(`The answer is longer than ${maxBytes} bytes.`));
             } else {
               finish();
               current.abort(new Error('The rest of an error page is not worth reading.'));

@@ -16,15 +16,21 @@ export function backOff(attempt: number, random: () => number = Math.random): nu
   return random() * Math.min(20_000, 500 * 2 ** attempt);
 }
 
-/** `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), as milliseconds from now; undefined where unreadable. */
+/** The longest that a service may ask to be left alone. */
+export const MAX_HOLD_MS = 3_600_000;
+
+/**
+ * `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), as milliseconds from now, an hour at most; undefined where
+ * unreadable.
+ */
 export function retryAfter(header: string | undefined, now = Date.now()): number | undefined {
   const text = header?.trim();
   if (text === undefined || text === '') {
     return undefined;
   }
   if (/^\d+(?:\.\d+)?$/.test(text)) {
-    return Number(text) * 1000;
+    return Math.min(MAX_HOLD_MS, Number(text) * 1000);
   }
   const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : Math.min(MAX_HOLD_MS, Math.max(0, date - now));
 }

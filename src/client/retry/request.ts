@@ -44,6 +44,8 @@ export interface RequestPlan extends Asked, RequestRights {
   uploadId?: 'train_set_upload_id' | 'test_set_upload_id';
   /** Code of an error that comes with status 200 and says nothing more precise. */
   lateError?: 'fit.failed';
+  /** Bytes that the answer may have, from what was asked. */
+  maxBytes?: number;
 }
 
 /**
@@ -71,7 +73,7 @@ async function attemptOnce(
   try {
     answer = await followed(
       plan.request,
-      (request) => exchange(wiring.dispatchers.for(request.url), request, call.signal),
+      (request) => exchange(wiring.dispatchers.for(request.url), request, call.signal, plan.maxBytes),
       plan.what,
     );
   } catch (error) {
@@ -120,7 +122,10 @@ function lateError(envelope: ErrorEnvelope, plan: RequestPlan, secrets: Secrets)
 /** @throws ServiceError for a call that is over, and for what is no failure of the network. */
 function noAnswer(error: unknown, call: Call, plan: RequestPlan, place: string): FailedAttempt {
   if (error instanceof AnswerTooLong) {
-    throw new ServiceError('response.invalid', `The service's answer to the ${plan.what} is too long.`);
+    throw new ServiceError(
+      'response.invalid',
+      `The service's answer to the ${plan.what} is longer than what was asked for can need.`,
+    );
   }
   if (!(error instanceof TransportFailure)) {
     throw error;

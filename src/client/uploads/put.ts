@@ -3,7 +3,6 @@ import type { FileUploadInfo } from '../../wire/types';
 import { readEnvelope } from '../errors/envelope';
 import { isImpossible, isLasting, reasonOf } from '../errors/errors';
 import { exchange, type HttpAnswer, type HttpRequest, TransportFailure } from '../http/exchange';
-import { followed } from '../http/redirect';
 import { retryAfter } from '../retry/backoff';
 import type { Call } from '../retry/deadline';
 import type { RateGate } from '../retry/rate-gate';
@@ -12,14 +11,15 @@ import { type FailedAttempt, retrying } from '../retry/retrying';
 import { verdict, wasNotTaken } from '../retry/verdict';
 import type { UploadSource } from '../types';
 import { type Chunk, inParallel, planChunks } from './chunks';
+import { signedUrl, uploadHeaders } from './signed-target';
 
 const PARALLEL_CHUNKS = 8;
 
 /** Up to so many bytes go to the socket at once, without a stream. */
 const SMALL = 256 * 1024;
 
-/** Headers of the connection or set by us from the file itself, whatever the service asks for. */
-const HOP_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect)$/i;
+/** What a storage says of an upload that went well is not read. */
+const MAX_PUT_ANSWER = 1024 * 1024;
 
 /** Statuses of a signed URL that is used up, expired or otherwise no longer good: new URLs may help. */
 const REFUSALS = new Set([400, 401, 403, 404, 409, 410, 412]);
@@ -52,7 +52,7 @@ export interface PutJob {
  * @throws UrlRefused, ServiceError `upload.failed`
  */
 export async function putFile(wiring: Wiring, call: Call, gate: RateGate, job: PutJob): Promise<void> {
-  const urls = job.info.signed_urls.map((text) => signedUrl(text));
+  const urls = job.info.signed_urls.map((text) => signedUrl(text, wiring.settings.base));
   const chunks = planChunks(job.source.bytes, urls.length);
   await inParallel(
     chunks.map((chunk, i) => () => putChunk(wiring, call, gate, job, urls[i]!, chunk)),
@@ -75,12 +75,7 @@ async function putChunk(
       sent += bytes;
       job.onBytes(bytes);
     });
-    const sending = followed(
-      request,
-      (r) => exchange(dispatcher, r, call.signal),
-      `upload of the ${job.what}`,
-    );
-    const outcome = await settled(sending);
+    const outcome = await settled(exchange(dispatcher, request, call.signal, MAX_PUT_ANSWER));
     if ('answer' in outcome && outcome.answer.status >= 200 && outcome.answer.status < 300) {
       job.onBytes(chunk.end - chunk.start - sent);
       return { result: undefined };
@@ -95,13 +90,7 @@ async function putChunk(
 
 function putRequest(job: PutJob, url: URL, chunk: Chunk, onBytes: (bytes: number) => void): HttpRequest {
   const bytes = chunk.end - chunk.start;
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(job.info.required_headers)) {
-    if (!HOP_HEADERS.test(name)) {
-      headers[name] = value;
-    }
-  }
-  headers['content-length'] = String(bytes);
+  const headers = { ...uploadHeaders(job.info.required_headers, url), 'content-length': String(bytes) };
   const { content } = job.source;
   if (content !== undefined && bytes <= SMALL) {
     const body = Buffer.from(content.buffer, content.byteOffset + chunk.start, bytes);
@@ -147,6 +136,9 @@ function failedPut(failure: unknown, wiring: Wiring, job: PutJob, url: URL): Fai
 /** @throws UrlRefused */
 function refusedPut(answer: HttpAnswer, wiring: Wiring, job: PutJob, url: URL): FailedAttempt {
   const { status, headers, body } = answer;
+  if (status >= 300 && status < 400) {
+    throw redirected(status, headers.location, job, url);
+  }
   const { message, retryable } = readEnvelope(body);
   const said = wiring.secrets.clean(message, 200).replace(/[.\s]+$/, '');
   if (REFUSALS.has(status) && retryable !== true) {
@@ -165,10 +157,12 @@ function refusedPut(answer: HttpAnswer, wiring: Wiring, job: PutJob, url: URL): 
   };
 }
 
-function signedUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new ServiceError('response.invalid', 'The service gave an upload URL that is not an http(s) URL.');
-  }
-  return url;
+/** A redirect is not followed: the table goes where the service said, or nowhere. */
+function redirected(status: number, location: string | undefined, job: PutJob, url: URL): ServiceError {
+  const target = URL.canParse(location ?? '', url.href) ? new URL(location!, url).origin : 'nowhere';
+  return new ServiceError(
+    'response.invalid',
+    `The upload of the ${job.what} is redirected (${status}) to ${target}, and uploads are not redirected.`,
+    { status },
+  );
 }

@@ -48,7 +48,7 @@ export async function scoreFile(
     const sent = await upload(false);
     let result: PredictResult;
     try {
-      result = await predictUpload(context, target, sent.test_set_upload_id, options);
+      result = await predictUpload(context, target, sent.test_set_upload_id, options, file.rows);
     } catch (thrown) {
       const error = toServiceError(thrown);
       if (!isUploadToBlame(error, sent.reused) || options.budget?.left === 0) {
@@ -58,7 +58,7 @@ export async function scoreFile(
         options.budget.left--;
       }
       const anew = await upload(true);
-      result = await predictUpload(context, target, anew.test_set_upload_id, options);
+      result = await predictUpload(context, target, anew.test_set_upload_id, options, file.rows);
     }
     demandRows(result, file.rows);
     context.cards.markAlive(target.fittedId);
@@ -74,10 +74,13 @@ export async function predictUpload(
   target: ResolvedModel,
   testSetUploadId: string,
   options: ScoreOptions,
+  rows = context.cards.upload(testSetUploadId)?.rows,
 ): Promise<PredictResult> {
   const client = await context.client();
   return client.predict(
     {
+      rows,
+      classes: target.classes?.length,
       test_set_upload_id: testSetUploadId,
       fitted_train_set_id: target.fittedId,
       task: target.task,

@@ -124,6 +124,35 @@ describe('client: secrets stay out of errors and logs', () => {
     );
   });
 
+  describe('hides the token', () => {
+    const token = 'Sk-9f+A/7b~Zq.42x_Lm';
+    const secrets = new Secrets(token);
+    const escaped = (prefix: string, radix: number, digits: number, end = '') =>
+      Array.from(token, (c) => prefix + c.charCodeAt(0).toString(radix).padStart(digits, '0') + end).join('');
+    for (const [encoding, text] of [
+      ['in upper case', token.toUpperCase()],
+      ['in lower case', token.toLowerCase()],
+      ['with its special characters as percent codes', encodeURIComponent(token)],
+      ['with every character as a percent code', escaped('%', 16, 2).toUpperCase()],
+      ['in JSON escapes', escaped('\\u', 16, 4)],
+      ['in HTML entities', escaped('&#', 10, 2, ';')],
+      ['in hexadecimal HTML entities', escaped('&#x', 16, 2, ';')],
+      ['in hex', Buffer.from(token).toString('hex')],
+      ['in base64', Buffer.from(token).toString('base64')],
+      ['in base64 for URLs', Buffer.from(token).toString('base64url')],
+      ['in base64 of a text that it is part of', Buffer.from(`user:${token}!`).toString('base64')],
+      ['in base64 one byte further', Buffer.from(`users:${token}`).toString('base64')],
+      ['in base64 two bytes further', Buffer.from(`Bearer: ${token}`).toString('base64')],
+    ] as const) {
+      it(encoding, () => assert.equal(secrets.clean(`got "${text}" from you`), 'got "[hidden]" from you'));
+    }
+
+    it('and nothing that only looks like it', () => {
+      const text = `got ${token.slice(0, -4)} and ${Buffer.from('another token').toString('base64')}`;
+      assert.equal(secrets.clean(text), text);
+    });
+  });
+
   it('cleans texts: bearers, JWTs, URLs down to their origin, and forgets URLs when told', () => {
     const secrets = new Secrets('my-token');
     assert.equal(secrets.clean('a my-token b'), 'a [hidden] b');

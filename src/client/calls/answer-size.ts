@@ -1,0 +1,45 @@
+import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES, type OutputType, type Task } from '../../wire/types';
+
+/** Metadata, and whatever else stands around the prediction. */
+const FLOOR = 1024 * 1024;
+/** A JavaScript string cannot hold much more. */
+const CEILING = 500 * 1024 * 1024;
+/** For a test set whose rows the caller does not know: 1.5 million numbers. */
+const UNKNOWN = 64 * 1024 * 1024;
+
+/** A number as JSON has at most 25 characters; indented, some spaces and a line break more. */
+const NUMBER_BYTES = 48;
+/** A label is as long as somebody's text. */
+const LABEL_BYTES = 2048;
+/** More classes and bars than services are known to have. */
+const MAX_CLASSES = 1000;
+const MAX_BARS = 10_000;
+
+export interface AskedSize {
+  task: Task;
+  output_type?: OutputType;
+  quantiles?: readonly number[];
+  /** Rows of the test set and classes of the model, where they are known. */
+  rows?: number;
+  classes?: number;
+}
+
+/** Bytes that the answer to a predict may have: more than it can need, and not so many that reading them ends us. */
+export function maxPredictBytes(asked: AskedSize): number {
+  const { rows, quantiles = DEFAULT_QUANTILES } = asked;
+  if (rows === undefined) {
+    return UNKNOWN;
+  }
+  const output = asked.output_type ?? DEFAULT_OUTPUT_TYPE[asked.task];
+  const bytesPerRow: Record<OutputType, number> = {
+    probas: NUMBER_BYTES * (asked.classes ?? MAX_CLASSES),
+    preds: LABEL_BYTES,
+    mean: NUMBER_BYTES,
+    median: NUMBER_BYTES,
+    mode: NUMBER_BYTES,
+    quantiles: NUMBER_BYTES * quantiles.length,
+    main: NUMBER_BYTES * (3 + quantiles.length),
+    full: NUMBER_BYTES * (3 + DEFAULT_QUANTILES.length + MAX_BARS),
+  };
+  return Math.min(CEILING, FLOOR + rows * bytesPerRow[output]);
+}
