@@ -15,6 +15,7 @@ import {
   type PredictRequest,
   type PrepareTestSetUploadRequest,
   type PrepareTrainSetUploadRequest,
+  takesQuantiles,
 } from './types';
 
 /*
@@ -106,10 +107,15 @@ export function parsePredict(body: unknown, dialect: Names): Parsed<PredictReque
     const allowed = OUTPUT_TYPES[task.task].join(', ');
     return { ok: false, path: `${path}.output_type`, message: `must be one of ${allowed} for ${task.task}` };
   }
-  if (params?.quantiles !== undefined && params.output_type !== 'quantiles') {
-    return { ok: false, path: `${path}.quantiles`, message: 'goes with output_type quantiles only' };
+  const { output_type: output, quantiles } = params ?? {};
+  if (quantiles === undefined || takesQuantiles(output) || output === 'full') {
+    return { ...parsed, value: { ...rest, ...task, ...params } };
   }
-  return { ...parsed, value: { ...rest, ...task, ...params } };
+  return {
+    ...parsed,
+    value: { ...rest, ...task, ...(output !== undefined && { output_type: output }) },
+    ignored: [...parsed.ignored, `${path}.quantiles`],
+  };
 }
 
 /** S 4.6 */

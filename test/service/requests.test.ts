@@ -263,7 +263,7 @@ function jsonForms(api: string): Form[] {
       fields: [
         {
           at: [...params, 'output_type'],
-          good: ['quantiles'],
+          good: ['quantiles', 'main', 'full', 'mean'],
           bad: ['probas', 'preds', 'var'],
           kept: true,
         },
@@ -274,12 +274,12 @@ function jsonForms(api: string): Form[] {
         },
       ],
     },
-    ...['mean', 'median', 'mode', 'full'].map((output_type): Form => ({
+    ...['mean', 'median', 'mode', 'main', 'full'].map((output_type): Form => ({
       ...common,
       name: `predict of a regression's ${output_type}`,
       route: 'predict',
       body: { ...ids, task_config: { task: 'regression', predict_params: { output_type } } },
-      fields: [{ at: [...params, 'quantiles'], good: [], bad: [[0.5]] }],
+      fields: [{ at: [...params, 'quantiles'], good: [[0.5]], bad: [[], [1]] }],
     })),
     {
       name: 'estimate of a cost',

@@ -3,7 +3,7 @@ import { checkToken, getApiUsage, getGreetings, root } from './account';
 import type { Route } from './context';
 import { fit, getFit, getFitStatus, submitFit } from './fit';
 import { legacyPredict } from './legacy-predict';
-import { estimateCost, getModelLimits, getServiceStatus } from './other';
+import { estimateCost, getModelLimits, getServiceStatus, getSettings } from './other';
 import { predict } from './predict';
 import { prepareTestSetUpload, prepareTrainSetUpload } from './prepare-upload';
 
@@ -16,6 +16,7 @@ const API_ROUTES: Readonly<Record<string, Route>> = {
   get_fit_status: getFitStatus,
   predict,
   get_model_limits: getModelLimits,
+  get_settings: getSettings,
   estimate_cost: estimateCost,
   get_service_status: getServiceStatus,
 };

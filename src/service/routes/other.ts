@@ -3,11 +3,32 @@ import { modelLimits } from '../limits';
 import { PACKAGE_VERSION } from '../version';
 import { accept, type Route } from './context';
 
+/** Bytes of a train set whose fit may take longer than a connection is sure to hold. */
+const ASYNC_ABOVE_BYTES = 50 * 1024 * 1024;
+/** No fit takes longer: its work is bounded. */
+const POLL_TIMEOUT_SECS = 7_200;
+
 /** S 4.5 */
 export const getModelLimits: Route = {
   method: 'GET',
   envelope: 'quickstart',
   handle: ({ limits }) => ({ status: 200, body: modelLimits(limits) }),
+};
+
+/** Not of the specification: the limits again, and from which size on a fit is better submitted than waited for. */
+export const getSettings: Route = {
+  method: 'GET',
+  envelope: 'quickstart',
+  handle: ({ limits }) => ({
+    status: 200,
+    body: {
+      ...modelLimits(limits),
+      async_settings: {
+        use_above_trainset_size_bytes: ASYNC_ABOVE_BYTES,
+        poll_timeout_secs: POLL_TIMEOUT_SECS,
+      },
+    },
+  }),
 };
 
 /** S 4.6. The embedded service is free. */

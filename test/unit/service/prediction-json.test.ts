@@ -57,7 +57,7 @@ describe('predictionJson', () => {
     );
   });
 
-  it('writes quantiles as [quantile][row] and −∞ among logits as null', () => {
+  it('writes quantiles as [quantile][row], main as full without its bars, and −∞ among logits as -100', () => {
     assert.deepEqual(parse(predictionJson(regression([1, 2]), 'quantiles', [0.25, 0.5])), [
       [1.25, 2.25],
       [1.5, 2.5],
@@ -65,9 +65,28 @@ describe('predictionJson', () => {
     const full = parse(predictionJson(regression([1, 2]), 'full', [0.5])) as Record<string, unknown>;
     assert.deepEqual(full.borders, [0, 1, 2]);
     assert.deepEqual(full.logits, [
-      [1, null],
-      [2, null],
+      [1, -100],
+      [2, -100],
     ]);
+    const { mean, median, mode, quantiles } = full;
+    const main = parse(predictionJson(regression([1, 2]), 'main', [0.5]));
+    assert.deepEqual(main, { mean, median, mode, quantiles });
+  });
+
+  it('writes whole numbers as floats, but never a label', () => {
+    const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+    assert.equal(
+      text(predictionJson(regression([1, -0, 1.5, 1e21, 123456789012345680000, 1e-7]), 'mean', [])),
+      '[1.0,0.0,1.5,1e+21,123456789012345680000.0,1e-7]',
+    );
+    const result = {
+      task: 'classification' as const,
+      rows: 1,
+      classes: [7, 8],
+      probas: Float64Array.of(0, 1),
+    };
+    assert.equal(text(predictionJson(result, 'probas', [])), '[[0.0,1.0]]');
+    assert.equal(text(predictionJson(result, 'preds', [])), '[8]');
   });
 
   it('writes predictions longer than one string should be', () => {

@@ -280,6 +280,24 @@ describe('wire: request parsers', () => {
     assert.equal(predictWith({}, { inference_config: 1 }), `${config}.inference_config must be an object`);
   });
 
+  it('take quantiles with the output types that have them, and ignore them with others', () => {
+    const read = (output_type: string | undefined, task = 'regression') => {
+      const predict_params = { output_type, quantiles: [0.5] };
+      const ids = { test_set_upload_id: id, fitted_train_set_id: id };
+      const parsed = parsePredict({ ...ids, task_config: { task, predict_params } }, svc);
+      assert.ok(parsed.ok);
+      return [parsed.value.quantiles, parsed.ignored];
+    };
+    for (const output of ['quantiles', 'main', 'full']) {
+      assert.deepEqual(read(output), [[0.5], []], output);
+    }
+    const ignored = [undefined, ['task_config.predict_params.quantiles']];
+    for (const output of [undefined, 'mean', 'median', 'mode']) {
+      assert.deepEqual(read(output), ignored, output);
+    }
+    assert.deepEqual(read('preds', 'classification'), ignored);
+  });
+
   it('hold output types and quantiles to the task', () => {
     const body = (task: string, params: object) =>
       parsePredict(
@@ -294,7 +312,6 @@ describe('wire: request parsers', () => {
       fault(body('classification', { output_type: 'mean' })),
       /one of probas, preds for classification/,
     );
-    assert.match(fault(body('regression', { output_type: 'mean', quantiles: [0.5] })), /quantiles goes with/);
     assert.match(fault(body('regression', { output_type: 'quantiles', quantiles: [1.5] })), /quantiles\[0\]/);
     assert.ok(body('regression', { output_type: 'full' }).ok);
     assert.ok(!parseLegacyPredict({ model_id: 'a', task: 'regression', output_type: 'probas' }).ok);

@@ -47,31 +47,12 @@ export async function readFeatures(
   wanted?: readonly FeatureShape[],
   fitFolder?: string,
 ): Promise<Features> {
-  const content = await openUpload(file, {
-    types: textTypes(file, wanted),
-    ...(wanted === undefined ? {} : { wanted: wanted.map(({ name }) => name) }),
-    onOpen: (names, rows) => checkBounds(rows ?? 0, names.length, bounds),
-  });
-  const names = content.columns.map((column) => column.name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) {
-    throw invalid(`The file has two columns named "${twice}".`);
-  }
-  const shapes =
-    wanted ?? content.columns.map(({ name, type }): FeatureShape => ({ name, type, kind: kindOf(type) }));
-  const missing = shapes.map((shape) => shape.name).filter((name) => !names.includes(name));
-  if (missing.length > 0) {
-    throw invalid(`Columns of the train set are missing: ${missing.join(', ')}.`, 'COLUMNS_MISSING');
-  }
-  if (shapes.length === 0) {
-    throw invalid('The file has no columns.');
-  }
+  const { content, names, shapes, places } = await openFor(file, bounds, wanted);
   checkBounds(content.rows, names.length, bounds);
   const { builders, close } = columnStore(shapes, content.rows, fitFolder);
-  const wantedNames = shapes.map(({ name }) => name);
   let rows = 0;
   try {
-    for await (const batch of readAll(content, wantedNames)) {
+    for await (const batch of readAll(content, places)) {
       if (rows + batch.rows > content.rows) {
         throw invalid('The file holds more rows than it says.');
       }
@@ -90,9 +71,58 @@ export async function readFeatures(
     width: names.length,
     columns: builders.map((build) => build.finish(rows)),
     shapes: [...shapes],
-    extra: names.filter((name) => !shapes.some((shape) => shape.name === name)),
+    extra: names.filter((name) => !places.includes(name)),
     close,
   };
+}
+
+interface Selection {
+  content: Awaited<ReturnType<typeof openUpload>>;
+  /** Columns of the file, wanted or not. */
+  names: string[];
+  shapes: readonly FeatureShape[];
+  /** The columns of the file that stand for the shapes, in their order. */
+  places: string[];
+}
+
+/** A file with the columns that are wanted of it, by name where they have names. */
+async function openFor(
+  file: FileRef,
+  bounds: ColumnBounds,
+  wanted: readonly FeatureShape[] | undefined,
+): Promise<Selection> {
+  const open = (shapes: readonly FeatureShape[] | undefined): Promise<Selection['content']> =>
+    openUpload(file, {
+      types: textTypes(file, shapes),
+      ...(shapes === undefined ? {} : { wanted: shapes.map(({ name }) => name) }),
+      onOpen: (columns, rows) => checkBounds(rows ?? 0, columns.length, bounds),
+    });
+  const content = await open(wanted);
+  const names = content.columns.map((column) => column.name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) {
+    throw invalid(`The file has two columns named "${twice}".`);
+  }
+  const shapes =
+    wanted ?? content.columns.map(({ name, type }): FeatureShape => ({ name, type, kind: kindOf(type) }));
+  if (shapes.length === 0) {
+    throw invalid('The file has no columns.');
+  }
+  const places = shapes.map((shape) => shape.name);
+  const missing = places.filter((name) => !names.includes(name));
+  if (missing.length === 0) {
+    return { content, names, shapes, places };
+  }
+  if (names.length === places.length && (areNumbered(names) || areNumbered(places))) {
+    const renamed = shapes.map((shape, at) => ({ ...shape, name: names[at]! }));
+    return { content: await open(renamed), names, shapes, places: names };
+  }
+  throw invalid(`Columns of the train set are missing: ${missing.join(', ')}.`, 'COLUMNS_MISSING');
+}
+
+/** Are they those of a table without column names, which are counted from 0? Such columns are known by their place. */
+function areNumbered(names: readonly string[]): boolean {
+  return names.every((name, at) => name === String(at));
 }
 
 /** Text that looks like numbers in a small test file ("007") is still the text it was in the train file. */

@@ -63,7 +63,7 @@ const readNumbers: Reader = async (name, type, batches, count) => {
   return { rows: row, target: { task: 'regression', values: values.subarray(0, row) } };
 };
 
-const readClasses: Reader = async (name, _type, batches, count, maxClasses) => {
+const readClasses: Reader = async (name, type, batches, count, maxClasses) => {
   const codes = new Int32Array(count);
   const known = new Map<Label, number>();
   let row = 0;
@@ -91,7 +91,7 @@ const readClasses: Reader = async (name, _type, batches, count, maxClasses) => {
     }
   }
   const found = [...known.keys()];
-  const classes = [...found].sort(compareLabels);
+  const classes = [...found].sort(type === 'bigint' ? compareWholeNumbers : compareLabels);
   const place = new Map(classes.map((label, at) => [label, at]));
   const sorted = found.map((label) => place.get(label)!);
   for (let i = 0; i < row; i++) {
@@ -118,6 +118,12 @@ export function compareLabels(a: Label, b: Label): number {
     return Buffer.compare(Buffer.from(a), Buffer.from(b));
   }
   return Number(a) - Number(b);
+}
+
+/** Integers beyond 2^53 are labels of text, but numbers all the same. */
+function compareWholeNumbers(a: Label, b: Label): number {
+  const [first, second] = [BigInt(a), BigInt(b)];
+  return first < second ? -1 : first > second ? 1 : 0;
 }
 
 function missing(name: string, row: number): Error {

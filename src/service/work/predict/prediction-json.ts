@@ -2,14 +2,21 @@ import type { ClassificationResult, RegressionResult } from '../../../learner';
 import type { OutputType } from '../../../wire/types';
 import { invalid } from '../../refusal';
 
+/**
+ * The logarithm of a probability that counts for nothing (4e-44), in place of the −∞ of an empty bucket, which JSON
+ * has no word for: readers that work with the whole distribution get numbers.
+ */
+const MIN_LOGIT = -100;
+
 /** Text longer than this is turned into bytes before more is added: no string grows beyond what V8 can hold. */
 const FLUSH_LENGTH = 1 << 20;
 
 /**
- * The value of `prediction` (S 4.4, shapes as docs/architecture.md settles them) as JSON in UTF-8. Numbers that
- * JSON has no word for (the −∞ among logits) become null.
+ * The value of `prediction` (S 4.4, shapes as docs/architecture.md settles them) as JSON in UTF-8. Whole numbers are
+ * written as `1.0`, so that a reader which tells integers from floats makes one type of a column. Logits are at least
+ * `MIN_LOGIT`.
  *
- * @param quantiles levels for `quantiles` and `full`
+ * @param quantiles levels for `quantiles`, `main` and `full`
  */
 export function predictionJson(
   result: ClassificationResult | RegressionResult,
@@ -52,26 +59,37 @@ function writeRegression(
     case 'quantiles':
       writeQuantiles(out, result.quantiles(levels));
       return;
+    case 'main':
+      writeStatistics(out, result, levels);
+      out.add('}');
+      return;
     case 'full': {
-      out.add('{"mean":');
-      out.numbers(result.mean());
-      out.add(',"median":');
-      out.numbers(result.median());
-      out.add(',"mode":');
-      out.numbers(result.mode());
-      out.add(',"quantiles":');
-      writeQuantiles(out, result.quantiles(levels));
+      writeStatistics(out, result, levels);
       const { borders, logits } = result.full();
       out.add(',"borders":');
       out.numbers(borders);
       out.add(',"logits":');
-      out.matrix(logits, result.rows, borders.length - 1);
+      out.matrix(
+        logits.map((logit) => Math.max(logit, MIN_LOGIT)),
+        result.rows,
+        borders.length - 1,
+      );
       out.add('}');
       return;
     }
     default:
       throw wrongOutput(outputType, 'regression');
   }
+}
+
+/** `{"mean":…,"median":…,"mode":…,"quantiles":…`, without the brace at the end. */
+function writeStatistics(out: JsonWriter, result: RegressionResult, levels: number[]): void {
+  for (const name of ['mean', 'median', 'mode'] as const) {
+    out.add(`${name === 'mean' ? '{' : ','}"${name}":`);
+    out.numbers(result[name]());
+  }
+  out.add(',"quantiles":');
+  writeQuantiles(out, result.quantiles(levels));
 }
 
 function writeQuantiles(out: JsonWriter, rows: Float64Array[]): void {
@@ -90,6 +108,15 @@ function indexOfMax(values: Float64Array, from: number, count: number): number {
 
 function wrongOutput(outputType: string, task: string): Error {
   return invalid(`output_type ${outputType} is not one of the task ${task}.`);
+}
+
+/** A number as JSON, a whole one with its `.0`; null for one that JSON has no word for. */
+function jsonOf(value: number): string {
+  if (!Number.isFinite(value)) {
+    return 'null';
+  }
+  const text = String(value);
+  return Number.isInteger(value) && !text.includes('e') ? `${text}.0` : text;
 }
 
 class JsonWriter {
@@ -118,7 +145,7 @@ class JsonWriter {
     let text = '[';
     for (let i = from; i < to; i++) {
       const value = values[i]!;
-      text += (i > from ? ',' : '') + (Number.isFinite(value) ? String(value) : 'null');
+      text += (i > from ? ',' : '') + jsonOf(value);
     }
     this.add(`${text}]`);
   }
