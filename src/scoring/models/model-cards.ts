@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import { BoundedMap } from '../../util/bounded-map';
 import { cloneJson } from '../../util/json';
 import type { ModelCard, UploadCard } from '../types';
 import { CardFile, type CardRecord, type ServiceSection } from './card-file';
@@ -21,6 +22,8 @@ export interface FitUnderWay {
 
 const MAX_MODELS = 2000;
 const MAX_UPLOADS = 500;
+/** Names of models whose last error is kept: a flow may make them up by the message. */
+const MAX_ERRORS = 500;
 /** A dead model is asked for again after this, since a 404 may have come from something on the way. */
 const DEAD_MS = 60_000;
 
@@ -32,7 +35,8 @@ interface Shared {
   fits: Map<string, Set<PromiseWithResolve>>;
   /** When the card that stands under a name was begun, for the order of overlapping fits. */
   begun: Map<string, number>;
-  lastError: Map<string, Error>;
+  /** Why the last fit of a name failed. */
+  lastError: BoundedMap<string, Error>;
 }
 
 interface PromiseWithResolve {
@@ -257,7 +261,7 @@ function newShared(section: ServiceSection): Shared {
     byId,
     fits: new Map(),
     begun: new Map(),
-    lastError: new Map(),
+    lastError: new BoundedMap(MAX_ERRORS),
   };
 }
 

@@ -7,6 +7,13 @@ import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/li
 import type { ResolvedModel } from '../models/model-request';
 import type { Budget } from './bisection';
 
+/**
+ * Files up to this size are sent without their hash. A service that finds duplicates by it knows 32 bits and the size:
+ * at hundreds of test sets a second two different ones would meet about daily, and a row would get another row's
+ * prediction. Sending so few bytes again costs nothing; of a large file the hash saves the transfer.
+ */
+const NO_HASH_BYTES = 256 * 1024;
+
 export interface ScoreOptions {
   signal: AbortSignal;
   retryPredict?: boolean;
@@ -45,7 +52,7 @@ export async function scoreFile(
       { signal, onProgress: options.onProgress },
     );
   try {
-    const sent = await upload(false);
+    const sent = await upload(file.bytes <= NO_HASH_BYTES);
     let result: PredictResult;
     try {
       result = await predictUpload(context, target, sent.test_set_upload_id, options, file.rows);

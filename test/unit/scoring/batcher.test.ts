@@ -121,6 +121,34 @@ describe('Batcher', () => {
     assert.deepEqual(sizes(), [2, 10, 1]);
   });
 
+  it('after a flush the next message waits for company again', async () => {
+    const { batcher, batches, send, sizes } = held({ batchMs: 60_000, slots: new Semaphore(4) });
+    const first = send(1);
+    batcher.flush();
+    assert.deepEqual(sizes(), [1]);
+    send(2).catch(() => undefined);
+    assert.deepEqual(sizes(), [1]);
+    batches[0]!.end();
+    assert.equal(await first, 1);
+    assert.deepEqual(sizes(), [1]);
+    await batcher.close();
+  });
+
+  it('reports its load at most four times a second, however much changes', async () => {
+    let reports = 0;
+    const { batcher, batches, send } = held({ onLoad: () => reports++ });
+    for (let id = 0; id < 10; id++) {
+      const sent = send(id);
+      batches.at(-1)!.end();
+      await sent;
+      await later(12);
+    }
+    assert.equal(reports, 0, 'within the first quarter of a second');
+    await later(200);
+    assert.equal(reports, 1);
+    await batcher.close();
+  });
+
   it('keeps messages of different lanes apart and serves the lanes in turn', async () => {
     const { batches, send } = held();
     const results = [send(0, 1, 'a'), send(1, 1, 'a'), send(2, 1, 'b'), send(3, 1, 'a')];

@@ -45,6 +45,13 @@ describe('scoreByHalves', () => {
     assert.equal(outcomes.size, 500);
   });
 
+  it('spends no predict on a half that must be refused, its other half having been accepted', async () => {
+    const { calls, outcomes } = await run(4, new Set([3]));
+    // All four, the first two, the third, the fourth: not the last two together.
+    assert.equal(calls, 4);
+    assert.equal(outcomes.get(3), 'validation.failed');
+  });
+
   it('finds one culprit among 500 and scores all others', async () => {
     for (const culprit of [0, 123, 250, 499]) {
       const { calls, outcomes } = await run(500, new Set([culprit]));

@@ -292,4 +292,26 @@ describe('ModelCards', () => {
     assert.deepEqual(warnings, []);
     assert.ok(cut > 0, 'some were killed in the middle of writing');
   }).timeout(60_000);
+
+  it('keeps 2,000 models, 500 uploads and the errors of 500 names, the newest', () => {
+    const cards = new ModelCards({ service: 'memory' });
+    for (let i = 0; i <= 2000; i++) {
+      cards.put(card(`m${i}`));
+    }
+    assert.equal(cards.list().length, 2000);
+    assert.equal(cards.get('m0'), undefined);
+    assert.equal(cards.byFittedId('fitted-m0'), undefined);
+    assert.ok(cards.get('m1'));
+    for (let i = 0; i <= 500; i++) {
+      const size = { format: 'csv' as const, rows: 1, bytes: 1, hash: '', reused: false, columns: [] };
+      cards.putUpload({ set: 'test', id: `u${i}`, ...size });
+      cards.beginFit(`f${i}`).failed(new Error(`${i}`));
+    }
+    assert.equal(cards.upload('u0'), undefined);
+    assert.ok(cards.upload('u1'));
+    assert.ok(cards.upload('u500'));
+    assert.equal(cards.fitError('f0'), undefined);
+    assert.equal(cards.fitError('f1')?.message, '1');
+    assert.equal(cards.fitError('f500')?.message, '500');
+  });
 });
