@@ -10,6 +10,7 @@ import {
 } from '../../wire/types';
 import type { ModelCard, PredictRequest } from '../types';
 import type { ModelCards } from './model-cards';
+import { assertPlain } from './options';
 
 /** What a batch is scored with: the model, and what is asked of it. */
 export interface ResolvedModel {
@@ -80,6 +81,7 @@ export function checkedCard(card: ModelCard | null): ModelCard {
     );
   }
   const { options, rows, classes } = card as Partial<ModelCard>;
+  assertPlain(options, 'options of the model card');
   return {
     ...card,
     options: typeof options === 'object' && options !== null ? options : {},

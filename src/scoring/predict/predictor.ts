@@ -19,6 +19,7 @@ import {
   resolveTarget,
   unknownModel,
 } from '../models/model-request';
+import { assertPlain } from '../models/options';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from '../types';
 import { readAtMost } from './conform';
 import type { Message, MessageJob } from './message';
@@ -96,6 +97,7 @@ export class Predictor {
   }
 
   private admit(request: PredictRequest, hooks: Hooks | undefined): MessageJob {
+    assertPlain(request.options, 'options');
     const choice = choiceOf(request, this.context);
     const message: Message = { request, hooks, choice, target: undefined, table: undefined };
     let rows = 1;

@@ -4,6 +4,7 @@ import { cloneJson, isObject } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { System } from '../../wire/types';
 import type { Context } from '../context/context';
+import { assertPlain } from '../models/options';
 import type { Hooks, ModelCard, Task, TrainRequest, TrainResult, UploadCard } from '../types';
 import { followFit } from './fit-progress';
 import { readReport } from './report';
@@ -19,6 +20,7 @@ export async function train(
   hooks: Hooks,
   put: (card: TrainResult['card'], fingerprint: string | undefined) => void,
 ): Promise<TrainResult> {
+  assertPlain(request.options, 'options');
   const { trainSetUploadId } = request;
   if (trainSetUploadId !== undefined && trainSetUploadId !== '') {
     const given = request.upload;

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 
 import { type PredictOutcome } from '../../../dist/src/scoring';
 import { ask, benchWithModel, probability, REFUSED } from './predict-bench';
-import { type Bench, codeOf, row, settled } from './stand-in';
+import { type Bench, codeOf, history, row, settled } from './stand-in';
 
 describe('Predictor, what is refused', () => {
   let at: Bench;
@@ -10,6 +10,27 @@ describe('Predictor, what is refused', () => {
     at = await benchWithModel(...options);
   };
   afterEach(() => at.close());
+
+  it('options that cannot be JSON are named, in predict, in fit and on a card', async () => {
+    await start();
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    const { card } = await at.connection.train({
+      table: { value: history() },
+      target: 'species',
+      model: 'pets',
+    });
+    for (const options of [cyclic, { n_estimators: 1n }]) {
+      const asked = [
+        at.connection.predict(ask(row(1), { options })),
+        at.connection.predict(ask(row(1), { model: { ...card, options } })),
+        at.connection.train({ table: { value: history() }, target: 'species', model: 'm', options }),
+      ];
+      for (const one of asked) {
+        await assert.rejects(one, { code: 'validation.failed', message: /cannot be written as JSON/ });
+      }
+    }
+  });
 
   it('a bad row never fails its neighbours, and is named by its own row', async () => {
     await start({ predictMs: 20 });
