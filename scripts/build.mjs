@@ -1,4 +1,4 @@
-/* Builds dist/: TypeScript by tsc (what stands behind the command goes to it), then what Node-RED looks for beside each node's .js (dialogs, icons, catalogues). */
+/* Builds dist/: TypeScript by tsc (arguments of the command are passed to it), then what Node-RED looks for beside each node's .js (dialogs, icons, catalogues). */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

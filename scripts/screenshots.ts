@@ -57,7 +57,7 @@ async function openEditor(page: Page, url: string): Promise<void> {
   await page.waitForTimeout(500);
 }
 
-/** The dialog that is open, with Advanced folded, and what stands over it, such as a list. */
+/** The dialog that is open, with Advanced folded, and what is shown over it, such as a list. */
 async function shootDialog(page: Page, height: number): Promise<string> {
   const tray = (await page.locator('.red-ui-tray').last().boundingBox())!;
   const picture = await page.screenshot({ clip: { ...tray, height } });

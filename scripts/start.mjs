@@ -1,6 +1,6 @@
 /*
  * npm start: a Node-RED of its own with the demo flow, from a bare clone, on PORT (1880).
- * Its state stays in .node-red/ of this checkout; delete that folder to begin anew.
+ * Its state stays in .node-red/ of this checkout; delete that folder to start fresh.
  */
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -77,7 +77,7 @@ function mb(bytes) {
   return (bytes / 1e6).toFixed(0);
 }
 
-/** Peak memory of a process in bytes; `reset` starts anew and answers the present one. */
+/** Peak memory of a process in bytes; `reset` starts again and returns the current one. */
 function peak(pid, reset = false) {
   if (reset) {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');

@@ -35,7 +35,7 @@ export function runPeer(ydf, table, train, test) {
     const regression = table.task === 'regression';
     const labels = train.map((row) => (regression ? String(table.values[row]) : `k${table.codes[row]}`));
     const trainCsv = toCsv(table.features, train, labels);
-    // It refuses a test file without a target column; what stands in it is not read.
+    // It refuses a test file without a target column; its values are not read.
     const testCsv = toCsv(
       table.features,
       test,

@@ -44,7 +44,7 @@ async function uploads(file, address, rounds) {
   return { curl, ours };
 }
 
-/** Takes uploads in a process of its own, as fast as it can or at so many MB a second. */
+/** Takes uploads in a process of its own, as fast as it can or at a given number of MB a second. */
 async function sinkOf(megabytesPerSecond) {
   const sink = fork(at('sink.mjs'), megabytesPerSecond === undefined ? [] : [String(megabytesPerSecond)]);
   const [address] = await once(sink, 'message');

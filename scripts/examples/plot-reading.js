@@ -1,5 +1,5 @@
 if (msg.topic === 'text colour') {
-  // A page was opened: the plots are drawn anew, legible on its theme.
+  // A page was opened: the plots are drawn again, legible on its theme.
   context.set('text', msg.payload.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.75)'));
   context.set('drawn', false);
   return null;
