@@ -1,109 +1,75 @@
+import { type ExampleNode, Flow, NODE_DEFAULTS } from '../../scripts/examples/flow.mjs';
 import type { FlowNode } from './node-red';
 
-/** Where a message goes: the id of a node, or of several. */
-type Station = string | readonly string[];
+/** A service that a config node points at. */
+interface Address {
+  url: string;
+  token: string;
+}
 
 /**
- * A flow under construction: one tab, the service `c`, nodes by ids of the test's own choice, wired by them.
- * `new FlowBuilder().service().inject('go', rows).tabular('fit', { target: 'y' }).debug('out').wire('go', 'fit', 'out')`
+ * A flow for a test, made by the builder of the examples. The id of a node is the name that the test gives it, so
+ * statuses and debug messages are found by it; where it lies on the tab does not matter.
  */
-export class FlowBuilder {
-  private readonly byId = new Map<string, FlowNode>();
+export class TestFlow {
+  private readonly flow: Flow;
 
-  constructor(private readonly tab = 't') {
-    this.config(tab, 'tab', { label: tab });
+  constructor(label = 'test') {
+    this.flow = new Flow(label);
   }
 
-  /** What `startNodeRed` and `deploy` take. */
+  /** A config node for a hosted service. */
+  hosted({ url, token }: Address, properties: object = {}, id = 'config'): string {
+    const own = { id, service: 'hosted', baseUrl: url, credentials: { token }, ...properties };
+    return this.flow.config('tabular-config', id, own);
+  }
+
+  embedded(id = 'config'): string {
+    return this.flow.config('tabular-config', id, { id, service: 'embedded' });
+  }
+
+  node(type: string, id: string, properties: object = {}): ExampleNode {
+    return this.flow.node(type, '', [0, 0], { ...defaults(type), id, ...properties });
+  }
+
+  /** A node of this package that uses the config node `config`. */
+  tabular(kind: string, id: string, properties: object = {}): ExampleNode {
+    return this.node(`tabular-${kind}`, id, { config: 'config', ...properties });
+  }
+
+  inject(id: string, properties: object = { props: [] }): ExampleNode {
+    return this.node('inject', id, properties);
+  }
+
+  /** A function node with this body. */
+  code(id: string, func: string): ExampleNode {
+    return this.node('function', id, { func });
+  }
+
+  /** A debug node that shows this property of the message. */
+  debug(id: string, complete: string): ExampleNode {
+    return this.node('debug', id, { complete, targetType: 'msg' });
+  }
+
+  /** POST /<name>. */
+  post(name: string): ExampleNode {
+    return this.node('http in', `in ${name}`, { url: `/${name}`, method: 'post' });
+  }
+
+  wire(...stations: (ExampleNode | ExampleNode[])[]): void {
+    this.flow.wire(...stations);
+  }
+
+  wireOutput(from: ExampleNode, output: number, ...to: ExampleNode[]): void {
+    this.flow.wireOutput(from, output, ...to);
+  }
+
+  /** What is deployed. */
   get nodes(): FlowNode[] {
-    return [...this.byId.values()];
+    return this.flow.toJSON();
   }
+}
 
-  /** A node without a place on the tab: a config node, a dashboard page. */
-  config(id: string, type: string, properties: object = {}): this {
-    if (this.byId.has(id)) {
-      throw new Error(`two nodes have the id ${id}`);
-    }
-    this.byId.set(id, { id, type, ...properties });
-    return this;
-  }
-
-  /** The service of all `tabular` nodes: the embedded one, or a hosted one with its token. */
-  service(hosted?: { url: string; token: string }, properties: object = {}): this {
-    return this.config('c', 'tabular-config', {
-      name: '',
-      ...(hosted === undefined
-        ? { service: 'embedded' }
-        : { service: 'hosted', baseUrl: hosted.url, credentials: { token: hosted.token } }),
-      ...properties,
-    });
-  }
-
-  node(id: string, type: string, properties: object = {}): this {
-    const at = this.byId.size;
-    const place = { x: 100 + 200 * (at % 5), y: 60 + 60 * Math.floor(at / 5) };
-    return this.config(id, type, { z: this.tab, ...place, wires: [], ...properties });
-  }
-
-  /** One of our nodes, by the last part of its type, with its table in `msg.payload`. */
-  tabular(id: string, name: string, properties: object = {}): this {
-    const table = { table: 'payload', tableType: 'msg' };
-    return this.node(id, `tabular-${name}`, { config: 'c', ...table, ...properties });
-  }
-
-  /** A button that sends a value, once pressed by the test. */
-  inject(id: string, payload: unknown, properties: object = {}): this {
-    return this.node(id, 'inject', {
-      props: [{ p: 'payload' }],
-      repeat: '',
-      once: false,
-      payload: JSON.stringify(payload),
-      payloadType: 'json',
-      ...properties,
-    });
-  }
-
-  /** A function node with the text of its function. */
-  func(id: string, func: string, properties: object = {}): this {
-    return this.node(id, 'function', { func, outputs: 1, timeout: 0, libs: [], ...properties });
-  }
-
-  /** Shows whole messages, or the property `complete`, to `RealNodeRed.shown`. */
-  debug(id: string, complete = 'true'): this {
-    const whole = complete === 'true';
-    return this.node(id, 'debug', {
-      active: true,
-      tosidebar: true,
-      complete,
-      targetType: whole ? 'full' : 'msg',
-    });
-  }
-
-  /** All errors of the tab, or those of some nodes. */
-  catches(id: string, scope: string[] | null = null): this {
-    return this.node(id, 'catch', { scope, uncaught: false });
-  }
-
-  /** From the first output of each to the input of the next; `wire('a', ['b', 'c'], 'd')` fans out and in. */
-  wire(...stations: Station[]): this {
-    for (const [i, to] of stations.slice(1).entries()) {
-      for (const from of [stations[i]!].flat()) {
-        this.wireOutput(from, 0, to);
-      }
-    }
-    return this;
-  }
-
-  wireOutput(from: string, output: number, to: Station): this {
-    const node = this.byId.get(from);
-    if (node === undefined) {
-      throw new Error(`no node has the id ${from}`);
-    }
-    const wires = node.wires as string[][];
-    while (wires.length <= output) {
-      wires.push([]);
-    }
-    wires[output]!.push(...[to].flat());
-    return this;
-  }
+function defaults(type: string): object {
+  return type in NODE_DEFAULTS ? NODE_DEFAULTS[type as keyof typeof NODE_DEFAULTS] : {};
 }

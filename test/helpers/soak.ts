@@ -6,7 +6,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { type FlowNode, placed, type RealNodeRed, startNodeRed } from './node-red';
+import { TestFlow } from './flow';
+import { type FlowNode, type RealNodeRed, startNodeRed } from './node-red';
 import { seeded } from './seeded';
 import { type Fault, startStrictService, type StrictRoute, type StrictService } from './strict-service';
 
@@ -174,54 +175,20 @@ return { payload: Array.from({ length: 40 }, (_, i) => ({ id: i, x: i % 7, y: i 
 
 /** `revision` changes the predict node, so that a deploy of changed nodes alone restarts it too. */
 function soakFlow(service: StrictService, revision: number): FlowNode[] {
-  const z = 'tab';
-  const config = 'config';
-  return placed([
-    { id: 'tab', type: 'tab', label: 'soak' },
-    {
-      id: 'config',
-      type: 'tabular-config',
-      service: 'hosted',
-      baseUrl: service.url,
-      timeout: TIMEOUT_SECONDS,
-      retries: 6,
-      credentials: { token: service.token },
-    },
-    { id: 'train', type: 'inject', z, props: [], wires: [['rows']] },
-    { id: 'rows', type: 'function', z, func: TRAIN, outputs: 1, libs: [], wires: [['fit']] },
-    {
-      id: 'fit',
-      type: 'tabular-fit',
-      z,
-      config,
-      target: 'y',
-      task: 'regression',
-      model: 'm',
-      wires: [['card']],
-    },
-    {
-      id: 'card',
-      type: 'debug',
-      z,
-      active: true,
-      tosidebar: true,
-      complete: 'fitted_train_set_id',
-      targetType: 'msg',
-      wires: [],
-    },
-    { id: 'source', type: 'stream-source', z, wires: [['predict']] },
-    {
-      id: 'predict',
-      type: 'tabular-predict',
-      z,
-      name: `revision ${revision}`,
-      config,
-      model: 'm',
-      batchRows: 20,
-      wires: [['sink']],
-    },
-    { id: 'sink', type: 'stream-sink', z, wires: [] },
-  ]);
+  const flow = new TestFlow('soak');
+  flow.hosted(service, { timeout: TIMEOUT_SECONDS, retries: 6 });
+  flow.wire(
+    flow.inject('train'),
+    flow.code('rows', TRAIN),
+    flow.tabular('fit', 'fit', { target: 'y', task: 'regression', model: 'm' }),
+    flow.debug('card', 'fitted_train_set_id'),
+  );
+  flow.wire(
+    flow.node('stream-source', 'source'),
+    flow.tabular('predict', 'predict', { name: `revision ${revision}`, model: 'm', batchRows: 20 }),
+    flow.node('stream-sink', 'sink'),
+  );
+  return flow.nodes;
 }
 
 async function get<T>(red: RealNodeRed, route: string): Promise<T> {

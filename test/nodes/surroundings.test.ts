@@ -5,7 +5,8 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
-import { type FlowNode, placed, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { TestFlow } from '../helpers/flow';
+import { type FlowNode, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { trainRows } from './bench';
 
@@ -48,50 +49,18 @@ describe('a hosted service behind what a real Node-RED has around it', function 
     return red;
   };
 
-  const flow = (config: object, extra: FlowNode[] = [], fit: object = {}): FlowNode[] =>
-    placed([
-      { id: 't', type: 'tab', label: 'test' },
-      { id: 'c', type: 'tabular-config', name: '', service: 'hosted', retries: 0, ...config },
-      {
-        id: 'go',
-        type: 'inject',
-        z: 't',
-        props: [{ p: 'payload' }],
-        payload: JSON.stringify(trainRows(20)),
-        payloadType: 'json',
-        wires: [['fit']],
-      },
-      {
-        id: 'fit',
-        type: 'tabular-fit',
-        z: 't',
-        config: 'c',
-        target: 'y',
-        model: 'm',
-        wires: [['shown']],
-        ...fit,
-      },
-      { id: 'caught', type: 'catch', z: 't', wires: [['error']] },
-      {
-        id: 'shown',
-        type: 'debug',
-        z: 't',
-        active: true,
-        tosidebar: true,
-        complete: 'model.name',
-        targetType: 'msg',
-      },
-      {
-        id: 'error',
-        type: 'debug',
-        z: 't',
-        active: true,
-        tosidebar: true,
-        complete: 'error.code',
-        targetType: 'msg',
-      },
-      ...extra,
-    ]);
+  const flow = (config: object, extra: FlowNode[] = [], fit: object = {}): FlowNode[] => {
+    const flow = new TestFlow();
+    flow.hosted(service, { retries: 0, ...config });
+    const rows = { props: [{ p: 'payload' }], payload: JSON.stringify(trainRows(20)), payloadType: 'json' };
+    flow.wire(
+      flow.inject('go', rows),
+      flow.tabular('fit', 'fit', { target: 'y', model: 'm', ...fit }),
+      flow.debug('shown', 'model.name'),
+    );
+    flow.wire(flow.node('catch', 'caught'), flow.debug('error', 'error.code'));
+    return [...flow.nodes, ...extra];
+  };
 
   it('its certificate is checked against the CA of a tls-config node', async () => {
     service = await startStrictService({
@@ -105,12 +74,12 @@ describe('a hosted service behind what a real Node-RED has around it', function 
       ca: fixture('ca.pem'),
       verifyservercert: true,
     };
-    const base = { baseUrl: service.url, credentials: { token: service.token } };
-    const red = await deployed(flow({ ...base, tls: 'tls' }, [tls]));
+
+    const red = await deployed(flow({ tls: 'tls' }, [tls]));
     await red.inject('go');
     assert.equal((await red.shown('shown'))[0]?.msg, 'm');
     // Forced, since an unchanged train set asks for nothing.
-    await red.deploy(flow(base, [], { forceRefit: true }));
+    await red.deploy(flow({}, [], { forceRefit: true }));
     await red.inject('go');
     assert.equal((await red.shown('error'))[0]?.msg, 'service.unavailable');
   });

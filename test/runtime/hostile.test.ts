@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
-import { FlowBuilder } from '../helpers/flow';
+import type { ExampleNode } from '../../scripts/examples/flow.mjs';
+import { TestFlow } from '../helpers/flow';
 import { type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 
@@ -89,37 +90,41 @@ describe('messages that no node expects, in a real Node-RED', function () {
 
   before(async () => {
     service = await startStrictService();
-    const flow = new FlowBuilder()
-      .service(service)
-      .inject('train', ROWS)
-      .tabular('fit', 'fit', { target: 'y', model: 'm' })
-      .tabular('predict', 'predict', { model: 'm' })
-      .tabular('fan', 'predict', { model: 'm' })
-      .tabular('nested', 'predict', { model: 'm', table: 'data.rows' })
-      .tabular('stored', 'predict', { model: 'm', table: 'rows', tableType: 'flow' })
-      .debug('out')
-      .debug('other')
-      .catches('catch', ['fit', 'predict', 'fan', 'nested', 'stored'])
-      .debug('caught')
-      .node('complete', 'complete', { scope: ['fit', 'predict', 'fan', 'nested', 'stored'] })
-      .debug('completed')
-      .inject('good', { id: 5, x: 2 })
-      .wire('train', 'fit')
-      .wire('good', ['predict', 'fan'], 'out')
-      .wire(['fit', 'nested', 'stored'], 'out')
-      .wire('fan', 'other')
-      .wire('catch', 'caught')
-      .wire('complete', 'completed');
+    const flow = new TestFlow();
+    flow.hosted(service);
+    const SCORED = ['fit', 'predict', 'fan', 'nested', 'stored'];
+    const nodes = new Map<string, ExampleNode>();
+    const tabular = (id: string, kind: string, properties: object): ExampleNode => {
+      const node = flow.tabular(kind, id, { model: 'm', table: 'payload', tableType: 'msg', ...properties });
+      nodes.set(id, node);
+      return node;
+    };
+    const json = (rows: unknown): object => ({
+      props: [{ p: 'payload' }],
+      payload: JSON.stringify(rows),
+      payloadType: 'json',
+    });
+    const whole = (id: string): ExampleNode => flow.node('debug', id);
+    const out = whole('out');
+    const fit = tabular('fit', 'fit', { target: 'y' });
+    const predict = tabular('predict', 'predict', {});
+    const fan = tabular('fan', 'predict', {});
+    const nested = tabular('nested', 'predict', { table: 'data.rows' });
+    const stored = tabular('stored', 'predict', { table: 'rows', tableType: 'flow' });
+    flow.wire(flow.inject('train', json(ROWS)), fit);
+    flow.wire(flow.inject('good', json({ id: 5, x: 2 })), [predict, fan], out);
+    flow.wire([fit, nested, stored], out);
+    flow.wire(fan, whole('other'));
+    flow.wire(flow.node('catch', 'catch', { scope: SCORED, uncaught: false }), whole('caught'));
+    flow.wire(flow.node('complete', 'complete', { scope: SCORED }), whole('completed'));
     const hostile = (id: string, to: string, code: string): void => {
-      flow.inject(id, ROWS).func(`${id}-f`, `${code} node.send(msg, false);`).wire(id, `${id}-f`, to);
+      const made = flow.code(`${id}-f`, `${code} node.send(msg, false);`);
+      flow.wire(flow.inject(id, json(ROWS)), made, nodes.get(to)!);
     };
     FAILING.forEach(([, to, code], i) => hostile(`failing-${i}`, to, code));
-    flow
-      .tabular('deep-predict', 'predict', { model: 'm' })
-      .func('deep-out', "node.warn('deep came through');")
-      .wire('deep-predict', 'deep-out')
-      .catches('deep-watch', ['deep-predict'])
-      .node('deep-complete', 'complete', { scope: ['deep-predict'] });
+    flow.wire(tabular('deep-predict', 'predict', {}), flow.code('deep-out', "node.warn('deep came through');"));
+    flow.node('catch', 'deep-watch', { scope: ['deep-predict'], uncaught: false });
+    flow.node('complete', 'deep-complete', { scope: ['deep-predict'] });
     hostile('deep', 'deep-predict', `${row} ${deep} msg.deep = deep;`);
     red = await startNodeRed({ flows: [] });
     await red.deploy(flow.nodes);

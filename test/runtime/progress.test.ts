@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
-import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { TestFlow } from '../helpers/flow';
+import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 
@@ -11,43 +12,36 @@ interface Status {
   source: { id: string };
 }
 
-/** A function node that makes rows of random numbers, all alike at each run. */
-const rows = (id: string, count: number, columns: number, to: string): FlowNode => ({
-  id,
-  type: 'function',
-  z: 'tab',
-  func: `let seed = 7;
-    const next = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
-    msg.payload = Array.from({ length: ${count} }, (_, i) => {
-      const row = { id: i, y: 0 };
-      for (let c = 0; c < ${columns}; c++) row['c' + c] = next();
-      row.y = Math.sin(9 * row.c0) + row.c1 * row.c2 + 0.1 * next();
-      return row;
-    });
-    return msg;`,
-  outputs: 1,
-  libs: [],
-  wires: [[to]],
-});
+/** The body of a function node that makes rows of random numbers, all alike at each run. */
+const rows = (count: number, columns: number): string => `let seed = 7;
+  const next = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  msg.payload = Array.from({ length: ${count} }, (_, i) => {
+    const row = { id: i, y: 0 };
+    for (let c = 0; c < ${columns}; c++) row['c' + c] = next();
+    row.y = Math.sin(9 * row.c0) + row.c1 * row.c2 + 0.1 * next();
+    return row;
+  });
+  return msg;`;
 
-const inject = (id: string, to: string): FlowNode => ({
-  id,
-  type: 'inject',
-  z: 'tab',
-  props: [],
-  wires: [[to]],
-});
-
-const debug = (id: string, complete: string): FlowNode => ({
-  id,
-  type: 'debug',
-  z: 'tab',
-  active: true,
-  tosidebar: true,
-  complete,
-  targetType: 'msg',
-  wires: [],
-});
+function flow(service: StrictService): FlowNode[] {
+  const flow = new TestFlow('progress');
+  flow.hosted(service, {}, 'far');
+  flow.embedded('near');
+  flow.wire(
+    flow.inject('go-upload'),
+    flow.code('wide', rows(40_000, 60)),
+    flow.tabular('upload', 'upload', { config: 'far', set: 'train', target: 'y' }),
+    flow.debug('sent', 'upload'),
+  );
+  flow.wire(
+    flow.inject('go-fit'),
+    flow.code('long', rows(100_000, 16)),
+    flow.tabular('fit', 'fit', { config: 'near', target: 'y', ignore: 'id' }),
+    flow.debug('fitted', 'model'),
+  );
+  flow.wire(flow.node('status', 'status', { scope: ['upload', 'fit'] }), flow.debug('statuses', 'status'));
+  return flow.nodes;
+}
 
 describe('progress, as a Status node of Node-RED gets it', function () {
   this.timeout(180_000);
@@ -63,45 +57,7 @@ describe('progress, as a Status node of Node-RED gets it', function () {
       flows: [],
       link: { 'node-red-contrib-tabular-prediction': installedPackage() },
     });
-    await red.deploy(
-      placed([
-        { id: 'tab', type: 'tab', label: 'progress' },
-        {
-          id: 'far',
-          type: 'tabular-config',
-          service: 'hosted',
-          baseUrl: service.url,
-          credentials: { token: service.token },
-        },
-        { id: 'near', type: 'tabular-config', service: 'embedded' },
-        inject('go-upload', 'wide'),
-        rows('wide', 40_000, 60, 'upload'),
-        {
-          id: 'upload',
-          type: 'tabular-upload',
-          z: 'tab',
-          config: 'far',
-          set: 'train',
-          target: 'y',
-          wires: [['sent']],
-        },
-        inject('go-fit', 'long'),
-        rows('long', 100_000, 16, 'fit'),
-        {
-          id: 'fit',
-          type: 'tabular-fit',
-          z: 'tab',
-          config: 'near',
-          target: 'y',
-          ignore: 'id',
-          wires: [['fitted']],
-        },
-        { id: 'status', type: 'status', z: 'tab', scope: ['upload', 'fit'], wires: [['statuses']] },
-        debug('statuses', 'status'),
-        debug('sent', 'upload'),
-        debug('fitted', 'model'),
-      ]),
-    );
+    await red.deploy(flow(service));
   });
 
   after(async () => {

@@ -5,8 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { ExampleNode } from '../../scripts/examples/flow.mjs';
+import { TestFlow } from '../helpers/flow';
 import { longFit } from '../helpers/long-fit';
-import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { seeded } from '../helpers/seeded';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 
@@ -17,53 +19,31 @@ function wideRow(id: number): Record<string, number> {
   return { id, ...Object.fromEntries(COLUMNS.map((name, i) => [name, (id * i) % 11])) };
 }
 
+/** POST /train and /score. */
 function flow(service: StrictService): FlowNode[] {
-  const z = 'tab';
-  const route = (id: string, node: FlowNode, func: string): FlowNode[] => [
-    { id, type: 'http in', z, url: `/${id}`, method: 'post', wires: [[`${id}-in`]] },
-    { id: `${id}-in`, type: 'function', z, func, outputs: 1, libs: [], wires: [[node.id]] },
-    { ...node, z, config: 'config', wires: [[`${id}-answer`]] },
-    {
-      id: `${id}-answer`,
-      type: 'function',
-      z,
-      func: 'msg.payload = { name: msg.model && msg.model.name, prediction: msg.prediction }; return msg;',
-      outputs: 1,
-      libs: [],
-      wires: [[`${id}-out`]],
-    },
-    { id: `${id}-out`, type: 'http response', z, wires: [] },
-  ];
-  return placed([
-    { id: 'tab', type: 'tab', label: 'restart' },
-    {
-      id: 'config',
-      type: 'tabular-config',
-      service: 'hosted',
-      baseUrl: service.url,
-      credentials: { token: service.token },
-    },
-    ...route(
-      'train',
-      { id: 'fit', type: 'tabular-fit', target: 'y', task: 'regression' },
-      'msg.model_name = msg.payload.name; msg.payload = msg.payload.rows; return msg;',
-    ),
-    ...route(
-      'score',
-      { id: 'predict', type: 'tabular-predict' },
-      'msg.model = msg.payload.name; msg.payload = msg.payload.rows; return msg;',
-    ),
-    { id: 'catch', type: 'catch', z, wires: [['failed']] },
-    {
-      id: 'failed',
-      type: 'function',
-      z,
-      func: 'msg.statusCode = 500; msg.payload = msg.error; return msg;',
-      outputs: 1,
-      libs: [],
-      wires: [['score-out']],
-    },
-  ]);
+  const flow = new TestFlow('restart');
+  flow.hosted(service);
+  const out = flow.node('http response', 'out');
+  const route = (name: string, node: ExampleNode, func: string): void => {
+    const answer = flow.code(
+      `answer ${name}`,
+      'msg.payload = { name: msg.model && msg.model.name, prediction: msg.prediction }; return msg;',
+    );
+    flow.wire(flow.post(name), flow.code(`body ${name}`, func), node, answer, out);
+  };
+  route(
+    'train',
+    flow.tabular('fit', 'fit', { target: 'y', task: 'regression' }),
+    'msg.model_name = msg.payload.name; msg.payload = msg.payload.rows; return msg;',
+  );
+  route(
+    'score',
+    flow.tabular('predict', 'predict'),
+    'msg.model = msg.payload.name; msg.payload = msg.payload.rows; return msg;',
+  );
+  const failed = flow.code('failed', 'msg.statusCode = 500; msg.payload = msg.error; return msg;');
+  flow.wire(flow.node('catch', 'caught'), failed, out);
+  return flow.nodes;
 }
 
 async function post(red: RealNodeRed, route: string, body: object): Promise<Record<string, unknown>> {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 
-import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import type { ExampleNode } from '../../scripts/examples/flow.mjs';
+import { TestFlow } from '../helpers/flow';
+import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
 import { startStrictService, type StrictOptions, type StrictService } from '../helpers/strict-service';
 
@@ -10,87 +12,34 @@ interface Dialect {
   fileInfo: 'schema' | 'sample';
 }
 
-/** POST /fit, /predict/<output type> and /upload, each answering with the message that came out, or its error. */
+/** POST /fit, /mean and so on, each answering with the message that came out, or its error. */
 function flow(service: StrictService, dialect: Dialect): FlowNode[] {
-  const table = { z: 't', config: 'c', table: 'payload', tableType: 'msg' };
-  const body = 'msg.payload = msg.payload.table ?? msg.payload; return msg;';
-  const route = (name: string, next: string): FlowNode[] => [
-    { id: `in-${name}`, type: 'http in', z: 't', url: `/${name}`, method: 'post', wires: [[`body-${name}`]] },
-    { id: `body-${name}`, type: 'function', z: 't', func: body, outputs: 1, wires: [[next]] },
-  ];
-  const predict = (name: string, properties: Record<string, unknown>): FlowNode[] => [
-    ...route(name, name),
-    { id: name, type: 'tabular-predict', ...table, property: 'p', ...properties, wires: [['answer']] },
-  ];
-  const nodes: FlowNode[] = [
-    { id: 't', type: 'tab', label: 'strict' },
-    {
-      id: 'c',
-      type: 'tabular-config',
-      name: '',
-      service: 'hosted',
-      baseUrl: service.url,
-      ...dialect,
-      credentials: { token: service.token },
-    },
-    ...route('fit', 'fit'),
-    {
-      id: 'fit',
-      type: 'tabular-fit',
-      ...table,
-      target: 'y',
-      ignore: 'kind',
-      model: 'numbers',
-      task: 'regression',
-      wires: [['answer']],
-    },
-    ...route('fit-kind', 'fit-kind'),
-    {
-      id: 'fit-kind',
-      type: 'tabular-fit',
-      ...table,
-      target: 'kind',
-      ignore: 'y',
-      model: 'kinds',
-      wires: [['answer']],
-    },
-    ...predict('mean', { model: 'numbers' }),
-    ...predict('quantiles', { model: 'numbers', outputType: 'quantiles', quantiles: '0.1,0.5,0.9' }),
-    ...predict('full', { model: 'numbers', outputType: 'full' }),
-    ...predict('probas', { model: 'kinds' }),
-    ...predict('preds', { model: 'kinds', outputType: 'preds' }),
-    ...route('limits', 'limits'),
-    { id: 'limits', type: 'tabular-limits', ...table, check: true, wires: [['answer'], ['answer']] },
-    ...route('cost', 'cost'),
-    {
-      id: 'cost',
-      type: 'tabular-cost',
-      ...table,
-      operation: 'predict',
-      modelVersion: 'v2',
-      nEstimators: 4,
-      wires: [['answer']],
-    },
-    { id: 'caught', type: 'catch', z: 't', scope: null, uncaught: false, wires: [['failed']] },
-    {
-      id: 'failed',
-      type: 'function',
-      z: 't',
-      func: 'msg.statusCode = 500; return msg;',
-      outputs: 1,
-      wires: [['answer']],
-    },
-    {
-      id: 'answer',
-      type: 'function',
-      z: 't',
-      func: 'const { req, res, ...rest } = msg; return { ...msg, payload: rest };',
-      outputs: 1,
-      wires: [['out']],
-    },
-    { id: 'out', type: 'http response', z: 't', statusCode: '', headers: {}, wires: [] },
-  ];
-  return placed(nodes);
+  const flow = new TestFlow('strict');
+  flow.hosted(service, { ...dialect });
+  const answer = flow.code('answer', 'const { req, res, ...rest } = msg; return { ...msg, payload: rest };');
+  flow.wire(
+    flow.node('catch', 'caught', { scope: null, uncaught: false }),
+    flow.code('failed', 'msg.statusCode = 500; return msg;'),
+    answer,
+    flow.node('http response', 'out', { statusCode: '', headers: {} }),
+  );
+  const route = (name: string, kind: string, properties: object): ExampleNode => {
+    const node = flow.tabular(kind, name, { table: 'payload', tableType: 'msg', ...properties });
+    const body = flow.code(`body ${name}`, 'msg.payload = msg.payload.table ?? msg.payload; return msg;');
+    flow.wire(flow.post(name), body, node, answer);
+    return node;
+  };
+  route('fit', 'fit', { target: 'y', ignore: 'kind', model: 'numbers', task: 'regression' });
+  route('fit-kind', 'fit', { target: 'kind', ignore: 'y', model: 'kinds' });
+  const quantiles = { outputType: 'quantiles', quantiles: '0.1,0.5,0.9' };
+  route('mean', 'predict', { property: 'p', model: 'numbers' });
+  route('quantiles', 'predict', { property: 'p', model: 'numbers', ...quantiles });
+  route('full', 'predict', { property: 'p', model: 'numbers', outputType: 'full' });
+  route('probas', 'predict', { property: 'p', model: 'kinds' });
+  route('preds', 'predict', { property: 'p', model: 'kinds', outputType: 'preds' });
+  flow.wireOutput(route('limits', 'limits', { check: true }), 1, answer);
+  route('cost', 'cost', { operation: 'predict', modelVersion: 'v2', nEstimators: 4 });
+  return flow.nodes;
 }
 
 /** A table of whole `id`s with columns of every kind; the stand-in predicts from the id. */

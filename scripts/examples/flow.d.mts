@@ -1,0 +1,22 @@
+export interface ExampleNode {
+  id: string;
+  type: string;
+  wires: string[][];
+  [property: string]: unknown;
+}
+
+export class Flow {
+  tab: string;
+  constructor(label: string, info?: string, env?: object[]);
+  needs(...packages: string[]): void;
+  config(type: string, name: string, properties?: object): string;
+  node(type: string, name: string, place: [number, number], properties?: object): ExampleNode;
+  comment(text: string, place: [number, number], info?: string): ExampleNode;
+  group(name: string, nodes: ExampleNode[], colour: string): void;
+  wire(...stations: (ExampleNode | ExampleNode[])[]): void;
+  wireOutput(from: ExampleNode, output: number, ...to: ExampleNode[]): void;
+  toJSON(): ExampleNode[];
+}
+
+export const NODE_DEFAULTS: Record<'inject' | 'function' | 'debug', object>;
+export function source(file: string): string;
