@@ -9,6 +9,7 @@ import path from 'node:path';
 
 import Papa from 'papaparse';
 
+import { seededRandom } from '../test/doors/util';
 import { type FlowNode, placed, root, startNodeRed } from '../test/helpers/node-red';
 
 interface Case {
@@ -36,23 +37,13 @@ const CASES: Case[] = [
 const data = process.env.DATA ?? path.join(root, '..', 'shared', 'data');
 const SPLITS = Number(process.env.SPLITS ?? 3);
 
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 /** Header, then three quarters of the lines to train on and the rest to be held back. */
 function split(text: string, seed: number): { train: string; test: string; truth: Record<string, string>[] } {
   const { data: rows, meta } = Papa.parse<Record<string, string>>(text, {
     header: true,
     skipEmptyLines: true,
   });
-  const next = random(seed);
+  const next = seededRandom(seed);
   const order = rows.map((row) => ({ row, key: next() })).sort((a, b) => a.key - b.key);
   const cut = Math.round(order.length * 0.75);
   const csv = (part: typeof order) =>

@@ -83,6 +83,7 @@ export function buildOnce() {
     return;
   }
   console.log('Building dist/ …');
-  run(root, process.execPath, [path.join(root, 'scripts', 'build.mjs')]);
+  // With source maps: a stack trace then points into TypeScript. What is published is built without.
+  run(root, process.execPath, [path.join(root, 'scripts', 'build.mjs'), '--sourceMap']);
   writeFileSync(buildStamp, wanted);
 }

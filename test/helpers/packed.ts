@@ -26,13 +26,33 @@ export function npm(args: string[], cwd: string): string {
   });
 }
 
+/** Where the files to publish are, as prepack builds them: dist/ of a test run has source maps, that one has not. */
+function withoutMaps(): string {
+  const [listed] = Object.values(
+    JSON.parse(npm(['pack', '--json', '--dry-run', '--ignore-scripts'], root)) as Record<
+      string,
+      { files: { path: string }[] }
+    >,
+  );
+  const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-publish-'));
+  process.on('exit', () => fs.rmSync(copy, { recursive: true, force: true }));
+  for (const { path: file } of listed!.files) {
+    fs.cpSync(path.join(root, file), path.join(copy, file));
+    if (file.endsWith('.js')) {
+      const text = fs.readFileSync(path.join(copy, file), 'utf8');
+      fs.writeFileSync(path.join(copy, file), text.replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
+    }
+  }
+  return copy;
+}
+
 /** The package as `npm pack` makes it from what is built, made once per test run. */
 export function packedPackage(): Packed {
   if (packed === undefined) {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-pack-'));
     process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
     const answer = JSON.parse(
-      npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root),
+      npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], withoutMaps()),
     ) as Record<string, { filename: string; files: { path: string }[] }>;
     const [made] = Object.values(answer);
     packed = { tarball: path.join(folder, made!.filename), files: made!.files.map((file) => file.path) };

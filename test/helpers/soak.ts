@@ -6,9 +6,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import { seededRandom } from '../doors/util';
 import { TestFlow } from './flow';
 import { type FlowNode, type RealNodeRed, startNodeRed } from './node-red';
-import { seeded } from './seeded';
 import { type Fault, startStrictService, type StrictRoute, type StrictService } from './strict-service';
 
 export interface SoakOptions {
@@ -223,7 +223,7 @@ async function redeploy(red: RealNodeRed, flow: FlowNode[], type: 'full' | 'node
 
 export async function soak(options: SoakOptions): Promise<SoakSummary> {
   const { messages, seed, redeploys, log = () => undefined } = options;
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const faults: Record<string, number> = {};
   const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-soak-'));
   const service = await startStrictService({ predictMs: 5 });

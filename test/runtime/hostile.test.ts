@@ -122,7 +122,10 @@ describe('messages that no node expects, in a real Node-RED', function () {
       flow.wire(flow.inject(id, json(ROWS)), made, nodes.get(to)!);
     };
     FAILING.forEach(([, to, code], i) => hostile(`failing-${i}`, to, code));
-    flow.wire(tabular('deep-predict', 'predict', {}), flow.code('deep-out', "node.warn('deep came through');"));
+    flow.wire(
+      tabular('deep-predict', 'predict', {}),
+      flow.code('deep-out', "node.warn('deep came through');"),
+    );
     flow.node('catch', 'deep-watch', { scope: ['deep-predict'], uncaught: false });
     flow.node('complete', 'deep-complete', { scope: ['deep-predict'] });
     hostile('deep', 'deep-predict', `${row} ${deep} msg.deep = deep;`);

@@ -58,7 +58,8 @@ describe('the package as npm packs it', function () {
     );
     const mapped = files.filter(
       (file) =>
-        file.endsWith('.js') && fs.readFileSync(path.join(root, file), 'utf8').includes('sourceMappingURL='),
+        file.endsWith('.js') &&
+        fs.readFileSync(path.join(installedPackage(), file), 'utf8').includes('sourceMappingURL='),
     );
     assert.deepEqual(mapped, [], 'names a map that is not there');
   });

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ExampleNode } from '../../scripts/examples/flow.mjs';
+import { seededRandom } from '../doors/util';
 import { TestFlow } from '../helpers/flow';
 import { longFit } from '../helpers/long-fit';
 import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
-import { seeded } from '../helpers/seeded';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 
 /** Enough columns that the file of model cards takes a while to write. */
@@ -76,7 +76,7 @@ describe('restart of a real Node-RED', function () {
   });
 
   it('knows every model that a message announced, after kill -9 at any moment', async () => {
-    const random = seeded(20_260_118);
+    const random = seededRandom(20_260_118);
     const announced: string[] = [];
     const link = { 'node-red-contrib-tabular-prediction': path.resolve(__dirname, '..', '..') };
     let cutWhileWriting = 0;

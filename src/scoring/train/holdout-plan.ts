@@ -1,4 +1,5 @@
 import { Yielder } from '../../util/event-loop';
+import { seededRandom } from '../../util/random';
 import type { RowFacts } from './row-facts';
 import { sortedCopy } from './sort';
 
@@ -68,7 +69,7 @@ async function chooseGroups(
 ): Promise<Uint8Array> {
   const list = await groupsOf(facts, groups);
   const byTime = facts.order === 'time';
-  const order = byTime ? list.sort((a, b) => b.newest - a.newest) : shuffled(list, mulberry32(seed));
+  const order = byTime ? list.sort((a, b) => b.newest - a.newest) : shuffled(list, seededRandom(seed));
   const left = facts.task === 'classification' ? [...facts.counts] : [];
   const plan = new Uint8Array(facts.rows);
   let held = 0;
@@ -174,7 +175,7 @@ export async function chooseHeld(
   const part = Math.min(percent / 100, MAX_HELD_ROWS / Math.max(1, codes.length));
   const quota = quotas(counts, part);
   const left = [...counts];
-  const random = mulberry32(seed);
+  const random = seededRandom(seed);
   const held = new Uint8Array(codes.length);
   const yielder = new Yielder();
   for (let row = 0; row < codes.length; row++) {
@@ -203,15 +204,4 @@ function quotas(counts: readonly number[], part: number): number[] {
     owed -= whole;
     return Math.max(0, Math.min(count - 1, whole));
   });
-}
-
-/** Tommy Ettinger's generator of 32 bits of state; numbers from 0 to 1 (exclusive). */
-function mulberry32(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
+import { seededRandom } from '../../doors/util';
 import { type ErrorCode, ServiceError } from '../../doors/wire';
-import { seeded } from '../../helpers/seeded';
 import type { Fault, StrictRoute } from '../../helpers/strict-service';
 import { fitted, type MemorySource, withService, xOf } from './support';
 
@@ -44,7 +44,7 @@ describe('client: chaos', () => {
       async (service, client) => {
         const fitted_train_set_id = await fitted(client);
         const seed = 20_260_101;
-        const chance = seeded(seed);
+        const chance = seededRandom(seed);
         for (const route of ROUTES) {
           // Any 2xx to a PUT is success, so a 200 without effect would be a lie, not a fault.
           const faults = FAULTS.filter((fault) => route !== 'put' || fault.status !== 200);

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 
 import type { Connection, Predictor, PredictOutcome } from '../../../dist/src/scoring';
+import { seededRandom } from '../../doors/util';
 import type { ServiceError } from '../../doors/wire';
-import { seeded } from '../../helpers/seeded';
 import type { Fault, FaultFunction, StrictRoute } from '../../helpers/strict-service';
 import { type Bench, bench, history, row } from './stand-in';
 
@@ -54,7 +54,7 @@ describe('Scoring through faults', () => {
     it(`every message has one outcome, its own, in order, across redeploys (seed ${seed})`, async () => {
       at = await bench({ predictMs: 5 });
       await at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' });
-      const random = seeded(seed);
+      const random = seededRandom(seed);
       const pick = <Item>(list: readonly Item[]): Item => list[Math.floor(random() * list.length)]!;
       for (const [route, faults] of Object.entries(FAULTS)) {
         const fault: FaultFunction = () => (random() < 0.15 ? pick(faults) : undefined);

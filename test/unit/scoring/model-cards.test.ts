@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { type ModelCard, ModelCards } from '../../doors/scoring';
-import { seeded } from '../../helpers/seeded';
+import { seededRandom } from '../../doors/util';
 
 function card(name: string, fittedId = `fitted-${name}`): ModelCard {
   return {
@@ -261,7 +261,7 @@ describe('ModelCards', () => {
           process.stdout.write(i + '\\n');
         }
       })();`;
-    const random = seeded(20_261_120);
+    const random = seededRandom(20_261_120);
     let flushed = 0;
     let cut = 0;
     for (let round = 0; round < 15; round++) {
