@@ -15,6 +15,7 @@ import { LimitsCache } from './context/limits-cache';
 import type { ModelCards } from './models/model-cards';
 import { checkedCard, unknownModel } from './models/model-request';
 import { Predictor } from './predict/predictor';
+import { takeUpFit } from './train/pending-fits';
 import { train } from './train/train';
 import { openInput } from './train/train-set';
 import type {
@@ -77,6 +78,18 @@ export class Connection {
       slots: new Semaphore(Math.max(1, options.concurrency ?? 4)),
       predictors: new Set(),
     };
+    this.takeUpFits();
+  }
+
+  /** Fits that were under way in the service when this was last closed: messages for their models wait for them. */
+  private takeUpFits(): void {
+    const onWarning = (text: string): void => this.options.log?.('warn', text);
+    for (const pending of this.cards.pending()) {
+      const underWay = this.cards.beginFit(pending.card.name);
+      void this.work({ onWarning }, (hooks) => takeUpFit(this.context, pending, underWay, hooks)).catch(
+        (error: unknown) => underWay.failed(toServiceError(error)),
+      );
+    }
   }
 
   /** The way of a fit node. The fit is announced at once: messages for its model wait from now on. */

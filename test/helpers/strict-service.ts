@@ -122,6 +122,11 @@ export class StrictService {
     this.routes.models.delete(fittedId);
   }
 
+  /** Forgets every fit that is under way. */
+  forgetFits(): void {
+    this.routes.jobs.clear();
+  }
+
   /** Forgets every fitted model. */
   deleteModels(): void {
     this.routes.models.clear();

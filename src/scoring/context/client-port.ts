@@ -1,6 +1,7 @@
 import type {
   CallOptions,
   FitCall,
+  FitOptions,
   LegacyPredictCall,
   LegacyPredictResult,
   PredictCall,
@@ -8,7 +9,13 @@ import type {
   TestSetUpload,
   TrainSetUpload,
 } from '../../client/types';
-import type { EstimateCostRequest, EstimateCostResponse, FitResponse, ModelLimits } from '../../wire/types';
+import type {
+  EstimateCostRequest,
+  EstimateCostResponse,
+  FitResponse,
+  ModelLimits,
+  ServiceSettings,
+} from '../../wire/types';
 
 /** What scoring asks of the service: a ServiceClient of src/client is one. */
 export interface ClientPort {
@@ -21,7 +28,9 @@ export interface ClientPort {
     request: TestSetUpload,
     options?: CallOptions,
   ): Promise<{ test_set_upload_id: string; reused: boolean }>;
-  fit(request: FitCall, options?: CallOptions): Promise<FitResponse>;
+  fit(request: FitCall, options?: FitOptions): Promise<FitResponse>;
+  resumeFit?(fittedTrainSetId: string, options?: CallOptions): Promise<FitResponse>;
+  getSettings?(options?: CallOptions): Promise<ServiceSettings>;
   predict(request: PredictCall, options?: CallOptions): Promise<PredictResult>;
   estimateCost(request: EstimateCostRequest, options?: CallOptions): Promise<EstimateCostResponse>;
   predictLegacy(request: LegacyPredictCall, options?: CallOptions): Promise<LegacyPredictResult>;

@@ -13,10 +13,19 @@ export interface CardRecord {
   deadAt?: number;
 }
 
+/** A fit that goes on in the service: kept, so that it is taken up again after a restart. */
+export interface PendingFit {
+  /** The card as it will be, without what the service says of the fit. */
+  card: ModelCard;
+  fingerprint?: string;
+}
+
 /** What is kept of one service. */
 export interface ServiceSection {
   models: Map<string, CardRecord>;
   uploads: Map<string, UploadCard>;
+  /** Fits that go on in the service, by the id of the model that comes of them. */
+  pending: Map<string, PendingFit>;
 }
 
 const DEBOUNCE_MS = 250;
@@ -66,7 +75,7 @@ export class CardFile {
   section(service: string): ServiceSection {
     let section = this.services.get(service);
     if (section === undefined) {
-      section = { models: new Map(), uploads: new Map() };
+      section = { models: new Map(), uploads: new Map(), pending: new Map() };
       this.services.set(service, section);
     }
     return section;
@@ -169,6 +178,11 @@ export class CardFile {
           section.uploads.set(upload.id, upload as unknown as UploadCard);
         }
       }
+      for (const fit of Array.isArray(saved.pending) ? (saved.pending as unknown[]) : []) {
+        if (isRecord(fit)) {
+          section.pending.set(fit.card.fitted_train_set_id, fit);
+        }
+      }
     }
   }
 
@@ -192,15 +206,17 @@ export class CardFile {
   }
 }
 
-/** The text of the file: {version, services: {key: {models: CardRecord[], uploads: UploadCard[]}}}, record by record. */
+/** The text of the file: {version, services: {key: {models, uploads, pending}}}, record by record. */
 function* fileText(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
   yield '{"version":1,"services":{';
   let comma = '';
-  for (const [service, { models, uploads }] of services) {
+  for (const [service, { models, uploads, pending }] of services) {
     yield `${comma}${JSON.stringify(service)}:{"models":[`;
     yield* list(models.values());
     yield '],"uploads":[';
     yield* list(uploads.values());
+    yield '],"pending":[';
+    yield* list(pending.values());
     yield ']}';
     comma = ',';
   }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { BoundedMap } from '../../util/bounded-map';
 import { cloneJson } from '../../util/json';
 import type { ModelCard, UploadCard } from '../types';
-import { CardFile, type CardRecord, type ServiceSection } from './card-file';
+import { CardFile, type CardRecord, type PendingFit, type ServiceSection } from './card-file';
 
 export interface ModelCardsOptions {
   /** The file the cards of every service are kept in; left out: memory only. */
@@ -24,6 +24,7 @@ const MAX_MODELS = 2000;
 const MAX_UPLOADS = 500;
 /** Names of models whose last error is kept: a flow may make them up by the message. */
 const MAX_ERRORS = 500;
+const MAX_PENDING = 100;
 /** A dead model is asked for again after this, since a 404 may have come from something on the way. */
 const DEAD_MS = 60_000;
 
@@ -57,7 +58,7 @@ export class ModelCards {
   constructor(options: ModelCardsOptions) {
     this.service = options.service;
     if (options.path === undefined) {
-      this.shared = newShared({ models: new Map(), uploads: new Map() });
+      this.shared = newShared({ models: new Map(), uploads: new Map(), pending: new Map() });
       return;
     }
     this.file = CardFile.open(options.path, options.onWarning ?? (() => undefined));
@@ -160,6 +161,31 @@ export class ModelCards {
       uploads.delete(id);
     }
     this.file?.changed();
+  }
+
+  /** Keeps a fit that goes on in the service, until `removePending`. */
+  putPending(fit: PendingFit): void {
+    const { pending } = this.shared.section;
+    pending.set(fit.card.fitted_train_set_id, cloneJson(fit));
+    for (const id of pending.keys()) {
+      if (pending.size <= MAX_PENDING) {
+        break;
+      }
+      pending.delete(id);
+    }
+    this.file?.changed();
+  }
+
+  /** The service is done with the fit, or does not know it. */
+  removePending(fittedTrainSetId: string): void {
+    if (this.shared.section.pending.delete(fittedTrainSetId)) {
+      this.file?.changed();
+    }
+  }
+
+  /** Fits that were not done when they were last heard of. */
+  pending(): PendingFit[] {
+    return [...this.shared.section.pending.values()];
   }
 
   upload(id: string): UploadCard | undefined {

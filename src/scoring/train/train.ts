@@ -7,10 +7,12 @@ import type { Context } from '../context/context';
 import { assertPlain } from '../models/options';
 import type { Hooks, ModelCard, Task, TrainRequest, TrainResult, UploadCard } from '../types';
 import { followFit } from './fit-progress';
+import { backgroundFit, type FitAnswer, leavesFitPending, resumedFit } from './pending-fits';
 import { readReport } from './report';
 import { foldsOf, type Lineage, lineageOf } from './row-plan';
 import { announceCost, scoreHoldout } from './score-holdout';
 import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './score-warnings';
+import { thinkingWarnings } from './thinking';
 import { prepareTrainSet, sendTrainSet, type TrainSet } from './train-set';
 
 /** Fits a model and puts its card under its name. Announce the fit before, by `cards.beginFit`. */
@@ -99,12 +101,14 @@ async function fitUpload(
   if (set?.holdout !== undefined) {
     await announceCost(context, { columns: upload.columns, options }, set.holdout, hooks);
   }
+  for (const warning of thinkingWarnings(context.key, request, upload.rows)) {
+    hooks.onWarning?.(warning);
+  }
   const asked = { ...request, options: fitOptions(context, options, folds) };
-  const fitted = await sendAndFit(context, asked, task, upload.id, set, hooks);
-  const card: ModelCard = {
+  const cardOf = (fittedId: string, uploadId: string): ModelCard => ({
     name: request.model,
-    fitted_train_set_id: fitted.fittedId,
-    train_set_upload_id: fitted.uploadId,
+    fitted_train_set_id: fittedId,
+    train_set_upload_id: uploadId,
     task,
     target: upload.target ?? '',
     columns: upload.columns,
@@ -114,8 +118,13 @@ async function fitUpload(
     service: context.key,
     fitted_at: new Date().toISOString(),
     ...lineage,
-    ...readReport(fitted.report),
-  };
+  });
+  const fitted =
+    (await fitUnderWay(context, request, fingerprint, hooks)) ??
+    (await sendAndFit(context, asked, task, upload, set, hooks, (fittedId, uploadId) =>
+      context.cards.putPending({ card: cardOf(fittedId, uploadId), fingerprint }),
+    ));
+  const card: ModelCard = { ...cardOf(fitted.fittedId, fitted.uploadId), ...readReport(fitted.report) };
   if (card.scores !== undefined && set?.now !== undefined) {
     card.scores = scoresOfLevel(card.scores, set.now);
   }
@@ -141,10 +150,28 @@ async function fitUpload(
   return { card, reused: false, taskFound };
 }
 
-interface Fitted {
-  fittedId: string;
-  /** What the service tells of the fit, beyond the specification. */
-  report?: unknown;
+type Fitted = FitAnswer & { uploadId: string };
+type OnPending = (fittedId: string, uploadId: string) => void;
+
+/** The end of the same fit, where one is under way in the service that a restart or a time-out left behind. */
+async function fitUnderWay(
+  context: Context,
+  request: TrainRequest,
+  fingerprint: string | undefined,
+  hooks: Hooks,
+): Promise<Fitted | undefined> {
+  const pending = context.cards.pending().find((fit) => fit.fingerprint === fingerprint);
+  if (fingerprint === undefined || pending === undefined || request.forceRefit === true) {
+    return undefined;
+  }
+  const uploadId = pending.card.train_set_upload_id;
+  const following = followFit(context, await context.client(), uploadId, hooks);
+  try {
+    const answer = await resumedFit(context, pending, hooks);
+    return answer && { ...answer, uploadId };
+  } finally {
+    following.end();
+  }
 }
 
 /** Uploads where there is something to upload, fits; a reused upload id that fit refuses is given up, once. */
@@ -152,23 +179,29 @@ async function sendAndFit(
   context: Context,
   request: TrainRequest,
   task: Task,
-  uploadId: string | undefined,
+  upload: Pick<UploadCard, 'bytes'> & { id?: string },
   set: TrainSet | undefined,
   hooks: Hooks,
-): Promise<Fitted & { uploadId: string }> {
+  onPending: OnPending,
+): Promise<Fitted> {
+  const { bytes } = upload;
+  const fitted = async (id: string): Promise<Fitted> => ({
+    ...(await fit(context, request, task, { id, bytes }, hooks, onPending)),
+    uploadId: id,
+  });
   if (set === undefined) {
-    return { ...(await fit(context, request, task, uploadId!, hooks)), uploadId: uploadId! };
+    return fitted(upload.id!);
   }
   const sent = await sendTrainSet(context, set, request, hooks);
   try {
-    return { ...(await fit(context, request, task, sent.id, hooks)), uploadId: sent.id };
+    return await fitted(sent.id);
   } catch (thrown) {
     const { code } = toServiceError(thrown);
     if (!sent.reused || !(code === 'not_found' || code === 'validation.failed' || code === 'duplicate')) {
       throw thrown;
     }
     const anew = await sendTrainSet(context, set, { ...request, forceReupload: true }, hooks);
-    return { ...(await fit(context, request, task, anew.id, hooks)), uploadId: anew.id };
+    return fitted(anew.id);
   }
 }
 
@@ -176,16 +209,20 @@ async function fit(
   context: Context,
   request: TrainRequest,
   task: Task,
-  uploadId: string,
+  upload: { id: string; bytes: number },
   hooks: Hooks,
-): Promise<Fitted> {
+  onPending: OnPending,
+): Promise<FitAnswer> {
   const client = await context.client();
   const { thinking, systems, options } = request;
-  const following = followFit(context, client, uploadId, hooks);
+  const { signal } = hooks;
+  const where = await backgroundFit(context, upload.bytes, signal);
+  const following = followFit(context, client, upload.id, hooks);
+  let pendingId: string | undefined;
   try {
     const answer = await client.fit(
       {
-        train_set_upload_id: uploadId,
+        train_set_upload_id: upload.id,
         task,
         ...(systems !== undefined && systems.length > 0 && { svc_systems: systems as System[] }),
         ...(options !== undefined && Object.keys(options).length > 0 && { svc_config: options }),
@@ -196,9 +233,23 @@ async function fit(
           thinking.metric !== '' && { thinking_effort_metric: thinking.metric }),
         ...(request.forceRefit === true && { force_refit: true }),
       },
-      { signal: hooks.signal },
+      {
+        signal,
+        ...where,
+        onPending: (id) => {
+          pendingId = id;
+          onPending(id, upload.id);
+        },
+      },
     );
-    return { fittedId: answer.fitted_train_set_id, report: answer.report };
+    pendingId = answer.fitted_train_set_id;
+    context.cards.removePending(pendingId);
+    return { fittedId: pendingId, report: answer.report };
+  } catch (thrown) {
+    if (pendingId !== undefined && !leavesFitPending(toServiceError(thrown))) {
+      context.cards.removePending(pendingId);
+    }
+    throw thrown;
   } finally {
     following.end();
   }

@@ -1,0 +1,97 @@
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import type { Context } from '../context/context';
+import type { PendingFit } from '../models/card-file';
+import type { FitUnderWay } from '../models/model-cards';
+import type { Hooks } from '../types';
+import { readReport } from './report';
+
+/** A train set of fewer bytes is fitted at once, without asking what the service takes for large. */
+const MIN_BACKGROUND_BYTES = 1024 * 1024;
+/** Where the service does not say from how many bytes on a fit belongs in the background. */
+const BACKGROUND_BYTES = 50 * 1024 * 1024;
+const SETTINGS_MS = 10_000;
+
+/** What became of a fit, beyond the specification. */
+export interface FitAnswer {
+  fittedId: string;
+  report?: unknown;
+}
+
+/** Whether a train set of so many bytes is fitted in the background, and for how long that may take, in milliseconds. */
+export async function backgroundFit(
+  context: Context,
+  bytes: number,
+  signal: AbortSignal | undefined,
+): Promise<{ background?: boolean; backgroundMs?: number }> {
+  const client = await context.client();
+  if (context.key === 'embedded' || bytes < MIN_BACKGROUND_BYTES || client.getSettings === undefined) {
+    return {};
+  }
+  // A service that does not say what it takes for large may have the route all the same.
+  const settings = await client.getSettings({ signal, timeoutMs: SETTINGS_MS }).catch(() => undefined);
+  const { use_above_trainset_size_bytes: threshold = BACKGROUND_BYTES, poll_timeout_secs: seconds } =
+    settings?.async_settings ?? {};
+  return { background: bytes > threshold, backgroundMs: seconds === undefined ? undefined : seconds * 1000 };
+}
+
+/** Whether the end of a call leaves open what becomes of its fit. */
+export function leavesFitPending(error: ServiceError): boolean {
+  return error.code !== 'fit.failed';
+}
+
+/**
+ * The answer to a fit that was pending when it was last heard of; undefined where the service does not know it any
+ * more, so that it has to be asked for again.
+ */
+export async function resumedFit(
+  context: Context,
+  pending: PendingFit,
+  hooks: Hooks,
+): Promise<FitAnswer | undefined> {
+  const { fitted_train_set_id: id } = pending.card;
+  const client = await context.client();
+  try {
+    const answer = await client.resumeFit?.(id, { signal: hooks.signal });
+    context.cards.removePending(id);
+    return answer === undefined ? undefined : { fittedId: id, report: answer.report };
+  } catch (thrown) {
+    const error = toServiceError(thrown);
+    if (!leavesFitPending(error)) {
+      context.cards.removePending(id);
+    }
+    if (error.code === 'fit.failed' && error.cause?.status === 404) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/**
+ * Takes up a fit that a restart or a new deploy left behind: its model is there as soon as the service is done with it.
+ * Rows that were held back are gone by then, so that the card has the service's own scores at best.
+ */
+export async function takeUpFit(
+  context: Context,
+  pending: PendingFit,
+  underWay: FitUnderWay,
+  hooks: Hooks,
+): Promise<void> {
+  try {
+    const fitted = await resumedFit(context, pending, hooks);
+    if (fitted === undefined) {
+      throw new ServiceError('fit.failed', 'The service does not know the fit that was under way any more.');
+    }
+    const { card, fingerprint } = pending;
+    underWay.done(
+      { ...card, fitted_at: new Date().toISOString(), ...readReport(fitted.report) },
+      fingerprint,
+    );
+    await context.cards.flush();
+  } catch (thrown) {
+    const error = toServiceError(thrown);
+    underWay.failed(error);
+    if (error.code !== 'closed') {
+      hooks.onWarning?.(`The fit of "${pending.card.name}", which was under way before: ${error.message}`);
+    }
+  }
+}
