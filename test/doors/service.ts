@@ -2,6 +2,7 @@
 export { answerLate } from '../../dist/src/service/http/late-answer';
 export { envelopeFor } from '../../dist/src/service/http/reply';
 export { signUpload, verifyUpload } from '../../dist/src/service/http/signed-url';
+export { zipBytes, type ZipEntry, zipOf } from '../../dist/src/service/http/zip';
 export {
   availableMemory,
   BYTES_PER_CELL,

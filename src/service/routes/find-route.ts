@@ -1,6 +1,8 @@
 import { notFound } from '../refusal';
 import { checkToken, getApiUsage, getGreetings, root } from './account';
 import type { Route } from './context';
+import { deleteAllDatasets, deleteDataset, getDataSummary } from './datasets';
+import { downloadAllData } from './download';
 import { fit, getFit, getFitStatus, submitFit } from './fit';
 import { legacyPredict } from './legacy-predict';
 import { estimateCost, getModelLimits, getServiceStatus, getSettings } from './other';
@@ -27,6 +29,10 @@ const ROOT_ROUTES: Readonly<Record<string, Route>> = {
   protected: checkToken,
   retrieve_greeting_messages: getGreetings,
   get_api_usage: getApiUsage,
+  get_data_summary: getDataSummary,
+  download_all_data: downloadAllData,
+  delete_dataset: deleteDataset,
+  delete_all_datasets: deleteAllDatasets,
 };
 
 /** Routes that end with an id: `/{api name}/fit/{id}`. */

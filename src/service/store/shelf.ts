@@ -13,6 +13,7 @@ const CORRUPT_KEPT = 20;
 const TOUCH_EVERY_MS = 60_000;
 /** Names that this service gives. Whatever else lies in the folder is somebody else's and is left alone. */
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const UUID_LENGTH = 36;
 const OWN = new RegExp(`^${UUID}$`);
 const OWN_CORRUPT = new RegExp(`^${UUID}\\.[0-9a-f]{8}\\.corrupt$`);
 
@@ -225,6 +226,26 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     if (item !== undefined && item.data === undefined) {
       await rm(item.folder, { recursive: true, force: true });
     }
+  }
+
+  /** Forgets an item and removes all that there is of it, damaged copies too. */
+  async erase(id: string): Promise<void> {
+    await this.drop(id);
+    this.unread.delete(id);
+    const { root } = this.options;
+    for (const name of await readdir(root)) {
+      if (name === id || (OWN_CORRUPT.test(name) && name.startsWith(id))) {
+        await rm(path.join(root, name), { recursive: true, force: true });
+      }
+    }
+  }
+
+  /** The ids of all that there is, damaged or not. */
+  async ids(): Promise<string[]> {
+    const names = (await readdir(this.options.root)).filter(
+      (name) => OWN.test(name) || OWN_CORRUPT.test(name),
+    );
+    return [...new Set([...this.items.keys(), ...names.map((name) => name.slice(0, UUID_LENGTH))])];
   }
 
   /** Moves a damaged folder out of the way, to `<name>.corrupt`, and says so. It is never removed here. */

@@ -248,6 +248,20 @@ export class Uploads {
     }
   }
 
+  /** Uploads whose bytes have not all arrived. */
+  waiting(): UploadEntry[] {
+    return [...this.pending.values()].map(({ entry }) => entry);
+  }
+
+  /** Removes an upload, complete or not. */
+  async erase(id: string): Promise<void> {
+    const pending = this.pending.get(id);
+    if (pending !== undefined) {
+      await this.giveUp(pending);
+    }
+    await this.shelf.erase(id);
+  }
+
   /** Removes uploads whose URLs ran out, and the oldest waiting ones beyond a bound. */
   sweep(now = Date.now()): void {
     let surplus = this.pending.size - MAX_PENDING;

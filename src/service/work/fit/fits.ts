@@ -3,10 +3,12 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
+import { untilAborted } from '../../../util/abort';
 import { Semaphore } from '../../../util/semaphore';
 import type { FitRequest } from '../../../wire/types';
 import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';
+import type { Refusal } from '../../refusal';
 import type { ModelEntry, Task, UploadEntry } from '../../store/entries';
 import type { Shelved } from '../../store/shelf';
 import { MODEL_FILE, type Store } from '../../store/store';
@@ -57,6 +59,7 @@ interface Running {
   key: string;
   forced: boolean;
   answer: Promise<ModelEntry>;
+  stop: AbortController;
 }
 
 /** Runs fits, one per distinct request: an unchanged request gets the earlier result unless it is forced. */
@@ -116,6 +119,17 @@ export class Fits {
     return begun(this.start(request, id), false);
   }
 
+  /** Ends the fits of a train set, with this error. Resolves when nothing reads its files any more. */
+  async stop(trainSetUploadId: string, error: Refusal): Promise<void> {
+    const fits = [...this.running.values()].filter(
+      ({ state }) => state.train_set_upload_id === trainSetUploadId,
+    );
+    for (const { stop } of fits) {
+      stop.abort(error);
+    }
+    await Promise.allSettled(fits.map(({ answer }) => answer));
+  }
+
   private newest(key: string): ModelEntry | undefined {
     let newest: ModelEntry | undefined;
     for (const { entry } of this.store.models.items.values()) {
@@ -134,13 +148,14 @@ export class Fits {
       started_at: Date.now(),
       progress: 0,
     };
-    const answer = this.train(request, state).finally(() => this.running.delete(id));
-    const running = { state, key: fitKey(request), forced: request.force_refit === true, answer };
+    const stop = new AbortController();
+    const answer = this.train(request, state, stop.signal).finally(() => this.running.delete(id));
+    const running = { state, key: fitKey(request), forced: request.force_refit === true, answer, stop };
     this.running.set(id, running);
     return running;
   }
 
-  private async train(request: FitRequest, state: RunningFit): Promise<ModelEntry> {
+  private async train(request: FitRequest, state: RunningFit, stop: AbortSignal): Promise<ModelEntry> {
     const { uploads, models } = this.store;
     const id = state.fitted_train_set_id;
     const upload = uploads.get(state.train_set_upload_id, 'train');
@@ -149,13 +164,15 @@ export class Fits {
       folder = models.makeFolder(id);
       const modelFile = path.join(folder, MODEL_FILE);
       this.log('debug', `Fit ${id} of ${upload.entry.id} starts.`);
-      const start = (): Promise<FitOutcome> => this.runJob(request, upload, modelFile, state);
+      const start = (): Promise<FitOutcome> => this.runJob(request, upload, modelFile, state, stop);
       const large = mayHoldCells(upload.entry) > this.limits.train_set_max_cells * LARGE_PART;
-      const outcome = await uploads.reading(upload, () =>
-        large ? this.large.run(start, () => tooManyWait('fit')) : start(),
-      );
+      const outcome = await uploads.reading(upload, () => (large ? this.inTurn(start, stop) : start()));
       const entry = modelEntry(id, request, outcome);
       await models.put(entry, folder, true);
+      if (stop.aborted) {
+        await models.drop(id);
+        stop.throwIfAborted();
+      }
       this.log('debug', `Fit ${id} took ${Date.now() - state.started_at} ms.`);
       this.onFitted({ id, file: modelFile, crc: entry.crc });
       await this.store.trim();
@@ -164,8 +181,25 @@ export class Fits {
       if (folder !== undefined) {
         await rm(folder, { recursive: true, force: true });
       }
+      stop.throwIfAborted();
       throw error;
     }
+  }
+
+  /** Starts a large fit once few enough others run; one that is stopped does not wait for its turn. */
+  private async inTurn(start: () => Promise<FitOutcome>, stop: AbortSignal): Promise<FitOutcome> {
+    let begin = (): void => undefined;
+    const begins = new Promise<void>((resolve) => (begin = resolve));
+    const outcome = this.large.run(
+      () => {
+        begin();
+        return start();
+      },
+      () => tooManyWait('fit'),
+    );
+    outcome.catch(() => undefined);
+    await untilAborted(Promise.race([begins, outcome]), stop);
+    return outcome;
   }
 
   private runJob(
@@ -173,7 +207,11 @@ export class Fits {
     upload: Shelved<UploadEntry>,
     modelFile: string,
     state: RunningFit,
+    stop: AbortSignal,
   ): Promise<FitOutcome> {
+    if (stop.aborted) {
+      return Promise.reject(stop.reason as Refusal);
+    }
     const worthIt = (upload.entry.x.arrived?.bytes ?? 0) >= HELPED_BYTES;
     const helpers = worthIt ? Math.max(0, this.pool.spare - 1) : 0;
     const lines = Array.from({ length: helpers }, () => new MessageChannel());
@@ -189,6 +227,8 @@ export class Fits {
     };
     const done = this.pool.run<FitOutcome>(job, {
       transfer: job.helpers,
+      signal: stop,
+      endsThread: true,
       onProgress: (fraction) => (state.progress = fraction),
     });
     for (const { port2 } of lines) {

@@ -43,6 +43,8 @@ interface Thread {
   job?: Job;
   /** Keys of its recent jobs, the newest last. */
   keys: Set<string>;
+  /** It ends with the job that it works on. */
+  retired?: true;
   idleTimer?: NodeJS.Timeout;
 }
 
@@ -52,6 +54,8 @@ const noop = (): void => undefined;
 export interface RunOptions {
   key?: string;
   signal?: AbortSignal;
+  /** An abort ends the thread too where the job runs already; the error is the reason of the abort. */
+  endsThread?: boolean;
   transfer?: Transferable[];
   onProgress?: (fraction: number) => void;
 }
@@ -83,7 +87,8 @@ export class WorkerPool {
   }
 
   /**
-   * Runs a job on a thread. An abort takes it out of the queue; one that runs already is left to end.
+   * Runs a job on a thread. An abort takes it out of the queue; one that runs already is left to end, unless
+   * `endsThread` is set.
    *
    * @throws Refusal what the job itself refuses; 429 when too many wait; 500 when its thread died
    */
@@ -105,7 +110,10 @@ export class WorkerPool {
         ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
       };
       this.waiting.push(job);
-      options.signal?.addEventListener('abort', () => this.cancel(job), { once: true });
+      const { signal, endsThread = false } = options;
+      signal?.addEventListener('abort', () => void this.cancel(job, endsThread ? signal : undefined), {
+        once: true,
+      });
       this.assign();
     });
     const over = settled.then(noop, noop);
@@ -143,13 +151,35 @@ export class WorkerPool {
     await Promise.all([...this.threads].map((thread) => this.stop(thread)));
   }
 
-  private cancel(job: Job): void {
+  /** What the threads remember of their jobs goes with them; those at work end after it. */
+  async retire(): Promise<void> {
+    const threads = [...this.threads];
+    for (const thread of threads) {
+      thread.retired = true;
+    }
+    await Promise.all(threads.filter(({ job }) => job === undefined).map((thread) => this.stop(thread)));
+  }
+
+  /** @param ending the signal whose abort ends a thread at work as well */
+  private async cancel(job: Job, ending: AbortSignal | undefined): Promise<void> {
     const at = this.waiting.indexOf(job);
-    if (at < 0) {
+    const error = ending?.reason instanceof Refusal ? ending.reason : shuttingDown();
+    if (at >= 0) {
+      this.waiting.splice(at, 1);
+      job.reject(error);
       return;
     }
-    this.waiting.splice(at, 1);
-    job.reject(shuttingDown());
+    const thread = [...this.threads].find((one) => one.job === job);
+    if (thread === undefined || ending === undefined) {
+      return;
+    }
+    delete thread.job;
+    // Its files may go only when it has let go of them.
+    await this.stop(thread);
+    job.reject(error);
+    if (!this.closed) {
+      this.assign();
+    }
   }
 
   private assign(): void {
@@ -170,7 +200,7 @@ export class WorkerPool {
 
   /** An idle thread that knows the job's key, else any idle one, else a new one while there is room. */
   private threadFor(job: Job): Thread | undefined {
-    const idle = [...this.threads].filter((thread) => thread.job === undefined);
+    const idle = [...this.threads].filter(({ job, retired }) => job === undefined && retired !== true);
     const known = idle.find((thread) => job.key !== undefined && thread.keys.has(job.key));
     if (known !== undefined) {
       return known;
@@ -218,7 +248,11 @@ export class WorkerPool {
       return;
     }
     delete thread.job;
-    this.rest(thread);
+    if (thread.retired === true) {
+      void this.stop(thread);
+    } else {
+      this.rest(thread);
+    }
     if ('result' in answer) {
       job.resolve(answer.result);
     } else if ('refusal' in answer) {

@@ -1,0 +1,155 @@
+import { crc32 } from 'node:zlib';
+
+/** A file of an archive. Its bytes are read twice: once for their checksum, once to be sent. */
+export interface ZipEntry {
+  /** Path in the archive, with forward slashes. */
+  name: string;
+  bytes: number;
+  read: () => AsyncIterable<Uint8Array>;
+}
+
+/* The format is that of PKWARE's APPNOTE 6.3: stored entries, with zip64 where 32 bits do not suffice. */
+
+const LOCAL_BYTES = 30;
+const CENTRAL_BYTES = 46;
+const END_BYTES = 22;
+const END64_BYTES = 56 + 20;
+/** Two sizes of 8 bytes behind a head of 4; in the central directory the offset too. */
+const LOCAL_EXTRA = 20;
+const CENTRAL_EXTRA = 28;
+const MAX_32 = 0xffffffff;
+const MAX_16 = 0xffff;
+/** Versions of the format that a reader must know. */
+const VERSION = 20;
+const VERSION_64 = 45;
+const UTF8_NAMES = 0x0800;
+/** 1980-01-01, the first day that the format knows. */
+const DATE = 0x0021;
+
+/** Bytes of the whole archive. */
+export function zipBytes(entries: readonly ZipEntry[]): number {
+  let offset = 0;
+  let central = 0;
+  for (const entry of entries) {
+    const name = Buffer.byteLength(entry.name);
+    const large = isLarge(entry, offset);
+    central += CENTRAL_BYTES + name + (large ? CENTRAL_EXTRA : 0);
+    offset += LOCAL_BYTES + name + (large ? LOCAL_EXTRA : 0) + entry.bytes;
+  }
+  return offset + central + (needsEnd64(entries.length, offset, central) ? END64_BYTES : 0) + END_BYTES;
+}
+
+/**
+ * The bytes of an archive of these files, without compression, a piece at a time.
+ *
+ * @throws Error for a file whose size is not what its entry says
+ */
+export async function* zipOf(entries: readonly ZipEntry[]): AsyncGenerator<Uint8Array> {
+  const central: Buffer[] = [];
+  let offset = 0;
+  for (const entry of entries) {
+    const crc = await checksum(entry);
+    const head = localHeader(entry, crc, isLarge(entry, offset));
+    central.push(centralHeader(entry, crc, offset));
+    yield head;
+    yield* entry.read();
+    offset += head.length + entry.bytes;
+  }
+  const directory = Buffer.concat(central);
+  yield directory;
+  yield endOf(entries.length, offset, directory.length);
+}
+
+function isLarge({ bytes }: ZipEntry, offset: number): boolean {
+  return bytes >= MAX_32 || offset >= MAX_32;
+}
+
+function needsEnd64(count: number, offset: number, central: number): boolean {
+  return count >= MAX_16 || offset >= MAX_32 || central >= MAX_32;
+}
+
+async function checksum({ name, bytes, read }: ZipEntry): Promise<number> {
+  let crc = 0;
+  let size = 0;
+  for await (const piece of read()) {
+    crc = crc32(piece, crc);
+    size += piece.length;
+  }
+  if (size !== bytes) {
+    throw new Error(`${name} has ${size} bytes instead of ${bytes}.`);
+  }
+  return crc;
+}
+
+/** What a local header and one of the central directory have alike, from the version needed on. */
+function sharedHead({ name, bytes }: ZipEntry, crc: number, large: boolean, extraBytes: number): Buffer {
+  const size = large ? MAX_32 : bytes;
+  const head = Buffer.alloc(26);
+  head.writeUInt16LE(large ? VERSION_64 : VERSION, 0);
+  head.writeUInt16LE(UTF8_NAMES, 2);
+  head.writeUInt16LE(DATE, 8);
+  head.writeUInt32LE(crc, 10);
+  head.writeUInt32LE(size, 14);
+  head.writeUInt32LE(size, 18);
+  head.writeUInt16LE(Buffer.byteLength(name), 22);
+  head.writeUInt16LE(extraBytes, 24);
+  return head;
+}
+
+/** The zip64 field: true sizes, and the offset where one is given. */
+function extraField(numbers: number[]): Buffer {
+  const field = Buffer.alloc(4 + numbers.length * 8);
+  field.writeUInt16LE(1, 0);
+  field.writeUInt16LE(numbers.length * 8, 2);
+  numbers.forEach((value, at) => field.writeBigUInt64LE(BigInt(value), 4 + at * 8));
+  return field;
+}
+
+function localHeader(entry: ZipEntry, crc: number, large: boolean): Buffer {
+  const extra = large ? extraField([entry.bytes, entry.bytes]) : Buffer.alloc(0);
+  const head = sharedHead(entry, crc, large, extra.length);
+  return Buffer.concat([Buffer.from('PK\x03\x04'), head, Buffer.from(entry.name), extra]);
+}
+
+function centralHeader(entry: ZipEntry, crc: number, offset: number): Buffer {
+  const large = isLarge(entry, offset);
+  const extra = large ? extraField([entry.bytes, entry.bytes, offset]) : Buffer.alloc(0);
+  const versionMadeBy = Buffer.alloc(2);
+  versionMadeBy.writeUInt16LE(large ? VERSION_64 : VERSION, 0);
+  const tail = Buffer.alloc(14);
+  tail.writeUInt32LE(large ? MAX_32 : offset, 10);
+  const head = sharedHead(entry, crc, large, extra.length);
+  return Buffer.concat([
+    Buffer.from('PK\x01\x02'),
+    versionMadeBy,
+    head,
+    tail,
+    Buffer.from(entry.name),
+    extra,
+  ]);
+}
+
+function endOf(count: number, offset: number, central: number): Buffer {
+  const end = Buffer.alloc(END_BYTES);
+  end.write('PK\x05\x06', 'latin1');
+  end.writeUInt16LE(Math.min(count, MAX_16), 8);
+  end.writeUInt16LE(Math.min(count, MAX_16), 10);
+  end.writeUInt32LE(Math.min(central, MAX_32), 12);
+  end.writeUInt32LE(Math.min(offset, MAX_32), 16);
+  if (!needsEnd64(count, offset, central)) {
+    return end;
+  }
+  const large = Buffer.alloc(END64_BYTES);
+  large.write('PK\x06\x06', 'latin1');
+  large.writeBigUInt64LE(44n, 4);
+  large.writeUInt16LE(VERSION_64, 12);
+  large.writeUInt16LE(VERSION_64, 14);
+  large.writeBigUInt64LE(BigInt(count), 24);
+  large.writeBigUInt64LE(BigInt(count), 32);
+  large.writeBigUInt64LE(BigInt(central), 40);
+  large.writeBigUInt64LE(BigInt(offset), 48);
+  large.write('PK\x06\x07', 56, 'latin1');
+  large.writeBigUInt64LE(BigInt(offset + central), 64);
+  large.writeUInt32LE(1, 72);
+  return Buffer.concat([large, end]);
+}
