@@ -14,6 +14,7 @@ export { type ResolvedOptions, resolveOptions, type ServiceOptions } from '../..
 export { RateLimiter } from '../../dist/src/service/rate-limit';
 export { invalid, Refusal, toRefusal } from '../../dist/src/service/refusal';
 export { type ServiceHandle, startService } from '../../dist/src/service/start';
+export { DiskAccount } from '../../dist/src/service/store/disk-account';
 export {
   type FeatureShape,
   isModelEntry,

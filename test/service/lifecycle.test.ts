@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { commandsOfTests, end, limitsOf } from './command';
-import { answerOf, Harness, infoOf, nobody } from './harness';
+import { answerOf, Harness, infoOf, nobody, putFile } from './harness';
 
 const X = 'a,b\n1,2\n3,4\n';
 const Y = 'y\n0\n1\n';
@@ -176,6 +176,28 @@ describe('Service: folder, restart', () => {
       await sleep(50);
       const left = await readdir(path.join(data, 'uploads'));
       assert.deepEqual(left.sort(), ids.slice(1).sort(), 'three of 18 bytes fit under 60');
+    } finally {
+      await h.stop();
+    }
+  });
+
+  it('counts uploads that never end against the size cap', async () => {
+    const data = await folder();
+    const h = await Harness.start({ dataDir: data, maxBytes: 1_000_000 });
+    try {
+      const part = `a\n${'1\n'.repeat(100_000)}`;
+      const statuses: number[] = [];
+      for (let i = 0; i < 8; i++) {
+        const { body } = await h.post('prepare_train_set_upload', {
+          x_train_info: infoOf(part),
+          y_train_info: infoOf(Y),
+          force_reupload: true,
+        });
+        statuses.push((await putFile(body.x_train_info, part)).status);
+      }
+      assert.deepEqual(statuses, [200, 200, 200, 200, 503, 503, 503, 503]);
+      const { body } = await h.get('get_service_status');
+      assert.ok(body.stored_bytes > 800_000 && body.stored_bytes <= 1_000_000, String(body.stored_bytes));
     } finally {
       await h.stop();
     }

@@ -1,5 +1,8 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
+
+import { writeAll } from '../../util/file-io';
+import type { DiskAccount } from './disk-account';
 
 /** Where the bytes of one file of an upload go. */
 export interface PartStore {
@@ -9,10 +12,12 @@ export interface PartStore {
   remove(): Promise<void>;
   /** Makes what is there survive a power cut. */
   sync(): Promise<void>;
+  /** The upload is complete, or its files are gone: their bytes are counted elsewhere, or not at all. */
+  settle(): void;
 }
 
 export interface PartHandle {
-  /** Writes all of the bytes. @throws as the file system does, `ENOSPC` among others */
+  /** Writes all of the bytes. @throws as the file system does, `ENOSPC` among others; Refusal 503 over the size cap */
   write(data: Uint8Array, position: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,18 +27,45 @@ export interface PartHandle {
  *
  * @param file its path, asked for when the first byte comes
  * @param whole a PUT replaces what an earlier one left; else it writes at its own place between the others
+ * @param account counts its bytes until it is settled
  */
-export function fileStore(file: () => string, whole: boolean): PartStore {
+export function fileStore(file: () => string, whole: boolean, account: DiskAccount): PartStore {
   const { O_CREAT, O_RDWR, O_TRUNC } = constants;
+  /** Bytes on disk from each place where a PUT begins. */
+  const extents = new Map<number, number>();
+  const settle = (): void => {
+    for (const bytes of extents.values()) {
+      account.give(bytes);
+    }
+    extents.clear();
+  };
+  const count = (start: number, end: number): void => {
+    const known = extents.get(start) ?? 0;
+    if (end - start > known) {
+      account.take(end - start - known);
+      extents.set(start, end - start);
+    }
+  };
   return {
     async open() {
       const handle = await open(file(), O_CREAT | O_RDWR | (whole ? O_TRUNC : 0), 0o600);
+      if (whole) {
+        settle();
+      }
+      let start: number | undefined;
       return {
-        write: (data, position) => writeAll(handle, data, position),
+        async write(data, position) {
+          start ??= position;
+          count(start, position + data.length);
+          await writeAll(handle, data, position);
+        },
         close: () => handle.close(),
       };
     },
-    remove: () => rm(file(), { force: true }),
+    async remove() {
+      await rm(file(), { force: true });
+      settle();
+    },
     async sync() {
       const handle = await open(file(), 'r+');
       try {
@@ -42,16 +74,8 @@ export function fileStore(file: () => string, whole: boolean): PartStore {
         await handle.close();
       }
     },
+    settle,
   };
-}
-
-/** A disk that runs full takes the first part of a write and says so only by its length. */
-async function writeAll(handle: FileHandle, data: Uint8Array, position: number): Promise<void> {
-  let done = 0;
-  while (done < data.length) {
-    const { bytesWritten } = await handle.write(data, done, data.length - done, position + done);
-    done += bytesWritten;
-  }
 }
 
 /** A small file that is kept in memory: a memory card wears with every write. */
@@ -87,6 +111,7 @@ export function memoryStore(size: number): MemoryStore {
       return Promise.resolve();
     },
     sync: () => Promise.resolve(),
+    settle: () => undefined,
     bytes: () => (end === size ? content : content.slice(0, end)),
   };
 }

@@ -113,6 +113,11 @@ export class PartWriter {
     }
   }
 
+  /** The upload is complete or given up: its bytes are no longer those of an unfinished one. */
+  settle(): void {
+    this.store.settle();
+  }
+
   /** Ends the PUTs under way. */
   abort(): void {
     for (const chunk of this.chunks) {

@@ -20,9 +20,15 @@ export interface Bounds {
   testIdleMs?: number;
 }
 
+/** What Retention needs of uploads that are not complete. */
+interface Unfinished {
+  unfinishedBytes: number;
+  dropIdle(now: number): Promise<boolean>;
+}
+
 /**
- * Drops what is beyond the bounds. Test sets go before train sets and those before models, since each is dearer
- * to bring back than the one before; among equals the one unused for longest goes first. What is being read
+ * Drops what is beyond the bounds. Test sets go first, then unfinished uploads that nobody writes to, train sets and models, since
+ * each is dearer to bring back than the one before; among equals the one unused for longest goes first. What is being read
  * stays. Test sets are bounded in number and age too: a stream of single rows makes one each.
  */
 export class Retention {
@@ -35,6 +41,7 @@ export class Retention {
     private readonly uploads: Shelf<UploadEntry>,
     private readonly models: Shelf<ModelEntry>,
     private readonly log: Log,
+    private readonly unfinished: () => Unfinished | undefined = () => undefined,
   ) {}
 
   /** One pass at a time, so that two of them don't both drop what is too much. */
@@ -56,7 +63,8 @@ export class Retention {
 
   private async pass(now: number): Promise<void> {
     const { maxBytes, maxTests = MAX_TEST_UPLOADS, testIdleMs = TEST_IDLE_MS } = this.bounds;
-    let total = this.uploads.bytes + this.models.bytes;
+    const unfinished = this.unfinished();
+    let total = this.uploads.bytes + this.models.bytes + (unfinished?.unfinishedBytes ?? 0);
     // Nearly always so: it is asked after each upload.
     const looked = now - this.lookedAt < LOOK_MS;
     if (looked && this.uploads.items.size <= maxTests && total <= maxBytes) {
@@ -79,6 +87,13 @@ export class Retention {
       surplus -= 1;
       total -= item.bytes;
       await this.uploads.drop(item.entry.id);
+    }
+    while (unfinished !== undefined && total > maxBytes) {
+      const before = unfinished.unfinishedBytes;
+      if (!(await unfinished.dropIdle(now))) {
+        break;
+      }
+      total -= before - unfinished.unfinishedBytes;
     }
     if (total <= maxBytes) {
       return;

@@ -6,6 +6,7 @@ import { MODEL_FORMAT } from '../../learner/model/serialize';
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
+import { DiskAccount } from './disk-account';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
 import { FitRecords } from './fit-records';
 import { type FolderLock, lockFolder } from './folder-lock';
@@ -30,7 +31,7 @@ export interface Store {
   trim(): Promise<void>;
   /** Tries again what could not be read. */
   reload(): Promise<void>;
-  /** Bytes on disk. */
+  /** Bytes on disk, those of unfinished uploads included. */
   bytes(): number;
   close(): Promise<void>;
 }
@@ -78,15 +79,18 @@ export async function openStore(
     const fitRecords = new FitRecords(path.join(dataDir, 'fits'), log);
     await fitRecords.load();
     const secret = await readSecret(path.join(dataDir, 'secret.json'), log);
-    const bytes = (): number => uploadShelf.bytes + models.bytes;
-    const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, bytes()));
+    const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, uploadShelf.bytes + models.bytes));
     for (const { request } of fitRecords.pending()) {
       // It is wanted in a moment, so it must not be the one that goes.
-      uploadShelf.use(request.train_set_upload_id.toLowerCase());
+      const id = request.train_set_upload_id.toLowerCase();
+      if (uploadShelf.items.has(id)) {
+        uploadShelf.use(id);
+      }
     }
-    const retention = new Retention({ maxBytes }, uploadShelf, models, log);
+    const retention = new Retention({ maxBytes }, uploadShelf, models, log, () => uploads);
+    const trimSoon = (): void => void retention.trim().catch(() => undefined);
+    const uploads = new Uploads(uploadShelf, maxFileBytes(maxBytes), new DiskAccount(maxBytes, trimSoon));
     await retention.trim();
-    const uploads = new Uploads(uploadShelf, maxFileBytes(maxBytes));
     const held = lock;
     return {
       uploads,
@@ -100,7 +104,7 @@ export async function openStore(
         await uploadShelf.reload();
         await models.reload();
       },
-      bytes,
+      bytes: () => uploadShelf.bytes + models.bytes + uploads.unfinishedBytes,
       close: () => held.release(),
     };
   } catch (error) {

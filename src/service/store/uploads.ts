@@ -5,12 +5,15 @@ import path from 'node:path';
 import type { UploadTarget } from '../http/signed-url';
 import { isPassingFailure, isStorageFailure, notFound, Refusal } from '../refusal';
 import type { FileRef } from '../work/jobs';
+import type { DiskAccount } from './disk-account';
 import { Duplicates } from './duplicates';
 import type { PartName, SetKind, UploadEntry, UploadPart } from './entries';
 import { fileStore, type MemoryStore, memoryStore } from './part-store';
 import { PartWriter, type PutBody } from './part-writer';
 import type { Shelf, Shelved } from './shelf';
 
+/** An unfinished upload that nobody has written to for this long may go for others. */
+const IDLE_MS = 60_000;
 /** Uploads that wait for their bytes. */
 const MAX_PENDING = 5_000;
 /** Test sets up to this size stay in memory, as long as all of them take no more than the bound beside it. */
@@ -26,6 +29,8 @@ interface Pending {
   writers: Partial<Record<PartName, PartWriter>>;
   /** Unix milliseconds after which its signed URLs are void. */
   expiresAt: number;
+  /** When a PUT of it last began or ended. */
+  usedAt: number;
   completing?: Promise<void>;
 }
 
@@ -45,6 +50,8 @@ export class Uploads {
   constructor(
     private readonly shelf: Shelf<UploadEntry>,
     private readonly maxFileBytes: number,
+    /** Of the files of uploads that are not complete. */
+    private readonly account: DiskAccount,
   ) {
     this.known = new Duplicates(shelf);
   }
@@ -67,7 +74,7 @@ export class Uploads {
       ...(request.fittedId === undefined ? {} : { fittedId: request.fittedId }),
       ...(request.description === undefined ? {} : { description: request.description }),
     };
-    const pending: Pending = { entry, writers: {}, expiresAt };
+    const pending: Pending = { entry, writers: {}, expiresAt, usedAt: Date.now() };
     if (entry.set === 'train') {
       this.folderOf(pending);
     }
@@ -98,6 +105,7 @@ export class Uploads {
         retryable: false,
       });
     }
+    pending.usedAt = Date.now();
     const writer = (pending.writers[part] ??= this.writer(pending, part, body));
     try {
       await writer.receive(chunk, body);
@@ -118,6 +126,8 @@ export class Uploads {
         await this.giveUp(pending);
       }
       throw error;
+    } finally {
+      pending.usedAt = Date.now();
     }
     return this.shelf.items.get(id);
   }
@@ -132,7 +142,7 @@ export class Uploads {
       return new PartWriter(info, pending.memory, size, false);
     }
     const file = (): string => path.join(this.folderOf(pending), fileName(part, info));
-    const store = fileStore(file, info.chunks === 1);
+    const store = fileStore(file, info.chunks === 1, this.account);
     return new PartWriter(info, store, this.maxFileBytes, entry.set === 'train');
   }
 
@@ -190,6 +200,7 @@ export class Uploads {
     } else {
       await this.shelf.put(entry, this.folderOf(pending), entry.set === 'train');
     }
+    settleAll(pending);
     this.known.add(entry);
     this.pending.delete(entry.id);
   }
@@ -203,6 +214,27 @@ export class Uploads {
     if (pending.folder !== undefined) {
       await rm(pending.folder, { recursive: true, force: true });
     }
+    settleAll(pending);
+  }
+
+  /** Bytes on disk of uploads that are not complete. */
+  get unfinishedBytes(): number {
+    return this.account.bytes;
+  }
+
+  /** Gives up the unfinished upload that nobody has written to for longest, beyond a minute. */
+  async dropIdle(now = Date.now()): Promise<boolean> {
+    let oldest: Pending | undefined;
+    for (const pending of this.pending.values()) {
+      const idle = pending.folder !== undefined && now - pending.usedAt > IDLE_MS && !isBusy(pending);
+      if (idle && pending.usedAt < (oldest?.usedAt ?? Infinity)) {
+        oldest = pending;
+      }
+    }
+    if (oldest !== undefined) {
+      await this.giveUp(oldest);
+    }
+    return oldest !== undefined;
   }
 
   /** A complete upload. @throws Refusal 404, or 422 while its bytes have not arrived */
@@ -266,11 +298,7 @@ export class Uploads {
   sweep(now = Date.now()): void {
     let surplus = this.pending.size - MAX_PENDING;
     for (const pending of this.pending.values()) {
-      const busy = Object.values(pending.writers).some((writer) => writer.busy);
-      if (busy || pending.completing !== undefined) {
-        continue;
-      }
-      if (pending.expiresAt >= now && surplus <= 0) {
+      if (isBusy(pending) || (pending.expiresAt >= now && surplus <= 0)) {
         continue;
       }
       surplus -= 1;
@@ -285,6 +313,16 @@ export class Uploads {
         writer.abort();
       }
     }
+  }
+}
+
+function isBusy({ writers, completing }: Pending): boolean {
+  return completing !== undefined || Object.values(writers).some((writer) => writer.busy);
+}
+
+function settleAll({ writers }: Pending): void {
+  for (const writer of Object.values(writers)) {
+    writer.settle();
   }
 }
 

@@ -143,6 +143,34 @@ describe('Retention', () => {
     assert.equal(store.maxBytes, 123);
   });
 
+  it('counts unfinished uploads, and drops idle ones after test sets and before train sets', async () => {
+    const train = await put('train', HOUR);
+    const test = await put('test');
+    let idle = 3;
+    const unfinished = {
+      get unfinishedBytes() {
+        return idle * 10;
+      },
+      dropIdle: () => Promise.resolve(idle > 0 && idle-- > 0),
+    };
+    const bounded = (maxBytes: number): Promise<void> =>
+      new Retention(
+        { maxBytes },
+        store.uploadShelf,
+        store.models,
+        () => undefined,
+        () => unfinished,
+      ).trim();
+    await bounded(45);
+    assert.deepEqual([idle, await left()], [3, ids(train, test)]);
+    await bounded(40);
+    assert.deepEqual([idle, await left()], [3, ids(train)]);
+    await bounded(20);
+    assert.deepEqual([idle, await left()], [1, ids(train)]);
+    await bounded(5);
+    assert.deepEqual([idle, await left()], [0, []]);
+  });
+
   it('drops models last', async () => {
     const train = await put('train', HOUR);
     const models = new Shelf<ModelEntry>({

@@ -5,7 +5,14 @@ import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isUploadEntry, type PutBody, Shelf, type UploadEntry, Uploads } from '../../doors/service';
+import {
+  DiskAccount,
+  isUploadEntry,
+  type PutBody,
+  Shelf,
+  type UploadEntry,
+  Uploads,
+} from '../../doors/service';
 import { crc32c, crc32cToBase64 } from '../../doors/table';
 
 const wide = (i: number): string => `opaque:${String(i).padStart(32, '0')}`;
@@ -16,6 +23,13 @@ const put = (body: string | Readable): PutBody =>
   typeof body === 'string'
     ? { stream: Readable.from([Buffer.from(body)]), length: body.length, patience }
     : { stream: body, patience };
+
+function cutOff(text: string): PassThrough {
+  const body = new PassThrough();
+  body.write(text);
+  setTimeout(() => body.destroy(), 20);
+  return body;
+}
 
 describe('Uploads', () => {
   let root: string;
@@ -32,7 +46,7 @@ describe('Uploads', () => {
       log: () => undefined,
     });
     await shelf.load();
-    uploads = new Uploads(shelf, 1000);
+    uploads = new Uploads(shelf, 1000, new DiskAccount(60, () => undefined));
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
@@ -122,6 +136,52 @@ describe('Uploads', () => {
     );
   });
 
+  describe('that are not complete', () => {
+    const file = (bytes: number): PutBody => put('a'.repeat(bytes));
+    const train = () => {
+      const part = () => ({ format: 'csv' as const, chunks: 1 });
+      return uploads.prepare({ set: 'train', x: part(), y: part() }, Infinity);
+    };
+
+    it('take room on the disk until they are complete or given up', async () => {
+      const first = train();
+      await assert.rejects(uploads.receive(x(first.id), put(cutOff('a'.repeat(20)))), { status: 400 });
+      assert.equal(uploads.unfinishedBytes, 0);
+      await uploads.receive(x(first.id), file(30));
+      const second = train();
+      await uploads.receive(x(second.id), file(30));
+      await assert.rejects(uploads.receive(x(train().id), file(1)), {
+        status: 503,
+        message: /have not ended take 60 of the 60 bytes/,
+      });
+      assert.equal(uploads.unfinishedBytes, 60);
+      assert.equal(await uploads.dropIdle(), false, 'a minute has not passed');
+      assert.equal(await uploads.dropIdle(Date.now() + 61_000), true);
+      assert.equal(uploads.unfinishedBytes, 30);
+      await assert.rejects(uploads.receive({ ...x(first.id), part: 'y' }, file(1)), { status: 403 });
+      await uploads.receive({ ...x(second.id), part: 'y' }, file(5));
+      assert.equal(uploads.unfinishedBytes, 0, 'the shelf counts it now');
+    });
+
+    it('count no bytes of a file that was refused, and each chunk once', async () => {
+      const { id } = uploads.prepare(
+        {
+          set: 'train',
+          x: { format: 'csv', chunks: 2, announcedBytes: 20 },
+          y: { format: 'csv', chunks: 1, announcedBytes: 4, announcedHash: 'AAAAAA==' },
+        },
+        Infinity,
+      );
+      const cut = { ...file(4), length: 10 };
+      await assert.rejects(uploads.receive(x(id), cut), { status: 400 });
+      await uploads.receive(x(id), file(10));
+      await uploads.receive({ ...x(id), chunk: 1 }, file(10));
+      assert.equal(uploads.unfinishedBytes, 20);
+      await assert.rejects(uploads.receive({ ...x(id), part: 'y' }, file(4)), /CRC32C/);
+      assert.equal(uploads.unfinishedBytes, 20);
+    });
+  });
+
   it('takes another announced size as another file', async () => {
     const entry = prepare(wide(1));
     await uploads.receive(x(entry.id), put('a\n1\n'));
@@ -137,7 +197,7 @@ describe('Uploads', () => {
 
   describe('in memory', () => {
     const SIZE = 64 * 1024;
-    beforeEach(() => (uploads = new Uploads(shelf, SIZE)));
+    beforeEach(() => (uploads = new Uploads(shelf, SIZE, new DiskAccount(Infinity, () => undefined))));
     const send = async (): Promise<string> => {
       const entry = uploads.prepare(
         { set: 'test', fittedId: 'model', x: { format: 'csv', chunks: 1, announcedBytes: SIZE } },
