@@ -11,10 +11,17 @@ import { MODEL_VERSION } from './version';
 export const BYTES_PER_CELL = 48;
 /** Part of the memory that one fit may take; two may run, and Node-RED lives there too. */
 const MEMORY_SHARE = 1 / 4;
+/** Memory for each number of an answer: as a number, as text, and once more where the parts of the answer are joined. */
+const BYTES_PER_ANSWER_CELL = 64;
+/** Part of the memory that one answer may take: as many predicts run at once as there are threads. */
+const ANSWER_SHARE = 1 / 8;
 
 /** What this service really takes, bounded by the machine's memory and the size cap of its folder. */
 export interface ServiceLimits extends Required<LimitSet> {
   dataset_max_size_bytes: number;
+  /** Rows of an answer times the numbers for each: classes of `probas`, levels of quantiles. */
+  prediction_max_cells: number;
+  max_quantiles: number;
 }
 
 /** Limits for a machine. Options lower them; null or undefined leaves one as it is. */
@@ -34,6 +41,11 @@ export function serviceLimits(
     // Trees don't compare test rows with train rows: the product of both limits, so that it never binds.
     predict_row_pairs_budget: 1_000_000 * 200_000,
     dataset_max_size_bytes: Math.min(5_000_000_000, Math.floor(options.maxBytes / 2)),
+    prediction_max_cells: Math.min(
+      10_000_000,
+      Math.floor((memoryBytes * ANSWER_SHARE) / BYTES_PER_ANSWER_CELL),
+    ),
+    max_quantiles: 1_000,
   };
   for (const [name, value] of Object.entries(options.limits) as [keyof ServiceLimits, number | undefined][]) {
     if (typeof value === 'number' && name in own) {
@@ -43,14 +55,18 @@ export function serviceLimits(
   return own;
 }
 
-/** Body of S 4.5. */
-export function modelLimits(limits: ServiceLimits): ModelLimits {
-  const { dataset_max_size_bytes, ...set } = limits;
+/** Body of S 4.5, and beside its fields the bounds of an answer. */
+export function modelLimits(
+  limits: ServiceLimits,
+): ModelLimits & Pick<ServiceLimits, 'prediction_max_cells' | 'max_quantiles'> {
+  const { dataset_max_size_bytes, prediction_max_cells, max_quantiles, ...set } = limits;
   return {
     default_model_version: MODEL_VERSION,
     max_model_limit: set,
     model_limits: { [MODEL_VERSION]: set },
     dataset_max_size_bytes,
+    prediction_max_cells,
+    max_quantiles,
   };
 }
 

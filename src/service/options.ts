@@ -41,7 +41,11 @@ export interface ServiceOptions {
   /** Bytes that uploads and models may take on disk; the oldest are dropped. Default 20 GB, or half of the free disk. */
   maxBytes?: number;
   /** Lower (never higher) limits than those the machine's memory sets. */
-  limits?: Partial<LimitSet> & { dataset_max_size_bytes?: number };
+  limits?: Partial<LimitSet> & {
+    dataset_max_size_bytes?: number;
+    prediction_max_cells?: number;
+    max_quantiles?: number;
+  };
   /** After how long a fit sends its first whitespace, and between one and the next. Default 2000. */
   keepaliveMs?: number;
   /** Requests per minute and hour and kind; default: unlimited. */

@@ -44,5 +44,6 @@ export { canonical } from '../../dist/src/service/work/fit/canonical';
 export { FoldProgress } from '../../dist/src/service/work/fit/fold-progress';
 export { trainWithHelpers } from '../../dist/src/service/work/fit/folds';
 export { WorkerPool } from '../../dist/src/service/work/pool/pool';
+export { assertAnswerSize } from '../../dist/src/service/work/predict/answer-size';
 export { ModelCache } from '../../dist/src/service/work/predict/model-cache';
 export { predictionJson } from '../../dist/src/service/work/predict/prediction-json';

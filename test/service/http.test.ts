@@ -190,7 +190,9 @@ describe('Service: HTTP', () => {
     assert.deepEqual(Object.keys(body.max_model_limit).sort(), fields);
     assert.ok(Object.values(body.max_model_limit).every(Number.isSafeInteger));
     assert.deepEqual(body.model_limits[body.default_model_version], body.max_model_limit);
-    assert.ok(Number.isSafeInteger(body.dataset_max_size_bytes));
+    for (const own of ['dataset_max_size_bytes', 'prediction_max_cells', 'max_quantiles']) {
+      assert.ok(Number.isSafeInteger(body[own]), own);
+    }
     const cost = await h.post('estimate_cost', {
       model_version: 'v3.5',
       operation: 'predict',

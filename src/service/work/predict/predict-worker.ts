@@ -5,6 +5,7 @@ import { invalid } from '../../refusal';
 import { readFeatures } from '../data/columns';
 import type { PredictJob, PredictOutcome, PredictTask } from '../jobs';
 import { type JobResult, serveJobs } from '../pool/serve';
+import { assertAnswerSize } from './answer-size';
 import { ModelCache } from './model-cache';
 import { predictionJson } from './prediction-json';
 
@@ -30,6 +31,15 @@ async function score(job: PredictJob): Promise<JobResult> {
       : limits.test_set_max_rows;
   const bounds = { rows, cells: limits.test_set_max_cells, columns: limits.max_cols };
   const features = await readFeatures(job.x, bounds, job.features);
+  assertAnswerSize(
+    {
+      outputType: job.outputType,
+      quantiles: job.quantiles,
+      classes: model.task === 'classification' ? model.classes.length : 0,
+      rows: features.rows,
+    },
+    limits,
+  );
   let json: Uint8Array<ArrayBuffer>;
   try {
     const result = predict(model, features.columns, features.rows, job.options);
