@@ -22,7 +22,7 @@ export async function answer(
 ): Promise<void> {
   let envelope: Envelope = 'quickstart';
   try {
-    const url = new URL(req.url ?? '/', 'http://localhost');
+    const url = urlOf(req.url ?? '/');
     if (url.pathname.startsWith(`/${UPLOAD_ROOT}/`)) {
       await putUpload(context, url, req, res);
       return;
@@ -58,6 +58,12 @@ export async function answer(
       res.socket?.setTimeout(context.options.times.answerIdleMs);
     }
   }
+}
+
+/** The URL of a request. `//` is a path as well, not the beginning of a host; what is no URL at all has no route. */
+function urlOf(target: string): URL {
+  const text = target.startsWith('/') ? `http://localhost${target}` : target;
+  return URL.canParse(text) ? new URL(text) : new URL('http://localhost/*');
 }
 
 function refuse(

@@ -1,4 +1,5 @@
 /** What tests reach of src/service beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
+export { assertJsonShape } from '../../dist/src/service/http/json-shape';
 export { answerLate } from '../../dist/src/service/http/late-answer';
 export { envelopeFor } from '../../dist/src/service/http/reply';
 export { signUpload, verifyUpload } from '../../dist/src/service/http/signed-url';

@@ -68,6 +68,22 @@ describe('Service: HTTP', () => {
     }
   });
 
+  it('answers paths that are no URLs as any other that leads nowhere', async () => {
+    const { port } = new URL(h.service.url);
+    const ask = (path: string, headers: object) =>
+      new Promise<number>((resolve, reject) => {
+        request({ port, path, headers: { ...headers } }, (res) => {
+          res.resume();
+          resolve(res.statusCode!);
+        })
+          .on('error', reject)
+          .end();
+      });
+    for (const path of ['//', '///', '//svc/get_model_limits', '//[', '*', 'http://[', '/svc//']) {
+      assert.deepEqual([await ask(path, {}), await ask(path, h.bearer())], [401, 404], path);
+    }
+  });
+
   it('answers any name of the API, and only the one it was given where one was', async () => {
     assert.equal((await h.get('/acme/get_model_limits')).status, 200);
     assert.equal((await h.get('/svc/get_model_limits')).status, 200);

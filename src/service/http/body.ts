@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { invalid, Refusal } from '../refusal';
 import { arriving, type Patience } from '../slow-body';
+import { assertJsonShape } from './json-shape';
 
 /** The bytes of a request body, at most `maxBytes` of them. @throws Refusal 413, 408 (too slow) */
 export async function readBody(req: IncomingMessage, maxBytes: number, patience: Patience): Promise<Buffer> {
@@ -21,33 +22,19 @@ export async function readBody(req: IncomingMessage, maxBytes: number, patience:
   return Buffer.concat(chunks);
 }
 
-/** A JSON request body. @throws Refusal 408, 413; 422 for another content type, broken UTF-8, broken or very deep JSON */
+/** A JSON request body. @throws Refusal 408, 413; 422 for another content type, broken UTF-8, broken JSON, or too much structure */
 export async function readJson(req: IncomingMessage, maxBytes: number, patience: Patience): Promise<unknown> {
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (type !== 'application/json') {
     throw invalid(`The Content-Type of this request must be application/json, not ${type || 'empty'}.`);
   }
   const bytes = await readBody(req, maxBytes, patience);
-  let value: unknown;
+  assertJsonShape(bytes);
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     throw invalid('The request body is not valid JSON in UTF-8.');
   }
-  if (isDeeper(value, MAX_DEPTH)) {
-    throw invalid(`The request body nests more than ${MAX_DEPTH} levels.`);
-  }
-  return value;
-}
-
-/** What goes deeper would exhaust the stack of whoever walks through it. */
-const MAX_DEPTH = 64;
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) {
-    return false;
-  }
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function tooLarge(maxBytes: number): Refusal {

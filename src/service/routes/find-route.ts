@@ -88,7 +88,8 @@ export function findRoute(pathname: string, wanted: string | undefined): Place {
 
 function findAtRoot(pathname: string): Route | undefined {
   const [, name = '', ...rest] = pathname.split('/');
-  return rest.join('/') === '' && Object.hasOwn(ROOT_ROUTES, name) ? ROOT_ROUTES[name] : undefined;
+  const isAtRoot = rest.join('/') === '' && !pathname.startsWith('//');
+  return isAtRoot && Object.hasOwn(ROOT_ROUTES, name) ? ROOT_ROUTES[name] : undefined;
 }
 
 /** A part of a URL in a sentence, which stays readable whatever was asked for. */

@@ -1,8 +1,23 @@
+import { isObject } from '../../../util/json';
+
 /** JSON whose text is the same for equal values: properties in order of name, undefined ones left out. */
 export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+  if (Array.isArray(value)) {
+    // Lists of a million row numbers are written at once.
+    return value.some(isNested)
+      ? `[${value.map((item) => canonical(item ?? null)).join(',')}]`
+      : JSON.stringify(value);
+  }
+  if (!isObject(value)) {
+    return JSON.stringify(value);
+  }
+  const parts = Object.keys(value)
+    .filter((name) => value[name] !== undefined)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`);
+  return `{${parts.join(',')}}`;
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
