@@ -29,6 +29,7 @@ module.exports = function (RED: NodeAPI): void {
         delete msg.force_refit;
         msg.fitted_train_set_id = card.fitted_train_set_id;
         msg.model = card;
+        msg.cleaned = card.cleaned;
         showFitted(work.status, card, taskFound);
         return msg;
       },

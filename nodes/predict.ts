@@ -39,6 +39,11 @@ module.exports = function (RED: NodeAPI): void {
           table.write(msg, outcome.table);
         }
         msg.prediction = outcome.prediction;
+        if (outcome.cleaned === undefined) {
+          delete msg.cleaned;
+        } else {
+          msg.cleaned = outcome.cleaned;
+        }
         msg.metadata = outcome.metadata;
         msg.model_name = outcome.modelName;
         return msg;

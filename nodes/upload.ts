@@ -26,6 +26,11 @@ module.exports = function (RED: NodeAPI): void {
         delete msg.force_reupload;
         msg[card.set === 'train' ? 'train_set_upload_id' : 'test_set_upload_id'] = card.id;
         msg.upload = card;
+        if (card.cleaned === undefined) {
+          delete msg.cleaned;
+        } else {
+          msg.cleaned = card.cleaned;
+        }
         work.status.show('ready', card.reused ? 'uploaded.reused' : 'uploaded.sent', { rows: card.rows });
         return msg;
       },

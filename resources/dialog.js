@@ -139,6 +139,15 @@
         text('ignore', { icon: 'ban', placeholder: true, suggest: 'columns', many: true, ...more }),
       types: (more) => rows.json('types', { icon: 'list-ol', ...more }),
 
+      /* How cells are read: gaps, words for missing values, dates. */
+      cleaning: ({ target } = {}) =>
+        (target
+          ? rows.select('missingTarget', ['', 'leaveOut', 'error'], { icon: 'eraser', when: target.when })
+          : '') +
+        text('missingWords', { icon: 'question-circle-o', placeholder: true }) +
+        rows.select('unreadable', ['', 'error', 'missing'], { icon: 'chain-broken' }) +
+        text('timezone', { icon: 'globe', placeholder: true }),
+
       /* Where the table is: a value in a property, or a file on disk. */
       table: (more = {}) =>
         rows.select('source', ['value', 'file'], { icon: 'sign-in', label: 'input', when: more.when }) +

@@ -8,7 +8,7 @@
   }
 
   const CATALOGUE = 'node-red-contrib-tabular-prediction/tabular-config:';
-  const COLUMN_TYPES = ['number', 'integer', 'bigint', 'boolean', 'text', 'date'];
+  const COLUMN_TYPES = ['number', 'integer', 'bigint', 'boolean', 'text', 'date', 'date-dmy', 'date-mdy'];
 
   const text = (key, values) => RED._(CATALOGUE + key, values);
   const hasEnvironment = (value) => typeof value === 'string' && /\$\{[^}]+\}/.test(value);
@@ -92,6 +92,18 @@
     return good ? undefined : text('invalid.quantiles');
   });
 
+  const timezone = validator((value) => {
+    if (isEmpty(value)) {
+      return undefined;
+    }
+    try {
+      new Intl.DateTimeFormat('en-US', { timeZone: String(value).trim() });
+      return undefined;
+    } catch {
+      return text('invalid.timezone');
+    }
+  });
+
   const url = validator((value) => {
     if (isEmpty(value)) {
       return undefined;
@@ -137,6 +149,6 @@
   Object.assign(shared, {
     text,
     isEmpty,
-    validators: { number, json, types, quantiles, url, property, requiredWhen },
+    validators: { number, json, types, quantiles, timezone, url, property, requiredWhen },
   });
 })();

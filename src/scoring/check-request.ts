@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-import { COLUMN_TYPES } from '../table';
+import { GIVEN_TYPES, knownZone } from '../table';
 import { ServiceError } from '../wire/service-error';
 import type { PredictRequest, PredictSettings, TrainRequest } from './types';
 
@@ -31,10 +31,19 @@ const OBJECT: Rule = {
   holds: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 const TYPES: Rule = {
-  must: `an object of column names with one of ${COLUMN_TYPES.join(', ')} each`,
+  must: `an object of column names with one of ${GIVEN_TYPES.join(', ')} each`,
   holds: (value) =>
     OBJECT.holds(value) &&
-    Object.values(value as object).every((type) => (COLUMN_TYPES as readonly unknown[]).includes(type)),
+    Object.values(value as object).every((type) => (GIVEN_TYPES as readonly unknown[]).includes(type)),
+};
+
+const CLEANING = {
+  missingWords: TEXTS,
+  unreadable: oneOf('error', 'missing'),
+  timezone: {
+    must: 'the name of a time zone such as Europe/Berlin or UTC',
+    holds: (value: unknown) => typeof value === 'string' && knownZone(value) !== undefined,
+  },
 };
 
 function isThinking(value: unknown): boolean {
@@ -54,6 +63,8 @@ const TRAINING: Partial<Record<keyof TrainRequest, Rule>> = {
   group: TEXT,
   relativeTo: TEXT,
   embargo: number(0, Infinity, true),
+  ...CLEANING,
+  missingTarget: oneOf('leaveOut', 'error'),
   thinking: { must: 'an object with effort medium or high', holds: isThinking },
 };
 
@@ -61,6 +72,7 @@ const ASKING: Partial<Record<keyof PredictRequest, Rule>> = {
   task: oneOf('classification', 'regression'),
   options: OBJECT,
   missingColumns: oneOf('error', 'fill'),
+  ...CLEANING,
   property: TEXT,
 };
 

@@ -1,4 +1,4 @@
-import type { Column, ColumnType, FileFormat, Label, TableSource } from '../table';
+import type { Column, ColumnType, FileFormat, GivenType, Label, TableSource } from '../table';
 import type { OutputType, Task } from '../wire/types';
 
 export type { OutputType, Task } from '../wire/types';
@@ -53,6 +53,32 @@ export interface UploadCard {
   order?: 'time';
   /** Test sets: the model they were made for. */
   fitted_train_set_id?: string;
+  /** Train sets: what was done to the table as it was read. */
+  cleaned?: Cleaned;
+  /** Train sets: why a model of it may not be worth much, a sentence each. */
+  doubts?: string[];
+}
+
+/** How a table is read that has gaps, words for missing values, and dates of a place. */
+export interface CleaningChoices {
+  /** Rows of a train set without a target. Default `leaveOut`. */
+  missingTarget?: 'leaveOut' | 'error';
+  /** Words that mean "missing", beside NA, N/A, NaN and null. */
+  missingWords?: string[];
+  /** Cells that are not of their column's type. Default `error`. */
+  unreadable?: 'error' | 'missing';
+  /** IANA name: dates in text are of this zone where they name none, and calendar columns follow it. Default this computer's. */
+  timezone?: string;
+}
+
+/** What was done to a table as it was read: `msg.cleaned`. */
+export interface Cleaned {
+  /** Rows without a target. */
+  rows_left_out: number;
+  /** Cells that were taken as missing, by column, where there were any. */
+  cells_missing: Record<string, number>;
+  /** What each column was taken as. */
+  types: Record<string, ColumnType>;
 }
 
 /** How well predictions fit the truth. A field is left out where it has no value, such as ROC AUC of one class. */
@@ -128,13 +154,17 @@ export interface ModelCard {
   relative_to?: string;
   /** The newest time in the train set, ISO 8601, where a column tells it. */
   trained_until?: string;
+  /** What was done to the train set as it was read. */
+  cleaned?: Cleaned;
+  /** Why the model may not be worth much, a sentence each; left out where nothing was seen. */
+  doubts?: string[];
 }
 
-export interface TableChoices {
+export interface TableChoices extends CleaningChoices {
   /** Columns to leave out. */
   ignore?: string[];
   /** Column types that override what is found. */
-  types?: Record<string, ColumnType>;
+  types?: Record<string, GivenType>;
   format?: FileFormat;
   description?: string;
   forceReupload?: boolean;
@@ -228,7 +258,7 @@ export interface PredictLoad {
   bytes: number;
 }
 
-export interface PredictRequest {
+export interface PredictRequest extends Omit<CleaningChoices, 'missingTarget'> {
   /** The rows; left out when `testSetUploadId` is given. */
   table?: TableInput;
   testSetUploadId?: string;
@@ -259,6 +289,8 @@ export interface PredictOutcome {
   modelName: string;
   /** The table with the predictions attached; left out when there was no table. */
   table?: unknown;
+  /** Cells that were taken as missing, where there were any. */
+  cleaned?: Pick<Cleaned, 'cells_missing'>;
 }
 
 /** One limit that a table goes beyond. */

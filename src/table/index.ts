@@ -9,9 +9,20 @@ import type { TableSource } from './sources/table-source';
 export { isArrowTable } from './arrow/source';
 export { show } from './cells/errors';
 export { setCell } from './cells/set-cell';
-export { type Column, COLUMN_TYPES, type ColumnType, type FileFormat, type Label } from './cells/types';
+export { knownZone, localZone, TimeZone } from './cells/time-zone';
+export {
+  type CellReading,
+  type Column,
+  COLUMN_TYPES,
+  type ColumnType,
+  type FileFormat,
+  GIVEN_TYPES,
+  type GivenType,
+  type Label,
+} from './cells/types';
 export { joinBatches, pickRows, sliceBatch } from './columns/batch-rows';
 export {
+  addCounts,
   batchBytes,
   type Cell,
   cellAt,
@@ -25,7 +36,7 @@ export {
 export type { BatchOptions } from './columns/read-batches';
 export type { TableForm } from './columns/slices';
 export { encodeBatches, type EncodeOptions } from './encoder/encode';
-export { encodeTrainBatches } from './encoder/encode-train-set';
+export { encodeTrainBatches, type TrainFiles } from './encoder/encode-train-set';
 export { closeEncoder, warmEncoder } from './encoder/host';
 export { readTableFile, type TableContent } from './files/read-table-file';
 export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';

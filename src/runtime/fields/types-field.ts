@@ -1,20 +1,20 @@
-import { COLUMN_TYPES, type ColumnType } from '../../table/cells/types';
+import { GIVEN_TYPES, type GivenType } from '../../table/cells/types';
 import { ServiceError } from '../../wire/service-error';
 import { objectField } from './fields';
 
 /** Column types that override what is found: {column: type}, or JSON text of it. */
-export function typesField(value: unknown): Record<string, ColumnType> | undefined {
+export function typesField(value: unknown): Record<string, GivenType> | undefined {
   const types = objectField({ place: 'The field Column types', value });
   if (types === undefined) {
     return undefined;
   }
   for (const [column, type] of Object.entries(types)) {
-    if (!COLUMN_TYPES.includes(type as ColumnType)) {
+    if (!GIVEN_TYPES.includes(type as GivenType)) {
       throw new ServiceError(
         'config.invalid',
-        `The field Column types gives the column "${column}" the type "${String(type)}"; known are ${COLUMN_TYPES.join(', ')}.`,
+        `The field Column types gives the column "${column}" the type "${String(type)}"; known are ${GIVEN_TYPES.join(', ')}.`,
       );
     }
   }
-  return types as Record<string, ColumnType>;
+  return types as Record<string, GivenType>;
 }

@@ -1,5 +1,6 @@
 import type { TrainRequest, UploadCard } from '../../scoring/types';
 import { ServiceError } from '../../wire/service-error';
+import { type CleaningDef, cleaningFields } from '../fields/cleaning-fields';
 import { fromEnvironment, inside, insideOptions } from '../fields/environment';
 import {
   candidates,
@@ -10,12 +11,13 @@ import {
   objectField,
   textField,
 } from '../fields/fields';
+import { type MissingTargetDef, missingTargetField } from '../fields/missing-target-field';
 import { typesField } from '../fields/types-field';
 import type { CollectDef, TableCollector } from '../input/table-collector';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 
 /** The fit node as it stands in a flow file. */
-export interface FitDef extends FlowNodeDef, CollectDef {
+export interface FitDef extends FlowNodeDef, CleaningDef, MissingTargetDef, CollectDef {
   config?: string;
   target?: string;
   ignore?: string | string[];
@@ -71,6 +73,8 @@ export async function fitRequest(
     systems: systems(inside(red, node, def.systems)),
     options: objectField(...candidates('Options', insideOptions(red, node, def.options), 'options', msg)),
     thinking: thinking(def, env),
+    ...cleaningFields(def, msg, (value) => inside(red, node, value)),
+    missingTarget: missingTargetField(env(def.missingTarget), msg),
     holdout: numberField({ min: 0, max: 50 }, { place: 'The field Hold back', value: env(def.holdout) }),
     order: order(env(def.order), msg),
     embargo: numberField(

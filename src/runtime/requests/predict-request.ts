@@ -1,6 +1,7 @@
 import type { OutputType, PredictRequest, UploadCard } from '../../scoring/types';
 import { ServiceError } from '../../wire/service-error';
 import { takesQuantiles } from '../../wire/vocabulary';
+import { type CleaningDef, cleaningFields } from '../fields/cleaning-fields';
 import { fromEnvironment, inside } from '../fields/environment';
 import { candidates, choiceField, flagField, quantilesField, textField } from '../fields/fields';
 import type { TableDef, TableReader } from '../input/table-input';
@@ -8,7 +9,7 @@ import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 import { modelChoice, requiredModel } from './model-field';
 
 /** The predict node as it stands in a flow file. */
-export interface PredictDef extends FlowNodeDef, TableDef {
+export interface PredictDef extends FlowNodeDef, CleaningDef, TableDef {
   config?: string;
   model?: string;
   task?: string;
@@ -66,6 +67,7 @@ export async function predictRequest(
       place: 'The field Missing columns',
       value: env(def.missingColumns),
     }),
+    ...cleaningFields(def, msg, (value) => inside(red, node, value)),
     forceRefit: flagField(false, msg.force_refit),
     property: textField({ place: 'The field Attach as', value: env(def.property).trim() }) ?? 'prediction',
   };

@@ -1,14 +1,16 @@
 import type { UploadRequest } from '../../scoring/types';
 import { ServiceError } from '../../wire/service-error';
+import { type CleaningDef, cleaningFields } from '../fields/cleaning-fields';
 import { fromEnvironment, inside } from '../fields/environment';
 import { candidates, choiceField, flagField, listField, textField } from '../fields/fields';
+import { type MissingTargetDef, missingTargetField } from '../fields/missing-target-field';
 import { typesField } from '../fields/types-field';
 import type { CollectDef, TableCollector } from '../input/table-collector';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 import { requiredModel } from './model-field';
 
 /** The upload node as it stands in a flow file. */
-export interface UploadDef extends FlowNodeDef, CollectDef {
+export interface UploadDef extends FlowNodeDef, CleaningDef, MissingTargetDef, CollectDef {
   config?: string;
   set?: string;
   target?: string;
@@ -42,6 +44,8 @@ export async function uploadRequest(
     description: textField(...candidates('Description', env(def.description), 'description', msg)),
     forceReupload: flagField(def.forceReupload, msg.force_reupload),
     chunks: flagField(def.chunks, false),
+    ...cleaningFields(def, msg, (value) => inside(red, node, value)),
+    missingTarget: missingTargetField(env(def.missingTarget), msg),
   };
   if (choiceField(['train', 'test'], { place: 'The field Upload as', value: env(def.set) }) === 'test') {
     return { set: 'test', ...common, ...requiredModel(env(def.model).trim(), msg) };

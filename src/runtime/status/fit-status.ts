@@ -4,17 +4,18 @@ import type { StatusLine } from './status-line';
 /** What a fit node shows of its model: how good it is where that is known, else the task that was found out. */
 export function showFitted(status: StatusLine, card: ModelCard, taskFound: boolean): void {
   const { accuracy, r2 } = card.scores ?? {};
+  const kind = card.doubts === undefined ? 'ready' : 'doubtful';
   const suffix = card.order === 'time' ? 'InTime' : '';
   if (accuracy !== undefined) {
-    status.show('ready', `fitted.accuracy${suffix}`, { score: status.number(rounded(accuracy), 2) });
+    status.show(kind, `fitted.accuracy${suffix}`, { score: status.number(rounded(accuracy), 2) });
   } else if (r2 !== undefined) {
-    status.show('ready', `fitted.r2${suffix}`, { score: status.number(rounded(r2), 2) });
+    status.show(kind, `fitted.r2${suffix}`, { score: status.number(rounded(r2), 2) });
   } else if (taskFound) {
-    status.show('ready', `fitted.${card.task}`);
+    status.show(kind, `fitted.${card.task}`);
   } else if (card.rows > 0) {
-    status.show('ready', 'fitted.ready', { rows: card.rows });
+    status.show(kind, 'fitted.ready', { rows: card.rows });
   } else {
-    status.show('ready', 'fitted.plain');
+    status.show(kind, 'fitted.plain');
   }
 }
 

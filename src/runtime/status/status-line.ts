@@ -5,12 +5,14 @@ import { type FlowNode, number, type Red, text } from '../node-red';
 /** Least time between two statuses of one node, milliseconds: the editor redraws at each. */
 const INTERVAL_MS = 250;
 
-export type StatusKind = 'busy' | 'ready' | 'error' | 'waiting' | 'plain';
+export type StatusKind = 'busy' | 'ready' | 'doubtful' | 'error' | 'waiting' | 'plain';
 
 const LOOK: Record<StatusKind, Pick<NodeStatus, 'fill' | 'shape'>> = {
   busy: { fill: 'blue', shape: 'dot' },
   waiting: { fill: 'yellow', shape: 'ring' },
   ready: { fill: 'green', shape: 'dot' },
+  /** Done, but what came of it may not be worth much. */
+  doubtful: { fill: 'yellow', shape: 'dot' },
   error: { fill: 'red', shape: 'ring' },
   plain: { fill: 'grey', shape: 'ring' },
 };

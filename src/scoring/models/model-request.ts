@@ -9,6 +9,7 @@ import {
   type Task,
 } from '../../wire/types';
 import type { ModelCard, PredictRequest } from '../types';
+import { cleanedColumns } from './cleaning';
 import type { ModelCards } from './model-cards';
 import { assertPlain } from './options';
 
@@ -126,7 +127,7 @@ export function resolveTarget(
     task: card.task,
     outputType,
     quantiles: quantilesOf(outputType, request),
-    columns: card.columns,
+    columns: cleanedColumns(card.columns, request),
     classes: card.classes,
     trainRows: card.rows,
     options: { ...withoutRows(card.options), ...request.options },

@@ -44,6 +44,7 @@ export async function conformAll(
       const fitting = table.columns === columns || sameColumns(table.columns, columns);
       const batch = fitting ? table.batch : await readOne(job, table.source, columns, signal, fail);
       if (batch !== undefined) {
+        job.payload.cleaned = batch.cleaned;
         read.push({ jobs: [job], batch });
       }
     }
@@ -64,11 +65,7 @@ export function columnsOf(jobs: readonly MessageJob[], target: ResolvedModel): r
 
 export function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
   return (
-    a.length === b.length &&
-    a.every(({ name, type, decimal }, index) => {
-      const other = b[index]!;
-      return name === other.name && type === other.type && decimal === other.decimal;
-    })
+    a.length === b.length && a.every((column, index) => JSON.stringify(column) === JSON.stringify(b[index]))
   );
 }
 
@@ -121,7 +118,10 @@ async function conformSmall(
       missingColumns: jobs[0]!.payload.request.missingColumns,
       signal,
     });
-    return { jobs, batch };
+    if (batch.cleaned === undefined || jobs.length === 1) {
+      jobs[0]!.payload.cleaned = batch.cleaned;
+      return { jobs, batch };
+    }
   } catch (error) {
     signal.throwIfAborted();
     if (jobs.length === 1 || toServiceError(error).code === 'internal') {
@@ -130,12 +130,22 @@ async function conformSmall(
       }
       return { jobs: [], batch: joinBatches([]) };
     }
-    const middle = jobs.length >> 1;
-    const first = await conformSmall(jobs.slice(0, middle), columns, signal, fail);
-    const second = await conformSmall(jobs.slice(middle), columns, signal, fail);
-    const parts = [first, second].filter((part) => part.jobs.length > 0);
-    return { jobs: parts.flatMap((part) => part.jobs), batch: joinBatches(parts.map((part) => part.batch)) };
   }
+  // One by one in the end, so that a message alone is failed, and each knows of its own cells.
+  return conformHalves(jobs, columns, signal, fail);
+}
+
+async function conformHalves(
+  jobs: MessageJob[],
+  columns: readonly Column[],
+  signal: AbortSignal,
+  fail: Fail,
+): Promise<Conformed> {
+  const middle = jobs.length >> 1;
+  const first = await conformSmall(jobs.slice(0, middle), columns, signal, fail);
+  const second = await conformSmall(jobs.slice(middle), columns, signal, fail);
+  const parts = [first, second].filter((part) => part.jobs.length > 0);
+  return { jobs: parts.flatMap((part) => part.jobs), batch: joinBatches(parts.map((part) => part.batch)) };
 }
 
 /** The model was fitted anew with other columns while the message waited. */

@@ -31,6 +31,8 @@ export interface Message {
   /** The model as it was known on arrival. */
   target: ResolvedModel | undefined;
   table: MessageTable | undefined;
+  /** Cells of its table that were taken as missing, by column. */
+  cleaned?: Record<string, number>;
 }
 
 export type MessageJob = QueuedMessage<Message, PredictOutcome>;

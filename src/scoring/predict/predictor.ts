@@ -2,6 +2,7 @@ import {
   batchBytes,
   type Column,
   fitsAsIs,
+  localZone,
   openTable,
   openTableFile,
   profileTable,
@@ -194,7 +195,7 @@ export class Predictor {
       const value = await tableValue(message, signal);
       const source =
         'path' in input ? await openTableFile(input.path, { signal }) : await openTable(value, { signal });
-      const columns = target!.columns.length > 0 ? target!.columns : await columnsOf(source, signal);
+      const columns = target!.columns.length > 0 ? target!.columns : await columnsOf(source, request, signal);
       const key =
         target!.columns.length > 0 ? laneKey(message) : `${laneKey(message)}|${JSON.stringify(columns)}`;
       const { missingColumns } = request;
@@ -282,20 +283,25 @@ function choiceOf(request: PredictRequest, context: Context): ModelChoice {
 function laneKey({ request, choice }: Message): string {
   const model = choice.kind === 'card' ? `card ${choice.card.fitted_train_set_id}` : orderKey(choice);
   const { outputType, quantiles, missingColumns, forceRefit, options, task } = request;
+  const { missingWords, unreadable, timezone } = request;
   const parts = [model, outputType ?? '', quantiles?.join() ?? '', missingColumns ?? '', task ?? ''];
   if (forceRefit === true) {
     parts.push('refit');
   }
-  if (options !== undefined) {
-    parts.push(JSON.stringify(options));
+  for (const choice of [options, missingWords, unreadable, timezone]) {
+    parts.push(choice === undefined ? '' : JSON.stringify(choice));
   }
   return parts.join('|');
 }
 
 /** Columns of a table whose model has no card: as they are found, whole numbers as numbers so that more tables are alike. */
-async function columnsOf(source: TableSource, signal: AbortSignal): Promise<Column[]> {
-  const { columns } = await profileTable(source, { signal });
-  return columns.map(({ name, type }) => ({ name, type: type === 'integer' ? 'number' : type }));
+async function columnsOf(
+  source: TableSource,
+  { missingWords, unreadable, timezone = localZone() }: PredictRequest,
+  signal: AbortSignal,
+): Promise<Column[]> {
+  const { columns } = await profileTable(source, { missingWords, unreadable, timezone, signal });
+  return columns.map((column) => (column.type === 'integer' ? { ...column, type: 'number' } : column));
 }
 
 /** Rows and bytes of a value that is not yet read, roughly. */

@@ -1,5 +1,6 @@
 import { missingOf } from '../../client/errors/missing';
 import {
+  addCounts,
   type Column,
   type ColumnBatch,
   encodeBatches,
@@ -127,10 +128,10 @@ async function runStream(
     await deliver(run, job, scored, target, options.signal);
     return;
   }
-  const batches = readBatches(table.source, columns, {
-    missingColumns: request.missingColumns,
-    signal: options.signal,
-  });
+  const batches = countCleaned(
+    job,
+    readBatches(table.source, columns, { missingColumns: request.missingColumns, signal: options.signal }),
+  );
   const scored = await scoreInParts(run.context, target, columns, batches, {
     ...options,
     rows: table.source.rowCount,
@@ -141,6 +142,19 @@ async function runStream(
     },
   });
   await deliver(run, job, scored, target, options.signal);
+}
+
+/** Keeps with a message how many cells of its table were taken as missing. */
+async function* countCleaned(
+  job: MessageJob,
+  batches: AsyncIterable<ColumnBatch>,
+): AsyncIterable<ColumnBatch> {
+  for await (const batch of batches) {
+    if (batch.cleaned !== undefined) {
+      addCounts((job.payload.cleaned ??= {}), batch.cleaned);
+    }
+    yield batch;
+  }
 }
 
 /** A Parquet file that has the columns and need not be split, to be sent as it is. */
@@ -262,18 +276,22 @@ function deliver(
   if (job.state !== 'flying') {
     return undefined;
   }
-  const { table, request } = job.payload;
+  const { table, request, cleaned } = job.payload;
   const property =
     request.property === undefined || request.property === '' ? 'prediction' : request.property;
   const bytes = job.bytes + outcomeBytes(scored.prediction, scored.rows);
   if (table?.kind === 'small') {
-    run.batcher.finish(job, smallOutcome(scored, table, target, property), bytes, scored.rows);
+    run.batcher.finish(job, withCleaned(smallOutcome(scored, table, target, property)), bytes, scored.rows);
     return undefined;
   }
   return outcomeOf(scored, table, target, property, signal).then(
-    (outcome) => run.batcher.finish(job, outcome, bytes, scored.rows),
+    (outcome) => run.batcher.finish(job, withCleaned(outcome), bytes, scored.rows),
     (error: unknown) => run.batcher.fail(job, error),
   );
+
+  function withCleaned(outcome: PredictOutcome): PredictOutcome {
+    return cleaned === undefined ? outcome : { ...outcome, cleaned: { cells_missing: cleaned } };
+  }
 }
 
 /** Consecutive messages of at most `rows` rows together; a message with more makes a group of its own. */

@@ -25,15 +25,22 @@ export function autoTask({ target }: TableProfile): Task {
 }
 
 /** @throws ServiceError `table.invalid` for a target that cannot be learned with that task */
-export function checkTarget({ target, rows }: TableProfile, task: Task): void {
+export function checkTarget(
+  { target, rows }: TableProfile,
+  task: Task,
+  missingTarget: 'leaveOut' | 'error' = 'error',
+): void {
   if (target === undefined) {
     return;
   }
-  const { name, type, missing, firstMissing = 0, hint, text } = target;
-  if (missing > 0) {
+  const { name, type, missing, firstMissing = 0, hint, text, oddWords } = target;
+  if (missing === rows) {
+    throw new ServiceError('table.invalid', `The target "${name}" is missing in all ${rows} rows.`);
+  }
+  if (missing > 0 && missingTarget === 'error') {
     throw new ServiceError(
       'table.invalid',
-      `The target "${name}" is missing in ${missing} of ${rows} rows, first in row ${firstMissing + 1}: leave those rows out, or fill them.`,
+      `The target "${name}" is missing in ${missing} of ${rows} rows, first in row ${firstMissing + 1}: fill them, or set Rows without target to leave out (msg.missing_target).`,
     );
   }
   const what = { text: 'text', boolean: 'true and false', date: 'dates' }[
@@ -42,6 +49,9 @@ export function checkTarget({ target, rows }: TableProfile, task: Task): void {
   if (task === 'regression' && what !== undefined) {
     if (hint !== undefined) {
       throw new ServiceError('table.invalid', `Regression needs a target of numbers. ${hint.problem}`);
+    }
+    if (oddWords !== undefined) {
+      throw new ServiceError('table.invalid', `Regression needs a target of numbers. ${oddWords}`);
     }
     const where = text === undefined ? '' : ` (${show(text.value)}, row ${text.row + 1})`;
     throw new ServiceError(
@@ -59,7 +69,7 @@ export function targetWarnings({ target, rows }: TableProfile, task: Task): stri
   }
   const { name, hint, distinct, classes } = target;
   if (rows === 1) {
-    return ['The train set has one row: the model can only answer what is in it. Give it more rows.'];
+    return [];
   }
   if (distinct === 1) {
     const only = task === 'classification' ? 'has one class only,' : 'is always';

@@ -8,8 +8,8 @@ import {
   pickRows,
   readBatches,
   sliceBatch,
-  type TableFile,
   type TableSource,
+  type TrainFiles,
 } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { HELD, KEPT } from './holdout-plan';
@@ -52,16 +52,22 @@ export interface RowPlan {
   holdout?: Holdout;
 }
 
+interface HeldColumns {
+  columns: readonly Column[];
+  target: string;
+  features: readonly Column[];
+}
+
 /** The rows kept back by a plan, and the truth of them. */
 export async function holdoutOf(
   source: TableSource,
-  features: readonly Column[],
+  columns: HeldColumns,
   facts: RowFacts,
   plan: Uint8Array,
   signal: AbortSignal | undefined,
 ): Promise<Holdout> {
   const { truth, rows, heldRows: numbers } = await truthOf(facts, plan);
-  const batches = (): AsyncIterable<ColumnBatch> => heldRows(source, features, plan, signal);
+  const batches = (): AsyncIterable<ColumnBatch> => heldRows(source, columns, plan, signal);
   return { rows, kept: countOf(plan, KEPT), batches, truth, numbers };
 }
 
@@ -79,7 +85,7 @@ export async function encodePlanned(
   { plan, holdout, relativeTo }: RowPlan,
   features: readonly Column[],
   { format, signal, onProgress }: SplitOptions,
-): Promise<{ x: TableFile; y: TableFile }> {
+): Promise<TrainFiles> {
   const held: ColumnBatch[] = [];
   let bytes = 0;
   const keep = (batch: ColumnBatch): void => {
@@ -100,7 +106,8 @@ export async function encodePlanned(
       const others = rowsWhere(batch, plan, first, KEPT);
       if (others.length > 0) {
         const picked = others.length === batch.rows ? batch : pickRows(batch, others);
-        yield relativeAt < 0 ? picked : withChange(picked, targetAt, relativeAt);
+        const changed = relativeAt < 0 ? picked : withChange(picked, targetAt, relativeAt);
+        yield { ...changed, cleaned: batch.cleaned };
       }
     }
   };
@@ -162,14 +169,16 @@ async function truthOf(
 
 async function* heldRows(
   source: TableSource,
-  columns: readonly Column[],
+  { columns, target, features }: HeldColumns,
   plan: Uint8Array,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ColumnBatch> {
-  for await (const [batch, first] of numbered(readBatches(source, columns, { signal }))) {
+  // The target is read too: a plan numbers the rows that have one.
+  const read = [...features, ...columns.filter(({ name }) => name === target)];
+  for await (const [batch, first] of numbered(readBatches(source, read, { signal }))) {
     const rows = rowsWhere(batch, plan, first, HELD);
     if (rows.length > 0) {
-      yield pickRows(batch, rows);
+      yield pickRows({ rows: batch.rows, columns: batch.columns.slice(0, features.length) }, rows);
     }
   }
 }

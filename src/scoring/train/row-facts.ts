@@ -117,28 +117,29 @@ export async function readRowFacts(
     first += batch.rows;
   }
   const found = times.find(({ column, steps }) => followsTime(column, steps, targetSteps));
+  // Rows without a target were left out as they were read.
   const facts: RowFacts = {
-    rows: profile.rows,
+    rows: first,
     task,
-    codes: labels.codes,
+    codes: labels.codes.subarray(0, first),
     classes: labels.labels as Label[],
-    counts: task === 'regression' ? [profile.rows] : labels.counts,
-    values,
+    counts: task === 'regression' ? [first] : labels.counts,
+    values: values.subarray(0, first),
     order: order === 'time' || (order === 'auto' && found !== undefined) ? 'time' : 'none',
     falling: found?.steps.direction() === -1,
   };
   if (group !== undefined) {
-    facts.groups = groups.codes;
+    facts.groups = groups.codes.subarray(0, first);
   }
   if (relativeTo !== undefined && task === 'regression') {
-    facts.relative = relative;
+    facts.relative = relative.subarray(0, first);
   } else if (relativeTo !== undefined) {
-    facts.sameAsNow = sameAsNow;
+    facts.sameAsNow = sameAsNow.subarray(0, first);
   }
   if (found !== undefined) {
     facts.trainedUntil = isoTime(found.column, found.steps);
     if (holdout) {
-      facts.times = found.values;
+      facts.times = found.values.subarray(0, first);
     }
   }
   return facts;

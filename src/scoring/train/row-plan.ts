@@ -52,7 +52,15 @@ export async function planTrainSet(
   if (!isChanged) {
     return { facts };
   }
-  const holdout = chosen && (await holdoutOf(source, features, facts, plan, signal));
+  const holdout =
+    chosen &&
+    (await holdoutOf(
+      source,
+      { columns: profile.columns, target: request.target, features },
+      facts,
+      plan,
+      signal,
+    ));
   const kept = plan.reduce((count, one) => count + (one === KEPT ? 1 : 0), 0);
   return { facts, rowPlan: { plan, kept, relativeTo: facts.relative && relativeTo, holdout } };
 }

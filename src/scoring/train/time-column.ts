@@ -1,4 +1,4 @@
-import type { Column } from '../../table';
+import { type Column, TimeZone } from '../../table';
 
 /** Columns of numbers that may hold the time, by their names. */
 const TIME_NAMES = /^(time|timestamp|ts|date|datetime|epoch)$/i;
@@ -85,9 +85,10 @@ export function followsTime({ type }: Column, steps: Steps, target: Steps): bool
 }
 
 /** The newest time as ISO 8601. */
-export function isoTime({ type }: Column, { max }: Steps): string | undefined {
+export function isoTime({ type, zone }: Column, { max }: Steps): string | undefined {
   const seconds = type !== 'date' && max < SECONDS[1];
-  const date = new Date(seconds ? max * 1000 : max);
+  const time = seconds ? max * 1000 : max;
+  const date = new Date(zone === undefined ? time : TimeZone.of(zone).toInstant(time));
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 

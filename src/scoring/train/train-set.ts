@@ -1,5 +1,6 @@
 import {
   encodeTrainSet,
+  localZone,
   openTable,
   openTableFile,
   profileTable,
@@ -12,8 +13,9 @@ import { ServiceError } from '../../wire/service-error';
 import type { ModelLimits } from '../../wire/types';
 import type { Context } from '../context/context';
 import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from '../context/limits';
-import type { Hooks, SetInput, TableChoices, Task, UploadCard } from '../types';
+import type { Cleaned, Hooks, SetInput, TableChoices, Task, UploadCard } from '../types';
 import { autoTask, checkTarget, targetWarnings } from './auto-task';
+import { cleanedWarnings, targetDoubts } from './doubts';
 import { encodePlanned, type Holdout } from './holdout';
 import { type NowScores, nowScores } from './now-scores';
 import { featureColumns } from './row-facts';
@@ -34,6 +36,8 @@ export interface TrainSet {
   card: Omit<UploadCard, 'id' | 'reused'>;
   /** The rows that the files leave out. */
   holdout?: Holdout;
+  /** How many different rows there are, where they are few. */
+  distinctRows?: number;
   /** What the order of the rows says, for the model card. */
   lineage: Lineage;
   /** How the embedded service is to draw its folds. */
@@ -53,6 +57,7 @@ export async function prepareTrainSet(
   hooks: Hooks,
 ): Promise<TrainSet> {
   const { target, types, format, group, relativeTo } = request;
+  const { missingWords, unreadable, timezone = localZone(), missingTarget = 'leaveOut' } = request;
   const ignore = request.ignore ?? [];
   const { signal } = hooks;
   if (target === undefined || target === '') {
@@ -71,6 +76,10 @@ export async function prepareTrainSet(
     target,
     ignore: ignore.filter((name) => name !== group),
     types,
+    missingTarget,
+    missingWords,
+    unreadable,
+    timezone,
     signal,
     onRead: (part) => read(part / 2),
   });
@@ -79,7 +88,7 @@ export async function prepareTrainSet(
   }
   const auto = relativeTo === undefined ? autoTask(whole) : relativeTask(whole);
   const task = request.task === 'auto' ? auto : request.task;
-  checkTarget(whole, task);
+  checkTarget(whole, task, missingTarget);
   assertColumns(whole, { ...request, target, ignore, task });
   // A group that is no feature travels with the others only where the service leaves it out by itself.
   const isFeature = group === undefined || !ignore.includes(group);
@@ -98,13 +107,16 @@ export async function prepareTrainSet(
     hooks.onWarning?.(warning);
   }
   const { facts, rowPlan } = await planTrainSet(source, whole, features, { ...request, target, task }, hooks);
-  const rows = rowPlan?.kept ?? profile.rows;
-  const onProgress = (done: number): void => read(0.5 + done / rows / 2);
+  const expected = rowPlan?.kept ?? profile.rows;
+  const onProgress = (done: number): void => read(0.5 + done / expected / 2);
   const written = { format, signal, onProgress };
-  const { x, y } =
-    rowPlan === undefined
-      ? await encodeTrainSet(source, profile, { target, ...written })
-      : await encodePlanned(source, profile.columns, target, rowPlan, features, written);
+  const {
+    x,
+    y,
+    cleaned: cells,
+  } = rowPlan === undefined
+    ? await encodeTrainSet(source, profile, { target, ...written })
+    : await encodePlanned(source, profile.columns, target, rowPlan, features, written);
   try {
     for (const file of [x, y]) {
       const excess = sizeExcess(limits, file.bytes);
@@ -120,22 +132,34 @@ export async function prepareTrainSet(
     throw error;
   }
   const classes = profile.target?.classes;
+  const cleaned: Cleaned = {
+    rows_left_out: profile.rows - (facts?.rows ?? x.rows),
+    cells_missing: cells,
+    types: Object.fromEntries(profile.columns.map(({ name, type }) => [name, type])),
+  };
+  for (const warning of cleanedWarnings(cleaned, profile, target)) {
+    hooks.onWarning?.(warning);
+  }
+  const doubts = targetDoubts(profile, task);
   return {
     x,
     y,
     card: {
       set: 'train',
       format: x.format,
-      rows,
+      rows: x.rows,
       bytes: x.bytes + y.bytes,
       hash: `${x.hash},${y.hash}`,
       target,
       columns: features,
       ...(classes !== undefined && { classes }),
       task: auto,
+      cleaned,
+      ...(doubts.length > 0 && { doubts }),
       ...(facts?.order === 'time' && { order: facts.order }),
     },
     holdout: rowPlan?.holdout,
+    distinctRows: profile.distinctRows,
     lineage: lineageOf(request, facts),
     folds: foldsOf(request, facts?.order ?? 'none', isFeature),
     now: facts === undefined ? undefined : await nowScores(facts, rowPlan?.plan),
@@ -185,13 +209,14 @@ function assertWithinLimits(
 ): void {
   const set = limitSetOf(limits, versionOf(limits, options));
   const excess = trainExcess(set, {
-    rows: profile.rows,
+    rows: profile.rows - (profile.target?.missing ?? 0),
     columns,
     ...(task === 'classification' && { classes: profile.target?.distinct ?? 0 }),
   });
   if (excess.length > 0) {
     const tooMany = excess.some(({ limit }) => limit === 'max_classes');
-    const hint = tooMany && profile.target?.hint !== undefined ? ` ${profile.target.hint.problem}` : '';
+    const why = profile.target?.oddWords ?? profile.target?.hint?.problem;
+    const hint = tooMany && why !== undefined ? ` ${why}` : '';
     throw new ServiceError(
       'limit.exceeded',
       `The train set is beyond the limits of the service: ${describeExcess(excess)}. Nothing was sent.${hint}`,

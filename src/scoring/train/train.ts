@@ -6,6 +6,7 @@ import type { System } from '../../wire/types';
 import type { Context } from '../context/context';
 import { assertPlain } from '../models/options';
 import type { Hooks, ModelCard, Task, TrainRequest, TrainResult, UploadCard } from '../types';
+import { scoreDoubts } from './doubts';
 import { followFit } from './fit-progress';
 import { backgroundFit, type FitAnswer, leavesFitPending, resumedFit } from './pending-fits';
 import { readReport } from './report';
@@ -118,6 +119,7 @@ async function fitUpload(
     service: context.key,
     fitted_at: new Date().toISOString(),
     ...lineage,
+    cleaned: upload.cleaned,
   });
   const fitted =
     (await fitUnderWay(context, request, fingerprint, hooks)) ??
@@ -144,6 +146,13 @@ async function fitUpload(
   }
   for (const warning of scoreWarnings(card)) {
     hooks.onWarning?.(warning);
+  }
+  const doubts = [...(upload.doubts ?? []), ...scoreDoubts(card.scores, set?.distinctRows)];
+  for (const doubt of doubts) {
+    hooks.onWarning?.(doubt);
+  }
+  if (doubts.length > 0) {
+    card.doubts = doubts;
   }
   put(card, fingerprint);
   await context.cards.flush();

@@ -1,4 +1,5 @@
-import { parseDate } from './parse-date';
+import { parseDate, parseLocalDate } from './parse-date';
+import type { DateOrder } from './types';
 
 /*
  * What the text of a cell can be read as: a set of bits, since one text can be read as several things. 0 is text that
@@ -20,10 +21,12 @@ export const READS_COMMA = 32;
 export const BOOLEAN = 64;
 /** An ISO 8601 date. */
 export const DATE = 128;
-/** A date as people write it, in an order of day and month that only they know. */
-export const LOCAL_DATE = 256;
+/** A date as people write it: by the order of its parts, which can be several. */
+export const DAY_FIRST = 32768;
+export const MONTH_FIRST = 65536;
+export const YEAR_FIRST = 131072;
 
-/** NA and its like: missing where the column is otherwise numeric. */
+/** NA and its like: missing where the column is not text. */
 export const ABSENT = 512;
 /** A number that is not whole. */
 export const FRACTION = 1024;
@@ -32,10 +35,12 @@ export const BEYOND_SAFE = 2048;
 /** Whole, but beyond 64 bits. */
 export const BEYOND_INT64 = 4096;
 
+const LOCAL_DATES = DAY_FIRST | MONTH_FIRST | YEAR_FIRST;
+export const DATES = DATE | LOCAL_DATES;
 /** What a column of text can settle as. */
-export const TYPES = WHOLE | POINT_NUMBER | COMMA_NUMBER | BOOLEAN | DATE;
+export const TYPES = WHOLE | POINT_NUMBER | COMMA_NUMBER | BOOLEAN | DATES;
 /** What a column that stays text can look like. */
-export const LOOKS = PLAIN | READS_POINT | READS_COMMA | DATE | LOCAL_DATE;
+export const LOOKS = PLAIN | READS_POINT | READS_COMMA | DATE | LOCAL_DATES;
 export const NUMERIC = WHOLE | POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
 
 const EXACT = POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
@@ -70,7 +75,7 @@ export function classify(text: string, comma: CommaUse = 'none'): number {
 
 function classifyWord(text: string, first: number): number {
   if (first === 110) {
-    return isAbsent(text) ? ABSENT | NUMERIC | LOCAL_DATE : 0;
+    return isAbsent(text) ? ABSENT | NUMERIC | BOOLEAN | DATES : 0;
   }
   if (first === 116 || first === 102) {
     const lower = text.length <= 5 ? text.toLowerCase() : '';
@@ -191,7 +196,7 @@ function classifyLocal(text: string): number {
   return (
     (WITH_POINT.test(text) ? READS_POINT : 0) |
     (WITH_COMMA.test(text) ? READS_COMMA : 0) |
-    (isLocalDate(text) ? LOCAL_DATE : 0)
+    localDateKinds(text)
   );
 }
 
@@ -199,18 +204,25 @@ function classifyLocal(text: string): number {
 export const WITH_COMMA = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/;
 export const WITH_POINT = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?$/;
 
-const LOCAL =
-  /^(?:(\d\d?)([./-])(\d\d?)\2(?:\d\d|\d{4})|\d{4}([./])(\d\d?)\4(\d\d?))(?:,? \d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?)?$/;
-
-function isLocalDate(text: string): boolean {
-  const match = LOCAL.exec(text);
-  if (match === null) {
-    return false;
-  }
-  const [first, second] = [Number(match[1] ?? match[5]), Number(match[3] ?? match[6])];
-  // 1.2.10 is a version.
-  const short = /^\d\.|^\d\d?\.\d\./.test(text) && !/^[\d.]+\d{4}(?!\d)/.test(text);
+function localDateKinds(text: string): number {
+  const { dmy, mdy, ymd } = parseLocalDate(text);
   return (
-    Math.min(first, second) >= 1 && Math.min(first, second) <= 12 && Math.max(first, second) <= 31 && !short
+    (dmy === undefined ? 0 : DAY_FIRST) |
+    (mdy === undefined ? 0 : MONTH_FIRST) |
+    (ymd === undefined ? 0 : YEAR_FIRST)
   );
+}
+
+/** The order that local dates of these kinds must have; undefined where they could have several. */
+export function orderOf(kinds: number): DateOrder | undefined {
+  switch (kinds & LOCAL_DATES) {
+    case DAY_FIRST:
+      return 'dmy';
+    case MONTH_FIRST:
+      return 'mdy';
+    case YEAR_FIRST:
+      return 'ymd';
+    default:
+      return undefined;
+  }
 }

@@ -33,14 +33,14 @@ export function show(value: unknown): string {
   return String(value);
 }
 
-/** `table.invalid` for a cell that is no plain value. */
+/** `table.invalid` for a cell that is not a plain value. */
 export function nestedCell(name: string, row: number, cell: unknown): Error {
+  return invalidCell(name, row, nestedProblem(cell));
+}
+
+export function nestedProblem(cell: unknown): string {
   const what = typeof cell === 'function' || typeof cell === 'symbol' ? `a ${typeof cell}` : show(cell);
-  return invalidCell(
-    name,
-    row,
-    `the cell holds ${what}. A cell must be a number, text, true or false, or a date: flatten it first.`,
-  );
+  return `the cell holds ${what}. A cell must be a number, text, true or false, or a date: flatten it first.`;
 }
 
 /** Column names in a sentence, the first twenty of them. */

@@ -1,43 +1,182 @@
+import { isDate } from '../../util/realms';
+import { TimeZone } from './time-zone';
+import type { CellReading, DateOrder } from './types';
+
 const ISO_DATE =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
+/** A date in text: as its clock shows it, in milliseconds since 1970, and that clock's offset, where it is written. */
+interface WrittenDate {
+  local: number;
+  /** Milliseconds ahead of UTC. */
+  offset?: number;
+}
+
 /**
- * An ISO 8601 date or date with time, in milliseconds since 1970; NaN when it is none. Without a zone it is
- * UTC, so that a table means the same on every machine. What is finer than a millisecond is dropped.
+ * An ISO 8601 date or date with time, in milliseconds since 1970; NaN when it is not one. Without a zone it is UTC.
+ * What is finer than a millisecond is dropped.
  */
 export function parseDate(text: string): number {
+  const written = parseIso(text);
+  return written === undefined ? NaN : written.local - (written.offset ?? 0);
+}
+
+function parseIso(text: string): WrittenDate | undefined {
   const match = ISO_DATE.exec(text);
   if (match === null) {
-    return NaN;
+    return undefined;
   }
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] = match;
+  const [, year, month, day, hour, minute, second, fraction, zone] = match;
+  const local = dayOf(Number(year), Number(month), Number(day)) + timeOf(hour, minute, second, fraction);
+  return Number.isNaN(local) ? undefined : { local, offset: offsetOf(zone) };
+}
+
+/** Milliseconds since midnight, NaN for a time that does not exist. */
+function timeOf(hour = '0', minute = '0', second = '0', fraction = ''): number {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) {
     return NaN;
   }
-  const midnight = dayOf(Number(year), Number(month) - 1, Number(day));
   const milliseconds = fraction === '' ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'));
-  const seconds = (Number(hour) * 60 + Number(minute) - zoneMinutes(zone)) * 60 + Number(second);
-  return midnight + seconds * 1000 + milliseconds;
+  return ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + milliseconds;
 }
 
-/** The beginning of a day, NaN where the month has no such day. */
+const DAY = 86_400_000;
+const DAYS_OF_400_YEARS = 146_097;
+
+/** The beginning of a day, NaN where the month (from 1) has no such day. */
 function dayOf(year: number, month: number, day: number): number {
-  const time = Date.UTC(year < 100 ? year + 400 : year, month, day);
+  const time = Date.UTC(year < 100 ? year + 400 : year, month - 1, day);
   const date = new Date(time);
-  if (date.getUTCMonth() !== month || date.getUTCDate() !== day) {
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) {
     return NaN;
   }
   // Date.UTC takes years below 100 for those of the 20th century; 400 years are always as long.
   return year < 100 ? time - DAYS_OF_400_YEARS * DAY : time;
 }
 
-const DAY = 86_400_000;
-const DAYS_OF_400_YEARS = 146_097;
-
-function zoneMinutes(zone: string | undefined): number {
-  if (zone === undefined || zone === 'Z') {
-    return 0;
+function offsetOf(zone: string | undefined): number | undefined {
+  if (zone === undefined) {
+    return undefined;
   }
-  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', '') || '0');
-  return zone.startsWith('-') ? -minutes : minutes;
+  const minutes =
+    zone === 'Z' ? 0 : Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', '') || '0');
+  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
+}
+
+const LOCAL_DATE =
+  /^(?:(\d\d?)([./-])(\d\d?)\2(\d{4}|\d\d)|(\d{4})([./])(\d\d?)\6(\d\d?))(?:,? (\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?: ?([AaPp])[Mm])?)?$/;
+
+/** A date as people write it, in local time, by every order that it can have. */
+export function parseLocalDate(text: string): Partial<Record<DateOrder, number>> {
+  const match = LOCAL_DATE.exec(text);
+  if (match === null || isVersion(text)) {
+    return {};
+  }
+  const [, first, mark, second, last, year, , month, day, hour, minute, seconds, fraction, half] = match;
+  const time = timeOf(hourOf(hour, half), minute, seconds, fraction);
+  if (year !== undefined) {
+    return orders({ ymd: dayOf(Number(year), Number(month), Number(day)) + time });
+  }
+  const full = fullYear(last!);
+  const dmy = dayOf(full, Number(second), Number(first)) + time;
+  // With points the day comes first everywhere.
+  return orders(mark === '.' ? { dmy } : { dmy, mdy: dayOf(full, Number(first), Number(second)) + time });
+}
+
+function orders(read: Partial<Record<DateOrder, number>>): Partial<Record<DateOrder, number>> {
+  return Object.fromEntries(Object.entries(read).filter(([, time]) => !Number.isNaN(time)));
+}
+
+/** 1.2.10 is a version. */
+function isVersion(text: string): boolean {
+  return /^\d\.|^\d\d?\.\d\./.test(text) && !/^[\d.]+\d{4}(?!\d)/.test(text);
+}
+
+/** Two digits mean 1969 to 2068, as POSIX has it. */
+function fullYear(digits: string): number {
+  const year = Number(digits);
+  return digits.length === 4 ? year : year < 69 ? 2000 + year : 1900 + year;
+}
+
+function hourOf(hour: string | undefined, half: string | undefined): string | undefined {
+  if (half === undefined || hour === undefined) {
+    return hour;
+  }
+  const twelve = Number(hour);
+  const pm = half.toLowerCase() === 'p' ? 12 : 0;
+  return twelve < 1 || twelve > 12 ? '24' : String((twelve % 12) + pm);
+}
+
+/** Numbers below are seconds since 1970 (until the year 5138), others milliseconds (from March 1973 on). */
+const SECONDS_BELOW = 1e11;
+/** Beyond it, microseconds or nanoseconds are meant, or no time at all. */
+const MILLISECONDS_BELOW = 1e14;
+const PLAIN_NUMBER = /^[+-]?\d{1,15}(?:\.\d+)?$/;
+
+/** What a time as a number means, in milliseconds since 1970; NaN where that is not known. */
+function epochOf(value: number): number {
+  const size = Math.abs(value);
+  return size < SECONDS_BELOW ? value * 1000 : size < MILLISECONDS_BELOW ? value : NaN;
+}
+
+/** Reads the cells of one date column. */
+export class DateReader {
+  private readonly zone: TimeZone | undefined;
+  private readonly order: DateOrder | undefined;
+
+  constructor({ zone, order }: CellReading) {
+    this.zone = zone === undefined ? undefined : TimeZone.of(zone);
+    this.order = order;
+  }
+
+  /** A date as the column holds it, in milliseconds; NaN when the cell is not one. */
+  read(cell: unknown): number {
+    if (typeof cell === 'string') {
+      return this.readText(cell);
+    }
+    if (typeof cell === 'number' || typeof cell === 'bigint') {
+      return this.fromInstant(epochOf(Number(cell)));
+    }
+    return isDate(cell) ? this.fromInstant(cell.getTime()) : NaN;
+  }
+
+  /** An instant as the column holds it. */
+  fromInstant(instant: number): number {
+    return this.zone === undefined || Number.isNaN(instant) ? instant : this.zone.toLocal(instant);
+  }
+
+  private readText(text: string): number {
+    const trimmed = text.trim();
+    const iso = parseIso(trimmed);
+    if (iso !== undefined) {
+      return iso.offset === undefined ? iso.local : this.fromInstant(iso.local - iso.offset);
+    }
+    if (PLAIN_NUMBER.test(trimmed)) {
+      return this.fromInstant(epochOf(Number(trimmed)));
+    }
+    const read = parseLocalDate(trimmed);
+    if (this.order !== undefined) {
+      return read[this.order] ?? NaN;
+    }
+    const times = Object.values(read);
+    return times.every((time) => time === times[0]) ? (times[0] ?? NaN) : NaN;
+  }
+}
+
+/** Why a cell is not a date of a column, and what would be one. */
+export function whyNotDate(shown: string, cell: unknown, order: DateOrder | undefined): string {
+  if (typeof cell === 'string' && order === undefined) {
+    const { dmy, mdy } = parseLocalDate(cell.trim());
+    if (dmy !== undefined && mdy !== undefined) {
+      return `${shown} can mean ${dayText(dmy)} or ${dayText(mdy)}. Set its type in Column types to date-dmy (day first) or date-mdy (month first).`;
+    }
+  }
+  const example = order === undefined ? '' : `, or one in the order of this column (${ORDER_NAMES[order]})`;
+  return `${shown} is not a date. Give a Date, seconds or milliseconds since 1970, or ISO 8601 text such as 2026-01-31T12:00:00Z${example}.`;
+}
+
+const ORDER_NAMES = { dmy: 'day, month, year', mdy: 'month, day, year', ymd: 'year, month, day' };
+
+function dayText(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
 }

@@ -3,14 +3,35 @@ export const COLUMN_TYPES = ['number', 'integer', 'bigint', 'boolean', 'text', '
 
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
-export interface Column {
+/** The types that a user can give a column: a date may say in which order its day and month are written. */
+export const GIVEN_TYPES = [...COLUMN_TYPES, 'date-dmy', 'date-mdy'] as const;
+
+export type GivenType = (typeof GIVEN_TYPES)[number];
+
+export interface Column extends CellReading {
   name: string;
   type: ColumnType;
+}
+
+/** How the cells of a column are read. */
+export interface CellReading {
   /** Text of a number column has this decimal mark, and its other one may group thousands. */
   decimal?: Decimal;
+  /** Text of a date column that is not ISO 8601 has its day, month and year in this order. */
+  order?: DateOrder;
+  /** Dates are held as the local time of this zone (an IANA name), as if that were UTC; left out, as UTC. */
+  zone?: string;
+  /** Words that mean "missing", beside empty text and NA and its like. */
+  missing?: readonly string[];
+  /** What cannot be read is missing; left out, it is an error. */
+  unreadable?: 'missing';
+  /** Rows without a value in this column are left out. */
+  required?: true;
 }
 
 export type Decimal = ',' | '.';
+
+export type DateOrder = 'dmy' | 'mdy' | 'ymd';
 
 /** A row as an object, a cell to a property. */
 export type Row = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import type { ColumnType } from '../cells/types';
-import { type ColumnBatch, type ColumnData, rowsOf } from './column-batch';
+import { addCounts, type ColumnBatch, type ColumnData, rowsOf } from './column-batch';
 
 /** Rows `from` to `to` (exclusive) of a batch, as a copy that shares no buffer with it. */
 export function sliceBatch(batch: ColumnBatch, from: number, to: number): ColumnBatch {
@@ -88,7 +88,12 @@ export function joinBatches(list: readonly ColumnBatch[]): ColumnBatch {
     return first;
   }
   const columns = first.columns.map((_, index) => joinColumns(list.map((batch) => batch.columns[index]!)));
-  return { rows: list.reduce((sum, batch) => sum + batch.rows, 0), columns };
+  const cleaned: Record<string, number> = {};
+  for (const batch of list) {
+    addCounts(cleaned, batch.cleaned);
+  }
+  const rows = list.reduce((sum, batch) => sum + batch.rows, 0);
+  return Object.keys(cleaned).length === 0 ? { rows, columns } : { rows, columns, cleaned };
 }
 
 function joinColumns(parts: ColumnData[]): ColumnData {

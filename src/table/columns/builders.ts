@@ -1,11 +1,11 @@
 import { isDate } from '../../util/realms';
 import { isAbsent } from '../cells/classify';
-import { invalidCell, nestedCell, show } from '../cells/errors';
-import { parseDate } from '../cells/parse-date';
+import { nestedProblem, show } from '../cells/errors';
+import { DateReader, whyNotDate } from '../cells/parse-date';
 import { parseBigint } from '../cells/parse-number';
 import type { Column } from '../cells/types';
 import { type ColumnData, MISSING_BOOLEAN } from './column-batch';
-import { type ColumnBuilder, FloatBuilder, grown } from './column-builder';
+import { type ColumnBuilder, FloatBuilder, grown, StrictBuilder } from './column-builder';
 import { NumberBuilder } from './number-builder';
 import { plainCells, type SliceColumn } from './slices';
 import { TextBuffer } from './text-buffer';
@@ -15,23 +15,24 @@ export function builderFor(column: Column): ColumnBuilder {
   switch (column.type) {
     case 'number':
     case 'integer':
-      return new NumberBuilder(column.name, column.type, column.decimal);
+      return new NumberBuilder(column);
     case 'date':
-      return new DateBuilder(column.name);
+      return new DateBuilder(column);
     case 'bigint':
-      return new BigintBuilder(column.name);
+      return new BigintBuilder(column);
     case 'boolean':
-      return new BooleanBuilder(column.name);
+      return new BooleanBuilder(column);
     case 'text':
-      return new TextBuilder(column.name);
+      return new TextBuilder(column);
   }
 }
 
 class DateBuilder extends FloatBuilder {
+  private readonly reader = new DateReader(this.column);
+
   add(column: SliceColumn, first: number): void {
     if (column.kind === 'typed' && column.data.type === 'date') {
-      this.room(column.data.values.length).set(column.data.values, this.rows);
-      this.rows += column.data.values.length;
+      this.addInstants(column.data.values);
       return;
     }
     const cells = plainCells(column);
@@ -42,27 +43,26 @@ class DateBuilder extends FloatBuilder {
     this.rows += cells.length;
   }
 
+  private addInstants(instants: Float64Array): void {
+    const values = this.room(instants.length);
+    for (let i = 0; i < instants.length; i++) {
+      values[this.rows + i] = this.reader.fromInstant(instants[i]!);
+    }
+    this.rows += instants.length;
+  }
+
   private convert(cell: unknown, row: number): number {
     if (cell === null || cell === undefined || cell === '' || Number.isNaN(cell)) {
       return NaN;
     }
-    if (isDate(cell)) {
-      return cell.getTime();
+    const value = this.reader.read(cell);
+    if (!Number.isNaN(value) || (isDate(cell) && Number.isNaN(cell.getTime()))) {
+      return value;
     }
-    if (typeof cell === 'string') {
-      const value = parseDate(cell);
-      if (!Number.isNaN(value)) {
-        return value;
-      }
-      if (isAbsent(cell)) {
-        return NaN;
-      }
+    if (typeof cell === 'string' && isAbsent(cell)) {
+      return NaN;
     }
-    throw invalidCell(
-      this.name,
-      row,
-      `${show(cell)} is not a date. Give a Date or ISO 8601 text such as 2026-01-31T12:00:00Z.`,
-    );
+    return this.refuse(row, whyNotDate(show(cell), cell, this.column.order), NaN);
   }
 
   take(): ColumnData {
@@ -70,10 +70,8 @@ class DateBuilder extends FloatBuilder {
   }
 }
 
-class TextBuilder implements ColumnBuilder {
+class TextBuilder extends StrictBuilder {
   private readonly text = new TextBuffer();
-
-  constructor(private readonly name: string) {}
 
   get bytes(): number {
     return this.text.bytes;
@@ -107,7 +105,7 @@ class TextBuilder implements ColumnBuilder {
     if (isDate(cell)) {
       return Number.isNaN(cell.getTime()) ? null : cell.toISOString();
     }
-    throw nestedCell(this.name, row, cell);
+    return this.refuse(row, nestedProblem(cell), null);
   }
 
   take(): ColumnData {
@@ -115,11 +113,9 @@ class TextBuilder implements ColumnBuilder {
   }
 }
 
-class BooleanBuilder implements ColumnBuilder {
+class BooleanBuilder extends StrictBuilder {
   private values = new Uint8Array(0);
   private rows = 0;
-
-  constructor(private readonly name: string) {}
 
   get bytes(): number {
     return this.rows;
@@ -154,7 +150,7 @@ class BooleanBuilder implements ColumnBuilder {
         return MISSING_BOOLEAN;
       }
     }
-    throw invalidCell(this.name, row, `${show(cell)} is neither true nor false.`);
+    return this.refuse(row, `${show(cell)} is neither true nor false.`, MISSING_BOOLEAN);
   }
 
   take(): ColumnData {
@@ -165,12 +161,10 @@ class BooleanBuilder implements ColumnBuilder {
 }
 
 /** Whole numbers of 64 bits, kept exact. */
-class BigintBuilder implements ColumnBuilder {
+class BigintBuilder extends StrictBuilder {
   private values = new BigInt64Array(0);
   private missing = new Uint8Array(0);
   private rows = 0;
-
-  constructor(private readonly name: string) {}
 
   get bytes(): number {
     return this.rows * 9;
@@ -215,7 +209,7 @@ class BigintBuilder implements ColumnBuilder {
         return value;
       }
     }
-    throw invalidCell(this.name, row, `${show(cell)} is not a whole number of 64 bits.`);
+    return this.refuse(row, `${show(cell)} is not a 64-bit integer.`, null);
   }
 
   take(): ColumnData {

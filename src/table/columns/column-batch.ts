@@ -1,3 +1,4 @@
+import { setCell } from '../cells/set-cell';
 import type { ColumnType, Label } from '../cells/types';
 
 /**
@@ -18,6 +19,15 @@ export type ColumnData =
 export interface ColumnBatch {
   rows: number;
   columns: ColumnData[];
+  /** Cells that were made missing while it was read, by column, where there were any. */
+  cleaned?: Record<string, number>;
+}
+
+/** Adds counts by column to others. */
+export function addCounts(to: Record<string, number>, counts: Readonly<Record<string, number>> = {}): void {
+  for (const [name, count] of Object.entries(counts)) {
+    setCell(to, name, (Object.hasOwn(to, name) ? to[name]! : 0) + count);
+  }
 }
 
 /** The value of a missing cell in a boolean column. */

@@ -1,3 +1,5 @@
+import { invalidCell } from '../cells/errors';
+import type { Column } from '../cells/types';
 import type { ColumnData } from './column-batch';
 import type { SliceColumn } from './slices';
 
@@ -12,16 +14,36 @@ export interface ColumnBuilder {
   /** Adds missing cells. */
   skip(rows: number): void;
   readonly bytes: number;
+  /** Cells so far that could not be read and are missing, where the column takes that. */
+  readonly unreadable: number;
   /** What was gathered since the last call. */
   take(): ColumnData;
 }
 
+/** What becomes of cells that cannot be read: `table.invalid`, or missing values. */
+export abstract class StrictBuilder implements ColumnBuilder {
+  unreadable = 0;
+
+  constructor(protected readonly column: Column) {}
+
+  protected refuse<T>(row: number, problem: string, missing: T): T {
+    if (this.column.unreadable === undefined) {
+      throw invalidCell(this.column.name, row, problem);
+    }
+    this.unreadable++;
+    return missing;
+  }
+
+  abstract readonly bytes: number;
+  abstract add(cells: SliceColumn, first: number): void;
+  abstract skip(rows: number): void;
+  abstract take(): ColumnData;
+}
+
 /** Columns held as a Float64Array: what a cell is as a number is up to the kind of column. */
-export abstract class FloatBuilder implements ColumnBuilder {
+export abstract class FloatBuilder extends StrictBuilder {
   protected values = new Float64Array(0);
   protected rows = 0;
-
-  constructor(protected readonly name: string) {}
 
   get bytes(): number {
     return this.rows * 8;
@@ -37,9 +59,6 @@ export abstract class FloatBuilder implements ColumnBuilder {
     this.values = grown(this.values, this.rows + rows);
     return this.values;
   }
-
-  abstract add(cells: SliceColumn, first: number): void;
-  abstract take(): ColumnData;
 
   protected takeValues(): Float64Array {
     const taken = this.values.length === this.rows ? this.values : this.values.slice(0, this.rows);

@@ -1,6 +1,5 @@
-import { invalidCell, show } from '../cells/errors';
+import { show } from '../cells/errors';
 import { parseNumber, parseWithAnyDecimal, parseWithDecimal, whyNotNumber } from '../cells/parse-number';
-import type { Decimal } from '../cells/types';
 import { cellsOf, type ColumnData } from './column-batch';
 import { FloatBuilder } from './column-builder';
 import type { SliceColumn } from './slices';
@@ -9,20 +8,12 @@ export class NumberBuilder extends FloatBuilder {
   /** An `integer` column in which a fraction turned up is handed over as `number`: nothing is lost. */
   private fractions = false;
 
-  constructor(
-    name: string,
-    private readonly type: 'number' | 'integer',
-    private readonly decimal: Decimal | undefined,
-  ) {
-    super(name);
-  }
-
   add(column: SliceColumn, first: number): void {
     const cells = column.kind === 'typed' ? typedNumbers(column.data) : column.cells;
     const comma = column.kind === 'fields' && column.comma;
     const grouped = column.kind === 'fields' && column.grouped === true;
     const values = this.room(cells.length);
-    const integers = this.type === 'integer';
+    const integers = this.column.type === 'integer';
     let at = this.rows;
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
@@ -44,15 +35,16 @@ export class NumberBuilder extends FloatBuilder {
       if (value !== undefined) {
         return value;
       }
-      throw invalidCell(this.name, row, whyNotNumber(cell, this.decimal));
-    } else if (typeof cell === 'bigint') {
+      return this.refuse(row, whyNotNumber(cell, this.column.decimal), NaN);
+    }
+    if (typeof cell === 'bigint') {
       return Number(cell);
     }
-    throw invalidCell(this.name, row, `${show(cell)} is not a number, and this column holds numbers.`);
+    return this.refuse(row, `${show(cell)} is not a number, and this column holds numbers.`, NaN);
   }
 
   private read(cell: string, comma: boolean, grouped: boolean): number | undefined {
-    const { decimal } = this;
+    const { decimal } = this.column;
     if (decimal !== undefined) {
       return parseWithDecimal(cell, decimal);
     }
@@ -61,7 +53,7 @@ export class NumberBuilder extends FloatBuilder {
   }
 
   take(): ColumnData {
-    const type = this.fractions ? 'number' : this.type;
+    const type = this.fractions || this.column.type !== 'integer' ? 'number' : 'integer';
     this.fractions = false;
     return { type, values: this.takeValues() };
   }

@@ -2,10 +2,12 @@ import { SliceSizer } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import { listNames } from '../cells/errors';
 import type { Column } from '../cells/types';
-import { sliceBatch } from './batch-rows';
+import { pickRows, sliceBatch } from './batch-rows';
 import { builderFor } from './builders';
-import type { ColumnBatch } from './column-batch';
-import { type SliceSource, tellRead } from './slices';
+import { cellsOf, type ColumnBatch } from './column-batch';
+import type { ColumnBuilder } from './column-builder';
+import { MissingWords } from './missing-words';
+import { type Slice, type SliceSource, tellRead } from './slices';
 
 /** A batch is handed over when it has this many rows, or columns of this many bytes. */
 const BATCH_ROWS = 20_000;
@@ -33,50 +35,103 @@ export async function* batchesOf(
 ): AsyncIterable<ColumnBatch> {
   const { signal, maxRows = BATCH_ROWS, onRead } = options;
   const indices = indicesOf(source.names, columns, options.missingColumns ?? 'error');
-  const builders = columns.map(builderFor);
+  const gathered = new GatheredColumns(columns, indices);
   const wanted = indices.filter((index) => index >= 0);
   const sizer = new SliceSizer(columns.length, maxRows);
-  let rows = 0;
-  const take = (): ColumnBatch => {
-    const batch = { rows, columns: builders.map((builder) => builder.take()) };
-    rows = 0;
-    return batch;
-  };
   for await (const slice of source.slices({ sizer, wanted, signal })) {
-    if (rows > 0 && rows + slice.rows > maxRows) {
-      yield* cut(take(), maxRows);
+    if (gathered.rows > 0 && gathered.rows + slice.rows > maxRows) {
+      yield* cut(gathered.take(), maxRows);
     }
-    let bytes = 0;
-    for (let i = 0; i < builders.length; i++) {
-      const builder = builders[i]!;
-      if (indices[i]! < 0) {
-        builder.skip(slice.rows);
-      } else {
-        builder.add(slice.column(indices[i]!), slice.first);
-      }
-      bytes += builder.bytes;
-    }
-    rows += slice.rows;
+    gathered.add(slice);
     tellRead(onRead, source, slice);
-    if (rows >= maxRows || bytes >= BATCH_BYTES) {
-      yield* cut(take(), maxRows);
+    if (gathered.rows >= maxRows || gathered.bytes >= BATCH_BYTES) {
+      yield* cut(gathered.take(), maxRows);
     }
-    sizer.maxRows = maxRows - rows;
+    sizer.maxRows = maxRows - gathered.rows;
     await sizer.step(signal);
   }
-  if (rows > 0) {
-    yield* cut(take(), maxRows);
+  yield* cut(gathered.take(), maxRows);
+}
+
+/** The rows of some slices, column by column. */
+class GatheredColumns {
+  rows = 0;
+  private readonly builders: ColumnBuilder[];
+  private readonly words: MissingWords[];
+  private cleaned: number[];
+
+  /** @param indices where each column is in the source, -1 where it is missing there */
+  constructor(
+    private readonly columns: readonly Column[],
+    private readonly indices: readonly number[],
+  ) {
+    this.builders = columns.map(builderFor);
+    const known = new Map<Column['missing'], MissingWords>();
+    this.words = columns.map(({ missing }) => {
+      const words = known.get(missing) ?? new MissingWords(missing ?? []);
+      known.set(missing, words);
+      return words;
+    });
+    this.cleaned = columns.map(() => 0);
+  }
+
+  get bytes(): number {
+    return this.builders.reduce((sum, builder) => sum + builder.bytes, 0);
+  }
+
+  add(slice: Slice): void {
+    this.builders.forEach((builder, i) => {
+      const index = this.indices[i]!;
+      if (index < 0) {
+        builder.skip(slice.rows);
+        return;
+      }
+      const { column, cleared } = this.words[i]!.clear(slice.column(index));
+      const before = builder.unreadable;
+      builder.add(column, slice.first);
+      this.cleaned[i]! += cleared + builder.unreadable - before;
+    });
+    this.rows += slice.rows;
+  }
+
+  take(): ColumnBatch {
+    const batch: ColumnBatch = { rows: this.rows, columns: this.builders.map((builder) => builder.take()) };
+    if (this.cleaned.some((count) => count > 0)) {
+      batch.cleaned = Object.fromEntries(
+        this.columns.flatMap(({ name }, i) => (this.cleaned[i]! > 0 ? [[name, this.cleaned[i]!]] : [])),
+      );
+      this.cleaned = this.columns.map(() => 0);
+    }
+    this.rows = 0;
+    return this.withRequired(batch);
+  }
+
+  /** Without the rows that lack a value where one is required. */
+  private withRequired(batch: ColumnBatch): ColumnBatch {
+    const required = batch.columns.filter((_, i) => this.columns[i]!.required === true);
+    if (required.length === 0 || batch.rows === 0) {
+      return batch;
+    }
+    const lists = required.map(cellsOf);
+    const rows = Array.from({ length: batch.rows }, (_, row) => row).filter((row) =>
+      lists.every((cells) => cells[row] !== null),
+    );
+    return rows.length === batch.rows ? batch : { ...pickRows(batch, rows), cleaned: batch.cleaned };
   }
 }
 
 /** A batch in parts: the slices of a file may have more rows than are wanted. */
 function* cut(batch: ColumnBatch, maxRows: number): Iterable<ColumnBatch> {
+  if (batch.rows === 0) {
+    return;
+  }
   if (batch.rows <= maxRows) {
     yield batch;
     return;
   }
   for (let from = 0; from < batch.rows; from += maxRows) {
-    yield sliceBatch(batch, from, from + maxRows);
+    const part = sliceBatch(batch, from, from + maxRows);
+    yield from === 0 ? { ...part, cleaned: batch.cleaned } : part;
   }
 }
 

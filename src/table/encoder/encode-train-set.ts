@@ -1,18 +1,20 @@
 import type { Column } from '../cells/types';
-import { type ColumnBatch, transferList } from '../columns/column-batch';
+import { addCounts, type ColumnBatch, transferList } from '../columns/column-batch';
 import type { Origin } from '../files/origin';
 import type { TableProfile } from '../inference/profile';
-import type { Written } from '../storage/sink';
 import { type TableFile, tableFile } from '../storage/table-file';
 import { BatchWriter, newSpill, removeSpill } from './batch-writer';
 import type { EncodeOptions } from './encode';
 import { startJob } from './host';
+import type { WrittenTrainSet } from './protocol';
 import { splitBatch, trainColumns } from './split-columns';
 
 /** The files of a train set: the features and the target. */
 export interface TrainFiles {
   x: TableFile;
   y: TableFile;
+  /** Cells that were made missing, by column. */
+  cleaned: Record<string, number>;
 }
 
 export type TrainFilesOptions = EncodeOptions & { target: string };
@@ -33,14 +35,16 @@ export async function encodeTrainBatches(
   };
   const x = start(columns.x);
   const y = start(columns.y);
+  const cleaned: Record<string, number> = {};
   try {
     for await (const batch of batches) {
+      addCounts(cleaned, batch.cleaned);
       const parts = splitBatch(all, target, batch);
       await Promise.all([x.write(parts.x, transferList(parts.x)), y.write(parts.y, transferList(parts.y))]);
       onProgress?.(x.rows);
     }
     const [writtenX, writtenY] = await Promise.all([x.finish(), y.finish()]);
-    return { x: tableFile(format, x.rows, writtenX), y: tableFile(format, y.rows, writtenY) };
+    return { x: tableFile(format, x.rows, writtenX), y: tableFile(format, y.rows, writtenY), cleaned };
   } catch (error) {
     await Promise.all([x.abandon(), y.abandon()]);
     throw error;
@@ -56,14 +60,15 @@ export async function encodeTrainOrigin(
   const spills = { x: newSpill(format), y: newSpill(format) };
   const task = { name: 'trainSet' as const, origin, profile, target, format, spills };
   try {
-    const written = await startJob(task, signal).result<{ x: Written; y: Written }>((answer) => {
+    const written = await startJob(task, signal).result<WrittenTrainSet>((answer) => {
       if (answer.kind === 'progress') {
         onProgress?.(answer.rows);
       }
     });
     return {
-      x: tableFile(format, profile.rows, written.x),
-      y: tableFile(format, profile.rows, written.y),
+      x: tableFile(format, written.rows, written.x),
+      y: tableFile(format, written.rows, written.y),
+      cleaned: written.cleaned,
     };
   } catch (error) {
     await Promise.all([removeSpill(spills.x), removeSpill(spills.y)]);

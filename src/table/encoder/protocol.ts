@@ -4,7 +4,7 @@ import type { ColumnBatch } from '../columns/column-batch';
 import type { AsIsBounds, Origin, PathOrigin } from '../files/origin';
 import type { ProfileOptions, TableProfile } from '../inference/profile';
 import type { FileVersion } from '../storage/file-version';
-import type { Spill } from '../storage/sink';
+import type { Spill, Written } from '../storage/sink';
 
 /** What is known of a table without reading it. */
 export interface OpenedTable {
@@ -30,7 +30,7 @@ export type Task =
       columns: Column[];
       options: { missingColumns?: 'error' | 'fill'; maxRows?: number };
     }
-  /** Answers { x: Written, y: Written }. */
+  /** Answers WrittenTrainSet. */
   | {
       name: 'trainSet';
       origin: Origin;
@@ -61,3 +61,12 @@ export type Answer =
   /** `retire`: the thread holds so much memory that it should end when it is idle. */
   | { job: number; kind: 'done'; result: unknown; retire?: boolean }
   | { job: number; kind: 'failed'; error: { code: ErrorCode; message: string } };
+
+/** A train set as the worker wrote it. */
+export interface WrittenTrainSet {
+  x: Written;
+  y: Written;
+  rows: number;
+  /** Cells that were made missing, by column. */
+  cleaned: Record<string, number>;
+}

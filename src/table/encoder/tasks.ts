@@ -1,5 +1,5 @@
 import type { Column, FileFormat } from '../cells/types';
-import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
+import { addCounts, batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';
 import { writeCsv } from '../csv/writer';
@@ -11,7 +11,7 @@ import { ParquetSource } from '../parquet/source';
 import { writeParquet, writeParquetAtOnce } from '../parquet/writer';
 import type { FileVersion } from '../storage/file-version';
 import { Sink, type Written } from '../storage/sink';
-import type { Answer, OpenedTable, Request, Task } from './protocol';
+import type { Answer, OpenedTable, Request, Task, WrittenTrainSet } from './protocol';
 import { trainColumns, writeTrainSet } from './split-columns';
 
 /** How a task talks to the thread that asked for it. */
@@ -103,7 +103,8 @@ async function encode(task: Task & { name: 'encode' }, port: JobPort): Promise<O
       const batches = task.batches === undefined ? received(port) : listed(task.batches);
       await writeFile(task.format, task.columns, batches, sink);
     }
-    return written({ result: await sink.finish() });
+    const file = await sink.finish();
+    return written(file, [file]);
   } catch (error) {
     await sink.discard();
     throw error;
@@ -138,13 +139,8 @@ async function* listed(batches: readonly ColumnBatch[]): AsyncIterable<ColumnBat
 }
 
 /** Answers with the bytes of files in memory, transferred. */
-function written(outcome: { result: Written | Record<string, Written> }): Outcome {
-  const { result } = outcome;
-  const files = 'hash' in result ? [result as Written] : Object.values(result);
-  return {
-    result,
-    transfer: files.flatMap((file) => (file.data === undefined ? [] : [file.data.buffer])),
-  };
+function written(result: unknown, files: readonly Written[]): Outcome {
+  return { result, transfer: files.flatMap((file) => (file.data === undefined ? [] : [file.data.buffer])) };
 }
 
 async function read(source: SliceSource, task: Task & { name: 'read' }, port: JobPort): Promise<Outcome> {
@@ -178,24 +174,32 @@ async function trainSet(
   const { profile, target, format, spills } = task;
   const sinks = { x: new Sink(spills.x), y: new Sink(spills.y) };
   try {
-    const batches = counted(batchesOf(source, profile.columns, { signal: port.signal }), port);
+    const count = { rows: 0, cleaned: {} };
+    const batches = counted(batchesOf(source, profile.columns, { signal: port.signal }), count, port);
     const columns = trainColumns(profile.columns, target);
     await writeTrainSet(profile.columns, target, batches, {
       x: (part) => writeFile(format, columns.x, part, sinks.x),
       y: (part) => writeFile(format, columns.y, part, sinks.y),
     });
-    return written({ result: { x: await sinks.x.finish(), y: await sinks.y.finish() } });
+    const x = await sinks.x.finish();
+    const y = await sinks.y.finish();
+    return written({ x, y, ...count } satisfies WrittenTrainSet, [x, y]);
   } catch (error) {
     await Promise.all([sinks.x.discard(), sinks.y.discard()]);
     throw error;
   }
 }
 
-async function* counted(batches: AsyncIterable<ColumnBatch>, port: JobPort): AsyncIterable<ColumnBatch> {
-  let rows = 0;
+async function* counted(
+  batches: AsyncIterable<ColumnBatch>,
+  count: { rows: number; cleaned: Record<string, number> },
+  port: JobPort,
+): AsyncIterable<ColumnBatch> {
   for await (const batch of batches) {
+    addCounts(count.cleaned, batch.cleaned);
+    const { rows } = batch;
     yield batch;
-    rows += batch.rows;
-    port.send({ kind: 'progress', rows });
+    count.rows += rows;
+    port.send({ kind: 'progress', rows: count.rows });
   }
 }

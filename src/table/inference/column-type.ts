@@ -5,12 +5,15 @@ import {
   BEYOND_SAFE,
   BOOLEAN,
   classify,
+  COMMA_NUMBER,
   type CommaUse,
   DATE,
+  DATES,
   FRACTION,
   isAbsent,
   LOOKS,
   NUMERIC,
+  orderOf,
   PLAIN,
   POINT_NUMBER,
   READS_COMMA,
@@ -20,10 +23,18 @@ import {
 } from '../cells/classify';
 import { nestedCell } from '../cells/errors';
 import { decimalOf } from '../cells/parse-number';
-import type { ColumnType, Decimal } from '../cells/types';
+import type { CellReading, ColumnType, DateOrder, Decimal, GivenType } from '../cells/types';
 import { cellsOf, type ColumnData, rowsOf } from '../columns/column-batch';
 import type { SliceColumn } from '../columns/slices';
-import { beyond64Warning, mixedWarning, type Settled, type Sight, type TextLook } from './findings';
+import {
+  beyond64Warning,
+  mixedWarning,
+  type OddWords,
+  oddWordsWarning,
+  type Settled,
+  type Sight,
+  type TextLook,
+} from './findings';
 import { TargetTally } from './target-profile';
 
 /** Values that are text, and empty ones; the other bits of values are those of text that reads as such values. */
@@ -53,12 +64,22 @@ export class ColumnTypeInference {
   private rows = 0;
   private textBytes = 0;
 
+  private readonly given: ColumnType | undefined;
+  private readonly givenOrder: DateOrder | undefined;
+
+  /**
+   * @param given the type that the user gives, which is then not looked for
+   * @param unreadable what becomes of cells that are of another type than nearly all others
+   */
   constructor(
     readonly name: string,
-    private readonly given: ColumnType | undefined,
+    given: GivenType | undefined,
     isTarget: boolean,
+    private readonly unreadable?: CellReading['unreadable'],
   ) {
     this.target = isTarget ? new TargetTally() : undefined;
+    this.given = given?.startsWith('date') === true ? 'date' : (given as ColumnType | undefined);
+    this.givenOrder = given === 'date-dmy' ? 'dmy' : given === 'date-mdy' ? 'mdy' : undefined;
   }
 
   /** @param first number of the slice's first row */
@@ -79,18 +100,55 @@ export class ColumnTypeInference {
 
   settle(): Settled {
     if (this.given !== undefined) {
-      return { type: this.given, decimal: decimalOf(this.strings.all) };
+      return {
+        type: this.given,
+        decimal: decimalOf(this.strings.all),
+        order: this.givenOrder ?? orderOf(this.strings.all),
+      };
     }
     const fields = this.fields.count === 0 ? 0 : this.fields.kinds(this.tabbed);
-    const values = this.values.settle();
-    const settled = this.settleKinds(fields | values);
+    const values = this.values.settle() & ~(this.datedText ? TEXT : 0);
+    const settled = this.settleKinds(fields | values | (this.datedText ? DATE : 0));
     if (settled.type !== 'text') {
-      return settled;
+      return { ...settled, order: settled.type === 'date' ? this.order : undefined };
     }
     const text = this.values.first(TEXT) ?? this.fields.odd ?? this.fields.first ?? this.strings.first;
     const look = this.lookOf(fields, values);
-    // What it looks like tells more than that it is mixed.
-    return look === undefined ? { ...settled, text } : { type: 'text', text, look };
+    if (look !== undefined) {
+      // What it looks like tells more than that it is mixed.
+      return { type: 'text', text, look };
+    }
+    return this.settleMost(fields) ?? { ...settled, text };
+  }
+
+  /** The order of local dates, in fields or in text. */
+  private get order(): DateOrder | undefined {
+    return orderOf(this.fields.count > 0 ? this.fields.all : this.strings.all);
+  }
+
+  /** True where all text among JavaScript values is dates, in an order that is certain. */
+  private get datedText(): boolean {
+    return this.target === undefined && this.strings.datesOnly;
+  }
+
+  /** A column of one kind but for a few words: as that kind where these may be missing, else as text that says so. */
+  private settleMost(fields: number): Settled | undefined {
+    const readings = fields === 0 ? this.strings : this.fields;
+    const of = (bits: number): number => (fields === 0 ? this.values.count(bits) : 0);
+    const most = readings.most(of(NUMBERS), of(DATE));
+    if (most === undefined || this.values.has(BOOLEAN) || (fields !== 0 && !this.values.isEmpty)) {
+      return undefined;
+    }
+    const { words, kinds, decimal } = most;
+    const [first] = words.list;
+    const text = { row: first!.row, value: first!.word };
+    // Numbers that are text in the message stay text, unless a type is given.
+    const asText = words.like === 'numbers' && fields === 0 && !this.values.has(NUMBERS);
+    if (this.unreadable === undefined || asText) {
+      return { type: 'text', text, words, warning: oddWordsWarning(this.name, words, asText) };
+    }
+    const settled = this.settleKinds(kinds | (this.values.settle() & (NUMBERS | DATE)));
+    return { ...settled, words, decimal: settled.decimal ?? decimal, order: most.order };
   }
 
   /** Bytes of the column as it is stored, without compression, at most. */
@@ -169,6 +227,9 @@ export class ColumnTypeInference {
     if (isDate(cell)) {
       return Number.isNaN(cell.getTime()) ? 0 : DATE;
     }
+    if (this.unreadable !== undefined) {
+      return 0;
+    }
     throw nestedCell(this.name, row, cell);
   }
 
@@ -212,9 +273,15 @@ export class ColumnTypeInference {
     }
   }
 
-  /** Finds out what decimal mark the text of a column has that is given as numbers. */
+  /** Finds out what decimal mark the text of given numbers has, and in which order given dates are written. */
   private addGiven(column: SliceColumn, first: number): void {
-    if (this.given !== 'number' && this.given !== 'integer') {
+    const wanted =
+      this.given === 'date'
+        ? DATES & ~DATE
+        : this.given === 'number' || this.given === 'integer'
+          ? PLAIN | READS_COMMA | READS_POINT
+          : 0;
+    if (wanted === 0) {
       return;
     }
     const cells =
@@ -223,7 +290,7 @@ export class ColumnTypeInference {
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
       if (typeof cell === 'string' && cell !== '' && !isAbsent(cell)) {
-        this.strings.addFitting(classify(cell, comma) & (PLAIN | READS_COMMA | READS_POINT), cell, first + i);
+        this.strings.addFitting(classify(cell, comma) & wanted, cell, first + i);
       }
     }
   }
@@ -274,14 +341,27 @@ class TextReadings {
   /** The first cell that is not a plain number. */
   private telling: Sight | undefined;
 
-  /** False once the cells can be read as nothing in common: no more need be added. */
+  private readonly majority = new MajorityReadings();
+
+  /** False once no more need be added: the cells have nothing in common, nor have nearly all of them. */
   get alive(): boolean {
-    return this.all !== 0;
+    return this.all !== 0 || this.majority.alive;
+  }
+
+  /** True where all cells are dates, whose order is certain where they are local ones. */
+  get datesOnly(): boolean {
+    return (
+      this.count > 0 && (this.all & TYPES & ~DATES) === 0 && (this.all & DATES) !== 0 && this.orderIsCertain
+    );
+  }
+
+  private get orderIsCertain(): boolean {
+    return (this.all & DATE) !== 0 || orderOf(this.all) !== undefined;
   }
 
   /** Fields of a text file, where empty means missing. */
   addFields(cells: readonly string[], first: number, comma: CommaUse): void {
-    for (let i = 0; i < cells.length && this.all !== 0; i++) {
+    for (let i = 0; i < cells.length && this.alive; i++) {
       const cell = cells[i]!;
       if (cell !== '') {
         this.add(classify(cell, comma), cell, first + i);
@@ -290,7 +370,15 @@ class TextReadings {
   }
 
   add(kinds: number, cell: string, row: number): void {
+    if (this.all === 0) {
+      this.majority.add(kinds, cell, row);
+      return;
+    }
     const left = this.all & kinds;
+    if (left === 0) {
+      this.majority.start(this.all, this.any, this.count);
+      this.majority.add(kinds, cell, row);
+    }
     if ((kinds & ABSENT) === 0) {
       if (this.first === undefined || (this.telling === undefined && (kinds & PLAIN) === 0)) {
         this.see(kinds, { row, value: cell });
@@ -319,8 +407,11 @@ class TextReadings {
     if ((all & TYPES) === 0) {
       return TEXT | (odd === undefined ? 0 : familyOf(this.before));
     }
-    if ((all & (BOOLEAN | DATE)) !== 0) {
-      return all & (BOOLEAN | DATE);
+    if ((all & BOOLEAN) !== 0) {
+      return BOOLEAN;
+    }
+    if ((all & DATES) !== 0) {
+      return this.orderIsCertain ? DATE : TEXT;
     }
     const unsure = tabbed && (all & (WHOLE | POINT_NUMBER)) === 0 && this.tabbedDecimal === undefined;
     return unsure ? TEXT : any & NUMBERS;
@@ -329,6 +420,15 @@ class TextReadings {
   /** The decimal mark of cells copied from a spreadsheet: undefined where it is a point, or could be either. */
   get tabbedDecimal(): Decimal | undefined {
     return (this.all & POINT_NUMBER) === 0 ? decimalOf(this.all) : undefined;
+  }
+
+  /**
+   * What nearly all cells are, where a few others are words.
+   *
+   * @param numbers how many numbers the column has beside its text, and how many dates
+   */
+  most(numbers: number, dates: number): Majority | undefined {
+    return this.majority.settle(numbers, dates);
   }
 
   get look(): TextLook | undefined {
@@ -349,7 +449,7 @@ class TextReadings {
 }
 
 function familyOf(readings: number): number {
-  return (readings & NUMERIC) !== 0 ? WHOLE : readings & (DATE | BOOLEAN);
+  return (readings & NUMERIC) !== 0 ? WHOLE : (readings & DATES) !== 0 ? DATE : readings & BOOLEAN;
 }
 
 function likeOf(readings: number): TextLook['like'] {
@@ -366,12 +466,114 @@ function likeOf(readings: number): TextLook['like'] {
   }
 }
 
+/** Of nearly all: at most one cell in ten is a word that reads as nothing else. */
+const CELLS_PER_WORD = 9;
+/** A column with more such words than these is text. */
+const MAX_WORDS = 20;
+/** So many words may come before the numbers do. */
+const MAX_LEADING = 1000;
+
+interface Majority {
+  kinds: number;
+  decimal: Decimal | undefined;
+  order: DateOrder | undefined;
+  words: OddWords;
+}
+
+/** What the cells can be read as but for a few words, once not all of them have anything in common. */
+class MajorityReadings {
+  alive = true;
+  private started = false;
+  private all = TYPES | LOOKS;
+  private any = 0;
+  private count = 0;
+  private odd = 0;
+  private readonly words = new Map<string, { count: number; row: number }>();
+
+  /** @param all what the `count` cells so far can be read as, and `any` of them */
+  start(all: number, any: number, count: number): void {
+    this.started = true;
+    this.count = count;
+    this.any = any;
+    this.all = count === 0 ? this.all : all;
+  }
+
+  add(kinds: number, cell: string, row: number): void {
+    if ((kinds & ABSENT) !== 0 || !this.alive) {
+      return;
+    }
+    const left = this.all & kinds & ~BOOLEAN;
+    if ((left & (TYPES | LOOKS)) !== 0) {
+      this.all = left;
+      this.any |= kinds;
+      this.count++;
+      return;
+    }
+    this.odd++;
+    const known = this.words.get(cell);
+    if (known !== undefined) {
+      known.count++;
+    } else {
+      this.words.set(cell, { count: 1, row });
+    }
+    this.alive = this.words.size <= MAX_WORDS && (this.odd <= MAX_LEADING || this.odd <= this.count);
+  }
+
+  settle(numbers: number, dates: number): Majority | undefined {
+    const { all, any, odd } = this;
+    const asNumbers = this.count === 0 ? numbers > 0 : (all & NUMERIC) !== 0;
+    const asDates = this.count === 0 ? dates > 0 : (all & DATES) !== 0;
+    const count = this.count + (asNumbers ? numbers : dates);
+    const mixed = (asNumbers ? dates : numbers) > 0;
+    if (
+      !this.started ||
+      !this.alive ||
+      odd === 0 ||
+      mixed ||
+      !(asNumbers || asDates) ||
+      count < CELLS_PER_WORD * odd
+    ) {
+      return undefined;
+    }
+    const unsure = asNumbers
+      ? this.count > 0 && (all & (PLAIN | POINT_NUMBER)) === 0 && decimalOf(all) === undefined
+      : this.count > 0 && (all & DATE) === 0 && orderOf(all) === undefined;
+    if (unsure) {
+      return undefined;
+    }
+    const list = [...this.words].map(([word, seen]) => ({ word, ...seen }));
+    const plain = (all & (WHOLE | POINT_NUMBER | COMMA_NUMBER)) !== 0;
+    return {
+      kinds: asDates && !asNumbers ? DATE : this.count === 0 ? 0 : plain ? any & NUMBERS : FRACTION,
+      decimal: asNumbers && this.count > 0 ? decimalOf(all) : undefined,
+      order: asNumbers || this.count === 0 ? undefined : orderOf(all),
+      words: { like: asNumbers ? 'numbers' : 'dates', cells: count + odd, odd, list },
+    };
+  }
+}
+
 /** The kinds of values in a column of JavaScript values, or of a file that has types. */
 class ValueKinds {
   private any = 0;
   private readonly firsts = new Map<number, Sight>();
+  private numbers = 0;
+  private dates = 0;
+
+  get isEmpty(): boolean {
+    return this.any === 0;
+  }
+
+  /** How many values are numbers, or dates. */
+  count(bits: number): number {
+    return bits === DATE ? this.dates : this.numbers;
+  }
 
   add(kind: number, value: unknown, row: number): void {
+    if ((kind & NUMBERS) !== 0) {
+      this.numbers++;
+    } else if (kind === DATE) {
+      this.dates++;
+    }
     if ((this.any | kind) !== this.any) {
       this.any |= kind;
       this.firsts.set(kind, { row, value });
@@ -392,9 +594,9 @@ class ValueKinds {
     return sights.sort((a, b) => a.row - b.row)[0];
   }
 
-  /** The kinds seen; text that may mean "missing" is text where the column is not numbers otherwise. */
+  /** The kinds seen; NA and its like are text where the column is nothing else, or has other text. */
   settle(): number {
-    if (this.has(ABSENT) && (!this.has(NUMBERS) || this.has(BOOLEAN | DATE | TEXT))) {
+    if (this.has(ABSENT) && (!this.has(NUMBERS | BOOLEAN | DATE) || this.has(TEXT))) {
       const text = this.first(ABSENT | TEXT)!;
       this.any |= TEXT;
       this.firsts.set(TEXT, text);

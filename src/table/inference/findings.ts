@@ -1,6 +1,6 @@
 import { show } from '../cells/errors';
 import { bothReadings } from '../cells/parse-number';
-import type { ColumnType, Decimal } from '../cells/types';
+import type { ColumnType, DateOrder, Decimal } from '../cells/types';
 
 /** A cell and its row, counted from 0. */
 export interface Sight {
@@ -12,11 +12,23 @@ export interface Sight {
 export interface Settled {
   type: ColumnType;
   decimal?: Decimal;
+  order?: DateOrder;
   warning?: string;
   /** Text that looks like something else, wholly. */
   look?: TextLook;
   /** The first cell that makes the column text. */
   text?: Sight;
+  /** The words that make it text, where nearly all of it reads as something else. */
+  words?: OddWords;
+}
+
+/** Words among cells that otherwise read as numbers or dates. */
+export interface OddWords {
+  like: 'numbers' | 'dates';
+  /** Cells that hold a value, and those of them that are such words. */
+  cells: number;
+  odd: number;
+  list: { word: string; count: number; row: number }[];
 }
 
 /** What all text of a column looks like; `whole`: like whole numbers. */
@@ -29,6 +41,26 @@ export interface TextLook {
 /** @param odd the first cell that is not of the kind of those before it */
 export function mixedWarning(column: string, kinds: string, odd: Sight): string {
   return `Column "${column}" holds ${kinds}, so it is taken as text; the first odd value is ${show(odd.value)} in row ${odd.row + 1}.`;
+}
+
+const SHOWN_WORDS = 5;
+
+/**
+ * Names the words that keep a column from being numbers or dates, and what takes them.
+ *
+ * @param asText the others are text too, so their type has to be given as well
+ */
+export function oddWordsWarning(column: string, words: OddWords, asText: boolean): string {
+  const { like, cells, odd, list } = words;
+  const shown = list
+    .slice(0, SHOWN_WORDS)
+    .map(
+      ({ word, count, row }) =>
+        `${show(word)} (${count === 1 ? '' : `${count} times, first in `}row ${row + 1})`,
+    );
+  const more = list.length > SHOWN_WORDS ? ` and ${list.length - SHOWN_WORDS} others` : '';
+  const type = asText ? ` and set Column types ${JSON.stringify({ [column]: 'number' })}` : '';
+  return `Column "${column}" is text, since ${odd} of its ${cells} cells ${odd === 1 ? 'does' : 'do'} not read as ${like}: ${shown.join(', ')}${more}. If these mean that a value is missing, add them to Missing words (msg.missing_words), or set Unreadable cells to missing (msg.unreadable)${type}.`;
 }
 
 export function beyond64Warning(column: string): string {
@@ -73,7 +105,7 @@ function lookWarning(like: TextLook['like'], list: readonly NamedLook[]): LookWa
       case 'either number':
         return `${are} that reads as numbers (${where}), but this can mean ${bothReadings(String(example.value))}: give numbers, or write them with a decimal point and without grouping.`;
       case 'local date':
-        return `${are} that looks like dates (${where}): write them as 2026-01-31 or 2026-01-31T12:00:00Z, since only ISO 8601 is read as dates.`;
+        return `${are} that looks like dates (${where}), but the day may come first or the month: set Column types ${types('date-dmy')} or ${types('date-mdy')}.`;
     }
   }
 }

@@ -1,14 +1,18 @@
 import { SliceSizer } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
+import { classify, DATES, NUMERIC } from '../cells/classify';
 import { emptyTable, invalidTable, listNames } from '../cells/errors';
-import type { Column, ColumnType, Label } from '../cells/types';
-import { type SliceSource, tellRead } from '../columns/slices';
+import { knownZone } from '../cells/time-zone';
+import type { Column, ColumnType, GivenType, Label } from '../cells/types';
+import { MissingWords } from '../columns/missing-words';
+import { plainCells, type SliceColumn, type SliceSource, tellRead } from '../columns/slices';
 import { ColumnTypeInference } from './column-type';
 import { type LookWarning, lookWarnings, type NamedLook, type Settled } from './findings';
 import type { TargetTally } from './target-profile';
 
 /** What the first pass over a table found out. */
 export interface TableProfile {
+  /** All rows; without those that lack a required target, the train set has fewer. */
   rows: number;
   /** All columns but the ignored ones, the target among them, in the order of the table. */
   columns: Column[];
@@ -17,6 +21,8 @@ export interface TableProfile {
   /** Sentences for the user, such as a column of mixed kinds that is taken as text. */
   warnings: string[];
   target?: TargetProfile;
+  /** How many different rows there are, where they are few and the table is not long. */
+  distinctRows?: number;
 }
 
 export interface TargetProfile {
@@ -29,6 +35,8 @@ export interface TargetProfile {
   distinct: number;
   /** All distinct values, sorted (numbers by value, text by code point), where there are at most 1,000. */
   classes?: Label[];
+  /** Where nearly all of it reads as numbers or dates: the words that do not, and what to do. */
+  oddWords?: string;
   /** What makes the target text: its first cell that is text, from row 0. */
   text?: { row: number; value: unknown };
   /** Sentences for the user, where the target is text that looks like numbers; `whole`: like whole ones. */
@@ -40,7 +48,15 @@ export interface ProfileOptions {
   /** Columns to leave out. */
   ignore?: readonly string[];
   /** Types that the user gives, by column; they are not looked for in the cells. */
-  types?: Readonly<Record<string, ColumnType>>;
+  types?: Readonly<Record<string, GivenType>>;
+  /** Rows without a target: left out, or counted only (default). */
+  missingTarget?: 'leaveOut' | 'error';
+  /** Words that mean "missing", beside NA and its like. */
+  missingWords?: readonly string[];
+  /** Cells that cannot be read: missing, or an error (default). */
+  unreadable?: 'missing' | 'error';
+  /** The zone of dates, an IANA name: text without a zone is in it, and all are held as its local time. Default UTC. */
+  timezone?: string;
   signal?: AbortSignal;
   /** Told the part of the table that has been looked at, 0 to 1, where its size is known. */
   onRead?: (part: number) => void;
@@ -56,6 +72,8 @@ const COLUMN_BYTES = 512;
  */
 export async function profileSource(source: SliceSource, options: ProfileOptions): Promise<TableProfile> {
   const { target, ignore = [], types = {}, signal, onRead } = options;
+  const reading = columnReading(options);
+  const words = new MissingWords(reading.missing ?? []);
   const wanted = wantedColumns(source.names, target, ignore);
   const tallies = wanted.map((index) => {
     const name = source.names[index]!;
@@ -63,14 +81,19 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
       name,
       Object.hasOwn(types, name) ? types[name] : undefined,
       name === target,
+      reading.unreadable,
     );
   });
   const sizer = new SliceSizer(wanted.length);
   let rows = 0;
+  const different = new DistinctRows();
   for await (const slice of source.slices({ sizer, wanted, signal })) {
     for (let i = 0; i < wanted.length; i++) {
-      tallies[i]!.add(slice.column(wanted[i]!), slice.first);
+      const { column } = words.clear(slice.column(wanted[i]!));
+      tallies[i]!.add(column, slice.first);
+      different.add(column);
     }
+    different.endSlice(slice.rows);
     rows += slice.rows;
     tellRead(onRead, source, slice);
     await sizer.step(signal);
@@ -87,7 +110,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   const looks: NamedLook[] = [];
   const columns = tallies.map((tally) => {
     const settled = tally.settle();
-    const { type, decimal, warning, look } = settled;
+    const { type, decimal, order, warning, look } = settled;
     if (warning !== undefined) {
       warnings.push(warning);
     }
@@ -97,7 +120,19 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
       looks.push({ name: tally.name, ...look });
     }
     bytes += tally.bytesAs(type) + COLUMN_BYTES + tally.name.length * 6;
-    return { name: tally.name, type, ...(decimal !== undefined && { decimal }) };
+    const zone = type === 'date' ? reading.zone : undefined;
+    const required = tally.target !== undefined && options.missingTarget === 'leaveOut';
+    const { missing, unreadable } = reading;
+    return compact({
+      name: tally.name,
+      type,
+      decimal,
+      order,
+      zone,
+      missing,
+      unreadable,
+      required: required || undefined,
+    });
   });
   warnings.push(...lookWarnings(looks).map(({ problem, keep }) => `${problem} ${keep}`));
   // Each row group has its own header of every column, of about a thousandth of what it may hold.
@@ -105,7 +140,73 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   if (targetFound !== undefined) {
     profile.target = targetFound;
   }
+  if (different.count !== undefined) {
+    profile.distinctRows = different.count;
+  }
   return profile;
+}
+
+/** More different rows than these are not few. */
+const MAX_DISTINCT = 50;
+/** In a longer table they are not counted. */
+const MAX_COUNTED = 5000;
+
+/** Counts the different rows of a table, as long as they are few. */
+class DistinctRows {
+  private readonly seen = new Set<string>();
+  private rows = 0;
+  private columns: ArrayLike<unknown>[] = [];
+
+  /** How many there are, undefined where they are many, or most of them differ. */
+  get count(): number | undefined {
+    return this.isCounting && this.seen.size * 2 <= this.rows ? this.seen.size : undefined;
+  }
+
+  private get isCounting(): boolean {
+    return this.seen.size <= MAX_DISTINCT && this.rows <= MAX_COUNTED;
+  }
+
+  add(column: SliceColumn): void {
+    if (this.isCounting) {
+      // The cells of a slice may be valid only until the next column is asked for.
+      this.columns.push(Array.from(plainCells(column)));
+    }
+  }
+
+  endSlice(rows: number): void {
+    for (let row = 0; row < rows && this.columns.length > 0 && this.isCounting; row++) {
+      this.seen.add(this.columns.map((cells) => String(cells[row])).join('\0'));
+    }
+    this.rows += rows;
+    this.columns = [];
+  }
+}
+
+/** How the cells of every column are read. */
+function columnReading({
+  missingWords = [],
+  unreadable,
+  timezone,
+}: ProfileOptions): Omit<Column, 'name' | 'type'> {
+  const zone = timezone === undefined ? undefined : knownZone(timezone);
+  if (timezone !== undefined && zone === undefined) {
+    throw new ServiceError(
+      'config.invalid',
+      `"${timezone}" is not a time zone. Give a name such as Europe/Berlin, America/New_York or UTC.`,
+    );
+  }
+  return {
+    zone: zone === 'UTC' ? undefined : zone,
+    missing: missingWords.length > 0 ? missingWords : undefined,
+    unreadable: unreadable === 'missing' ? 'missing' : undefined,
+  };
+}
+
+/** Without what is undefined, so that a column reads well on a model card. */
+function compact(column: Omit<Column, 'required'> & { required: boolean | undefined }): Column {
+  return Object.fromEntries(
+    Object.entries(column).filter(([, value]) => value !== undefined),
+  ) as unknown as Column;
 }
 
 function wantedColumns(
@@ -116,7 +217,7 @@ function wantedColumns(
   if (target !== undefined && !names.includes(target)) {
     throw new ServiceError(
       'target.missing',
-      `The table has no column "${target}" to predict. Its columns are ${listNames(names)}.`,
+      `The table has no column "${target}" to predict. Its columns are ${listNames(names)}.${headerHint(names)}`,
     );
   }
   const left = new Set(ignore);
@@ -131,14 +232,31 @@ function wantedColumns(
   return wanted;
 }
 
+/** Where the names look like values, the first line of the table may be a row. */
+function headerHint(names: readonly string[]): string {
+  const values = names.filter((name) => name === '' || (classify(name) & (NUMERIC | DATES)) !== 0);
+  return values.length * 2 > names.length
+    ? ' These look like values: the table may lack a first line with the names of its columns.'
+    : '';
+}
+
 function targetProfile(name: string, settled: Settled, tally: TargetTally): TargetProfile {
-  const { type, look, text } = settled;
+  const { type, look, text, words, warning } = settled;
   // Nobody predicts dates, so only numbers are worth a hint.
   const hint = look?.like.endsWith('number') && {
     ...lookWarnings([{ name, ...look }])[0]!,
     whole: look.whole,
   };
-  return { name, type, ...tally.settle(settled), ...(text && { text }), ...(hint && { hint }) };
+  const found = { name, type, ...tally.settle(settled), ...(text && { text }), ...(hint && { hint }) };
+  if (words === undefined) {
+    return found;
+  }
+  if (type === 'text') {
+    return { ...found, oddWords: warning };
+  }
+  // The words are missing values.
+  const first = Math.min(words.list[0]!.row, found.firstMissing ?? Infinity);
+  return { ...found, missing: found.missing + words.odd, firstMissing: first };
 }
 
 function* unknownNames(names: readonly string[], wanted: readonly string[], what: string): Iterable<string> {

@@ -15,6 +15,8 @@ const NODES_OF: Record<string, NodeName[]> = {
   'requests/predict-request.ts': ['predict'],
   'requests/predict-queue.ts': ['predict'],
   'input/table-collector.ts': ['fit', 'upload'],
+  'fields/cleaning-fields.ts': ['fit', 'upload', 'predict'],
+  'fields/missing-target-field.ts': ['fit', 'upload'],
   'fields/types-field.ts': ['fit', 'upload'],
   'requests/upload-request.ts': ['upload'],
 };

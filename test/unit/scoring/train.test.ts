@@ -49,6 +49,11 @@ describe('Connection.train', () => {
         service: at.service.url,
         fitted_at: '',
         order: 'none',
+        cleaned: {
+          rows_left_out: 0,
+          cells_missing: {},
+          types: { id: 'integer', name: 'text', ok: 'boolean', species: 'text' },
+        },
       },
     );
     assert.deepEqual(at.cards.get('pets'), card);
@@ -270,6 +275,7 @@ describe('Connection.train', () => {
       [
         'table.invalid',
         {
+          missingTarget: 'error',
           table: {
             value: [
               { x: 1, species: 'a' },
@@ -352,7 +358,7 @@ describe('Connection.train', () => {
   it('an error of the target names a row', async () => {
     at = await bench();
     const fit = (table: unknown, task?: 'regression') =>
-      at.connection.train({ table: { value: table }, target: 'y', model: 'm', task });
+      at.connection.train({ table: { value: table }, target: 'y', model: 'm', task, missingTarget: 'error' });
     const rows = (odd: unknown): unknown[] =>
       Array.from({ length: 30 }, (_, i) => ({ x: i, y: i === 7 ? odd : i * 1.5 }));
     await assert.rejects(fit(rows(null)), /The target "y" is missing in 1 of 30 rows, first in row 8:/);
@@ -361,7 +367,7 @@ describe('Connection.train', () => {
     await assert.rejects(fit('x,y\n1,2.5\n2,NA\n3,\n'), /missing in 2 of 3 rows, first in row 2:/);
     await assert.rejects(
       fit(rows('n/v'), 'regression'),
-      /The target "y" holds text \("n\/v", row 8\), and regression/,
+      /Regression needs a target of numbers. Column "y" is text, since 1 of its 30 cells .*"n\/v" \(row 8\).*Missing words/,
     );
     await assert.rejects(
       fit('x,y\n1,2.5\n2,low\n', 'regression'),

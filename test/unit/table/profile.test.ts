@@ -29,7 +29,7 @@ describe('Types of JavaScript values', () => {
     ['dates', [new Date(0), undefined], 'date'],
     ['text', ['a', 'b'], 'text'],
     ['numeric text', ['1', '2'], 'text'],
-    ['ISO text', ['2024-01-01'], 'text'],
+    ['ISO text', ['2024-01-01'], 'date'],
     ['numbers with NaN, null and undefined', [1, NaN, null, undefined], 'integer'],
     ['numbers with empty text', [1, ''], 'integer'],
     ['numbers with NA', [1.5, 'NA', 'nan'], 'number'],
@@ -53,13 +53,13 @@ describe('Types of JavaScript values', () => {
     const rows = await openTable(values.map((v) => ({ v, w: 1 })));
     const profile = await profileTable(rows);
     assert.equal(profile.columns[0]!.type, 'text');
-    assert.match(profile.warnings.join(), /"end" in row 90001/);
+    assert.match(profile.warnings.join(), /"end" \(row 90001\)/);
     const cells = (await collect(readBatches(rows, profile.columns))).flatMap((b) => cellsOf(b.columns[0]!));
     assert.deepEqual(cells.slice(-2), ['89999', 'end']);
     const csv = await profileTable(await openTable(`v,w\n${values.map((v) => `${String(v)},1`).join('\n')}`));
     assert.equal(csv.columns[0]!.type, 'text');
     assert.equal(csv.warnings.length, 1);
-    assert.match(csv.warnings[0]!, /"v" holds numbers and text.*"end" in row 90001/);
+    assert.match(csv.warnings[0]!, /1 of its 90001 cells does not read as numbers: "end" \(row 90001\)/);
   });
 
   it('a type that is given is not looked for', async () => {
@@ -212,9 +212,9 @@ describe('Rows by the columns of a model', () => {
     ['n', '007', /is not a number/],
     ['i', '2024-01-01', /is not a number/],
     ['d', 'tomorrow', /Column "d", row 1: "tomorrow" is not a date/],
-    ['d', 5, /is not a date/],
+    ['d', true, /is not a date/],
     ['f', 1, /Column "f", row 1: 1 is neither true nor false/],
-    ['g', 1.5, /Column "g", row 1: 1.5 is not a whole number/],
+    ['g', 1.5, /Column "g", row 1: 1.5 is not a 64-bit integer/],
     ['t', { a: 1 }, /Column "t", row 1: the cell holds an object/],
   ];
   for (const [name, value, message] of wrong) {

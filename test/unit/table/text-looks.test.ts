@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {
   cellsOf,
   type Column,
-  type ColumnType,
+  type GivenType,
   openTable,
   profileTable,
   readBatches,
@@ -17,7 +17,7 @@ interface Found {
 }
 
 /** How the first column of a table is taken, and its cells. */
-async function found(table: unknown, types?: Record<string, ColumnType>): Promise<Found> {
+async function found(table: unknown, types?: Record<string, GivenType>): Promise<Found> {
   const source = await openTable(table);
   const { columns, warnings } = await profileTable(source, { types });
   const batches = await collect(readBatches(source, columns.slice(0, 1)));
@@ -151,7 +151,10 @@ describe('Text that reads as numbers', () => {
 
   it('also far down, and in Arrow text', async () => {
     const cells = Array.from({ length: 9000 }, (_, i) => (i === 8999 ? 'end' : `${i},5`));
-    assert.equal((await found(cells.map((v) => ({ v, w: 1 })))).warnings, '');
+    assert.match(
+      (await found(cells.map((v) => ({ v, w: 1 })))).warnings,
+      /1 of its 9000 cells does not read as numbers: "end" \(row 9000\)/,
+    );
     const { tableFromArrays } = await import('apache-arrow');
     const arrow = tableFromArrays({ v: ['0,5', '1,5'], w: [1, 2] });
     assert.match((await found(arrow)).warnings, /"v" is text that reads as numbers \("0,5", row 1\)/);
@@ -188,36 +191,77 @@ describe('Decimal commas in files', () => {
   });
 });
 
-describe('Text that looks like dates', () => {
+describe('Dates as people write them', () => {
   for (const [form, table] of forms) {
-    it(`${form}: local dates get a hint`, async () => {
-      for (const cells of [
-        ['05.03.2024', '31.12.2024'],
-        ['03/05/2024 10:00', '12/31/2024 9:30 PM'],
-        ['5.3.2024', '05.03.24'],
-        ['2024/03/05', '2024/3/6 10:00:00'],
-      ]) {
-        const { column, warnings } = await found(table(cells));
-        assert.equal(column.type, 'text');
-        assert.match(
-          warnings,
-          /^Column "v" is text that looks like dates \(".*", row 1\): write them as 2026-01-31/,
-        );
-        assert.equal((await found(table(cells), { v: 'text' })).warnings, '');
+    it(`${form}: are dates where their order is certain`, async () => {
+      for (const [cells, order] of [
+        [['05.03.2024', '31.12.2024'], 'dmy'],
+        [['03/05/2024 10:00', '12/31/2024 9:30 PM'], 'mdy'],
+        [['5.3.2024', '05.03.24'], 'dmy'],
+        [['2024/03/05', '2024/3/6 10:00:00'], 'ymd'],
+        [['05/03/2024', 'NA', '31/12/2024'], 'dmy'],
+      ] as const) {
+        const { column, warnings } = await found(table([...cells]));
+        assert.deepEqual([column, warnings], [{ name: 'v', type: 'date', order }, ''], cells.join(' '));
+        assert.equal((await found(table([...cells]), { v: 'text' })).column.type, 'text');
       }
     });
-    it(`${form}: what is no date gets none`, async () => {
-      for (const cells of [['1.2.10', '2.0.11'], ['32.01.2024'], ['05.03.2024', 'later'], ['1/2', '3/4']]) {
-        assert.equal((await found(table(cells))).warnings, '', cells.join(' '));
+    it(`${form}: what is no date is text`, async () => {
+      for (const cells of [
+        ['1.2.10', '2.0.11'],
+        ['32.01.2024'],
+        ['29.02.2023'],
+        ['1/2', '3/4'],
+        ['1/2/2024 13:00 PM'],
+      ]) {
+        const { column, warnings } = await found(table(cells));
+        assert.deepEqual([column.type, warnings], ['text', ''], cells.join(' '));
       }
+    });
+    it(`${form}: the order is asked for where it could be two`, async () => {
+      const cells = ['03/05/2024', '04/06/2024'];
+      const { column, warnings } = await found(table(cells));
+      assert.equal(column.type, 'text');
+      assert.match(
+        warnings,
+        /the day may come first or the month: set Column types \{"v":"date-dmy"\} or \{"v":"date-mdy"\}/,
+      );
+      await rejectsWith(
+        found(table(cells), { v: 'date' }),
+        'table.invalid',
+        /"03\/05\/2024" can mean 2024-05-03 or 2024-03-05/,
+      );
+      assert.deepEqual((await found(table(cells), { v: 'date-dmy' })).cells[0], new Date('2024-05-03'));
+      assert.deepEqual((await found(table(cells), { v: 'date-mdy' })).cells[0], new Date('2024-03-05'));
     });
   }
 
-  it('ISO text in objects is told of, and read where it is given as dates', async () => {
-    const rows = ['2024-01-01', '2024-01-02T10:00:00Z'].map((v) => ({ v, w: 1 }));
-    const { column, warnings } = await found(rows);
-    assert.equal(column.type, 'text');
-    assert.match(warnings, /reads as dates \("2024-01-01", row 1\): set Column types \{"v":"date"\}/);
-    assert.equal((await found(rows, { v: 'date' })).warnings, '');
+  it('times have seconds, fractions and halves of the day', async () => {
+    const texts = ['1/31/2024 12:05 AM', '1/31/2024, 12:05:30 pm', '1/31/24 11:59:59.5 PM'];
+    const { cells } = await found(texts.map((v) => ({ v, w: 1 })));
+    const times = ['2024-01-31T00:05Z', '2024-01-31T12:05:30Z', '2024-01-31T23:59:59.500Z'];
+    assert.deepEqual(
+      cells,
+      times.map((time) => new Date(time)),
+    );
+  });
+
+  it('ISO text in objects is a date, as in CSV text', async () => {
+    const rows = ['2024-11-21 00:00:00', '2024-01-02T10:00:00Z', null].map((v) => ({ v, w: 1 }));
+    const { column, warnings, cells } = await found(rows);
+    assert.deepEqual([column, warnings], [{ name: 'v', type: 'date' }, '']);
+    assert.deepEqual(cells, [new Date('2024-11-21T00:00:00Z'), new Date('2024-01-02T10:00:00Z'), null]);
+  });
+
+  it('given as dates, numbers are seconds or milliseconds since 1970', async () => {
+    const rows = [1732147200, 1732147200000, '1732147200', '2024-11-21', 1.7e18].map((v) => ({ v, w: 1 }));
+    const day = new Date('2024-11-21T00:00:00Z');
+    const { cells } = await found(rows.slice(0, 4), { v: 'date' });
+    assert.deepEqual(cells, [day, day, day, day]);
+    await rejectsWith(
+      found(rows, { v: 'date' }),
+      'table.invalid',
+      /row 5: 1700000000000000000 is not a date/,
+    );
   });
 });

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+
+import {
+  cellsOf,
+  openTable,
+  type ProfileOptions,
+  profileTable,
+  readBatches,
+  type TableProfile,
+} from '../../../dist/src/table';
+import { collect, rejectsWith } from './helpers';
+
+interface Cleaned {
+  profile: TableProfile;
+  types: Record<string, string>;
+  cells: Record<string, unknown[]>;
+  cleaned: Record<string, number>;
+}
+
+/** A table as fit reads it. */
+async function clean(table: unknown, options: ProfileOptions = {}): Promise<Cleaned> {
+  const source = await openTable(table);
+  const profile = await profileTable(source, options);
+  const cells: Record<string, unknown[]> = {};
+  const cleaned: Record<string, number> = {};
+  for (const batch of await collect(readBatches(source, profile.columns))) {
+    profile.columns.forEach(({ name }, at) => {
+      (cells[name] ??= []).push(...cellsOf(batch.columns[at]!));
+      cleaned[name] = (cleaned[name] ?? 0) + (batch.cleaned?.[name] ?? 0);
+    });
+  }
+  const types = Object.fromEntries(profile.columns.map(({ name, type }) => [name, type]));
+  return { profile, types, cells, cleaned };
+}
+
+/** A sensor history as a home automation system exports it: the state is text, and says when it is none. */
+function history(rows: number, odd: Record<number, string>): { last_changed: string; state: string }[] {
+  return Array.from({ length: rows }, (_, row) => ({
+    last_changed: new Date(Date.UTC(2024, 10, 21, row)).toISOString(),
+    state: odd[row] ?? (20 + (row % 7) / 2).toFixed(1),
+  }));
+}
+
+/** The readings of a meter, as a spreadsheet of the country saves them. */
+function meter(country: 'DE' | 'US' | 'GB' | 'FR'): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const lines = Array.from({ length: 40 }, (_, day) => {
+    const date = new Date(Date.UTC(2024, 0, 1 + day));
+    const [d, m] = [two(date.getUTCDate()), two(date.getUTCMonth() + 1)];
+    const kwh = (1234 + day * 10.5).toFixed(2);
+    switch (country) {
+      case 'DE':
+        return `${d}.${m}.2024 06:00;${kwh.replace('.', ',')}`;
+      case 'FR':
+        return `${d}/${m}/2024 06:00;${kwh.replace('.', ',')}`;
+      case 'GB':
+        return `${d}/${m}/2024 06:00,${kwh}`;
+      case 'US':
+        return `${Number(m)}/${Number(d)}/2024 6:00 AM,${kwh}`;
+    }
+  });
+  const head = country === 'DE' || country === 'FR' ? 'read;kwh' : 'read,kwh';
+  return `${head}\n${lines.join('\n')}\n`;
+}
+
+describe('Spreadsheets of four countries', () => {
+  for (const country of ['DE', 'US', 'GB', 'FR'] as const) {
+    it(`${country}: dates and decimals are read without a setting`, async () => {
+      const { types, cells, profile } = await clean(meter(country));
+      assert.deepEqual(types, { read: 'date', kwh: 'number' });
+      assert.deepEqual(profile.warnings, []);
+      assert.deepEqual(cells.read!.slice(-1), [new Date('2024-02-09T06:00:00Z')]);
+      assert.equal(cells.kwh![1], 1244.5);
+    });
+  }
+});
+
+describe('Words that mean "missing"', () => {
+  const odd = { 3: 'unavailable', 77: 'unknown', 78: ' Unknown ', 99: '-' };
+
+  it('are named where nearly all of a column reads as numbers, with the field that takes them', async () => {
+    const numbers = history(600, odd).map(({ state }) => ({ state: Number(state) || state, x: 1 }));
+    const { profile, types } = await clean(numbers);
+    assert.equal(types.state, 'text');
+    assert.deepEqual(profile.warnings, [
+      'Column "state" is text, since 4 of its 600 cells do not read as numbers: "unavailable" (row 4), "unknown" (row 78), " Unknown " (row 79), "-" (row 100). If these mean that a value is missing, add them to Missing words (msg.missing_words), or set Unreadable cells to missing (msg.unreadable).',
+    ]);
+    const csv = `state,x\n${numbers.map(({ state }) => `${state},1`).join('\n')}`;
+    assert.match((await clean(csv)).profile.warnings[0]!, /4 of its 600 cells/);
+    const text = await clean(history(600, odd));
+    assert.match(text.profile.warnings[0]!, /4 of its 600 .* and set Column types \{"state":"number"\}/);
+  });
+
+  it('are missing values once they are given, in every form of table', async () => {
+    const rows = history(600, odd);
+    const columns = {
+      last_changed: rows.map((row) => row.last_changed),
+      state: rows.map(({ state }) => state),
+    };
+    const csv = `last_changed,state\n${rows.map((row) => `${row.last_changed},${row.state}`).join('\n')}`;
+    const { tableFromArrays } = await import('apache-arrow');
+    for (const table of [rows, columns, csv, tableFromArrays(columns)]) {
+      const { types, cells, cleaned, profile } = await clean(table, {
+        missingWords: ['unavailable', 'UNKNOWN', '-'],
+        types: { state: 'number' },
+      });
+      assert.deepEqual([types, profile.warnings], [{ last_changed: 'date', state: 'number' }, []]);
+      assert.deepEqual([cells.state![2], cells.state![3], cells.state![78]], [21, null, null]);
+      assert.deepEqual(cleaned, { last_changed: 0, state: 4 });
+    }
+  });
+
+  it('may be numbers', async () => {
+    for (const table of ['t,x\n21.5,1\n-999,2\n22,3\n', { t: [21.5, -999, 22], x: [1, 2, 3] }]) {
+      const { cells, cleaned } = await clean(table, { missingWords: ['-999'] });
+      assert.deepEqual([cells.t, cleaned.t], [[21.5, null, 22], 1]);
+    }
+  });
+
+  it('a column of categories or of free text is not taken for numbers', async () => {
+    const words = ['on', 'off', '1', '2', 'auto'];
+    const rows = Array.from({ length: 400 }, (_, row) => ({ mode: words[row % 5], note: `note ${row}` }));
+    assert.deepEqual((await clean(rows)).profile.warnings, []);
+    const late = Array.from({ length: 400 }, (_, row) => ({ v: row < 370 ? row : `word ${row}` }));
+    assert.match((await clean(late)).profile.warnings[0]!, /holds numbers and text/);
+  });
+});
+
+describe('Cells that cannot be read', () => {
+  it('are missing values that are counted, where that is asked for', async () => {
+    const rows = history(200, { 5: 'unavailable', 9: 'n/v' }).map(({ state }, row) => ({
+      state: row === 7 ? { nested: true } : state,
+      n: row === 11 ? 'eleven' : row,
+      on: row === 3 ? 'perhaps' : true,
+      day: row === 4 ? 'yesterday' : '2024-11-21',
+    }));
+    await rejectsWith(
+      clean(rows, { types: { on: 'boolean' } }),
+      'table.invalid',
+      /row 8: the cell holds an object/,
+    );
+    const { types, cells, cleaned } = await clean(rows, {
+      unreadable: 'missing',
+      types: { state: 'number', on: 'boolean' },
+    });
+    assert.deepEqual(types, { state: 'number', n: 'integer', on: 'boolean', day: 'date' });
+    assert.deepEqual(cleaned, { state: 3, n: 1, on: 1, day: 1 });
+    assert.deepEqual([cells.n![11], cells.state![7], cells.on![3], cells.day![4]], [null, null, null, null]);
+  });
+
+  it('are an error that names the cell by default', async () => {
+    await rejectsWith(
+      clean(history(30, { 5: 'unavailable' }), { types: { state: 'number' } }),
+      'table.invalid',
+      /Column "state", row 6: "unavailable" is not a number/,
+    );
+  });
+});
+
+describe('Rows without a target', () => {
+  const table = 'x,y\n1,10\n2,\n3,30\n4,NA\n5,50\n';
+
+  it('are counted, and read where they are not to be left out', async () => {
+    const { profile, cells } = await clean(table, { target: 'y' });
+    assert.equal(profile.target!.missing, 2);
+    assert.deepEqual(cells.x, [1, 2, 3, 4, 5]);
+  });
+
+  it('are left out of every column, and words for missing count', async () => {
+    const options = { target: 'y', missingTarget: 'leaveOut' } as const;
+    const { profile, cells } = await clean(table, options);
+    assert.deepEqual([profile.rows, profile.target!.missing], [5, 2]);
+    assert.deepEqual(cells, { x: [1, 3, 5], y: [10, 30, 50] });
+    const words = await clean(table.replace('NA', 'unavailable'), {
+      ...options,
+      missingWords: ['unavailable'],
+    });
+    assert.deepEqual(words.cells, { x: [1, 3, 5], y: [10, 30, 50] });
+  });
+
+  it('unreadable ones are rows without a target', async () => {
+    const rows = Array.from({ length: 50 }, (_, x) => ({ x, y: x === 7 ? 'broken' : x * 2.5 }));
+    const options = { target: 'y', missingTarget: 'leaveOut', unreadable: 'missing' } as const;
+    const { profile, cells } = await clean(rows, options);
+    assert.deepEqual(
+      [profile.target!.type, profile.target!.missing, profile.target!.firstMissing],
+      ['number', 1, 7],
+    );
+    assert.equal(cells.x!.length, 49);
+  });
+});
+
+describe('Dates of a place', () => {
+  const instants = ['2024-07-01T10:00:00Z', '2024-12-01T10:00:00Z'];
+  const local = ['2024-07-01 12:00', '2024-12-01 11:00'];
+
+  it('are held as the local time of the zone, whatever form they come in', async () => {
+    for (const cells of [instants, local, instants.map((text) => new Date(text))]) {
+      const { profile, cells: read } = await clean(
+        cells.map((t) => ({ t, x: 1 })),
+        { timezone: 'Europe/Berlin' },
+      );
+      assert.deepEqual(profile.columns[0], { name: 't', type: 'date', zone: 'Europe/Berlin' });
+      assert.deepEqual(
+        read.t,
+        local.map((text) => new Date(`${text.replace(' ', 'T')}Z`)),
+      );
+    }
+  });
+
+  it('are UTC where no zone, or UTC, is given', async () => {
+    for (const timezone of [undefined, 'UTC', 'Etc/UTC']) {
+      const { profile, cells } = await clean(
+        local.map((t) => ({ t, x: 1 })),
+        { timezone },
+      );
+      assert.deepEqual(profile.columns[0], { name: 't', type: 'date' });
+      assert.deepEqual(cells.t![0], new Date('2024-07-01T12:00:00Z'));
+    }
+  });
+
+  it('follow the clock over the hours in which it is set', async () => {
+    const hours = Array.from({ length: 4 }, (_, hour) => new Date(Date.UTC(2024, 9, 26, 23 + hour)));
+    const { cells } = await clean(
+      hours.map((t) => ({ t, x: 1 })),
+      { timezone: 'Europe/Berlin' },
+    );
+    const clock = (cells.t as Date[]).map((date) => date.getUTCHours());
+    assert.deepEqual(clock, [1, 2, 2, 3]);
+    const old = await clean(
+      [
+        { t: '1850-01-01T00:00:00Z', x: 1 },
+        { t: '2500-07-01T00:00:00Z', x: 1 },
+      ],
+      {
+        timezone: 'Asia/Kolkata',
+      },
+    );
+    assert.ok((old.cells.t as Date[]).every((date) => !Number.isNaN(date.getTime())));
+  });
+
+  it('of a zone that does not exist are an error that says so', () =>
+    rejectsWith(
+      clean([{ t: 1 }], { timezone: 'Europe/Atlantis' }),
+      'config.invalid',
+      /"Europe\/Atlantis" is not a time zone/,
+    ));
+});
+
+describe('A header that holds only values', () => {
+  it('is seen before the target is said to be missing', async () => {
+    await rejectsWith(
+      clean('2024-11-21 00:00:00,21.5,3\n2024-11-21 01:00:00,21.7,4\n', { target: 'kwh' }),
+      'target.missing',
+      /no column "kwh".* look like values: the table may lack a first line with the names/,
+    );
+    await rejectsWith(clean('day,kwh\n1,2\n', { target: 'x' }), 'target.missing', /"day", "kwh"\.$/);
+  });
+});
+
+describe('Different rows', () => {
+  it('are counted where they are few', async () => {
+    const rows = Array.from({ length: 60 }, (_, row) => ({ a: row % 4, b: row % 3 }));
+    assert.equal((await clean(rows)).profile.distinctRows, 12);
+    const many = Array.from({ length: 60 }, (_, a) => ({ a, b: 1 }));
+    assert.equal((await clean(many)).profile.distinctRows, undefined);
+  });
+});
