@@ -5,7 +5,7 @@ import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
-import { limitsCheck, type LimitsDef } from '../src/runtime/requests/limits-request';
+import { limitsCheck, type LimitsDef, percentUsed } from '../src/runtime/requests/limits-request';
 
 /** tabular-limits: the service's limits, and which of them a table goes beyond. */
 module.exports = function (RED: NodeAPI): void {
@@ -18,11 +18,18 @@ module.exports = function (RED: NodeAPI): void {
       read: (msg) => limitsCheck(RED, this, def, table, msg),
       run: async (check, msg, work) => {
         const connection = config.connection();
-        msg.limits = await connection.limits(hooks(this, work));
+        const limits = await connection.limits(hooks(this, work));
+        const allowance = await connection.allowance(hooks(this, work));
+        msg.limits = { ...limits, ...allowance };
         delete msg.limits_exceeded;
         const exceeded = check === undefined ? [] : await connection.checkLimits(check, hooks(this, work));
         if (exceeded.length === 0) {
-          work.status.show('ready', check === undefined ? 'limits.known' : 'limits.within');
+          const percent = percentUsed(allowance.usage);
+          if (check === undefined && percent !== undefined) {
+            work.status.show('ready', 'limits.used', { percent });
+          } else {
+            work.status.show('ready', check === undefined ? 'limits.known' : 'limits.within');
+          }
           return [msg, null];
         }
         msg.limits_exceeded = exceeded;

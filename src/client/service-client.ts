@@ -16,7 +16,6 @@ import { progressOf } from './calls/fit-status';
 import { getModelLimits, getSettings, getUsage } from './calls/info-calls';
 import { predict, predictLegacy } from './calls/predict-calls';
 import { prepareTestSet, prepareTrainSet, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
-import type { RateLimit } from './retry/notices';
 import { ask } from './retry/request';
 import type {
   CallKind,
@@ -28,6 +27,7 @@ import type {
   LegacyPredictResult,
   PredictCall,
   PredictResult,
+  RateLimit,
   TestSetUpload,
   TrainSetUpload,
 } from './types';

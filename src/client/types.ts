@@ -115,5 +115,13 @@ export interface LegacyPredictResult extends PredictResult {
   params?: Record<string, unknown>;
 }
 
+/** What a service allows of requests in a span of time, as its last answer said. */
+export interface RateLimit {
+  limit: number;
+  remaining: number;
+  /** When the span ends, as the service says it: seconds from then, or since the epoch. */
+  reset?: number;
+}
+
 /** Kinds of calls with slots of their own. `info` are limits and cost. */
 export type CallKind = 'fit' | 'predict' | 'upload' | 'info';

@@ -12,6 +12,7 @@ import type { ClientPort } from './context/client-port';
 import type { Context } from './context/context';
 import { CostEstimates } from './context/cost';
 import { LimitsCache } from './context/limits-cache';
+import { type Allowance, UsageReport } from './context/usage';
 import type { ModelCards } from './models/model-cards';
 import { checkedCard, unknownModel } from './models/model-request';
 import { Predictor } from './predict/predictor';
@@ -55,6 +56,7 @@ export class Connection {
   readonly cards: ModelCards;
   readonly key: string;
   private readonly context: Context;
+  private readonly usage: UsageReport;
   private opened: Promise<ClientPort> | undefined;
   /** Clients of a service that has moved: what was under way may still use them. */
   private readonly former = new Set<Promise<ClientPort>>();
@@ -78,6 +80,7 @@ export class Connection {
       slots: new Semaphore(Math.max(1, options.concurrency ?? 4)),
       predictors: new Set(),
     };
+    this.usage = new UsageReport(options.key, client);
     this.takeUpFits();
   }
 
@@ -126,6 +129,11 @@ export class Connection {
   /** The service's limits (S 4.5), at most an hour old, older when the service is away: a copy of the caller's own. */
   limits(hooks: Hooks = {}): Promise<ModelLimits> {
     return this.work(hooks, async ({ signal }) => cloneJson(await this.context.limits.get(signal)));
+  }
+
+  /** Tokens used and requests left, where a hosted service says so. */
+  allowance(hooks: Hooks = {}): Promise<Allowance> {
+    return this.work(hooks, ({ signal }) => this.usage.get(signal));
   }
 
   /** The limits that a table goes beyond; empty where it is within them. */

@@ -1,12 +1,5 @@
 import type { HttpAnswer } from '../http/exchange';
-
-/** What a service allows of requests in a span of time, as its last answer said. */
-export interface RateLimit {
-  limit: number;
-  remaining: number;
-  /** When the span ends, as the service says it: seconds from then, or since the epoch. */
-  reset?: number;
-}
+import type { RateLimit } from '../types';
 
 /** Routes that a warning is kept of; a service has a dozen. */
 const MAX_ROUTES = 100;

@@ -31,3 +31,12 @@ export async function limitsCheck(
     modelVersion: textField({ place: 'The field Model version', value: env(def.modelVersion).trim() }),
   };
 }
+
+/** The part of its tokens that an account has used, in percent; undefined where the service names no budget. */
+export function percentUsed(
+  usage: { current_usage: number; usage_limit: number } | undefined,
+): number | undefined {
+  return usage === undefined || usage.usage_limit <= 0
+    ? undefined
+    : Math.round((100 * usage.current_usage) / usage.usage_limit);
+}

@@ -6,6 +6,7 @@ import type {
   LegacyPredictResult,
   PredictCall,
   PredictResult,
+  RateLimit,
   TestSetUpload,
   TrainSetUpload,
 } from '../../client/types';
@@ -15,6 +16,7 @@ import type {
   FitResponse,
   ModelLimits,
   ServiceSettings,
+  Usage,
 } from '../../wire/types';
 
 /** What scoring asks of the service: a ServiceClient of src/client is one. */
@@ -30,6 +32,8 @@ export interface ClientPort {
   ): Promise<{ test_set_upload_id: string; reused: boolean }>;
   fit(request: FitCall, options?: FitOptions): Promise<FitResponse>;
   resumeFit?(fittedTrainSetId: string, options?: CallOptions): Promise<FitResponse>;
+  getUsage?(options?: CallOptions): Promise<Usage>;
+  readonly rateLimit?: RateLimit;
   getSettings?(options?: CallOptions): Promise<ServiceSettings>;
   predict(request: PredictCall, options?: CallOptions): Promise<PredictResult>;
   estimateCost(request: EstimateCostRequest, options?: CallOptions): Promise<EstimateCostResponse>;
