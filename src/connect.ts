@@ -1,7 +1,6 @@
 import path from 'node:path';
 
-import { ServiceClient } from './client/service-client';
-import type { ClientOptions } from './client/types';
+import { type ClientOptions, ServiceClient } from './client';
 import {
   checkAsking,
   checkSettings,

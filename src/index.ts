@@ -3,7 +3,6 @@
  * embedded service, the table functions and the errors.
  * None of them needs Node-RED.
  */
-export { ServiceClient } from './client/service-client';
 export type {
   CallOptions,
   ClientOptions,
@@ -13,7 +12,8 @@ export type {
   TestSetUpload,
   TrainSetUpload,
   UploadSource,
-} from './client/types';
+} from './client';
+export { ServiceClient } from './client';
 export {
   type Asking,
   connect,

@@ -1,5 +1,6 @@
 /** What tests reach of src/client beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
 export { maxPredictBytes } from '../../dist/src/client/calls/answer-size';
+export { readBeforeFailing } from '../../dist/src/client/http/early-answer';
 export { AnswerTooLong, exchange, type HttpRequest } from '../../dist/src/client/http/exchange';
 export { proxyFor } from '../../dist/src/client/http/proxy';
 export { backOff, retryAfter } from '../../dist/src/client/retry/backoff';

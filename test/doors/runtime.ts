@@ -20,6 +20,7 @@ export { handleMessages, type Handler, PATIENCE } from '../../dist/src/runtime/m
 export { Follower } from '../../dist/src/runtime/messages/progress';
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
+export { percentUsed } from '../../dist/src/runtime/requests/limits-request';
 export { modelChoice, requiredModel } from '../../dist/src/runtime/requests/model-field';
 export { type PredictDef, predictRequest } from '../../dist/src/runtime/requests/predict-request';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';

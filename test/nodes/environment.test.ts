@@ -130,7 +130,7 @@ describe('environment variables in the fields', () => {
         { name: 'colour', type: 'text' },
       ]);
       const sent = JSON.stringify(body('fit'));
-      for (const part of [/"n_estimators":8/, /\["text"\]/, /"high"/, /70/, /"log_loss"/]) {
+      for (const part of [/"n_estimators":8/, /\["text","thinking"\]/, /"high"/, /70/, /"log_loss"/]) {
         assert.match(sent, part);
       }
     });

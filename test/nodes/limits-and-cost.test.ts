@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 
+import { percentUsed } from '../doors/runtime';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { type Setup, startBench, stopBench, trainRows } from './bench';
 
@@ -36,6 +37,21 @@ describe('tabular-limits and tabular-cost on a strict service', () => {
     assert.equal(msg?.payload, 'not looked at');
     assert.equal(service.seen('get_model_limits').length, 1);
     assert.equal(bench.out('l', 1).all.length, 0);
+  });
+
+  it('limits tells what the account has used and how many requests are left, where the service does', async () => {
+    await service.close();
+    const usage = { current_usage: 874, usage_limit: 1000, reset_time: '2026-12-01T00:00:00Z' };
+    service = await startStrictService({ jobs: { usage } });
+    const headers = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59' };
+    service.fault('get_settings', () => ({ headers }));
+    const bench = await hosted({ id: 'l', type: 'tabular-limits' });
+    bench.send('l', {});
+    const [msg] = await bench.out('l').first();
+    assert.deepEqual(msg?.limits.usage, usage);
+    assert.deepEqual(msg?.limits.rate_limit, { limit: 60, remaining: 59 });
+    assert.equal(percentUsed(msg?.limits.usage), 87);
+    assert.equal(percentUsed({ current_usage: 5, usage_limit: -1 }), undefined);
   });
 
   it('with check, a table within leaves by the first output and one beyond by the second', async () => {

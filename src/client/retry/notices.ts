@@ -16,7 +16,8 @@ export class Notices {
     const limit = count(headers['x-ratelimit-limit']);
     const remaining = count(headers['x-ratelimit-remaining']);
     if (limit !== undefined && remaining !== undefined) {
-      this.rateLimit = { limit, remaining, reset: count(headers['x-ratelimit-reset']) };
+      const reset = count(headers['x-ratelimit-reset']);
+      this.rateLimit = { limit, remaining, ...(reset !== undefined && { reset }) };
     }
     const { deprecation, sunset } = headers;
     const isDeprecated = deprecation !== undefined && deprecation !== 'false';
