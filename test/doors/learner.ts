@@ -8,7 +8,7 @@ export {
 } from '../../dist/src/learner/calibration/distribution';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
-export { datePart } from '../../dist/src/learner/features/dates';
+export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
 export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
 export { makeDesign, makeTerms, sparse } from '../../dist/src/learner/linear/design';
 export { logistic } from '../../dist/src/learner/linear/logistic';

@@ -2,7 +2,7 @@ import type { Random } from '../math/random';
 import type { FeatureColumn } from '../types';
 import { binAll, binOf, findBorders, MAX_BINS } from './binning';
 import { commonTokens, MAX_TOKENS } from './common-tokens';
-import { DATE_PARTS, type DatePart, datePart } from './dates';
+import { DATE_PARTS, type DatePart, datePart, recurringParts } from './dates';
 import { findNumber, tokensOf } from './tokens';
 
 /** How one feature becomes binned columns. Plain data, stored with the model. */
@@ -32,21 +32,26 @@ const MANY_ROWS = 20_000;
 /** How to encode. `asCategory`: the user said that the column holds categories. */
 export interface EncodeRules {
   asCategory: boolean;
+  /** The rows follow each other in time. */
+  inTime?: boolean;
   maxBins: number;
   random: Random;
 }
 
 /** Chooses the encoders of a column from its values. */
 export function chooseEncoders(column: FeatureColumn, source: number, rules: EncodeRules): Encoder[] {
-  const { asCategory, maxBins, random } = rules;
+  const { asCategory, inTime, maxBins, random } = rules;
   if (column.kind === 'text') {
     return chooseTextEncoders(column, source, rules);
   }
   if (column.kind === 'date') {
-    return DATE_PARTS.map((part): Encoder => {
-      const values = dateValues(column.values, part);
-      return { type: 'date', source, part, borders: findBorders(values, random, maxBins) };
-    }).filter((encoder) => columnSpecs([encoder])[0].bins > 2 || hasMissing(column.values, encoder));
+    const parts = inTime ? recurringParts(column.values) : DATE_PARTS;
+    return parts
+      .map((part): Encoder => {
+        const values = dateValues(column.values, part);
+        return { type: 'date', source, part, borders: findBorders(values, random, maxBins) };
+      })
+      .filter((encoder) => columnSpecs([encoder])[0].bins > 2 || hasMissing(column.values, encoder));
   }
   if (asCategory) {
     return [{ type: 'numberCategory', source, values: commonNumbers(column.values) }];

@@ -59,7 +59,9 @@ export function prepare(input: TrainInput): PreparedFit {
   features.forEach((feature, source) => {
     const random = new Random(settings.seed, STREAM.bins, source);
     const asCategory = settings.categoryColumns.includes(input.features.indexOf(feature));
-    encoders.push(...chooseEncoders(feature, source, { asCategory, maxBins, random }));
+    // A lone column stays whole: there would be nothing left to learn from.
+    const inTime = settings.holdOut.blocks !== undefined && features.length > 1;
+    encoders.push(...chooseEncoders(feature, source, { asCategory, inTime, maxBins, random }));
   });
   shareTokens(encoders, rows, features.length);
   for (const encoder of encoders) {

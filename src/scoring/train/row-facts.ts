@@ -47,6 +47,8 @@ export interface RowFacts {
   falling: boolean;
   /** ISO 8601. */
   trainedUntil?: string;
+  /** A column of numbers that tells the time. They only ever rise, so nothing learned from them holds for rows to come. */
+  clock?: string;
 }
 
 /** Whether a pass over the rows is needed at all. */
@@ -138,6 +140,7 @@ export async function readRowFacts(
   }
   if (found !== undefined) {
     facts.trainedUntil = isoTime(found.column, found.steps);
+    facts.clock = found.column.type === 'date' ? undefined : found.column.name;
     if (holdout) {
       facts.times = found.values.subarray(0, first);
     }

@@ -27,20 +27,29 @@ export interface TrainSetRequest extends TableChoices, RowChoices {
 /** What a model card says of the order of its rows. */
 export type Lineage = Pick<ModelCard, 'order' | 'group' | 'embargo' | 'relative_to' | 'trained_until'>;
 
-/** Reads what is asked of the rows, and says which of them the files leave out; undefined where the table goes as it is. */
-export async function planTrainSet(
+type CheckedRequest = TrainSetRequest & { target: string; task: Task };
+
+/** What has to be known of the rows; undefined where nothing has. */
+export async function factsOf(
   source: TableSource,
   profile: TableProfile,
-  features: readonly Column[],
-  request: TrainSetRequest & { target: string; task: Task },
+  request: CheckedRequest,
+  signal: AbortSignal | undefined,
+): Promise<RowFacts | undefined> {
+  const { holdout = 0, order = 'none' } = request;
+  const questions: RowQuestions = { ...request, order, holdout: holdout > 0, signal };
+  return hasRowQuestions(questions, profile) ? readRowFacts(source, profile, questions) : undefined;
+}
+
+/** Which rows the files leave out, and how the target is changed; undefined where the table goes as it is. */
+export async function planTrainSet(
+  source: TableSource,
+  { columns, features }: { columns: readonly Column[]; features: readonly Column[] },
+  facts: RowFacts,
+  request: CheckedRequest,
   { signal, onWarning }: Hooks,
-): Promise<{ facts?: RowFacts; rowPlan?: RowPlan }> {
-  const { holdout: percent = 0, order = 'none', options, relativeTo, embargo = 0 } = request;
-  const questions: RowQuestions = { ...request, order, holdout: percent > 0, signal };
-  if (!hasRowQuestions(questions, profile)) {
-    return {};
-  }
-  const facts = await readRowFacts(source, profile, questions);
+): Promise<RowPlan | undefined> {
+  const { holdout: percent = 0, options, relativeTo, embargo = 0 } = request;
   const seed = typeof options.random_state === 'number' ? options.random_state : 0;
   const chosen = percent > 0 ? await planRows(facts, { percent, seed, embargo }) : undefined;
   if (percent > 0 && chosen === undefined) {
@@ -48,21 +57,13 @@ export async function planTrainSet(
   }
   const plan = chosen ?? new Uint8Array(facts.rows);
   leaveOutMissing(plan, facts, relativeTo, onWarning);
-  const isChanged = chosen !== undefined || facts.relative !== undefined;
-  if (!isChanged) {
-    return { facts };
+  if (chosen === undefined && facts.relative === undefined) {
+    return undefined;
   }
   const holdout =
-    chosen &&
-    (await holdoutOf(
-      source,
-      { columns: profile.columns, target: request.target, features },
-      facts,
-      plan,
-      signal,
-    ));
+    chosen && (await holdoutOf(source, { columns, target: request.target, features }, facts, plan, signal));
   const kept = plan.reduce((count, one) => count + (one === KEPT ? 1 : 0), 0);
-  return { facts, rowPlan: { plan, kept, relativeTo: facts.relative && relativeTo, holdout } };
+  return { plan, kept, relativeTo: facts.relative && relativeTo, holdout };
 }
 
 function whyNot({ rows, groups, order }: RowFacts, percent: number): string {

@@ -21,6 +21,7 @@ import { type NowScores, nowScores } from './now-scores';
 import { featureColumns } from './row-facts';
 import {
   assertColumns,
+  factsOf,
   foldsOf,
   type Lineage,
   lineageOf,
@@ -90,23 +91,31 @@ export async function prepareTrainSet(
   const task = request.task === 'auto' ? auto : request.task;
   checkTarget(whole, task, missingTarget);
   assertColumns(whole, { ...request, target, ignore, task });
-  // A group that is no feature travels with the others only where the service leaves it out by itself.
+  const checked = { ...request, target, task };
   const isFeature = group === undefined || !ignore.includes(group);
-  const features = featureColumns(whole, target, isFeature ? [] : [group]);
-  if (features.length === 0) {
+  const all = featureColumns(whole, target, isFeature ? [] : [group]);
+  if (all.length === 0) {
     throw new ServiceError(
       'table.invalid',
       `The table has no column but the target "${target}": nothing to learn from.`,
     );
   }
-  const travels = isFeature || context.key === 'embedded';
-  const profile = travels ? whole : { ...whole, columns: whole.columns.filter(({ name }) => name !== group) };
   const limits = await context.limits.forChecks(signal);
-  assertWithinLimits(limits, profile, features.length, task, request.options);
-  for (const warning of targetWarnings(profile, task)) {
+  assertWithinLimits(limits, whole, all.length, task, request.options);
+  for (const warning of targetWarnings(whole, task)) {
     hooks.onWarning?.(warning);
   }
-  const { facts, rowPlan } = await planTrainSet(source, whole, features, { ...request, target, task }, hooks);
+  const facts = await factsOf(source, whole, checked, signal);
+  const others = all.filter(({ name }) => name !== facts?.clock);
+  const features = others.length > 0 ? others : all;
+  // A group that is no feature travels with the features only where the service leaves it out by itself.
+  const sent = new Set([target, ...features.map(({ name }) => name)]);
+  if (group !== undefined && context.key === 'embedded') {
+    sent.add(group);
+  }
+  const profile = { ...whole, columns: whole.columns.filter(({ name }) => sent.has(name)) };
+  const rowPlan =
+    facts && (await planTrainSet(source, { columns: profile.columns, features }, facts, checked, hooks));
   const expected = rowPlan?.kept ?? profile.rows;
   const onProgress = (done: number): void => read(0.5 + done / expected / 2);
   const written = { format, signal, onProgress };

@@ -24,6 +24,7 @@ import {
   quantilesOf,
   quantise,
   Random,
+  recurringParts,
   sigmoid,
   solve,
   type SplitCandidate,
@@ -377,5 +378,23 @@ describe('learner parts', () => {
     const probas = Float64Array.of(0, 0.1, 0, 0.4, 0, 0.4, 0, 0.8);
     assert.equal(areaUnderRoc(probas, Int32Array.of(0, 0, 1, 1), 2, 1), 0.875);
     assert.equal(areaUnderRoc(probas, Int32Array.of(1, 1, 1, 1), 2, 1), undefined);
+  });
+});
+
+describe('recurringParts', () => {
+  const DAY = 86_400_000;
+  const daily = (days: number): Float64Array => Float64Array.from({ length: days }, (_, day) => day * DAY);
+
+  it('of the time of rows in order only what came round at least twice', () => {
+    assert.deepEqual(recurringParts(daily(11)), ['secondOfDay']);
+    assert.deepEqual(recurringParts(daily(20).reverse()), ['secondOfDay', 'weekday']);
+    assert.deepEqual(recurringParts(daily(100)), ['secondOfDay', 'weekday', 'dayOfMonth']);
+    assert.deepEqual(recurringParts(daily(800)).slice(3), ['month', 'dayOfYear']);
+    assert.ok(!recurringParts(daily(800)).includes('epoch'));
+  });
+
+  it('all of a date that says something else than when the row was', () => {
+    const born = Float64Array.from({ length: 50 }, (_, row) => ((row * 17) % 50) * DAY);
+    assert.equal(recurringParts(born).length, 6);
   });
 });

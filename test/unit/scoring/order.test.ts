@@ -1,6 +1,12 @@
 import { strict as assert } from 'node:assert';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 
-import type { ModelCard, TrainRequest } from '../../../dist/src/scoring';
+import { Connection, type ModelCard, ModelCards, type TrainRequest } from '../../../dist/src/scoring';
+import { ServiceClient } from '../../doors/client';
+import { type ServiceHandle, startService } from '../../doors/service';
+import { seeded } from '../../helpers/seeded';
 import { type Bench, bench, codeOf, settled } from './stand-in';
 
 const HOUR = 3_600_000;
@@ -56,7 +62,15 @@ describe('fit, rows in order of time', () => {
 
   it('takes epoch milliseconds in a column named ts for times, other numbers that rise for none', async () => {
     const rows = readings(40).map(({ time, ...others }) => ({ ...others, ts: time.getTime() }));
-    assert.equal((await fit(rows)).order, 'time');
+    const card = await fit(rows);
+    assert.equal(card.order, 'time');
+    assert.equal(card.trained_until, new Date(START + 39 * HOUR).toISOString());
+    assert.ok(
+      card.columns.every(({ name }) => name !== 'ts'),
+      'numbers that only rise tell nothing of rows to come',
+    );
+    const predicted = await at.connection.predict({ table: { value: rows }, model: 'm', outputType: 'mean' });
+    assert.equal((predicted.prediction as number[]).length, 40);
     const counted = rows.map(({ id, level, y }, count) => ({ id, level, y, count, time: count }));
     assert.equal((await fit(counted)).order, 'none');
   });
@@ -210,5 +224,85 @@ describe('fit, rows in order of time', () => {
       const test = await at.connection.upload({ set: 'test', table: { value: readings(5) }, model: 'm' });
       assert.equal(await codeOf(at.connection.predict({ testSetUploadId: test.id })), 'config.invalid');
     });
+  });
+});
+
+describe('fit in order of time and in groups, on the embedded service', () => {
+  let folder: string;
+  let service: ServiceHandle;
+  let connection: Connection;
+  before(async function () {
+    this.timeout(30_000);
+    folder = await mkdtemp(path.join(os.tmpdir(), 'tabular-order-'));
+    service = await startService({ dataDir: path.join(folder, 'service') });
+    connection = new Connection({
+      key: 'embedded',
+      client: () => Promise.resolve(new ServiceClient({ baseUrl: service.url, token: service.token })),
+      cards: new ModelCards({ service: 'embedded' }),
+    });
+  });
+  after(async () => {
+    await connection.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A slow random walk with a daily wave, read each hour; its value six hours ahead is asked for. */
+  function walk(rows: number): Record<string, unknown>[] {
+    const random = seeded(7);
+    const levels: number[] = [];
+    for (let i = 0, level = 50; i < rows + 6; i++) {
+      level += random() - 0.5;
+      levels.push(level + 3 * Math.sin((i / 24) * 2 * Math.PI));
+    }
+    return Array.from({ length: rows }, (_, i) => ({
+      time: new Date(START + i * HOUR),
+      now: levels[i]!,
+      day: levels[i]! - (levels[i - 24] ?? levels[i]!),
+      y: levels[i + 6]!,
+    }));
+  }
+
+  it('what is told is near what comes, and better than the value as it is now', async function () {
+    this.timeout(120_000);
+    const rows = walk(1800);
+    const { card } = await connection.train({
+      table: { value: rows.slice(0, 1200) },
+      target: 'y',
+      model: 'walk',
+      relativeTo: 'now',
+      embargo: 30,
+      options: { random_state: 1 },
+    });
+    assert.equal(card.order, 'time');
+    const later = rows.slice(1206);
+    const answer = await connection.predict({ table: { value: later }, model: 'walk', outputType: 'mean' });
+    const mean = answer.prediction as number[];
+    const mae = later.reduce((sum, { y }, i) => sum + Math.abs(Number(y) - mean[i]!) / later.length, 0);
+    const now = later.reduce((sum, row) => sum + Math.abs(Number(row.y) - Number(row.now)) / later.length, 0);
+    const told = card.scores!.mae!;
+    assert.ok(Math.abs(told - mae) < 0.15 * mae, `told ${told}, later ${mae}`);
+    assert.ok(mae < now, `later ${mae}, as it is now ${now}`);
+    assert.ok(card.scores!.mae! < card.scores!.baseline_now!.mae!);
+    assert.ok(card.scores!.r2! > 0.5, 'the part explained of the level, not of the change');
+    assert.ok(card.scores!.baseline.mae! > card.scores!.baseline_now!.mae!);
+  });
+
+  it('a group that is no feature is needed in the train set only', async function () {
+    this.timeout(60_000);
+    const random = seeded(3);
+    const rows = Array.from({ length: 300 }, (_, i) => {
+      const x = random();
+      return { machine: `m${i % 15}`, x, y: x + (i % 15) * 5 };
+    });
+    const fit = (group?: string) =>
+      connection.train({ table: { value: rows }, target: 'y', ignore: ['machine'], model: 'g', group });
+    const { card } = await fit('machine');
+    assert.deepEqual(
+      card.columns.map(({ name }) => name),
+      ['x'],
+    );
+    const { prediction } = await connection.predict({ table: { value: { x: 0.5 } }, model: 'g' });
+    assert.equal(typeof (prediction as number[])[0], 'number');
   });
 });
