@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Connection, type ModelCard, ModelCards, type TrainRequest } from '../../../dist/src/scoring';
 import { ServiceClient } from '../../doors/client';
 import { type ServiceHandle, startService } from '../../doors/service';
-import { seeded } from '../../helpers/seeded';
+import { seededRandom } from '../../doors/util';
 import { type Bench, bench, codeOf, settled } from './stand-in';
 
 const HOUR = 3_600_000;
@@ -249,7 +249,7 @@ describe('fit in order of time and in groups, on the embedded service', () => {
 
   /** A slow random walk with a daily wave, read each hour; its value six hours ahead is asked for. */
   function walk(rows: number): Record<string, unknown>[] {
-    const random = seeded(7);
+    const random = seededRandom(7);
     const levels: number[] = [];
     for (let i = 0, level = 50; i < rows + 6; i++) {
       level += random() - 0.5;
@@ -290,7 +290,7 @@ describe('fit in order of time and in groups, on the embedded service', () => {
 
   it('a group that is no feature is needed in the train set only', async function () {
     this.timeout(60_000);
-    const random = seeded(3);
+    const random = seededRandom(3);
     const rows = Array.from({ length: 300 }, (_, i) => {
       const x = random();
       return { machine: `m${i % 15}`, x, y: x + (i % 15) * 5 };
