@@ -49,3 +49,13 @@ function assertZone(name: string): string {
   }
   return zone;
 }
+
+/** Whether what a card says of reading a column can be followed. */
+export function isReadable({ zone, missing }: Column): boolean {
+  const words: unknown = missing ?? [];
+  return (
+    (zone === undefined || (typeof zone === 'string' && knownZone(zone) !== undefined)) &&
+    Array.isArray(words) &&
+    words.every((word) => typeof word === 'string')
+  );
+}

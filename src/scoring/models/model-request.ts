@@ -9,7 +9,7 @@ import {
   type Task,
 } from '../../wire/types';
 import type { ModelCard, PredictRequest } from '../types';
-import { cleanedColumns } from './cleaning';
+import { cleanedColumns, isReadable } from './cleaning';
 import type { ModelCards } from './model-cards';
 import { assertPlain } from './options';
 
@@ -73,7 +73,8 @@ export function checkedCard(card: ModelCard | null): ModelCard {
     );
   }
   const wrong = columns!.findIndex(
-    (column) => typeof column?.name !== 'string' || !COLUMN_TYPES.includes(column.type),
+    (column) =>
+      typeof column?.name !== 'string' || !COLUMN_TYPES.includes(column.type) || !isReadable(column),
   );
   if (wrong >= 0) {
     throw new ServiceError(

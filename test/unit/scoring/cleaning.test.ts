@@ -1,0 +1,130 @@
+import { strict as assert } from 'node:assert';
+
+import type { PredictOutcome, TrainRequest } from '../../../dist/src/scoring';
+import { type Bench, bench, codeOf } from './stand-in';
+
+/** A year of hourly readings, some of them without a value. */
+function readings(rows: number): Record<string, unknown>[] {
+  return Array.from({ length: rows }, (_, row) => ({
+    t: new Date(Date.UTC(2024, 0, 1, row)).toISOString(),
+    state: row % 10 === 3 ? 'unavailable' : 20 + (row % 7) / 2,
+    kwh: row % 8 === 5 ? null : 1.5 * (row % 24) + row / 1000,
+  }));
+}
+
+describe('A train set with gaps', () => {
+  let at: Bench;
+  let warnings: string[];
+  beforeEach(async () => {
+    at = await bench();
+    warnings = [];
+  });
+  afterEach(() => at.close());
+
+  const train = (table: unknown, request: Partial<TrainRequest> = {}) =>
+    at.connection.train(
+      { table: { value: table }, target: 'kwh', model: 'meter', timezone: 'UTC', ...request },
+      { onWarning: (text) => warnings.push(text) },
+    );
+  const sent = (id: string, part: 'x' | 'y') => at.service.rowsOf(id, part);
+
+  it('is fitted without the rows that have no target, and says so once', async () => {
+    const { card } = await train(readings(80), { missingWords: ['unavailable'] });
+    assert.equal(card.rows, 70);
+    assert.deepEqual(card.cleaned, {
+      rows_left_out: 10,
+      cells_missing: { state: 8 },
+      types: { t: 'date', state: 'number', kwh: 'number' },
+    });
+    assert.deepEqual(warnings, [
+      '10 of 80 rows have no target "kwh" and were left out.',
+      'Cells taken as missing: "state" 8.',
+    ]);
+    assert.equal((await sent(card.train_set_upload_id, 'x')).length, 70);
+    const y = await sent(card.train_set_upload_id, 'y');
+    assert.ok(y.every((row) => typeof row.kwh === 'number'));
+    assert.equal(card.doubts, undefined);
+  });
+
+  it('keeps X, y and the rows held back together', async () => {
+    const rows = readings(200).map(({ kwh }, n) => ({ n, kwh: kwh === null ? null : n * 2 }));
+    const { card } = await train(rows, { holdout: 20, order: 'none' });
+    assert.equal(card.cleaned?.rows_left_out, 25);
+    assert.equal(card.rows, 140);
+    const [x, y] = [await sent(card.train_set_upload_id, 'x'), await sent(card.train_set_upload_id, 'y')];
+    assert.deepEqual(
+      x.map((row) => Number(row.n) * 2),
+      y.map((row) => Number(row.kwh)),
+    );
+  });
+
+  it('is refused where rows without a target are an error, and where no row has one', async () => {
+    assert.equal(await codeOf(train(readings(80), { missingTarget: 'error' })), 'table.invalid');
+    const none = readings(20).map((row) => ({ ...row, kwh: null }));
+    await assert.rejects(train(none), /The target "kwh" is missing in all 20 rows/);
+  });
+
+  it('names the words that make its target classes beyond the limit', async () => {
+    await at.close();
+    at = await bench({
+      limits: {
+        max_model_limit: { max_classes: 10 },
+        model_limits: {},
+        dataset_max_size_bytes: 1e9,
+      },
+    });
+    const rows = Array.from({ length: 600 }, (_, n) => ({ n, kwh: n === 76 ? 'unavailable' : n * 1.25 }));
+    await assert.rejects(
+      train(rows),
+      /max_classes.*1 of its 600 cells does not read as numbers: "unavailable" \(row 77\).*Missing words/,
+    );
+    const { card } = await train(rows, { missingWords: ['unavailable'] });
+    assert.deepEqual([card.task, card.rows], ['regression', 599]);
+  });
+
+  it('tells of few rows, and of a target that looks like an id', async () => {
+    const { card } = await train([
+      { n: 1, kwh: 'ten' },
+      { n: 2, kwh: '9' },
+      { n: 3, kwh: '7' },
+      { n: 4, kwh: '4' },
+    ]);
+    assert.equal(card.doubts?.length, 2);
+    assert.match(card.doubts![0]!, /"kwh" has 4 different values in 4 rows, so it looks like an id/);
+    assert.match(card.doubts![1]!, /4 rows, too few/);
+    assert.deepEqual(warnings.slice(-2), card.doubts);
+  });
+
+  it('is read alike by predict, which tells each message of its own cells', async () => {
+    const { card } = await train(readings(80), { missingWords: ['unavailable'], timezone: 'Europe/Berlin' });
+    assert.deepEqual(
+      card.columns.map(({ name, zone, missing }) => ({ name, zone, missing })),
+      [
+        { name: 't', zone: 'Europe/Berlin', missing: ['unavailable'] },
+        { name: 'state', zone: undefined, missing: ['unavailable'] },
+      ],
+    );
+    const predictor = at.connection.predictor();
+    const ask = (state: unknown, more = {}): Promise<PredictOutcome> =>
+      predictor.predict({
+        table: { value: { t: '2024-07-01 12:00', state } },
+        model: JSON.parse(JSON.stringify(card)) as typeof card,
+        ...more,
+      });
+    const outcomes = await Promise.all([ask(1), ask('Unavailable'), ask(2)]);
+    assert.deepEqual(
+      outcomes.map(({ cleaned }) => cleaned),
+      [undefined, { cells_missing: { state: 1 } }, undefined],
+    );
+    assert.equal(await codeOf(ask('offline')), 'table.invalid');
+    assert.deepEqual((await ask('offline', { missingWords: ['offline'] })).cleaned, {
+      cells_missing: { state: 1 },
+    });
+    assert.deepEqual((await ask('broken', { unreadable: 'missing' })).cleaned, {
+      cells_missing: { state: 1 },
+    });
+    assert.equal(await codeOf(ask(1, { timezone: 'Nowhere' })), 'config.invalid');
+    const foreign = { ...card, columns: [{ name: 't', type: 'date' as const, zone: 'Nowhere' }] };
+    assert.equal(await codeOf(ask(1, { model: foreign })), 'validation.failed');
+  });
+});
