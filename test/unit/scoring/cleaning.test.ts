@@ -90,8 +90,8 @@ describe('A train set with gaps', () => {
       { n: 4, kwh: '4' },
     ]);
     assert.equal(card.doubts?.length, 2);
-    assert.match(card.doubts![0]!, /"kwh" has 4 different values in 4 rows, so it looks like an id/);
-    assert.match(card.doubts![1]!, /4 rows, too few/);
+    assert.match(card.doubts[0]!, /"kwh" has 4 different values in 4 rows, so it looks like an id/);
+    assert.match(card.doubts[1]!, /4 rows, too few/);
     assert.deepEqual(warnings.slice(-2), card.doubts);
   });
 
