@@ -83,7 +83,16 @@ const GROUND = {
   'src/learner': ['types', 'version'],
   'src/client': ['types', 'settings', 'secrets'],
   'src/runtime': ['node-red', 'paths', 'secrets', 'lazy'],
-  'src/service': ['limits', 'options', 'rate-limit', 'refusal', 'slow-body', 'version', 'work/jobs'],
+  'src/service': [
+    'limits',
+    'options',
+    'rate-limit',
+    'refusal',
+    'slow-body',
+    'upload-target',
+    'version',
+    'work/jobs',
+  ],
 };
 
 function rule(from, allowed, comment) {
@@ -129,6 +138,12 @@ export default {
       scope: 'folder',
       from: { path: '^src/.*/' },
       to: { circular: true },
+    },
+    {
+      name: 'only the router knows the routes of the service',
+      severity: 'error',
+      from: { path: '^src/service/', pathNot: '^src/service/(router[.]ts$|routes/)' },
+      to: { path: '^src/service/routes/', pathNot: 'context[.]ts$' },
     },
     {
       name: 'only runtime knows Node-RED',

@@ -25,7 +25,7 @@ export interface ServiceLimits extends Required<LimitSet> {
 }
 
 /** Limits for a machine. Options lower them; null or undefined leaves one as it is. */
-export function serviceLimits(
+export function machineLimits(
   options: Pick<ResolvedOptions, 'limits'> & { maxBytes: number },
   memoryBytes = availableMemory(),
 ): ServiceLimits {

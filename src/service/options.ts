@@ -3,7 +3,7 @@ import os from 'node:os';
 
 import type { LimitSet } from '../wire/types';
 import type { RateLimits } from './rate-limit';
-import type { Patience } from './slow-body';
+import type { SenderPatience } from './slow-body';
 
 export type LogLevel = 'debug' | 'info' | 'warn';
 export type Log = (level: LogLevel, text: string) => void;
@@ -13,9 +13,9 @@ export interface Times {
   /** For the headers of a request, in milliseconds. */
   headersMs: number;
   /** For bodies of JSON and forms. */
-  body: Patience;
+  body: SenderPatience;
   /** For the bytes of an upload. */
-  upload: Patience;
+  upload: SenderPatience;
   /** A client that reads nothing of its answer for so long loses its connection; milliseconds. */
   answerIdleMs: number;
 }

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { type ErrorCode, toServiceError } from '../wire/service-error';
 import type { LogLevel, ResolvedOptions } from './options';
-import { type RunningService, runService } from './service';
+import { type HttpService, runService } from './service';
 
 /* The thread of the embedded service: Node-RED's own event loop never works for it. */
 
@@ -23,7 +23,7 @@ const starting = runService(workerData as ResolvedOptions, log, () => process.ex
 
 port.once('message', () => {
   void starting
-    .then((service: RunningService) => service.close())
+    .then((service: HttpService) => service.close())
     .catch((error: unknown) => log('warn', `The service did not close cleanly: ${String(error)}`))
     .finally(() => process.exit(0));
 });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
 import { ServiceError } from '../wire/service-error';
-import { modelCacheBytes, type ServiceLimits, serviceLimits } from './limits';
+import { machineLimits, modelCacheBytes, type ServiceLimits } from './limits';
 import type { Log, ResolvedOptions } from './options';
 import { RateLimiter } from './rate-limit';
 import { answer } from './router';
@@ -23,7 +23,7 @@ const GRACE_MS = 1_000;
 const FAREWELL_MS = 300;
 const CLOSE_IDLE_MS = 20;
 
-export interface RunningService {
+export interface HttpService {
   url: string;
   port: number;
   close(): Promise<void>;
@@ -39,11 +39,11 @@ export async function runService(
   options: ResolvedOptions,
   log: Log,
   onLost: (reason: string) => void,
-): Promise<RunningService> {
+): Promise<HttpService> {
   const limitsUnder = (maxBytes: number): ServiceLimits =>
-    serviceLimits({ limits: options.limits, maxBytes });
+    machineLimits({ limits: options.limits, maxBytes });
   const fileBytes = (maxBytes: number): number => limitsUnder(maxBytes).dataset_max_size_bytes;
-  const own: { service?: RunningService } = {};
+  const own: { service?: HttpService } = {};
   const store = await openStore(options, fileBytes, log, (reason) => {
     log('warn', `The service lost its folder ${options.dataDir} (${reason}) and closes.`);
     void own.service?.close().finally(() => onLost(reason));

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { Refusal } from './refusal';
 
 /** How slowly a body may come. Only the time spent waiting for its sender counts. */
-export interface Patience {
+export interface SenderPatience {
   /** Milliseconds of silence. */
   idleMs: number;
   /** What must come on the whole, once `idleMs` have been spent waiting: one byte now and then is not enough. */
@@ -19,7 +19,7 @@ const CHECKS = 4;
  *
  * @throws Refusal 408 for a sender that is silent or too slow; Error where the body was cut off
  */
-export async function* arriving(body: Readable, patience: Patience): AsyncGenerator<Buffer> {
+export async function* arriving(body: Readable, patience: SenderPatience): AsyncGenerator<Buffer> {
   const waiting: Buffer[] = [];
   let ended = body.readableEnded;
   let failure: Error | undefined;

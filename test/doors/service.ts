@@ -7,9 +7,9 @@ export { zipBytes, type ZipEntry, zipOf } from '../../dist/src/service/http/zip'
 export {
   availableMemory,
   BYTES_PER_CELL,
+  machineLimits,
   modelCacheBytes,
   modelLimits,
-  serviceLimits,
 } from '../../dist/src/service/limits';
 export { type ResolvedOptions, resolveOptions, type ServiceOptions } from '../../dist/src/service/options';
 export { RateLimiter } from '../../dist/src/service/rate-limit';

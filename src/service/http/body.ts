@@ -1,11 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { invalid, Refusal } from '../refusal';
-import { arriving, type Patience } from '../slow-body';
+import { arriving, type SenderPatience } from '../slow-body';
 import { assertJsonShape } from './json-shape';
 
 /** The bytes of a request body, at most `maxBytes` of them. @throws Refusal 413, 408 (too slow) */
-export async function readBody(req: IncomingMessage, maxBytes: number, patience: Patience): Promise<Buffer> {
+export async function readBody(
+  req: IncomingMessage,
+  maxBytes: number,
+  patience: SenderPatience,
+): Promise<Buffer> {
   const announced = Number(req.headers['content-length'] ?? 0);
   if (announced > maxBytes) {
     throw tooLarge(maxBytes);
@@ -23,7 +27,11 @@ export async function readBody(req: IncomingMessage, maxBytes: number, patience:
 }
 
 /** A JSON request body. @throws Refusal 408, 413; 422 for another content type, broken UTF-8, broken JSON, or too much structure */
-export async function readJson(req: IncomingMessage, maxBytes: number, patience: Patience): Promise<unknown> {
+export async function readJson(
+  req: IncomingMessage,
+  maxBytes: number,
+  patience: SenderPatience,
+): Promise<unknown> {
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (type !== 'application/json') {
     throw invalid(`The Content-Type of this request must be application/json, not ${type || 'empty'}.`);

@@ -2,14 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { Refusal } from '../refusal';
-
-/** What a signed URL lets its bearer do: write one chunk of one file of one upload, until `expiresAt`. */
-export interface UploadTarget {
-  uploadId: string;
-  part: 'x' | 'y';
-  /** Counted from 0. */
-  chunk: number;
-}
+import type { UploadTarget } from '../upload-target';
 
 /** First segment of the upload path; no API may have this name. */
 export const UPLOAD_ROOT = '_upload';

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { zipBytes, type ZipEntry, zipOf } from '../http/zip';
+import { fileName } from '../store/file-ref';
 import { MODEL_FILE, type Store } from '../store/store';
-import { fileName } from '../store/uploads';
 import type { Route } from './context';
 
 /** Not of the specification: all uploads and fitted train sets in one archive. */

@@ -5,8 +5,8 @@ import { deleteAllDatasets, deleteDataset, getDataSummary } from './datasets';
 import { downloadAllData } from './download';
 import { fit, getFit, getFitStatus, submitFit } from './fit';
 import { legacyPredict } from './legacy-predict';
-import { estimateCost, getModelLimits, getServiceStatus, getSettings } from './other';
-import { predict } from './predict';
+import { estimateCost, getServiceStatus, modelLimitsRoute, settingsRoute } from './other';
+import { predictRoute } from './predict';
 import { prepareTestSetUpload, prepareTrainSetUpload } from './prepare-upload';
 
 /** `/{api name}/…` */
@@ -16,9 +16,9 @@ const API_ROUTES: Readonly<Record<string, Route>> = {
   fit,
   submit_fit_job: submitFit,
   get_fit_status: getFitStatus,
-  predict,
-  get_model_limits: getModelLimits,
-  get_settings: getSettings,
+  predict: predictRoute,
+  get_model_limits: modelLimitsRoute,
+  get_settings: settingsRoute,
   estimate_cost: estimateCost,
   get_service_status: getServiceStatus,
 };
@@ -39,7 +39,7 @@ const ROOT_ROUTES: Readonly<Record<string, Route>> = {
 const ID_ROUTES: Readonly<Record<string, Route>> = { fit: getFit };
 
 /** Where a request leads. */
-export interface Place {
+export interface FoundRoute {
   route: Route;
   /** The name in the path that stands for the product; empty where a route has none. */
   apiName: string;
@@ -58,7 +58,7 @@ export function isOpen(pathname: string, method: string | undefined): boolean {
  * @param wanted the only API name that is served; undefined for any
  * @throws Refusal 404
  */
-export function findRoute(pathname: string, wanted: string | undefined): Place {
+export function findRoute(pathname: string, wanted: string | undefined): FoundRoute {
   const atRoot = findAtRoot(pathname);
   if (atRoot !== undefined) {
     return { route: atRoot, apiName: '' };

@@ -2,7 +2,7 @@ import { parseLegacyPredict } from '../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../wire/types';
 import { readBody } from '../http/body';
 import { invalid } from '../refusal';
-import type { Patience } from '../slow-body';
+import type { SenderPatience } from '../slow-body';
 import { applyConfig } from './config';
 import { accept, type Route, type RouteRequest } from './context';
 import { abortedWith, modelFor, score } from './predict';
@@ -50,7 +50,7 @@ export const legacyPredict: Route = {
 /** The two parts of the form. @throws Refusal 413, or 422 naming the part */
 async function readForm(
   { req }: RouteRequest,
-  patience: Patience,
+  patience: SenderPatience,
 ): Promise<{ data: unknown; file: Uint8Array }> {
   const type = req.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(type)) {

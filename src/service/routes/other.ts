@@ -9,14 +9,14 @@ const ASYNC_ABOVE_BYTES = 50 * 1024 * 1024;
 const POLL_TIMEOUT_SECS = 7_200;
 
 /** S 4.5 */
-export const getModelLimits: Route = {
+export const modelLimitsRoute: Route = {
   method: 'GET',
   envelope: 'quickstart',
   handle: ({ limits }) => ({ status: 200, body: modelLimits(limits) }),
 };
 
 /** Not of the specification: the limits again, and from which size on a fit is better submitted than waited for. */
-export const getSettings: Route = {
+export const settingsRoute: Route = {
   method: 'GET',
   envelope: 'quickstart',
   handle: ({ limits }) => ({

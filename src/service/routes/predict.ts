@@ -5,10 +5,10 @@ import { parsePredict } from '../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES, type PredictMetadata } from '../../wire/types';
 import { invalid, notFound, Refusal } from '../refusal';
 import type { ModelEntry } from '../store/entries';
+import { fileRef } from '../store/file-ref';
 import { MODEL_FILE } from '../store/store';
-import { fileRef } from '../store/uploads';
 import { PACKAGE_VERSION } from '../version';
-import type { PredictJob, PredictOutcome } from '../work/jobs';
+import type { PredictJob, ScoredFile } from '../work/jobs';
 import { type Applied, applyConfig } from './config';
 import { accept, type Route, type ServiceContext } from './context';
 
@@ -16,7 +16,7 @@ import { accept, type Route, type ServiceContext } from './context';
  * S 4.4. Columns are found by name: their order is free, extra ones are ignored and listed in
  * `metadata.ignored_columns`, a missing one is 422.
  */
-export const predict: Route = {
+export const predictRoute: Route = {
   method: 'POST',
   envelope: 'quickstart',
   rate: 'predict',
@@ -65,7 +65,7 @@ export async function score(
   context: ServiceContext,
   model: ModelEntry,
   asked: Pick<PredictJob, 'x' | 'outputType' | 'quantiles' | 'options'> & { signal?: AbortSignal },
-): Promise<PredictOutcome> {
+): Promise<ScoredFile> {
   const { signal, ...what } = asked;
   const { store, predictPool, limits } = context;
   const item = store.models.use(model.id);
@@ -76,7 +76,7 @@ export async function score(
   const job: PredictJob = { kind: 'predict', model: ref, features: model.features, limits, ...what };
   item.pins += 1;
   try {
-    return await predictPool.run<PredictOutcome>(job, {
+    return await predictPool.run<ScoredFile>(job, {
       key: model.id,
       ...(signal === undefined ? {} : { signal }),
     });
@@ -105,7 +105,7 @@ export function abortedWith(res: {
   return controller.signal;
 }
 
-function metadataOf(model: ModelEntry, applied: Applied, outcome: PredictOutcome): PredictMetadata {
+function metadataOf(model: ModelEntry, applied: Applied, outcome: ScoredFile): PredictMetadata {
   return {
     test_set_num_rows: outcome.rows,
     test_set_num_cols: outcome.columns,

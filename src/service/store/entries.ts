@@ -1,8 +1,8 @@
 import type { Label } from '../../table/cells/types';
+import type { Task } from '../../wire/vocabulary';
 
 export type SetKind = 'train' | 'test';
 export type PartName = 'x' | 'y';
-export type Task = 'classification' | 'regression';
 
 /** One file of an upload, as announced and, once it has arrived, as it is. */
 export interface UploadPart {

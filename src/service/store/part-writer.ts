@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 import { combineCrc32c, crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { isStorageFailure, Refusal } from '../refusal';
-import { arriving, type Patience } from '../slow-body';
+import { arriving, type SenderPatience } from '../slow-body';
 import type { UploadPart } from './entries';
 import { isCrc32c } from './hashes';
 import type { PartStore } from './part-store';
@@ -12,7 +12,7 @@ export interface PutBody {
   stream: Readable;
   /** As its Content-Length says; undefined where it comes in chunks of HTTP. */
   length?: number | undefined;
-  patience: Patience;
+  patience: SenderPatience;
 }
 
 interface Chunk {

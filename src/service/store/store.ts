@@ -8,12 +8,13 @@ import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
 import { DiskAccount } from './disk-account';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
+import { fileName } from './file-ref';
 import { FitRecords } from './fit-records';
 import { type FolderLock, lockFolder } from './folder-lock';
 import { defaultMaxBytes, Retention } from './retention';
 import { Shelf } from './shelf';
 import { unusableFolder } from './unusable-folder';
-import { fileName, Uploads } from './uploads';
+import { Uploads } from './uploads';
 
 export const MODEL_FILE = 'model.bin';
 

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { UploadTarget } from '../http/signed-url';
 import { isPassingFailure, isStorageFailure, notFound, Refusal } from '../refusal';
-import type { FileRef } from '../work/jobs';
+import type { UploadTarget } from '../upload-target';
 import type { DiskAccount } from './disk-account';
 import { Duplicates } from './duplicates';
 import type { PartName, SetKind, UploadEntry, UploadPart } from './entries';
+import { fileName } from './file-ref';
 import { fileStore, type MemoryStore, memoryStore } from './part-store';
 import { PartWriter, type PutBody } from './part-writer';
 import type { Shelf, Shelved } from './shelf';
@@ -324,20 +324,4 @@ function settleAll({ writers }: Pending): void {
   for (const writer of Object.values(writers)) {
     writer.settle();
   }
-}
-
-/** A part's file as the workers read it; checked by them the first time after a start. */
-export function fileRef(item: Shelved<UploadEntry>, part: PartName): FileRef {
-  const info = item.entry[part]!;
-  if (item.data !== undefined) {
-    return { data: item.data, format: info.format };
-  }
-  const file = path.join(item.folder, fileName(part, info));
-  const crc = item.verified ? undefined : info.arrived?.crc;
-  return { file, format: info.format, bytes: info.arrived?.bytes, crc };
-}
-
-/** Name of a part's file in its folder. */
-export function fileName(part: PartName, info: UploadPart): string {
-  return `${part}.${info.format}`;
 }

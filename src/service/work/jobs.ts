@@ -1,26 +1,15 @@
 import type { MessagePort } from 'node:worker_threads';
 
 import type { FitReport, PredictOptions, TrainOptions } from '../../learner';
-import type { FileFormat, Label } from '../../table/cells/types';
+import type { Label } from '../../table/cells/types';
 import type { OutputType } from '../../wire/types';
+import type { Task } from '../../wire/vocabulary';
 import type { ServiceLimits } from '../limits';
-import type { FeatureShape, Task } from '../store/entries';
+import type { FeatureShape } from '../store/entries';
+import type { FileRef } from '../store/file-ref';
 
 /** What the fit threads are asked to do: a whole fit, or to help one with its folds. */
 export type FitTask = FitJob | AssistJob;
-
-/** An uploaded file: on disk, or its bytes. */
-export type FileRef = { format: FileFormat } & (
-  | {
-      file: string;
-      /** Its size. */
-      bytes?: number;
-      /** CRC32C that its bytes must have; left out where they were checked since the service started. */
-      crc?: string;
-      data?: undefined;
-    }
-  | { data: Uint8Array; file?: undefined; crc?: undefined }
-);
 
 export interface FitJob {
   kind: 'fit';
@@ -70,7 +59,7 @@ export interface PredictJob {
   limits: ServiceLimits;
 }
 
-export interface PredictOutcome {
+export interface ScoredFile {
   /** The value of `prediction` as JSON. */
   json: Uint8Array;
   rows: number;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 
-import { assertAnswerSize, Refusal, serviceLimits } from '../../doors/service';
+import { assertAnswerSize, machineLimits, Refusal } from '../../doors/service';
 
 describe('The size of an answer', () => {
-  const limits = serviceLimits(
+  const limits = machineLimits(
     { limits: { prediction_max_cells: 1000, max_quantiles: 50 }, maxBytes: 1e9 },
     1e9,
   );
@@ -40,7 +40,7 @@ describe('The size of an answer', () => {
 
   it('is bounded by the memory of the machine', () => {
     const cells = (memory: number): number =>
-      serviceLimits({ limits: {}, maxBytes: 1e9 }, memory).prediction_max_cells;
+      machineLimits({ limits: {}, maxBytes: 1e9 }, memory).prediction_max_cells;
     assert.ok(cells(512e6) * 64 <= 512e6 / 8);
     assert.equal(cells(64e9), 10_000_000);
     assert.ok(20_000 * 20_000 > cells(64e9));

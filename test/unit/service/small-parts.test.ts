@@ -9,10 +9,10 @@ import {
   compareLabels,
   envelopeFor,
   isCrc32c,
+  machineLimits,
   modelCacheBytes,
   modelLimits,
   normalHash,
-  serviceLimits,
   toRefusal,
   unusableFolder,
 } from '../../doors/service';
@@ -44,13 +44,13 @@ describe('Service: small parts', () => {
   });
 
   it('never reports more than the machine can bear, and options only lower it', () => {
-    const small = serviceLimits({ limits: {}, maxBytes: 1e9 }, 1e9);
+    const small = machineLimits({ limits: {}, maxBytes: 1e9 }, 1e9);
     assert.ok(small.train_set_max_cells <= 6e6 && small.train_set_max_cells >= 1e6);
     assert.equal(small.dataset_max_size_bytes, 5e8);
-    const large = serviceLimits({ limits: {}, maxBytes: 1e12 }, 1e12);
+    const large = machineLimits({ limits: {}, maxBytes: 1e12 }, 1e12);
     assert.equal(large.train_set_max_cells, 100e6);
     assert.equal(large.dataset_max_size_bytes, 5e9);
-    const lowered = serviceLimits({ limits: { max_cols: 10, max_classes: 1000 }, maxBytes: 1e9 }, 1e9);
+    const lowered = machineLimits({ limits: { max_cols: 10, max_classes: 1000 }, maxBytes: 1e9 }, 1e9);
     assert.deepEqual([lowered.max_cols, lowered.max_classes], [10, 160]);
     assert.ok(!('dataset_max_size_bytes' in modelLimits(small).max_model_limit!));
   });
@@ -68,7 +68,7 @@ describe('Service: small parts', () => {
   it('takes train cells, and models kept for predictions, in proportion to the memory', () => {
     const GB = 2 ** 30;
     const cells = (memory: number) =>
-      serviceLimits({ limits: {}, maxBytes: 1e12 }, memory).train_set_max_cells;
+      machineLimits({ limits: {}, maxBytes: 1e12 }, memory).train_set_max_cells;
     for (const memory of [GB / 2, GB, 2 * GB, 4 * GB, 8 * GB]) {
       // Two large fits at once take half of it, the models an eighth.
       assert.ok(2 * 48 * cells(memory) <= memory / 2, `${memory}`);

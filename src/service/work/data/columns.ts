@@ -6,8 +6,8 @@ import type { ColumnType } from '../../../table/cells/types';
 import { ServiceError } from '../../../wire/service-error';
 import { fileSystemCode, invalid, Refusal, unreadableNow } from '../../refusal';
 import type { FeatureShape } from '../../store/entries';
+import type { FileRef } from '../../store/file-ref';
 import { readFailure } from '../../store/read-failure';
-import type { FileRef } from '../jobs';
 import { columnStore } from './feature-columns';
 
 /** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */

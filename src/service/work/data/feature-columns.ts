@@ -19,7 +19,7 @@ const HEAP_SHARE = 0.8;
 const LITTLE_TEXT = 256 * 1024;
 
 /** Gathers the cells of one column as the learner takes them. */
-export interface ColumnBuilder {
+export interface FeatureBuilder {
   /** @throws Refusal 422 for a value of the wrong type, 413 for more text than the memory bears */
   add(data: ColumnData, row: number): void;
   finish(rows: number): FeatureColumn;
@@ -27,7 +27,7 @@ export interface ColumnBuilder {
 
 /** Where the columns of one file are kept. */
 export interface ColumnStore {
-  builders: ColumnBuilder[];
+  builders: FeatureBuilder[];
   /** Gives up what is on disk: columns must not be read any more. */
   close: () => void;
 }
@@ -70,7 +70,7 @@ function textBuilder(
   store: RowStore<Int32Array>,
   { dictionary, need }: Texts,
   last: LastRead,
-): ColumnBuilder {
+): FeatureBuilder {
   return {
     add(data, row) {
       store.put(codesOf(data, dictionary), row);
@@ -140,7 +140,7 @@ function numberBuilder(
   kind: 'number' | 'date',
   store: RowStore<Float64Array>,
   last: LastRead,
-): ColumnBuilder {
+): FeatureBuilder {
   return {
     add: (data, row) => store.put(numbersOf(data, shape, kind, row), row),
     finish(rows) {

@@ -1,9 +1,9 @@
 import type { TargetColumn } from '../../../learner';
 import { cellsOf, type ColumnBatch, type ColumnData, labelAt } from '../../../table';
 import type { ColumnType, Label } from '../../../table/cells/types';
+import type { Task } from '../../../wire/vocabulary';
 import { invalid } from '../../refusal';
-import type { Task } from '../../store/entries';
-import type { FileRef } from '../jobs';
+import type { FileRef } from '../../store/file-ref';
 import { openUpload, readAll } from './columns';
 
 export interface ReadTarget {

@@ -6,13 +6,14 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { untilAborted } from '../../../util/abort';
 import { Semaphore } from '../../../util/semaphore';
 import type { FitRequest } from '../../../wire/types';
+import type { Task } from '../../../wire/vocabulary';
 import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';
 import type { Refusal } from '../../refusal';
-import type { ModelEntry, Task, UploadEntry } from '../../store/entries';
+import type { ModelEntry, UploadEntry } from '../../store/entries';
+import { fileRef } from '../../store/file-ref';
 import type { Shelved } from '../../store/shelf';
 import { MODEL_FILE, type Store } from '../../store/store';
-import { fileRef } from '../../store/uploads';
 import type { FitJob, FitOutcome, ModelRef } from '../jobs';
 import type { WorkerPool } from '../pool/pool';
 import { tooManyWait } from '../pool/pool-refusals';
@@ -40,7 +41,7 @@ export interface RunningFit {
   progress: number;
 }
 
-export interface FitAnswer {
+export interface FinishedFit {
   entry: ModelEntry;
   /** True where an earlier fit, or one already under way, answered. */
   reused: boolean;
@@ -51,7 +52,7 @@ export interface BegunFit {
   id: string;
   /** Of an earlier fit: nothing is left to do. */
   ended: boolean;
-  answer: Promise<FitAnswer>;
+  answer: Promise<FinishedFit>;
 }
 
 interface Running {
@@ -94,7 +95,7 @@ export class Fits {
    *
    * @throws Refusal 404, 422 as the train set and the learner give cause; 429 when too many fits wait
    */
-  fit(request: FitRequest): Promise<FitAnswer> {
+  fit(request: FitRequest): Promise<FinishedFit> {
     return this.begin(request).answer;
   }
 

@@ -11,7 +11,7 @@ export interface JobResult {
   transfer?: ArrayBuffer[];
 }
 
-export type Work<T> = (task: T, progress: (fraction: number) => void) => Promise<JobResult>;
+export type JobWork<T> = (task: T, progress: (fraction: number) => void) => Promise<JobResult>;
 
 /** Part of a job below which progress is not told: a small fit takes thousands of steps, and a message costs more than one. */
 const LEAST_PROGRESS = 1 / 500;
@@ -21,7 +21,7 @@ const LEAST_PROGRESS = 1 / 500;
  *
  * @param progress reports the part done, 0 to 1
  */
-export function serveJobs<T>(work: Work<T>): void {
+export function serveJobs<T>(work: JobWork<T>): void {
   const port = parentPort;
   if (port === null) {
     throw new Error('This script runs in a worker thread only.');

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { LearnerError, predict } from '../../../learner';
 import { invalid } from '../../refusal';
 import { readFeatures } from '../data/columns';
-import type { PredictJob, PredictOutcome, PredictTask } from '../jobs';
+import type { PredictJob, PredictTask, ScoredFile } from '../jobs';
 import { type JobResult, serveJobs } from '../pool/serve';
 import { assertAnswerSize } from './answer-size';
 import { ModelCache } from './model-cache';
@@ -50,7 +50,7 @@ async function score(job: PredictJob): Promise<JobResult> {
     }
     throw error;
   }
-  const result: PredictOutcome = {
+  const result: ScoredFile = {
     json,
     rows: features.rows,
     columns: features.width,
