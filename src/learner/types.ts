@@ -49,6 +49,8 @@ export interface TrainOptions {
    * follow each other in time. `EMBARGO`: leave out of training the rows within this many rows of a held-out one.
    * `GROUP`: a column (name or number from 0); rows with the same value are never on both sides of a fold.
    * `GROUP_AS_FEATURE` false: do not learn from that column; predictions do not need it then.
+   * `COSTS`: of two classes in their order, the cost of each answer, `[actual][predicted]`. `THRESHOLD`: answer the rarer
+   * class from the threshold on that is best by `accuracy`, `f1` or `costs`, or from a number from 0 to 1.
    */
   inference_config?: Record<string, unknown> | null;
   thinking?: ThinkingOptions;
@@ -73,6 +75,8 @@ export interface ClassificationResult {
   rows: number;
   classes: Label[];
   probas: Float64Array;
+  /** Answer class `of` where its probability is at least `at`; undefined: the most probable class. */
+  threshold?: { of: number; at: number };
 }
 
 /** The predictive distribution of each row. Everything is computed on demand. */
@@ -104,6 +108,21 @@ export interface HeldOutScores {
   coverage_80?: number;
 }
 
+/** A probability from which on to answer a class, and what is reached with it out of fold. */
+export interface Threshold {
+  at: number;
+  value: number;
+}
+
+/** Best thresholds of two classes: by accuracy, by F1, and by the mean cost per row where costs were given. */
+export interface Thresholds {
+  /** The class that they are for: the rarer one. */
+  label: Label;
+  accuracy: Threshold;
+  f1: Threshold;
+  costs?: Threshold;
+}
+
 export interface FeatureImportance {
   feature: string;
   /** Share of all split gain, 0 to 1; the shares of all features sum to 1. */
@@ -132,6 +151,8 @@ export interface FitReport {
     groups?: number;
     embargo?: number;
   };
+  /** Of two classes. */
+  thresholds?: Thresholds;
   /** Most important first, at most 200. */
   importance: FeatureImportance[];
   options: { used: Record<string, unknown>; ignored: string[] };

@@ -121,6 +121,17 @@ export interface ColumnImportance {
   permutation: number;
 }
 
+/**
+ * From which probability on to answer `label`, so that accuracy, F1 or the mean cost per row is best: `at`, and the
+ * `value` reached with it out of fold.
+ */
+export interface ModelThresholds {
+  label: Label;
+  accuracy?: { at: number; value: number };
+  f1?: { at: number; value: number };
+  costs?: { at: number; value: number };
+}
+
 /** What is known of a fitted train set: `msg.model`. */
 export interface ModelCard {
   name: string;
@@ -142,6 +153,8 @@ export interface ModelCard {
   scores?: ModelScores;
   /** What it rests on, where the service tells; at most 50 columns. */
   importance?: ColumnImportance[];
+  /** Of two classes: the best thresholds of the rarer one, where the service tells. */
+  thresholds?: ModelThresholds;
   /** Where the fit saved work, a sentence each, where the service tells; left out where it did all that it could. */
   limited?: string[];
   /** `time`: the rows followed each other in time, and were held out in blocks. Left out where nobody asked. */

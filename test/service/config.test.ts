@@ -170,6 +170,21 @@ describe('Service: the configuration object (S 2.6)', () => {
     assert.match(unknown.text, /inference_config\.GROUP .*column of the train set/);
   });
 
+  it('answers the rarer class from the threshold on that the fit was asked for', async () => {
+    const labels = async (threshold: unknown): Promise<string[]> => {
+      const fitted = await fit({ inference_config: { THRESHOLD: threshold } });
+      const answer = await h.post('predict', {
+        test_set_upload_id: await h.uploadTest(fitted, rows),
+        fitted_train_set_id: fitted,
+        task_config: { task: 'classification', predict_params: { output_type: 'preds' } },
+      });
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body.prediction as string[];
+    };
+    assert.deepEqual(new Set(await labels(0)), new Set(['rare']));
+    assert.deepEqual(new Set(await labels(1)), new Set(['usual']));
+  });
+
   it('says that a regression has no classes to treat so', async () => {
     const numbers = `y\n${Array.from({ length: 300 }, (_, i) => ((i * 37) % 101) / 20).join('\n')}\n`;
     const fitted = await h.fit(x, numbers, 'regression');

@@ -15,6 +15,8 @@ export interface Model {
   members: Member[];
   /** Undefined for regression. */
   calibration: Calibration | undefined;
+  /** Undefined: the most probable class is the answer. */
+  threshold: { of: number; at: number } | undefined;
   /** A prediction is center + scale × the ensemble's mean. */
   center: number;
   scale: number;

@@ -40,7 +40,7 @@ export function predict(
   if (calibration.balance) {
     balance(probas, calibration.priors);
   }
-  return { task: 'classification', rows, classes, probas };
+  return { task: 'classification', rows, classes, probas, threshold: model.threshold };
 }
 
 function recalibrated(

@@ -13,12 +13,14 @@ import { Random } from '../math/random';
 import { heldOutScores, type Member, type Part, partScores } from '../model/members';
 import type { Model } from '../model/model';
 import { firstTrees } from '../trees/trees';
-import type { FitReport } from '../types';
+import type { FitReport, Label, Thresholds } from '../types';
 import { type FoldResult, foldRows } from './fold';
 import { scoreNumbers, scoreProbabilities } from './metrics';
+import type { LearnerSettings } from './options';
 import { type PreparedFit, STREAM } from './prepare';
 import { completeRuns, makeReport } from './report';
 import { chooseWeights, type StackInput } from './stacking';
+import { findThresholds } from './thresholds';
 
 /** The rows that folds held out, each scored by the fold that did. */
 interface OutOfFold {
@@ -171,6 +173,7 @@ function finishClassification(
   if (settings.balance) {
     balance(probas, priors);
   }
+  const thresholds = findThresholds(probas, actual, classes, settings.costs);
   const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]);
   const sample = sampleOf(prepared, outOfFold);
   const sampleCodes = sample.map((row) => codes[row]);
@@ -183,17 +186,31 @@ function finishClassification(
   const report = makeReport(prepared, folds, members, {
     scores: scoreProbabilities(probas, actual, count),
     baseline: scoreProbabilities(trivial, actual, count),
+    thresholds,
     lossOf,
     sample,
     weights: outOfFold.weights,
     extraWork: 0,
   });
   return {
+    threshold: chosenThreshold(thresholds, classes, settings.threshold),
     ...commonParts(prepared, members, report),
     calibration,
     residuals: undefined,
     borders: undefined,
   };
+}
+
+function chosenThreshold(
+  thresholds: Thresholds | undefined,
+  classes: Label[],
+  wish: LearnerSettings['threshold'],
+): Model['threshold'] {
+  if (thresholds === undefined || wish === undefined) {
+    return undefined;
+  }
+  const at = typeof wish === 'number' ? wish : thresholds[wish]?.at;
+  return at === undefined ? undefined : { of: classes.indexOf(thresholds.label), at };
 }
 
 /** Calibrates on the out-of-fold scores, of every n-th row where there are very many. */
@@ -247,6 +264,7 @@ function finishRegression(
   });
   return {
     ...commonParts(prepared, members, report),
+    threshold: undefined,
     calibration: undefined,
     residuals: fit.forest,
     borders: bucketBorders(values, fit.forest.atoms, center, scale),

@@ -1,6 +1,7 @@
 import { type FeatureColumn, LearnerError, type TrainOptions } from '../types';
 import type { HoldOut } from './parts';
 import { knownMetric } from './stacking';
+import type { Costs } from './thresholds';
 
 /** Rows (≥ 1), part of the rows (< 1), or the rows themselves, counted from 0. */
 export type Subsample = number | Int32Array;
@@ -17,6 +18,9 @@ export interface LearnerSettings {
   /** What each estimator learns from, used cyclically; empty: all rows. */
   subsample: Subsample[];
   holdOut: HoldOut;
+  costs: Costs | undefined;
+  /** Which threshold decides between two classes; undefined: the most probable class is the answer. */
+  threshold: 'accuracy' | 'f1' | 'costs' | number | undefined;
   thinking:
     { effort: 'medium' | 'high'; timeoutSecs: number | undefined; metric: string | undefined } | undefined;
   workBudget: number | undefined;
@@ -44,6 +48,8 @@ export function readOptions(
     averageScores: false,
     balance: false,
     subsample: [],
+    costs: undefined,
+    threshold: undefined,
     holdOut: { blocks: undefined, embargo: 0, group: undefined, groupIsFeature: true },
     thinking: undefined,
     workBudget: options.workBudget,
@@ -150,6 +156,11 @@ function readInferenceConfig(settings: LearnerSettings, value: unknown, features
       used[key] = shown;
     }
   }
+  if (settings.threshold === 'costs' && settings.costs === undefined) {
+    throw new LearnerError(
+      'Option inference_config.THRESHOLD is costs, but inference_config.COSTS is missing.',
+    );
+  }
   // Rows within an embargo are those next to a block.
   if (settings.holdOut.embargo > 0) {
     settings.holdOut.blocks ??= DEFAULT_BLOCKS;
@@ -182,11 +193,36 @@ function readInferenceOption(
     case 'GROUP':
       settings.holdOut.group = columnOf(name, entry, features);
       return entry;
+    case 'COSTS':
+      return (settings.costs = costsOf(name, entry));
+    case 'THRESHOLD':
+      return (settings.threshold = thresholdOf(name, entry));
     case 'GROUP_AS_FEATURE':
       return (settings.holdOut.groupIsFeature = flag(name, entry));
     default:
       return undefined;
   }
+}
+
+function costsOf(name: string, value: unknown): Costs {
+  const isPair = (pair: unknown): boolean =>
+    Array.isArray(pair) && pair.length === 2 && pair.every((cost) => Number.isFinite(cost));
+  if (!Array.isArray(value) || value.length !== 2 || !value.every(isPair)) {
+    throw new LearnerError(
+      `Option ${name} must be two lists of two numbers: the costs of answering the first and the second class, for rows of the first and of the second.`,
+    );
+  }
+  return value as Costs;
+}
+
+function thresholdOf(name: string, value: unknown): LearnerSettings['threshold'] {
+  if (value === 'accuracy' || value === 'f1' || value === 'costs') {
+    return value;
+  }
+  if (typeof value !== 'number' || !(value >= 0 && value <= 1)) {
+    throw new LearnerError(`Option ${name} must be accuracy, f1, costs, or a number from 0 to 1.`);
+  }
+  return value;
 }
 
 /** The number of a column given by name or by number, from 0. */

@@ -1,5 +1,5 @@
 import type { Member, Part } from '../model/members';
-import type { FitReport, HeldOutScores } from '../types';
+import type { FitReport, HeldOutScores, Thresholds } from '../types';
 import type { FoldResult } from './fold';
 import { featureImportance } from './importance';
 import type { PreparedFit } from './prepare';
@@ -18,6 +18,7 @@ export function makeReport(
     scores: HeldOutScores;
     baseline: HeldOutScores;
     lossOf: (columns: Uint8Array[]) => number;
+    thresholds?: Thresholds;
     sample: Int32Array;
     weights: Float64Array;
     extraWork: number;
@@ -31,9 +32,9 @@ export function makeReport(
       boosted[run]!.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
     }
   });
-  const limited = folds.some((fold) => fold.boosted.some((run) => run?.limited));
+  const limited = folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).some((run) => run?.limited));
   const reasons = [...plan.reasons];
-  if (folds.some((fold) => fold.boosted.includes(undefined))) {
+  if (folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).includes(undefined))) {
     reasons.push('Thinking ended at its timeout, so the model depends on the speed of this machine.');
   }
   if (limited) {
@@ -48,6 +49,7 @@ export function makeReport(
     scores: parts.scores,
     baseline: parts.baseline,
     folds: foldsOf(prepared),
+    thresholds: parts.thresholds,
     importance: featureImportance(prepared, gains, parts.sample, parts.lossOf),
     options: { used: settings.used, ignored: settings.ignored },
     work: {

@@ -1,4 +1,4 @@
-import type { ColumnImportance, ModelScores, Scores } from '../types';
+import type { ColumnImportance, ModelScores, ModelThresholds, Scores } from '../types';
 
 /** The card is kept in a file with all the others, so a wide table's importance is cut. */
 const MOST_COLUMNS = 50;
@@ -13,17 +13,20 @@ const NAMES = ['accuracy', 'log_loss', 'roc_auc', 'rmse', 'mae', 'r2', 'pinball'
 export function readReport(report: unknown): {
   scores?: ModelScores;
   importance?: ColumnImportance[];
+  thresholds?: ModelThresholds;
   limited?: string[];
 } {
-  const { scores, baseline, importance, work } = asObject(report);
+  const { scores, baseline, importance, thresholds, work } = asObject(report);
   const read = readScores(scores);
   const columns = readImportance(importance);
+  const best = readThresholds(thresholds);
   const limited = readReasons(work);
   return {
     ...(read !== undefined && {
       scores: { from: 'out-of-fold', ...read, baseline: readScores(baseline) ?? { rows: read.rows } },
     }),
     ...(columns.length > 0 && { importance: columns }),
+    ...(best !== undefined && { thresholds: best }),
     ...(limited.length > 0 && { limited }),
   };
 }
@@ -51,6 +54,22 @@ function readImportance(value: unknown): ColumnImportance[] {
       ? [{ column: feature, gain, permutation }]
       : [];
   });
+}
+
+function readThresholds(value: unknown): ModelThresholds | undefined {
+  const given = asObject(value);
+  const { label } = given;
+  if (typeof label !== 'string' && typeof label !== 'number' && typeof label !== 'boolean') {
+    return undefined;
+  }
+  const read: ModelThresholds = { label };
+  for (const name of ['accuracy', 'f1', 'costs'] as const) {
+    const one = asObject(given[name]);
+    if (typeof one.at === 'number' && typeof one.value === 'number') {
+      read[name] = { at: one.at, value: one.value };
+    }
+  }
+  return read;
 }
 
 /** Sentences that say where the fit saved work. */

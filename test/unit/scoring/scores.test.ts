@@ -223,6 +223,18 @@ describe('the report of a fit answer', () => {
   it('says where the fit saved work', () => {
     const reasons = ['Each tree sees 40 % of the rows.', 7, 'x'.repeat(1000)];
     assert.deepEqual(readReport({ work: { limited: true, reasons } }), { limited: [reasons[0]] });
+    const f1 = { at: 0.3, value: 0.8 };
+    const thresholds = {
+      label: 'yes',
+      accuracy: { at: 0.5, value: 0.9 },
+      f1,
+      costs: { at: 'low' },
+      other: f1,
+    };
+    assert.deepEqual(readReport({ thresholds }), {
+      thresholds: { label: 'yes', accuracy: { at: 0.5, value: 0.9 }, f1 },
+    });
+    assert.deepEqual(readReport({ thresholds: { f1 } }), {}, 'of nobody knows which class');
     assert.deepEqual(readReport({ work: { limited: false, reasons: [] } }), {});
   });
 

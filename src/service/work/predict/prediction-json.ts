@@ -36,12 +36,20 @@ function writeClassification(out: JsonWriter, result: ClassificationResult, outp
   const { classes, probas, rows } = result;
   if (outputType === 'preds') {
     const labels = classes.map((label) => JSON.stringify(label));
-    out.list(rows, (row) => out.add(labels[indexOfMax(probas, row * classes.length, classes.length)]!));
+    out.list(rows, (row) => out.add(labels[answerOf(result, row)]!));
   } else if (outputType === 'probas') {
     out.matrix(probas, rows, classes.length);
   } else {
     throw wrongOutput(outputType, 'classification');
   }
+}
+
+/** The class that a row is answered by: that of the threshold where one was asked for, else the most probable one. */
+function answerOf({ classes, probas, threshold }: ClassificationResult, row: number): number {
+  if (threshold === undefined) {
+    return indexOfMax(probas, row * classes.length, classes.length);
+  }
+  return probas[row * 2 + threshold.of]! >= threshold.at ? threshold.of : 1 - threshold.of;
 }
 
 function writeRegression(
