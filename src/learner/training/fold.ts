@@ -10,7 +10,10 @@ import { type PreparedFit, STREAM } from './prepare';
 /** What one fold learned. Structured-cloneable. */
 export interface FoldResult {
   readonly fold: number;
-  /** One per boosted candidate of the plan; undefined where the timeout came first. */
+  /**
+   * One per boosted candidate of the plan, undefined where the timeout came first; then that for little noise, undefined
+   * where there is more.
+   */
   boosted: (Boosted | undefined)[];
   linear: LearnedLinear | undefined;
 }
@@ -80,6 +83,15 @@ function watchedRows(heldOut: Int32Array, width: number, random: Random): Int32A
 
 const TIMED_OUT = new Error('Thinking reached its timeout.');
 
+/** Step of the random stream of a fold, beyond those of the candidates. */
+const LOW_NOISE_STEP = 900;
+
+/** The part of the trivial held-out loss that a candidate saves at its best. */
+function explainedBy(boosted: Boosted | undefined): number {
+  const { curve } = boosted ?? { curve: [] };
+  return curve.length > 0 && curve[0] > 0 ? 1 - Math.min(...curve) / curve[0] : 0;
+}
+
 /** Trains one fold. The result depends on `prepared` and `fold` alone: the same bits wherever it runs. */
 export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks = {}): FoldResult {
   const { columns, specs, plan, settings } = prepared;
@@ -90,15 +102,18 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   const common = { columns, specs, objective, rows, heldOut: watched, tableRows: prepared.rows };
   const started = Date.now();
   const isTimedOut = () => plan.foldMs !== undefined && Date.now() - started > plan.foldMs;
+  const stopIfAsked = () => {
+    if (hooks.shouldStop?.()) {
+      throw new LearnerError('The fit was stopped.');
+    }
+  };
   const boosted = plan.boosts.map((rules, run) => {
     // Thinking that was cut short must not be worse than none: only work limits the default candidates.
     if (run >= plan.usual && isTimedOut()) {
       return undefined;
     }
     const onIteration = (iteration: number) => {
-      if (hooks.shouldStop?.()) {
-        throw new LearnerError('The fit was stopped.');
-      }
+      stopIfAsked();
       if (run >= plan.usual && isTimedOut()) {
         throw TIMED_OUT;
       }
@@ -113,6 +128,10 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
       throw error;
     }
   });
+  const { lowNoise } = plan;
+  const random = new Random(settings.seed, STREAM.fold + fold, LOW_NOISE_STEP);
+  const explains = lowNoise !== undefined && explainedBy(boosted[0]) >= lowNoise.minExplained;
+  boosted.push(explains ? boost({ ...common, onIteration: stopIfAsked }, lowNoise.rules, random) : undefined);
   const regression = prepared.task === 'regression';
   const target = regression ? prepared.values : prepared.codes;
   const linear = plan.linear

@@ -11,6 +11,8 @@ export interface TrainingPlan {
   boosts: BoostRules[];
   /** The first of them are there without thinking too: this many. */
   usual: number;
+  /** A further boosted candidate for targets with little noise; undefined: none. */
+  lowNoise: LowNoise | undefined;
   /** Whether a linear model is a candidate too. */
   linear: boolean;
   /** What the folds learn from, used cyclically; empty: all rows but those held out. */
@@ -22,6 +24,15 @@ export interface TrainingPlan {
   workBudget: number;
   /** How the work budget changed the plan. */
   reasons: string[];
+}
+
+/**
+ * Larger trees and more of them, with leaves down to a few certain rows. On noisy targets they only cost time, so a fold
+ * grows them where the first candidate explains at least `minExplained` of the trivial held-out loss.
+ */
+export interface LowNoise {
+  rules: BoostRules;
+  minExplained: number;
 }
 
 export interface PlanInput {
@@ -41,6 +52,8 @@ const THINKING_BUDGET = { medium: 2.4e10, high: 8e10 };
 const WORK_PER_SECOND = 1e8;
 /** Iterations that every fold should be able to afford within its budget. */
 const WANTED_ITERATIONS = 150;
+const LOW_NOISE_BUDGET = 2e9;
+const MAX_LOW_NOISE_ROWS = 20_000;
 /** Scores held in memory: rows × classes. */
 const MAX_SCORES = 4e7;
 const SMALL = 2000;
@@ -70,6 +83,7 @@ export function makePlan(input: PlanInput): TrainingPlan {
     folds,
     boosts: candidates(input, trivial),
     usual: small && task === 'regression' ? 2 : 1,
+    lowNoise: undefined,
     linear: !trivial && rows <= 20_000,
     subsample: settings.subsample,
     maxRows: rows,
@@ -84,6 +98,7 @@ export function makePlan(input: PlanInput): TrainingPlan {
   // However many folds thinking adds, each default candidate keeps the budget it would have without.
   const usualFolds = Math.max(1, Math.min(folds, settings.estimators ?? listed ?? byDefault));
   fitBudget(plan, input, (usualBudget / usualFolds) * folds, extraBudget);
+  plan.lowNoise = trivial ? undefined : lowNoise(input, plan);
   return plan;
 }
 
@@ -105,6 +120,7 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
     learningRate: rows < 20_000 && !many ? 0.06 : 0.1,
     maxIterations: trivial ? 0 : small ? 600 : 500,
     patience: rows < 20_000 && !many ? 40 : 25,
+    minImprovement: 0,
     rowSample: rows * (many ? classes : 1) < 50_000 ? 0.8 : 0.5,
     columnSample: part(small ? 0.8 : 0.5),
     lambda: 1,
@@ -150,6 +166,28 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   list.push({ ...slow, maxLeaves: 12, columnSample: 1, minHessian: main.minHessian / 2, lambda: 0.3 });
   list.push({ ...slow, maxLeaves: 6, columnSample: part(0.25), categorySmooth: 50, categoryLambda: 10 });
   return list;
+}
+
+function lowNoise({ rows, task, classes }: PlanInput, { boosts, folds }: TrainingPlan): LowNoise | undefined {
+  const [main] = boosts;
+  if (classes > MANY_CLASSES || rows > MAX_LOW_NOISE_ROWS) {
+    return undefined;
+  }
+  const rules: BoostRules = {
+    ...main,
+    learningRate: 0.1,
+    maxIterations: 1000,
+    patience: 40,
+    minImprovement: 0.0005,
+    rowSample: 0.8,
+    columnSample: Math.max(main.columnSample, 0.8),
+    lambda: 0.3,
+    minHessian: task === 'regression' ? 2 : 0.02,
+    maxLeaves: task === 'regression' ? 31 : 16,
+    maxDepth: 12,
+    workBudget: LOW_NOISE_BUDGET / folds,
+  };
+  return { rules, minExplained: task === 'regression' ? 0.8 : 0.7 };
 }
 
 /** Minimum hessian of a leaf: rows for numbers; for classes a unit is at least 4 rows. */

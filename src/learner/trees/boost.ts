@@ -10,6 +10,8 @@ export interface BoostRules extends GrowRules {
   maxIterations: number;
   /** Iterations without a better held-out loss after which boosting ends. */
   patience: number;
+  /** How much better the held-out loss must get within those, as a part of the loss of no tree. */
+  minImprovement: number;
   /** Part of the rows, and of the columns, that each tree sees. */
   rowSample: number;
   columnSample: number;
@@ -113,7 +115,7 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
     const loss = objective.loss(scores, heldOut);
     curve.push(loss);
     input.onIteration?.(iteration);
-    if (loss < best) {
+    if (loss < best - rules.minImprovement * curve[0]) {
       best = loss;
       bestIteration = iteration;
     } else if (iteration - bestIteration >= rules.patience) {

@@ -198,12 +198,13 @@ describe('learner options', () => {
     const options = { thinking: { effort: 'medium', timeoutSecs: 60 }, n_estimators: 2 } as const;
     const prepared = prepare(classify(features, labels, options));
     const timed = { ...prepared, plan: { ...prepared.plan, foldMs: 0 } };
-    const boosted = trainFold(timed, 0).boosted.map((one) => one !== undefined);
+    const planned = (one: typeof prepared) => trainFold(one, 0).boosted.slice(0, prepared.plan.boosts.length);
+    const boosted = planned(timed).map((one) => one !== undefined);
     assert.deepEqual(
       boosted,
       prepared.plan.boosts.map((_, run) => run < prepared.plan.usual),
     );
-    assert.ok(boosted.length > 3 && trainFold(prepared, 0).boosted.every((one) => one !== undefined));
+    assert.ok(boosted.length > 3 && planned(prepared).every((one) => one !== undefined));
     const { report } = combine(timed, [trainFold(timed, 0), trainFold(timed, 1)]);
     assert.match(report.work.reasons.join(' '), /timeout/);
   });
@@ -222,6 +223,18 @@ describe('learner options', () => {
     assert.ok(byLoss[1]! > byLoss[0]!, String(byLoss));
     const report = fit({ thinking: { effort: 'medium', metric: 'nonsense' }, n_estimators: 2 }).report;
     assert.deepEqual(report.options.ignored, ['thinking.metric']);
+  });
+
+  it('grows larger trees to the end where classes have hardly any noise, and spares the time elsewhere', () => {
+    const grown = (codes: string[]) => {
+      const prepared = prepare(classify(features, codes, { n_estimators: 2 }));
+      const { boosted } = trainFold(prepared, 0);
+      assert.equal(boosted.length, prepared.plan.boosts.length + 1);
+      return boosted[prepared.plan.boosts.length];
+    };
+    assert.equal(grown(labels), undefined, 'labels with noise');
+    const clean = grown(Array.from(x, (value) => (value > 0.2 ? 'yes' : 'no')));
+    assert.ok(clean && clean.curve[clean.curve.length - 1]! < 0.3 * clean.curve[0]!);
   });
 
   it('lists what does not apply, and refuses what is wrong', () => {
