@@ -14,8 +14,8 @@ import { assertRequest, Core, schemas, warm } from './calls/core';
 import { callFit, resumeFit } from './calls/fit-call';
 import { progressOf } from './calls/fit-status';
 import { getModelLimits, getSettings, getUsage } from './calls/info-calls';
-import { predict, predictLegacy } from './calls/predict-calls';
-import { prepareTestSet, prepareTrainSet, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
+import { callLegacyPredict, callPredict } from './calls/predict-calls';
+import { askTestSetUpload, askTrainSetUpload, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
 import { ask } from './retry/request';
 import type {
   CallKind,
@@ -82,7 +82,7 @@ export class ServiceClient {
   ): Promise<PrepareTrainSetUploadResponse> {
     await warm();
     return this.core.call('upload', 'train set upload', options, (call) =>
-      prepareTrainSet(this.core, call, request),
+      askTrainSetUpload(this.core, call, request),
     );
   }
 
@@ -93,7 +93,7 @@ export class ServiceClient {
   ): Promise<PrepareTestSetUploadResponse> {
     await warm();
     return this.core.call('upload', 'test set upload', options, (call) =>
-      prepareTestSet(this.core, call, request),
+      askTestSetUpload(this.core, call, request),
     );
   }
 
@@ -150,7 +150,7 @@ export class ServiceClient {
    */
   async predict(request: PredictCall, options: CallOptions = {}): Promise<PredictResult> {
     await warm();
-    return predict(this.core, request, options);
+    return callPredict(this.core, request, options);
   }
 
   /** S 4.6 */
@@ -171,7 +171,7 @@ export class ServiceClient {
    */
   async predictLegacy(request: LegacyPredictCall, options: CallOptions = {}): Promise<LegacyPredictResult> {
     await warm();
-    return predictLegacy(this.core, request, options);
+    return callLegacyPredict(this.core, request, options);
   }
 
   /** Calls in flight of a kind, and for how long the service asked to be left alone by it. */

@@ -18,7 +18,7 @@ export interface ClientSettings {
 }
 
 /** @throws ServiceError `config.invalid`, naming the setting. */
-export function settle(options: ClientOptions): ClientSettings {
+export function clientSettings(options: ClientOptions): ClientSettings {
   const dialect = { ...DEFAULT_DIALECT, ...withoutEmpty(options.dialect ?? {}) };
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(dialect.apiName)) {
     throw invalid(`The API name "${dialect.apiName}" is not a name of letters, digits, "_", "./" and "-".`);
@@ -45,9 +45,7 @@ function baseOf(text: string): URL {
     throw invalid('The base URL of the service is not a URL. It looks like https://api.example.org');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw invalid(
-      `The base URL of the service begins with ${url.protocol}// where http:// or https:// is due.`,
-    );
+    throw invalid(`The base URL of the service must start with http:// or https://, not ${url.protocol}//.`);
   }
   if (url.username !== '' || url.password !== '') {
     throw invalid(
@@ -87,9 +85,9 @@ function positive(value: number, name: string): number {
   return value;
 }
 
-function whole(value: number, name: string, least: number): number {
-  if (!Number.isInteger(value) || value < least) {
-    throw invalid(`The setting ${name} must be a whole number from ${least}.`);
+function whole(value: number, name: string, min: number): number {
+  if (!Number.isInteger(value) || value < min) {
+    throw invalid(`The setting ${name} must be a whole number from ${min}.`);
   }
   return value;
 }

@@ -10,7 +10,7 @@ import { takesQuantiles } from './vocabulary';
 
 /** The names that vary between deployments of the service (S intro, S 2.1, S 4.3). */
 export interface Dialect {
-  /** The product name that stands for `svc` in routes and fields. */
+  /** The product name that replaces `svc` in routes and fields. */
   apiName: string;
   /** Shape of the fit request: `task_config` is shape B of S 4.3, `flat` is shape A. */
   fitRequest: 'task_config' | 'flat';
@@ -115,7 +115,7 @@ export function toWirePredict(request: PredictRequest, dialect: Pick<Dialect, 'a
   });
 }
 
-/** Metadata with the house's own name for the configuration (S 2.7). */
+/** Metadata with the canonical name for the configuration (S 2.7). */
 export function fromWireMetadata(metadata: Body, dialect: Pick<Dialect, 'apiName'>): PredictMetadata {
   return renamed(metadata, [[`${dialect.apiName}_config`, 'svc_config']]);
 }
@@ -125,7 +125,7 @@ export function toWireMetadata(metadata: PredictMetadata, dialect: Pick<Dialect,
   return renamed(metadata, [['svc_config', `${dialect.apiName}_config`]]);
 }
 
-/** The pairs of [name on the wire, name in the house]. */
+/** The pairs of [name on the wire, canonical name]. */
 export function wireNames(dialect: Pick<Dialect, 'apiName'>): [string, string][] {
   return [
     [`${dialect.apiName}_config`, 'svc_config'],
@@ -133,7 +133,7 @@ export function wireNames(dialect: Pick<Dialect, 'apiName'>): [string, string][]
   ];
 }
 
-/** A shallow copy with some properties renamed. A property that stands there under the new name already is kept. */
+/** A shallow copy with some properties renamed. A property that already has the new name is kept. */
 export function renamed(body: Body, names: [from: string, to: string][]): Body {
   const to = new Map(names);
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [to.get(name) ?? name, value]));

@@ -69,7 +69,7 @@ function readProbas(raw: unknown): number[][] {
   if (odd >= 0) {
     throw invalidPrediction(
       `prediction[${odd}]`,
-      `has ${values[odd]!.length} probabilities where ${classes || 'some'} are due`,
+      `has ${values[odd]!.length} probabilities, expected ${classes || 'some'}`,
     );
   }
   return values;
@@ -95,7 +95,7 @@ function readQuantiles(raw: unknown, levels: number, rows: number | undefined): 
   const inner = values[0]?.length ?? 0;
   const odd = values.findIndex((row) => row.length !== inner);
   if (odd >= 0) {
-    throw invalidPrediction(`${path}[${odd}]`, `has ${values[odd]!.length} numbers where ${inner} are due`);
+    throw invalidPrediction(`${path}[${odd}]`, `has ${values[odd]!.length} numbers, expected ${inner}`);
   }
   if (values.length === levels && (rows === undefined || inner === rows)) {
     return values;
@@ -105,7 +105,7 @@ function readQuantiles(raw: unknown, levels: number, rows: number | undefined): 
   }
   const shape = `${values.length} × ${inner}`;
   const wanted = rows === undefined ? `${levels} quantiles` : `${levels} quantiles of ${rows} rows`;
-  throw invalidPrediction(path, `is ${shape} where ${wanted} are due`);
+  throw invalidPrediction(path, `is ${shape}, expected ${wanted}`);
 }
 
 function readMain(raw: unknown, levels: number): Statistics {

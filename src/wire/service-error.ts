@@ -77,7 +77,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Any thrown value as a ServiceError; what is none of ours becomes `internal`, or `closed` for an abort. Never throws. */
+/** Any thrown value as a ServiceError; what is not one of ours becomes `internal`, or `closed` for an abort. Never throws. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) {
     return error;

@@ -1,10 +1,10 @@
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES, type OutputType, type Task } from '../../wire/types';
 
-/** Metadata, and whatever else stands around the prediction. */
+/** Room for the metadata around the prediction. */
 const FLOOR = 1024 * 1024;
 /** A JavaScript string cannot hold much more. */
 const CEILING = 500 * 1024 * 1024;
-/** For a test set whose rows the caller does not know: 1.5 million numbers. */
+/** For a test set whose rows the caller does not know: room for 1.5 million numbers. */
 const UNKNOWN = 64 * 1024 * 1024;
 
 /** A number as JSON has at most 25 characters; indented, some spaces and a line break more. */
@@ -24,7 +24,7 @@ export interface AskedSize {
   classes?: number;
 }
 
-/** Bytes that the answer to a predict may have: more than it can need, and not so many that reading them ends us. */
+/** Upper bound of an answer to a predict, in bytes: more than it can need, and few enough to be parsed safely. */
 export function maxPredictBytes(asked: AskedSize): number {
   const { rows, quantiles = DEFAULT_QUANTILES } = asked;
   if (rows === undefined) {

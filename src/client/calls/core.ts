@@ -14,7 +14,7 @@ import { Notices } from '../retry/notices';
 import { RateGates } from '../retry/rate-gate';
 import { ask, type RequestPlan, type Wiring } from '../retry/request';
 import { Secrets } from '../secrets';
-import { type ClientSettings, settle } from '../settings';
+import { type ClientSettings, clientSettings } from '../settings';
 import type { CallKind, CallOptions, ClientOptions } from '../types';
 
 const load = createRequire(__filename);
@@ -45,7 +45,7 @@ export class Core {
 
   /** @throws ServiceError `config.invalid` */
   constructor(options: ClientOptions) {
-    const settings = settle(options);
+    const settings = clientSettings(options);
     this.wiring = {
       settings,
       dispatchers: new Dispatchers(settings.base.origin, settings.tls, settings.proxy),

@@ -20,7 +20,7 @@ const PASSING = [408, 502, 503, 504];
 /**
  * The answer of a fit that is completed. An answer without a status is one; where the fit still runs, its status is
  * asked for until the deadline, whatever becomes of a single question.
- * @param onPending told the id once, as soon as the fit is known to go on by itself
+ * @param onPending called once with the id, as soon as the fit is known to go on by itself
  * @throws ServiceError `fit.failed`, `service.timeout`
  */
 export async function awaitFit(

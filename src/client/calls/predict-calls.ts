@@ -20,7 +20,7 @@ const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', '
 const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota'];
 
 /** S 4.4 */
-export async function predict(
+export async function callPredict(
   core: Core,
   request: PredictCall,
   options: CallOptions,
@@ -43,7 +43,7 @@ export async function predict(
 }
 
 /** S 4.7 */
-export async function predictLegacy(
+export async function callLegacyPredict(
   core: Core,
   request: LegacyPredictCall,
   options: CallOptions,

@@ -7,11 +7,11 @@ import type {
 } from '../../wire/types';
 import type { Call } from '../retry/deadline';
 import type { CallOptions, TestSetUpload, TrainSetUpload } from '../types';
-import { fileInfo, upload } from '../uploads/uploads';
+import { fileInfo, sendUpload } from '../uploads/uploads';
 import { assertRequest, type Core, schemas } from './core';
 
 /** S 4.1 */
-export async function prepareTrainSet(
+export async function askTrainSetUpload(
   core: Core,
   call: Call,
   request: PrepareTrainSetUploadRequest,
@@ -27,7 +27,7 @@ export async function prepareTrainSet(
 }
 
 /** S 4.2 */
-export async function prepareTestSet(
+export async function askTestSetUpload(
   core: Core,
   call: Call,
   request: PrepareTestSetUploadRequest,
@@ -51,12 +51,12 @@ export async function uploadTrainSet(
   onProgress: CallOptions['onProgress'],
 ): Promise<{ train_set_upload_id: string; reused: boolean }> {
   const { x, y, description, chunks } = request;
-  const prepare = async (anew: boolean) => {
-    const prepared = await prepareTrainSet(core, call, {
+  const prepare = async (force: boolean) => {
+    const prepared = await askTrainSetUpload(core, call, {
       x_train_info: fileInfo(x, chunks, true),
       y_train_info: fileInfo(y, chunks, true),
       ...(description !== undefined && { description }),
-      ...((anew || request.force === true) && { force_reupload: true }),
+      ...((force || request.force === true) && { force_reupload: true }),
     });
     return {
       id: prepared.train_set_upload_id,
@@ -66,7 +66,7 @@ export async function uploadTrainSet(
       ],
     };
   };
-  const { id, reused } = await upload(core.wiring, call, core.gates.storage, prepare, onProgress);
+  const { id, reused } = await sendUpload(core.wiring, call, core.gates.storage, prepare, onProgress);
   return { train_set_upload_id: id, reused };
 }
 
@@ -78,9 +78,9 @@ export async function uploadTestSet(
   onProgress: CallOptions['onProgress'],
 ): Promise<{ test_set_upload_id: string; reused: boolean }> {
   const { fitted_train_set_id, x, chunks } = request;
-  const prepare = async (anew: boolean) => {
-    const withHash = !anew && request.force !== true;
-    const prepared = await prepareTestSet(core, call, {
+  const prepare = async (force: boolean) => {
+    const withHash = !force && request.force !== true;
+    const prepared = await askTestSetUpload(core, call, {
       fitted_train_set_id,
       x_test_info: fileInfo(x, chunks, withHash),
     });
@@ -89,6 +89,6 @@ export async function uploadTestSet(
       files: [{ what: 'test set', source: x, info: prepared.x_test_info }],
     };
   };
-  const { id, reused } = await upload(core.wiring, call, core.gates.storage, prepare, onProgress);
+  const { id, reused } = await sendUpload(core.wiring, call, core.gates.storage, prepare, onProgress);
   return { test_set_upload_id: id, reused };
 }

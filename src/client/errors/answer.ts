@@ -14,7 +14,7 @@ export type Read = { body: Body } | { error: Body };
 
 /**
  * Reads the JSON object of an answer with status 2xx.
- * @throws ServiceError `response.invalid` for what is none: nothing, white space, HTML, a body cut short.
+ * @throws ServiceError `response.invalid` for anything else: nothing, white space, HTML, a body cut short.
  */
 export function readAnswer(answer: HttpAnswer, what: string): Read {
   const text = answer.body.toString('utf8').trim();

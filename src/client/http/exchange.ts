@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 
-/** One HTTP request. A streamed body is opened anew by each attempt. */
+/** One HTTP request. Each attempt opens a streamed body again. */
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT';
   url: URL;
@@ -145,7 +145,7 @@ export function exchange(
 
 /**
  * The body for undici. An error of the file itself is kept aside, because it is not one of the network; the stream
- * is closed whatever ends the sending. It ends with the last byte due, not with the end of its source, which may
+ * is closed whatever ends the sending. It ends with the last byte announced, not with the end of its source, which may
  * come some turns of the event loop later: the answer may be there by then, and undici closes a connection whose
  * answer is complete before its request.
  */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../wire/service-error';
 import type { HttpAnswer, HttpRequest } from './exchange';
 
-const MOST = 3;
+const MAX_HOPS = 3;
 
 /**
  * Sends a request and follows redirects that stay on its origin and keep its method. Any other is an error: what
@@ -33,7 +33,7 @@ export async function followed(
     if (!keepsMethod) {
       throw refused(what, answer, 'in a way that would lose what is sent');
     }
-    if (hops >= MOST) {
+    if (hops >= MAX_HOPS) {
       throw refused(what, answer, `again and again (${hops} times)`);
     }
     current = { ...current, url: next };

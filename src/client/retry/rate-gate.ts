@@ -4,7 +4,7 @@ import type { CallKind } from '../types';
 import { sleep } from './backoff';
 import type { Call } from './deadline';
 
-/** Calls of one kind: so many at a time, first come first served, and none while `Retry-After` says so. */
+/** Calls of one kind: a limited number at a time, first come first served, and none while `Retry-After` holds. */
 export class RateGate {
   inFlight = 0;
   private heldUntil = 0;

@@ -16,8 +16,8 @@ export function planChunks(bytes: number, count: number): Chunk[] {
   }));
 }
 
-/** Runs jobs with at most `most` at a time; the first failure ends the taking of new ones and is thrown. */
-export async function inParallel(jobs: readonly (() => Promise<void>)[], most: number): Promise<void> {
+/** Runs jobs, at most `limit` at a time; after the first failure no new one starts, and it is thrown. */
+export async function inParallel(jobs: readonly (() => Promise<void>)[], limit: number): Promise<void> {
   let next = 0;
   let failed = false;
   const worker = async () => {
@@ -32,5 +32,5 @@ export async function inParallel(jobs: readonly (() => Promise<void>)[], most: n
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(most, jobs.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(limit, jobs.length) }, worker));
 }

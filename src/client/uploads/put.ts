@@ -15,7 +15,7 @@ import { signedUrl, uploadHeaders } from './signed-target';
 
 const PARALLEL_CHUNKS = 8;
 
-/** Up to so many bytes go to the socket at once, without a stream. */
+/** Content of at most this many bytes goes to the socket at once, without a stream. */
 const SMALL = 256 * 1024;
 
 /** What a storage says of an upload that went well is not read. */
@@ -27,7 +27,7 @@ const REFUSALS = new Set([400, 401, 403, 404, 409, 410, 412]);
 /** The same bytes at the same place: sending them again changes nothing. */
 const PUT = { repeatable: true };
 
-/** A signed URL was refused. Preparing the upload anew may help, once. */
+/** A signed URL was refused. Preparing the upload again may help, once. */
 export class UrlRefused extends Error {
   constructor(
     readonly status: number,
@@ -47,7 +47,7 @@ export interface PutJob {
 }
 
 /**
- * Sends a file to its signed URLs, a chunk to each, and repeats by itself a chunk that failed. No bearer goes with
+ * Sends a file to its signed URLs, a chunk to each, and repeats a chunk that failed. No bearer goes with
  * it: the signature is the permission (S 5).
  * @throws UrlRefused, ServiceError `upload.failed`
  */

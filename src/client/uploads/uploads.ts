@@ -7,7 +7,7 @@ import type { Wiring } from '../retry/request';
 import type { CallOptions, UploadSource } from '../types';
 import { putFile, UrlRefused } from './put';
 
-export interface Prepared {
+export interface PreparedUpload {
   id: string;
   files: { what: string; source: UploadSource; info: FileUploadInfo }[];
 }
@@ -23,21 +23,21 @@ export function fileInfo(source: UploadSource, chunks: boolean | undefined, with
 }
 
 /**
- * Prepares an upload and sends its files side by side. Where a signed URL is refused, everything is prepared anew
+ * Prepares an upload and sends its files side by side. Where a signed URL is refused, everything is prepared again
  * and sent again, once, by force: else the service may take the first attempt, whose bytes never arrived, for a
  * duplicate. `prepare` answers, or throws DuplicateUploadError, whose id is reused.
  * @throws ServiceError `upload.expired` where the new URLs are refused too
  */
-export async function upload(
+export async function sendUpload(
   wiring: Wiring,
   call: Call,
   storage: RateGate,
-  prepare: (force: boolean) => Promise<Prepared>,
+  prepare: (force: boolean) => Promise<PreparedUpload>,
   onProgress: CallOptions['onProgress'],
 ): Promise<{ id: string; reused: boolean }> {
   let refused: UrlRefused | undefined;
   for (const force of [false, true]) {
-    let prepared: Prepared;
+    let prepared: PreparedUpload;
     try {
       prepared = await prepare(force);
     } catch (error) {
@@ -50,7 +50,7 @@ export async function upload(
     if (refused === undefined) {
       return { id: prepared.id, reused: false };
     }
-    wiring.settings.log('warn', `A signed URL was refused (${refused.status}). Preparing the upload anew.`);
+    wiring.settings.log('warn', `A signed URL was refused (${refused.status}). Preparing the upload again.`);
   }
   throw expired(refused!);
 }
@@ -60,7 +60,7 @@ async function sendAll(
   wiring: Wiring,
   outer: Call,
   storage: RateGate,
-  prepared: Prepared,
+  prepared: PreparedUpload,
   onProgress: CallOptions['onProgress'],
 ): Promise<UrlRefused | undefined> {
   const urls = prepared.files.flatMap((file) => file.info.signed_urls);

@@ -152,7 +152,7 @@ describe('wire: shapes of a prediction', () => {
           ],
           quantiles([0.1, 0.9], 4),
         ),
-        /3 × 2 where 2 quantiles of 4 rows/,
+        /3 × 2, expected 2 quantiles of 4 rows/,
       );
       assert.match(
         refused([1, 2, 3], quantiles([0.1, 0.9], 3)),
@@ -160,7 +160,7 @@ describe('wire: shapes of a prediction', () => {
       );
       assert.match(
         refused([[1, 2], [3]], quantiles([0.1, 0.9])),
-        /prediction\[1\] has 1 numbers where 2 are due/,
+        /prediction\[1\] has 1 numbers, expected 2/,
       );
     });
 
@@ -206,7 +206,7 @@ describe('wire: shapes of a prediction', () => {
 
   it('refuses a malformed answer, naming the place', () => {
     const probas: PredictionContext = { task: 'classification' };
-    assert.match(refused([[0.5, 0.5], [1]], probas), /prediction\[1\] has 1 probabilities where 2 are due/);
+    assert.match(refused([[0.5, 0.5], [1]], probas), /prediction\[1\] has 1 probabilities, expected 2/);
     assert.match(refused([[0.5, 'x']], probas), /prediction\[0\]\[1\] must be a number/);
     assert.match(refused([0.5], probas), /prediction\[0\] must be an array/);
     assert.match(refused('x', probas), /prediction must be an array/);
