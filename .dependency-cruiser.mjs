@@ -62,7 +62,7 @@ const FOLDERS = {
     status: [],
     input: ['fields', 'status'],
     messages: ['status'],
-    config: ['fields', 'input'],
+    config: ['fields', 'input', 'status'],
     requests: ['config', 'fields', 'input', 'status'],
   },
   'src/service': {

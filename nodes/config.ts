@@ -2,7 +2,8 @@ import type { NodeAPI } from 'node-red';
 
 import { adminRoutes } from '../src/runtime/config/admin';
 import type { ConfigCredentials, ConfigDef } from '../src/runtime/config/client-options';
-import { ServiceHandle, type StartEmbedded } from '../src/runtime/config/config-node';
+import { ConfigState, type StartEmbedded } from '../src/runtime/config/config-state';
+import { provideDefaultService } from '../src/runtime/config/default-service';
 import type { FlowNode } from '../src/runtime/node-red';
 import { LEARNER } from '../src/service/version';
 
@@ -12,16 +13,16 @@ const startEmbedded: StartEmbedded = async (options) => {
 };
 
 interface ConfigNode extends FlowNode<ConfigCredentials> {
-  handle: ServiceHandle;
+  state: ConfigState;
 }
 
 /** tabular-config: which service, and what its nodes share. */
 module.exports = function (RED: NodeAPI): void {
   function TabularConfig(this: ConfigNode, def: ConfigDef): void {
     RED.nodes.createNode(this, def);
-    this.handle = new ServiceHandle(RED, this, def, startEmbedded, LEARNER);
+    this.state = new ConfigState(RED, this, def, startEmbedded, LEARNER);
     this.on('close', (_removed: boolean, closed: () => void) => {
-      this.handle
+      this.state
         .close()
         .catch((error: unknown) => this.warn(String(error)))
         .finally(closed);
@@ -30,5 +31,9 @@ module.exports = function (RED: NodeAPI): void {
   RED.nodes.registerType<ConfigNode, ConfigDef, object, ConfigCredentials>('tabular-config', TabularConfig, {
     credentials: { token: { type: 'password' } },
   });
+  provideDefaultService(
+    (node) =>
+      new ConfigState(RED, node, { id: '', type: 'tabular-config', name: '', z: '' }, startEmbedded, LEARNER),
+  );
   adminRoutes(RED, startEmbedded);
 };

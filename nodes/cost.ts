@@ -11,7 +11,7 @@ import { type CostDef, costRequest } from '../src/runtime/requests/cost-request'
 module.exports = function (RED: NodeAPI): void {
   function TabularCost(this: FlowNode, def: CostDef): void {
     RED.nodes.createNode(this, def);
-    const config = useConfig(RED, def.config);
+    const config = useConfig(RED, this, def.config);
     const table = tableReader(RED, this, def, { allowMissing: true });
     handleMessages(this, RED, {
       secrets: () => config.secrets(),

@@ -7,14 +7,16 @@ import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
 import { type FitDef, fitRequest } from '../src/runtime/requests/fit-request';
+import { showKeptFit } from '../src/runtime/requests/kept-fit';
 import { showFitted } from '../src/runtime/status/fit-status';
 
 /** tabular-fit: a train set in, a model out. */
 module.exports = function (RED: NodeAPI): void {
   function TabularFit(this: FlowNode, def: FitDef): void {
     RED.nodes.createNode(this, def);
-    const config = useConfig(RED, def.config);
+    const config = useConfig(RED, this, def.config);
     const tables = tableCollector(RED, this, def);
+    showKeptFit(RED, this, def, config);
     handleMessages(this, RED, {
       secrets: () => config.secrets(),
       read: (msg) => fitRequest(RED, this, def, tables, msg),

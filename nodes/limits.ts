@@ -11,7 +11,7 @@ import { limitsCheck, type LimitsDef, percentUsed } from '../src/runtime/request
 module.exports = function (RED: NodeAPI): void {
   function TabularLimits(this: FlowNode, def: LimitsDef): void {
     RED.nodes.createNode(this, def);
-    const config = useConfig(RED, def.config);
+    const config = useConfig(RED, this, def.config);
     const table = tableReader(RED, this, def);
     handleMessages(this, RED, {
       secrets: () => config.secrets(),

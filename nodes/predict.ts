@@ -13,7 +13,7 @@ import { replacedColumnWarning } from '../src/runtime/requests/replaced-column';
 module.exports = function (RED: NodeAPI): void {
   function TabularPredict(this: FlowNode, def: PredictDef): void {
     RED.nodes.createNode(this, def);
-    const config = useConfig(RED, def.config);
+    const config = useConfig(RED, this, def.config);
     const table = tableReader(RED, this, def);
     const predictor = predictorOf(RED, this, def, config);
     const warnIfReplaced = replacedColumnWarning(RED, this, config);
@@ -30,6 +30,12 @@ module.exports = function (RED: NodeAPI): void {
       run: async (request, msg, work) => {
         if (request === undefined) {
           return undefined;
+        }
+        if (predictor.passes(request)) {
+          delete msg.prediction;
+          delete msg.metadata;
+          work.status.show('waiting', 'noModel');
+          return msg;
         }
         const outcome = await predictor.get().predict(request, hooks(this, work));
         delete msg.test_set_upload_id;

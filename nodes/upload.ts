@@ -12,7 +12,7 @@ import { type UploadDef, uploadRequest } from '../src/runtime/requests/upload-re
 module.exports = function (RED: NodeAPI): void {
   function TabularUpload(this: FlowNode, def: UploadDef): void {
     RED.nodes.createNode(this, def);
-    const config = useConfig(RED, def.config);
+    const config = useConfig(RED, this, def.config);
     const tables = tableCollector(RED, this, def);
     handleMessages(this, RED, {
       secrets: () => config.secrets(),

@@ -27,7 +27,8 @@
 
   /*
    * The rows of one dialog. Options of every row: icon, label (key; default: the name), unit and tip (keys),
-   * placeholder (a text, or true for the key of this name), when ("field=value", "field=one|other": shown only then).
+   * placeholder (a text, or true for the key of this name), when ("field=value", "field=one|other": shown only then),
+   * unless (the task of a model: not shown where the chosen model has it).
    */
   function rowsOf(type) {
     const word = (key) => escape(shared.word(type, key));
@@ -49,7 +50,7 @@
     function row(name, options, control) {
       const { id, unit, after, described } = parts(name, options);
       const label = options.labels || word(`label.${options.label || name}`);
-      return `<div class="form-row"${when(options.when)}>
+      return `<div class="form-row"${when(options.when)}${attributes({ 'data-tabular-unless': options.unless })}>
         <label for="${id}" id="${id}-label">${icon(options.icon)} <span>${label}</span></label>
         <div class="tabular-field">${control(id, described)}${unit}</div>${after}</div>`;
     }
@@ -105,11 +106,11 @@
           <label class="tabular-check" for="${id}" id="${id}-label"><input type="checkbox" id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}"> <span>${word(`label.${name}`)}</span></label>${after}</div>`;
       },
 
-      /* Several boxes whose ticked values are one list. */
+      /* Several boxes whose ticked values are one list. `whens`: conditions of single boxes, by their value. */
       checks: (name, values, more) => {
         const id = `${shared.prefixOf(type)}${name}`;
         const box = (value) =>
-          `<label class="tabular-check"><input type="checkbox" value="${value}"> <span>${word(`${name}.${value}`)}</span></label>`;
+          `<label class="tabular-check"${when((more.whens || {})[value])}><input type="checkbox" value="${value}"> <span>${word(`${name}.${value}`)}</span></label>`;
         return `<div class="form-row"${when(more.when)}>
           <label id="${id}-label">${icon(more.icon)} <span>${word(`label.${name}`)}</span></label>
           <div class="tabular-group" role="group" aria-labelledby="${id}-label" data-tabular-checks="${name}">${values.map(box).join('')}</div></div>`;
@@ -128,7 +129,9 @@
         `<details class="tabular-advanced"><summary>${word('label.advanced')}</summary>${inner.join('')}</details>`,
 
       name: () => text('name', { icon: 'tag', placeholder: shared.word(type, 'label.name') }),
-      config: () => rows.other('config', { icon: 'plug', label: 'service' }),
+      config: () =>
+        rows.other('config', { icon: 'plug', label: 'service' }) +
+        rows.note('noService', { when: 'config=|_ADD_' }),
       target: (more) =>
         text('target', { icon: 'bullseye', placeholder: true, suggest: 'columns', tip: 'columns', ...more }),
       model: (more) =>

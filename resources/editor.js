@@ -60,6 +60,18 @@
     ].filter((part) => part !== '');
   }
 
+  /* The id of the chosen service; `none` where none is chosen. */
+  function chosenService() {
+    const id = $('#node-input-config').val();
+    return !id || id === '_ADD_' ? 'none' : id;
+  }
+
+  /* What a service is that may not be deployed yet: its models are kept by its address. */
+  function whereFrom() {
+    const { service, baseUrl, apiName } = RED.nodes.node(chosenService()) || {};
+    return service === 'hosted' ? `?${$.param({ baseUrl, apiName })}` : '';
+  }
+
   const newestFirst = (cards) =>
     [...cards].sort((a, b) => String(b.fitted_at || '').localeCompare(String(a.fitted_at || '')));
 
@@ -67,12 +79,14 @@
   const sources = {
     columns: (node, then) =>
       fetchList(node.id, 'columns', (names) => then(names.map((value) => ({ value })))),
-    models: (_node, then) =>
-      fetchList($('#node-input-config').val(), 'models', (cards) =>
-        then(newestFirst(cards).map((card) => ({ value: card.name, details: modelDetails(card) }))),
-      ),
+    models: (_node, then, form) =>
+      fetchList(chosenService(), `models${whereFrom()}`, (cards) => {
+        form.data('tabularTasks', Object.fromEntries(cards.map(({ name, task }) => [name, task])));
+        then(newestFirst(cards).map((card) => ({ value: card.name, details: modelDetails(card) })));
+        form.trigger('change');
+      }),
     versions: (_node, then) =>
-      fetchList($('#node-input-config').val(), 'versions', ({ versions = [], defaultVersion }) =>
+      fetchList(chosenService(), 'versions', ({ versions = [], defaultVersion }) =>
         then(
           versions.map((value) => ({ value, details: value === defaultVersion ? [text('default')] : [] })),
         ),
@@ -87,10 +101,14 @@
       const { refresh } = shared.picker(input, {
         many: input.is('[data-tabular-many]'),
         fetch: (then) =>
-          sources[what](node, (entries) => {
-            form.find(`[data-tabular-no="${what}"]`).toggle(entries.length === 0);
-            then(entries);
-          }),
+          sources[what](
+            node,
+            (entries) => {
+              form.find(`[data-tabular-no="${what}"]`).toggle(entries.length === 0);
+              then(entries);
+            },
+            form,
+          ),
       });
       $('#node-input-config').on('change', refresh);
     });
@@ -103,14 +121,14 @@
       if (input.is('select') && value && !node[name]) {
         input.val(value);
       }
+      if (typeof value === 'number') {
+        input.attr('placeholder', String(value));
+      }
       if (node[name] !== undefined) {
         continue;
       }
       if (input.is(':checkbox')) {
         input.prop('checked', value === true);
-      }
-      if (typeof value === 'number') {
-        input.attr('placeholder', String(value));
       }
       if (name === 'table' || name === 'tableType') {
         input.val(value);
@@ -126,12 +144,15 @@
       const value = input.is(':checkbox') ? String(input.is(':checked')) : String(input.val() || '');
       $(this).toggle(values.split('|').includes(value));
     });
+    const task = form.data('tabularTasks')?.[field('model').val()];
+    form.find('[data-tabular-unless]').each(function () {
+      if (task === $(this).attr('data-tabular-unless')) {
+        $(this).hide();
+      }
+    });
   }
 
   function reasonAgainst(node, definition, value) {
-    if (definition.required && (isEmpty(value) || value === '_ADD_')) {
-      return text('invalid.config');
-    }
     const answer = definition.validate ? definition.validate.call(node, value, {}) : true;
     return answer === true ? '' : String(answer || text('invalid.value'));
   }
@@ -273,7 +294,8 @@
       }
     });
     form.find('[data-tabular-checks]').each(function () {
-      const boxes = $(this).find('input:checked');
+      const applies = (_, box) => $(box).closest('[data-tabular-when]').css('display') !== 'none';
+      const boxes = $(this).find('input:checked').filter(applies);
       node[$(this).attr('data-tabular-checks')] = boxes.map((_, box) => box.value).get();
     });
   }
@@ -284,6 +306,13 @@
    */
   function registerType(type, own) {
     const short = type.replace('tabular-', '');
+    // The palette searches type and label alone; more words are found where its label holds them.
+    const sought = `${short} ${shared.word(type, 'keywords')}`;
+    RED.events.on('registry:node-type-added', (added) => {
+      if (added === type) {
+        $(`.red-ui-palette-node[data-palette-type="${type}"]`).attr('data-palette-label', sought);
+      }
+    });
     RED.nodes.registerType(type, {
       inputLabels: function () {
         return this._('labels.input');

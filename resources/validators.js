@@ -119,6 +119,10 @@
     }
   });
 
+  const word = validator((value) =>
+    isEmpty(value) || /^[\w.-]+$/.test(String(value).trim()) ? undefined : text('invalid.word'),
+  );
+
   const property = validator((value) =>
     isEmpty(value) || String(value).trim() ? undefined : text('invalid.required'),
   );
@@ -149,6 +153,6 @@
   Object.assign(shared, {
     text,
     isEmpty,
-    validators: { number, json, types, quantiles, timezone, url, property, requiredWhen },
+    validators: { number, json, types, quantiles, timezone, url, word, property, requiredWhen },
   });
 })();

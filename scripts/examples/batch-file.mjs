@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Batch scoring of a file
 
@@ -13,7 +13,6 @@ export function batchFile() {
   const flow = new Flow('Batch scoring of a file', INFO, [
     { name: 'FOLDER', value: 'tabular-example', type: 'str' },
   ]);
-  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
   const button = (name, row) => flow.node('inject', name, [0, row], { ...NODE_DEFAULTS.inject, props: [] });
   const inFolder = (file) => `$env('FOLDER') & '/${file}'`;
   const write = (name, place, filename, filenameType) =>
@@ -39,7 +38,7 @@ export function batchFile() {
 
   const train = button('Train', 2.5);
   const fit = flow.node('tabular-fit', 'defect?', [1, 2.5], {
-    config: service,
+    config: EMBEDDED,
     source: 'file',
     table: inFolder('known.csv'),
     tableType: 'jsonata',
@@ -52,7 +51,7 @@ export function batchFile() {
 
   const score = button('Score', 4);
   const predict = flow.node('tabular-predict', 'defect?', [1, 4], {
-    config: service,
+    config: EMBEDDED,
     source: 'file',
     table: inFolder('new.csv'),
     tableType: 'jsonata',

@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Cost guard
 
@@ -7,7 +7,7 @@ Two ways to keep a metered service from costing more than you want:
 1. **cost** asks for the estimate, and a switch decides: up to 100 tokens go on, the rest is shown instead.
 2. **predict** has *Highest cost* under Advanced: a request over it is not sent, and ends with the error \`cost.exceeded\`, which a Catch node sees.
 
-The embedded service is free, so here everything goes through; choose *hosted* in the configuration node to see it bite.`;
+No service is chosen, so the embedded one is used: it is free, and everything goes through. Add a hosted service in the nodes to see it bite.`;
 
 const ROWS = (count) =>
   Array.from({ length: count }, (_, i) => ({ id: i, size: (i * 7) % 10, colour: ['red', 'blue'][i % 2] }));
@@ -15,8 +15,7 @@ const ROWS = (count) =>
 /** The cost node before a switch, and the predict node's own guard. */
 export function costGuard() {
   const flow = new Flow('Cost guard', INFO);
-  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
-  const table = { config: service, table: 'payload', tableType: 'msg' };
+  const table = { config: EMBEDDED, table: 'payload', tableType: 'msg' };
   const button = (name, row, rows) =>
     flow.node('inject', name, [0, row], {
       ...NODE_DEFAULTS.inject,

@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Handling errors by code
 
@@ -20,8 +20,7 @@ const TRAINED = Array.from({ length: 60 }, (_, i) => ({
 /** A Catch node, a switch on the error's code, and what to do in each case. */
 export function errorsByCode() {
   const flow = new Flow('Handling errors by code', INFO);
-  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
-  const table = { config: service, table: 'payload', tableType: 'msg' };
+  const table = { config: EMBEDDED, table: 'payload', tableType: 'msg' };
   const button = (name, row, payload) =>
     flow.node('inject', name, [0, row], {
       ...NODE_DEFAULTS.inject,

@@ -1,22 +1,26 @@
-import { Flow, NODE_DEFAULTS } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# First steps
 
 1. *Train*: a table as CSV text, the column to predict is \`ripe\`.
-2. *Predict*: new rows, as objects; each leaves with \`prediction\` and its probabilities.
+2. *Predict*: new rows, as objects; each leaves with \`ripe\` and its probabilities.
 
 The debug sidebar shows what comes out.`;
 
-/** A table small enough to read: is the fruit ripe, by colour, firmness and days since picking. */
+/**
+ * A table small enough to read: is the fruit ripe, by colour, firmness and days since picking. No two rows are alike, and
+ * some fruit is ripe early or late, so that the score is what a model of a real table would have.
+ */
 function fruitCsv() {
   const lines = ['fruit,colour,firmness,days,ripe'];
   const colours = ['green', 'yellow', 'brown'];
-  for (let i = 0; i < 60; i++) {
-    const days = (i * 7) % 12;
+  for (let i = 0; i < 90; i++) {
     const fruit = ['banana', 'mango', 'pear'][i % 3];
-    const colour = colours[Math.min(2, Math.floor((days + (i % 2)) / 5))];
-    const firmness = (9.5 - 0.65 * days + 0.3 * ((i * 5) % 4)).toFixed(1);
-    const ripe = days >= (fruit === 'pear' ? 6 : 4) ? 'yes' : 'no';
+    const days = (i * 7 + Math.floor(i / 12)) % 12;
+    const luck = ((i * 37) % 23) / 22;
+    const colour = colours[Math.min(2, Math.max(0, Math.floor((days - 1 + 3 * luck) / 5)))];
+    const firmness = (9.6 - 0.6 * days + 1.4 * (((i * 53) % 29) / 28 - 0.5)).toFixed(2);
+    const ripe = days + 4 * (luck - 0.5) >= (fruit === 'pear' ? 6.5 : 4.5) ? 'yes' : 'no';
     lines.push([fruit, colour, i % 17 === 0 ? '' : firmness, days, ripe].join(','));
   }
   return `${lines.join('\n')}\n`;
@@ -24,7 +28,6 @@ function fruitCsv() {
 
 export function firstSteps() {
   const flow = new Flow('First steps', INFO);
-  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
 
   flow.comment('Press Train first, then Predict. Nothing leaves this computer.', [0.6, 0]);
   const train = flow.node('inject', 'Train', [0, 1], NODE_DEFAULTS.inject);
@@ -37,7 +40,7 @@ export function firstSteps() {
     output: 'str',
   });
   const fit = flow.node('tabular-fit', 'ripe?', [2, 1], {
-    config: service,
+    config: EMBEDDED,
     table: 'payload',
     tableType: 'msg',
     target: 'ripe',
@@ -60,7 +63,7 @@ export function firstSteps() {
     payloadType: 'json',
   });
   const predict = flow.node('tabular-predict', 'ripe?', [2, 3], {
-    config: service,
+    config: EMBEDDED,
     table: 'payload',
     tableType: 'msg',
     model: 'ripe',

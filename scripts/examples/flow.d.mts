@@ -18,5 +18,8 @@ export class Flow {
   toJSON(): ExampleNode[];
 }
 
+/** The embedded service, by no node of its own. */
+export const EMBEDDED: '';
+
 export const NODE_DEFAULTS: Record<'inject' | 'function' | 'debug', object>;
 export function source(file: string): string;

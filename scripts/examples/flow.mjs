@@ -96,9 +96,38 @@ export class Flow {
   }
 
   toJSON() {
+    arrange(this.#nodes.filter(({ x, type }) => x !== undefined && type !== 'group'));
     return this.#nodes;
   }
 }
+
+/** Pixels of a letter in a wide font, and of what stands beside the label: icon, ports, a button. */
+const LETTER = 8;
+const BESIDE = 60;
+const BUTTON = 30;
+const GAP = 20;
+const ROW = 36;
+
+/** How wide the editor draws a node at most. */
+function widthOf({ type, name }) {
+  const label = name || type;
+  return Math.max(100, LETTER * label.length + BESIDE + (/^(inject|debug)$/.test(type) ? BUTTON : 0));
+}
+
+/** Moves nodes to the right, as far as it takes for none to overlap another or the edge, whatever the font. */
+function arrange(nodes) {
+  const placed = [];
+  for (const node of [...nodes].sort((a, b) => a.x - b.x)) {
+    const half = widthOf(node) / 2;
+    const beside = placed.filter(({ y }) => Math.abs(y - node.y) < ROW);
+    const left = Math.max(0, ...beside.map((other) => other.x + widthOf(other) / 2));
+    node.x = Math.ceil(Math.max(node.x, left + GAP + half) / 10) * 10;
+    placed.push(node);
+  }
+}
+
+/** No service is chosen: the embedded one, so that examples imported side by side need no service each. */
+export const EMBEDDED = '';
 
 export const NODE_DEFAULTS = {
   inject: {

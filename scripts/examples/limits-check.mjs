@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Limits check
 
@@ -9,8 +9,7 @@ const INFO = `# Limits check
 /** A table within the limits and one beyond them, each at its own output. */
 export function limitsCheck() {
   const flow = new Flow('Limits check', INFO);
-  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
-  const table = { config: service, table: 'payload', tableType: 'msg' };
+  const table = { config: EMBEDDED, table: 'payload', tableType: 'msg' };
   const button = (name, row, columns) =>
     flow.node('inject', name, [0, row], {
       ...NODE_DEFAULTS.inject,

@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Live machine
 
@@ -22,8 +22,7 @@ export function liveMachine(withPlots) {
   if (withPlots) {
     flow.needs('@flowfuse/node-red-dashboard');
   }
-  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
-  const fit = { config: service, table: 'payload', tableType: 'msg', types: '', task: 'auto' };
+  const fit = { config: EMBEDDED, table: 'payload', tableType: 'msg', types: '', task: 'auto' };
 
   flow.comment('1. Learn from the past: two models of one table', [0.4, 0]);
   const start = flow.node('inject', 'at start', [0, 1], {
@@ -49,7 +48,7 @@ export function liveMachine(withPlots) {
     model: 'pump bearing',
   });
 
-  flow.comment('2. Score every live reading', [0.2, 6]);
+  flow.comment('2. Score every live reading', [0.2, 3.5]);
   const tick = flow.node('inject', 'every second', [0, 5], {
     ...NODE_DEFAULTS.inject,
     repeat: '1',
@@ -62,14 +61,14 @@ export function liveMachine(withPlots) {
     ],
   });
   const risk = flow.node('tabular-predict', 'failure ahead?', [2.2, 4], {
-    config: service,
+    config: EMBEDDED,
     table: 'payload',
     tableType: 'msg',
     model: 'pump failure',
     property: 'failure_ahead',
   });
   const forecast = flow.node('tabular-predict', 'bearing in 10 min?', [3.3, 4], {
-    config: service,
+    config: EMBEDDED,
     table: 'payload',
     tableType: 'msg',
     model: 'pump bearing',
@@ -81,7 +80,8 @@ export function liveMachine(withPlots) {
     ...NODE_DEFAULTS.function,
     func: source('show-reading.js'),
   });
-  const debug = flow.node('debug', 'scored reading', [4.5, 5], NODE_DEFAULTS.debug);
+  // A message a second would push everything else out of the sidebar: switched on by its button.
+  const debug = flow.node('debug', 'scored reading', [4.5, 5], { ...NODE_DEFAULTS.debug, active: false });
 
   flow.comment('3. What went wrong, by code', [0.25, 8]);
   const caught = flow.node('catch', 'any error', [0, 9], { scope: null, uncaught: false });

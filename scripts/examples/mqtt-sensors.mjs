@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# MQTT sensors
 
@@ -12,7 +12,6 @@ Needs an MQTT broker, Mosquitto for example; its address is in the configuration
 /** Sensors' readings from a broker and predictions back to it. */
 export function mqttSensors() {
   const flow = new Flow('MQTT sensors', INFO);
-  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
   const broker = flow.config('mqtt-broker', 'Broker', {
     broker: '127.0.0.1',
     port: '1883',
@@ -23,7 +22,7 @@ export function mqttSensors() {
     keepalive: '60',
     cleansession: true,
   });
-  const table = { config: service, table: 'payload', tableType: 'msg', model: 'oven quality' };
+  const table = { config: EMBEDDED, table: 'payload', tableType: 'msg', model: 'oven quality' };
   const mqttIn = (name, place, topic) =>
     flow.node('mqtt in', name, place, { topic, qos: '1', datatype: 'json', broker, inputs: 0 });
   const mqttOut = (name, place) =>

@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# PostgreSQL in and out
 
@@ -53,7 +53,6 @@ SET late = EXCLUDED.late, probability = EXCLUDED.probability, model = EXCLUDED.m
 export function postgresql() {
   const flow = new Flow('PostgreSQL in and out', INFO);
   flow.needs('node-red-contrib-postgrestor-next');
-  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
   const database = flow.config('postgresDB', 'Database', {
     host: '127.0.0.1',
     hostFieldType: 'str',
@@ -100,7 +99,7 @@ export function postgresql() {
   const known = query('known outcomes', [1, 2.5], KNOWN);
   const table = rows('rows', [2, 2.5]);
   const fit = flow.node('tabular-fit', 'late?', [3, 2.5], {
-    config: service,
+    config: EMBEDDED,
     table: 'payload',
     tableType: 'msg',
     target: 'late',
@@ -119,7 +118,7 @@ export function postgresql() {
   const open = query('open deliveries', [1, 4], OPEN);
   const test = rows('new rows', [2, 4]);
   const predict = flow.node('tabular-predict', 'late?', [3, 4], {
-    config: service,
+    config: EMBEDDED,
     table: 'payload',
     tableType: 'msg',
     model: 'delivery late',

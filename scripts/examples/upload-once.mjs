@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Upload once, fit and ask several times
 
@@ -12,8 +12,7 @@ Press *Train* again: the service finds that it has these bytes already, and noth
 
 export function uploadOnce() {
   const flow = new Flow('Upload once', INFO);
-  const service = flow.config('tabular-config', 'Embedded service', { service: 'embedded' });
-  const table = { config: service, source: 'value', table: 'payload', tableType: 'msg' };
+  const table = { config: EMBEDDED, source: 'value', table: 'payload', tableType: 'msg' };
 
   flow.comment('Press Train, wait until both models are ready, then press Predict.', [0.6, 0]);
   const train = flow.node('inject', 'Train', [0, 1.5], NODE_DEFAULTS.inject);

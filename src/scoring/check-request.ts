@@ -82,6 +82,7 @@ const SETTINGS: Partial<Record<keyof PredictSettings, Rule>> = {
   queueRows: number(1, Infinity, true),
   queueBytes: number(1),
   overflow: oneOf('reject', 'dropOldest'),
+  noModel: oneOf('error', 'wait'),
   maxCost: number(0),
 };
 

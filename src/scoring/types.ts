@@ -254,6 +254,8 @@ export interface PredictSettings {
   retryPredict?: boolean;
   /** Highest estimated cost of one predict call; 0 = no bound. */
   maxCost?: number;
+  /** Messages for a model that there is none of yet: an error each, or they wait until it is fitted. Default `error`. */
+  noModel?: 'error' | 'wait';
   /** Called when the numbers change, at most every 250 ms and once at rest. */
   onLoad?: (load: PredictLoad) => void;
   /** Told once that the route `v1` is deprecated. */
@@ -269,6 +271,8 @@ export interface PredictLoad {
   rows: number;
   /** Estimated bytes of those that wait. */
   bytes: number;
+  /** Messages among them that wait for a model. */
+  forModel?: number;
 }
 
 export interface PredictRequest extends Omit<CleaningChoices, 'missingTarget'> {

@@ -1,7 +1,7 @@
 /** What tests reach of src/runtime beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
 export { adminRoutes } from '../../dist/src/runtime/config/admin';
 export { proxyOptions, serviceUrl, tlsOptions, tuning } from '../../dist/src/runtime/config/client-options';
-export { hostedKey } from '../../dist/src/runtime/config/config-node';
+export { hostedKey } from '../../dist/src/runtime/config/config-state';
 export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/environment';
 export {
   candidates,
@@ -21,7 +21,7 @@ export { Follower } from '../../dist/src/runtime/messages/progress';
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
 export { percentUsed } from '../../dist/src/runtime/requests/limits-request';
-export { modelChoice, requiredModel } from '../../dist/src/runtime/requests/model-field';
+export { namedModel, requiredModel } from '../../dist/src/runtime/requests/model-field';
 export { type PredictDef, predictRequest } from '../../dist/src/runtime/requests/predict-request';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';
 export { Pace, speedText, timeParts } from '../../dist/src/runtime/status/speed';

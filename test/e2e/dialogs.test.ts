@@ -120,6 +120,26 @@ describe('the dialogs, in Chromium', function () {
     assert.deepEqual([...new Set(names)].sort(), ['cost', 'fit', 'limits', 'predict', 'upload']);
   });
 
+  it('are found in the palette by what people call the thing', async () => {
+    const { page } = editor;
+    const search = page.locator('#red-ui-palette-search input');
+    const found = page.locator('.red-ui-palette-node[data-palette-type^="tabular-"]:visible');
+    for (const word of ['train', 'learn', 'model', 'machine learning', 'forecast']) {
+      await search.fill('');
+      await search.pressSequentially(word);
+      await page.waitForFunction(
+        () => document.querySelectorAll('.red-ui-palette-node[data-filter]').length > 0,
+      );
+      const types = await found.evaluateAll((nodes) =>
+        nodes.map((node) => node.getAttribute('data-palette-type')),
+      );
+      assert.ok(types.includes('tabular-fit'), `${word}: ${types.join()}`);
+    }
+    await search.fill('');
+    await found.nth(4).waitFor();
+    assert.deepEqual(await found.first().innerText(), 'fit', 'the words are searched, not shown');
+  });
+
   it('fit: fills, saves, deploys and reopens with every value', async () => {
     const { page } = editor;
     await openDialog(page, 'fit');
@@ -218,6 +238,7 @@ describe('the dialogs, in Chromium', function () {
       outputType: 'quantiles',
       quantiles: '0.05,0.95',
       property: 'life',
+      noModel: 'error',
       missingColumns: 'fill',
       batchRows: '100',
       batchMs: '20',
@@ -322,6 +343,48 @@ describe('the dialogs, in Chromium', function () {
     assert.match(model!, /^ripe Classification: label accuracy [01]\.\d{3} 40 rows$/);
     assert.equal(await page.locator('#node-input-model-tip').isVisible(), false);
     await cancel(page);
+  });
+
+  it('predict: no quantiles for a model that classifies, which need not be deployed', async () => {
+    const { page } = editor;
+    await openDialog(page, 'predict');
+    await field('Output').selectOption('');
+    await field('Model').fill('ripe');
+    await field('Quantiles').waitFor({ state: 'hidden' });
+    await field('Model').fill('another');
+    await field('Quantiles').waitFor();
+    await page.locator('.red-ui-tray #node-input-config').selectOption('_ADD_');
+    assert.deepEqual(await offered(page, 'Model'), ['ripe Classification: label accuracy 1.000 40 rows']);
+    await cancel(page);
+  });
+
+  it('config: the defaults stay in grey after Update', async () => {
+    const { page } = editor;
+    await openConfigDialog(page, 'local');
+    await page.locator('.tabular-advanced > summary').click();
+    await field('Name').fill('other');
+    assert.equal(await field('Timeout').getAttribute('placeholder'), '900');
+    await done(page);
+    await openConfigDialog(page, 'local');
+    assert.equal(await field('Timeout').getAttribute('placeholder'), '900');
+    await field('Name').fill('');
+    await done(page);
+    await deploy(page);
+  });
+
+  it('fit: thinking is a system only where Thinking is on', async () => {
+    const { page } = editor;
+    await openDialog(page, 'fit');
+    await page.evaluate(() => {
+      const fold = document.querySelector('.tabular-advanced');
+      fold?.setAttribute('open', '');
+    });
+    await field('Thinking').selectOption('high');
+    await field('thinking').check();
+    await field('Thinking').selectOption('');
+    assert.equal(await field('thinking').isVisible(), false);
+    await done(page);
+    assert.deepEqual((await properties(page, 'fit')).systems, ['text']);
   });
 
   it('offer a model with its score where its card has one, the newest first', async () => {

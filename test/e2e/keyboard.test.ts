@@ -157,7 +157,9 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
 
     await open('limits');
     await page.selectOption('#node-input-config', '_ADD_');
-    assert.match(await description('node-input-config'), /choose a service/);
+    await page.getByText('No service is chosen, so the embedded one is used').waitFor();
+    await page.selectOption('#node-input-config', 'local');
+    await page.getByText('No service is chosen, so the embedded one is used').waitFor({ state: 'hidden' });
     await cancel(page);
 
     await open('local');

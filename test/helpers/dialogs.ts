@@ -93,6 +93,7 @@ export function loadDialogs(
     RED: {
       _: translate,
       validators: { typedInput: () => () => true },
+      events: { on: () => undefined },
       nodes: {
         registerType(
           type: string,

@@ -148,6 +148,17 @@ describe('admin endpoints', () => {
     assert.equal(cards[0].target, 'y');
     assert.equal(cards[0].columns, undefined, 'a dialog shows no columns');
     assert.deepEqual(await list('unknown'), []);
+    // A service that is not deployed is known by its address, once its cards are on disk.
+    const query = `?baseUrl=${encodeURIComponent(`${service.url}/`)}`;
+    for (let tries = 0; tries < 100; tries++) {
+      const found = await bench.request().get(`/tabular-prediction/new/models${query}`).expect(200);
+      if (found.body.length > 0) {
+        assert.deepEqual(found.body, cards);
+        return;
+      }
+      await sleep(20);
+    }
+    assert.fail('its models were not listed');
   });
 
   it('the columns last seen by a node and the versions of the service are told', async () => {

@@ -50,11 +50,6 @@ describe('bad input', () => {
     assert.ok(!bench.warnings().some((line) => line.includes(service.token)));
   }
 
-  it('no config', async () => {
-    const bench = await start({ nodes: [{ id: 'fit', type: 'tabular-fit', config: '' }] });
-    await refused(bench, 'fit', { payload: trainRows() }, 'config.invalid', /choose one in the node/);
-  });
-
   it('a service that there is none of', async () => {
     const bench = await start({ config: { service: 'Hosted', baseUrl: service.url } });
     await refused(

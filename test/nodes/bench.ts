@@ -103,6 +103,8 @@ export interface Bench {
   /** Gives a message to a node. */
   send(id: string, msg: object): void;
   node(id: string): TestNode;
+  /** The text of the last status that a node under test showed. */
+  status(id: string): string;
   /** What left an output of a node under test. */
   out(id: string, output?: number): Inbox;
   /** Errors and completions of all nodes under test. */
@@ -169,8 +171,15 @@ export async function startBench(setup: Setup): Promise<Bench> {
     ...under,
     ...(setup.extra ?? []),
     { id: 'catch', type: 'catch', z: 'flow', x: 200, y: 100, scope, wires: [['caught']] },
+    { id: 'statuses', type: 'status', z: 'flow', x: 200, y: 300, scope, wires: [['status']] },
     { id: 'complete', type: 'complete', z: 'flow', x: 200, y: 200, scope, wires: [['completed']] },
-    ...[...sinks, 'caught', 'completed'].map((id) => ({ id, type: 'helper', z: 'flow', x: 300, y: 100 })),
+    ...[...sinks, 'caught', 'completed', 'status'].map((id) => ({
+      id,
+      type: 'helper',
+      z: 'flow',
+      x: 300,
+      y: 100,
+    })),
   ];
   const credentials = {
     ...(setup.token === undefined ? {} : { c: { token: setup.token } }),
@@ -181,6 +190,7 @@ export async function startBench(setup: Setup): Promise<Bench> {
     await contextStores.load();
   }
 
+  const statuses = new Map<string, string>();
   const inboxes = new Map<string, Inbox>();
   const listen = () => {
     for (const id of [...sinks, 'caught', 'completed']) {
@@ -188,6 +198,11 @@ export async function startBench(setup: Setup): Promise<Bench> {
       inboxes.set(id, inbox);
       helper.getNode(id).on('input', (msg: Msg) => inbox.take(msg));
     }
+    helper
+      .getNode('status')
+      .on('input', ({ status }: { status: { source: { id: string }; text?: string } }) =>
+        statuses.set(status.source.id, status.text ?? ''),
+      );
   };
   listen();
 
@@ -197,6 +212,7 @@ export async function startBench(setup: Setup): Promise<Bench> {
     userDir,
     send: (id, msg) => helper.getNode(id).receive(msg),
     node: (id) => helper.getNode(id),
+    status: (id) => statuses.get(id) ?? '',
     out: (id, output = 0) => inboxes.get(sinkOf(id, output))!,
     caught: inboxes.get('caught')!,
     completed: inboxes.get('completed')!,

@@ -1,18 +1,23 @@
+import { existsSync } from 'node:fs';
+
+import type { ModelCards } from '../../scoring';
 import { toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
 import { columnsSeen } from '../input/columns-seen';
+import { modelCards } from '../lazy';
 import type { Red } from '../node-red';
-import { serviceFolder } from '../paths';
+import { modelsPath, serviceFolder } from '../paths';
 import { type ConfigDef, dialect, proxyOptions, serviceKind, serviceUrl, tlsOptions } from './client-options';
-import type { StartEmbedded } from './config-node';
+import { hostedKey, type StartEmbedded } from './config-state';
 import type { TestResult } from './connection-test';
-import type { ConfigNode } from './use-config';
+import { type ConfigNode, configNode } from './use-config';
 
 /** What stands in a password field that was not changed. */
 const UNCHANGED = '__PWRD__';
 
 interface Request {
   params: Record<string, string>;
+  query?: Record<string, unknown>;
   body?: unknown;
 }
 
@@ -34,13 +39,10 @@ export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
       next();
     }
   };
-  const config = (request: Request): ConfigNode | undefined => {
-    const node = red.nodes.getNode(request.params.id ?? '') as ConfigNode | undefined | null;
-    return node?.handle === undefined ? undefined : node;
-  };
+  const config = (request: Request): ConfigNode | undefined => configNode(red, request.params.id ?? '');
 
   red.httpAdmin.get('/tabular-prediction/:id/models', read, (request: Request, response: Response) => {
-    respond(response, () => models(config(request)));
+    respond(response, () => models(red, config(request), request.query ?? {}));
   });
   red.httpAdmin.get('/tabular-prediction/:id/versions', read, (request: Request, response: Response) => {
     respond(response, () => versions(config(request)));
@@ -74,27 +76,47 @@ function respond(response: Response, answer: () => unknown): void {
     );
 }
 
-/** What a dialog shows of the living models of a deployed config node; none where it is not deployed or not complete. */
-function models(node: ConfigNode | undefined): unknown[] {
-  if (node === undefined) {
+/** What a dialog shows of the living models of a service, which need not be deployed: its cards are kept by its address. */
+async function models(
+  red: Red,
+  node: ConfigNode | undefined,
+  { baseUrl, apiName }: Record<string, unknown>,
+): Promise<unknown[]> {
+  const known = node?.state.savedCards();
+  if (known !== undefined) {
+    return shownOf(known);
+  }
+  if (node?.state.key() !== undefined || !existsSync(modelsPath(red))) {
     return [];
   }
+  const cards = new (modelCards())({ path: modelsPath(red), service: keyOf(baseUrl, apiName) });
   try {
-    return node.handle
-      .connection()
-      .cards.list()
-      .filter((card) => card.dead !== true)
-      .map(({ name, task, target, rows, scores, fitted_at }) => ({
-        name,
-        task,
-        target,
-        rows,
-        scores,
-        fitted_at,
-      }));
-  } catch {
-    return [];
+    return shownOf(cards);
+  } finally {
+    await cards.close();
   }
+}
+
+/** The key of a service that is not deployed; the embedded one where no address is given. */
+function keyOf(baseUrl: unknown, apiName: unknown): string {
+  if (typeof baseUrl !== 'string') {
+    return 'embedded';
+  }
+  return hostedKey(serviceUrl(baseUrl), typeof apiName === 'string' && apiName !== '' ? apiName : undefined);
+}
+
+function shownOf(cards: ModelCards): unknown[] {
+  return cards
+    .list()
+    .filter((card) => card.dead !== true)
+    .map(({ name, task, target, rows, scores, fitted_at }) => ({
+      name,
+      task,
+      target,
+      rows,
+      scores,
+      fitted_at,
+    }));
 }
 
 async function versions(
@@ -102,10 +124,10 @@ async function versions(
 ): Promise<{ versions: string[]; defaultVersion?: string }> {
   try {
     // Opening a dialog does not start the embedded service.
-    if (node === undefined || (node.handle.embedded && !node.handle.started)) {
+    if (node === undefined || (node.state.embedded && !node.state.started)) {
       return { versions: [] };
     }
-    const limits = await node.handle.connection().limits();
+    const limits = await node.state.connection().limits();
     const known = limits.model_limits;
     return {
       versions: typeof known === 'object' && known !== null ? Object.keys(known) : [],
@@ -178,11 +200,11 @@ function tokenFor(
   if (typed !== '' && typed !== UNCHANGED) {
     return { token: typed };
   }
-  const stored = node?.handle.token() ?? '';
+  const stored = node?.state.token() ?? '';
   if (stored === '' || node === undefined) {
     return { problem: 'noToken' };
   }
-  if (node.handle.embedded || new URL(node.handle.address()).origin !== new URL(baseUrl).origin) {
+  if (node.state.embedded || new URL(node.state.address()).origin !== new URL(baseUrl).origin) {
     return { problem: 'otherAddress' };
   }
   return { token: stored };

@@ -1,40 +1,54 @@
-import type { Connection } from '../../scoring';
+import type { Connection, ModelCards } from '../../scoring';
 import { ServiceError } from '../../wire/service-error';
 import type { FlowNode, Red } from '../node-red';
-import type { ServiceHandle } from './config-node';
+import { StatusLine } from '../status/status-line';
+import { whenStarted } from '../status/when-started';
+import type { ConfigState } from './config-state';
+import { joinDefaultService } from './default-service';
 
 /** A config node: what its users reach it by. */
 export interface ConfigNode extends FlowNode {
-  handle: ServiceHandle;
+  state: ConfigState;
 }
 
 /** The chosen config node as the other nodes use it. */
 export interface UsedConfig {
-  /** @throws ServiceError `config.invalid` where none is chosen, or what the handle throws. */
+  /** @throws ServiceError `config.invalid` where the chosen one is missing, or what the state throws. */
   connection(): Connection;
+  /** The model cards, without a connection; undefined where there is none to be had. */
+  cards(): ModelCards | undefined;
   secrets(): readonly string[];
 }
 
-/** Finds the config node anew each time: it may be created after its users, or be disabled. */
-export function useConfig(red: Red, id: string | undefined): UsedConfig {
-  const find = (): ConfigNode | undefined => {
-    if (id === undefined || id === '') {
-      return undefined;
-    }
-    const node = red.nodes.getNode(id) as ConfigNode | undefined | null;
-    return node?.handle === undefined ? undefined : node;
-  };
+/**
+ * Finds the config node again each time: it may be created after its users, or be disabled. Where none was chosen it
+ * is the embedded service, and the node's status says so until there is something else to say.
+ */
+export function useConfig(red: Red, node: FlowNode, id: string | undefined): UsedConfig {
+  const isDefault = id === undefined || id === '' || id === '_ADD_';
+  const embedded = isDefault ? joinDefaultService(node) : undefined;
+  if (isDefault) {
+    whenStarted(red, node, () => StatusLine.of(node, red).showIdle('embedded'));
+  }
+  const find = (): ConfigState | undefined => (isDefault ? embedded?.state() : configNode(red, id)?.state);
   return {
     connection() {
-      const node = find();
-      if (node !== undefined) {
-        return node.handle.connection();
+      const state = find();
+      if (state !== undefined) {
+        return state.connection();
       }
       throw new ServiceError(
         'config.invalid',
-        'No service is chosen, or its configuration is missing or disabled: choose one in the node.',
+        'The chosen service is missing or disabled: choose another one in the node, or none for the embedded one.',
       );
     },
-    secrets: () => find()?.handle.secrets() ?? [],
+    cards: () => find()?.savedCards(),
+    secrets: () => (isDefault ? [] : (find()?.secrets() ?? [])),
   };
+}
+
+/** The config node of an id; undefined where there is none, or it is disabled. */
+export function configNode(red: Red, id: string): ConfigNode | undefined {
+  const node = red.nodes.getNode(id) as ConfigNode | undefined | null;
+  return node?.state === undefined ? undefined : node;
 }

@@ -26,6 +26,13 @@ function rememberNames(nodeId: string, names: string[]): void {
   }
 }
 
+/** Columns known from elsewhere, where the node has seen no table yet. */
+export function offerColumns(nodeId: string, names: string[]): void {
+  if (!seen.has(nodeId)) {
+    rememberNames(nodeId, names);
+  }
+}
+
 export function columnsSeen(nodeId: string): string[] {
   return seen.get(nodeId) ?? [];
 }

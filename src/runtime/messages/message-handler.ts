@@ -12,20 +12,20 @@ import { InFlight } from './in-flight';
 import { usableMessage } from './usable-message';
 
 /** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
-export interface Patience {
+export interface ClosePatience {
   /** For aborted work to end by itself. */
   drainMs: number;
   /** For the node's own closing, beside that. */
   closeMs: number;
 }
 
-export const PATIENCE: Patience = { drainMs: 6_000, closeMs: 8_000 };
+export const PATIENCE: ClosePatience = { drainMs: 6_000, closeMs: 8_000 };
 
 /** What a message leaves with: one message, one per output (null: nothing there), or nothing at all. */
 export type Output = Message | (Message | null)[] | undefined;
 
 /** What a handler may use beside the message. */
-export interface Work {
+export interface MessageWork {
   /** Aborted when the node closes. */
   readonly signal: AbortSignal;
   readonly status: StatusLine;
@@ -33,9 +33,9 @@ export interface Work {
 
 export interface Handler<T> {
   /** Reads what the message asks for. Runs one message at a time, in order of arrival. */
-  read(msg: Message, work: Work): T | Promise<T>;
+  read(msg: Message, work: MessageWork): T | Promise<T>;
   /** Does the work. Runs for many messages at a time. */
-  run(input: T, msg: Message, work: Work): Output | Promise<Output>;
+  run(input: T, msg: Message, work: MessageWork): Output | Promise<Output>;
   /** Frees what one message took; called once it is settled, whichever way. */
   settled?(msg: Message): void;
   /** Frees what the node holds: called as soon as the node closes, while aborted messages still settle. */
@@ -49,12 +49,17 @@ export interface Handler<T> {
  * ServiceError that a Catch node sees with code, message and cause. On close the work is aborted, what is
  * left is settled with the code `closed`, and one warning says how many messages that were.
  */
-export function handleMessages<T>(node: FlowNode, red: Red, handler: Handler<T>, patience = PATIENCE): Work {
+export function handleMessages<T>(
+  node: FlowNode,
+  red: Red,
+  handler: Handler<T>,
+  patience = PATIENCE,
+): MessageWork {
   const controller = new AbortController();
   // Each message under way listens to this one signal.
   setMaxListeners(0, controller.signal);
   const status = StatusLine.of(node, red);
-  const work: Work = { signal: controller.signal, status };
+  const work: MessageWork = { signal: controller.signal, status };
   const inFlight = new InFlight();
   const serial = new Serial();
   let cut = 0;

@@ -2,7 +2,7 @@ import type { Hooks, StatusEvent } from '../../scoring/types';
 import type { FlowNode } from '../node-red';
 import { Pace, speedText, timeParts } from '../status/speed';
 import type { Progress, Shown, StatusLine } from '../status/status-line';
-import type { Work } from './message-handler';
+import type { MessageWork } from './message-handler';
 
 /** A guess at the time left from less than this would jump about. */
 const LEAST_FIT_S = 3;
@@ -11,7 +11,7 @@ const LEAST_FRACTION = 0.05;
 type Event<Key> = Extract<StatusEvent, { key: Key }>;
 
 /** The hooks by which one message's work shows itself under the node and is stopped with it. */
-export function hooks(node: FlowNode, work: Work): Hooks {
+export function hooks(node: FlowNode, work: MessageWork): Hooks {
   const follower = new Follower(work.status);
   return {
     signal: work.signal,
@@ -87,6 +87,10 @@ export class Follower {
     const progress: Progress = { phase: 'fitting', seconds };
     if (fraction === undefined) {
       return { key: 'fitting', values: { time }, progress };
+    }
+    if (fraction >= 1) {
+      // All folds are done: what they learned is put together, and for how long nobody says.
+      return { key: 'fittingEnd', values: { time }, progress: { ...progress, percent: 99 } };
     }
     const percent = percentOf(fraction, 1);
     if (seconds < LEAST_FIT_S || fraction < LEAST_FRACTION) {

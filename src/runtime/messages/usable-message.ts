@@ -14,7 +14,7 @@ export function usableMessage(msg: Message): Message {
   if (isThenable(usable)) {
     throw new ServiceError(
       'validation.failed',
-      'The message is a promise (msg.then is a function): await it before it is sent.',
+      'The message is a promise (it has a function named "then"): await it before it is sent.',
     );
   }
   return usable;

@@ -3,7 +3,7 @@ import { fromEnvironment } from '../fields/environment';
 import { numberField, textField } from '../fields/fields';
 import type { TableDef, TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import { modelChoice } from './model-field';
+import { namedModel } from './model-field';
 
 /** The cost node as it stands in a flow file. */
 export interface CostDef extends FlowNodeDef, TableDef {
@@ -59,6 +59,6 @@ async function optionalTable(
 }
 
 function modelChoiceOf(msg: Message): Pick<CostRequest, 'model'> {
-  const { model } = modelChoice('', msg);
+  const { model } = namedModel('', msg);
   return model === undefined ? {} : { model };
 }

@@ -3,13 +3,13 @@ import { ServiceError } from '../../wire/service-error';
 import type { Message } from '../node-red';
 
 /** Which model a node works with: a name or a card, or else the bare id of a fitted train set. */
-export interface ModelChoice {
+export interface NamedModel {
   model?: string | ModelCard;
   fittedTrainSetId?: string;
 }
 
 /** The dialog's model name; empty: `msg.model` (a card or a name), else `msg.fitted_train_set_id`. */
-export function modelChoice(dialog: string, msg: Message): ModelChoice {
+export function namedModel(dialog: string, msg: Message): NamedModel {
   if (dialog !== '') {
     return { model: dialog };
   }
@@ -30,9 +30,9 @@ export function modelChoice(dialog: string, msg: Message): ModelChoice {
   throw new ServiceError('validation.failed', 'msg.fitted_train_set_id must be a text.');
 }
 
-/** As `modelChoice`, where there must be one. */
-export function requiredModel(dialog: string, msg: Message): ModelChoice {
-  const choice = modelChoice(dialog, msg);
+/** As `namedModel`, where there must be one. */
+export function requiredModel(dialog: string, msg: Message): NamedModel {
+  const choice = namedModel(dialog, msg);
   if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) {
     return choice;
   }

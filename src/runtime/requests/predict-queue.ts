@@ -21,6 +21,8 @@ export interface NodePredictor {
    * a few more turns to read its message, and a message waits only for a fit that has begun.
    */
   awaitFit(request: PredictRequest): Promise<void>;
+  /** True where a message passes on without a prediction: its model is not there yet, and the dialog lets it pass. */
+  passes(request: PredictRequest): boolean;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
         choiceField(['reject', 'dropOldest'], { place: 'The field When full', value: env(def.overflow) }) ??
         'reject',
       retryPredict: flagField(def.retryPredict, false),
+      noModel: noModel(def, env) === 'wait' ? 'wait' : 'error',
       maxCost: number('Highest cost', def.maxCost, { min: 0 }) ?? 0,
       onLoad: (load) => showLoad(StatusLine.of(node, red), load),
       onWarning: (warning) => node.warn(warning),
@@ -67,10 +70,25 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
       }
       await immediate();
     },
+    passes({ model }) {
+      const env = (value: unknown): string => fromEnvironment(red, node, value);
+      if (typeof model !== 'string' || noModel(def, env) !== 'pass') {
+        return false;
+      }
+      const { cards } = config.connection();
+      return !cards.has(model) && cards.byFittedId(model) === undefined && cards.fitEnd(model) === undefined;
+    },
     async close() {
       await made?.close();
     },
   };
+}
+
+function noModel(def: PredictDef, env: (value: unknown) => string): 'error' | 'pass' | 'wait' {
+  return (
+    choiceField(['error', 'pass', 'wait'], { place: 'The field No model yet', value: env(def.noModel) }) ??
+    'error'
+  );
 }
 
 function raised(flag: unknown): boolean {
@@ -78,9 +96,11 @@ function raised(flag: unknown): boolean {
 }
 
 function showLoad(status: StatusLine, load: PredictLoad): void {
-  const { inFlight, waiting } = load;
+  const { inFlight, waiting, forModel = 0 } = load;
   const progress: Progress = { phase: 'predicting', in_flight: inFlight, waiting };
-  if (waiting > 0) {
+  if (forModel > 0 && inFlight === 0) {
+    status.show('waiting', 'load.forModel', { waiting: forModel }, progress);
+  } else if (waiting > 0) {
     status.show('busy', 'load.waiting', { inFlight, waiting }, progress);
   } else if (inFlight > 0) {
     status.show('busy', 'load.inFlight', { inFlight }, progress);

@@ -6,7 +6,7 @@ import { fromEnvironment, inside } from '../fields/environment';
 import { candidates, choiceField, flagField, quantilesField, textField } from '../fields/fields';
 import type { TableDef, TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import { modelChoice, requiredModel } from './model-field';
+import { namedModel, requiredModel } from './model-field';
 
 /** The predict node as it stands in a flow file. */
 export interface PredictDef extends FlowNodeDef, CleaningDef, TableDef {
@@ -17,6 +17,7 @@ export interface PredictDef extends FlowNodeDef, CleaningDef, TableDef {
   quantiles?: string | number[];
   property?: string;
   missingColumns?: string;
+  noModel?: string;
   batchRows?: string | number;
   batchMs?: string | number;
   ordered?: boolean;
@@ -85,7 +86,7 @@ function quantiles(dialog: unknown, openOutput: boolean, msg: Message): number[]
 /** An upload's card names the model that the test set was made for. */
 function model(dialog: string, msg: Message, uploadId: string | undefined): Partial<PredictRequest> {
   const card = msg.upload as Partial<UploadCard> | undefined | null;
-  const choice = modelChoice(dialog, msg);
+  const choice = namedModel(dialog, msg);
   if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) {
     return choice;
   }

@@ -1,22 +1,54 @@
-import type { ModelCard } from '../../scoring/types';
-import type { StatusLine } from './status-line';
+import type { ModelCard, ModelScores } from '../../scoring/types';
+import type { Shown, StatusKind, StatusLine } from './status-line';
 
-/** What a fit node shows of its model: how good it is where that is known, else the task that was found out. */
-export function showFitted(status: StatusLine, card: ModelCard, taskFound: boolean): void {
+/**
+ * What a fit node shows of its model: how good it is where that is known, beside what comes without one; else the task
+ * that was found out. A model that is no better than none is not shown in green.
+ */
+export function fittedStatus(
+  status: StatusLine,
+  card: ModelCard,
+  taskFound: boolean,
+): Shown & { kind: StatusKind } {
   const { accuracy, r2 } = card.scores ?? {};
   const kind = card.doubts === undefined ? 'ready' : 'doubtful';
-  const suffix = card.order === 'time' ? 'InTime' : '';
+  const order = card.order === 'time' ? 'InTime' : '';
+  const scored = (name: 'accuracy' | 'r2', score: number): Shown & { kind: StatusKind } => {
+    const without = scoreWithout(card, name);
+    const values = { score: status.number(rounded(score), 2) };
+    return without === undefined
+      ? { kind, key: `fitted.${name}${order}`, values }
+      : {
+          kind: score > without ? kind : 'doubtful',
+          key: `fitted.${name}Over${order}`,
+          values: { ...values, without: status.number(rounded(without), 2) },
+        };
+  };
   if (accuracy !== undefined) {
-    status.show(kind, `fitted.accuracy${suffix}`, { score: status.number(rounded(accuracy), 2) });
-  } else if (r2 !== undefined) {
-    status.show(kind, `fitted.r2${suffix}`, { score: status.number(rounded(r2), 2) });
-  } else if (taskFound) {
-    status.show(kind, `fitted.${card.task}`);
-  } else if (card.rows > 0) {
-    status.show(kind, 'fitted.ready', { rows: card.rows });
-  } else {
-    status.show(kind, 'fitted.plain');
+    return scored('accuracy', accuracy);
   }
+  if (r2 !== undefined) {
+    return scored('r2', r2);
+  }
+  if (taskFound) {
+    return { kind, key: `fitted.${card.task}` };
+  }
+  return card.rows > 0
+    ? { kind, key: 'fitted.ready', values: { rows: card.rows } }
+    : { kind, key: 'fitted.plain' };
+}
+
+/** The best score of the two that need no model: always the most frequent label or the mean, or "as it is now". */
+function scoreWithout({ scores }: ModelCard, name: 'accuracy' | 'r2'): number | undefined {
+  // A card kept by an earlier version may lack them.
+  const { baseline, baseline_now: now } = (scores ?? {}) as Partial<ModelScores>;
+  const known = [baseline?.[name], now?.[name]].filter((score) => score !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+export function showFitted(status: StatusLine, card: ModelCard, taskFound: boolean): void {
+  const { kind, key, values } = fittedStatus(status, card, taskFound);
+  status.show(kind, key, values);
 }
 
 /** With two digits it is never 1.00 for what is less. */

@@ -62,6 +62,7 @@ export class StatusLine {
   private shown = '';
   private ended = false;
   private failed = false;
+  private idle = false;
 
   /** The one line of a node. */
   static of(node: FlowNode, red: Red): StatusLine {
@@ -81,6 +82,14 @@ export class StatusLine {
       this.failed = false;
     }
     this.showLater(kind, () => ({ key, values, progress }));
+  }
+
+  /** Shows a text while there is nothing of a message to show. */
+  showIdle(key: string, values?: Shown['values'], kind: StatusKind = 'plain'): void {
+    if (this.last === -Infinity || this.idle) {
+      this.show(kind, key, values);
+      this.idle = true;
+    }
   }
 
   /** Shows what `make` answers when the time of this status comes, if no newer one is there by then. */
@@ -136,6 +145,7 @@ export class StatusLine {
   }
 
   private put(make: () => Status): void {
+    this.idle = false;
     if (this.ended) {
       return;
     }

@@ -38,6 +38,8 @@ interface Shared {
   begun: Map<string, number>;
   /** Why the last fit of a name failed. */
   lastError: BoundedMap<string, Error>;
+  /** Who waits for a card to be put, by model name. */
+  arrivals: Map<string, Set<() => void>>;
 }
 
 interface PromiseWithResolve {
@@ -136,6 +138,32 @@ export class ModelCards {
       this.forget(old);
     }
     this.file?.changed();
+    for (const wake of this.shared.arrivals.get(card.name) ?? []) {
+      wake();
+    }
+  }
+
+  /** Resolves when a card is put under the name, or the signal is aborted. */
+  arrival(name: string, signal: AbortSignal): Promise<void> {
+    const { arrivals } = this.shared;
+    const waiting = arrivals.get(name) ?? new Set();
+    arrivals.set(name, waiting);
+    return new Promise((resolve) => {
+      const end = (): void => {
+        signal.removeEventListener('abort', end);
+        waiting.delete(end);
+        if (waiting.size === 0) {
+          arrivals.delete(name);
+        }
+        resolve();
+      };
+      waiting.add(end);
+      if (signal.aborted) {
+        end();
+      } else {
+        signal.addEventListener('abort', end);
+      }
+    });
   }
 
   /** The service answered 404 for the id. */
@@ -288,6 +316,7 @@ function newShared(section: ServiceSection): Shared {
     fits: new Map(),
     begun: new Map(),
     lastError: new BoundedMap(MAX_ERRORS),
+    arrivals: new Map(),
   };
 }
 

@@ -57,7 +57,7 @@ export class Predictor {
       queueBytes: settings.queueBytes ?? 64 * 1024 * 1024,
       overflow: settings.overflow ?? 'reject',
       slots: context.slots,
-      onLoad: settings.onLoad,
+      onLoad: (load) => settings.onLoad?.({ ...load, forModel: this.forModel() }),
       run: (_, jobs, signal) => runBatch({ context, settings, batcher: this.batcher }, jobs, signal),
     });
     context.predictors.add(this);
@@ -85,7 +85,11 @@ export class Predictor {
   }
 
   load(): PredictLoad {
-    return this.batcher.load();
+    return { ...this.batcher.load(), forModel: this.forModel() };
+  }
+
+  private forModel(): number {
+    return [...this.rooms.values()].reduce((count, room) => count + room.length, 0);
   }
 
   /** Aborts what is in flight, settles what waits with the code `closed`. */
@@ -222,7 +226,7 @@ export class Predictor {
 
   private waitForModel(job: MessageJob, choice: ModelChoice): void {
     const name = choice.kind === 'name' ? choice.name : '';
-    if (this.context.cards.fitEnd(name) === undefined) {
+    if (this.context.cards.fitEnd(name) === undefined && this.settings.noModel !== 'wait') {
       throw unknownModel(name, this.context.cards);
     }
     const room = this.rooms.get(name);
@@ -234,12 +238,21 @@ export class Predictor {
     void this.emptyRoom(name);
   }
 
+  /** Ends when the model may be there: with a fit under way, or with any later one where messages wait for it. */
+  private mayArrive(name: string): Promise<void> | undefined {
+    const { cards } = this.context;
+    const under = cards.fitEnd(name);
+    return under === undefined && this.settings.noModel === 'wait'
+      ? cards.arrival(name, this.closing.signal)
+      : under;
+  }
+
   /** Lets the messages go on, a few milliseconds' worth per turn of the event loop, when the fit has ended. */
   private async emptyRoom(name: string): Promise<void> {
     const { cards } = this.context;
-    for (let end = cards.fitEnd(name); end !== undefined; end = cards.fitEnd(name)) {
+    for (let end = this.mayArrive(name); end !== undefined; end = this.mayArrive(name)) {
       await end;
-      if (cards.get(name) !== undefined) {
+      if (cards.get(name) !== undefined || this.closing.signal.aborted) {
         break;
       }
     }

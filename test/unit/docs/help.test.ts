@@ -60,7 +60,7 @@ const code = (file: string): string =>
 function messageProperties(node: NodeName): Set<string> {
   const files = closure(
     [path.join(dist, 'nodes', `${node}.js`)],
-    /dist\/src\/(?!runtime\/)|config-node|use-config/,
+    /dist\/src\/(?!runtime\/)|config-state|use-config|default-service/,
   );
   const found = new Set<string>();
   for (const text of files.map(code)) {
@@ -122,7 +122,7 @@ function raised(node: Exclude<NodeName, 'config'>): string[] {
   const { scoring, calls } = REACHES[node];
   const files = closure(
     [path.join(dist, 'nodes', `${node}.js`), path.join(dist, 'src', 'scoring', `${scoring}.js`)],
-    /config-node|use-config|scoring\/(connection|index)\.js|src\/(service|learner|client)\/|service-error\.js/,
+    /config-state|use-config|default-service|scoring\/(connection|index)\.js|src\/(service|learner|client)\/|service-error\.js/,
   );
   const texts = files.map(code);
   const named = ERROR_CODES.filter((one) => texts.some((text) => text.includes(`'${one}'`)));

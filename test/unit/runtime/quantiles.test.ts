@@ -65,7 +65,7 @@ describe('the quantiles of a predict', () => {
     assert.deepEqual([defaults.outputType, defaults.quantiles], ['', '']);
     assert.match(
       template,
-      /data-tabular-when="outputType=\|quantiles"[^<]*>\s*<label for="node-input-quantiles"/,
+      /data-tabular-when="outputType=\|quantiles\|main"[^<]*>\s*<label for="node-input-quantiles"/,
     );
     assert.match(
       template,

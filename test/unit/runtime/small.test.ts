@@ -8,8 +8,8 @@ import {
   inside,
   insideOptions,
   type Message,
-  modelChoice,
   modelsPath,
+  namedModel,
   proxyOptions,
   requiredModel,
   serviceFolder,
@@ -208,17 +208,17 @@ describe('which model a message names', () => {
   const msg = (more: object) => ({ _msgid: 'm', ...more }) as Message;
 
   it('the dialog, then msg.model, then msg.fitted_train_set_id', () => {
-    assert.deepEqual(modelChoice('a', msg({ model: 'b' })), { model: 'a' });
-    assert.deepEqual(modelChoice('', msg({ model: 'b', fitted_train_set_id: 'c' })), { model: 'b' });
-    assert.deepEqual(modelChoice('', msg({ model: card })), { model: card });
-    assert.deepEqual(modelChoice('', msg({ fitted_train_set_id: 'c' })), { fittedTrainSetId: 'c' });
-    assert.deepEqual(modelChoice('', msg({})), {});
+    assert.deepEqual(namedModel('a', msg({ model: 'b' })), { model: 'a' });
+    assert.deepEqual(namedModel('', msg({ model: 'b', fitted_train_set_id: 'c' })), { model: 'b' });
+    assert.deepEqual(namedModel('', msg({ model: card })), { model: card });
+    assert.deepEqual(namedModel('', msg({ fitted_train_set_id: 'c' })), { fittedTrainSetId: 'c' });
+    assert.deepEqual(namedModel('', msg({})), {});
   });
 
   it('is refused where it is none', () => {
     assert.throws(() => requiredModel('', msg({})), { code: 'model.unknown' });
-    assert.throws(() => modelChoice('', msg({ model: 7 })), { code: 'validation.failed' });
-    assert.throws(() => modelChoice('', msg({ model: { a: 1 } })), { code: 'validation.failed' });
+    assert.throws(() => namedModel('', msg({ model: 7 })), { code: 'validation.failed' });
+    assert.throws(() => namedModel('', msg({ model: { a: 1 } })), { code: 'validation.failed' });
   });
 });
 

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
+
 import type { ServiceClient } from '../../client/service-client';
 import type { Connection, ModelCards } from '../../scoring';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
-import { scoring } from '../lazy';
+import { modelCards, scoring } from '../lazy';
 import type { FlowNode, Red } from '../node-red';
 import { modelsPath, serviceFolder } from '../paths';
 import {
@@ -17,7 +19,7 @@ import {
 } from './client-options';
 
 /** The embedded service as the config node starts it. */
-export interface RunningService {
+export interface EmbeddedService {
   url: string;
   token: string;
   close(): Promise<void>;
@@ -28,12 +30,12 @@ export type StartEmbedded = (options: {
   log: (level: 'debug' | 'info' | 'warn', text: string) => void;
   /** Called when it is at another address from now on. */
   onMoved?: () => void;
-}) => Promise<RunningService>;
+}) => Promise<EmbeddedService>;
 
 /** What one config node holds for the nodes that use it: one connection, made when first needed. */
-export class ServiceHandle {
+export class ConfigState {
   private made: Connection | undefined;
-  private running: Promise<RunningService> | undefined;
+  private running: Promise<EmbeddedService> | undefined;
   private cards: ModelCards | undefined;
   private closed = false;
 
@@ -118,6 +120,16 @@ export class ServiceHandle {
     });
   }
 
+  /** The model cards of this service: nothing is started or asked. Undefined where none are kept, or after the close. */
+  savedCards(): ModelCards | undefined {
+    if (this.closed || this.cards !== undefined) {
+      return this.cards;
+    }
+    const key = this.key();
+    // Opening the cards makes their folder: not where there is nothing to read.
+    return key === undefined || !existsSync(modelsPath(this.red)) ? undefined : this.cardsOf(key);
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     const { made, running, cards } = this;
@@ -134,20 +146,24 @@ export class ServiceHandle {
       this.checkHosted();
     }
     const key = this.key() ?? '';
-    const { Connection, ModelCards } = scoring();
-    this.cards = new ModelCards({
-      path: modelsPath(this.red),
-      service: key,
-      onWarning: (warning) => this.node.warn(warning),
-    });
+    const { Connection } = scoring();
     return new Connection({
       key,
       ...(this.embedded && { learner: this.learner }),
       client: () => this.client(),
-      cards: this.cards,
+      cards: this.cardsOf(key),
       concurrency,
       log: this.log,
     });
+  }
+
+  private cardsOf(key: string): ModelCards {
+    this.cards ??= new (modelCards())({
+      path: modelsPath(this.red),
+      service: key,
+      onWarning: (warning) => this.node.warn(warning),
+    });
+    return this.cards;
   }
 
   private checkHosted(): void {
@@ -162,7 +178,7 @@ export class ServiceHandle {
     );
   }
 
-  private service(): Promise<RunningService> {
+  private service(): Promise<EmbeddedService> {
     this.running ??= this.startEmbedded({
       dataDir: serviceFolder(this.red),
       log: this.log,

@@ -1,0 +1,56 @@
+import { ServiceError } from '../../wire/service-error';
+import type { FlowNode } from '../node-red';
+import type { ConfigState } from './config-state';
+
+type OpenEmbedded = (node: FlowNode) => ConfigState;
+
+/** The embedded service of the nodes that chose none: opened by the first of them, closed with the last. */
+class DefaultService {
+  private state: ConfigState | undefined;
+  private readonly users = new Set<FlowNode>();
+
+  constructor(readonly open: OpenEmbedded) {}
+
+  /** Counts a node in, until it closes. */
+  join(node: FlowNode): void {
+    this.users.add(node);
+    node.on('close', (_removed: boolean, closed: () => void) => {
+      this.users.delete(node);
+      void this.leave()
+        .catch((error: unknown) => node.warn(String(error)))
+        .finally(closed);
+    });
+  }
+
+  /** @throws ServiceError `closed` for a node that has left */
+  of(node: FlowNode): ConfigState {
+    if (!this.users.has(node)) {
+      throw new ServiceError('closed', 'The node was closed.');
+    }
+    this.state ??= this.open(node);
+    return this.state;
+  }
+
+  private async leave(): Promise<void> {
+    if (this.users.size > 0) {
+      return;
+    }
+    const { state } = this;
+    this.state = undefined;
+    await state?.close();
+  }
+}
+
+let service: DefaultService | undefined;
+
+/** Says how the embedded service is opened for nodes that chose none; the config node's set does, as it is loaded. */
+export function provideDefaultService(open: OpenEmbedded): void {
+  service = new DefaultService(open);
+}
+
+/** The default service, with the node counted in; undefined where the config node's set is disabled. */
+export function joinDefaultService(node: FlowNode): { state(): ConfigState } | undefined {
+  const joined = service;
+  joined?.join(node);
+  return joined === undefined ? undefined : { state: () => joined.of(node) };
+}

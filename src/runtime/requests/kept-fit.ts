@@ -1,0 +1,35 @@
+import type { UsedConfig } from '../config/use-config';
+import { fromEnvironment } from '../fields/environment';
+import { offerColumns } from '../input/columns-seen';
+import type { FlowNode, Red } from '../node-red';
+import { fittedStatus } from '../status/fit-status';
+import { StatusLine } from '../status/status-line';
+import { whenStarted } from '../status/when-started';
+import type { FitDef } from './fit-request';
+
+/**
+ * Once the flows have started, after a deploy or a restart: shows the model that the node fitted before, and offers its
+ * columns to the dialog. A node whose dialog names another target by now shows nothing.
+ */
+export function showKeptFit(red: Red, node: FlowNode, def: FitDef, config: UsedConfig): void {
+  whenStarted(red, node, () => {
+    const card = config.cards()?.get(keptName(red, node, def) ?? '');
+    const isOther = def.target !== undefined && def.target !== '' && def.target !== card?.target;
+    if (card === undefined || isOther) {
+      return;
+    }
+    const status = StatusLine.of(node, red);
+    const { key, values } = fittedStatus(status, card, false);
+    status.showIdle(key, values, 'ready');
+    offerColumns(node.id, [...card.columns.map(({ name }) => name), card.target]);
+  });
+}
+
+/** The name that the dialog gives the model; undefined where a variable in it is not set. */
+function keptName(red: Red, node: FlowNode, def: FitDef): string | undefined {
+  try {
+    return fromEnvironment(red, node, def.model).trim() || node.name || node.id;
+  } catch {
+    return undefined;
+  }
+}

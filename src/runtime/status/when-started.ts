@@ -1,0 +1,13 @@
+import type { FlowNode, Red } from '../node-red';
+
+/** Runs a step once the flows have started, when all nodes are there; not where the node closes before. */
+export function whenStarted(red: Red, node: FlowNode, step: () => void): void {
+  const started = (): void => {
+    red.events.off('flows:started', started);
+    step();
+  };
+  red.events.on('flows:started', started);
+  node.on('close', () => {
+    red.events.off('flows:started', started);
+  });
+}
