@@ -19,8 +19,8 @@ export function showKeptFit(red: Red, node: FlowNode, def: FitDef, config: UsedC
       return;
     }
     const status = StatusLine.of(node, red);
-    const { key, values } = fittedStatus(status, card, false);
-    status.showIdle(key, values, 'ready');
+    const { kind, key, values } = fittedStatus(status, card, false);
+    status.showIdle(key, values, kind);
     offerColumns(node.id, [...card.columns.map(({ name }) => name), card.target]);
   });
 }

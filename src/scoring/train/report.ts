@@ -47,13 +47,15 @@ function readScores(value: unknown): Scores | undefined {
 }
 
 function readImportance(value: unknown): ColumnImportance[] {
-  const list: unknown[] = Array.isArray(value) ? value.slice(0, MOST_COLUMNS) : [];
-  return list.flatMap((item) => {
+  const list: unknown[] = Array.isArray(value) ? value : [];
+  const read = list.flatMap((item) => {
     const { feature, gain, permutation } = asObject(item);
     return typeof feature === 'string' && typeof gain === 'number' && typeof permutation === 'number'
       ? [{ column: feature, gain, permutation }]
       : [];
   });
+  // The learner orders by split gain, which columns of many values have more of than they help.
+  return read.sort((a, b) => b.permutation - a.permutation || b.gain - a.gain).slice(0, MOST_COLUMNS);
 }
 
 function readThresholds(value: unknown): ModelThresholds | undefined {

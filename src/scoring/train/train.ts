@@ -108,8 +108,6 @@ async function fitUpload(
   const asked = { ...request, options: fitOptions(context, options, folds) };
   const cardOf = (fittedId: string, uploadId: string): ModelCard => ({
     name: request.model,
-    fitted_train_set_id: fittedId,
-    train_set_upload_id: uploadId,
     task,
     target: upload.target ?? '',
     columns: upload.columns,
@@ -120,6 +118,8 @@ async function fitUpload(
     fitted_at: new Date().toISOString(),
     ...lineage,
     cleaned: upload.cleaned,
+    fitted_train_set_id: fittedId,
+    train_set_upload_id: uploadId,
   });
   const fitted =
     (await fitUnderWay(context, request, fingerprint, hooks)) ??

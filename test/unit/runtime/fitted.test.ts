@@ -35,6 +35,26 @@ describe('the status of a fit', () => {
     assert.equal(shown({ scores: accuracy, order: 'time' }, true), 'fitted.accuracyInTime {"score":"0.90"}');
   });
 
+  it('says what comes without a model, and is green only where the model is better', () => {
+    const fitted = (own: Partial<ModelScores>, task: ModelCard['task']) => {
+      const node = fakeNode();
+      showFitted(new StatusLine(node, fakeRed()), { rows: 9, task, scores: scores(own) } as ModelCard, false);
+      return [node.statuses[0]!.fill, node.statuses[0]!.text!.replace(/^.*:status\./, '')];
+    };
+    const over = (name: string, score: string, without: string) =>
+      `fitted.${name}Over {"score":"${score}","without":"${without}"}`;
+    assert.deepEqual(fitted({ accuracy: 0.9, baseline: { rows: 5, accuracy: 0.6 } }, 'classification'), [
+      'green',
+      over('accuracy', '0.90', '0.60'),
+    ]);
+    assert.deepEqual(fitted({ accuracy: 0.6, baseline: { rows: 5, accuracy: 0.6 } }, 'classification'), [
+      'yellow',
+      over('accuracy', '0.60', '0.60'),
+    ]);
+    const now = { baseline: { rows: 5, r2: -0.01 }, baseline_now: { rows: 5, r2: 0.8 } };
+    assert.deepEqual(fitted({ r2: 0.7, ...now }, 'regression'), ['yellow', over('r2', '0.70', '0.80')]);
+  });
+
   it('never rounds up to a perfect score', () => {
     assert.equal(shown({ scores: scores({ accuracy: 0.9996 }) }, true), 'fitted.accuracy {"score":"0.99"}');
     assert.equal(shown({ scores: scores({ accuracy: 1 }) }, true), 'fitted.accuracy {"score":"1.00"}');

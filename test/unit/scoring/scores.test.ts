@@ -220,6 +220,15 @@ describe('the report of a fit answer', () => {
     assert.deepEqual(read.importance?.[0], { column: 'c0', gain: 0.1, permutation: 0.2 });
   });
 
+  it('orders importance by what shuffling a column costs, whatever the splits gained by it', () => {
+    const of = (feature: string, gain: number, permutation: number) => ({ feature, gain, permutation });
+    const { importance } = readReport({ importance: [of('id', 0.6, 0), of('x', 0.3, 0.5), of('y', 0.1, 0)] });
+    assert.deepEqual(
+      importance?.map(({ column }) => column),
+      ['x', 'id', 'y'],
+    );
+  });
+
   it('says where the fit saved work', () => {
     const reasons = ['Each tree sees 40 % of the rows.', 7, 'x'.repeat(1000)];
     assert.deepEqual(readReport({ work: { limited: true, reasons } }), { limited: [reasons[0]] });
