@@ -5,8 +5,9 @@ import { profileTable } from '../table';
 import { linkedController, untilAborted } from '../util/abort';
 import { cloneJson } from '../util/json';
 import { Semaphore } from '../util/semaphore';
-import { ServiceError, toServiceError } from '../wire/service-error';
+import { toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
+import { closedError } from './batching/closed-error';
 import { checkLimits } from './check-limits';
 import type { ClientPort } from './context/client-port';
 import type { Context } from './context/context';
@@ -211,7 +212,7 @@ export class Connection {
     return card;
   }
 
-  /** The one client; one that could not be made is tried anew at the next call. */
+  /** The one client; one that could not be made is tried again at the next call. */
   private client(): Promise<ClientPort> {
     if (this.closing.signal.aborted) {
       return Promise.reject(closedError());
@@ -244,8 +245,4 @@ export class Connection {
       throw signal.aborted ? closedError() : toServiceError(error);
     }
   }
-}
-
-function closedError(): ServiceError {
-  return new ServiceError('closed', 'The work was cancelled because the node was closed or redeployed.');
 }

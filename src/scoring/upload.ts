@@ -5,7 +5,7 @@ import type { Context } from './context/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';
 import { chooseModel, type ResolvedModel, resolveTarget, unknownModel } from './models/model-request';
 import { noteIfDead } from './predict/test-set';
-import { openInput, prepareTrainSet, sendTrainSet } from './train/train-set';
+import { openInput, readTrainSet, sendTrainSet } from './train/train-set';
 import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
 
 /** Uploads a train set or a test set; answers its card, which is kept by its id. */
@@ -14,7 +14,7 @@ export async function upload(context: Context, request: UploadRequest, hooks: Ho
 }
 
 async function uploadTrain(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
-  const set = await prepareTrainSet(
+  const set = await readTrainSet(
     context,
     { ...request, target: request.target, task: 'auto', options: {}, order: 'auto' },
     hooks,
@@ -35,7 +35,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
   hooks.onStatus?.({ key: 'reading' });
   const { file, columns } = await testFile(request, target, hooks);
   try {
-    await demandWithinLimits(context, target, file, columns.length, signal);
+    await assertWithinLimits(context, target, file, columns.length, signal);
     const client = await context.client();
     const sent = await client.uploadTestSet(
       {
@@ -97,7 +97,7 @@ async function testFile(
 }
 
 /** An upload is one test set: it cannot be split. */
-async function demandWithinLimits(
+async function assertWithinLimits(
   context: Context,
   target: ResolvedModel,
   file: TableFile,

@@ -2,7 +2,7 @@ import type { Semaphore } from '../../util/semaphore';
 import { Fifo } from './fifo';
 import type { QueuedMessage } from './queued-message';
 
-export interface BatchOptions {
+export interface BatchingOptions {
   batchRows: number;
   batchMs: number;
   slots: Semaphore;
@@ -34,7 +34,7 @@ export class BatchQueues<Payload, Outcome> {
 
   /** `start` takes the messages of a batch together with the slot, which it has to give back. */
   constructor(
-    private readonly options: BatchOptions,
+    private readonly options: BatchingOptions,
     private readonly start: (key: string, batch: QueuedMessage<Payload, Outcome>[]) => void,
     private readonly mayStart: () => boolean,
   ) {}

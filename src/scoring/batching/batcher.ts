@@ -1,14 +1,15 @@
 import { AbortWatch } from '../../util/abort';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { PredictLoad } from '../types';
-import { type BatchOptions, BatchQueues } from './batch-queues';
+import { type BatchingOptions, BatchQueues } from './batch-queues';
+import { closedError } from './closed-error';
 import { Fifo } from './fifo';
 import { LoadReport } from './load-report';
 import { OrderedDelivery, Outbox } from './ordered-delivery';
 import { QueueCapacity } from './queue-capacity';
 import { type Flight, type QueuedMessage, queuedMessage } from './queued-message';
 
-export interface BatcherOptions<Payload, Outcome> extends BatchOptions {
+export interface BatcherOptions<Payload, Outcome> extends BatchingOptions {
   ordered: boolean;
   queueRows: number;
   queueBytes: number;
@@ -306,8 +307,4 @@ export class Batcher<Payload, Outcome> {
         break;
     }
   }
-}
-
-function closedError(): ServiceError {
-  return new ServiceError('closed', 'The work was cancelled because the node was closed or redeployed.');
 }

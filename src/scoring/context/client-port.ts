@@ -1,43 +1,12 @@
-import type {
-  CallOptions,
-  FitCall,
-  FitOptions,
-  LegacyPredictCall,
-  LegacyPredictResult,
-  PredictCall,
-  PredictResult,
-  RateLimit,
-  TestSetUpload,
-  TrainSetUpload,
-} from '../../client/types';
-import type {
-  EstimateCostRequest,
-  EstimateCostResponse,
-  FitResponse,
-  ModelLimits,
-  ServiceSettings,
-  Usage,
-} from '../../wire/types';
+import type { ServiceClient } from '../../client/service-client';
+import type { CallOptions, LegacyPredictCall, LegacyPredictResult } from '../../client/types';
 
-/** What scoring asks of the service: a ServiceClient of src/client is one. */
-export interface ClientPort {
-  getModelLimits(options?: CallOptions): Promise<ModelLimits>;
-  uploadTrainSet(
-    request: TrainSetUpload,
-    options?: CallOptions,
-  ): Promise<{ train_set_upload_id: string; reused: boolean }>;
-  uploadTestSet(
-    request: TestSetUpload,
-    options?: CallOptions,
-  ): Promise<{ test_set_upload_id: string; reused: boolean }>;
-  fit(request: FitCall, options?: FitOptions): Promise<FitResponse>;
-  resumeFit?(fittedTrainSetId: string, options?: CallOptions): Promise<FitResponse>;
-  getUsage?(options?: CallOptions): Promise<Usage>;
-  readonly rateLimit?: RateLimit;
-  getSettings?(options?: CallOptions): Promise<ServiceSettings>;
-  predict(request: PredictCall, options?: CallOptions): Promise<PredictResult>;
-  estimateCost(request: EstimateCostRequest, options?: CallOptions): Promise<EstimateCostResponse>;
-  predictLegacy(request: LegacyPredictCall, options?: CallOptions): Promise<LegacyPredictResult>;
-  fitProgress?(trainSetUploadId: string, options?: CallOptions): Promise<number | undefined>;
-  close(): Promise<void>;
-}
+/** What scoring asks of the service: the part of a ServiceClient that it uses. */
+export type ClientPort = Pick<
+  ServiceClient,
+  'getModelLimits' | 'uploadTrainSet' | 'uploadTestSet' | 'fit' | 'predict' | 'estimateCost' | 'close'
+> &
+  Partial<Pick<ServiceClient, 'resumeFit' | 'getUsage' | 'rateLimit' | 'getSettings' | 'fitProgress'>> & {
+    // Written out: the client's own is marked deprecated, for programs.
+    predictLegacy(request: LegacyPredictCall, options?: CallOptions): Promise<LegacyPredictResult>;
+  };

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../wire/service-error';
-import type { EstimateCostRequest } from '../../wire/types';
+import type { EstimateCostRequest, ModelLimits } from '../../wire/types';
 import type { ClientPort } from './client-port';
+import { versionOf } from './limits';
 
 const FRESH_MS = 3_600_000;
 const MAX_KNOWN = 1000;
@@ -35,7 +36,7 @@ export class CostEstimates {
   }
 
   /** @throws ServiceError `cost.exceeded` when one predict call is estimated to cost more than `maxCost` */
-  async demandAtMost(maxCost: number, request: EstimateCostRequest, signal?: AbortSignal): Promise<void> {
+  async assertAtMost(maxCost: number, request: EstimateCostRequest, signal?: AbortSignal): Promise<void> {
     const cost = await this.estimate(request, signal);
     if (cost > maxCost) {
       throw new ServiceError(
@@ -45,4 +46,21 @@ export class CostEstimates {
       );
     }
   }
+}
+
+/** What is asked to estimate a predict. */
+export function predictToEstimate(
+  limits: ModelLimits,
+  { columns, options }: { columns: readonly unknown[]; options: Record<string, unknown> },
+  rows: { train: number; test: number },
+): EstimateCostRequest {
+  const { n_estimators: estimators } = options;
+  return {
+    operation: 'predict',
+    model_version: versionOf(limits, options),
+    train_rows: rows.train,
+    test_rows: rows.test,
+    raw_columns: columns.length,
+    ...(typeof estimators === 'number' && { n_estimators: estimators }),
+  };
 }

@@ -34,7 +34,7 @@ interface Shared {
   byId: Map<string, CardRecord>;
   /** Fits under way by model name. */
   fits: Map<string, Set<PromiseWithResolve>>;
-  /** When the card that stands under a name was begun, for the order of overlapping fits. */
+  /** When the fit of the card under a name began, for the order of overlapping fits. */
   begun: Map<string, number>;
   /** Why the last fit of a name failed. */
   lastError: BoundedMap<string, Error>;
@@ -107,12 +107,12 @@ export class ModelCards {
     return found;
   }
 
-  /** Whether a card stands under the name at all, dead or alive. */
+  /** Whether there is a card under the name at all, dead or alive. */
   has(name: string): boolean {
     return this.shared.section.models.has(name);
   }
 
-  /** Keeps a copy: what a flow does to its card changes nothing here. A card that is there already is not written anew. */
+  /** Keeps a copy: what a flow does to its card changes nothing here. A card that is there already is not written again. */
   put(card: ModelCard, fingerprint?: string): void {
     const { models } = this.shared.section;
     const record: CardRecord = { card: cloneJson(card) };
@@ -290,7 +290,7 @@ export class ModelCards {
     }
   }
 
-  /** Takes a replaced record out of the index by id, unless another name still stands for the same model. */
+  /** Takes a replaced record out of the index by id, unless another name still means the same model. */
   private forget(record: CardRecord): void {
     const id = record.card.fitted_train_set_id;
     if (this.shared.byId.get(id) !== record) {

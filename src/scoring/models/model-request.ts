@@ -32,11 +32,11 @@ export interface ResolvedModel {
 }
 
 /** How the model of a message is found. */
-export type ModelChoice =
+export type ModelReference =
   { kind: 'name'; name: string } | { kind: 'card'; card: ModelCard } | { kind: 'id'; id: string };
 
 /** The model a request names: a card or a name first, else an id. */
-export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: ModelCards): ModelChoice {
+export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: ModelCards): ModelReference {
   const { model, fittedTrainSetId } = request;
   if (typeof model === 'object') {
     return { kind: 'card', card: checkedCard(model) };
@@ -93,7 +93,7 @@ export function checkedCard(card: ModelCard | null): ModelCard {
 }
 
 /** Messages for one model keep their order among themselves. */
-export function orderKey(choice: ModelChoice): string {
+export function orderKey(choice: ModelReference): string {
   switch (choice.kind) {
     case 'name':
       return `name ${choice.name}`;
@@ -110,7 +110,7 @@ export function orderKey(choice: ModelChoice): string {
  * @throws ServiceError `config.invalid` for a task or an output type that the model does not have
  */
 export function resolveTarget(
-  choice: ModelChoice,
+  choice: ModelReference,
   request: PredictRequest,
   cards: ModelCards,
 ): ResolvedModel | undefined {

@@ -103,7 +103,7 @@ export async function attach(
 ): Promise<unknown> {
   switch (form) {
     case 'row':
-      demandRows(1, attachment);
+      assertRows(1, attachment);
       return attachInPlace(value as Row, 0, attachment);
     case 'rows':
       return attachToRows(value as Row[], attachment);
@@ -117,7 +117,7 @@ export async function attach(
 }
 
 async function attachToRows(rows: Row[], attachment: Attachment): Promise<Row[]> {
-  demandRows(rows.length, attachment);
+  assertRows(rows.length, attachment);
   await inSlices(rows.length, (index) => attachInPlace(rows[index]!, index, attachment));
   return rows;
 }
@@ -136,7 +136,7 @@ async function attachToColumns(columns: Row, attachment: Attachment): Promise<Ro
 }
 
 async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Promise<unknown[][]> {
-  demandRows(matrix.length - 1, attachment);
+  assertRows(matrix.length - 1, attachment);
   const { property, rows, value, probabilities } = attachment;
   const at = columnAt(matrix[0]!, property);
   const atShares = probabilities === undefined ? -1 : columnAt(matrix[0]!, `${property}_probabilities`);
@@ -150,7 +150,7 @@ async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Prom
   return matrix;
 }
 
-/** Where a column stands; one that is not there yet gets its place at the end of the header. */
+/** The place of a column; a new one gets the end of the header. */
 function columnAt(header: unknown[], name: string): number {
   const at = header.indexOf(name);
   return at === -1 ? header.push(name) - 1 : at;
@@ -170,7 +170,7 @@ async function inSlices(count: number, work: (index: number) => unknown): Promis
   }
 }
 
-function demandRows(rows: number, attachment: Attachment): void {
+function assertRows(rows: number, attachment: Attachment): void {
   if (rows !== attachment.rows) {
     throw new ServiceError(
       'internal',

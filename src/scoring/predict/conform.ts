@@ -8,29 +8,29 @@ import {
 } from '../../table';
 import { toServiceError } from '../../wire/service-error';
 import type { ResolvedModel } from '../models/model-request';
-import type { MessageJob } from './message';
+import type { QueuedPredict } from './message';
 import { mayJoin } from './small-rows';
 
 export interface Conformed {
   /** In the order of their rows in the batch. */
-  jobs: MessageJob[];
+  jobs: QueuedPredict[];
   batch: ColumnBatch;
 }
 
-type Fail = (job: MessageJob, error: unknown) => void;
+type Fail = (job: QueuedPredict, error: unknown) => void;
 
 /**
  * Reads messages into one batch of the target's columns. A message that does not fit them is failed, alone, with the
  * row counted in its own table.
  */
 export async function conformAll(
-  jobs: readonly MessageJob[],
+  jobs: readonly QueuedPredict[],
   target: ResolvedModel,
   signal: AbortSignal,
   fail: Fail,
 ): Promise<Conformed> {
   const columns = columnsOf(jobs, target);
-  const small: MessageJob[] = [];
+  const small: QueuedPredict[] = [];
   const read: Conformed[] = [];
   for (const job of jobs) {
     const { table, request } = job.payload;
@@ -55,7 +55,7 @@ export async function conformAll(
 }
 
 /** Columns of a batch: the card's, or for a model without a card those of its messages, which are alike. */
-export function columnsOf(jobs: readonly MessageJob[], target: ResolvedModel): readonly Column[] {
+export function columnsOf(jobs: readonly QueuedPredict[], target: ResolvedModel): readonly Column[] {
   if (target.columns.length > 0) {
     return target.columns;
   }
@@ -102,7 +102,7 @@ export async function readAtMost(
 
 /** Reads them all at once, which is quick; where that fails, halves, down to the message that is to blame. */
 async function conformSmall(
-  jobs: MessageJob[],
+  jobs: QueuedPredict[],
   columns: readonly Column[],
   signal: AbortSignal,
   fail: Fail,
@@ -136,7 +136,7 @@ async function conformSmall(
 }
 
 async function conformHalves(
-  jobs: MessageJob[],
+  jobs: QueuedPredict[],
   columns: readonly Column[],
   signal: AbortSignal,
   fail: Fail,
@@ -148,9 +148,9 @@ async function conformHalves(
   return { jobs: parts.flatMap((part) => part.jobs), batch: joinBatches(parts.map((part) => part.batch)) };
 }
 
-/** The model was fitted anew with other columns while the message waited. */
+/** The model was fitted again with other columns while the message waited. */
 async function readOne(
-  job: MessageJob,
+  job: QueuedPredict,
   source: TableSource,
   columns: readonly Column[],
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import type { Column, ColumnBatch, TableSource } from '../../table';
 import type { QueuedMessage } from '../batching/queued-message';
-import type { ModelChoice, ResolvedModel } from '../models/model-request';
+import type { ModelReference, ResolvedModel } from '../models/model-request';
 import type { Hooks, PredictOutcome, PredictRequest, UploadCard } from '../types';
 import type { OwnCopy } from './own-copy';
 import type { SmallRows } from './small-rows';
@@ -24,10 +24,10 @@ export type MessageTable =
   | { kind: 'legacy' };
 
 /** A message on its way through a predictor. */
-export interface Message {
+export interface PredictMessage {
   request: PredictRequest;
   hooks: Hooks | undefined;
-  choice: ModelChoice;
+  choice: ModelReference;
   /** The model as it was known on arrival. */
   target: ResolvedModel | undefined;
   table: MessageTable | undefined;
@@ -35,4 +35,4 @@ export interface Message {
   cleaned?: Record<string, number>;
 }
 
-export type MessageJob = QueuedMessage<Message, PredictOutcome>;
+export type QueuedPredict = QueuedMessage<PredictMessage, PredictOutcome>;

@@ -7,7 +7,7 @@ import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from '../context/limits';
 import type { ResolvedModel } from '../models/model-request';
 import type { Scored } from './outcome';
 import { addOffsets, withOffsets } from './relative';
-import { scoreFile, type ScoreOptions, serviceLimits } from './test-set';
+import { limitsOfModel, scoreFile, type ScoreOptions } from './test-set';
 import { type OnUpload, UploadProgress } from './upload-progress';
 
 /** Parts of one table on their way at a time: while one is scored the next is encoded and sent. */
@@ -33,7 +33,7 @@ async function rowsAllowed(
   columns: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const set = await serviceLimits(context, target, signal);
+  const set = await limitsOfModel(context, target, signal);
   return maxTestRows(set, { trainRows: target.trainRows, columns, outputType: target.outputType });
 }
 

@@ -15,7 +15,7 @@ import { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';
 import {
   chooseModel,
-  type ModelChoice,
+  type ModelReference,
   orderKey,
   resolveTarget,
   unknownModel,
@@ -23,7 +23,7 @@ import {
 import { assertPlain } from '../models/options';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from '../types';
 import { readAtMost } from './conform';
-import type { Message, MessageJob } from './message';
+import type { PredictMessage, QueuedPredict } from './message';
 import { OwnCopy } from './own-copy';
 import { runBatch } from './run-batch';
 import { mayJoin, smallRows } from './small-rows';
@@ -37,10 +37,10 @@ const ROW_BYTES = 64;
 
 /** The queue and the batches of one predict node. */
 export class Predictor {
-  private readonly batcher: Batcher<Message, PredictOutcome>;
+  private readonly batcher: Batcher<PredictMessage, PredictOutcome>;
   private readonly readers = new Semaphore(READERS);
   /** Messages that wait for a model whose fit is under way, by its name. */
-  private readonly rooms = new Map<string, MessageJob[]>();
+  private readonly rooms = new Map<string, QueuedPredict[]>();
   private readonly closing = new AbortController();
   private readonly reading = new Set<Promise<void>>();
   private warnedOfLegacy = false;
@@ -49,7 +49,7 @@ export class Predictor {
     private readonly context: Context,
     private readonly settings: PredictSettings,
   ) {
-    this.batcher = new Batcher<Message, PredictOutcome>({
+    this.batcher = new Batcher<PredictMessage, PredictOutcome>({
       batchRows: Math.max(1, settings.batchRows ?? 500),
       batchMs: settings.batchMs ?? 0,
       ordered: settings.ordered ?? true,
@@ -101,10 +101,10 @@ export class Predictor {
     await Promise.all(this.reading);
   }
 
-  private admit(request: PredictRequest, hooks: Hooks | undefined): MessageJob {
+  private admit(request: PredictRequest, hooks: Hooks | undefined): QueuedPredict {
     assertPlain(request.options, 'options');
     const choice = choiceOf(request, this.context);
-    const message: Message = { request, hooks, choice, target: undefined, table: undefined };
+    const message: PredictMessage = { request, hooks, choice, target: undefined, table: undefined };
     let rows = 1;
     let bytes = ROW_BYTES;
     if (request.api === 'v1') {
@@ -144,7 +144,7 @@ export class Predictor {
   }
 
   /** Sends a message on its way, as far as it can go at once. */
-  private begin(job: MessageJob): void {
+  private begin(job: QueuedPredict): void {
     if (job.state !== 'reading') {
       return;
     }
@@ -187,7 +187,7 @@ export class Predictor {
   }
 
   /** Opens the table of a message and reads it, unless it is large. Never rejects. */
-  private async read(job: MessageJob): Promise<void> {
+  private async read(job: QueuedPredict): Promise<void> {
     if (job.state !== 'reading') {
       return;
     }
@@ -224,7 +224,7 @@ export class Predictor {
     }
   }
 
-  private waitForModel(job: MessageJob, choice: ModelChoice): void {
+  private waitForModel(job: QueuedPredict, choice: ModelReference): void {
     const name = choice.kind === 'name' ? choice.name : '';
     if (this.context.cards.fitEnd(name) === undefined && this.settings.noModel !== 'wait') {
       throw unknownModel(name, this.context.cards);
@@ -270,14 +270,14 @@ export class Predictor {
 }
 
 /** The value that a table is read from, and attached to: our own copy. */
-function tableValue({ table }: Message, signal: AbortSignal): unknown {
+function tableValue({ table }: PredictMessage, signal: AbortSignal): unknown {
   if (table?.kind === 'small') {
     return table.small.single ? table.small.rows[0] : table.small.rows;
   }
   return table?.kind === 'value' ? table.own.take(signal) : undefined;
 }
 
-function choiceOf(request: PredictRequest, context: Context): ModelChoice {
+function choiceOf(request: PredictRequest, context: Context): ModelReference {
   if (request.api === 'v1') {
     return { kind: 'id', id: request.modelId ?? '' };
   }
@@ -293,7 +293,7 @@ function choiceOf(request: PredictRequest, context: Context): ModelChoice {
 }
 
 /** Messages with equal keys may share a test set. */
-function laneKey({ request, choice }: Message): string {
+function laneKey({ request, choice }: PredictMessage): string {
   const model = choice.kind === 'card' ? `card ${choice.card.fitted_train_set_id}` : orderKey(choice);
   const { outputType, quantiles, missingColumns, forceRefit, options, task } = request;
   const { missingWords, unreadable, timezone } = request;

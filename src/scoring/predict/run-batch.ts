@@ -18,7 +18,7 @@ import type { PredictOutcome, PredictSettings } from '../types';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
 import { columnsOf, conformAll, type Conformed } from './conform';
 import { runLegacy } from './legacy';
-import type { Message, MessageJob, MessageTable } from './message';
+import type { MessageTable, PredictMessage, QueuedPredict } from './message';
 import { outcomeBytes, outcomeOf, type Scored, smallOutcome } from './outcome';
 import { rowsPerTestSet, scoreInParts } from './parts';
 import { addOffsets, offsetsOf } from './relative';
@@ -27,18 +27,18 @@ import { noteIfDead, predictUpload, scoreFile, type ScoreOptions } from './test-
 export interface BatchRun {
   context: Context;
   settings: PredictSettings;
-  batcher: Batcher<Message, PredictOutcome>;
+  batcher: Batcher<PredictMessage, PredictOutcome>;
 }
 
 /** Scores the messages of one batch and settles each. */
-export async function runBatch(run: BatchRun, jobs: MessageJob[], signal: AbortSignal): Promise<void> {
+export async function runBatch(run: BatchRun, jobs: QueuedPredict[], signal: AbortSignal): Promise<void> {
   const first = jobs[0]!;
   const { request, choice, table } = first.payload;
   if (table?.kind === 'legacy') {
     run.batcher.finish(first, await runLegacy(run, request, signal));
     return;
   }
-  // Resolved anew: a fit that ended while they waited takes over between batches.
+  // Resolved again: a fit that ended while they waited takes over between batches.
   const target = resolveTarget(choice, request, run.context.cards) ?? first.payload.target;
   if (target === undefined) {
     throw new ServiceError('internal', 'The batch has no model.');
@@ -63,12 +63,12 @@ export async function runBatch(run: BatchRun, jobs: MessageJob[], signal: AbortS
 
 async function runUpload(
   run: BatchRun,
-  job: MessageJob,
+  job: QueuedPredict,
   { id, card }: Extract<MessageTable, { kind: 'upload' }>,
   named: ResolvedModel,
   options: ScoreOptions,
 ): Promise<void> {
-  // A test set belongs to the model that it was uploaded for, even where its name stands for a newer one by now.
+  // A test set belongs to the model that it was uploaded for, even where its name means a newer one by now.
   const target: ResolvedModel = {
     ...named,
     fittedId: card?.fitted_train_set_id ?? named.fittedId,
@@ -101,7 +101,7 @@ async function runUpload(
 
 async function runStream(
   run: BatchRun,
-  job: MessageJob,
+  job: QueuedPredict,
   target: ResolvedModel,
   options: ScoreOptions,
 ): Promise<void> {
@@ -146,7 +146,7 @@ async function runStream(
 
 /** Keeps with a message how many cells of its table were taken as missing. */
 async function* countCleaned(
-  job: MessageJob,
+  job: QueuedPredict,
   batches: AsyncIterable<ColumnBatch>,
 ): AsyncIterable<ColumnBatch> {
   for await (const batch of batches) {
@@ -177,12 +177,12 @@ async function wholeFile(
 /** Messages that share a test set: read into one, scored, cut apart again. */
 async function runJoined(
   run: BatchRun,
-  jobs: MessageJob[],
+  jobs: QueuedPredict[],
   target: ResolvedModel,
   options: ScoreOptions,
 ): Promise<void> {
   const { signal } = options;
-  const fail = (job: MessageJob, error: unknown): void => run.batcher.fail(job, error);
+  const fail = (job: QueuedPredict, error: unknown): void => run.batcher.fail(job, error);
   const alive = jobs.filter((job) => job.state === 'flying');
   const columns = columnsOf(alive, target);
   const rows = await rowsPerTestSet(run.context, target, columns.length, signal);
@@ -268,7 +268,7 @@ async function runOversize(
 /** Hands a message its result; a promise only where the table is large enough to be attached in slices. */
 function deliver(
   run: BatchRun,
-  job: MessageJob,
+  job: QueuedPredict,
   scored: Scored,
   target: ResolvedModel,
   signal: AbortSignal,
@@ -295,9 +295,9 @@ function deliver(
 }
 
 /** Consecutive messages of at most `rows` rows together; a message with more makes a group of its own. */
-function groupsOf(jobs: readonly MessageJob[], rows: number): MessageJob[][] {
-  const groups: MessageJob[][] = [];
-  let group: MessageJob[] = [];
+function groupsOf(jobs: readonly QueuedPredict[], rows: number): QueuedPredict[][] {
+  const groups: QueuedPredict[][] = [];
+  let group: QueuedPredict[] = [];
   let held = 0;
   for (const job of jobs) {
     const own = rowsOfJob(job);
@@ -312,7 +312,7 @@ function groupsOf(jobs: readonly MessageJob[], rows: number): MessageJob[][] {
   return group.length > 0 ? [...groups, group] : groups;
 }
 
-function rowsOfJob({ payload: { table }, rows }: MessageJob): number {
+function rowsOfJob({ payload: { table }, rows }: QueuedPredict): number {
   switch (table?.kind) {
     case 'small':
       return table.small.rows.length;

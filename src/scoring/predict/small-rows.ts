@@ -2,7 +2,7 @@ import type { Column } from '../../table';
 
 type Row = Record<string, unknown>;
 
-/** Messages of up to so many rows take the quick way. */
+/** Messages of up to this many rows take the quick way. */
 const MAX_ROWS = 64;
 
 export interface SmallRows {

@@ -3,6 +3,7 @@ import type { PredictResult } from '../../client/types';
 import type { TableFile } from '../../table';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
+import { predictToEstimate } from '../context/cost';
 import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/limits';
 import type { ResolvedModel } from '../models/model-request';
 import type { Budget } from './bisection';
@@ -64,10 +65,10 @@ export async function scoreFile(
       if (options.budget !== undefined) {
         options.budget.left--;
       }
-      const anew = await upload(true);
-      result = await predictUpload(context, target, anew.test_set_upload_id, options, file.rows);
+      const again = await upload(true);
+      result = await predictUpload(context, target, again.test_set_upload_id, options, file.rows);
     }
-    demandRows(result, file.rows);
+    assertRows(result, file.rows);
     context.cards.markAlive(target.fittedId);
     return result;
   } catch (thrown) {
@@ -101,7 +102,7 @@ export async function predictUpload(
   );
 }
 
-/** A model that the service itself says it does not have: its card is marked dead, the user told what to do. */
+/** A model that the service itself says it does not have: its card is marked dead, and the error says what to do. */
 export function noteIfDead(context: Context, target: ResolvedModel, error: ServiceError): ServiceError {
   if (error.code !== 'model.unknown') {
     return error;
@@ -122,23 +123,12 @@ async function checkCost(
 ): Promise<void> {
   if (maxCost > 0) {
     const limits = await context.limits.forChecks(signal);
-    const estimators = target.options.n_estimators;
-    await context.costs.demandAtMost(
-      maxCost,
-      {
-        operation: 'predict',
-        model_version: versionOf(limits, target.options),
-        train_rows: target.trainRows,
-        test_rows: rows,
-        raw_columns: target.columns.length,
-        ...(typeof estimators === 'number' && { n_estimators: estimators }),
-      },
-      signal,
-    );
+    const request = predictToEstimate(limits, target, { train: target.trainRows, test: rows });
+    await context.costs.assertAtMost(maxCost, request, signal);
   }
 }
 
-function demandRows(result: PredictResult, rows: number): void {
+function assertRows(result: PredictResult, rows: number): void {
   if (result.rows !== rows) {
     throw new ServiceError(
       'response.invalid',
@@ -148,8 +138,8 @@ function demandRows(result: PredictResult, rows: number): void {
 }
 
 /**
- * Whether predict may have failed for the upload it was told of. A 404 that does not say what is missing may mean it
- * as well as the model: the model is suspected only where a new upload meets the same.
+ * Whether the upload, not the model, may be why predict failed. An ambiguous 404 can mean either, so the upload is
+ * retried first; only if that fails too is the model considered gone.
  */
 function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
   const missing = missingOf(error);
@@ -159,8 +149,8 @@ function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
   return reused && ['not_found', 'model.unknown', 'validation.failed', 'duplicate'].includes(error.code);
 }
 
-/** Rows that may be sent to the target at once, as the service's limits have it; Infinity where nothing binds. */
-export async function serviceLimits(context: Context, target: ResolvedModel, signal: AbortSignal) {
+/** The limits of the version that the model was fitted with. */
+export async function limitsOfModel(context: Context, target: ResolvedModel, signal: AbortSignal) {
   const limits = await context.limits.forChecks(signal);
   return limitSetOf(limits, versionOf(limits, target.options));
 }

@@ -2,7 +2,7 @@ import { show, type TableProfile } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import type { Task } from '../../wire/types';
 
-/** Whole numbers with at most so many distinct values are classes (the task `auto`). */
+/** Whole numbers with at most this many distinct values are classes (the task `auto`). */
 const MAX_NUMBER_CLASSES = 10;
 
 /** What the task `auto` means for a target: text, booleans and few whole numbers are classes. */

@@ -22,7 +22,7 @@ export interface HoldoutChoice {
   /** Part of the rows to keep back; at most MAX_HELD_ROWS are. */
   percent: number;
   seed: number;
-  /** Where rows follow each other in time: those within so many rows of one that is kept back are left out. */
+  /** Where rows follow each other in time: rows this near to one that is kept back are left out. */
   embargo: number;
 }
 

@@ -71,7 +71,7 @@ export async function holdoutOf(
   return { rows, kept: countOf(plan, KEPT), batches, truth, numbers };
 }
 
-/** What is kept back stays in memory up to so many bytes; beyond them the table is read again for it. */
+/** What is kept back stays in memory up to this many bytes; beyond them the table is read again for it. */
 const HELD_BYTES = 32 * 1024 * 1024;
 
 /**

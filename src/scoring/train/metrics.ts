@@ -3,7 +3,7 @@ import type { Scores } from '../types';
 
 /** The quantile levels that pinball loss is the mean over. */
 export const LEVELS: readonly number[] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
-const LEAST = 1e-15;
+const MIN_PROBABILITY = 1e-15;
 
 /**
  * @param probas [row][class]
@@ -25,7 +25,7 @@ export async function classificationScores(
     const code = codes[i]!;
     const most = row.reduce((best, p, k) => (p > row[best]! ? k : best), 0);
     right += most === code ? 1 : 0;
-    loss -= Math.log(Math.max(row[code] ?? 0, LEAST));
+    loss -= Math.log(Math.max(row[code] ?? 0, MIN_PROBABILITY));
   });
   scores.accuracy = right / rows;
   scores.log_loss = loss / rows;

@@ -1,9 +1,9 @@
 import type { ColumnImportance, ModelScores, ModelThresholds, Scores } from '../types';
 
 /** The card is kept in a file with all the others, so a wide table's importance is cut. */
-const MOST_COLUMNS = 50;
-const MOST_REASONS = 10;
-const LONGEST_REASON = 300;
+const MAX_COLUMNS = 50;
+const MAX_REASONS = 10;
+const MAX_REASON_LENGTH = 300;
 const NAMES = ['accuracy', 'log_loss', 'roc_auc', 'rmse', 'mae', 'r2', 'pinball', 'coverage_80'] as const;
 
 /**
@@ -55,7 +55,7 @@ function readImportance(value: unknown): ColumnImportance[] {
       : [];
   });
   // The learner orders by split gain, which columns of many values have more of than they help.
-  return read.sort((a, b) => b.permutation - a.permutation || b.gain - a.gain).slice(0, MOST_COLUMNS);
+  return read.sort((a, b) => b.permutation - a.permutation || b.gain - a.gain).slice(0, MAX_COLUMNS);
 }
 
 function readThresholds(value: unknown): ModelThresholds | undefined {
@@ -77,8 +77,10 @@ function readThresholds(value: unknown): ModelThresholds | undefined {
 /** Sentences that say where the fit saved work. */
 function readReasons(work: unknown): string[] {
   const { reasons } = asObject(work);
-  const list: unknown[] = Array.isArray(reasons) ? reasons.slice(0, MOST_REASONS) : [];
-  return list.filter((reason) => typeof reason === 'string' && reason.length <= LONGEST_REASON) as string[];
+  const list: unknown[] = Array.isArray(reasons) ? reasons.slice(0, MAX_REASONS) : [];
+  return list.filter(
+    (reason) => typeof reason === 'string' && reason.length <= MAX_REASON_LENGTH,
+  ) as string[];
 }
 
 function asObject(value: unknown): Record<string, unknown> {

@@ -173,7 +173,7 @@ class Codes {
   }
 }
 
-/** A cell as a number, dates as milliseconds since 1970; NaN where it is none. */
+/** A cell as a number, dates as milliseconds since 1970; NaN where it is not one. */
 export function numberAt(column: ColumnData, row: number): number {
   if (column.type === 'number' || column.type === 'integer' || column.type === 'date') {
     return column.values[row]!;

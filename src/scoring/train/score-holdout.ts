@@ -1,7 +1,7 @@
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Label, OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
-import { versionOf } from '../context/limits';
+import { predictToEstimate } from '../context/cost';
 import type { ResolvedModel } from '../models/model-request';
 import type { Scored } from '../predict/outcome';
 import { scoreInParts } from '../predict/parts';
@@ -22,15 +22,7 @@ export async function announceCost(
   hooks: Hooks,
 ): Promise<void> {
   const limits = await context.limits.forChecks(hooks.signal);
-  const estimators = model.options.n_estimators;
-  const request = {
-    operation: 'predict',
-    model_version: versionOf(limits, model.options),
-    train_rows: kept,
-    test_rows: rows,
-    raw_columns: model.columns.length,
-    ...(typeof estimators === 'number' && { n_estimators: estimators }),
-  };
+  const request = predictToEstimate(limits, model, { train: kept, test: rows });
   // Regression takes two predicts: of the mean and of the quantiles.
   const predicts = truth.task === 'regression' ? 2 : 1;
   try {

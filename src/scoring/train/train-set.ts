@@ -52,7 +52,7 @@ export interface TrainSet {
  *
  * @throws ServiceError `target.missing`, `table.invalid`, `table.empty`; `limit.exceeded` by the service's limits
  */
-export async function prepareTrainSet(
+export async function readTrainSet(
   context: Context,
   request: TrainSetRequest,
   hooks: Hooks,

@@ -14,7 +14,7 @@ import { foldsOf, type Lineage, lineageOf } from './row-plan';
 import { announceCost, scoreHoldout } from './score-holdout';
 import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './score-warnings';
 import { thinkingWarnings } from './thinking';
-import { prepareTrainSet, sendTrainSet, type TrainSet } from './train-set';
+import { readTrainSet, sendTrainSet, type TrainSet } from './train-set';
 
 /** Fits a model and puts its card under its name. Announce the fit before, by `cards.beginFit`. */
 export async function train(
@@ -49,7 +49,7 @@ export async function train(
       'There is no table: the message holds neither rows nor an upload id.',
     );
   }
-  const set = await prepareTrainSet(
+  const set = await readTrainSet(
     context,
     {
       ...request,
@@ -209,8 +209,8 @@ async function sendAndFit(
     if (!sent.reused || !(code === 'not_found' || code === 'validation.failed' || code === 'duplicate')) {
       throw thrown;
     }
-    const anew = await sendTrainSet(context, set, { ...request, forceReupload: true }, hooks);
-    return fitted(anew.id);
+    const again = await sendTrainSet(context, set, { ...request, forceReupload: true }, hooks);
+    return fitted(again.id);
   }
 }
 
