@@ -91,6 +91,25 @@ describe('close, redeploy and order', () => {
     }
   });
 
+  it('a fit that the service answers as pending goes on through a redeploy, and a predict waits for it', async () => {
+    await service.close();
+    service = await startStrictService({ jobs: { fitIsPending: true, polls: 8 } });
+    const bench = await start();
+    bench.send('fit', { payload: trainRows() });
+    while (service.seen('get_fit_status').length === 0) {
+      await sleep(5);
+    }
+    await bench.redeploy();
+    bench.send('p', { payload: row(5) });
+    assert.equal((await bench.out('p').first())[0]?.payload.prediction, 'yes');
+    assert.equal(service.seen('fit').length, 1);
+    bench.send('fit', { payload: trainRows() });
+    const [msg] = await bench.out('fit').first();
+    assert.equal(msg?.model.name, 'm');
+    assert.equal(service.seen('fit').length, 1, 'the unchanged train set needs no second fit');
+    assert.deepEqual(service.breaches, []);
+  });
+
   it('messages keep their order though a context store is slow', async () => {
     let call = 0;
     const get = (_scope: string, _key: string, callback: (error: unknown, value: unknown) => void): void => {

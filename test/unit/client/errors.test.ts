@@ -205,7 +205,7 @@ describe('client: what an answer means', () => {
       );
     bad({ baseUrl: 'api.test' }, /not a URL|begins with/);
     bad({ baseUrl: '' }, /not a URL/);
-    bad({ baseUrl: 'ftp://a.test' }, /begins with ftp:/);
+    bad({ baseUrl: 'ftp://a.test' }, /must start with http:.*not ftp:/);
     bad({ baseUrl: 'https://a.test/?x=1' }, /query/);
     bad({ dialect: { apiName: 'a/b' } }, /API name/);
     bad({ timeoutMs: 0 }, /timeout/);
