@@ -1,6 +1,6 @@
 import type { Column, Row } from './cells/types';
 import type { ColumnBatch } from './columns/column-batch';
-import type { BatchOptions } from './columns/read-batches';
+import type { ReadOptions } from './columns/read-batches';
 import type { TrainFiles, TrainFilesOptions } from './encoder/encode-train-set';
 import type { ProfileOptions, TableProfile } from './inference/profile';
 import { RemoteSource } from './sources/remote-source';
@@ -33,7 +33,7 @@ export {
   MISSING_BOOLEAN,
   rowsOf,
 } from './columns/column-batch';
-export type { BatchOptions } from './columns/read-batches';
+export type { ReadOptions } from './columns/read-batches';
 export type { TableForm } from './columns/slices';
 export { encodeBatches, type EncodeOptions } from './encoder/encode';
 export { encodeTrainBatches, type TrainFiles } from './encoder/encode-train-set';
@@ -75,7 +75,7 @@ export function profileTable(source: TableSource, options: ProfileOptions = {}):
 export function readBatches(
   source: TableSource,
   columns: readonly Column[],
-  options: BatchOptions = {},
+  options: ReadOptions = {},
 ): AsyncIterable<ColumnBatch> {
   return source.batches(columns, options);
 }

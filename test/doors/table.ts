@@ -3,7 +3,7 @@ export { parseDate } from '../../dist/src/table/cells/parse-date';
 export { parseNumber } from '../../dist/src/table/cells/parse-number';
 export { CsvParser } from '../../dist/src/table/csv/parser';
 export { CsvSource, stringPieces } from '../../dist/src/table/csv/source';
-export { fileAsIs } from '../../dist/src/table/files/file-as-is';
+export { checkAsIs } from '../../dist/src/table/files/check-as-is';
 export { openParquet } from '../../dist/src/table/parquet/reader';
 export { ParquetSource } from '../../dist/src/table/parquet/source';
 export { type BlobLike } from '../../dist/src/table/storage/blob';

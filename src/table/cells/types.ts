@@ -1,3 +1,5 @@
+export type { Label } from '../../wire/vocabulary';
+
 /** Types of a column, as a model card names them. `integer` is a safe whole number, `bigint` one beyond 2^53. */
 export const COLUMN_TYPES = ['number', 'integer', 'bigint', 'boolean', 'text', 'date'] as const;
 
@@ -35,8 +37,5 @@ export type DateOrder = 'dmy' | 'mdy' | 'ymd';
 
 /** A row as an object, a cell to a property. */
 export type Row = Record<string, unknown>;
-
-/** A label of a classification target as JSON can carry it. */
-export type Label = string | number | boolean;
 
 export type FileFormat = 'parquet' | 'csv';

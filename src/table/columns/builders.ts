@@ -5,13 +5,13 @@ import { DateReader, whyNotDate } from '../cells/parse-date';
 import { parseBigint } from '../cells/parse-number';
 import type { Column } from '../cells/types';
 import { type ColumnData, MISSING_BOOLEAN } from './column-batch';
-import { type ColumnBuilder, FloatBuilder, grown, StrictBuilder } from './column-builder';
+import { type TypedColumnBuilder, FloatBuilder, grown, StrictBuilder } from './column-builder';
 import { NumberBuilder } from './number-builder';
 import { plainCells, type SliceColumn } from './slices';
 import { TextBuffer } from './text-buffer';
 
 /** The builder of a column's type. */
-export function builderFor(column: Column): ColumnBuilder {
+export function builderFor(column: Column): TypedColumnBuilder {
   switch (column.type) {
     case 'number':
     case 'integer':

@@ -8,7 +8,7 @@ import type { SliceColumn } from './slices';
  * made (numeric text to number, ISO text to date, anything plain to text); anything else is `table.invalid`
  * with column and row.
  */
-export interface ColumnBuilder {
+export interface TypedColumnBuilder {
   /** Adds all cells of a slice; `first` is the number of its first row in the table, from 0. */
   add(cells: SliceColumn, first: number): void;
   /** Adds missing cells. */
@@ -21,7 +21,7 @@ export interface ColumnBuilder {
 }
 
 /** What becomes of cells that cannot be read: `table.invalid`, or missing values. */
-export abstract class StrictBuilder implements ColumnBuilder {
+export abstract class StrictBuilder implements TypedColumnBuilder {
   unreadable = 0;
 
   constructor(protected readonly column: Column) {}

@@ -5,7 +5,7 @@ import type { Column } from '../cells/types';
 import { pickRows, sliceBatch } from './batch-rows';
 import { builderFor } from './builders';
 import { cellsOf, type ColumnBatch } from './column-batch';
-import type { ColumnBuilder } from './column-builder';
+import type { TypedColumnBuilder } from './column-builder';
 import { MissingWords } from './missing-words';
 import { type Slice, type SliceSource, tellRead } from './slices';
 
@@ -13,7 +13,7 @@ import { type Slice, type SliceSource, tellRead } from './slices';
 const BATCH_ROWS = 20_000;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-export interface BatchOptions {
+export interface ReadOptions {
   /** A column that the table lacks: refuse the table (default), or take it as missing values. */
   missingColumns?: 'error' | 'fill';
   /** Rows per batch at most. */
@@ -31,7 +31,7 @@ export interface BatchOptions {
 export async function* batchesOf(
   source: SliceSource,
   columns: readonly Column[],
-  options: BatchOptions = {},
+  options: ReadOptions = {},
 ): AsyncIterable<ColumnBatch> {
   const { signal, maxRows = BATCH_ROWS, onRead } = options;
   const indices = indicesOf(source.names, columns, options.missingColumns ?? 'error');
@@ -56,7 +56,7 @@ export async function* batchesOf(
 /** The rows of some slices, column by column. */
 class GatheredColumns {
   rows = 0;
-  private readonly builders: ColumnBuilder[];
+  private readonly builders: TypedColumnBuilder[];
   private readonly words: MissingWords[];
   private cleaned: number[];
 

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 
 import { type ErrorCode, ServiceError } from '../../wire/service-error';
 import { removeTempFolder } from '../storage/temp-folder';
-import type { Answer, Request, Task } from './protocol';
+import type { Answer, EncoderTask,Request } from './protocol';
 
 /** The encoder thread ended while it was at work for somebody. */
 export class WorkerEnded extends ServiceError {
@@ -122,7 +122,7 @@ class EncoderHost {
   private readonly jobs = new Map<number, Job>();
   private lastId = 0;
 
-  start(task: Task, signal?: AbortSignal, transfer: Transfer = []): Job {
+  start(task: EncoderTask, signal?: AbortSignal, transfer: Transfer = []): Job {
     signal?.throwIfAborted();
     const worker = this.running();
     const id = ++this.lastId;
@@ -204,7 +204,7 @@ class EncoderHost {
 const host = new EncoderHost();
 
 /** Starts a piece of work in the encoder thread. */
-export function startJob(task: Task, signal?: AbortSignal, transfer: Transfer = []): Job {
+export function startJob(task: EncoderTask, signal?: AbortSignal, transfer: Transfer = []): Job {
   return host.start(task, signal, transfer);
 }
 

@@ -17,7 +17,7 @@ export interface OpenedTable {
 }
 
 /** What the worker can be asked for. */
-export type Task =
+export type EncoderTask =
   /** Write batches, given here or sent one by one, to a file. Answers Written. */
   | { name: 'encode'; columns: Column[]; format: FileFormat; spill: Spill; batches?: ColumnBatch[] }
   /** Answers OpenedTable. */
@@ -44,7 +44,7 @@ export type Task =
 
 /** To the worker. `job` numbers the pieces of work that run side by side. */
 export type Request =
-  | { job: number; kind: 'start'; task: Task }
+  | { job: number; kind: 'start'; task: EncoderTask }
   | { job: number; kind: 'batch'; batch: ColumnBatch }
   | { job: number; kind: 'end' }
   | { job: number; kind: 'pull' }

@@ -3,7 +3,7 @@ import { addCounts, batchBytes, type ColumnBatch, transferList } from '../column
 import { batchesOf } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';
 import { writeCsv } from '../csv/writer';
-import { fileAsIs } from '../files/file-as-is';
+import { checkAsIs } from '../files/check-as-is';
 import { openOrigin } from '../files/open-file';
 import type { Origin } from '../files/origin';
 import { profileSource } from '../inference/profile';
@@ -11,7 +11,7 @@ import { ParquetSource } from '../parquet/source';
 import { writeParquet, writeParquetAtOnce } from '../parquet/writer';
 import type { FileVersion } from '../storage/file-version';
 import { Sink, type Written } from '../storage/sink';
-import type { Answer, OpenedTable, Request, Task, WrittenTrainSet } from './protocol';
+import type { Answer, OpenedTable, Request, EncoderTask, WrittenTrainSet } from './protocol';
 import { trainColumns, writeTrainSet } from './split-columns';
 
 /** How a task talks to the thread that asked for it. */
@@ -30,7 +30,7 @@ interface Outcome {
 }
 
 /** Does what the other thread asked for; throws ServiceError. */
-export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
+export async function runTask(task: EncoderTask, port: JobPort): Promise<Outcome> {
   switch (task.name) {
     case 'encode':
       return encode(task, port);
@@ -52,7 +52,7 @@ export async function runTask(task: Task, port: JobPort): Promise<Outcome> {
       return withSource(task.origin, (source) => trainSet(source, task, port));
     case 'asIs':
       return {
-        result: await fileAsIs(
+        result: await checkAsIs(
           task.origin,
           task.columns,
           task.most,
@@ -93,7 +93,7 @@ async function withSource(
   }
 }
 
-async function encode(task: Task & { name: 'encode' }, port: JobPort): Promise<Outcome> {
+async function encode(task: EncoderTask & { name: 'encode' }, port: JobPort): Promise<Outcome> {
   const sink = new Sink(task.spill);
   try {
     const only = task.batches?.length === 1 ? task.batches[0] : undefined;
@@ -143,7 +143,7 @@ function written(result: unknown, files: readonly Written[]): Outcome {
   return { result, transfer: files.flatMap((file) => (file.data === undefined ? [] : [file.data.buffer])) };
 }
 
-async function read(source: SliceSource, task: Task & { name: 'read' }, port: JobPort): Promise<Outcome> {
+async function read(source: SliceSource, task: EncoderTask & { name: 'read' }, port: JobPort): Promise<Outcome> {
   const { columns, options } = task;
   let part: number | undefined;
   const onRead = (now: number): void => void (part = now);
@@ -168,7 +168,7 @@ function everyPercent(tell: (part: number) => void): (part: number) => void {
 
 async function trainSet(
   source: SliceSource,
-  task: Task & { name: 'trainSet' },
+  task: EncoderTask & { name: 'trainSet' },
   port: JobPort,
 ): Promise<Outcome> {
   const { profile, target, format, spills } = task;

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 
 import { toServiceError } from '../../wire/service-error';
 import { warmModules, wasmBytes } from '../storage/heavy-modules';
-import type { Answer, Request, Task } from './protocol';
+import type { Answer, EncoderTask,Request } from './protocol';
 import { type JobPort, runTask } from './tasks';
 
 /** The encoder thread: runs pieces of work side by side, each an asynchronous function with its own inbox. */
@@ -52,7 +52,7 @@ class Inbox implements JobPort {
   }
 }
 
-async function work(task: Task, inbox: Inbox): Promise<void> {
+async function work(task: EncoderTask, inbox: Inbox): Promise<void> {
   try {
     const { result, transfer } = await runTask(task, inbox);
     inbox.send({ kind: 'done', result, retire: wasmBytes() > RETIRE_BYTES }, transfer);

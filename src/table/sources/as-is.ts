@@ -1,6 +1,6 @@
 import type { Column } from '../cells/types';
 import { retried, startJob } from '../encoder/host';
-import type { AsIs } from '../files/file-as-is';
+import type { AsIs } from '../files/check-as-is';
 import type { AsIsBounds, PathOrigin } from '../files/origin';
 import { storedAs } from '../parquet/arrow-types';
 import { type TableFile, userFile } from '../storage/table-file';

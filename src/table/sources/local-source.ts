@@ -1,7 +1,7 @@
 import { SliceSizer } from '../../util/event-loop';
 import type { Column, Row } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
-import { batchesOf, type BatchOptions } from '../columns/read-batches';
+import { batchesOf, type ReadOptions } from '../columns/read-batches';
 import { plainCells, type SliceColumn, type SliceSource, type TableForm } from '../columns/slices';
 import { encodeTrainBatches, type TrainFiles, type TrainFilesOptions } from '../encoder/encode-train-set';
 import { retried } from '../encoder/host';
@@ -33,7 +33,7 @@ export class LocalSource implements TableSource {
     return profileSource(this.source, options);
   }
 
-  batches(columns: readonly Column[], options: BatchOptions): AsyncIterable<ColumnBatch> {
+  batches(columns: readonly Column[], options: ReadOptions): AsyncIterable<ColumnBatch> {
     return batchesOf(this.source, columns, options);
   }
 

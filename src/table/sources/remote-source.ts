@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../../util/event-loop';
 import type { Column, Row } from '../cells/types';
 import { cellsOf, type ColumnBatch } from '../columns/column-batch';
-import type { BatchOptions } from '../columns/read-batches';
+import type { ReadOptions } from '../columns/read-batches';
 import type { TableForm } from '../columns/slices';
 import { encodeTrainOrigin, type TrainFiles, type TrainFilesOptions } from '../encoder/encode-train-set';
 import { retried, startJob } from '../encoder/host';
@@ -58,7 +58,7 @@ export class RemoteSource implements TableSource {
   /** Batches, each asked for when it is needed. */
   async *batches(
     columns: readonly Column[],
-    { signal, onRead, ...options }: BatchOptions,
+    { signal, onRead, ...options }: ReadOptions,
   ): AsyncIterable<ColumnBatch> {
     const job = startJob({ name: 'read', origin: this.origin, columns: [...columns], options }, signal);
     let done = false;

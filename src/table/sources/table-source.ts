@@ -1,6 +1,6 @@
 import type { Column, Row } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
-import type { BatchOptions } from '../columns/read-batches';
+import type { ReadOptions } from '../columns/read-batches';
 import type { SliceColumn, TableForm } from '../columns/slices';
 import type { TrainFiles, TrainFilesOptions } from '../encoder/encode-train-set';
 import type { PathOrigin } from '../files/origin';
@@ -19,7 +19,7 @@ export interface TableSource {
   /** The first pass: the type of every column, over all rows. Errors: as `profileTable`. */
   profile(options: ProfileOptions): Promise<TableProfile>;
   /** The rows as typed columns. Errors: as `readBatches`. */
-  batches(columns: readonly Column[], options: BatchOptions): AsyncIterable<ColumnBatch>;
+  batches(columns: readonly Column[], options: ReadOptions): AsyncIterable<ColumnBatch>;
   /** The rows as objects. Errors: as `readRows`. */
   readRows(signal?: AbortSignal): Promise<Row[]>;
   /** The rows in blocks that can be kept for later: fields of text stay fields, all else becomes values. */

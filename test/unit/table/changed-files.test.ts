@@ -13,7 +13,7 @@ import {
   readBatches,
   readRows,
 } from '../../../dist/src/table';
-import { fileAsIs as fileAsIsHere, fileChecksum, userFile } from '../../doors/table';
+import { checkAsIs, fileChecksum, userFile } from '../../doors/table';
 import { bytesOf, rejectsWith, withFolder } from './helpers';
 
 const MiB = 2 ** 20;
@@ -103,7 +103,7 @@ describe('A file on disk that changes while it is read', function () {
         return real(...given);
       };
       try {
-        await rejectsWith(fileAsIsHere({ kind: 'path', path: file }, columns), 'file.unreadable', CHANGED);
+        await rejectsWith(checkAsIs({ kind: 'path', path: file }, columns), 'file.unreadable', CHANGED);
       } finally {
         checksums.fileChecksum = real;
       }
