@@ -5,6 +5,7 @@ export { BoundedMap } from '../../dist/src/util/bounded-map';
 export { SliceSizer, Yielder, yieldToEventLoop } from '../../dist/src/util/event-loop';
 export { readFully, writeAll } from '../../dist/src/util/file-io';
 export { cloneJson, isObject, tryParseJson } from '../../dist/src/util/json';
+export { availableMemory } from '../../dist/src/util/memory';
 export { seededRandom } from '../../dist/src/util/random';
 export { Semaphore } from '../../dist/src/util/semaphore';
 export { Serial } from '../../dist/src/util/serial';

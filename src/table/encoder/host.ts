@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 
 import { type ErrorCode, ServiceError } from '../../wire/service-error';
 import { removeTempFolder } from '../storage/temp-folder';
-import type { Answer, EncoderTask,Request } from './protocol';
+import type { Answer, EncoderTask, Request } from './protocol';
 
 /** The encoder thread ended while it was at work for somebody. */
 export class WorkerEnded extends ServiceError {
@@ -172,7 +172,7 @@ class EncoderHost {
       this.jobs.delete(answer.job);
       job.close();
       if (this.jobs.size === 0) {
-        this.rest(answer.kind === 'done' && answer.retire === true);
+        this.rest(answer.retire === true);
       }
     }
     job.receive(answer);

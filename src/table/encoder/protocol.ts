@@ -60,7 +60,7 @@ export type Answer =
   | { job: number; kind: 'batch'; batch: ColumnBatch; part?: number }
   /** `retire`: the thread holds so much memory that it should end when it is idle. */
   | { job: number; kind: 'done'; result: unknown; retire?: boolean }
-  | { job: number; kind: 'failed'; error: { code: ErrorCode; message: string } };
+  | { job: number; kind: 'failed'; error: { code: ErrorCode; message: string }; retire?: boolean };
 
 /** A train set as the worker wrote it. */
 export interface WrittenTrainSet {

@@ -11,7 +11,7 @@ import { ParquetSource } from '../parquet/source';
 import { writeParquet, writeParquetAtOnce } from '../parquet/writer';
 import type { FileVersion } from '../storage/file-version';
 import { Sink, type Written } from '../storage/sink';
-import type { Answer, OpenedTable, Request, EncoderTask, WrittenTrainSet } from './protocol';
+import type { Answer, EncoderTask, OpenedTable, Request, WrittenTrainSet } from './protocol';
 import { trainColumns, writeTrainSet } from './split-columns';
 
 /** How a task talks to the thread that asked for it. */
@@ -143,7 +143,11 @@ function written(result: unknown, files: readonly Written[]): Outcome {
   return { result, transfer: files.flatMap((file) => (file.data === undefined ? [] : [file.data.buffer])) };
 }
 
-async function read(source: SliceSource, task: EncoderTask & { name: 'read' }, port: JobPort): Promise<Outcome> {
+async function read(
+  source: SliceSource,
+  task: EncoderTask & { name: 'read' },
+  port: JobPort,
+): Promise<Outcome> {
   const { columns, options } = task;
   let part: number | undefined;
   const onRead = (now: number): void => void (part = now);

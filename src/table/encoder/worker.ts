@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 
 import { toServiceError } from '../../wire/service-error';
-import { warmModules, wasmBytes } from '../storage/heavy-modules';
-import type { Answer, EncoderTask,Request } from './protocol';
+import { hasTrapped, warmModules, wasmBytes } from '../storage/heavy-modules';
+import type { Answer, EncoderTask, Request } from './protocol';
 import { type JobPort, runTask } from './tasks';
 
 /** The encoder thread: runs pieces of work side by side, each an asynchronous function with its own inbox. */
@@ -52,10 +52,15 @@ class Inbox implements JobPort {
   }
 }
 
+/** Whether this thread holds so much memory that it should end when it is idle. */
+function isLarge(): boolean {
+  return hasTrapped() || wasmBytes() > RETIRE_BYTES;
+}
+
 async function work(task: EncoderTask, inbox: Inbox): Promise<void> {
   try {
     const { result, transfer } = await runTask(task, inbox);
-    inbox.send({ kind: 'done', result, retire: wasmBytes() > RETIRE_BYTES }, transfer);
+    inbox.send({ kind: 'done', result, retire: isLarge() }, transfer);
   } catch (error) {
     if (error instanceof WebAssembly.RuntimeError) {
       // A trap leaves the WebAssembly module in an unknown state: this thread ends, and a new one is started.
@@ -65,7 +70,7 @@ async function work(task: EncoderTask, inbox: Inbox): Promise<void> {
       return;
     }
     const { code, message } = toServiceError(error);
-    inbox.send({ kind: 'failed', error: { code, message } });
+    inbox.send({ kind: 'failed', error: { code, message }, retire: isLarge() });
   }
 }
 

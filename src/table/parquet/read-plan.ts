@@ -39,7 +39,7 @@ export function planGroup(
     1,
     sizes.reduce((sum, size) => sum + size.decoded, 0),
   );
-  const batchRows = Math.max(64, Math.min(READ_ROWS, Math.floor((READ_BYTES * rows) / decoded)));
+  const batchRows = Math.max(1, Math.min(READ_ROWS, Math.floor((READ_BYTES * rows) / decoded)));
   const held = sizes.reduce((sum, size) => sum + size.held, 0);
   if (held <= WHOLE_BYTES || !canChoose(names)) {
     return { rows, bands: [canChoose(names) ? wanted?.slice() : undefined], batchRows };

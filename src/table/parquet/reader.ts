@@ -5,8 +5,9 @@ import type { ArrowBatch } from '../arrow/source';
 import { invalidTable } from '../cells/errors';
 import type { BlobLike } from '../storage/blob';
 import { BlockStore, type Place } from '../storage/block-store';
-import { arrow, parquet } from '../storage/heavy-modules';
-import { planGroup } from './read-plan';
+import { arrow, dropParquet, maxWasmBytes, parquet, wasmBytes } from '../storage/heavy-modules';
+import { type GroupPlan, planGroup } from './read-plan';
+import { untilTrap } from './traps';
 
 export interface ParquetField {
   name: string;
@@ -27,14 +28,33 @@ export interface NamedBatch {
   batch: ArrowBatch;
 }
 
-/** Opens a Parquet file of any writer. Errors: `table.invalid`, `file.unreadable`. */
+/**
+ * Opens a Parquet file of any writer. Errors: `table.invalid`, `file.unreadable`, `limit.exceeded` where reading it
+ * takes more memory than it may have.
+ */
 export async function openParquet(blob: BlobLike): Promise<ParquetReader> {
+  const reader = await openGroups(blob);
+  const most = ROWS_OF_ANY_FILE + blob.size * ROWS_PER_BYTE;
+  if (reader.rows > most) {
+    reader.close();
+    throw invalidTable(
+      `The Parquet file says that it has ${reader.rows} rows, more than its ${blob.size} bytes can hold.`,
+    );
+  }
+  return reader;
+}
+
+/** A table worth having has at least a bit that differs in a thousand rows. */
+const ROWS_PER_BYTE = 1000;
+const ROWS_OF_ANY_FILE = 1_000_000;
+
+async function openGroups(blob: BlobLike): Promise<ParquetReader> {
   try {
-    return new GroupReader(await parquet().ParquetFile.fromFile(blob as never));
+    return new GroupReader(await untilTrap(parquet().ParquetFile.fromFile(blob as never)));
   } catch (error) {
     // Its reader insists on the optional page index, which parquetjs writes without a required field.
     if (!String(error).includes('null_pages') || blob.size > WHOLE_LIMIT) {
-      throw damaged(error);
+      throw readError(error);
     }
     return new WholeReader(new Uint8Array(await blob.arrayBuffer()));
   }
@@ -45,6 +65,7 @@ class GroupReader implements ParquetReader {
   readonly fields: readonly ParquetField[];
   readonly rows: number;
   private readonly names: readonly string[];
+  private trapped = false;
 
   constructor(private readonly file: ParquetFile) {
     this.fields = fieldsOf(file.schema().intoIPCStream());
@@ -60,37 +81,63 @@ class GroupReader implements ParquetReader {
   async *batches(columns?: string[], signal?: AbortSignal): AsyncIterable<NamedBatch> {
     // A copy of what the footer says of all row groups: one for each of them would be quadratic.
     const metadata = this.file.metadata();
+    let rows = 0;
     try {
       const groups = metadata.numRowGroups();
       for (let group = 0; group < groups; group++) {
         signal?.throwIfAborted();
-        const { bands, batchRows } = planGroup(metadata, group, this.names, columns);
-        const read = (band: string[] | undefined) => this.blocks(group, batchRows, band, signal);
+        const plan = planGroup(metadata, group, this.names, columns);
+        const { bands } = plan;
+        const read = (band: string[] | undefined) => this.blocks(group, plan, band, signal);
         for await (const blocks of bands.length === 1 ? alone(read(bands[0])) : sideBySide(bands, read)) {
-          yield* joinedBatches(blocks);
+          for (const named of joinedBatches(blocks)) {
+            rows += named.batch.numRows;
+            this.assertPromised(rows);
+            yield named;
+          }
         }
       }
+    } catch (error) {
+      throw signal?.aborted === true ? error : this.failed(error);
     } finally {
-      metadata.free();
+      if (!this.trapped) {
+        metadata.free();
+      }
     }
   }
 
   close(): void {
-    this.file.free();
+    if (!this.trapped) {
+      this.file.free();
+    }
+  }
+
+  /** Nothing of an instance that has trapped may be used again, not even to free it. */
+  private failed(error: unknown): Error {
+    this.trapped ||= error instanceof WebAssembly.RuntimeError;
+    return readError(error);
+  }
+
+  /** What takes a table looks at the footer's number of rows first: more must not follow. */
+  private assertPromised(rows: number): void {
+    if (rows > this.rows) {
+      throw invalidTable(`The Parquet file is damaged: its footer says ${this.rows} rows, but more follow.`);
+    }
   }
 
   /** Record batches of some columns of a row group, in Arrow's IPC format. */
   private async *blocks(
     group: number,
-    batchSize: number,
+    { rows, batchRows }: GroupPlan,
     columns: string[] | undefined,
     signal: AbortSignal | undefined,
   ) {
-    const options = { rowGroups: [group], batchSize, columns, concurrency: 1 };
-    const reader = (await decoding(() => this.file.stream(options))).getReader();
+    // The decoder is ahead of its reader: what the footer did not tell of must not be decoded either.
+    const options = { rowGroups: [group], batchSize: batchRows, limit: rows + 1, columns, concurrency: 1 };
+    const reader = (await this.decoding(() => this.file.stream(options))).getReader();
     try {
       for (;;) {
-        const read = (await decoding(() => reader.read())) as { done: boolean; value: WasmBatch };
+        const read = (await this.decoding(() => reader.read())) as { done: boolean; value: WasmBatch };
         if (read.done) {
           return;
         }
@@ -99,7 +146,17 @@ class GroupReader implements ParquetReader {
         yield read.value.intoIPCStream();
       }
     } finally {
-      await reader.cancel().catch(() => undefined);
+      if (!this.trapped) {
+        await reader.cancel().catch(() => undefined);
+      }
+    }
+  }
+
+  private async decoding<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await untilTrap(work());
+    } catch (error) {
+      throw this.failed(error);
     }
   }
 }
@@ -157,7 +214,7 @@ class WholeReader implements ParquetReader {
       this.fields = fieldsOf(parquet().readSchema(bytes).intoIPCStream());
       this.rows = this.count();
     } catch (error) {
-      throw damaged(error);
+      throw readError(error);
     }
   }
 
@@ -183,7 +240,11 @@ class WholeReader implements ParquetReader {
   async *batches(columns?: string[]): AsyncIterable<NamedBatch> {
     for (let offset = 0; offset < this.rows; offset += WHOLE_ROWS) {
       const at = offset;
-      yield* await decoding(() => Promise.resolve(this.read(at, columns)));
+      try {
+        yield* await untilTrap(Promise.resolve(at).then((offset) => this.read(offset, columns)));
+      } catch (error) {
+        throw readError(error);
+      }
     }
   }
 
@@ -222,18 +283,33 @@ function* joinedBatches(blocks: readonly Uint8Array[]): Iterable<NamedBatch> {
   };
 }
 
-async function decoding<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw damaged(error);
-  }
-}
+/** A trap comes as near to the bound as this where it is memory that it wants. */
+const NEAR_BOUND = 3 / 4;
 
-function damaged(error: unknown): Error {
-  if (error instanceof ServiceError) {
+/** Why a Parquet file cannot be read. After a trap the next file finds a new instance of the decoder. */
+function readError(error: unknown): Error {
+  if (error instanceof ServiceError || isAbort(error)) {
     return error;
+  }
+  if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) {
+    return trapError(error);
   }
   const reason = error instanceof Error ? error.message : String(error);
   return invalidTable(`The Parquet file is damaged or of a kind that cannot be read: ${reason}.`);
+}
+
+function trapError(error: Error): Error {
+  const bound = maxWasmBytes();
+  const isFull = wasmBytes() > bound * NEAR_BOUND;
+  dropParquet();
+  return isFull || error instanceof RangeError
+    ? new ServiceError(
+        'limit.exceeded',
+        `Reading the Parquet file takes more than the ${Math.floor(bound / 2 ** 20)} MiB of memory that there are for it here. Write it with smaller row groups and pages, or give the table in parts.`,
+      )
+    : invalidTable('The Parquet file is damaged or of a kind that cannot be read.');
+}
+
+function isAbort(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'AbortError';
 }

@@ -1,5 +1,8 @@
 import { createRequire } from 'node:module';
 
+import { availableMemory } from '../../util/memory';
+import { loadBounded } from './bounded-wasm';
+
 /**
  * Loads heavy modules on first use, so that loading the package's nodes in Node-RED stays quick.
  * parquet-wasm is for worker threads only.
@@ -12,12 +15,45 @@ export const arrow = (): typeof import('apache-arrow') =>
 export const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
   load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number };
 
-export const parquet = (): typeof import('parquet-wasm') =>
-  load('parquet-wasm') as typeof import('parquet-wasm');
+type ParquetWasm = typeof import('parquet-wasm');
+
+/** Part of the machine's memory that the WebAssembly of one thread may take, and its bounds. */
+const WASM_SHARE = 1 / 4;
+const MIN_WASM_BYTES = 128 * 1024 * 1024;
+const MAX_WASM_BYTES = 1024 * 1024 * 1024;
+
+/** Bytes that parquet-wasm may take in this thread; what needs more traps. */
+export function maxWasmBytes(memoryBytes = availableMemory()): number {
+  return Math.max(MIN_WASM_BYTES, Math.min(MAX_WASM_BYTES, Math.floor(memoryBytes * WASM_SHARE)));
+}
+
+let instance: ParquetWasm | undefined;
+let trapped = false;
+
+export function parquet(): ParquetWasm {
+  if (instance === undefined) {
+    // A loader of its own: what it loads is garbage with it.
+    const loadOnce = createRequire(__filename);
+    instance = loadBounded(maxWasmBytes(), () => loadOnce('parquet-wasm') as ParquetWasm);
+  }
+  return instance;
+}
+
+/** Lets go of the instance after a trap, which leaves it in an unknown state: the next use gets a new one. */
+export function dropParquet(): void {
+  Reflect.deleteProperty(load.cache, load.resolve('parquet-wasm'));
+  instance = undefined;
+  trapped = true;
+}
 
 /** Bytes of WebAssembly memory that this thread holds. */
 export function wasmBytes(): number {
   return parquet().wasmMemory().buffer.byteLength;
+}
+
+/** Whether an instance was dropped in this thread: its memory is given back for sure only when the thread ends. */
+export function hasTrapped(): boolean {
+  return trapped;
 }
 
 /** Loads what every encoding needs, so that the first table does not wait for it. */

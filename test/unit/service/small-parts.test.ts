@@ -4,7 +4,6 @@ import os from 'node:os';
 import fc from 'fast-check';
 
 import {
-  availableMemory,
   canonical,
   compareLabels,
   envelopeFor,
@@ -16,6 +15,7 @@ import {
   toRefusal,
   unusableFolder,
 } from '../../doors/service';
+import { availableMemory } from '../../doors/util';
 
 describe('Service: small parts', () => {
   it('sorts labels: numbers by value, text by code point, false before true', () => {
