@@ -5,7 +5,7 @@ import { DateReader, whyNotDate } from '../cells/parse-date';
 import { parseBigint } from '../cells/parse-number';
 import type { Column } from '../cells/types';
 import { type ColumnData, MISSING_BOOLEAN } from './column-batch';
-import { FloatBuilder, grown, StrictBuilder,type TypedColumnBuilder } from './column-builder';
+import { FloatBuilder, grown, StrictBuilder, type TypedColumnBuilder } from './column-builder';
 import { NumberBuilder } from './number-builder';
 import { plainCells, type SliceColumn } from './slices';
 import { TextBuffer } from './text-buffer';
