@@ -6,7 +6,7 @@ import { lazy } from '../util/lazy';
 import { check, type Fault } from './check';
 import { type Dialect, renamed, wireNames } from './dialect';
 import { knownPart } from './known-part';
-import type { PredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';
+import type { PredictRequestSchema, RowsPredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';
 import {
   type EstimateCostRequest,
   type FitRequest,
@@ -101,7 +101,58 @@ export function parsePredict(body: unknown, dialect: Names): Parsed<PredictReque
     return parsed;
   }
   const { task_config: config, ...rest } = parsed.value;
-  const { predict_params: params, ...task } = config;
+  const task = flatTask(config);
+  return task.ok
+    ? { ...task, value: { ...rest, ...task.value }, ignored: [...parsed.ignored, ...task.ignored] }
+    : task;
+}
+
+/**
+ * A predict that brings its rows (`X_test`) and those to train on (`X_train`, `y_train`), or the id of a model
+ * (`context.model_id`). The names of the rows are taken in small letters too.
+ */
+export function parseRowsPredict(body: unknown, dialect: Names): Parsed<SentRows> {
+  const lowered = isObject(body) ? renamed(body, ROW_NAMES) : body;
+  const parsed = checked<WireRows>(schemas().RowsPredictRequestSchema, lowered, dialect);
+  if (!parsed.ok) {
+    return parsed;
+  }
+  const { task_config: config, x_train, y_train, x_test, context } = parsed.value;
+  const task = flatTask(config);
+  if (!task.ok) {
+    return task;
+  }
+  const ignored = [...parsed.ignored, ...task.ignored];
+  if (x_train !== undefined) {
+    return y_train === undefined
+      ? { ok: false, path: 'y_train', message: 'is required' }
+      : { ok: true, value: { ...task.value, x_test, train: { x: x_train, y: y_train } }, ignored };
+  }
+  return context === undefined
+    ? { ok: false, path: 'X_train', message: 'is required, with y_train, or context.model_id' }
+    : { ok: true, value: { ...task.value, x_test, model_id: context.model_id }, ignored };
+}
+
+/** Does a body bring the rows to predict? */
+export function bringsRows(body: unknown): boolean {
+  return isObject(body) && ('X_test' in body || 'x_test' in body);
+}
+
+/** What a predict asks for, and rows in place of ids. */
+export type SentRows = FlatTask & { x_test: unknown[] } & (
+    { train: { x: unknown[]; y: unknown[] }; model_id?: undefined } | { train?: undefined; model_id: string }
+  );
+
+type FlatTask = Pick<PredictRequest, 'task' | 'svc_config' | 'output_type' | 'quantiles'>;
+type WireRows = Static<typeof RowsPredictRequestSchema>;
+
+const ROW_NAMES: [string, string][] = [
+  ['X_train', 'x_train'],
+  ['X_test', 'x_test'],
+];
+
+/** A task configuration without its inner objects. The output type must be one of the task's. */
+function flatTask({ predict_params: params, ...task }: WirePredict['task_config']): Parsed<FlatTask> {
   const path = 'task_config.predict_params';
   if (params?.output_type !== undefined && !OUTPUT_TYPES[task.task].includes(params.output_type)) {
     const allowed = OUTPUT_TYPES[task.task].join(', ');
@@ -109,12 +160,12 @@ export function parsePredict(body: unknown, dialect: Names): Parsed<PredictReque
   }
   const { output_type: output, quantiles } = params ?? {};
   if (quantiles === undefined || takesQuantiles(output) || output === 'full') {
-    return { ...parsed, value: { ...rest, ...task, ...params } };
+    return { ok: true, value: { ...task, ...params }, ignored: [] };
   }
   return {
-    ...parsed,
-    value: { ...rest, ...task, ...(output !== undefined && { output_type: output }) },
-    ignored: [...parsed.ignored, `${path}.quantiles`],
+    ok: true,
+    value: { ...task, ...(output !== undefined && { output_type: output }) },
+    ignored: [`${path}.quantiles`],
   };
 }
 

@@ -51,6 +51,8 @@ export interface Route {
   rate?: RateKind;
   /** The body holds a model configuration, with lists of rows perhaps. */
   withConfig?: boolean;
+  /** The body holds rows of tables. */
+  withRows?: boolean;
   /** The route reads its own body (multipart), or has no use for one. */
   rawBody?: boolean;
   handle(context: ServiceContext, request: RouteRequest): RouteAnswer | Promise<RouteAnswer>;

@@ -7,6 +7,7 @@ import { fit, getFit, getFitStatus, submitFit } from './fit';
 import { legacyPredict } from './legacy-predict';
 import { estimateCost, getServiceStatus, modelLimitsRoute, settingsRoute } from './other';
 import { predictRoute } from './predict';
+import { predictRows } from './predict-rows';
 import { prepareTestSetUpload, prepareTrainSetUpload } from './prepare-upload';
 
 /** `/{api name}/…` */
@@ -33,6 +34,7 @@ const ROOT_ROUTES: Readonly<Record<string, Route>> = {
   download_all_data: downloadAllData,
   delete_dataset: deleteDataset,
   delete_all_datasets: deleteAllDatasets,
+  predict: predictRows,
 };
 
 /** Routes that end with an id: `/{api name}/fit/{id}`. */

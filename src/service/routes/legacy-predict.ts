@@ -5,7 +5,7 @@ import { invalid } from '../refusal';
 import type { SenderPatience } from '../slow-body';
 import { applyConfig } from './config';
 import { accept, type Route, type RouteRequest } from './context';
-import { abortedWith, modelFor, score } from './predict';
+import { abortedWith, modelFor, score } from './score';
 
 /** The form is held in memory while it is taken apart. */
 const MAX_FORM_BYTES = 16 * 1024 * 1024;

@@ -1,11 +1,15 @@
 import path from 'node:path';
 
-import type { FileFormat } from '../../table/cells/types';
+import type { ColumnType, FileFormat } from '../../table/cells/types';
 import type { PartName, UploadEntry, UploadPart } from './entries';
 import type { Shelved } from './shelf';
 
 /** An uploaded file: on disk, or its bytes. */
-export type FileRef = { format: FileFormat } & (
+export type FileRef = {
+  format: FileFormat;
+  /** Types of columns that are known, where the format does not tell them. */
+  types?: Readonly<Record<string, ColumnType>>;
+} & (
   | {
       file: string;
       /** Its size. */

@@ -149,7 +149,8 @@ export async function openUpload(
     await verify(ref, ref.crc);
   }
   try {
-    return await readTableFile(ref.data ?? ref.file, ref.format, options);
+    const types = { ...ref.types, ...options.types };
+    return await readTableFile(ref.data ?? ref.file, ref.format, { ...options, types });
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'file.unreadable' && ref.file !== undefined) {
       throw await readFailure('uploaded file', ref, error, damaged);

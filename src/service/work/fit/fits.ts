@@ -11,12 +11,11 @@ import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';
 import type { Refusal } from '../../refusal';
 import type { ModelEntry, UploadEntry } from '../../store/entries';
-import { fileRef } from '../../store/file-ref';
-import type { Shelved } from '../../store/shelf';
+import { type FileRef, fileRef } from '../../store/file-ref';
 import { MODEL_FILE, type Store } from '../../store/store';
 import type { FitJob, FitOutcome, ModelRef } from '../jobs';
 import type { WorkerPool } from '../pool/pool';
-import { tooManyWait } from '../pool/pool-refusals';
+import { shuttingDown, tooManyWait } from '../pool/pool-refusals';
 import { fitKey, modelEntry, trainOptions } from './fit-request';
 
 /** A smaller file is fitted before a helper thread would have started. */
@@ -53,6 +52,13 @@ export interface BegunFit {
   /** Of an earlier fit: nothing is left to do. */
   ended: boolean;
   answer: Promise<FinishedFit>;
+}
+
+/** The two files of a train set, and the size of the one with the features. */
+export interface TrainFiles {
+  x: FileRef;
+  y: FileRef;
+  bytes: number;
 }
 
 interface Running {
@@ -141,7 +147,34 @@ export class Fits {
     return newest === undefined ? undefined : this.store.models.use(newest.id)?.entry;
   }
 
+  /**
+   * A model of rows that came with the request itself; nothing of them is kept but the model.
+   *
+   * @param gone ends the fit: whoever asked is not there any more
+   * @throws Refusal as `fit`
+   */
+  fitRows(
+    request: Omit<FitRequest, 'train_set_upload_id'>,
+    files: TrainFiles,
+    gone: AbortSignal,
+  ): Promise<ModelEntry> {
+    const ofRows = { ...request, train_set_upload_id: '', force_refit: true };
+    const running = this.run(ofRows, randomUUID(), (state, stop) =>
+      this.makeModel(ofRows, state, stop, (modelFile) => this.runJob(ofRows, files, modelFile, state, stop)),
+    );
+    gone.addEventListener('abort', () => running.stop.abort(shuttingDown()), { once: true });
+    return running.answer;
+  }
+
   private start(request: FitRequest, id: string): Running {
+    return this.run(request, id, (state, stop) => this.train(request, state, stop));
+  }
+
+  private run(
+    request: FitRequest,
+    id: string,
+    work: (state: RunningFit, stop: AbortSignal) => Promise<ModelEntry>,
+  ): Running {
     const state: RunningFit = {
       fitted_train_set_id: id,
       train_set_upload_id: request.train_set_upload_id.toLowerCase(),
@@ -150,25 +183,41 @@ export class Fits {
       progress: 0,
     };
     const stop = new AbortController();
-    const answer = this.train(request, state, stop.signal).finally(() => this.running.delete(id));
+    const answer = work(state, stop.signal).finally(() => this.running.delete(id));
     const running = { state, key: fitKey(request), forced: request.force_refit === true, answer, stop };
     this.running.set(id, running);
     return running;
   }
 
   private async train(request: FitRequest, state: RunningFit, stop: AbortSignal): Promise<ModelEntry> {
-    const { uploads, models } = this.store;
-    const id = state.fitted_train_set_id;
+    const { uploads } = this.store;
     const upload = uploads.get(state.train_set_upload_id, 'train');
+    const large = mayHoldCells(upload.entry) > this.limits.train_set_max_cells * LARGE_PART;
+    return this.makeModel(request, state, stop, (modelFile) => {
+      const bytes = upload.entry.x.arrived?.bytes ?? 0;
+      const start = (): Promise<FitOutcome> => {
+        const files = { x: fileRef(upload, 'x'), y: fileRef(upload, 'y'), bytes };
+        return this.runJob(request, files, modelFile, state, stop);
+      };
+      return uploads.reading(upload, () => (large ? this.inTurn(start, stop) : start()));
+    });
+  }
+
+  /** @param fitInto writes the model to a file */
+  private async makeModel(
+    request: FitRequest,
+    state: RunningFit,
+    stop: AbortSignal,
+    fitInto: (modelFile: string) => Promise<FitOutcome>,
+  ): Promise<ModelEntry> {
+    const { models } = this.store;
+    const id = state.fitted_train_set_id;
     let folder: string | undefined;
     try {
       folder = models.makeFolder(id);
       const modelFile = path.join(folder, MODEL_FILE);
-      this.log('debug', `Fit ${id} of ${upload.entry.id} starts.`);
-      const start = (): Promise<FitOutcome> => this.runJob(request, upload, modelFile, state, stop);
-      const large = mayHoldCells(upload.entry) > this.limits.train_set_max_cells * LARGE_PART;
-      const outcome = await uploads.reading(upload, () => (large ? this.inTurn(start, stop) : start()));
-      const entry = modelEntry(id, request, outcome);
+      this.log('debug', `Fit ${id} of ${state.train_set_upload_id} starts.`);
+      const entry = modelEntry(id, request, await fitInto(modelFile));
       await models.put(entry, folder, true);
       if (stop.aborted) {
         await models.drop(id);
@@ -205,7 +254,7 @@ export class Fits {
 
   private runJob(
     request: FitRequest,
-    upload: Shelved<UploadEntry>,
+    files: TrainFiles,
     modelFile: string,
     state: RunningFit,
     stop: AbortSignal,
@@ -213,13 +262,13 @@ export class Fits {
     if (stop.aborted) {
       return Promise.reject(stop.reason as Refusal);
     }
-    const worthIt = (upload.entry.x.arrived?.bytes ?? 0) >= HELPED_BYTES;
+    const worthIt = files.bytes >= HELPED_BYTES;
     const helpers = worthIt ? Math.max(0, this.pool.spare - 1) : 0;
     const lines = Array.from({ length: helpers }, () => new MessageChannel());
     const job: FitJob = {
       kind: 'fit',
-      x: fileRef(upload, 'x'),
-      y: fileRef(upload, 'y'),
+      x: files.x,
+      y: files.y,
       task: request.task,
       options: trainOptions(request),
       limits: this.limits,
