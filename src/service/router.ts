@@ -11,10 +11,10 @@ import { findRoute, isOpen } from './routes/find-route';
 import { putUpload } from './routes/put-upload';
 
 /** Request bodies are ids and options; more than this is none of ours. Options may hold lists of row numbers. */
-const MAX_JSON_BYTES = 1024 * 1024;
-const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
+const OF_IDS = { bytes: 1024 * 1024 };
+const OF_CONFIG = { bytes: 8 * 1024 * 1024 };
 /** Rows beyond this are better uploaded: a body is held in memory and parsed at once. */
-const MAX_ROWS_BYTES = 16 * 1024 * 1024;
+const OF_ROWS = { bytes: 16 * 1024 * 1024, nodes: 1_000_000 };
 
 /** Answers one request, whatever it is; never throws. */
 export async function answer(
@@ -45,7 +45,7 @@ export async function answer(
       res.writeContinue();
     }
     const withJson = route.method === 'POST' && route.rawBody !== true;
-    const body = withJson ? await readJson(req, maxBytesOf(route), context.options.times.body) : undefined;
+    const body = withJson ? await readJson(req, boundsOf(route), context.options.times.body) : undefined;
     const result = await route.handle(context, { req, res, url, ...place, body });
     if (result !== undefined) {
       sendJson(res, result.status, result.body);
@@ -67,8 +67,8 @@ function urlOf(target: string): URL {
   return URL.canParse(text) ? new URL(text) : new URL('http://localhost/*');
 }
 
-function maxBytesOf({ withRows, withConfig }: Route): number {
-  return withRows === true ? MAX_ROWS_BYTES : withConfig === true ? MAX_CONFIG_BYTES : MAX_JSON_BYTES;
+function boundsOf({ withRows, withConfig }: Route): { bytes: number; nodes?: number } {
+  return withRows === true ? OF_ROWS : withConfig === true ? OF_CONFIG : OF_IDS;
 }
 
 function refuse(

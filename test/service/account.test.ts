@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 
 import { answerOf, flowers, Harness, infoOf, line } from './harness';
 
@@ -74,7 +75,7 @@ describe('Service: what a client of a hosted service asks beside fit and predict
     const prepare = (force_reupload?: boolean) =>
       h.post('prepare_test_set_upload', {
         fitted_train_set_id: fitted,
-        x_test_info: infoOf(x),
+        x_test_info: { ...infoOf(x), hash: createHash('sha256').update(x).digest('hex') },
         force_reupload,
       });
     const first = await prepare(false);

@@ -29,15 +29,15 @@ export async function readBody(
 /** A JSON request body. @throws Refusal 408, 413; 422 for another content type, broken UTF-8, broken JSON, or too much structure */
 export async function readJson(
   req: IncomingMessage,
-  maxBytes: number,
+  max: { bytes: number; nodes?: number },
   patience: SenderPatience,
 ): Promise<unknown> {
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (type !== 'application/json') {
     throw invalid(`The Content-Type of this request must be application/json, not ${type || 'empty'}.`);
   }
-  const bytes = await readBody(req, maxBytes, patience);
-  assertJsonShape(bytes);
+  const bytes = await readBody(req, max.bytes, patience);
+  assertJsonShape(bytes, max.nodes);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

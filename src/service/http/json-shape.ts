@@ -20,9 +20,10 @@ const CLOSE_OBJECT = 0x7d;
  * Bounds the structure of a JSON text before it is parsed. JSON's syntax characters are single bytes in UTF-8, so the
  * bytes can be scanned as they are.
  *
+ * @param maxNodes how many lists, objects and properties there may be
  * @throws Refusal 422
  */
-export function assertJsonShape(bytes: Uint8Array): void {
+export function assertJsonShape(bytes: Uint8Array, maxNodes = MAX_NODES): void {
   let depth = 0;
   let nodes = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -48,8 +49,8 @@ export function assertJsonShape(bytes: Uint8Array): void {
     if (depth > MAX_DEPTH) {
       throw invalid(`The request body nests more than ${MAX_DEPTH} levels.`);
     }
-    if (nodes > MAX_NODES) {
-      throw invalid(`The request body has more than ${MAX_NODES} lists, objects and properties.`);
+    if (nodes > maxNodes) {
+      throw invalid(`The request body has more than ${maxNodes} lists, objects and properties.`);
     }
   }
 }
