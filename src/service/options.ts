@@ -54,7 +54,7 @@ export interface ServiceOptions {
   urlSeconds?: number;
   /** Files announced with `use_chunks` and larger than this get several URLs. Default 16 MiB. */
   chunkBytes?: number;
-  /** Address under which clients reach the service, where a proxy stands before it: base of the signed URLs. */
+  /** Address under which clients reach the service, where it is behind a proxy: base of the signed URLs. */
   publicUrl?: string;
   /** Threads that fit; default as many as cores, from 2 to 8 (one core less where they can't yield to others). */
   fitThreads?: number;

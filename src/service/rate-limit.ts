@@ -1,6 +1,6 @@
 import { Refusal } from './refusal';
 
-/** At most so many requests of a kind in a running minute and hour (S 8). */
+/** The most requests of a kind in a running minute and hour (S 8). */
 export interface Rate {
   perMinute?: number;
   perHour?: number;

@@ -50,7 +50,7 @@ const PASSING = new Set([
   'ENXIO',
   'ENODEV',
 ]);
-/** Rights may be wrong for a moment as well: files are looked at again, and never taken for damaged. */
+/** Permissions may be wrong for a moment as well: reads are tried again, and never mean that a file is damaged. */
 const PASSING_FOR_READERS = new Set([...PASSING, 'EACCES', 'EPERM', 'ENOTDIR', 'ELOOP']);
 
 /** The code of an error of the file system. Connections have errors of the same shape, with other codes. */

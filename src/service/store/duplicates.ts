@@ -32,7 +32,7 @@ export class Duplicates {
     }
   }
 
-  /** The id of an upload with the announced hashes and sizes. It counts as used: whoever is told of it reads it next. */
+  /** The id of an upload with the announced hashes and sizes. It counts as used: the client predicts with it next. */
   find(asked: Content): string | undefined {
     const key = keyOf(asked, announced);
     if (key === undefined) {

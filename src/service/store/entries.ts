@@ -1,4 +1,5 @@
 import type { Label } from '../../table/cells/types';
+import { isObject } from '../../util/json';
 import type { Task } from '../../wire/vocabulary';
 
 export type SetKind = 'train' | 'test';
@@ -120,8 +121,4 @@ function isText(value: unknown): value is string {
 
 function isLabel(value: unknown): value is Label {
   return isText(value) || typeof value === 'number' || typeof value === 'boolean';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

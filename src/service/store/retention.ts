@@ -9,7 +9,7 @@ const MAX_TEST_UPLOADS = 2_000;
 /** A test set is wanted for the predict that follows its upload, and for the same rows soon again. */
 const TEST_IDLE_MS = 3_600_000;
 const DEFAULT_MAX_BYTES = 20e9;
-/** How often the age of each test set is looked at. */
+/** How often the age of each test set is checked. */
 const LOOK_MS = 30_000;
 
 export interface Bounds {

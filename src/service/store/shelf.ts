@@ -58,7 +58,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   /** Bytes of those that are kept in memory. */
   heldBytes = 0;
   private readonly touched = new Map<string, number>();
-  /** What could not be read at the last look, with the reason. It stays as it is and is looked at again. */
+  /** What could not be read, with the reason. It stays as it is and is tried again. */
   private readonly unread = new Map<string, string>();
   private reloading: Promise<void> | undefined;
 

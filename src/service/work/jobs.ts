@@ -64,6 +64,6 @@ export interface ScoredFile {
   json: Uint8Array;
   rows: number;
   columns: number;
-  /** Columns of the test file that the train set does not have; they were not looked at. */
+  /** Columns of the test file that the train set does not have; they were not read. */
   extra: string[];
 }

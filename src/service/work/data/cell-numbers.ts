@@ -10,7 +10,7 @@ import type { FeatureShape } from '../../store/entries';
  * The cells of a batch as numbers; missing ones are NaN.
  *
  * @param first number of the first row, from 0
- * @throws Refusal 422 naming column and row, for a value that is none of the column's type
+ * @throws Refusal 422 naming column and row, for a value of another type than the column's
  */
 export function numbersOf(
   data: ColumnData,

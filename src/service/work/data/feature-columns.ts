@@ -34,7 +34,7 @@ export interface ColumnStore {
 
 /**
  * Builders for the columns of a file. What is too much for the memory goes to a file; such a column is read back
- * when it is looked at, and let go when the next one is, so that one at a time is in memory.
+ * when it is read, and let go when the next one is, so that one at a time is in memory.
  *
  * @param fitFolder of a fit: where that file goes; without one everything stays in memory
  */

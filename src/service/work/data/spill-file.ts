@@ -13,7 +13,7 @@ export class SpillFile {
   /** @param folder where the file is made with the first byte */
   constructor(private readonly folder: string) {}
 
-  /** Room for so many bytes; answers where it begins. */
+  /** Reserves bytes. @returns where they begin */
   reserve(bytes: number): number {
     const position = this.size;
     this.size += bytes;

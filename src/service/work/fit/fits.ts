@@ -21,13 +21,13 @@ import { fitKey, modelEntry, trainOptions } from './fit-request';
 /** A smaller file is fitted before a helper thread would have started. */
 const HELPED_BYTES = 200_000;
 
-/** Of train sets with more than a quarter of the cells that the memory allows only so many are fitted at once. */
+/** How many large train sets (more than a quarter of the cells that fit in memory) are fitted at once. */
 const LARGE_AT_ONCE = 2;
-/** … and so many wait: each has a folder, and holds its upload. */
+/** How many may queue: each has a folder, and holds its upload. */
 const LARGE_WAITING = 64;
 const LARGE_PART = 1 / 4;
 /** Bytes of a file for each cell at the least: how many cells it may have, before it has been read. */
-const LEAST_CELL_BYTES = { csv: 3, parquet: 0.5 };
+const MIN_CELL_BYTES = { csv: 3, parquet: 0.5 };
 
 /** A fit that waits or runs. */
 export interface RunningFit {
@@ -301,5 +301,5 @@ function begun({ state, answer }: Running, reused: boolean): BegunFit {
 }
 
 function mayHoldCells({ x }: UploadEntry): number {
-  return (x.arrived?.bytes ?? 0) / LEAST_CELL_BYTES[x.format];
+  return (x.arrived?.bytes ?? 0) / MIN_CELL_BYTES[x.format];
 }

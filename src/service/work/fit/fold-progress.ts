@@ -3,10 +3,10 @@ const UNIT = 1_000_000;
 
 /**
  * How far the folds of one fit are, whichever threads train them: in shared memory, because a thread that trains
- * takes no messages. For each fold what it told last, and whether it has ended.
+ * takes no messages. For each fold what it reported last, and whether it has ended.
  */
 export class FoldProgress {
-  private told = 0;
+  private reported = 0;
 
   /** @param cells two numbers for each fold; `FoldProgress.cells` makes them */
   constructor(readonly cells: Int32Array) {}
@@ -26,7 +26,7 @@ export class FoldProgress {
 
   /**
    * The part of the fit that is done, 0 to 1. A fold ends early, when it learns nothing more: one under way is taken
-   * to end where those before it did. What was told once is not taken back.
+   * to end where those before it did. Progress never goes back.
    */
   fraction(): number {
     const folds = Array.from({ length: this.folds }, (_, fold) => ({
@@ -36,11 +36,11 @@ export class FoldProgress {
     const ends = folds.filter(({ ended }) => ended).map(({ reached }) => reached);
     const usual = ends.length === 0 ? 1 : ends.reduce((sum, end) => sum + end, 0) / ends.length;
     const done = folds.reduce(
-      (sum, { reached, ended }) => sum + (ended ? 1 : Math.min(ALMOST, reached / Math.max(usual, LEAST))),
+      (sum, { reached, ended }) => sum + (ended ? 1 : Math.min(ALMOST, reached / Math.max(usual, MIN_USUAL))),
       0,
     );
-    this.told = Math.max(this.told, done / this.folds);
-    return this.told;
+    this.reported = Math.max(this.reported, done / this.folds);
+    return this.reported;
   }
 
   private get folds(): number {
@@ -51,4 +51,4 @@ export class FoldProgress {
 /** A fold that goes on longer than the others did is not taken for ended. */
 const ALMOST = 0.98;
 /** Against a division by nothing, where folds end at their first step. */
-const LEAST = 0.001;
+const MIN_USUAL = 0.001;

@@ -26,7 +26,7 @@ interface Invitation {
   name: number;
 }
 
-/** How often the part done is told while the fit waits for its helpers, milliseconds. */
+/** How often progress is reported while the fit waits for its helpers, milliseconds. */
 const TELL_MS = 250;
 
 /**

@@ -8,7 +8,7 @@ import type { BegunFit, Fits } from './fits';
 
 /** So many fits may be promised at a time: each is begun again at a start. */
 const MAX_PENDING = 64;
-/** A fit that has not outlived so many starts is taken for the reason why the service ended. */
+/** After this many starts that a fit did not survive, it is taken for the reason why the service ended. */
 const MAX_STARTS = 3;
 /** Bounds of `retry_in_secs`: short fits are asked about soon, long ones seldom. */
 const MIN_RETRY_SECS = 1;

@@ -135,7 +135,7 @@ export class WorkerPool {
     try {
       this.rest(this.start());
     } catch {
-      // The first job tries again, and is told why where that fails too.
+      // The first job tries again, and is refused with the reason where that fails too.
     }
   }
 

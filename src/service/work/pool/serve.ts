@@ -13,8 +13,8 @@ export interface JobResult {
 
 export type JobWork<T> = (task: T, progress: (fraction: number) => void) => Promise<JobResult>;
 
-/** Part of a job below which progress is not told: a small fit takes thousands of steps, and a message costs more than one. */
-const LEAST_PROGRESS = 1 / 500;
+/** Smaller steps of progress are not reported: a small fit takes thousands, and a message costs more than one. */
+const MIN_PROGRESS = 1 / 500;
 
 /**
  * Makes this thread a worker of a pool: each message is a job for `work`.
@@ -29,10 +29,10 @@ export function serveJobs<T>(work: JobWork<T>): void {
   port.on('message', ({ id, task }: { id: number; task: T }) => {
     const answer = (message: WorkerAnswer, transfer: ArrayBuffer[] = []): void =>
       port.postMessage(message, transfer);
-    let told = 0;
+    let reported = 0;
     const tell = (progress: number): void => {
-      if (progress >= told + LEAST_PROGRESS) {
-        told = progress;
+      if (progress >= reported + MIN_PROGRESS) {
+        reported = progress;
         answer({ id, progress });
       }
     };
