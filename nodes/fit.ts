@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
 
 import { useConfig } from '../src/runtime/config/use-config';
-import { forgetColumns } from '../src/runtime/input/columns-seen';
+import { forgetColumns, rememberTypes } from '../src/runtime/input/columns-seen';
 import { tableCollector } from '../src/runtime/input/table-collector';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
@@ -26,6 +26,7 @@ module.exports = function (RED: NodeAPI): void {
         }
         const { card, taskFound } = await config.connection().train(request, hooks(this, work));
         tables.finish(msg);
+        rememberTypes(this.id, card.cleaned?.types);
         delete msg.train_set_upload_id;
         delete msg.force_reupload;
         delete msg.force_refit;

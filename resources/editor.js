@@ -258,6 +258,9 @@
       // An empty object is shown as {} and kept as nothing.
       $(this).typedInput('value', value === '' ? '{}' : value);
     });
+    if (field('types').is('[data-tabular-json]')) {
+      fetchList(node.id, 'types', (seen) => shared.columnTypes(field('types'), seen));
+    }
     form.find('[data-tabular-checks]').each(function () {
       const ticked = node[$(this).attr('data-tabular-checks')] || [];
       $(this)

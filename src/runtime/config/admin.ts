@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { ModelCards } from '../../scoring';
 import { toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
-import { columnsSeen } from '../input/columns-seen';
+import { columnsSeen, typesSeen } from '../input/columns-seen';
 import { modelCards } from '../lazy';
 import type { Red } from '../node-red';
 import { modelsPath, serviceFolder } from '../paths';
@@ -49,6 +49,9 @@ export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
   });
   red.httpAdmin.get('/tabular-prediction/:id/columns', read, (request: Request, response: Response) => {
     respond(response, () => columnsSeen(request.params.id ?? ''));
+  });
+  red.httpAdmin.get('/tabular-prediction/:id/types', read, (request: Request, response: Response) => {
+    respond(response, () => typesSeen(request.params.id ?? ''));
   });
   red.httpAdmin.post(
     '/tabular-prediction/:id/test',

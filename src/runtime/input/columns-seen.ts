@@ -37,8 +37,25 @@ export function columnsSeen(nodeId: string): string[] {
   return seen.get(nodeId) ?? [];
 }
 
+const found = new Map<string, Readonly<Record<string, string>>>();
+
+/** Remembers what the columns of the table that last came to a node were taken as. */
+export function rememberTypes(nodeId: string, types: Readonly<Record<string, string>> | undefined): void {
+  if (types !== undefined) {
+    found.set(nodeId, types);
+  }
+}
+
+/** The columns that a node has been sent, and what each was taken as; empty where that is not known. */
+export function typesSeen(nodeId: string): Record<string, string> {
+  const types = found.get(nodeId) ?? {};
+  const names = [...new Set([...columnsSeen(nodeId), ...Object.keys(types)])].slice(0, MAX_COLUMNS);
+  return Object.fromEntries(names.map((name) => [name, Object.hasOwn(types, name) ? types[name]! : '']));
+}
+
 export function forgetColumns(nodeId: string): void {
   seen.delete(nodeId);
+  found.delete(nodeId);
 }
 
 /** Column names as far as a glance tells them; empty where it does not. The table is not read. */
