@@ -162,6 +162,9 @@ describe('the dialogs, in Chromium', function () {
     await field('Thinking time').fill('90');
     await field('Metric').fill('log_loss');
     await field('Hold back').fill('20');
+    await field('Missing words').fill('unavailable');
+    await field('Unreadable cells').selectOption('missing');
+    await field('Time zone').fill('Europe/Berlin');
     await field('Fit again even if nothing changed').check();
     assert.equal(await field('Give up after').isVisible(), false);
     await field('Collect message sequences into one table').check();
@@ -179,6 +182,14 @@ describe('the dialogs, in Chromium', function () {
       target: 'label',
       ignore: 'a, b',
       types: '',
+      missingTarget: '',
+      missingWords: 'unavailable',
+      unreadable: 'missing',
+      timezone: 'Europe/Berlin',
+      order: 'auto',
+      group: '',
+      relativeTo: '',
+      embargo: '',
       task: 'classification',
       model: 'kept',
       systems: ['text'],
@@ -240,6 +251,9 @@ describe('the dialogs, in Chromium', function () {
       property: 'life',
       noModel: 'error',
       missingColumns: 'fill',
+      missingWords: '',
+      unreadable: '',
+      timezone: '',
       batchRows: '100',
       batchMs: '20',
       ordered: false,
@@ -333,9 +347,24 @@ describe('the dialogs, in Chromium', function () {
     const { page } = editor;
     await deploy(page);
     await red.inject('train');
-    await waitFor('the fit', () => red.statuses.get('learned')?.fill === 'green' || undefined, 30_000);
+    await waitFor(
+      'the fit',
+      () => ['green', 'yellow'].includes(red.statuses.get('learned')?.fill ?? '') || undefined,
+      30_000,
+    );
     await openDialog(page, 'learned');
     assert.deepEqual(await offered(page, 'Target'), ['x', 'label']);
+    await openAdvanced();
+    const types = page.locator('.tabular-types');
+    assert.deepEqual(await types.locator('label').allTextContents(), ['x', 'label']);
+    assert.match(
+      (await types.getByLabel('label').locator('option').first().textContent())!,
+      /^as found: text$/,
+    );
+    await types.getByLabel('x', { exact: true }).selectOption('text');
+    assert.equal(await page.locator('#node-input-types').inputValue(), '{"x":"text"}');
+    await types.getByLabel('x', { exact: true }).selectOption('');
+    assert.equal(await page.locator('#node-input-types').inputValue(), '{}');
     assert.equal(await page.locator('#node-input-target-tip').isVisible(), false);
     await cancel(page);
     await openDialog(page, 'predict');

@@ -50,6 +50,40 @@ describe('tabular-fit and tabular-upload on a strict service', () => {
     assert.ok(!stored.includes(service.token));
   });
 
+  it('a table with gaps is read as the dialog says, else the message, and msg.cleaned says what was done', async () => {
+    const rows = trainRows().map((row, n) => ({
+      ...row,
+      x: n === 3 ? 'unavailable' : row.x,
+      y: n === 5 ? null : row.y,
+      day: '21.11.2024',
+    }));
+    const bench = await hosted([
+      { id: 'fit', type: 'tabular-fit', target: 'y', model: 'ripe', missingWords: 'unavailable, -' },
+      { id: 'open', type: 'tabular-upload', target: 'y' },
+    ]);
+    bench.send('fit', { payload: rows });
+    const [fitted] = await bench.out('fit').first();
+    const cleaned = { rows_left_out: 1, cells_missing: { x: 1 } };
+    assert.deepEqual({ ...fitted!.cleaned, types: 0 }, { ...cleaned, types: 0 });
+    assert.deepEqual(fitted!.model.cleaned, fitted!.cleaned);
+    assert.equal(fitted!.cleaned.types.day, 'date');
+    bench.send('open', { payload: rows, missing_words: ['unavailable'], timezone: 'Asia/Tokyo' });
+    const [uploaded] = await bench.out('open').first();
+    assert.deepEqual({ ...uploaded!.cleaned, types: 0 }, { ...cleaned, types: 0 });
+    assert.equal(uploaded!.upload.columns.at(-1).zone, 'Asia/Tokyo');
+    for (const [wrong, field] of [
+      [{ timezone: 'Atlantis' }, /msg.timezone must be the name of a time zone/],
+      [{ missing_target: 'drop' }, /msg.missing_target must be one of leaveOut, error/],
+      [{ unreadable: 'skip' }, /msg.unreadable must be one of error, missing/],
+      [{ missing_words: 7 }, /msg.missing_words must be names/],
+    ] as const) {
+      const before = bench.caught.all.length;
+      bench.send('open', { payload: rows, ...wrong });
+      await bench.caught.first(before + 1);
+      assert.match(bench.caught.all.at(-1)!.error.message as string, field);
+    }
+  });
+
   it('the dialog sends its options, systems and thinking', async () => {
     const bench = await hosted([
       {

@@ -22,6 +22,7 @@ describe('admin routes', () => {
     assert.deepEqual(routes.sort(), [
       'GET /tabular-prediction/:id/columns tabular-prediction.read',
       'GET /tabular-prediction/:id/models tabular-prediction.read',
+      'GET /tabular-prediction/:id/types tabular-prediction.read',
       'GET /tabular-prediction/:id/versions tabular-prediction.read',
       'POST /tabular-prediction/:id/test tabular-prediction.write',
     ]);

@@ -55,6 +55,18 @@ describe('the status of a fit', () => {
     assert.deepEqual(fitted({ r2: 0.7, ...now }, 'regression'), ['yellow', over('r2', '0.70', '0.80')]);
   });
 
+  it('is yellow where the card has doubts', () => {
+    for (const [doubts, fill] of [
+      [undefined, 'green'],
+      [['The train set has 4 rows.'], 'yellow'],
+    ] as const) {
+      const node = fakeNode();
+      const card = { rows: 4, task: 'regression', scores: scores({ r2: 0.79 }), doubts };
+      showFitted(new StatusLine(node, fakeRed()), card as unknown as ModelCard, false);
+      assert.equal(node.statuses[0]!.fill, fill);
+    }
+  });
+
   it('never rounds up to a perfect score', () => {
     assert.equal(shown({ scores: scores({ accuracy: 0.9996 }) }, true), 'fitted.accuracy {"score":"0.99"}');
     assert.equal(shown({ scores: scores({ accuracy: 1 }) }, true), 'fitted.accuracy {"score":"1.00"}');
