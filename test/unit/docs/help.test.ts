@@ -65,7 +65,8 @@ function messageProperties(node: NodeName): Set<string> {
   const found = new Set<string>();
   for (const text of files.map(code)) {
     for (const pattern of [
-      /\bmsg\.([a-z]\w*)/g,
+      // An error names msg.then, which no message should have.
+      /\bmsg\.(?!then\b)([a-z]\w*)/g,
       /\bmsg\['(\w+)'\]/g,
       /\bmsg\[[^\]]*\? '(\w+)' : '(\w+)'\]/g,
       /candidates\)?\([^;]*?'(\w+)', msg\)/g,
