@@ -1,7 +1,6 @@
 import { ServiceError } from '../../wire/service-error';
-import type { EstimateCostRequest, ModelLimits } from '../../wire/types';
+import type { EstimateCostRequest } from '../../wire/types';
 import type { ClientPort } from './client-port';
-import { versionOf } from './limits';
 
 const FRESH_MS = 3_600_000;
 const MAX_KNOWN = 1000;
@@ -46,21 +45,4 @@ export class CostEstimates {
       );
     }
   }
-}
-
-/** What is asked to estimate a predict. */
-export function predictToEstimate(
-  limits: ModelLimits,
-  { columns, options }: { columns: readonly unknown[]; options: Record<string, unknown> },
-  rows: { train: number; test: number },
-): EstimateCostRequest {
-  const { n_estimators: estimators } = options;
-  return {
-    operation: 'predict',
-    model_version: versionOf(limits, options),
-    train_rows: rows.train,
-    test_rows: rows.test,
-    raw_columns: columns.length,
-    ...(typeof estimators === 'number' && { n_estimators: estimators }),
-  };
 }

@@ -3,7 +3,7 @@ import type { PredictResult } from '../../client/types';
 import type { TableFile } from '../../table';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
-import { predictToEstimate } from '../context/cost';
+import { predictToEstimate } from '../context/estimate';
 import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/limits';
 import type { ResolvedModel } from '../models/model-request';
 import type { Budget } from './bisection';

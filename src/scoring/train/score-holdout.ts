@@ -1,7 +1,7 @@
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Label, OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
-import { predictToEstimate } from '../context/cost';
+import { predictToEstimate } from '../context/estimate';
 import type { ResolvedModel } from '../models/model-request';
 import type { Scored } from '../predict/outcome';
 import { scoreInParts } from '../predict/parts';

@@ -114,7 +114,7 @@ describe('Scoring through faults', () => {
         delivered,
         [...delivered].sort((a, b) => a - b),
       );
-      assert.deepEqual(predictor!.load(), { inFlight: 0, waiting: 0, rows: 0, bytes: 0 });
+      assert.deepEqual(predictor!.load(), { inFlight: 0, waiting: 0, forModel: 0, rows: 0, bytes: 0 });
       await connection!.close();
       assert.deepEqual(at.service.breaches, []);
     });

@@ -158,7 +158,7 @@ describe('Predictor, any interleaving', () => {
               [...delivered].sort((a, b) => a - b),
             );
           }
-          assert.deepEqual(predictor.load(), { inFlight: 0, waiting: 0, rows: 0, bytes: 0 });
+          assert.deepEqual(predictor.load(), { inFlight: 0, waiting: 0, forModel: 0, rows: 0, bytes: 0 });
           await connection.close();
         },
       ),
