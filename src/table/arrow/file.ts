@@ -1,5 +1,3 @@
-import { open } from 'node:fs/promises';
-
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
 import {
@@ -11,6 +9,7 @@ import {
 } from '../columns/slices';
 import { demandSame, type FileVersion, fileVersion } from '../storage/file-version';
 import { arrow } from '../storage/heavy-modules';
+import { openRegular } from '../storage/open-regular';
 import { type ArrowBatch, batchSlices } from './source';
 
 /** An Arrow file on disk, read batch by batch: the IPC file kind, or the stream kind. */
@@ -52,7 +51,7 @@ export class ArrowFileSource implements SliceSource {
 /** A reader of Arrow's IPC format; the file kind is read by position, the stream kind in order. */
 async function openReader(path: string, version: FileVersion) {
   const { RecordBatchReader } = arrow();
-  const file = await open(path, 'r');
+  const file = await openRegular(path);
   try {
     demandSame(path, version, fileVersion(await file.stat()));
     const start = Buffer.alloc(6);

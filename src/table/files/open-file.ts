@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 
 import { ServiceError } from '../../wire/service-error';
 import { ArrowFileSource } from '../arrow/file';
@@ -8,6 +8,7 @@ import { CsvSource, decodedPieces } from '../csv/source';
 import { ParquetSource } from '../parquet/source';
 import { BytesBlob, FileBlob } from '../storage/blob';
 import { demandSame, type FileVersion, fileVersion, unreadable } from '../storage/file-version';
+import { openRegular } from '../storage/open-regular';
 import { contentOf } from '../text/sniff';
 import type { Origin } from './origin';
 
@@ -73,13 +74,10 @@ export async function openPath(
   path: string,
   expected?: FileVersion,
 ): Promise<Opened & { version: FileVersion }> {
-  const file = await reading(path, () => open(path, 'r'));
+  const file = await reading(path, () => openRegular(path));
   try {
     const { version, head } = await reading(path, async () => {
       const info = await file.stat();
-      if (info.isDirectory()) {
-        throw new ServiceError('file.unreadable', `"${path}" is a folder, not a file.`);
-      }
       const start = Buffer.alloc(4096);
       const { bytesRead } = await file.read(start, 0, start.length, 0);
       return { version: fileVersion(info), head: start.subarray(0, bytesRead) };

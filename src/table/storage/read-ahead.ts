@@ -1,6 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 
 import { readFully } from '../../util/file-io';
+import { openRegular } from './open-regular';
 
 /** Bytes of a piece: fewer cost more calls of the system, more are no quicker (measured by an upload). */
 const PIECE = 1024 * 1024;
@@ -12,7 +13,7 @@ const AHEAD = 2;
  * has become shorter ends early.
  */
 export async function* readAhead(path: string, start: number, end: number): AsyncGenerator<Buffer, void> {
-  const file = await open(path);
+  const file = await openRegular(path);
   const reads: Promise<Buffer>[] = [];
   let at = start;
   const begin = (): void => {

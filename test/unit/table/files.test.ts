@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { appendFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -120,6 +121,18 @@ describe('A table on disk', () => {
         /"c"/,
       );
     }));
+
+  it('is refused where it is a pipe, to which nobody may ever write', function () {
+    if (process.platform === 'win32') {
+      this.skip();
+    }
+    return withFolder(async (folder) => {
+      const pipe = path.join(folder, 'pipe.csv');
+      execFileSync('mkfifo', [pipe]);
+      await rejectsWith(openTableFile(pipe), 'file.unreadable', /is a pipe or device, not a file/);
+      await rejectsWith(openTableFile('/dev/zero'), 'file.unreadable', /is a pipe or device, not a file/);
+    });
+  });
 
   it('of the right columns goes up byte for byte', () =>
     withFolder(async (folder) => {
