@@ -55,7 +55,7 @@ export interface BegunFit {
 }
 
 /** The two files of a train set, and the size of the one with the features. */
-export interface TrainFiles {
+export interface FilesToFit {
   x: FileRef;
   y: FileRef;
   bytes: number;
@@ -155,7 +155,7 @@ export class Fits {
    */
   fitRows(
     request: Omit<FitRequest, 'train_set_upload_id'>,
-    files: TrainFiles,
+    files: FilesToFit,
     gone: AbortSignal,
   ): Promise<ModelEntry> {
     const ofRows = { ...request, train_set_upload_id: '', force_refit: true };
@@ -254,7 +254,7 @@ export class Fits {
 
   private runJob(
     request: FitRequest,
-    files: TrainFiles,
+    files: FilesToFit,
     modelFile: string,
     state: RunningFit,
     stop: AbortSignal,

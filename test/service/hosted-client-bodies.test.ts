@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { type Answer, answerOf, Harness, hashOf, UUID } from './harness';
+import { parquetOf } from './parquet-file';
+
+/*
+ * The requests that the releases of a hosted service's own client send, body for body: what they call when they
+ * start, unset fields as null, the fields that are always sent, and both shapes of a fit.
+ */
+
+const API = 'nimbus';
+
+const rows = Array.from({ length: 150 }, (_, i) => i);
+const X = parquetOf({ load: rows.map((i) => i % 40), site: rows.map((i) => ['Oslo', 'Bern'][i % 2]!) });
+const Y = parquetOf({ target: rows.map((i) => (i % 40) * 2 + (i % 2)) });
+const X_TEST = parquetOf({ '0': [5, 20], '1': ['Oslo', 'Bern'] });
+
+interface Release {
+  name: string;
+  limits: 'get_model_limits' | 'get_settings';
+  config: Record<string, unknown>;
+  fit: (upload: string, config: object) => object;
+  submits?: true;
+}
+
+/** Every field of the configuration, those that nobody has set as null. */
+const NULLS = {
+  n_estimators: 2,
+  categorical_features_indices: null,
+  softmax_temperature: 0.9,
+  average_before_softmax: false,
+  ignore_pretraining_limits: false,
+  inference_precision: 'autocast',
+  random_state: 0,
+  inference_config: null,
+  model_path: null,
+  paper_version: false,
+};
+
+const RELEASES: Release[] = [
+  {
+    name: 'flat, with every unset field as null',
+    limits: 'get_model_limits',
+    config: NULLS,
+    fit: (upload, config) => ({
+      train_set_upload_id: upload,
+      task: 'regression',
+      [`${API}_systems`]: ['preprocessing', 'text'],
+      [`${API}_config`]: config,
+      thinking_effort: null,
+      thinking_timeout_s: null,
+      thinking_effort_metric: null,
+      force_refit: false,
+    }),
+  },
+  {
+    name: 'flat, with async_mode',
+    limits: 'get_model_limits',
+    config: { n_estimators: 2, model_path: 'auto', inference_precision: 'auto' },
+    fit: (upload, config) => ({
+      train_set_upload_id: upload,
+      task: 'regression',
+      [`${API}_systems`]: ['preprocessing', 'text'],
+      [`${API}_config`]: config,
+      async_mode: false,
+    }),
+  },
+  {
+    name: 'with task_config',
+    limits: 'get_settings',
+    config: { n_estimators: 2, fit_mode: 'fit_preprocessors' },
+    fit: (upload, config) => ({
+      task_config: { task: 'regression', [`${API}_config`]: config },
+      [`${API}_systems`]: [],
+      train_set_upload_id: upload,
+    }),
+  },
+  {
+    name: 'with task_config, submitted and asked for',
+    limits: 'get_settings',
+    config: { n_estimators: 2 },
+    fit: (upload, config) => ({
+      task_config: { task: 'regression', [`${API}_config`]: config },
+      [`${API}_systems`]: ['preprocessing', 'text'],
+      train_set_upload_id: upload,
+    }),
+    submits: true,
+  },
+];
+
+describe("Service: the bodies of a hosted service's client", () => {
+  let h: Harness;
+  before(async () => {
+    h = await Harness.start({ api: API, apiName: API });
+  });
+  after(() => h.stop());
+
+  const call = async (
+    method: string,
+    route: string,
+    headers: Record<string, string> = h.bearer(),
+  ): Promise<Answer> => answerOf(await fetch(h.url(route), { method, headers }));
+  const put = async (
+    info: { signed_urls: string[]; required_headers: Record<string, string> },
+    file: Uint8Array,
+  ) => {
+    const headers = { ...info.required_headers, ...h.bearer() };
+    const answer = await fetch(info.signed_urls[0]!, { method: 'PUT', headers, body: new Uint8Array(file) });
+    assert.equal(answer.status, 200);
+  };
+  const infoOf = (file: Uint8Array) => ({ format: 'parquet', hash: hashOf(file), size_bytes: file.length });
+
+  async function fitted(release: Release, upload: string): Promise<string> {
+    const body = release.fit(upload, release.config);
+    if (release.submits !== true) {
+      const { status, body: said, text } = await h.post('fit', body);
+      assert.deepEqual([status, said.status], [200, 'completed'], text);
+      return said.fitted_train_set_id as string;
+    }
+    const { status, body: promised, text } = await h.post('submit_fit_job', body);
+    assert.equal(status, 200, text);
+    const id = { fitted_train_set_id: promised.fitted_train_set_id as string };
+    for (;;) {
+      const asked = await h.post('get_fit_status', id);
+      assert.equal(asked.status, 200, asked.text);
+      if (asked.body.status !== 'pending') {
+        assert.equal(asked.body.status, 'completed', asked.text);
+        return id.fitted_train_set_id;
+      }
+      assert.ok(asked.body.retry_in_secs > 0);
+      await sleep(50);
+    }
+  }
+
+  for (const release of RELEASES) {
+    it(`serves those of a client that fits ${release.name}`, async () => {
+      assert.equal((await call('GET', '/protected/')).status, 200);
+      assert.equal((await call('GET', '/', {})).status, 200);
+      assert.deepEqual((await call('GET', '/retrieve_greeting_messages/')).body.messages, []);
+      assert.equal((await call('GET', release.limits)).status, 200);
+      assert.equal((await call('HEAD', release.limits)).status, 200);
+      const prepared = await h.post('prepare_train_set_upload', {
+        x_train_info: infoOf(X),
+        y_train_info: infoOf(Y),
+        description: null,
+        force_reupload: true,
+      });
+      assert.equal(prepared.status, 200, prepared.text);
+      await put(prepared.body.x_train_info, X);
+      await put(prepared.body.y_train_info, Y);
+      const id = await fitted(release, prepared.body.train_set_upload_id as string);
+      assert.match(id, UUID);
+      const test = await h.post('prepare_test_set_upload', {
+        fitted_train_set_id: id,
+        x_test_info: infoOf(X_TEST),
+        force_reupload: false,
+      });
+      assert.equal(test.status, 200, test.text);
+      await put(test.body.x_test_info, X_TEST);
+      for (const predict_params of [
+        { output_type: 'main', quantiles: [0.1, 0.5, 0.9] },
+        { output_type: 'mean', quantiles: null },
+        { output_type: 'full', quantiles: [0.5] },
+        null,
+      ]) {
+        const { status, body, text } = await h.post('predict', {
+          test_set_upload_id: test.body.test_set_upload_id,
+          fitted_train_set_id: id,
+          task_config: { task: 'regression', [`${API}_config`]: release.config, predict_params },
+          force_refit: false,
+        });
+        assert.equal(status, 200, text);
+        const { prediction, metadata } = body;
+        const [mean] = (prediction.mean ?? prediction) as number[];
+        assert.ok(Math.abs(mean! - 10) < 8, `${mean} for 10`);
+        assert.doesNotMatch(
+          JSON.stringify(prediction),
+          /null/,
+          'numbers only: whoever reads it works with them',
+        );
+        assert.equal(metadata[`${API}_config`].n_estimators, 2);
+      }
+      assert.equal((await call('POST', '/get_api_usage/')).body.usage_limit, -1);
+    });
+  }
+});
