@@ -72,7 +72,7 @@ for (const [name, make] of Object.entries(TABLES)) {
     const { train, test } = split(rows, table.test ?? Math.round(rows / 4), seed);
     const options = { random_state: seed, ...JSON.parse(process.env.OPTIONS ?? '{}') };
     const started = process.cpuUsage();
-    const model = learner.train({
+    const model = learner.trainModel({
       features: table.features.map((feature) => takeRows(feature, train)),
       target: targetOf(table, train),
       options,

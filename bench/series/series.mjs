@@ -44,7 +44,7 @@ function naiveLoss(table) {
 
 function run(table, config) {
   const started = process.cpuUsage();
-  const model = learner.train({
+  const model = learner.trainModel({
     features: table.features.map((feature) => pick(feature, table.train)),
     target: targetOf(table, table.train),
     options: config ? { inference_config: config } : {},

@@ -14,7 +14,7 @@ export * from './types';
 export { LEARNER_VERSION } from './version';
 
 /** prepare, trainFold for every fold, combine. Synchronous: call it in a worker thread. */
-export function train(input: TrainInput): Model {
+export function trainModel(input: TrainInput): Model {
   const { onProgress, shouldStop } = input.options;
   const prepared = prepare(input);
   const folds: FoldResult[] = [];

@@ -160,7 +160,7 @@ export interface FitReport {
   work: { units: number; budget: number; limited: boolean; reasons: string[] };
 }
 
-/** Bad input to `train`, `predict` or `loadModel`. The message is written for the user. */
+/** Bad input to `trainModel`, `predict` or `loadModel`. The message is written for the user. */
 export class LearnerError extends Error {
   override readonly name = 'LearnerError';
 }

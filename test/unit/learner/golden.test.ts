@@ -8,7 +8,7 @@ import {
   LEARNER_VERSION,
   predict,
   type RegressionResult,
-  train,
+  trainModel,
   type TrainOptions,
 } from '../../../dist/src/learner';
 import { exp, log, Random } from '../../doors/learner';
@@ -57,13 +57,13 @@ const hash = (...lists: Float64Array[]) => {
 };
 
 function classes(labels: Label[], options: TrainOptions = {}): string {
-  const model = train(classify(features, labels, { random_state: 5, n_estimators: 3, ...options }));
+  const model = trainModel(classify(features, labels, { random_state: 5, n_estimators: 3, ...options }));
   return hash((predict(model, features, rows) as ClassificationResult).probas);
 }
 
 function target(options: TrainOptions = {}): string {
   const y = x.map((value, i) => value * 3 + noise[i]!);
-  const model = train(regress(features, y, { random_state: 5, n_estimators: 3, ...options }));
+  const model = trainModel(regress(features, y, { random_state: 5, n_estimators: 3, ...options }));
   const result = predict(model, features, rows) as RegressionResult;
   return hash(result.mean(), ...result.quantiles([0.2, 0.8]), result.mode(), result.full().logits);
 }

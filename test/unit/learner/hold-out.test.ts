@@ -9,7 +9,7 @@ import {
   prepare,
   type RegressionResult,
   type TargetColumn,
-  train,
+  trainModel,
   type TrainOptions,
 } from '../../../dist/src/learner';
 import { assignParts, blocksOf, embargoed, groupsOf, type HoldOut, Random } from '../../doors/learner';
@@ -87,7 +87,7 @@ describe('learner: blocks of consecutive rows', () => {
     const short = blocksOf(numbersOf(1000), wish({ embargo: 400 }), 25, 5);
     assert.deepEqual([short.count, short.embargo], [5, 100]);
     assert.match(short.reasons.join(), /embargo is 100 rows instead of 400/);
-    const model = train(
+    const model = trainModel(
       regress([numbers('x', normals(1000, 2))], normals(1000, 3), { inference_config: { EMBARGO: 400 } }),
     );
     assert.deepEqual(model.report.folds, { by: 'blocks', parts: 10, blocks: 10, embargo: 112 });
@@ -111,7 +111,7 @@ describe('learner: blocks of consecutive rows', () => {
       const y = wandering(rows + later, seed + 4).map((value, row) => value + 0.3 * columns[0]![row]!);
       const part = (from: number, to: number) =>
         columns.map((one, i) => numbers(`x${i}`, one.slice(from, to)));
-      const model = train(regress(part(0, rows), y.slice(0, rows), { n_estimators: 5, ...options }));
+      const model = trainModel(regress(part(0, rows), y.slice(0, rows), { n_estimators: 5, ...options }));
       const result = predict(model, part(rows, rows + later), later) as RegressionResult;
       const errors = result.mean().map((value, row) => Math.abs(value - y[rows + row]!));
       const [low, high] = result.quantiles([0.1, 0.9]);
@@ -190,7 +190,7 @@ describe('learner: groups of rows', () => {
 
   it('need not be a feature: neither the model nor a prediction has the column then', () => {
     const options = { inference_config: { GROUP: 'machine', GROUP_AS_FEATURE: false } };
-    const model = train(classify(features, labels, { ...options, categorical_features_indices: [2] }));
+    const model = trainModel(classify(features, labels, { ...options, categorical_features_indices: [2] }));
     assert.deepEqual(
       model.features.map(({ name }) => name),
       ['x', 'kind'],
@@ -200,7 +200,7 @@ describe('learner: groups of rows', () => {
     assert.equal(model.encoders.find(({ source }) => source === 1)?.type, 'numberCategory');
     const { probas } = predict(model, [features[0]!, features[2]!], rows) as ClassificationResult;
     assert.equal(probas.length, rows * 2);
-    const byNumber = train(classify(features, labels, { inference_config: { GROUP: 1 } }));
+    const byNumber = trainModel(classify(features, labels, { inference_config: { GROUP: 1 } }));
     assert.equal(byNumber.features.length, 3);
     assert.equal(byNumber.report.folds.by, 'groups');
   });
@@ -208,11 +208,13 @@ describe('learner: groups of rows', () => {
   it('are no more parts than there are groups, and a single group is said to be one', () => {
     const two = Array.from({ length: rows }, (_, row) => (row % 2 ? 'a' : 'b'));
     const table = [numbers('x', x), text('machine', two)];
-    const model = train(classify(table, labels, { inference_config: { GROUP: 'machine' } }));
+    const model = trainModel(classify(table, labels, { inference_config: { GROUP: 'machine' } }));
     assert.deepEqual(model.report.folds, { by: 'groups', parts: 2, groups: 2 });
     assert.equal(model.report.estimators, 2);
     const one = [numbers('x', x), text('machine', new Array<string>(rows).fill('a'))];
-    const { report } = train(classify(one, labels, { inference_config: { GROUP: 'machine', BLOCKS: 20 } }));
+    const { report } = trainModel(
+      classify(one, labels, { inference_config: { GROUP: 'machine', BLOCKS: 20 } }),
+    );
     assert.deepEqual(report.folds, { by: 'blocks', parts: 10, blocks: 20, embargo: 0 });
     assert.match(report.work.reasons.join(), /"machine" has the same value in every row/);
   });

@@ -8,14 +8,14 @@ import {
   predict,
   type RegressionResult,
   saveModel,
-  train,
   type TrainInput,
+  trainModel,
 } from '../../../dist/src/learner';
 import { Random } from '../../doors/learner';
 import { classify, dates, normals, numbers, regress, text } from './tables';
 
 function probas(input: TrainInput, features: FeatureColumn[], rows: number): ClassificationResult {
-  return predict(train(input), features, rows) as ClassificationResult;
+  return predict(trainModel(input), features, rows) as ClassificationResult;
 }
 
 function checkProbas(result: ClassificationResult): void {
@@ -76,7 +76,7 @@ describe('learner', () => {
 
   it('learns a number with its spread', () => {
     const y = x.map((value, i) => 3 * value + (value > 0 ? 1 : 0.05) * noise[i]!);
-    const model = train(regress([numbers('x', x)], y));
+    const model = trainModel(regress([numbers('x', x)], y));
     const result = predict(model, [numbers('x', [-1, 1])], 2) as RegressionResult;
     checkRegression(result);
     const [low, high] = result.quantiles([0.1, 0.9]) as [Float64Array, Float64Array];
@@ -110,14 +110,14 @@ describe('learner', () => {
   it('gives the same bytes for the same seed, and others for another', () => {
     const labels = Array.from(x, (value, i) => (value + noise[i]! > 0 ? 'a' : 'b'));
     const bytes = (seed: number) =>
-      Buffer.from(saveModel(train(classify([numbers('x', x)], labels, { random_state: seed }))));
+      Buffer.from(saveModel(trainModel(classify([numbers('x', x)], labels, { random_state: seed }))));
     assert.deepEqual(bytes(3), bytes(3));
     assert.notDeepEqual(bytes(3), bytes(4));
   });
 
   it('predicts after load as before save, and refuses damaged bytes', () => {
     const y = x.map((value, i) => value * value + noise[i]! / 4);
-    const model = train(regress([numbers('x', x), text('t', ['u', ...Array<undefined>(299)])], y));
+    const model = trainModel(regress([numbers('x', x), text('t', ['u', ...Array<undefined>(299)])], y));
     const bytes = saveModel(model);
     const features = [numbers('x', [0, 1, NaN]), text('t', ['u', 'v', undefined])];
     const before = predict(model, features, 3) as RegressionResult;
@@ -176,7 +176,7 @@ describe('learner', () => {
             40,
           ),
         );
-        checkRegression(predict(train(regress(features, target)), features, 40) as RegressionResult);
+        checkRegression(predict(trainModel(regress(features, target)), features, 40) as RegressionResult);
       });
     }
 
@@ -197,7 +197,7 @@ describe('learner', () => {
           ),
         );
         checkRegression(
-          predict(train(regress(features, x.subarray(0, rows))), features, rows) as RegressionResult,
+          predict(trainModel(regress(features, x.subarray(0, rows))), features, rows) as RegressionResult,
         );
       });
     }
@@ -211,7 +211,7 @@ describe('learner', () => {
       const codes = Int32Array.from({ length: count }, (_, i) => i);
       const labels = Array.from(values, (value) => value > 0.5);
       const options = { n_estimators: 1, workBudget: 3e8 };
-      const model = train(
+      const model = trainModel(
         classify([numbers('x', values), { name: 'id', kind: 'text', codes, dictionary }], labels, options),
       );
       assert.ok(saveModel(model).length < 1e6, 'the model does not grow with the categories');
@@ -231,7 +231,7 @@ describe('learner', () => {
         1,
       );
       assert.deepEqual([...result.probas], [1]);
-      const constant = train(regress([numbers('x', x)], Array<number>(300).fill(-2.5)));
+      const constant = trainModel(regress([numbers('x', x)], Array<number>(300).fill(-2.5)));
       const fixed = predict(constant, [numbers('x', [0])], 1) as RegressionResult;
       checkRegression(fixed);
       assert.deepEqual([fixed.mean()[0], fixed.median()[0], fixed.mode()[0]], [-2.5, -2.5, -2.5]);
@@ -252,15 +252,15 @@ describe('learner', () => {
 
     it('says which row of the target has no value', () => {
       const values = Float64Array.of(1, NaN, 3);
-      assert.throws(() => train(regress([numbers('x', [1, 2, 3])], values)), /no value in row 2/);
+      assert.throws(() => trainModel(regress([numbers('x', [1, 2, 3])], values)), /no value in row 2/);
       const input = classify([numbers('x', [1, 2, 3])], ['a', 'b', 'a']);
       (input.target as { codes: Int32Array }).codes[2] = -1;
-      assert.throws(() => train(input), /no value in row 3/);
-      assert.throws(() => train(classify([], [])), /no rows/);
+      assert.throws(() => trainModel(input), /no value in row 3/);
+      assert.throws(() => trainModel(classify([], [])), /no rows/);
     });
 
     it('names a missing column, ignores an extra one, and reads numbers in text', () => {
-      const model = train(regress([numbers('x', x)], x));
+      const model = trainModel(regress([numbers('x', x)], x));
       assert.throws(() => predict(model, [numbers('y', [1])], 1), /Column "x" is missing/);
       assert.throws(() => predict(model, [text('x', ['1', 'one'])], 2), /row 2/);
       const asText = predict(

@@ -8,8 +8,8 @@ import {
   prepare,
   type RegressionResult,
   saveModel,
-  train,
   trainFold,
+  trainModel,
   type TrainOptions,
 } from '../../../dist/src/learner';
 import { chooseWeights, Random } from '../../doors/learner';
@@ -25,7 +25,7 @@ const labels = Array.from(x, (value, i) =>
 );
 const features = [numbers('x', x), text('group', group), numbers('useless', normals(rows, 14))];
 
-const fit = (options: TrainOptions = {}) => train(classify(features, labels, options));
+const fit = (options: TrainOptions = {}) => trainModel(classify(features, labels, options));
 const probasOf = (options: TrainOptions) =>
   (predict(fit(options), features, rows) as ClassificationResult).probas;
 describe('learner options', () => {
@@ -85,11 +85,13 @@ describe('learner options', () => {
     const code = Array.from(x, (_, i) => (i * 7) % 20);
     const odd = code.map((value) => value % 2);
     const table = [numbers('code', code)];
-    const asCategory = train(classify(table, odd, { categorical_features_indices: [0], n_estimators: 2 }));
+    const asCategory = trainModel(
+      classify(table, odd, { categorical_features_indices: [0], n_estimators: 2 }),
+    );
     assert.equal(asCategory.encoders[0]!.type, 'numberCategory');
     const result = predict(asCategory, [numbers('code', [4, 5, 99])], 3) as ClassificationResult;
     assert.ok(result.probas[1]! < 0.1 && result.probas[3]! > 0.9 && Number.isFinite(result.probas[5]!));
-    const asNumber = train(classify(table, odd, { n_estimators: 2 }));
+    const asNumber = trainModel(classify(table, odd, { n_estimators: 2 }));
     const other = predict(asNumber, [numbers('code', [4, 5, 99])], 3) as ClassificationResult;
     assert.notDeepEqual(result.probas, other.probas);
   });
@@ -124,7 +126,7 @@ describe('learner options', () => {
     const every = (odd: number) => Array.from({ length: rows / 2 }, (_, i) => 2 * i + odd);
     const yes = (lists: number[][]) => {
       const options = { n_estimators: 2, inference_config: { SUBSAMPLE_SAMPLES: lists } };
-      const model = train(classify([half(0), half(1)], sides, options));
+      const model = trainModel(classify([half(0), half(1)], sides, options));
       const { probas } = predict(
         model,
         [numbers('half 0', [2]), numbers('half 1', [NaN])],
@@ -156,7 +158,7 @@ describe('learner options', () => {
     const many = Array.from({ length: 12 }, (_, i) => numbers(`x${i}`, normals(count, 30 + i)));
     const y = normals(count, 50).map((value, i) => value + (many[0] as { values: Float64Array }).values[i]!);
     const started = performance.now();
-    const { report } = train(regress(many, y, { thinking: { effort: 'high', timeoutSecs: 1.5 } }));
+    const { report } = trainModel(regress(many, y, { thinking: { effort: 'high', timeoutSecs: 1.5 } }));
     const seconds = (performance.now() - started) / 1000;
     assert.ok(seconds < 6, `${seconds} s`);
     assert.ok(report.work.limited);
@@ -169,15 +171,15 @@ describe('learner options', () => {
     const [a, b] = [normals(count, 60), normals(count, 61)];
     const kinds = Array.from(a, (value, i) => (value * b[i]! + value > 0.2 ? 'yes' : 'no'));
     const common = { n_estimators: 3, random_state: 7 };
-    const ordinary = train(classify(table, kinds, common));
+    const ordinary = trainModel(classify(table, kinds, common));
     const probas = (model: typeof ordinary) => (predict(model, table, count) as ClassificationResult).probas;
-    const tiny = train(
+    const tiny = trainModel(
       classify(table, kinds, { ...common, thinking: { effort: 'medium', timeoutSecs: 0.01 } }),
     );
     assert.deepEqual(probas(tiny), probas(ordinary));
     assert.match(tiny.report.work.reasons.join(' '), /timeout is enough for 0 of the 3/);
     for (const timeoutSecs of [1, 4]) {
-      const { report } = train(
+      const { report } = trainModel(
         classify(table, kinds, { ...common, thinking: { effort: 'medium', timeoutSecs } }),
       );
       const [loss, usual] = [report.scores.log_loss!, ordinary.report.scores.log_loss!];
@@ -245,7 +247,7 @@ describe('learner options', () => {
       memory_saving_mode: null,
       softmax_temperature: 2,
     };
-    const model = train(regress(features, noise, given));
+    const model = trainModel(regress(features, noise, given));
     assert.deepEqual(model.report.options, {
       used: { n_estimators: 2 },
       ignored: ['device', 'fit_mode', 'softmax_temperature'],
@@ -267,7 +269,10 @@ describe('learner options', () => {
     const input = classify(features, labels, { n_estimators: 3 });
     const prepared = prepare(input);
     const folds = [2, 0, 1].map((fold) => structuredClone(trainFold(structuredClone(prepared), fold)));
-    assert.deepEqual(Buffer.from(saveModel(combine(prepared, folds))), Buffer.from(saveModel(train(input))));
+    assert.deepEqual(
+      Buffer.from(saveModel(combine(prepared, folds))),
+      Buffer.from(saveModel(trainModel(input))),
+    );
   });
 
   it('does not change a tree when a feature is changed monotonically', () => {
@@ -294,7 +299,7 @@ describe('learner options', () => {
     const codes = Array.from(x, (_, i) => i % 30);
     const where = codes.map((code, i) => code + noise[i]! / 20);
     const result = predict(
-      train(classify([numbers('where', where)], codes)),
+      trainModel(classify([numbers('where', where)], codes)),
       [numbers('where', [3, 17, 29])],
       3,
     );
@@ -307,7 +312,7 @@ describe('learner options', () => {
 
   it('covers about four fifths by the 80 % interval', () => {
     const y = x.map((value, i) => 2 * value + Math.abs(value) * noise[i]!);
-    const model = train(regress([numbers('x', x)], y));
+    const model = trainModel(regress([numbers('x', x)], y));
     const fresh = normals(2000, 21);
     const spread = normals(2000, 22);
     const [low, high] = (predict(model, [numbers('x', fresh)], 2000) as RegressionResult).quantiles([

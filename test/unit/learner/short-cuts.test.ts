@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { prepare, train } from '../../../dist/src/learner';
+import { prepare, trainModel } from '../../../dist/src/learner';
 import {
   addRows,
   fitCalibration,
@@ -197,7 +197,7 @@ describe('learner: the short cuts come out where the long way does', () => {
       );
       const [x, luck] = [normals(count, table + 50), normals(count, table + 51)];
       const labels = Array.from(x, (value, i) => (value + 1.5 * luck[i]! > 0 ? 'yes' : 'no'));
-      const { importance } = train(
+      const { importance } = trainModel(
         classify([numbers('x', x), ...columns], labels, { random_state: 3 }),
       ).report;
       for (const { feature, permutation } of importance) {

@@ -8,7 +8,7 @@ import {
   loadModel,
   predict,
   saveModel,
-  train,
+  trainModel,
 } from '../../../dist/src/learner';
 import { type Costs, findThresholds, Random } from '../../doors/learner';
 import { classify, normals, numbers } from './tables';
@@ -74,7 +74,7 @@ describe('learner thresholds', () => {
     random.uniform() < 1 / (1 + Math.exp(3 - 2 * value)) ? 'fault' : 'ok',
   );
   const answer = (config: Record<string, unknown>) => {
-    const model = train(classify(features, labels, { inference_config: config }));
+    const model = trainModel(classify(features, labels, { inference_config: config }));
     return { model, result: predict(loadModel(saveModel(model)), features, rows) as ClassificationResult };
   };
 
