@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 import type { Dialect } from '../wire/dialect';
 import type { Prediction } from '../wire/prediction';
-import type { FitRequest, LegacyPredictRequest, PredictMetadata, PredictRequest } from '../wire/types';
+import type { FitRequest, LegacyPredictRequest, ParsedPredictRequest, PredictMetadata } from '../wire/types';
 
 /** Certificates for the service's own origin (PEM). Storage behind signed URLs sees `ca` alone. */
 export interface TlsOptions {
@@ -87,7 +87,7 @@ export interface FitOptions extends CallOptions {
   backgroundMs?: number;
 }
 
-export interface PredictCall extends PredictRequest {
+export interface PredictCall extends ParsedPredictRequest {
   /** Repeat a predict even where it may have been metered already. Default false. */
   retryAmbiguous?: boolean;
   /** Rows of the test set and classes of the model, where they are known: they bound the answer. */

@@ -1,8 +1,8 @@
 import type {
   FileInfo,
   FitRequest,
+  ParsedPredictRequest,
   PredictMetadata,
-  PredictRequest,
   PrepareTestSetUploadRequest,
   PrepareTrainSetUploadRequest,
 } from './types';
@@ -98,7 +98,7 @@ export function toWireFit(request: FitRequest, dialect: Dialect): Body {
 }
 
 /** Body of S 4.4. Quantiles go with the output types `quantiles` and `main` only. */
-export function toWirePredict(request: PredictRequest, dialect: Pick<Dialect, 'apiName'>): Body {
+export function toWirePredict(request: ParsedPredictRequest, dialect: Pick<Dialect, 'apiName'>): Body {
   const params = defined({
     output_type: request.output_type,
     quantiles: takesQuantiles(request.output_type) ? request.quantiles : undefined,

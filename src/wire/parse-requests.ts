@@ -12,7 +12,7 @@ import {
   type FitRequest,
   type LegacyPredictRequest,
   OUTPUT_TYPES,
-  type PredictRequest,
+  type ParsedPredictRequest,
   type PrepareTestSetUploadRequest,
   type PrepareTrainSetUploadRequest,
   takesQuantiles,
@@ -95,7 +95,7 @@ export function parseFitStatus(body: unknown): Parsed<{ fitted_train_set_id: str
 }
 
 /** S 4.4. The output type must be one of the task's. */
-export function parsePredict(body: unknown, dialect: Names): Parsed<PredictRequest> {
+export function parsePredict(body: unknown, dialect: Names): Parsed<ParsedPredictRequest> {
   const parsed = checked<WirePredict>(schemas().PredictRequestSchema, body, dialect);
   if (!parsed.ok) {
     return parsed;
@@ -143,7 +143,7 @@ export type SentRows = FlatTask & { x_test: unknown[] } & (
     { train: { x: unknown[]; y: unknown[] }; model_id?: undefined } | { train?: undefined; model_id: string }
   );
 
-type FlatTask = Pick<PredictRequest, 'task' | 'svc_config' | 'output_type' | 'quantiles'>;
+type FlatTask = Pick<ParsedPredictRequest, 'task' | 'svc_config' | 'output_type' | 'quantiles'>;
 type WireRows = Static<typeof RowsPredictRequestSchema>;
 
 const ROW_NAMES: [string, string][] = [

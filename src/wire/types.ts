@@ -67,7 +67,7 @@ type TaskConfig = WirePredictRequest['task_config'];
  * S 4.4, flattened: `task_config` and `predict_params` exist on the wire only. `quantiles` are levels in (0, 1), sent
  * with the output types `quantiles` and `main` only.
  */
-export type PredictRequest = Omit<WirePredictRequest, 'task_config'> &
+export type ParsedPredictRequest = Omit<WirePredictRequest, 'task_config'> &
   Pick<TaskConfig, 'task'> &
   NonNullable<TaskConfig['predict_params']> & { svc_config?: ModelConfig };
 

@@ -72,11 +72,11 @@ export function answerError(
 
 /** A request that brought no whole answer, as one of ours. `host` is the address without secrets. */
 export function transportError(failure: TransportFailure, what: string, host: string): ServiceError {
-  return new ServiceError('service.unavailable', `The ${what} failed: ${reasonOf(failure, host)}`);
+  return new ServiceError('service.unavailable', `The ${what} failed: ${transportReason(failure, host)}`);
 }
 
 /** Why a request brought no whole answer, and what to do, as a sentence. */
-export function reasonOf(failure: TransportFailure, host: string): string {
+export function transportReason(failure: TransportFailure, host: string): string {
   const { code } = failure;
   switch (code) {
     case 'ECONNREFUSED':

@@ -6,9 +6,9 @@ import {
   type Asked,
   DuplicateUploadError,
   isLasting,
-  reasonOf,
   statusOfCode,
   transportError,
+  transportReason,
 } from '../errors/errors';
 import type { Dispatchers } from '../http/dispatchers';
 import {
@@ -136,7 +136,7 @@ function noAnswer(error: unknown, call: Call, plan: RequestPlan, place: string):
     throw call.ending === 'timeout' ? judged(failure, plan, over).error : over;
   }
   if (verdict(failure, plan) === 'unknown') {
-    throw unknownOutcome(`The ${plan.what} failed: ${reasonOf(error, place)}`);
+    throw unknownOutcome(`The ${plan.what} failed: ${transportReason(error, place)}`);
   }
   return judged(failure, plan, transportError(error, plan.what, place));
 }

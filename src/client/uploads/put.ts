@@ -1,7 +1,7 @@
 import { ServiceError } from '../../wire/service-error';
 import type { FileUploadInfo } from '../../wire/types';
 import { readEnvelope } from '../errors/envelope';
-import { isImpossible, isLasting, reasonOf } from '../errors/errors';
+import { isImpossible, isLasting, transportReason } from '../errors/errors';
 import { exchange, type HttpAnswer, type HttpRequest, TransportFailure } from '../http/exchange';
 import { retryAfter } from '../retry/backoff';
 import type { Call } from '../retry/deadline';
@@ -128,7 +128,7 @@ function failedPut(failure: unknown, wiring: Wiring, job: PutJob, url: URL): Fai
   if (isImpossible(failure)) {
     throw new ServiceError('response.invalid', 'The service asks for upload headers that cannot be sent.');
   }
-  const reason = reasonOf(failure, wiring.dispatchers.place(url));
+  const reason = transportReason(failure, wiring.dispatchers.place(url));
   const retry = verdict({ sent: failure.sent, lasting: isLasting(failure) }, PUT) === 'retry';
   return { error: new ServiceError('upload.failed', `${what} ${reason}`), retry };
 }

@@ -5,13 +5,13 @@ import {
   type FitRequest,
   fromWireMetadata,
   type Parsed,
+  type ParsedPredictRequest,
   parseEstimateCost,
   parseFit,
   parseLegacyPredict,
   parsePredict,
   parsePrepareTestSetUpload,
   parsePrepareTrainSetUpload,
-  type PredictRequest,
   routePath,
   toWireFit,
   toWireMetadata,
@@ -34,7 +34,7 @@ const fit: FitRequest = {
   force_refit: true,
 };
 
-const predict: PredictRequest = {
+const predict: ParsedPredictRequest = {
   test_set_upload_id: id,
   fitted_train_set_id: id,
   task: 'regression',
