@@ -1,7 +1,7 @@
 import type { Column, Row } from './cells/types';
 import type { ColumnBatch } from './columns/column-batch';
 import type { ReadOptions } from './columns/read-batches';
-import type { TrainFiles, TrainFilesOptions } from './encoder/encode-train-set';
+import type { TrainSetFiles, TrainSetFilesOptions } from './encoder/encode-train-set';
 import type { ProfileOptions, TableProfile } from './inference/profile';
 import { RemoteSource } from './sources/remote-source';
 import type { TableSource } from './sources/table-source';
@@ -36,7 +36,7 @@ export {
 export type { ReadOptions } from './columns/read-batches';
 export type { TableForm } from './columns/slices';
 export { encodeBatches, type EncodeOptions } from './encoder/encode';
-export { encodeTrainBatches, type TrainFiles } from './encoder/encode-train-set';
+export { encodeTrainBatches, type TrainSetFiles } from './encoder/encode-train-set';
 export { closeEncoder, warmEncoder } from './encoder/host';
 export { readTableFile, type TableContent } from './files/read-table-file';
 export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
@@ -96,8 +96,8 @@ export function readRows(source: TableSource, { signal }: { signal?: AbortSignal
 export function encodeTrainSet(
   source: TableSource,
   profile: TableProfile,
-  options: TrainFilesOptions,
-): Promise<TrainFiles> {
+  options: TrainSetFilesOptions,
+): Promise<TrainSetFiles> {
   return source.encodeTrainSet(profile, options);
 }
 

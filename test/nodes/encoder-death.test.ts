@@ -135,7 +135,7 @@ describe('an encoder thread that dies under a predict node', function () {
       }
       assert.equal(kills.left(), 0, 'the thread was killed');
       for (const { error } of bench.caught.all.slice(before.caught)) {
-        assert.equal(error?.code, 'table.invalid');
+        assert.equal(error?.code, 'internal');
       }
       const answered = bench.out('file').all.length;
       bench.send('file', { payload: csv(1_000) });

@@ -9,7 +9,7 @@ import {
   readBatches,
   sliceBatch,
   type TableSource,
-  type TrainFiles,
+  type TrainSetFiles,
 } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { HELD, KEPT } from './holdout-plan';
@@ -85,7 +85,7 @@ export async function encodePlanned(
   { plan, holdout, relativeTo }: RowPlan,
   features: readonly Column[],
   { format, signal, onProgress }: SplitOptions,
-): Promise<TrainFiles> {
+): Promise<TrainSetFiles> {
   const held: ColumnBatch[] = [];
   let bytes = 0;
   const keep = (batch: ColumnBatch): void => {

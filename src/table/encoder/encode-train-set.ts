@@ -10,14 +10,14 @@ import type { WrittenTrainSet } from './protocol';
 import { splitBatch, trainColumns } from './split-columns';
 
 /** The files of a train set: the features and the target. */
-export interface TrainFiles {
+export interface TrainSetFiles {
   x: TableFile;
   y: TableFile;
   /** Cells that were made missing, by column. */
   cleaned: Record<string, number>;
 }
 
-export type TrainFilesOptions = EncodeOptions & { target: string };
+export type TrainSetFilesOptions = EncodeOptions & { target: string };
 
 /**
  * Writes features and target, a file each, in one pass over batches of these columns, which are transferred and
@@ -26,8 +26,8 @@ export type TrainFilesOptions = EncodeOptions & { target: string };
 export async function encodeTrainBatches(
   all: readonly Column[],
   batches: AsyncIterable<ColumnBatch>,
-  { target, format = 'parquet', signal, onProgress }: TrainFilesOptions,
-): Promise<TrainFiles> {
+  { target, format = 'parquet', signal, onProgress }: TrainSetFilesOptions,
+): Promise<TrainSetFiles> {
   const columns = trainColumns(all, target);
   const start = (part: Column[]): BatchWriter => {
     const spill = newSpill(format);
@@ -55,8 +55,8 @@ export async function encodeTrainBatches(
 export async function encodeTrainOrigin(
   origin: Origin,
   profile: TableProfile,
-  { target, format = 'parquet', signal, onProgress }: TrainFilesOptions,
-): Promise<TrainFiles> {
+  { target, format = 'parquet', signal, onProgress }: TrainSetFilesOptions,
+): Promise<TrainSetFiles> {
   const spills = { x: newSpill(format), y: newSpill(format) };
   const task = { name: 'trainSet' as const, origin, profile, target, format, spills };
   try {

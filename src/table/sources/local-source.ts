@@ -3,7 +3,11 @@ import type { Column, Row } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import { batchesOf, type ReadOptions } from '../columns/read-batches';
 import { plainCells, type SliceColumn, type SliceSource, type TableForm } from '../columns/slices';
-import { encodeTrainBatches, type TrainFiles, type TrainFilesOptions } from '../encoder/encode-train-set';
+import {
+  encodeTrainBatches,
+  type TrainSetFiles,
+  type TrainSetFilesOptions,
+} from '../encoder/encode-train-set';
 import { retried } from '../encoder/host';
 import { type ProfileOptions, profileSource, type TableProfile } from '../inference/profile';
 import { typedRows, valueRows } from './read-rows';
@@ -50,7 +54,7 @@ export class LocalSource implements TableSource {
     }
   }
 
-  encodeTrainSet({ columns }: TableProfile, options: TrainFilesOptions): Promise<TrainFiles> {
+  encodeTrainSet({ columns }: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles> {
     return retried(() =>
       encodeTrainBatches(columns, this.batches(columns, { signal: options.signal }), options),
     );

@@ -3,7 +3,11 @@ import type { Column, Row } from '../cells/types';
 import { cellsOf, type ColumnBatch } from '../columns/column-batch';
 import type { ReadOptions } from '../columns/read-batches';
 import type { TableForm } from '../columns/slices';
-import { encodeTrainOrigin, type TrainFiles, type TrainFilesOptions } from '../encoder/encode-train-set';
+import {
+  encodeTrainOrigin,
+  type TrainSetFiles,
+  type TrainSetFilesOptions,
+} from '../encoder/encode-train-set';
 import { retried, startJob } from '../encoder/host';
 import type { OpenedTable } from '../encoder/protocol';
 import type { Origin } from '../files/origin';
@@ -98,7 +102,7 @@ export class RemoteSource implements TableSource {
     }
   }
 
-  encodeTrainSet(profile: TableProfile, options: TrainFilesOptions): Promise<TrainFiles> {
+  encodeTrainSet(profile: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles> {
     return retried(() => encodeTrainOrigin(this.origin, profile, options));
   }
 }

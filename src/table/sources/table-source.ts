@@ -2,7 +2,7 @@ import type { Column, Row } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import type { ReadOptions } from '../columns/read-batches';
 import type { SliceColumn, TableForm } from '../columns/slices';
-import type { TrainFiles, TrainFilesOptions } from '../encoder/encode-train-set';
+import type { TrainSetFiles, TrainSetFilesOptions } from '../encoder/encode-train-set';
 import type { PathOrigin } from '../files/origin';
 import type { ProfileOptions, TableProfile } from '../inference/profile';
 
@@ -25,7 +25,7 @@ export interface TableSource {
   /** The rows in blocks that can be kept for later: fields of text stay fields, all else becomes values. */
   blocks(signal?: AbortSignal): AsyncIterable<Block>;
   /** The features and the target, a file each. Errors: as `encodeTrainSet`. */
-  encodeTrainSet(profile: TableProfile, options: TrainFilesOptions): Promise<TrainFiles>;
+  encodeTrainSet(profile: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles>;
 }
 
 /** What is known of a Parquet file on disk from its footer. */
