@@ -82,7 +82,7 @@ describe('client: minutes without an answer', () => {
     try {
       await fitsThrough(
         new ServiceClient({
-          baseUrl: 'http://api.test',
+          baseUrl: 'http://api.local',
           token: service.token,
           proxy: { url: `http://127.0.0.1:${port}`, noProxy: ['127.0.0.1'] },
         }),
