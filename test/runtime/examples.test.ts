@@ -206,8 +206,13 @@ describe('every example, imported and deployed', function () {
     const service = await startStrictService();
     try {
       const { red, flow } = await start('Cost guard', (nodes) => {
-        const config = nodes.find(({ type }) => type === 'tabular-config')!;
-        Object.assign(config, {
+        nodes
+          .filter(({ type }) => type.startsWith('tabular-'))
+          .forEach((node) => Object.assign(node, { config: 'hosted' }));
+        nodes.push({
+          id: 'hosted',
+          type: 'tabular-config',
+          name: '',
           service: 'hosted',
           baseUrl: service.url,
           credentials: { token: service.token },
