@@ -43,7 +43,6 @@ describe('Service: the client of this package', () => {
     const fitted_train_set_id = fit.fitted_train_set_id;
     const rows = source(line(30).x);
     const test = await client.uploadTestSet({ fitted_train_set_id, x: rows });
-    assert.equal((await client.uploadTestSet({ fitted_train_set_id, x: rows })).reused, true);
     assert.equal((await client.uploadTestSet({ fitted_train_set_id, x: rows, force: true })).reused, false);
     const ids = { fitted_train_set_id, test_set_upload_id: test.test_set_upload_id };
     const kinds = {

@@ -261,6 +261,8 @@ export class Uploads {
   /**
    * Work that reads an upload's files, which stay meanwhile. Where they turn out to be damaged the upload is set
    * aside, and the client is asked for a new one.
+   *
+   * @throws Refusal 404 for one that was deleted or is damaged; as the work does
    */
   async reading<R>(item: Shelved<UploadEntry>, work: () => Promise<R>): Promise<R> {
     item.pins += 1;
@@ -270,6 +272,12 @@ export class Uploads {
       item.read = true;
       return result;
     } catch (error) {
+      const { entry } = item;
+      if (this.shelf.items.get(entry.id) !== item) {
+        throw notFound(
+          `The ${entry.set} set upload ${entry.id} was deleted while it was read: upload it again.`,
+        );
+      }
       if (!(error instanceof Refusal) || error.body.errorCode !== 'UPLOAD_DAMAGED') {
         throw error;
       }
