@@ -156,7 +156,11 @@ describe('Service: what it keeps, and having it removed', function () {
       y_train_info: { format: 'csv' },
     });
     const failing = await h.uploadTrain('a\n1\n2\n', 'y\nred\nblue\n');
-    await h.post('submit_fit_job', { train_set_upload_id: failing, task: 'regression' });
+    const submitted = await h.post('submit_fit_job', { train_set_upload_id: failing, task: 'regression' });
+    const { fitted_train_set_id } = submitted.body;
+    while ((await h.post('get_fit_status', { fitted_train_set_id })).body.status === 'pending') {
+      await sleep(20);
+    }
     const corrupt = path.join(h.folder, 'uploads', `${randomUUID()}.0123abcd.corrupt`);
     await mkdir(corrupt);
     await writeFile(path.join(corrupt, 'x.csv'), 'a\n1\n');

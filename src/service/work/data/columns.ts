@@ -52,7 +52,7 @@ export async function readFeatures(
   const { builders, close } = columnStore(shapes, content.rows, fitFolder);
   let rows = 0;
   try {
-    for await (const batch of readAll(content, places)) {
+    for await (const batch of readAll(content, file, places)) {
       if (rows + batch.rows > content.rows) {
         throw invalid('The file holds more rows than it says.');
       }
@@ -152,11 +152,15 @@ export async function openUpload(
     const types = { ...ref.types, ...options.types };
     return await readTableFile(ref.data ?? ref.file, ref.format, { ...options, types });
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'file.unreadable' && ref.file !== undefined) {
-      throw await readFailure('uploaded file', ref, error, damaged);
-    }
-    throw error instanceof Refusal ? error : notTable(ref.format, error);
+    throw await openFailure(ref, error);
   }
+}
+
+async function openFailure(ref: FileRef, error: unknown): Promise<Error> {
+  if (error instanceof ServiceError && error.code === 'file.unreadable' && ref.file !== undefined) {
+    return readFailure('uploaded file', ref, error, damaged);
+  }
+  return error instanceof Refusal ? error : notTable(ref.format, error);
 }
 
 async function verify(ref: FileRef & { file: string }, expected: string): Promise<void> {
@@ -185,12 +189,14 @@ function damaged(reason: string): Refusal {
 /** The batches of a file. @throws Refusal 422 where the file turns out not to be a table, 503 where it cannot be read now */
 export async function* readAll(
   content: { batches(names?: readonly string[]): AsyncIterable<ColumnBatch> },
+  ref: FileRef,
   names?: readonly string[],
 ): AsyncGenerator<ColumnBatch> {
   try {
     yield* content.batches(names);
   } catch (error) {
-    throw notTable('table', error);
+    // It is opened again for the rows.
+    throw await openFailure(ref, error);
   }
 }
 

@@ -27,7 +27,13 @@ export async function readTarget(file: FileRef, task: Task, maxClasses: number):
     throw invalid('The target file has no rows.', 'EMPTY_TABLE');
   }
   const read = task === 'classification' ? readClasses : readNumbers;
-  const { rows, target } = await read(column.name, column.type, readAll(content), content.rows, maxClasses);
+  const { rows, target } = await read(
+    column.name,
+    column.type,
+    readAll(content, file),
+    content.rows,
+    maxClasses,
+  );
   return { name: column.name, rows, target };
 }
 
