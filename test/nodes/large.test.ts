@@ -331,7 +331,7 @@ describe('large tables through the nodes', function () {
         assert.equal((await service.rowsOf(model.train_set_upload_id as string, 'y')).length, rows.length);
         kills = 2;
         const caught = await code('fit', { payload: rows });
-        assert.match(caught ?? '', /^table\.invalid: .*thread that encodes tables ended/);
+        assert.match(caught ?? '', /^internal: .*thread that encodes tables ended/);
         assert.equal(kills, 0);
       } finally {
         Worker.prototype.postMessage = postMessage;
