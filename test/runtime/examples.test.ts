@@ -208,9 +208,9 @@ describe('every example, imported and deployed', function () {
       const { red, flow } = await start('Cost guard', (nodes) => {
         nodes
           .filter(({ type }) => type.startsWith('tabular-'))
-          .forEach((node) => Object.assign(node, { config: 'hosted' }));
+          .forEach((node) => Object.assign(node, { config: 'far' }));
         nodes.push({
-          id: 'hosted',
+          id: 'far',
           type: 'tabular-config',
           name: '',
           service: 'hosted',

@@ -92,7 +92,7 @@ describe('Service: the command', () => {
     assert.equal((await limitsOf(third.url)).status, 200);
     assert.equal(await end(first.child, 'SIGINT'), 0);
     assert.equal(await end(second.child, 'SIGTERM'), 0);
-    assert.deepEqual((await readdir(data)).sort(), ['models', 'secret.json', 'uploads']);
+    assert.deepEqual((await readdir(data)).sort(), ['fits', 'models', 'secret.json', 'uploads']);
   });
 
   it('never prints a token that it was given, whatever it says', async () => {
