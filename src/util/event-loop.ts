@@ -6,8 +6,9 @@ const MAX_HOLD_MS = 5;
 const LONG_SLICE_MS = 8;
 const SHORT_SLICE_MS = 3;
 const MAX_ROWS = 2000;
-/** Cells of a first slice: about 2 ms of work, so a wide table starts with few rows. */
+/** Cells and rows of a first slice: about 2 ms of work, so a wide table starts with few rows; cells may be long. */
 const FIRST_CELLS = 30_000;
+const FIRST_ROWS = 8;
 /** Rows of a quick loop between two looks at the clock. */
 const ROWS_PER_LOOK = 4096;
 
@@ -54,7 +55,7 @@ export class SliceSizer {
     columns: number,
     public maxRows = MAX_ROWS,
   ) {
-    this.wanted = Math.max(1, Math.min(MAX_ROWS, Math.floor(FIRST_CELLS / Math.max(1, columns))));
+    this.wanted = Math.max(1, Math.min(FIRST_ROWS, Math.floor(FIRST_CELLS / Math.max(1, columns))));
   }
 
   /** Rows that the next slice should have. */

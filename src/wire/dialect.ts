@@ -45,6 +45,9 @@ export function routePath(route: ServiceRoute, dialect: Pick<Dialect, 'apiName'>
   return `/${dialect.apiName}/${route}`;
 }
 
+/** Not of the specification: what a service keeps can be removed. */
+export const DELETE_DATASET_PATH = '/delete_dataset/';
+
 type Body = Record<string, unknown>;
 
 /** Body of S 4.1. */
@@ -97,21 +100,29 @@ export function toWireFit(request: FitRequest, dialect: Dialect): Body {
   });
 }
 
-/** Body of S 4.4. Quantiles go with the output types `quantiles` and `main` only. */
+/** Body of S 4.4. */
 export function toWirePredict(request: ParsedPredictRequest, dialect: Pick<Dialect, 'apiName'>): Body {
+  return defined({
+    test_set_upload_id: request.test_set_upload_id,
+    fitted_train_set_id: request.fitted_train_set_id,
+    task_config: toWireTask(request, dialect),
+    force_refit: request.force_refit,
+  });
+}
+
+/** `task_config` of a predict. Quantiles go with the output types `quantiles` and `main` only. */
+export function toWireTask(
+  request: Pick<ParsedPredictRequest, 'task' | 'svc_config' | 'output_type' | 'quantiles'>,
+  dialect: Pick<Dialect, 'apiName'>,
+): Body {
   const params = defined({
     output_type: request.output_type,
     quantiles: takesQuantiles(request.output_type) ? request.quantiles : undefined,
   });
   return defined({
-    test_set_upload_id: request.test_set_upload_id,
-    fitted_train_set_id: request.fitted_train_set_id,
-    task_config: defined({
-      task: request.task,
-      [`${dialect.apiName}_config`]: request.svc_config,
-      predict_params: Object.keys(params).length > 0 ? params : undefined,
-    }),
-    force_refit: request.force_refit,
+    task: request.task,
+    [`${dialect.apiName}_config`]: request.svc_config,
+    predict_params: Object.keys(params).length > 0 ? params : undefined,
   });
 }
 

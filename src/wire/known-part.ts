@@ -1,5 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 
+import { isObject } from '../util/json';
+
 type Body = Record<string, unknown>;
 
 export interface KnownPart {
@@ -35,8 +37,4 @@ function known(schema: TSchema | undefined, body: Body, path: string, ignored: s
     }
   }
   return Object.fromEntries(kept);
-}
-
-function isObject(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

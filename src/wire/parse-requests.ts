@@ -1,11 +1,9 @@
-import { createRequire } from 'node:module';
+import type { Static } from '@sinclair/typebox';
 
-import type { Static, TSchema } from '@sinclair/typebox';
-
-import { lazy } from '../util/lazy';
-import { check, type Fault } from './check';
-import { type Dialect, renamed, wireNames } from './dialect';
-import { knownPart } from './known-part';
+import { isObject } from '../util/json';
+import { renamed } from './dialect';
+import { schemas } from './load-schemas';
+import { type Names, notAnObject, parseBody, type Parsed } from './parse-body';
 import type { PredictRequestSchema, RowsPredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';
 import {
   type EstimateCostRequest,
@@ -13,39 +11,16 @@ import {
   type LegacyPredictRequest,
   OUTPUT_TYPES,
   type ParsedPredictRequest,
-  type PrepareTestSetUploadRequest,
-  type PrepareTrainSetUploadRequest,
   takesQuantiles,
 } from './types';
 
 /*
- * What the embedded service reads requests with. Both fit shapes (S 4.3) and both file-info namings (S 2.1) are
- * taken, but never two of them in one body. A property that is null counts as not given; one that is unknown is
- * ignored and listed, except in file info, which refuses it (S 2.1). The result has the package's own names
- * whatever the dialect.
+ * Requests other than those for uploads. Both fit shapes (S 4.3) are taken, but never two of them in one body. The
+ * result has the package's own names whatever the dialect.
  */
-
-/** A request; `ignored` has the paths of properties that had no effect, in the names of the wire. */
-export type Parsed<T> = { ok: true; value: T; ignored: string[] } | ({ ok: false } & Fault);
 
 /** A fit, and whether its answer may come before it has ended. */
 export type SentFit = FitRequest & { async_mode?: boolean };
-
-type Names = Pick<Dialect, 'apiName'>;
-type Body = Record<string, unknown>;
-
-const load = createRequire(__filename);
-const schemas = lazy(() => load('./schemas') as typeof import('./schemas'));
-
-/** S 4.1 */
-export function parsePrepareTrainSetUpload(body: unknown): Parsed<PrepareTrainSetUploadRequest> {
-  return parseUpload(body, ['x_train_info', 'y_train_info'], schemas().PrepareTrainSetUploadRequestSchema);
-}
-
-/** S 4.2 */
-export function parsePrepareTestSetUpload(body: unknown): Parsed<PrepareTestSetUploadRequest> {
-  return parseUpload(body, ['x_test_info'], schemas().PrepareTestSetUploadRequestSchema);
-}
 
 /** S 4.3, shape A or B. */
 export function parseFit(body: unknown, dialect: Names): Parsed<SentFit> {
@@ -55,7 +30,7 @@ export function parseFit(body: unknown, dialect: Names): Parsed<SentFit> {
   const isGiven = (name: string): boolean => (body[name] ?? undefined) !== undefined;
   const nested = ['task_config', 'thinking_config'].find(isGiven);
   if (nested === undefined) {
-    return checked<SentFit>(schemas().FlatFitRequestSchema, body, dialect);
+    return parseBody<SentFit>(schemas().FlatFitRequestSchema, body, dialect);
   }
   const flat = [
     'task',
@@ -71,7 +46,7 @@ export function parseFit(body: unknown, dialect: Names): Parsed<SentFit> {
       message: `cannot be sent with ${nested}: they belong to different shapes`,
     };
   }
-  const parsed = checked<TaskConfigFit>(schemas().TaskConfigFitRequestSchema, body, dialect);
+  const parsed = parseBody<TaskConfigFit>(schemas().TaskConfigFitRequestSchema, body, dialect);
   if (!parsed.ok) {
     return parsed;
   }
@@ -91,12 +66,12 @@ export function parseFit(body: unknown, dialect: Names): Parsed<SentFit> {
 
 /** The question what has become of a fit. */
 export function parseFitStatus(body: unknown): Parsed<{ fitted_train_set_id: string }> {
-  return checked(schemas().FitStatusRequestSchema, body);
+  return parseBody(schemas().FitStatusRequestSchema, body);
 }
 
 /** S 4.4. The output type must be one of the task's. */
 export function parsePredict(body: unknown, dialect: Names): Parsed<ParsedPredictRequest> {
-  const parsed = checked<WirePredict>(schemas().PredictRequestSchema, body, dialect);
+  const parsed = parseBody<WirePredict>(schemas().PredictRequestSchema, body, dialect);
   if (!parsed.ok) {
     return parsed;
   }
@@ -113,7 +88,7 @@ export function parsePredict(body: unknown, dialect: Names): Parsed<ParsedPredic
  */
 export function parseRowsPredict(body: unknown, dialect: Names): Parsed<SentRows> {
   const lowered = isObject(body) ? renamed(body, ROW_NAMES) : body;
-  const parsed = checked<WireRows>(schemas().RowsPredictRequestSchema, lowered, dialect);
+  const parsed = parseBody<WireRows>(schemas().RowsPredictRequestSchema, lowered, dialect);
   if (!parsed.ok) {
     return parsed;
   }
@@ -171,12 +146,12 @@ function flatTask({ predict_params: params, ...task }: WirePredict['task_config'
 
 /** S 4.6 */
 export function parseEstimateCost(body: unknown): Parsed<EstimateCostRequest> {
-  return checked(schemas().EstimateCostRequestSchema, body);
+  return parseBody(schemas().EstimateCostRequestSchema, body);
 }
 
 /** The `data` part of S 4.7. The output type must be one of the task's. */
 export function parseLegacyPredict(body: unknown): Parsed<LegacyPredictRequest> {
-  const parsed = checked<LegacyPredictRequest>(schemas().LegacyPredictRequestSchema, body);
+  const parsed = parseBody<LegacyPredictRequest>(schemas().LegacyPredictRequestSchema, body);
   if (!parsed.ok || parsed.value.output_type === undefined) {
     return parsed;
   }
@@ -188,94 +163,3 @@ export function parseLegacyPredict(body: unknown): Parsed<LegacyPredictRequest> 
 
 type TaskConfigFit = Static<typeof TaskConfigFitRequestSchema>;
 type WirePredict = Static<typeof PredictRequestSchema>;
-
-const SAMPLE_NAMES = ['filename', 'content_hash'];
-const SCHEMA_NAMES = ['format', 'hash'];
-
-function parseUpload<T>(body: unknown, files: string[], schema: TSchema): Parsed<T> {
-  if (!isObject(body)) {
-    return notAnObject();
-  }
-  const infos = files.flatMap((name) => (isObject(body[name]) ? [{ name, info: body[name] }] : []));
-  const sample = found(infos, SAMPLE_NAMES);
-  if (sample === undefined) {
-    return checked(schema, body);
-  }
-  const other = found(infos, SCHEMA_NAMES);
-  if (other !== undefined) {
-    return {
-      ok: false,
-      path: sample,
-      message: `cannot be sent with ${other}: they belong to different namings`,
-    };
-  }
-  const plain: Body = { ...body };
-  for (const { name, info } of infos) {
-    const { value } = knownPart(schemas().SampleFileInfoSchema, info);
-    const fault = check(schemas().SampleFileInfoSchema, value);
-    if (fault !== undefined) {
-      return { ok: false, ...fault, path: fault.path === 'body' ? name : `${name}.${fault.path}` };
-    }
-    plain[name] = fromSample(value);
-  }
-  return checked(schema, plain);
-}
-
-function found(infos: { name: string; info: Body }[], names: string[]): string | undefined {
-  const given = infos.flatMap(({ name, info }) =>
-    names.filter((one) => (info[one] ?? undefined) !== undefined).map((one) => `${name}.${one}`),
-  );
-  return given[0];
-}
-
-function fromSample(info: Body): Body {
-  const { filename, content_hash: hash, ...rest } = info;
-  const format = String(filename).toLowerCase().endsWith('.csv') ? 'csv' : 'parquet';
-  return { format, ...(hash !== undefined && { hash }), ...rest };
-}
-
-function checked<T>(schema: TSchema, body: unknown, dialect?: Names): Parsed<T> {
-  if (!isObject(body)) {
-    return notAnObject();
-  }
-  const names = dialect === undefined ? [] : wireNames(dialect).filter(([wire, own]) => wire !== own);
-  const { body: sent, strays } = withoutStrays(body, names);
-  const own = renamed(sent, names);
-  if (isObject(own.task_config)) {
-    own.task_config = renamed(own.task_config, names);
-  }
-  const onWire = (path: string): string =>
-    names.reduce((text, [wire, inner]) => text.replace(inner, wire), path);
-  const { value, ignored } = knownPart(schema, own);
-  const fault = check(schema, value);
-  return fault === undefined
-    ? { ok: true, value: value as T, ignored: [...strays, ...ignored.map(onWire)] }
-    : { ok: false, path: onWire(fault.path), message: fault.message };
-}
-
-/** A body without the package's own names, which are as unknown as any where the dialect has others. */
-function withoutStrays(body: Body, names: [wire: string, own: string][]): { body: Body; strays: string[] } {
-  const isStray = (name: string): boolean => names.some(([, own]) => own === name);
-  const strays: string[] = [];
-  const without = (object: Body, path: string): Body => {
-    strays.push(
-      ...Object.keys(object)
-        .filter(isStray)
-        .map((name) => path + name),
-    );
-    return Object.fromEntries(Object.entries(object).filter(([name]) => !isStray(name)));
-  };
-  const rest = without(body, '');
-  if (isObject(rest.task_config)) {
-    rest.task_config = without(rest.task_config, 'task_config.');
-  }
-  return { body: rest, strays };
-}
-
-function notAnObject(): { ok: false } & Fault {
-  return { ok: false, path: 'body', message: 'must be a JSON object' };
-}
-
-function isObject(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -26,6 +26,8 @@ export const ERROR_CODES = [
   'table.empty',
   'columns.missing',
   'target.missing',
+  'time.invalid',
+  'outcome.unknown',
   'file.unreadable',
   'sequence.incomplete',
   'queue.full',

@@ -1,5 +1,7 @@
-/** Task of a model (S 4.3). */
-export type Task = 'classification' | 'regression';
+/** Tasks of a model (S 4.3). */
+export const TASKS = ['classification', 'regression'] as const;
+
+export type Task = (typeof TASKS)[number];
 
 /** What a predict answers with (S 4.4; `main`, which it does not list, is mean, median, mode and quantiles at once). */
 export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quantiles' | 'main' | 'full';

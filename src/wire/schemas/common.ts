@@ -1,6 +1,6 @@
 import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
 
-import { SYSTEMS } from '../vocabulary';
+import { SYSTEMS, TASKS } from '../vocabulary';
 
 /** Refuses unknown properties. Without it a request may hold others, which are ignored: see `knownPart`. */
 export const strict = { additionalProperties: false } as const;
@@ -25,7 +25,7 @@ export const Maybe = <T extends TSchema>(schema: T, description?: string) =>
     }),
   );
 
-export const TaskName = OneOf(['classification', 'regression']);
+export const TaskName = OneOf(TASKS);
 export const Systems = Type.Array(OneOf(SYSTEMS));
 
 /**

@@ -142,7 +142,7 @@ describe('wire: shapes of a prediction', () => {
       assert.deepEqual(prediction.quantiles, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);
     });
 
-    it('of other lengths are refused', () => {
+    it('are refused where they have other lengths', () => {
       assert.match(
         refused(
           [
