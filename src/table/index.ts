@@ -7,7 +7,10 @@ import { RemoteSource } from './sources/remote-source';
 import type { TableSource } from './sources/table-source';
 
 export { isArrowTable } from './arrow/source';
+export { isAbsent } from './cells/classify';
 export { show } from './cells/errors';
+export { DateReader, whyNotDate } from './cells/parse-date';
+export { parseNumber, parseWithAnyDecimal } from './cells/parse-number';
 export { setCell } from './cells/set-cell';
 export { knownZone, localZone, TimeZone } from './cells/time-zone';
 export {
@@ -21,6 +24,7 @@ export {
   type Label,
 } from './cells/types';
 export { joinBatches, pickRows, sliceBatch } from './columns/batch-rows';
+export { assertDense, assertWidth } from './columns/bounds';
 export {
   addCounts,
   batchBytes,
@@ -36,8 +40,10 @@ export {
 export type { ReadOptions } from './columns/read-batches';
 export type { TableForm } from './columns/slices';
 export { encodeBatches, type EncodeOptions } from './encoder/encode';
+export { encodeJsonRows, type JsonRows } from './encoder/encode-json-rows';
 export { encodeTrainBatches, type TrainSetFiles } from './encoder/encode-train-set';
 export { closeEncoder, warmEncoder } from './encoder/host';
+export { ROW_SEPARATOR } from './encoder/json-rows';
 export { readTableFile, type TableContent } from './files/read-table-file';
 export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
 export { type OpenOptions, openTable } from './open';
@@ -45,6 +51,7 @@ export { fileAsIs, fitsAsIs } from './sources/as-is';
 export type { TableSource } from './sources/table-source';
 export { TableSpool } from './spool';
 export { crc32c, crc32cToBase64 } from './storage/crc32c';
+export { sha256 } from './storage/digest';
 export type { TableFile } from './storage/table-file';
 
 /**

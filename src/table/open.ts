@@ -2,12 +2,13 @@ import { asBytes } from '../util/realms';
 import { openArrowBytes } from './arrow/source';
 import { emptyTable, invalidTable } from './cells/errors';
 import type { SliceSource } from './columns/slices';
-import { bufferChunks, CsvSource, decodedPieces, stringPieces } from './csv/source';
+import { CsvSource } from './csv/source';
 import { openJsonText } from './json/source';
 import { LocalSource } from './sources/local-source';
 import { RemoteSource } from './sources/remote-source';
 import type { TableSource } from './sources/table-source';
 import { Utf8Text } from './text/byte-text';
+import { bufferChunks, decodedPieces, stringPieces } from './text/pieces';
 import { type Content, contentOf, firstCharacter, wideEncoding } from './text/sniff';
 import { openValue } from './values/open';
 

@@ -7,6 +7,7 @@ import { plainCells, type SliceColumn } from '../columns/slices';
 export interface ArrowType {
   typeId: number;
   bitWidth?: number;
+  byteWidth?: number;
   precision?: number;
   scale?: number;
   unit?: number;
@@ -21,6 +22,8 @@ export interface ArrowData {
   values: ArrayLike<number> | BigInt64Array | BigUint64Array | Uint8Array;
   valueOffsets: Int32Array | BigInt64Array;
   dictionary?: ArrowVector;
+  /** Of all buffers, those of its children too. */
+  byteLength?: number;
 }
 
 export interface ArrowVector {
@@ -71,6 +74,10 @@ export function arrowColumn(
   }
   const isNull = nullTest(data);
   const { values } = data;
+  if (vector.length < to) {
+    throw damaged(name);
+  }
+  assertHeld(name, data, isNull, from, to);
   switch (vector.type.typeId) {
     case TYPE.null:
       return { kind: 'values', cells: eachCell(from, to, () => null) };
@@ -92,7 +99,7 @@ export function arrowColumn(
       return typedFloats('number', isNull, from, to, timeReader(data));
     case TYPE.utf8:
     case TYPE.largeUtf8:
-      return { kind: 'typed', data: texts(data, isNull, from, to) };
+      return { kind: 'typed', data: texts(name, data, isNull, from, to) };
     case TYPE.utf8View:
       return { kind: 'values', cells: eachCell(from, to, (row) => vector.get(row)) };
     case TYPE.binary:
@@ -113,6 +120,72 @@ export function arrowColumn(
       }
       return { kind: 'values', cells: eachCell(from, to, () => null) };
   }
+}
+
+/**
+ * Refuses buffers that are shorter than the rows that they are said to have: what is read beyond their end would be
+ * missing values, or zeros, without a word.
+ */
+function assertHeld(
+  name: string,
+  data: ArrowData,
+  isNull: (row: number) => boolean,
+  from: number,
+  to: number,
+): void {
+  const { nullBitmap, nullCount, offset, values, valueOffsets, type } = data;
+  if (nullCount !== 0 && nullBitmap !== undefined && nullBitmap.length > 0) {
+    if (nullBitmap.length * 8 < offset + to) {
+      throw damaged(name);
+    }
+  }
+  const held = rowsHeld(type, values, valueOffsets, offset);
+  for (let row = Math.max(from, held); row < to; row++) {
+    // Some writers leave out the values of a column that has none.
+    if (!isNull(row)) {
+      throw damaged(name);
+    }
+  }
+}
+
+/** Rows whose values are in the buffers. */
+function rowsHeld(
+  { typeId, bitWidth = 128, byteWidth = 1, unit }: ArrowType,
+  values: ArrowData['values'],
+  offsets: ArrowData['valueOffsets'],
+  offset: number,
+): number {
+  const { length } = values ?? '';
+  switch (typeId) {
+    case TYPE.bool:
+      return length * 8 - offset;
+    case TYPE.int:
+    case TYPE.float:
+    case TYPE.dictionary:
+      return length;
+    case TYPE.decimal:
+      return Math.floor(length / (bitWidth / 32));
+    case TYPE.fixedSizeBinary:
+      return Math.floor(length / byteWidth);
+    case TYPE.date:
+    case TYPE.timestamp:
+    case TYPE.time:
+    case TYPE.duration:
+      return values instanceof Int32Array && isPairs({ typeId, bitWidth, unit })
+        ? Math.floor(length / 2)
+        : length;
+    case TYPE.utf8:
+    case TYPE.largeUtf8:
+    case TYPE.binary:
+    case TYPE.largeBinary:
+      return (offsets?.length ?? 0) - 1;
+    default:
+      return Infinity;
+  }
+}
+
+function damaged(name: string): Error {
+  return invalidTable(`The Arrow table is damaged: column "${name}" has fewer values than rows.`);
 }
 
 function eachCell(from: number, to: number, cell: (row: number) => unknown): unknown[] {
@@ -237,14 +310,18 @@ function unitReader({ type, values }: ArrowData): (row: number) => number {
       : (row) => Number(values[row]!) * perUnit;
   }
   const numbers = values as Int32Array;
-  const pairs = type.bitWidth === 64 || type.typeId === TYPE.timestamp || (isDate && type.unit === 1);
-  if (!pairs) {
+  if (!isPairs(type)) {
     return (row) => numbers[row]! * perUnit;
   }
   return (row) => {
     const value = (numbers[row * 2 + 1]! * 2 ** 32 + (numbers[row * 2]! >>> 0)) * perUnit;
     return whole ? Math.floor(value) : value;
   };
+}
+
+/** Times of 64 bits that come as two halves each, as older versions of the library give them. */
+function isPairs({ typeId, bitWidth, unit }: ArrowType): boolean {
+  return bitWidth === 64 || typeId === TYPE.timestamp || (typeId === TYPE.date && unit === 1);
 }
 
 /** BigInt's own division rounds towards zero, which before 1970 is the wrong way. */
@@ -266,7 +343,13 @@ function decimal(vector: ArrowVector, row: number): number | bigint | null {
   return scale <= 0 ? whole * 10n ** BigInt(-scale) : Number(`${whole}e-${scale}`);
 }
 
-function texts(data: ArrowData, isNull: (row: number) => boolean, from: number, to: number): ColumnData {
+function texts(
+  name: string,
+  data: ArrowData,
+  isNull: (row: number) => boolean,
+  from: number,
+  to: number,
+): ColumnData {
   const source = data.valueOffsets;
   const start = Number(source[from] ?? 0);
   const end = Number(source[to] ?? start);
@@ -275,8 +358,16 @@ function texts(data: ArrowData, isNull: (row: number) => boolean, from: number, 
   }
   const offsets = new Int32Array(to - from + 1);
   let missing: Uint8Array | undefined;
+  let last = start;
   for (let row = from; row < to; row++) {
-    offsets[row - from + 1] = Number(source[row + 1]) - start;
+    const at = Number(source[row + 1] ?? last);
+    if (at < last || at > data.values.length) {
+      throw invalidTable(
+        `The Arrow table is damaged: the text of column "${name}", row ${row + 1} of its batch, does not follow the text before it.`,
+      );
+    }
+    last = at;
+    offsets[row - from + 1] = at - start;
     if (isNull(row)) {
       missing ??= new Uint8Array(to - from);
       missing[row - from] = 1;
@@ -313,11 +404,33 @@ function dictionaryCells(
   if (dictionary === undefined) {
     throw invalidTable(`Column "${name}" is dictionary-encoded, but its dictionary is missing.`);
   }
+  const { length } = dictionary;
+  const codes = data.values;
+  const read = wordReader(name, dictionary);
+  return eachCell(from, to, (row) => {
+    const code = isNull(row) ? -1 : Number(codes[row]);
+    if (code >= length || (code < 0 && !isNull(row))) {
+      throw invalidTable(
+        `The Arrow table is damaged: column "${name}" refers to value ${code} of a dictionary of ${length}.`,
+      );
+    }
+    return code < 0 ? null : read(code);
+  });
+}
+
+/** Words of a dictionary that are decoded at once; those of a longer one are decoded where they stand. */
+const AT_ONCE = 16_384;
+
+function wordReader(name: string, dictionary: ArrowVector): (code: number) => unknown {
+  const { typeId } = dictionary.type;
+  if (dictionary.length > AT_ONCE && (typeId === TYPE.utf8 || typeId === TYPE.largeUtf8)) {
+    return (code) => dictionary.get(code);
+  }
   let words = dictionaries.get(dictionary);
   if (words === undefined) {
     words = plainCells(arrowColumn(name, dictionary, 0, dictionary.length, 0));
     dictionaries.set(dictionary, words);
   }
-  const codes = data.values;
-  return eachCell(from, to, (row) => (isNull(row) ? null : words[Number(codes[row])]));
+  const known = words;
+  return (code) => known[code];
 }

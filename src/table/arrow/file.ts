@@ -10,7 +10,7 @@ import {
 import { demandSame, type FileVersion, fileVersion } from '../storage/file-version';
 import { arrow } from '../storage/heavy-modules';
 import { openRegular } from '../storage/open-regular';
-import { type ArrowBatch, batchSlices } from './source';
+import { type ArrowBatch, assertRows, batchSlices } from './source';
 
 /** An Arrow file on disk, read batch by batch: the IPC file kind, or the stream kind. */
 export class ArrowFileSource implements SliceSource {
@@ -39,6 +39,7 @@ export class ArrowFileSource implements SliceSource {
     try {
       for await (const batch of reader) {
         const records = batch as unknown as ArrowBatch;
+        assertRows(first + records.numRows, this.version.size);
         yield* batchSlices(this.names, records, first, options);
         first += records.numRows;
       }

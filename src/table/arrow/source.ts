@@ -50,6 +50,10 @@ export class ArrowSource implements SliceSource {
       throw noArrowTable(`it has ${table.numRows} rows, its batches have ${this.rowCount}`);
     }
     checkNames(this.names);
+    assertRows(
+      this.rowCount,
+      unlessBroken(() => bytesOf(table)),
+    );
   }
 
   *slices(options: SliceOptions): Iterable<Slice> {
@@ -60,6 +64,35 @@ export class ArrowSource implements SliceSource {
       }
       first += batch.numRows;
     }
+  }
+}
+
+/** Bytes of the buffers of a table, Infinity where this version of the library does not tell. */
+function bytesOf({ batches, schema }: ArrowTable): number {
+  let bytes = 0;
+  for (const batch of batches) {
+    for (let index = 0; index < schema.fields.length; index++) {
+      for (const data of batch.getChildAt(index)?.data ?? []) {
+        bytes += data.byteLength ?? Infinity;
+      }
+    }
+  }
+  return bytes;
+}
+
+/** A table worth having has at least a bit that differs in a thousand rows. */
+const ROWS_PER_BYTE = 1000;
+const ROWS_OF_ANY_TABLE = 1_000_000;
+
+/**
+ * Refuses more rows than bytes can hold: rows without a value in any column take none.
+ * @throws ServiceError `table.invalid`
+ */
+export function assertRows(rows: number, bytes: number): void {
+  if (rows > ROWS_OF_ANY_TABLE + bytes * ROWS_PER_BYTE) {
+    throw invalidTable(
+      `The Arrow table says that it has ${rows} rows, more than its ${bytes} bytes can hold.`,
+    );
   }
 }
 

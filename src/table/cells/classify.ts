@@ -6,7 +6,7 @@ import type { DateOrder } from './types';
  * is nothing else.
  */
 
-/** A whole number of 64 bits. */
+/** A 64-bit integer. */
 export const WHOLE = 1;
 /** A number as JavaScript writes it: a decimal point, an exponent, infinity. */
 export const POINT_NUMBER = 2;
@@ -162,7 +162,7 @@ function skipDigits(text: string, at: number, end: number): number {
   return at;
 }
 
-/** The end of an exponent, -1 where there is none. */
+/** The end of an exponent, or -1. */
 function skipExponent(text: string, at: number, end: number): number {
   if ((text.charCodeAt(at) | 32) !== 101) {
     return -1;

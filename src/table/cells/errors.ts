@@ -15,6 +15,12 @@ export function emptyTable(problem: string): ServiceError {
 }
 
 const SHOWN = 40;
+const LONG_BITS = 4096;
+
+/** An integer of more than some 1,200 digits: to write them out takes the square of their number. */
+export function isLong(value: bigint): boolean {
+  return BigInt.asIntN(LONG_BITS, value) !== value;
+}
 
 /** A value in a sentence: short, on one line. */
 export function show(value: unknown): string {
@@ -29,6 +35,9 @@ export function show(value: unknown): string {
   }
   if (typeof value === 'object' && value !== null) {
     return 'an object';
+  }
+  if (typeof value === 'bigint' && isLong(value)) {
+    return 'an integer of more than 1,200 digits';
   }
   return String(value);
 }

@@ -145,6 +145,17 @@ export class DateReader {
     return this.zone === undefined || Number.isNaN(instant) ? instant : this.zone.toLocal(instant);
   }
 
+  /** The instant of a date, in milliseconds; NaN when the cell is not one. Text without a zone is in the column's. */
+  instant(cell: unknown): number {
+    if (typeof cell !== 'string' || this.zone === undefined) {
+      return new DateReader({ order: this.order }).read(cell);
+    }
+    const written = parseIso(cell.trim());
+    const isLocal = written === undefined ? !PLAIN_NUMBER.test(cell.trim()) : written.offset === undefined;
+    const read = new DateReader({ order: this.order }).read(cell);
+    return isLocal && !Number.isNaN(read) ? this.zone.toInstant(read) : read;
+  }
+
   private readText(text: string): number {
     const trimmed = text.trim();
     const iso = parseIso(trimmed);

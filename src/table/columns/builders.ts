@@ -1,9 +1,10 @@
 import { isDate } from '../../util/realms';
 import { isAbsent } from '../cells/classify';
-import { nestedProblem, show } from '../cells/errors';
+import { isLong, nestedProblem, show } from '../cells/errors';
 import { DateReader, whyNotDate } from '../cells/parse-date';
 import { parseBigint } from '../cells/parse-number';
 import type { Column } from '../cells/types';
+import { assertText } from './bounds';
 import { type ColumnData, MISSING_BOOLEAN } from './column-batch';
 import { FloatBuilder, grown, StrictBuilder, type TypedColumnBuilder } from './column-builder';
 import { NumberBuilder } from './number-builder';
@@ -88,9 +89,15 @@ class TextBuilder extends StrictBuilder {
     }
     const cells = plainCells(column);
     const texts = new Array<string | null>(cells.length);
+    let all = 0;
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
       texts[i] = typeof cell === 'string' ? cell : this.convert(cell, first + i);
+      const { length } = texts[i] ?? '';
+      all += length;
+      if (column.kind === 'values') {
+        assertText(this.column.name, first + i, length, all);
+      }
     }
     this.text.add(texts);
   }
@@ -99,7 +106,11 @@ class TextBuilder extends StrictBuilder {
     if (cell === null || cell === undefined || Number.isNaN(cell)) {
       return null;
     }
-    if (typeof cell === 'number' || typeof cell === 'boolean' || typeof cell === 'bigint') {
+    if (
+      typeof cell === 'number' ||
+      typeof cell === 'boolean' ||
+      (typeof cell === 'bigint' && !isLong(cell))
+    ) {
       return String(cell);
     }
     if (isDate(cell)) {
@@ -160,7 +171,7 @@ class BooleanBuilder extends StrictBuilder {
   }
 }
 
-/** Whole numbers of 64 bits, kept exact. */
+/** 64-bit integers, kept exact. */
 class BigintBuilder extends StrictBuilder {
   private values = new BigInt64Array(0);
   private missing = new Uint8Array(0);

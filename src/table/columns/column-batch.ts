@@ -61,7 +61,7 @@ export function cellAt(column: ColumnData, row: number): Cell {
   }
 }
 
-/** Every cell of a column; the quick way to read a whole one. */
+/** All cells of a column; quicker than cell by cell. */
 export function cellsOf(column: ColumnData): Cell[] {
   const rows = rowsOf(column);
   if (column.type === 'text') {

@@ -40,7 +40,7 @@ export abstract class StrictBuilder implements TypedColumnBuilder {
   abstract take(): ColumnData;
 }
 
-/** Columns held as a Float64Array: what a cell is as a number is up to the kind of column. */
+/** Columns held as a Float64Array; each kind of column has its own reading of a cell as a number. */
 export abstract class FloatBuilder extends StrictBuilder {
   protected values = new Float64Array(0);
   protected rows = 0;
@@ -70,7 +70,7 @@ export abstract class FloatBuilder extends StrictBuilder {
 
 type Room = Float64Array | BigInt64Array | Uint8Array;
 
-/** An array with room for more: a copy of twice the size where there is too little. */
+/** The array, or a copy of twice the size where it is too small. */
 export function grown<T extends Room>(array: T, length: number): T {
   if (length <= array.length) {
     return array;

@@ -1,8 +1,9 @@
-import { SliceSizer } from '../../util/event-loop';
+import { SliceSizer, Yielder } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import { listNames } from '../cells/errors';
 import type { Column } from '../cells/types';
 import { pickRows, sliceBatch } from './batch-rows';
+import { COLUMNS_PER_LOOK } from './bounds';
 import { builderFor } from './builders';
 import { cellsOf, type ColumnBatch } from './column-batch';
 import type { TypedColumnBuilder } from './column-builder';
@@ -19,7 +20,7 @@ export interface ReadOptions {
   /** Rows per batch at most. */
   maxRows?: number;
   signal?: AbortSignal;
-  /** Told the part of the table that has been read, 0 to 1, where its size is known. */
+  /** Called with how much of the table has been read, 0 to 1, where its size is known. */
   onRead?: (part: number) => void;
 }
 
@@ -42,7 +43,7 @@ export async function* batchesOf(
     if (gathered.rows > 0 && gathered.rows + slice.rows > maxRows) {
       yield* cut(gathered.take(), maxRows);
     }
-    gathered.add(slice);
+    await gathered.add(slice);
     tellRead(onRead, source, slice);
     if (gathered.rows >= maxRows || gathered.bytes >= BATCH_BYTES) {
       yield* cut(gathered.take(), maxRows);
@@ -79,19 +80,28 @@ class GatheredColumns {
     return this.builders.reduce((sum, builder) => sum + builder.bytes, 0);
   }
 
-  add(slice: Slice): void {
-    this.builders.forEach((builder, i) => {
-      const index = this.indices[i]!;
-      if (index < 0) {
-        builder.skip(slice.rows);
-        return;
+  async add(slice: Slice): Promise<void> {
+    const yielder = new Yielder();
+    for (let i = 0; i < this.builders.length; i++) {
+      this.addColumn(i, slice);
+      if (i % COLUMNS_PER_LOOK === COLUMNS_PER_LOOK - 1) {
+        await yielder.due();
       }
-      const { column, cleared } = this.words[i]!.clear(slice.column(index));
-      const before = builder.unreadable;
-      builder.add(column, slice.first);
-      this.cleaned[i]! += cleared + builder.unreadable - before;
-    });
+    }
     this.rows += slice.rows;
+  }
+
+  private addColumn(i: number, slice: Slice): void {
+    const builder = this.builders[i]!;
+    const index = this.indices[i]!;
+    if (index < 0) {
+      builder.skip(slice.rows);
+      return;
+    }
+    const { column, cleared } = this.words[i]!.clear(slice.column(index));
+    const before = builder.unreadable;
+    builder.add(column, slice.first);
+    this.cleaned[i]! += cleared + builder.unreadable - before;
   }
 
   take(): ColumnBatch {
@@ -120,7 +130,7 @@ class GatheredColumns {
   }
 }
 
-/** A batch in parts: the slices of a file may have more rows than are wanted. */
+/** A batch in parts: the slices of a file may have more rows than a batch may. */
 function* cut(batch: ColumnBatch, maxRows: number): Iterable<ColumnBatch> {
   if (batch.rows === 0) {
     return;

@@ -1,6 +1,7 @@
 import type { SliceSizer } from '../../util/event-loop';
 import { emptyTable, invalidTable } from '../cells/errors';
 import type { Row } from '../cells/types';
+import { assertWidth } from './bounds';
 import { cellsOf, type ColumnData } from './column-batch';
 
 /** The input forms that docs/architecture.md lists. `parsed` is a table read from text or bytes, `file` one on disk. */
@@ -16,12 +17,12 @@ export type SliceColumn =
   | { kind: 'fields'; cells: readonly string[]; comma: boolean; grouped?: boolean }
   | { kind: 'typed'; data: ColumnData };
 
-/** A few consecutive rows: what is worked on between two turns of the event loop. */
+/** A few consecutive rows, processed in one turn of the event loop. */
 export interface Slice {
   /** Number of the first row, from 0. */
   readonly first: number;
   readonly rows: number;
-  /** The part of the table read with it, 0 to 1, where the bytes tell it; else its rows may. */
+  /** How much of the table has been read with it, 0 to 1, where its bytes tell; else its rows may. */
   readonly part?: number;
   /** The cells of the column with this index in the source's `names`; valid until the next call. */
   column(index: number): SliceColumn;
@@ -34,7 +35,7 @@ export interface SliceOptions {
   signal?: AbortSignal;
 }
 
-/** A table as this thread reads it, again and again: a format's reader, or values in memory. */
+/** A table that this thread can read more than once: a format's reader, or values in memory. */
 export interface SliceSource {
   readonly form: TableForm;
   readonly names: readonly string[];
@@ -45,7 +46,7 @@ export interface SliceSource {
   slices(options: SliceOptions): Iterable<Slice> | AsyncIterable<Slice>;
 }
 
-/** Tells the part of a table that has been read with a slice, 0 to 1, where its size is known. */
+/** How much of a table has been read with a slice, 0 to 1, where its size is known. */
 export function tellRead(
   onRead: ((part: number) => void) | undefined,
   { rowCount }: SliceSource,
@@ -62,16 +63,17 @@ export function plainCells(column: SliceColumn): ArrayLike<unknown> {
   return column.kind === 'typed' ? cellsOf(column.data) : column.cells;
 }
 
-/** Refuses a header without columns or with a name that stands twice. */
+/** Refuses a header without columns, with too many, or with duplicate names. */
 export function checkNames(names: readonly string[]): void {
   if (names.length === 0) {
     throw emptyTable('The table has no columns.');
   }
+  assertWidth(names.length);
   const seen = new Set<string>();
   for (const name of names) {
     if (seen.has(name)) {
       throw invalidTable(
-        `Column name "${name}" stands twice in the header. Every column needs its own name.`,
+        `Column name "${name}" appears twice in the header. Every column needs its own name.`,
       );
     }
     seen.add(name);

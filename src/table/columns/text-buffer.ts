@@ -2,7 +2,7 @@ import type { ColumnData } from './column-batch';
 
 /**
  * Text cells as UTF-8 bytes and offsets. The cells of a slice are joined and encoded in one call, which is
- * many times quicker than one call per cell; where all of it is ASCII the offsets are the lengths.
+ * many times quicker than a call per cell; in ASCII the offsets follow from the lengths.
  */
 export class TextBuffer {
   private data = Buffer.alloc(0);
@@ -19,7 +19,7 @@ export class TextBuffer {
   add(cells: readonly (string | null)[], emptyIsMissing = false): void {
     this.reserveRows(cells.length);
     const joined = cells.join('');
-    // A UTF-16 unit takes one byte at least, so equal counts mean that every one of them is ASCII.
+    // A UTF-16 unit takes at least one byte, so equal counts mean that all of it is ASCII.
     if (Buffer.byteLength(joined, 'utf8') === joined.length) {
       this.reserveBytes(joined.length);
       this.used += this.data.write(joined, this.used, 'latin1');

@@ -3,8 +3,8 @@ import { invalidTable } from '../cells/errors';
 const MAX_ROW_CHARS = 2 ** 24;
 
 /**
- * What a field that is left over is: not in quotes, in quotes, or in quotes with a quote at the end, which closes
- * them unless another follows.
+ * State of an unfinished field: unquoted, quoted, or quoted and ending in a quote, which closes it unless another
+ * quote follows.
  */
 type OpenField = 'plain' | 'quoted' | 'quote';
 
@@ -13,26 +13,26 @@ const OPEN_OR_CLOSED = -2;
 
 /**
  * Splits CSV text (RFC 4180, with any one-character delimiter) into columns of fields, from pieces of text
- * of any size; a row, and a field, may be spread over many pieces. Each piece is looked at once: what is left
- * over of it is the field that it does not end. Lines end with LF, CRLF or CR, also mixed. Empty lines
- * and, where there is more than one column, lines of spaces are skipped. A row with more or fewer fields than the header, or a quote that is never closed, is
- * `table.invalid` with the row.
+ * of any size; a row, and a field, may span many pieces. Each piece is scanned once; only an unfinished field is
+ * carried over to the next. Lines end with LF, CRLF or CR, also mixed. Empty lines are skipped, and lines of spaces
+ * where there is more than one column. A row with more or fewer fields than the header, or a quote that is never
+ * closed, is `table.invalid` with the row.
  */
 export class CsvParser {
-  /** The fields of the header line, once it was met. */
+  /** The fields of the header line, once it has been read. */
   names: string[] | undefined;
   /** Complete rows since the last `take`, by column. */
   private columns: string[][] = [];
   private rows = 0;
   private taken = 0;
-  /** The complete fields of the row that is not complete yet, and their characters. */
+  /** The complete fields of the unfinished row, and how many characters they have. */
   private row: string[] = [];
   private rowChars = 0;
-  /** The field after them, as far as it is known, piece by piece. */
+  /** The unfinished field after them, in pieces. */
   private rest: string[] = [];
   private restChars = 0;
   private open: OpenField = 'plain';
-  /** True where the text at hand has a CR that is no part of a CRLF, as very old files do. */
+  /** True where the current text has a CR without LF, as in very old files. */
   private bareCr = false;
 
   constructor(private readonly delimiter: string) {}
@@ -72,7 +72,7 @@ export class CsvParser {
     return slice;
   }
 
-  /** Whether the field that is left over ends in this piece. */
+  /** Whether the unfinished field ends in this piece. */
   private endsField(piece: string): boolean {
     if (this.rest.length === 0) {
       return true;
@@ -104,7 +104,7 @@ export class CsvParser {
     }
   }
 
-  /** Keeps text of a field that does not end in it. */
+  /** Keeps a part of the unfinished field. */
   private keep(text: string): void {
     if (text !== '') {
       this.rest.push(text);
@@ -120,7 +120,7 @@ export class CsvParser {
     }
   }
 
-  /** Leaves the text from `at` for the next piece: the row, which goes on at `start`, has no end yet. */
+  /** Leaves the text from `at` for the next piece: the row that continues at `start` is unfinished. */
   private leave(text: string, start: number, at: number, open: OpenField): number {
     this.open = open;
     this.rowChars += at - start;
@@ -128,7 +128,7 @@ export class CsvParser {
     return -1;
   }
 
-  /** Reads one row into `this.row`; answers where the next begins, or -1 when the text ends before it does. */
+  /** Reads one row into `this.row`. Returns where the next begins, or -1 when the text ends first. */
   private readRow(text: string, start: number, last: boolean): number {
     let at = start;
     if (this.row.length === 0) {
@@ -174,8 +174,8 @@ export class CsvParser {
   }
 
   /**
-   * Reads the quoted field that begins at `open`; answers where it ends, after the closing quote, or OPEN, or
-   * OPEN_OR_CLOSED: a quote at the end of the text may be the first half of a doubled one.
+   * Reads the quoted field that begins at `open`. Returns the position after its closing quote, or OPEN, or
+   * OPEN_OR_CLOSED: a quote at the end of the text may be the first of a doubled one.
    */
   private readQuoted(text: string, open: number, last: boolean): number {
     let from = open + 1;
@@ -212,7 +212,7 @@ export class CsvParser {
     }
     if (row.length !== this.names.length) {
       if (row.length === 1 && row[0]!.trim() === '') {
-        // A line of spaces holds no more than an empty one.
+        // A line of spaces counts as empty.
         return;
       }
       const advice =
@@ -229,7 +229,7 @@ export class CsvParser {
     this.rows++;
   }
 
-  /** Where the line ends that `at` is in: at its CRLF, LF or CR, or at the end of the text. */
+  /** The end of the line around `at`: its CRLF, LF or CR, or the end of the text. */
   private lineEnd(text: string, at: number): number {
     const lf = text.indexOf('\n', at);
     const end = lf < 0 ? text.length : lf;
@@ -265,7 +265,7 @@ function isLineEnd(code: number): boolean {
   return code === 10 || code === 13;
 }
 
-/** Where the line after the line end at `at` begins; an LF that is left of a CRLF is an empty line. */
+/** Start of the line after the line end at `at`. The LF of a CRLF cut in two reads as an empty line. */
 function afterLineEnd(text: string, at: number): number {
   return text.charCodeAt(at) === 13 && text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1;
 }

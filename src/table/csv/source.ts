@@ -1,7 +1,6 @@
-import { TextDecoder } from 'node:util';
-
 import { emptyTable, invalidTable } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+import { assertWidth } from '../columns/bounds';
 import {
   checkNames,
   type Slice,
@@ -9,20 +8,14 @@ import {
   type SliceSource,
   type TableForm,
 } from '../columns/slices';
-import { wideEncoding } from '../text/sniff';
-import { notUtf8 } from '../text/utf8-error';
+import { PIECE, type Pieces } from '../text/pieces';
 import { CsvParser } from './parser';
 
-/** Characters of text that are parsed at a time: about a millisecond of work. */
-export const PIECE = 64 * 1024;
+/** Characters that the first line is looked for in. */
+const MAX_HEADER = 1024 * 1024;
+const LINE_END = /[\r\n]/;
 
-export interface Pieces {
-  (): Iterable<string> | AsyncIterable<string>;
-  /** The part of the text that was given out last, 0 to 1, where its size is known. */
-  reached?: () => number;
-}
-
-/** A table in CSV text, read anew each time from re-readable pieces of text. */
+/** A table in CSV text, read again each time from re-readable pieces of text. */
 export class CsvSource implements SliceSource {
   private constructor(
     readonly form: TableForm,
@@ -39,7 +32,7 @@ export class CsvSource implements SliceSource {
     let head = '';
     let more = false;
     for await (const piece of pieces()) {
-      if (head.length >= PIECE) {
+      if (head.length >= MAX_HEADER || (head.length >= PIECE && LINE_END.test(head))) {
         more = true;
         break;
       }
@@ -47,6 +40,10 @@ export class CsvSource implements SliceSource {
     }
     if (head.trim() === '') {
       throw emptyTable('The text is empty; a CSV table needs a header line and rows.');
+    }
+    if (more && !LINE_END.test(head)) {
+      assertWidth(DELIMITERS.reduce((most, sign) => Math.max(most, head.split(sign).length), 0));
+      throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
     const told = SEPARATOR_LINE.exec(head);
     if (told !== null) {
@@ -70,7 +67,7 @@ export class CsvSource implements SliceSource {
       if (parser.ready > 0) {
         yield this.slice(parser);
       } else {
-        // A long field: no row is complete, so nobody else gives the event loop its turn.
+        // Inside a long field no row is completed, so the loop over rows never yields to the event loop.
         await sizer.step(signal);
       }
     }
@@ -82,7 +79,7 @@ export class CsvSource implements SliceSource {
 
   private slice(parser: CsvParser): Slice {
     const { first, rows, columns } = parser.take();
-    // A spreadsheet copies its cells with tabs between them, as they look where it runs.
+    // Cells copied from a spreadsheet are separated by tabs and formatted for its locale.
     const grouped = this.delimiter === '\t';
     const comma = grouped || this.delimiter === ';';
     return {
@@ -94,7 +91,7 @@ export class CsvSource implements SliceSource {
   }
 }
 
-/** What spreadsheets take for a word about the delimiter, not for a row. */
+/** A first line `sep=;` names the delimiter, as spreadsheets write it; it is not a row. */
 const SEPARATOR_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i;
 
 /** The text without its first characters. */
@@ -125,8 +122,8 @@ const DELIMITERS = [',', ';', '\t'];
 const SAMPLE_ROWS = 50;
 
 /**
- * The delimiter with which the first rows all have the same number of fields, the largest such number;
- * where none does so, the one that splits the header into most fields.
+ * The delimiter that gives the first rows an equal number of fields, the most if several do; failing that, the
+ * one that splits the header into the most fields.
  */
 function findDelimiter(head: string, last: boolean): string {
   let best = { delimiter: ',', even: false, fields: 1 };
@@ -149,77 +146,4 @@ function tryDelimiter(head: string, delimiter: string, last: boolean): { even: b
   } catch {
     return { even: false, fields: parser.names?.length ?? 1 };
   }
-}
-
-/** The pieces of a string; a byte order mark at its start is dropped. */
-export function stringPieces(text: string): Pieces {
-  let reached = 0;
-  const pieces = function* (): Iterable<string> {
-    for (let at = text.charCodeAt(0) === 0xfeff ? 1 : 0; at < text.length; at += PIECE) {
-      reached = Math.min(1, (at + PIECE) / text.length);
-      yield text.slice(at, at + PIECE);
-    }
-  };
-  return Object.assign(pieces, { reached: () => reached });
-}
-
-/**
- * The text in bytes, decoded as a stream so that a character cut in two by a chunk stays whole: UTF-8, or
- * UTF-16 where a byte order mark says so. Bytes that are no such text are `table.invalid`.
- *
- * @param size bytes of all chunks
- */
-export function decodedPieces(
-  chunks: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  size: number,
-): Pieces {
-  let reached = 0;
-  const refuse = async ({ encoding }: TextDecoder): Promise<never> => {
-    throw encoding === 'utf-8'
-      ? await notUtf8(chunks())
-      : invalidTable(`The text is not the ${encoding.toUpperCase()} that its first bytes say it is.`);
-  };
-  const pieces = async function* (): AsyncIterable<string> {
-    let decoder: TextDecoder | undefined;
-    let done = 0;
-    for await (const chunk of chunks()) {
-      decoder ??= decoderFor(chunk);
-      const text = decode(decoder, chunk) ?? (await refuse(decoder));
-      done += chunk.length;
-      reached = Math.min(1, done / size);
-      yield* stringChunks(text);
-    }
-    if (decoder !== undefined) {
-      yield decode(decoder) ?? (await refuse(decoder));
-    }
-  };
-  return Object.assign(pieces, { reached: () => reached });
-}
-
-function* stringChunks(text: string): Iterable<string> {
-  for (let at = 0; at < text.length; at += PIECE) {
-    yield text.slice(at, at + PIECE);
-  }
-}
-
-function decoderFor(start: Uint8Array): TextDecoder {
-  return new TextDecoder(wideEncoding(start) ?? 'utf-8', { fatal: true });
-}
-
-/** The text of a chunk, or of what is left at the end; undefined where it is none. */
-function decode(decoder: TextDecoder, chunk?: Uint8Array): string | undefined {
-  try {
-    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
-  } catch {
-    return undefined;
-  }
-}
-
-/** The parts of a buffer, a piece each. */
-export function bufferChunks(bytes: Uint8Array): () => Iterable<Uint8Array> {
-  return function* () {
-    for (let at = 0; at < bytes.length; at += PIECE) {
-      yield bytes.subarray(at, at + PIECE);
-    }
-  };
 }

@@ -4,7 +4,7 @@ import type { Sink } from '../storage/sink';
 
 /**
  * Writes batches as CSV (RFC 4180 quoting, LF, UTF-8): a header, empty for missing, dates in ISO 8601. The
- * only field of a row is quoted where it is empty, since a reader would skip an empty line.
+ * only field of a row is quoted when empty, because readers skip empty lines.
  */
 export async function writeCsv(
   columns: readonly Column[],

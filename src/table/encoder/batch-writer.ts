@@ -9,7 +9,7 @@ import type { Job } from './host';
 /** Batches on their way to the encoder thread at most: one is written while the next is made. */
 const WINDOW = 2;
 /** Where a file goes that is too large for memory. A folder that cannot be made matters only then. */
-export function newSpill(format: FileFormat): Spill {
+export function newSpill(format: FileFormat | 'json'): Spill {
   try {
     return { path: newTempPath(format) };
   } catch (error) {

@@ -39,6 +39,8 @@ export type EncoderTask =
       format: FileFormat;
       spills: { x: Spill; y: Spill };
     }
+  /** Writes the columns of these names, or all, as JSON arrays, a row each. Answers {file: Written, rows, names}. */
+  | { name: 'jsonRows'; origin: Origin; names: string[] | undefined; spill: Spill }
   /** Answers AsIs, or nothing where the file's columns are not these or it is larger. */
   | { name: 'asIs'; origin: PathOrigin; columns: Column[]; most: AsIsBounds };
 

@@ -11,6 +11,7 @@ import { ParquetSource } from '../parquet/source';
 import { writeParquet, writeParquetAtOnce } from '../parquet/writer';
 import type { FileVersion } from '../storage/file-version';
 import { Sink, type Written } from '../storage/sink';
+import { writeJsonRows } from './json-rows';
 import type { Answer, EncoderTask, OpenedTable, Request, WrittenTrainSet } from './protocol';
 import { trainColumns, writeTrainSet } from './split-columns';
 
@@ -50,6 +51,8 @@ export async function runTask(task: EncoderTask, port: JobPort): Promise<Outcome
       return withSource(task.origin, (source) => read(source, task, port));
     case 'trainSet':
       return withSource(task.origin, (source) => trainSet(source, task, port));
+    case 'jsonRows':
+      return withSource(task.origin, (source) => jsonRows(source, task, port));
     case 'asIs':
       return {
         result: await checkAsIs(
@@ -100,8 +103,7 @@ async function encode(task: EncoderTask & { name: 'encode' }, port: JobPort): Pr
     if (only !== undefined && task.format === 'parquet' && batchBytes(only) <= AT_ONCE) {
       await writeParquetAtOnce(task.columns, only, sink);
     } else {
-      const batches = task.batches === undefined ? received(port) : listed(task.batches);
-      await writeFile(task.format, task.columns, batches, sink);
+      await writeFile(task.format, task.columns, received(task, port), sink);
     }
     const file = await sink.finish();
     return written(file, [file]);
@@ -121,8 +123,15 @@ export function writeFile(
   return format === 'csv' ? writeCsv(columns, batches, sink) : writeParquet(columns, batches, sink);
 }
 
-/** The batches that the other thread sends. The next one is asked for when the last one is written. */
-async function* received(port: JobPort): AsyncIterable<ColumnBatch> {
+/** The batches that came with the task; else those that the other thread sends, each when the last one is written. */
+async function* received(
+  { batches }: { batches?: readonly ColumnBatch[] },
+  port: JobPort,
+): AsyncIterable<ColumnBatch> {
+  if (batches !== undefined) {
+    yield* batches;
+    return;
+  }
   for (;;) {
     const request = await port.next();
     if (request.kind !== 'batch') {
@@ -131,11 +140,6 @@ async function* received(port: JobPort): AsyncIterable<ColumnBatch> {
     yield request.batch;
     port.send({ kind: 'written' });
   }
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await -- its readers take a stream
-async function* listed(batches: readonly ColumnBatch[]): AsyncIterable<ColumnBatch> {
-  yield* batches;
 }
 
 /** Answers with the bytes of files in memory, transferred. */
@@ -190,6 +194,25 @@ async function trainSet(
     return written({ x, y, ...count } satisfies WrittenTrainSet, [x, y]);
   } catch (error) {
     await Promise.all([sinks.x.discard(), sinks.y.discard()]);
+    throw error;
+  }
+}
+
+async function jsonRows(
+  source: SliceSource,
+  task: EncoderTask & { name: 'jsonRows' },
+  { signal }: JobPort,
+): Promise<Outcome> {
+  const { columns, rows } = await profileSource(source, { signal });
+  const { names = [...source.names] } = task;
+  const ordered = names.map((name) => columns.find((column) => column.name === name)!);
+  const sink = new Sink(task.spill);
+  try {
+    await writeJsonRows(batchesOf(source, ordered, { signal }), sink);
+    const file = await sink.finish();
+    return written({ file, rows, names }, [file]);
+  } catch (error) {
+    await sink.discard();
     throw error;
   }
 }

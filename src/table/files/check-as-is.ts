@@ -13,7 +13,7 @@ export interface AsIs extends FileChecksum {
 
 /**
  * Checks whether a file is Parquet whose columns are these, in this order, and takes its CRC32C;
- * undefined where the file must be encoded anew, or is beyond the bounds. Must run in a worker thread.
+ * undefined where the file must be encoded again, or is beyond the bounds. Must run in a worker thread.
  */
 export async function checkAsIs(
   { path, version }: PathOrigin,

@@ -4,11 +4,12 @@ import { ServiceError } from '../../wire/service-error';
 import { ArrowFileSource } from '../arrow/file';
 import { emptyTable, invalidTable } from '../cells/errors';
 import type { SliceSource } from '../columns/slices';
-import { CsvSource, decodedPieces } from '../csv/source';
+import { CsvSource } from '../csv/source';
 import { ParquetSource } from '../parquet/source';
 import { BytesBlob, FileBlob } from '../storage/blob';
 import { demandSame, type FileVersion, fileVersion, unreadable } from '../storage/file-version';
 import { openRegular } from '../storage/open-regular';
+import { decodedPieces } from '../text/pieces';
 import { contentOf } from '../text/sniff';
 import type { Origin } from './origin';
 

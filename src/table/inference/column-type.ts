@@ -1,47 +1,36 @@
-import { isDate } from '../../util/realms';
 import {
-  ABSENT,
   BEYOND_INT64,
   BEYOND_SAFE,
   BOOLEAN,
   classify,
-  COMMA_NUMBER,
   type CommaUse,
   DATE,
   DATES,
   FRACTION,
   isAbsent,
-  LOOKS,
-  NUMERIC,
   orderOf,
   PLAIN,
-  POINT_NUMBER,
   READS_COMMA,
   READS_POINT,
-  TYPES,
-  WHOLE,
 } from '../cells/classify';
 import { nestedCell } from '../cells/errors';
 import { decimalOf } from '../cells/parse-number';
-import type { CellReading, ColumnType, DateOrder, Decimal, GivenType } from '../cells/types';
+import type { CellReading, ColumnType, DateOrder, GivenType } from '../cells/types';
+import { assertText, MAX_TEXT } from '../columns/bounds';
 import { cellsOf, type ColumnData, rowsOf } from '../columns/column-batch';
 import type { SliceColumn } from '../columns/slices';
 import {
   beyond64Warning,
   mixedWarning,
-  type OddWords,
   oddWordsWarning,
   type Settled,
   type Sight,
   type TextLook,
 } from './findings';
 import { TargetTally } from './target-profile';
+import { TextReadings } from './text-readings';
+import { kindOfValue, NUMBERS, TEXT, ValueKinds } from './value-kinds';
 
-/** Values that are text, and empty ones; the other bits of values are those of text that reads as such values. */
-const TEXT = 8192;
-const EMPTY = 16384;
-
-const NUMBERS = WHOLE | FRACTION | BEYOND_SAFE | BEYOND_INT64;
 const FAMILIES = [
   [NUMBERS, 'numbers'],
   [BOOLEAN, 'booleans'],
@@ -84,8 +73,8 @@ export class ColumnTypeInference {
 
   /** @param first number of the slice's first row */
   add(column: SliceColumn, first: number): void {
+    this.measure(column, first);
     this.target?.add(column, first);
-    this.measure(column);
     if (this.given !== undefined) {
       this.addGiven(column, first);
     } else if (column.kind === 'fields') {
@@ -197,12 +186,7 @@ export class ColumnTypeInference {
     const { strings, values } = this;
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
-      const kind =
-        typeof cell === 'number'
-          ? kindOfNumber(cell)
-          : typeof cell === 'string'
-            ? kindOfText(cell)
-            : this.kindOf(cell, first + i);
+      const kind = kindOfValue(cell) ?? this.kindOfNested(cell, first + i);
       values.add(kind, cell, first + i);
       if (kind === TEXT && strings.alive) {
         strings.add(classify(cell as string), cell as string, first + i);
@@ -210,27 +194,12 @@ export class ColumnTypeInference {
     }
   }
 
-  private kindOf(cell: unknown, row: number): number {
-    if (cell === null || cell === undefined) {
-      return 0;
+  /** A cell that is an object or the like: missing, or an error. */
+  private kindOfNested(cell: unknown, row: number): number {
+    if (this.unreadable === undefined) {
+      throw nestedCell(this.name, row, cell);
     }
-    if (typeof cell === 'boolean') {
-      return BOOLEAN;
-    }
-    if (typeof cell === 'bigint') {
-      return BigInt.asIntN(64, cell) !== cell
-        ? BEYOND_INT64
-        : Number.isSafeInteger(Number(cell))
-          ? WHOLE
-          : BEYOND_SAFE;
-    }
-    if (isDate(cell)) {
-      return Number.isNaN(cell.getTime()) ? 0 : DATE;
-    }
-    if (this.unreadable !== undefined) {
-      return 0;
-    }
-    throw nestedCell(this.name, row, cell);
+    return 0;
   }
 
   private addTyped(data: ColumnData, first: number): void {
@@ -295,7 +264,7 @@ export class ColumnTypeInference {
     }
   }
 
-  private measure(column: SliceColumn): void {
+  private measure(column: SliceColumn, first: number): void {
     if (column.kind === 'typed') {
       const { data } = column;
       this.rows += rowsOf(data);
@@ -307,6 +276,9 @@ export class ColumnTypeInference {
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
       characters += typeof cell === 'string' ? cell.length : OTHER_BYTES / 3;
+      if (characters > MAX_TEXT && column.kind === 'values') {
+        assertText(this.name, first + i, typeof cell === 'string' ? cell.length : 0, characters);
+      }
     }
     this.rows += cells.length;
     this.textBytes += 3 * characters;
@@ -315,292 +287,4 @@ export class ColumnTypeInference {
 
 function commaUse({ comma, grouped }: { comma: boolean; grouped?: boolean }): CommaUse {
   return grouped === true ? 'either' : comma ? 'decimal' : 'none';
-}
-
-function kindOfNumber(cell: number): number {
-  return Number.isSafeInteger(cell) ? WHOLE : Number.isNaN(cell) ? 0 : FRACTION;
-}
-
-function kindOfText(cell: string): number {
-  return cell === '' ? EMPTY : isAbsent(cell) ? ABSENT : TEXT;
-}
-
-/** What text can be read as, over many cells. */
-class TextReadings {
-  /** What all cells can be read as. */
-  all = TYPES | LOOKS;
-  /** Cells that hold a value. */
-  count = 0;
-  first: Sight | undefined;
-  /** The first cell that settles no type that those before it left open. */
-  odd: Sight | undefined;
-  /** What the cells before the odd one could be read as. */
-  private before = 0;
-  /** What any cell can be read as. */
-  private any = 0;
-  /** The first cell that is not a plain number. */
-  private telling: Sight | undefined;
-
-  private readonly majority = new MajorityReadings();
-
-  /** False once no more need be added: the cells have nothing in common, nor have nearly all of them. */
-  get alive(): boolean {
-    return this.all !== 0 || this.majority.alive;
-  }
-
-  /** True where all cells are dates, whose order is certain where they are local ones. */
-  get datesOnly(): boolean {
-    return (
-      this.count > 0 && (this.all & TYPES & ~DATES) === 0 && (this.all & DATES) !== 0 && this.orderIsCertain
-    );
-  }
-
-  private get orderIsCertain(): boolean {
-    return (this.all & DATE) !== 0 || orderOf(this.all) !== undefined;
-  }
-
-  /** Fields of a text file, where empty means missing. */
-  addFields(cells: readonly string[], first: number, comma: CommaUse): void {
-    for (let i = 0; i < cells.length && this.alive; i++) {
-      const cell = cells[i]!;
-      if (cell !== '') {
-        this.add(classify(cell, comma), cell, first + i);
-      }
-    }
-  }
-
-  add(kinds: number, cell: string, row: number): void {
-    if (this.all === 0) {
-      this.majority.add(kinds, cell, row);
-      return;
-    }
-    const left = this.all & kinds;
-    if (left === 0) {
-      this.majority.start(this.all, this.any, this.count);
-      this.majority.add(kinds, cell, row);
-    }
-    if ((kinds & ABSENT) === 0) {
-      if (this.first === undefined || (this.telling === undefined && (kinds & PLAIN) === 0)) {
-        this.see(kinds, { row, value: cell });
-      }
-      this.count++;
-      this.any |= kinds;
-    }
-    if ((left & TYPES) === 0 && (this.all & TYPES) !== 0) {
-      this.before = this.all;
-      // Where no cell came before, this one is text like those that follow.
-      this.odd = this.first?.row === row || this.first === undefined ? undefined : { row, value: cell };
-    }
-    this.all = left;
-  }
-
-  /** As `add`, but a cell that does not fit those before changes nothing: it will be refused with its row. */
-  addFitting(kinds: number, cell: string, row: number): void {
-    if ((this.all & kinds) !== 0) {
-      this.add(kinds, cell, row);
-    }
-  }
-
-  /** The kinds of values that the fields are. */
-  kinds(tabbed: boolean): number {
-    const { all, any, odd } = this;
-    if ((all & TYPES) === 0) {
-      return TEXT | (odd === undefined ? 0 : familyOf(this.before));
-    }
-    if ((all & BOOLEAN) !== 0) {
-      return BOOLEAN;
-    }
-    if ((all & DATES) !== 0) {
-      return this.orderIsCertain ? DATE : TEXT;
-    }
-    const unsure = tabbed && (all & (WHOLE | POINT_NUMBER)) === 0 && this.tabbedDecimal === undefined;
-    return unsure ? TEXT : any & NUMBERS;
-  }
-
-  /** The decimal mark of cells copied from a spreadsheet: undefined where it is a point, or could be either. */
-  get tabbedDecimal(): Decimal | undefined {
-    return (this.all & POINT_NUMBER) === 0 ? decimalOf(this.all) : undefined;
-  }
-
-  /**
-   * What nearly all cells are, where a few others are words.
-   *
-   * @param numbers how many numbers the column has beside its text, and how many dates
-   */
-  most(numbers: number, dates: number): Majority | undefined {
-    return this.majority.settle(numbers, dates);
-  }
-
-  get look(): TextLook | undefined {
-    const { all, telling, first } = this;
-    const example = telling ?? first;
-    if (example === undefined || (all & LOOKS) === 0) {
-      return undefined;
-    }
-    return { like: likeOf(all), whole: (all & WHOLE) !== 0, example };
-  }
-
-  private see(kinds: number, sight: Sight): void {
-    this.first ??= sight;
-    if ((kinds & PLAIN) === 0) {
-      this.telling ??= sight;
-    }
-  }
-}
-
-function familyOf(readings: number): number {
-  return (readings & NUMERIC) !== 0 ? WHOLE : (readings & DATES) !== 0 ? DATE : readings & BOOLEAN;
-}
-
-function likeOf(readings: number): TextLook['like'] {
-  if ((readings & PLAIN) !== 0) {
-    return 'number';
-  }
-  switch (readings & (READS_POINT | READS_COMMA)) {
-    case 0:
-      return (readings & DATE) !== 0 ? 'date' : 'local date';
-    case READS_POINT | READS_COMMA:
-      return 'either number';
-    default:
-      return 'number';
-  }
-}
-
-/** Of nearly all: at most one cell in ten is a word that reads as nothing else. */
-const CELLS_PER_WORD = 9;
-/** A column with more such words than these is text. */
-const MAX_WORDS = 20;
-/** So many words may come before the numbers do. */
-const MAX_LEADING = 1000;
-
-interface Majority {
-  kinds: number;
-  decimal: Decimal | undefined;
-  order: DateOrder | undefined;
-  words: OddWords;
-}
-
-/** What the cells can be read as but for a few words, once not all of them have anything in common. */
-class MajorityReadings {
-  alive = true;
-  private started = false;
-  private all = TYPES | LOOKS;
-  private any = 0;
-  private count = 0;
-  private odd = 0;
-  private readonly words = new Map<string, { count: number; row: number }>();
-
-  /** @param all what the `count` cells so far can be read as, and `any` of them */
-  start(all: number, any: number, count: number): void {
-    this.started = true;
-    this.count = count;
-    this.any = any;
-    this.all = count === 0 ? this.all : all;
-  }
-
-  add(kinds: number, cell: string, row: number): void {
-    if ((kinds & ABSENT) !== 0 || !this.alive) {
-      return;
-    }
-    const left = this.all & kinds & ~BOOLEAN;
-    if ((left & (TYPES | LOOKS)) !== 0) {
-      this.all = left;
-      this.any |= kinds;
-      this.count++;
-      return;
-    }
-    this.odd++;
-    const known = this.words.get(cell);
-    if (known !== undefined) {
-      known.count++;
-    } else {
-      this.words.set(cell, { count: 1, row });
-    }
-    this.alive = this.words.size <= MAX_WORDS && (this.odd <= MAX_LEADING || this.odd <= this.count);
-  }
-
-  settle(numbers: number, dates: number): Majority | undefined {
-    const { all, any, odd } = this;
-    const asNumbers = this.count === 0 ? numbers > 0 : (all & NUMERIC) !== 0;
-    const asDates = this.count === 0 ? dates > 0 : (all & DATES) !== 0;
-    const count = this.count + (asNumbers ? numbers : dates);
-    const mixed = (asNumbers ? dates : numbers) > 0;
-    if (
-      !this.started ||
-      !this.alive ||
-      odd === 0 ||
-      mixed ||
-      !(asNumbers || asDates) ||
-      count < CELLS_PER_WORD * odd
-    ) {
-      return undefined;
-    }
-    const unsure = asNumbers
-      ? this.count > 0 && (all & (PLAIN | POINT_NUMBER)) === 0 && decimalOf(all) === undefined
-      : this.count > 0 && (all & DATE) === 0 && orderOf(all) === undefined;
-    if (unsure) {
-      return undefined;
-    }
-    const list = [...this.words].map(([word, seen]) => ({ word, ...seen }));
-    const plain = (all & (WHOLE | POINT_NUMBER | COMMA_NUMBER)) !== 0;
-    return {
-      kinds: asDates && !asNumbers ? DATE : this.count === 0 ? 0 : plain ? any & NUMBERS : FRACTION,
-      decimal: asNumbers && this.count > 0 ? decimalOf(all) : undefined,
-      order: asNumbers || this.count === 0 ? undefined : orderOf(all),
-      words: { like: asNumbers ? 'numbers' : 'dates', cells: count + odd, odd, list },
-    };
-  }
-}
-
-/** The kinds of values in a column of JavaScript values, or of a file that has types. */
-class ValueKinds {
-  private any = 0;
-  private readonly firsts = new Map<number, Sight>();
-  private numbers = 0;
-  private dates = 0;
-
-  get isEmpty(): boolean {
-    return this.any === 0;
-  }
-
-  /** How many values are numbers, or dates. */
-  count(bits: number): number {
-    return bits === DATE ? this.dates : this.numbers;
-  }
-
-  add(kind: number, value: unknown, row: number): void {
-    if ((kind & NUMBERS) !== 0) {
-      this.numbers++;
-    } else if (kind === DATE) {
-      this.dates++;
-    }
-    if ((this.any | kind) !== this.any) {
-      this.any |= kind;
-      this.firsts.set(kind, { row, value });
-    }
-  }
-
-  has(kind: number): boolean {
-    return (this.any & kind) !== 0;
-  }
-
-  /** True where no value but text, and text that may mean "missing", was seen. */
-  get onlyText(): boolean {
-    return (this.any & ~(TEXT | ABSENT | EMPTY)) === 0;
-  }
-
-  first(bits: number): Sight | undefined {
-    const sights = [...this.firsts].filter(([kind]) => (kind & bits) !== 0).map(([, sight]) => sight);
-    return sights.sort((a, b) => a.row - b.row)[0];
-  }
-
-  /** The kinds seen; NA and its like are text where the column is nothing else, or has other text. */
-  settle(): number {
-    if (this.has(ABSENT) && (!this.has(NUMBERS | BOOLEAN | DATE) || this.has(TEXT))) {
-      const text = this.first(ABSENT | TEXT)!;
-      this.any |= TEXT;
-      this.firsts.set(TEXT, text);
-    }
-    return this.any & (NUMBERS | BOOLEAN | DATE | TEXT);
-  }
 }

@@ -1,9 +1,11 @@
-import { SliceSizer } from '../../util/event-loop';
+import { SliceSizer, Yielder } from '../../util/event-loop';
+import { isDate } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import { classify, DATES, NUMERIC } from '../cells/classify';
-import { emptyTable, invalidTable, listNames } from '../cells/errors';
+import { emptyTable, invalidTable, isLong, listNames } from '../cells/errors';
 import { knownZone } from '../cells/time-zone';
 import type { Column, ColumnType, GivenType, Label } from '../cells/types';
+import { COLUMNS_PER_LOOK } from '../columns/bounds';
 import { MissingWords } from '../columns/missing-words';
 import { plainCells, type SliceColumn, type SliceSource, tellRead } from '../columns/slices';
 import { ColumnTypeInference } from './column-type';
@@ -75,7 +77,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   const reading = columnReading(options);
   const words = new MissingWords(reading.missing ?? []);
   const wanted = wantedColumns(source.names, target, ignore);
-  const tallies = wanted.map((index) => {
+  const tallies = await mapped(wanted, (index) => {
     const name = source.names[index]!;
     return new ColumnTypeInference(
       name,
@@ -87,11 +89,15 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   const sizer = new SliceSizer(wanted.length);
   let rows = 0;
   const different = new DistinctRows();
+  const yielder = new Yielder();
   for await (const slice of source.slices({ sizer, wanted, signal })) {
     for (let i = 0; i < wanted.length; i++) {
       const { column } = words.clear(slice.column(wanted[i]!));
       tallies[i]!.add(column, slice.first);
       different.add(column);
+      if (i % COLUMNS_PER_LOOK === COLUMNS_PER_LOOK - 1) {
+        await yielder.due();
+      }
     }
     different.endSlice(slice.rows);
     rows += slice.rows;
@@ -108,7 +114,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   let bytes = FILE_BYTES;
   let targetFound: TargetProfile | undefined;
   const looks: NamedLook[] = [];
-  const columns = tallies.map((tally) => {
+  const columns = await mapped(tallies, (tally) => {
     const settled = tally.settle();
     const { type, decimal, order, warning, look } = settled;
     if (warning !== undefined) {
@@ -122,17 +128,31 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
     bytes += tally.bytesAs(type) + COLUMN_BYTES + tally.name.length * 6;
     const zone = type === 'date' ? reading.zone : undefined;
     const required = tally.target !== undefined && options.missingTarget === 'leaveOut';
-    const { missing, unreadable } = reading;
-    return compact({
-      name: tally.name,
-      type,
-      decimal,
-      order,
-      zone,
-      missing,
-      unreadable,
-      required: required || undefined,
-    });
+    const { missing } = reading;
+    // A target that must not be missing must not become so either.
+    const strict = tally.target !== undefined && !required;
+    const unreadable = strict ? undefined : reading.unreadable;
+    // Without what is undefined, so that a column reads well on a model card.
+    const column: Column = { name: tally.name, type };
+    if (decimal !== undefined) {
+      column.decimal = decimal;
+    }
+    if (order !== undefined) {
+      column.order = order;
+    }
+    if (zone !== undefined) {
+      column.zone = zone;
+    }
+    if (missing !== undefined) {
+      column.missing = missing;
+    }
+    if (unreadable !== undefined) {
+      column.unreadable = unreadable;
+    }
+    if (required) {
+      column.required = true;
+    }
+    return column;
   });
   warnings.push(...lookWarnings(looks).map(({ problem, keep }) => `${problem} ${keep}`));
   // Each row group has its own header of every column, of about a thousandth of what it may hold.
@@ -175,11 +195,21 @@ class DistinctRows {
 
   endSlice(rows: number): void {
     for (let row = 0; row < rows && this.columns.length > 0 && this.isCounting; row++) {
-      this.seen.add(this.columns.map((cells) => String(cells[row])).join('\0'));
+      this.seen.add(this.columns.map((cells) => keyOf(cells[row])).join('\0'));
     }
     this.rows += rows;
     this.columns = [];
   }
+}
+
+/** Cells with equal keys count as equal; of long text the beginning tells. */
+function keyOf(cell: unknown): string {
+  if (typeof cell === 'string') {
+    return cell.slice(0, 1000);
+  }
+  const isPlain =
+    typeof cell === 'bigint' ? !isLong(cell) : typeof cell !== 'object' || cell === null || isDate(cell);
+  return isPlain ? String(cell) : typeof cell;
 }
 
 /** How the cells of every column are read. */
@@ -202,11 +232,17 @@ function columnReading({
   };
 }
 
-/** Without what is undefined, so that a column reads well on a model card. */
-function compact(column: Omit<Column, 'required'> & { required: boolean | undefined }): Column {
-  return Object.fromEntries(
-    Object.entries(column).filter(([, value]) => value !== undefined),
-  ) as unknown as Column;
+/** As `map`, for the columns of a table: the event loop has its turns between many of them. */
+async function mapped<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
+  const yielder = new Yielder();
+  const results: R[] = [];
+  for (const item of items) {
+    results.push(make(item));
+    if (results.length % COLUMNS_PER_LOOK === 0) {
+      await yielder.due();
+    }
+  }
+  return results;
 }
 
 function wantedColumns(

@@ -1,5 +1,6 @@
 import { isDate } from '../../util/realms';
 import { isAbsent } from '../cells/classify';
+import { isLong } from '../cells/errors';
 import { parseDate } from '../cells/parse-date';
 import { parseBigint, parseNumber, parseWithDecimal } from '../cells/parse-number';
 import type { Column, ColumnType, Decimal, Label } from '../cells/types';
@@ -36,7 +37,7 @@ export class TargetTally {
     if (isDate(cell)) {
       cell = Number.isNaN(cell.getTime()) ? null : cell.toISOString();
     }
-    if (cell === null || cell === undefined || Number.isNaN(cell)) {
+    if (cell === null || cell === undefined || Number.isNaN(cell) || isNoLabel(cell)) {
       this.missing++;
       this.firsts.missing = Math.min(this.firsts.missing, row);
       return;
@@ -92,6 +93,11 @@ export class TargetTally {
     const classes = [...labels].sort(numeric ? byValue : byCodePoint);
     return { ...lacks, distinct: labels.size, classes };
   }
+}
+
+/** What is refused, or made missing, when it is read. */
+function isNoLabel(cell: unknown): boolean {
+  return typeof cell === 'object' || (typeof cell === 'bigint' && isLong(cell));
 }
 
 function asLabel(

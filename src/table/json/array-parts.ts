@@ -1,6 +1,7 @@
+import { parseJson } from '../../util/exact-json';
 import { invalidTable } from '../cells/errors';
+import { MAX_COLUMNS, MAX_TEXT, tooWide } from '../columns/bounds';
 import type { LongText } from '../text/byte-text';
-import { parseJson } from './parse';
 
 const BRACKET = 93;
 
@@ -12,7 +13,7 @@ const PART = 128 * 1024;
  * array's own level, and each part is given to JSON.parse.
  */
 export class JsonElements implements Iterable<unknown[]> {
-  /** Where the text goes on after the array's closing bracket, once the last part was read. */
+  /** Position after the array's closing bracket, once the last part has been read. */
   end = 0;
   private rows = 0;
 
@@ -47,6 +48,8 @@ export class JsonElements implements Iterable<unknown[]> {
   private findCut(from: number): number {
     const { text } = this;
     let depth = 0;
+    let row = from;
+    let values = 0;
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === 34) {
@@ -58,11 +61,21 @@ export class JsonElements implements Iterable<unknown[]> {
           if (code === 125) {
             throw invalidTable(`The JSON text is not valid after row ${this.rows}: "}" closes nothing.`);
           }
+          assertRowLength(at - row);
           return at;
         }
         depth--;
-      } else if (code === 44 && depth === 0 && at - from >= PART) {
-        return at;
+      } else if (code === 44 && depth > 0) {
+        if (depth === 1 && ++values >= MAX_COLUMNS) {
+          throw tooWide();
+        }
+      } else if (code === 44) {
+        assertRowLength(at - row);
+        if (at - from >= PART) {
+          return at;
+        }
+        row = at;
+        values = 0;
       }
     }
     throw invalidTable('The JSON text ends inside an array; it was cut off.');
@@ -76,6 +89,37 @@ export class JsonElements implements Iterable<unknown[]> {
       const reason = error instanceof Error ? error.message : String(error);
       throw invalidTable(`The JSON text is not valid after row ${this.rows}: ${reason}.`);
     }
+  }
+}
+
+/**
+ * Where the object that begins at `open` ends, without parsing it: one that has too many values would hold the event loop.
+ * @throws ServiceError `limit.exceeded` for too many values, `table.invalid` for too long a row or one without an end
+ */
+export function endOfObject(text: LongText, open: number): number {
+  let depth = 0;
+  let values = 0;
+  for (let at = open; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 34) {
+      at = endOfString(text, at);
+      assertRowLength(at - open);
+    } else if (code === 123 || code === 91) {
+      depth++;
+    } else if ((code === 125 || code === 93) && --depth <= 0) {
+      return at + 1;
+    } else if (code === 44 && depth === 1 && ++values >= MAX_COLUMNS) {
+      throw tooWide();
+    }
+  }
+  throw invalidTable('The JSON text ends inside an object; it was cut off.');
+}
+
+function assertRowLength(length: number): void {
+  if (length > MAX_TEXT) {
+    throw invalidTable(
+      `A row of the JSON text is longer than ${MAX_TEXT / 2 ** 20} million characters. Is this a table?`,
+    );
   }
 }
 
@@ -93,7 +137,7 @@ function endOfString(text: LongText, open: number): number {
   throw invalidTable('The JSON text ends inside a string; it was cut off.');
 }
 
-/** The names of the members of an object, in valid JSON text, as often as they stand there. */
+/** The names of an object's members in valid JSON text, duplicates included. */
 export function memberNames(text: string): string[] {
   const names: string[] = [];
   let depth = 0;

@@ -1,17 +1,19 @@
 import { yieldToEventLoop } from '../../util/event-loop';
+import { parseJson } from '../../util/exact-json';
 import { emptyTable, invalidTable, show } from '../cells/errors';
 import { setCell } from '../cells/set-cell';
 import type { Row } from '../cells/types';
+import { assertWidth } from '../columns/bounds';
 import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { type LongText, Utf8Text } from '../text/byte-text';
 import { openValue } from '../values/open';
 import { KeyUnion, RowsSource } from '../values/sources';
-import { JsonElements, memberNames } from './array-parts';
-import { parseJson } from './parse';
+import { endOfObject, JsonElements, memberNames } from './array-parts';
 
 /** JSON text up to this many characters is parsed in one go: a few milliseconds. */
 const WHOLE = 512 * 1024;
 const BRACKET = 91;
+const BRACE = 123;
 const BRACE_END = 125;
 const COMMA = 44;
 
@@ -47,7 +49,7 @@ function headOf(text: LongText, at: number): string {
   return text.slice(at, end);
 }
 
-/** How many units of the text a piece of it takes. */
+/** How many units of the text a piece of it spans. */
 function unitsOf(text: LongText, piece: string): number {
   return text instanceof Utf8Text ? Buffer.byteLength(piece) : piece.length;
 }
@@ -64,7 +66,7 @@ function parseWhole(text: string): unknown {
   }
 }
 
-/** JSON.parse keeps the last of two columns of one name, without a word. */
+/** JSON.parse silently keeps only the last of two columns with the same name. */
 function demandDistinctColumns(text: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || !Object.values(value).every(Array.isArray)) {
     return;
@@ -79,7 +81,7 @@ function demandDistinctColumns(text: string, value: unknown): void {
 }
 
 function twice(key: string): Error {
-  return invalidTable(`Column "${key}" stands twice in the JSON text. Every column needs its own name.`);
+  return invalidTable(`Column "${key}" appears twice in the JSON text. Every column needs its own name.`);
 }
 
 function notJson(error: unknown): Error {
@@ -87,7 +89,7 @@ function notJson(error: unknown): Error {
   return invalidTable(`The text begins like JSON but is not valid JSON: ${reason}.`);
 }
 
-/** Objects line by line (NDJSON), up to the first line, counted from 0, that is no object. */
+/** Objects line by line (NDJSON), up to the first line, counted from 0, that is not an object. */
 function parseLines(text: string): { rows: unknown[]; lines: number; wrong?: number } {
   const rows: unknown[] = [];
   const lines = text.split('\n');
@@ -116,7 +118,7 @@ function wrongLine(index: number): Error {
   return invalidTable(`Line ${index + 1} of the text is not a JSON object, as the lines before it are.`);
 }
 
-/** Long text that is no array of objects: its top-level parts are parsed one after the other. */
+/** Long text that is not an array of objects: its top-level parts are parsed one after the other. */
 async function parseLong(text: LongText, at: number, signal?: AbortSignal): Promise<unknown> {
   if (text.charCodeAt(at) === BRACKET) {
     const elements = new JsonElements(text, at + 1);
@@ -146,6 +148,9 @@ async function parseLongLines(text: LongText, at: number, signal?: AbortSignal):
   while (at < text.length) {
     let end = text.indexOf('\n', Math.min(text.length, at + WHOLE / 4));
     end = end < 0 ? text.length : end;
+    if (end - at > WHOLE) {
+      endOfObject(text, lineStart(text, at, at + WHOLE / 4));
+    }
     const { rows, lines, wrong } = parseLines(text.slice(at, end));
     if (wrong !== undefined) {
       throw wrongLine(line + wrong);
@@ -159,6 +164,14 @@ async function parseLongLines(text: LongText, at: number, signal?: AbortSignal):
     signal?.throwIfAborted();
   }
   return list;
+}
+
+/** Where the line begins that `at` is in, from `first` on. */
+function lineStart(text: LongText, first: number, at: number): number {
+  while (at > first && text.charCodeAt(at - 1) !== 10) {
+    at--;
+  }
+  return at;
 }
 
 /** Lines that end before a position near the start of the text. */
@@ -182,7 +195,7 @@ async function gather(elements: JsonElements, signal?: AbortSignal): Promise<unk
   return list;
 }
 
-/** Refuses what stands after the end of the table: a second one would be left out without a word. */
+/** Refuses text after the end of the table: a second table would be ignored silently. */
 function demandEnd(text: LongText, end: number): void {
   const at = skipSpace(text, end);
   if (at < text.length) {
@@ -194,19 +207,20 @@ function demandEnd(text: LongText, end: number): void {
 }
 
 /** An object with long arrays: each array is parsed in parts. */
-async function parseMembers(text: LongText, at: number, signal?: AbortSignal): Promise<unknown> {
+async function parseMembers(text: LongText, start: number, signal?: AbortSignal): Promise<unknown> {
   const table: Record<string, unknown> = {};
-  at = skipSpace(text, at + 1);
+  let columns = 0;
+  let at = skipSpace(text, start + 1);
   for (;;) {
     const match = /^"(?:[^"\\]|\\.)*"\s*:\s*/.exec(headOf(text, at));
     if (match === null) {
-      // One go tells what is wrong, and where.
-      return parseWhole(text.slice(0));
+      // Parsing all of it at once gives an error with its position.
+      return parseRow(text, start, signal);
     }
     const key = JSON.parse(match[0].slice(0, match[0].lastIndexOf('"') + 1)) as string;
     at += unitsOf(text, match[0]);
     if (text.charCodeAt(at) !== BRACKET) {
-      return parseWhole(text.slice(0));
+      return parseRow(text, start, signal);
     }
     const elements = new JsonElements(text, at + 1);
     const list = await gather(elements, signal);
@@ -214,17 +228,31 @@ async function parseMembers(text: LongText, at: number, signal?: AbortSignal): P
       throw twice(key);
     }
     setCell(table, key, list);
+    assertWidth(++columns);
     at = skipSpace(text, elements.end);
     if (text.charCodeAt(at) === BRACE_END) {
       at = skipSpace(text, at + 1);
       // What follows may be the next line of NDJSON.
-      return at === text.length ? table : parseWhole(text.slice(0));
+      return at === text.length ? table : parseRow(text, start, signal);
     }
     if (text.charCodeAt(at) !== COMMA) {
-      return parseWhole(text.slice(0));
+      return parseRow(text, start, signal);
     }
     at = skipSpace(text, at + 1);
   }
+}
+
+/** One object with plain values, or lines of objects of which the first is long. */
+async function parseRow(text: LongText, at: number, signal?: AbortSignal): Promise<unknown> {
+  const end = endOfObject(text, at);
+  const next = skipSpace(text, end);
+  if (next === text.length) {
+    return parseWhole(text.slice(at));
+  }
+  if (text.charCodeAt(next) !== BRACE) {
+    demandEnd(text, end);
+  }
+  return parseLongLines(text, at, signal);
 }
 
 function skipSpace(text: LongText, at: number): number {
@@ -234,7 +262,7 @@ function skipSpace(text: LongText, at: number): number {
   return at;
 }
 
-/** A long array of objects, parsed anew in slices each time it is read: the rows are never all in memory. */
+/** A long array of objects, parsed again in slices each time it is read: the rows are never all in memory. */
 class JsonRowsSource implements SliceSource {
   readonly form: TableForm = 'parsed';
 

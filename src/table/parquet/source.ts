@@ -9,7 +9,7 @@ import {
 import type { BlobLike } from '../storage/blob';
 import { type NamedBatch, openParquet, type ParquetField, type ParquetReader } from './reader';
 
-/** A file of so many bytes is decoded once, however often its rows are gone over. */
+/** Up to this many bytes a file is decoded once, however often its rows are read. */
 const KEPT_BYTES = 64 * 1024;
 
 /** A Parquet file of any writer, decoded some rows at a time. Must run in a worker thread. */

@@ -18,7 +18,7 @@ import type { Block, ParquetOnDisk, TableSource } from './table-source';
 /** Rows of a block. */
 const BLOCK_ROWS = 2000;
 
-/** A table that the encoder thread reads by itself, so that this thread never sees more than its batches. */
+/** A table that the encoder thread reads; this thread only ever sees batches of it. */
 export class RemoteSource implements TableSource {
   readonly names: readonly string[];
   readonly rowCount: number | undefined;
@@ -44,7 +44,7 @@ export class RemoteSource implements TableSource {
     const opened = await retried(() =>
       startJob({ name: 'open', origin: sendable }, signal).result<OpenedTable>(),
     );
-    // Every later look at a file must find it as it is now: its rows are joined to what was read before.
+    // The file must not change between passes: their rows are joined.
     const known = sendable.kind === 'path' ? { ...sendable, version: opened.version } : sendable;
     return new RemoteSource(form, known, opened);
   }

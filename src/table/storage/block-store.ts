@@ -13,11 +13,11 @@ export interface Place {
 }
 
 export interface BlockStoreOptions {
-  /** Bytes that stay in memory; none unless given. */
+  /** Bytes that stay in memory; default 0. */
   memoryBytes?: number;
   /**
-   * Makes the path of the file beyond them. Without it the file has no name: it is removed as soon as it is open, so
-   * that nothing is left of it however the thread or the process ends.
+   * Makes the path of the file for the rest. Without it the file is unlinked as soon as it is open, so that nothing
+   * is left behind however the thread or the process ends.
    */
   newPath?: () => string;
 }
@@ -32,7 +32,7 @@ export class BlockStore {
 
   constructor(private readonly options: BlockStoreOptions = {}) {}
 
-  /** Not to be called again before it has answered. Errors: `storage.failed`. */
+  /** Not to be called again before it has resolved. Errors: `storage.failed`. */
   async append(block: Uint8Array): Promise<Place> {
     const place = { offset: this.size, bytes: block.length };
     if (this.file === undefined && this.size + block.length <= (this.options.memoryBytes ?? 0)) {

@@ -5,8 +5,8 @@ const HEADER_BYTES = 8;
 const WASM_PAGE = 64 * 1024;
 
 /**
- * Loads a module that brings its own WebAssembly, whose memory then grows to `maxBytes` at most. Beyond them its code
- * traps instead of taking the memory of the whole process: no decoder can say in advance what a file will need.
+ * Loads a module that brings its own WebAssembly, and limits its memory to `maxBytes`. Beyond that its code traps
+ * instead of exhausting the process: no decoder can say in advance what a file will need.
  *
  * @param load must make its `WebAssembly.Module` at once, in this thread
  */

@@ -19,8 +19,8 @@ export function crc32cToBase64(checksum: number): string {
 const POLYNOMIAL = 0x82f63b78;
 
 /**
- * The CRC32C of two byte strings joined, from their checksums and the length of the second: how the checksum
- * of a file comes out of chunks that arrived in any order. The method is zlib's `crc32_combine`: appending
+ * The CRC32C of two byte strings joined, from their checksums and the length of the second: the checksum of a
+ * file from chunks that arrived in any order. The method is zlib's `crc32_combine`: appending
  * zero bits is a linear map over GF(2), applied by repeated squaring.
  */
 export function combineCrc32c(first: number, second: number, secondLength: number): number {

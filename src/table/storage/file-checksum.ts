@@ -15,7 +15,7 @@ export interface FileChecksum {
   version: FileVersion;
 }
 
-/** A smaller file is read by this thread: starting others would take as long. */
+/** Smaller files are read by this thread: starting others would take as long. */
 const PARALLEL_BYTES = 128 * 1024 * 1024;
 const MOST_THREADS = 4;
 const READ_SIZE = 1024 * 1024;
@@ -26,7 +26,7 @@ const TELL_MS = 200;
  * The CRC32C of a file on disk. A large one is read in parts by several threads: an upload waits for the checksum,
  * since the service wants to know it before it gives an address. Errors: `file.unreadable`.
  *
- * @param onRead told the part of the file that has been read, 0 to 1
+ * @param onRead called with how much of the file has been read, 0 to 1
  */
 export async function fileChecksum(
   path: string,
@@ -101,7 +101,7 @@ async function inParts(
   } finally {
     clearInterval(telling);
     signal?.removeEventListener('abort', onAbort);
-    // Where one part cannot be read the others would go on for nothing.
+    // Once one part cannot be read, the others need not go on.
     await stop();
   }
 }

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 
 import { availableMemory } from '../../util/memory';
+import { boundVectors } from './bounded-vectors';
 import { loadBounded } from './bounded-wasm';
 
 /**
@@ -9,12 +10,22 @@ import { loadBounded } from './bounded-wasm';
  */
 const load = createRequire(__filename);
 
-export const arrow = (): typeof import('apache-arrow') =>
-  load('apache-arrow') as typeof import('apache-arrow');
+type Arrow = typeof import('apache-arrow');
+
+let arrowModule: Arrow | undefined;
+
+export function arrow(): Arrow {
+  if (arrowModule === undefined) {
+    arrowModule = load('apache-arrow') as Arrow;
+    boundVectors(createRequire(load.resolve('apache-arrow'))('flatbuffers') as Flatbuffers);
+  }
+  return arrowModule;
+}
 
 export const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
   load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number };
 
+type Flatbuffers = Parameters<typeof boundVectors>[0];
 type ParquetWasm = typeof import('parquet-wasm');
 
 /** Part of the machine's memory that the WebAssembly of one thread may take, and its bounds. */
@@ -32,14 +43,14 @@ let trapped = false;
 
 export function parquet(): ParquetWasm {
   if (instance === undefined) {
-    // A loader of its own: what it loads is garbage with it.
+    // A loader of its own: what it loads is collected with it.
     const loadOnce = createRequire(__filename);
     instance = loadBounded(maxWasmBytes(), () => loadOnce('parquet-wasm') as ParquetWasm);
   }
   return instance;
 }
 
-/** Lets go of the instance after a trap, which leaves it in an unknown state: the next use gets a new one. */
+/** Drops the instance after a trap, which leaves it in an unknown state; the next use loads a new one. */
 export function dropParquet(): void {
   Reflect.deleteProperty(load.cache, load.resolve('parquet-wasm'));
   instance = undefined;

@@ -3,9 +3,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { readFully } from '../../util/file-io';
 import { openRegular } from './open-regular';
 
-/** Bytes of a piece: fewer cost more calls of the system, more are no quicker (measured by an upload). */
+/** Bytes per piece: smaller ones cost more system calls, larger ones are no faster (measured on uploads). */
 const PIECE = 1024 * 1024;
-/** Reads under way beside the piece that is being sent: a stream of Node's waits for the disk and the socket in turn. */
+/** Reads in flight while a piece is being sent; a Node stream waits for disk and socket in turn. */
 const AHEAD = 2;
 
 /**

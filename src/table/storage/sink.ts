@@ -7,11 +7,11 @@ import { crc32c, crc32cToBase64 } from './crc32c';
 /** A file stays in memory up to this size. */
 export const MEMORY_LIMIT = 32 * 1024 * 1024;
 
-/** Where a file goes that is too large for memory, or why there is no such place. */
+/** Where a file too large for memory goes, or why there is no such place. */
 export interface Spill {
   path?: string;
   problem?: string;
-  /** Bytes that stay in memory; 32 MiB unless told. */
+  /** Bytes that stay in memory; default 32 MiB. */
   limit?: number;
 }
 

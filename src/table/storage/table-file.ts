@@ -8,15 +8,15 @@ import { readAhead } from './read-ahead';
 import type { Written } from './sink';
 
 /** An encoded file: in memory up to 32 MiB, beyond that in a temporary file until `dispose`. */
-export interface TableFile {
-  readonly format: FileFormat;
+export interface TableFile<Format extends string = FileFormat> {
+  readonly format: Format;
   readonly rows: number;
   readonly bytes: number;
   /** CRC32C as the service takes it. */
   readonly hash: string;
   /** The bytes, where they are in memory. */
   readonly content?: Uint8Array;
-  /** A stream of bytes `start` to `end` (exclusive); may be called again and again. */
+  /** A stream of bytes `start` to `end` (exclusive); may be called more than once. */
   open(start?: number, end?: number): Readable;
   dispose(): Promise<void>;
 }
@@ -25,7 +25,11 @@ export interface TableFile {
 const CHUNK = 512 * 1024;
 
 /** The file that the encoder thread has written. */
-export function tableFile(format: FileFormat, rows: number, written: Written): TableFile {
+export function tableFile<Format extends string>(
+  format: Format,
+  rows: number,
+  written: Written,
+): TableFile<Format> {
   const { bytes, hash, data, path } = written;
   let content = data;
   return {
@@ -65,7 +69,7 @@ function fileStream(path: string, start: number, end: number): Readable {
   return Readable.from(end <= start ? [] : readAhead(path, start, end), { objectMode: false });
 }
 
-/** A file of the user's own, which goes up byte for byte and is never removed. */
+/** The user's own file: uploaded byte for byte, never removed. */
 export function userFile(
   path: string,
   format: FileFormat,
@@ -83,7 +87,7 @@ export function userFile(
 
 /**
  * The bytes of a file, unless it was changed since its checksum was taken. The last piece is held back until that is
- * known of the others: a body that ends early is no upload, while wrong bytes would stand under the announced hash.
+ * known: a body that ends early is no upload, but wrong bytes would be stored under the announced hash.
  */
 async function* checked(
   path: string,

@@ -6,7 +6,7 @@ import { storageError } from './sink';
 
 const PREFIX = 'tabular-prediction-';
 const HEARTBEAT_MS = 30_000;
-/** A folder without a heartbeat for so long, whose process is gone, is removed. */
+/** A folder whose process is gone is removed after this long without a heartbeat. */
 const STALE_MS = 10 * 60_000;
 
 let folder: string | undefined;
@@ -43,7 +43,7 @@ function beat(): void {
     const now = new Date();
     utimesSync(folder!, now, now);
   } catch {
-    // Somebody cleaned the temporary folder; it is made again where it was.
+    // The temporary folder was cleaned; make it again.
     mkdirSync(folder!, { recursive: true, mode: 0o700 });
   }
 }
@@ -72,7 +72,7 @@ function removeStale(): void {
         rmSync(path, { recursive: true, force: true });
       }
     } catch {
-      // It belongs to another user, or is being removed by somebody else.
+      // It belongs to another user, or another process is removing it.
     }
   }
 }

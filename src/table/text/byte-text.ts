@@ -2,12 +2,12 @@ import { TextDecoder } from 'node:util';
 
 import { notUtf8In } from './utf8-error';
 
-/** What is asked of long text: a string is one. Positions are those of its own units. */
+/** The part of a string's interface that scanners of long text need. Positions are in its own units. */
 export type LongText = Pick<string, 'length' | 'charCodeAt' | 'indexOf' | 'slice'>;
 
 /**
- * UTF-8 bytes as text whose units are bytes. Every sign of JSON's own is one byte, so what a string is for those who
- * look for such signs, the bytes are too; a string of all of it, whose making holds the event loop, is never made.
+ * UTF-8 bytes as text whose units are bytes. JSON's syntax characters are single bytes in UTF-8, so scanners can work
+ * on the bytes directly. The whole text is never decoded into one string: that would block the event loop.
  */
 export class Utf8Text implements LongText {
   readonly length: number;

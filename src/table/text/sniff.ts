@@ -1,13 +1,13 @@
 import { TextDecoder } from 'node:util';
 
-/** The first character that is no space; a table may be long, so it is not trimmed as a whole. */
+/** The first character that is not a space. A table may be long, so it is not trimmed first. */
 export function firstCharacter(text: string): string {
   return /[^\s\uFEFF]/.exec(text)?.[0] ?? '';
 }
 
 export type Content = 'parquet' | 'arrow' | 'json' | 'csv' | 'gzip' | 'binary';
 
-/** What the first bytes of a file say that it is. */
+/** The kind of a file by its first bytes. */
 export function contentOf(head: Uint8Array): Content {
   const magic = Buffer.from(head.subarray(0, 8)).toString('latin1');
   if (magic.startsWith('PAR1')) {
@@ -28,7 +28,7 @@ export function contentOf(head: Uint8Array): Content {
   return start === '{' || start === '[' ? 'json' : 'csv';
 }
 
-/** The encoding of text with two bytes for a character, where its byte order mark says so. */
+/** UTF-16 in either byte order, where a byte order mark says so. */
 export function wideEncoding(start: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   if (start[0] === 0xff && start[1] === 0xfe) {
     return 'utf-16le';

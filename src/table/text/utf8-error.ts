@@ -3,9 +3,9 @@ import { TextDecoder } from 'node:util';
 import { invalidTable } from '../cells/errors';
 
 /**
- * `table.invalid` that names the line and the first byte that is no UTF-8.
+ * `table.invalid` that names the line and the first byte that is not UTF-8.
  *
- * @param chunks the bytes from the start of the text; those beyond the wrong one need not come
+ * @param chunks the bytes from the start of the text, at least up to the wrong one
  */
 export async function notUtf8(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<Error> {
   let base = 0;
@@ -27,7 +27,7 @@ export async function notUtf8(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8
   return wrongByte(lines + count(carry), carry[cut] ?? 0, base + Math.max(0, cut));
 }
 
-/** The same for a part of text that is all at hand. */
+/** The same for text in memory. */
 export function notUtf8In(text: Uint8Array, from: number, to: number): Error {
   const wrong = firstWrong(text.subarray(from, to), false);
   const at = wrong >= 0 ? from + wrong : text.subarray(from, to).findLastIndex((byte) => byte >= 0xc0) + from;
@@ -40,7 +40,7 @@ function wrongByte(line: number, byte: number, at: number): Error {
   );
 }
 
-/** Where the first byte is that belongs to no character, -1 where none is; the last character may be cut off. */
+/** Position of the first invalid byte, or -1. The last character may be cut off. */
 function firstWrong(bytes: Uint8Array, within: boolean): number {
   let start = 0;
   // Continuation bytes at the start belong to a character before.
@@ -60,7 +60,7 @@ function firstWrong(bytes: Uint8Array, within: boolean): number {
       bad = middle;
     }
   }
-  // A character that its next byte breaks is wrong from its first byte on.
+  // An incomplete character is wrong from its first byte on.
   let at = bad - 1;
   if (bytes[at]! < 0x80) {
     do {

@@ -1,13 +1,34 @@
 import { types } from 'node:util';
 
 import { isDate, isTypedArray } from '../../util/realms';
+import { reasonOf } from '../../util/reason';
+import { ServiceError } from '../../wire/service-error';
 import { ArrowSource, isArrowTable } from '../arrow/source';
 import { emptyTable, invalidTable, show } from '../cells/errors';
+import { assertWidth } from '../columns/bounds';
 import type { SliceSource, TableForm } from '../columns/slices';
 import { ColumnsSource, isColumnValues, MatrixSource, RowsSource } from './sources';
 
-/** A table of JavaScript values; `form` is given where the values were parsed from text. */
+/**
+ * A table of JavaScript values; `form` is given where the values were parsed from text. Errors: `table.empty`;
+ * `table.invalid`, also where a getter or a Proxy throws; `limit.exceeded` for too many columns.
+ */
 export async function openValue(
+  value: unknown,
+  form: TableForm | undefined,
+  signal?: AbortSignal,
+): Promise<SliceSource> {
+  try {
+    return await openPlain(value, form, signal);
+  } catch (error) {
+    if (error instanceof ServiceError || signal?.aborted === true) {
+      throw error;
+    }
+    throw invalidTable(`The table cannot be read: ${reasonOf(error)}.`);
+  }
+}
+
+async function openPlain(
   value: unknown,
   form: TableForm | undefined,
   signal?: AbortSignal,
@@ -23,7 +44,10 @@ export async function openValue(
   if (isArrowTable(value)) {
     return new ArrowSource('arrow', value);
   }
-  const cells = Object.values(value);
+  // Once, before anything else: to look at the names of a million columns takes a second.
+  const names = Object.keys(value);
+  assertWidth(names.length);
+  const cells = names.map((name) => (value as Record<string, unknown>)[name]);
   if (cells.length === 0) {
     throw emptyTable('The table is an object without properties. A row needs at least one column.');
   }
@@ -50,7 +74,7 @@ function openArray(
   return RowsSource.open(form ?? 'rows', list, signal);
 }
 
-/** What has no columns of its own, however many values it holds. */
+/** Values that are not a table, however many they are. */
 function isNoTable(value: object): boolean {
   return isDate(value) || isTypedArray(value) || types.isMap(value) || types.isSet(value);
 }

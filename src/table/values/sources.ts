@@ -1,7 +1,9 @@
 import { SliceSizer } from '../../util/event-loop';
 import { isDate, isTypedArray } from '../../util/realms';
-import { emptyTable, invalidTable, show } from '../cells/errors';
+import { reasonOf } from '../../util/reason';
+import { emptyTable, invalidCell, invalidTable, show } from '../cells/errors';
 import type { Row } from '../cells/types';
+import { assertDense, assertWidth } from '../columns/bounds';
 import {
   checkNames,
   type Slice,
@@ -51,7 +53,7 @@ export class RowsSource implements SliceSource {
   }
 
   *slices({ sizer }: SliceOptions): Iterable<Slice> {
-    // One array for the cells of all columns and slices: a new one for each would keep the collector busy.
+    // One array is reused for all columns and slices, to spare the garbage collector.
     const cells: unknown[] = [];
     for (let first = 0; first < this.objects.length;) {
       const rows = Math.min(sizer.rows, this.objects.length - first);
@@ -62,7 +64,7 @@ export class RowsSource implements SliceSource {
   }
 }
 
-/** Gathers names without looking at the keys of a row again that has the same ones as the row before. */
+/** Collects names; a row with the same keys as the one before costs little. */
 export class KeyUnion {
   readonly list: string[] = [];
   private readonly seen = new Set<string>();
@@ -80,6 +82,7 @@ export class KeyUnion {
         return;
       }
     }
+    assertWidth(keys.length);
     this.last = keys;
     for (const key of keys) {
       if (!this.seen.has(key)) {
@@ -87,6 +90,7 @@ export class KeyUnion {
         this.list.push(key);
       }
     }
+    assertWidth(this.list.length);
   }
 }
 
@@ -117,15 +121,21 @@ class RowsSlice implements Slice {
     const name = this.source.names[index]!;
     const { rows, first, cells } = this;
     const all = this.source.objects;
-    if (INHERITED.has(name)) {
-      for (let i = 0; i < rows; i++) {
-        const row = all[first + i]!;
-        cells[i] = Object.hasOwn(row, name) ? row[name] : undefined;
+    let i = 0;
+    try {
+      if (INHERITED.has(name)) {
+        for (; i < rows; i++) {
+          const row = all[first + i]!;
+          cells[i] = Object.hasOwn(row, name) ? row[name] : undefined;
+        }
+      } else {
+        for (; i < rows; i++) {
+          cells[i] = all[first + i]![name];
+        }
       }
-    } else {
-      for (let i = 0; i < rows; i++) {
-        cells[i] = all[first + i]![name];
-      }
+    } catch (error) {
+      // A getter, or a Proxy.
+      throw invalidCell(name, first + i, `the cell cannot be read: ${reasonOf(error)}.`);
     }
     return { kind: 'values', cells };
   }
@@ -133,7 +143,7 @@ class RowsSlice implements Slice {
 
 export type Values = ArrayLike<unknown>;
 
-/** True for what can be the values of one column: an array or a typed array. */
+/** True for an array or a typed array: it can be a column. */
 export function isColumnValues(value: unknown): value is Values {
   return Array.isArray(value) || isTypedArray(value);
 }
@@ -147,6 +157,7 @@ export class ColumnsSource implements SliceSource {
 
   constructor(readonly table: Readonly<Record<string, Values>>) {
     this.names = Object.keys(table);
+    assertWidth(this.names.length);
     this.columns = Object.values(table);
     this.rowCount = this.columns[0]?.length ?? 0;
     for (const [index, column] of this.columns.entries()) {
@@ -155,6 +166,7 @@ export class ColumnsSource implements SliceSource {
           `Column "${this.names[index]!}" has ${column.length} values and column "${this.names[0]!}" has ${this.rowCount}. All columns need the same number of values.`,
         );
       }
+      assertDense(column, `Column "${this.names[index]!}"`);
     }
   }
 
@@ -194,6 +206,7 @@ export class MatrixSource implements SliceSource {
 
   static async open(matrix: readonly unknown[], signal?: AbortSignal): Promise<MatrixSource> {
     const header = matrix[0] as readonly unknown[];
+    assertWidth(header.length);
     const names = header.map((name, index) => {
       if (typeof name !== 'string') {
         throw invalidTable(

@@ -82,7 +82,7 @@ describe('Batches', () => {
     );
   });
 
-  it('of whole numbers and of fractions join to numbers', async () => {
+  it('join to numbers where some hold whole numbers and others fractions', async () => {
     const columns: Column[] = [{ name: 'n', type: 'integer' }];
     const [whole] = await collect(readBatches(await openTable({ n: 1 }), columns));
     const [fraction] = await collect(readBatches(await openTable({ n: 1.5 }), columns));

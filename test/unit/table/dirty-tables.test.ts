@@ -239,7 +239,7 @@ describe('Dates of a place', () => {
     assert.ok((old.cells.t as Date[]).every((date) => !Number.isNaN(date.getTime())));
   });
 
-  it('of a zone that does not exist are an error that says so', () =>
+  it('are an error that says so where the zone does not exist', () =>
     rejectsWith(
       clean([{ t: 1 }], { timezone: 'Europe/Atlantis' }),
       'config.invalid',

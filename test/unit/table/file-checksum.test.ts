@@ -26,7 +26,7 @@ describe('The checksum of a file on disk', function () {
   this.timeout(30_000);
 
   for (const bytes of [0, 5, 3 * MiB + 1, 128 * MiB - 1, 128 * MiB, 150 * MiB + 7]) {
-    it(`of ${bytes} bytes is that of its bytes in order`, () =>
+    it(`is that of its bytes in order: ${bytes} of them`, () =>
       withFolder(async (folder) => {
         const file = path.join(folder, 'file');
         await sparse(file, bytes);
@@ -48,7 +48,7 @@ describe('The checksum of a file on disk', function () {
       }));
   }
 
-  it('of a large file ends with an abort, whose reason it throws', () =>
+  it('ends with an abort, whose reason it throws', () =>
     withFolder(async (folder) => {
       const file = path.join(folder, 'file');
       await sparse(file, 1000 * MiB);
@@ -92,7 +92,7 @@ describe('The checksum of a file on disk', function () {
       }
     }));
 
-  it('that is not there, or is a folder, is file.unreadable', () =>
+  it('is file.unreadable where there is no file, or a folder', () =>
     withFolder(async (folder) => {
       await rejectsWith(fileChecksum(path.join(folder, 'none')), 'file.unreadable', /there is no such file/);
       await writeFile(path.join(folder, 'file'), 'x');

@@ -97,7 +97,7 @@ describe('A table on disk', () => {
       assert.equal((await readRows(source)).length, ROWS.length);
     }));
 
-  it('that cannot be read is told by path and reason', () =>
+  it('is told by path and reason where it cannot be read', () =>
     withFolder(async (folder) => {
       await rejectsWith(
         openTableFile(path.join(folder, 'none.csv')),
@@ -134,7 +134,7 @@ describe('A table on disk', () => {
     });
   });
 
-  it('of the right columns goes up byte for byte', () =>
+  it('goes up byte for byte where it has the right columns', () =>
     withFolder(async (folder) => {
       const where = path.join(folder, 'a.parquet');
       const bytes = await encoded('parquet');

@@ -155,7 +155,7 @@ describe('Input forms of a table', () => {
     `new DataView(new Uint8Array(${bytes}).buffer)`,
     `({ name: ['ann', 'bob'], age: new Float64Array([31, 24.5]), member: [true, false] })`,
   ]) {
-    it(`of another context, such as a function node: ${code.slice(0, 18)}`, async () => {
+    it(`may be of another context, such as a function node: ${code.slice(0, 18)}`, async () => {
       const source = await openTable(elsewhere(code));
       assert.deepEqual((await profileTable(source)).columns, COLUMNS);
       assert.deepEqual(await readRows(source), ROWS);
@@ -196,9 +196,9 @@ describe('Input forms of a table', () => {
     ],
     ['rows and a page', `${longRows} <html>error</html>`, /"<html>error<\/html>" follows the end/],
     ['a matrix after a matrix', `${longMatrix}${longMatrix}`, /follows the end of the table/],
-    ['columns and a page', `${longColumns} <html>`, /not valid JSON: .*position \d+/],
+    ['columns and a page', `${longColumns} <html>`, /"<html>" follows the end of the table/],
     ['columns without a comma', longColumns.replace('],"m"', '] "m"'), /not valid JSON: .*position \d+/],
-    ['a column twice', longColumns.replace('"m"', '"n"'), /Column "n" stands twice/],
+    ['a column twice', longColumns.replace('"m"', '"n"'), /Column "n" appears twice/],
     ['rows that end in a comma', `${longRows.slice(0, -1)},]`, /not valid after row|a value is missing/],
     ['a bracket that closes nothing', `${longRows.slice(0, -1)}} {"n":1}]`, /"\}" closes nothing/],
   ] as const) {
@@ -237,11 +237,11 @@ describe('Input forms of a table', () => {
     assert.equal((await openTable(`${line}\n${line}\n`)).rowCount, 2);
   });
 
-  it('refuses a column that stands twice in short JSON text too', async () => {
+  it('refuses a duplicate column in short JSON text too', async () => {
     await rejectsWith(
       openTable('{"a":[1,2],"b":["{\\"b\\":1,",2],"a":[3,4]}'),
       'table.invalid',
-      /"a" stands twice/,
+      /"a" appears twice/,
     );
     const source = await openTable('{"a":["a",","],"b":["a\\",",2]}');
     assert.deepEqual(
@@ -327,7 +327,7 @@ describe('Input forms of a table', () => {
         [1, 2],
       ],
       'table.invalid',
-      /"a" stands twice/,
+      /"a" appears twice/,
     ],
     ['broken JSON', '{"a": 1', 'table.invalid', /not valid JSON/],
     ['empty text', '', 'table.empty', /empty/],

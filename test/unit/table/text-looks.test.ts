@@ -149,7 +149,7 @@ describe('Text that reads as numbers', () => {
     assert.match(warnings[0]!, /Columns "c0", .*"c4" and 2 more are text.*"0,5", column "c0", row 1/);
   });
 
-  it('also far down, and in Arrow text', async () => {
+  it('is found far down too, and in Arrow text', async () => {
     const cells = Array.from({ length: 9000 }, (_, i) => (i === 8999 ? 'end' : `${i},5`));
     assert.match(
       (await found(cells.map((v) => ({ v, w: 1 })))).warnings,

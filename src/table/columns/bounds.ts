@@ -1,0 +1,68 @@
+import { ServiceError } from '../../wire/service-error';
+import { invalidTable } from '../cells/errors';
+
+/**
+ * Columns of a table at most: as many as a spreadsheet has, and eight times what a service takes. The names of a million
+ * would hold the event loop for a second each time that they are looked at.
+ */
+export const MAX_COLUMNS = 16_384;
+
+/** Columns of a wide table between two looks at the clock. */
+export const COLUMNS_PER_LOOK = 256;
+
+/** Characters of a row of JSON text, or of the text in a cell, at most: what is read at once holds the event loop. */
+export const MAX_TEXT = 2 ** 24;
+/** Characters of the text of one column in the rows that are read at once. */
+const MAX_TEXTS = 2 ** 28;
+
+/** @throws ServiceError `limit.exceeded` for more columns than a table may have */
+export function assertWidth(columns: number): void {
+  if (columns > MAX_COLUMNS) {
+    throw tooWide();
+  }
+}
+
+export function tooWide(): ServiceError {
+  return new ServiceError(
+    'limit.exceeded',
+    `The table has more than ${MAX_COLUMNS.toLocaleString('en')} columns, the most that are read here. Give a row for each reading instead of a column for each, or fewer columns.`,
+  );
+}
+
+/**
+ * Refuses text of which too much would be read at once.
+ * @param all characters of the cells of this column that are read at once, this one included
+ * @throws ServiceError `limit.exceeded`
+ */
+export function assertText(column: string, row: number, length: number, all: number): void {
+  if (length > MAX_TEXT || all > MAX_TEXTS) {
+    throw new ServiceError(
+      'limit.exceeded',
+      `Column "${column}", row ${row + 1}: ${length > MAX_TEXT ? `the cell holds ${length} characters` : 'the cells up to this one hold too much text to be read at once'}. A cell may hold up to ${MAX_TEXT / 2 ** 20} million; shorten the text, or leave the column out.`,
+    );
+  }
+}
+
+/** Arrays longer than this are looked at for values before all places are gone over. */
+const LONG = 1_000_000;
+const LOOKS = 1024;
+
+/**
+ * Refuses an array with nothing in nearly all of its places, as `list[timestamp] = value` makes it.
+ * @throws ServiceError `table.invalid`
+ */
+export function assertDense(list: ArrayLike<unknown>, what: string): void {
+  const { length } = list;
+  if (!Array.isArray(list) || length <= LONG) {
+    return;
+  }
+  let filled = 0;
+  for (let look = 0; look < LOOKS; look++) {
+    filled += Object.hasOwn(list, Math.floor((look * length) / LOOKS)) ? 1 : 0;
+  }
+  if (filled < LOOKS / 2) {
+    throw invalidTable(
+      `${what} is a sparse array: it has ${length} places, and nothing in most of them. Put the values in with push.`,
+    );
+  }
+}
