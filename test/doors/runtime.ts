@@ -1,27 +1,26 @@
 /** What tests reach of src/runtime beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
 export { adminRoutes } from '../../dist/src/runtime/config/admin';
-export { proxyOptions, serviceUrl, tlsOptions, tuning } from '../../dist/src/runtime/config/client-options';
-export { hostedKey } from '../../dist/src/runtime/config/config-state';
-export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/environment';
 export {
-  candidates,
-  choiceField,
-  flagField,
-  listField,
-  numberField,
-  objectField,
-  quantilesField,
-  textField,
-} from '../../dist/src/runtime/fields/fields';
-export { columnNames } from '../../dist/src/runtime/input/columns-seen';
+  endpointUrl,
+  proxyOptions,
+  serviceUrl,
+  tlsOptions,
+  tuning,
+} from '../../dist/src/runtime/config/client-options';
+export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/environment';
+export { readProperty, settingsReader } from '../../dist/src/runtime/fields/settings-reader';
+export { columnNames, columnsSeen, forgetColumns } from '../../dist/src/runtime/input/columns-seen';
+export { readingOf } from '../../dist/src/runtime/input/reading';
 export { type Collected, Sequences, withoutSequence } from '../../dist/src/runtime/input/sequences';
 export { tableReader } from '../../dist/src/runtime/input/table-input';
 export { handleMessages, type Handler, PATIENCE } from '../../dist/src/runtime/messages/message-handler';
 export { Follower } from '../../dist/src/runtime/messages/progress';
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
+export { offerKeptUpload } from '../../dist/src/runtime/requests/kept-upload';
 export { percentUsed } from '../../dist/src/runtime/requests/limits-request';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/model-field';
+export { inWordsOfUser } from '../../dist/src/runtime/requests/model-mismatch';
 export { type PredictDef, predictRequest } from '../../dist/src/runtime/requests/predict-request';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';
 export { Pace, speedText, timeParts } from '../../dist/src/runtime/status/speed';

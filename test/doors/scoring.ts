@@ -1,4 +1,6 @@
 /** What tests reach of src/scoring beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
+export { LEVELS, quantileOf, regressionScores } from '../../dist/src/metrics/regression';
+export { rocAuc } from '../../dist/src/metrics/roc-auc';
 export { Batcher, type BatcherOptions } from '../../dist/src/scoring/batching/batcher';
 export { Fifo } from '../../dist/src/scoring/batching/fifo';
 export { OrderedDelivery, Outbox } from '../../dist/src/scoring/batching/ordered-delivery';
@@ -16,10 +18,15 @@ export {
 } from '../../dist/src/scoring/context/limits';
 export { LimitsCache } from '../../dist/src/scoring/context/limits-cache';
 export { ModelCards } from '../../dist/src/scoring/models/model-cards';
+export { ModelMismatch } from '../../dist/src/scoring/models/model-mismatch';
+export { serviceKey } from '../../dist/src/scoring/models/service-key';
+export { cutRows, firstRow } from '../../dist/src/scoring/on-prem/cut-rows';
+export { TrainRows } from '../../dist/src/scoring/on-prem/train-rows';
 export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach-predictions';
 export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bisection';
 export { OwnCopy } from '../../dist/src/scoring/predict/own-copy';
 export { hasColumns, smallRows } from '../../dist/src/scoring/predict/small-rows';
+export { classificationScores } from '../../dist/src/scoring/train/classification-scores';
 export {
   chooseHeld,
   HELD,
@@ -28,14 +35,6 @@ export {
   MAX_HELD_ROWS,
   planRows,
 } from '../../dist/src/scoring/train/holdout-plan';
-export {
-  classificationScores,
-  LEVELS,
-  quantileOf,
-  regressionScores,
-  rocAuc,
-} from '../../dist/src/scoring/train/metrics';
-export { areNeighboursAlike } from '../../dist/src/scoring/train/neighbours';
 export { readReport } from '../../dist/src/scoring/train/report';
 export { type RowFacts } from '../../dist/src/scoring/train/row-facts';
 export { scoreWarnings } from '../../dist/src/scoring/train/score-warnings';

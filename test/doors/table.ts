@@ -2,7 +2,7 @@
 export { parseDate } from '../../dist/src/table/cells/parse-date';
 export { parseNumber } from '../../dist/src/table/cells/parse-number';
 export { CsvParser } from '../../dist/src/table/csv/parser';
-export { CsvSource, stringPieces } from '../../dist/src/table/csv/source';
+export { CsvSource } from '../../dist/src/table/csv/source';
 export { checkAsIs } from '../../dist/src/table/files/check-as-is';
 export { openParquet } from '../../dist/src/table/parquet/reader';
 export { ParquetSource } from '../../dist/src/table/parquet/source';
@@ -14,3 +14,4 @@ export { parquet } from '../../dist/src/table/storage/heavy-modules';
 export { readAhead } from '../../dist/src/table/storage/read-ahead';
 export { Sink } from '../../dist/src/table/storage/sink';
 export { userFile } from '../../dist/src/table/storage/table-file';
+export { stringPieces } from '../../dist/src/table/text/pieces';

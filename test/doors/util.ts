@@ -3,6 +3,7 @@ export { AbortWatch, linkedController, untilAborted } from '../../dist/src/util/
 export { readJsonFile, writeFileAtomic } from '../../dist/src/util/atomic-file';
 export { BoundedMap } from '../../dist/src/util/bounded-map';
 export { SliceSizer, Yielder, yieldToEventLoop } from '../../dist/src/util/event-loop';
+export { bare, parseJson, stringifyBare } from '../../dist/src/util/exact-json';
 export { readFully, writeAll } from '../../dist/src/util/file-io';
 export { cloneJson, isObject, tryParseJson } from '../../dist/src/util/json';
 export { availableMemory } from '../../dist/src/util/memory';

@@ -9,15 +9,14 @@ export {
   toWireTestSetUpload,
   toWireTrainSetUpload,
 } from '../../dist/src/wire/dialect';
+export type { Parsed } from '../../dist/src/wire/parse-body';
 export {
-  type Parsed,
   parseEstimateCost,
   parseFit,
   parseLegacyPredict,
   parsePredict,
-  parsePrepareTestSetUpload,
-  parsePrepareTrainSetUpload,
 } from '../../dist/src/wire/parse-requests';
+export { parsePrepareTestSetUpload, parsePrepareTrainSetUpload } from '../../dist/src/wire/parse-uploads';
 export {
   joinPredictions,
   type Prediction,

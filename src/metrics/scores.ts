@@ -1,0 +1,20 @@
+/** How well predictions fit the truth. A field is left out where it has no value, such as ROC AUC of one class. */
+export interface Scores {
+  /** Rows that were scored. */
+  rows: number;
+  /** Part of the rows whose most probable class is the true one. */
+  accuracy?: number;
+  /** Mean of −ln p(true class), p at least 1e-15. */
+  log_loss?: number;
+  /** Area under the ROC curve; of more than two classes the mean of each against the rest. */
+  roc_auc?: number;
+  rmse?: number;
+  /** Mean absolute error. */
+  mae?: number;
+  /** 1 − residual sum of squares / sum of squares about the mean of the scored rows. */
+  r2?: number;
+  /** Mean pinball loss over the quantiles 0.1 … 0.9. */
+  pinball?: number;
+  /** Part of the rows inside the interval from quantile 0.1 to 0.9. */
+  coverage_80?: number;
+}

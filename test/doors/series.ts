@@ -1,0 +1,19 @@
+/** What tests reach of src/series: a file that moves there is renamed here, and nowhere else. */
+export {
+  openSeries,
+  parseDuration,
+  parseDurations,
+  parseSeriesSettings,
+  type Series,
+  type SeriesCells,
+  type SeriesNote,
+  type SeriesOptions,
+  type SeriesReading,
+  type SeriesStep,
+  type SeriesTrainSet,
+  showDuration,
+} from '../../dist/src/series';
+export { Schedule } from '../../dist/src/series/schedule';
+export { Timeline } from '../../dist/src/series/timeline';
+export { Track } from '../../dist/src/series/track';
+export { describeNumber, describeState } from '../../dist/src/series/windows';
