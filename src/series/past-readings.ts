@@ -1,0 +1,97 @@
+import { Yielder } from '../util/event-loop';
+import { ServiceError } from '../wire/service-error';
+import type { Machine } from './machine';
+import type { SeriesReading } from './types';
+
+/** Numbers that a table of past readings may have: it is held whole, since its rows may be in any order. */
+const MAX_TABLE_NUMBERS = 10_000_000;
+
+export interface PastReading {
+  key: string | null;
+  time: number;
+  /** [sensor, number, sensor, number …] */
+  cells: number[];
+}
+
+/** A table of past readings, in the order of their time; of two at the same time the later row is last. */
+export interface PastReadings {
+  readings: PastReading[];
+  /** Rows left out because their time has not come. */
+  future: number;
+}
+
+/** How a row of a table is read; rows are counted from 1. */
+export interface PastReader {
+  place(
+    reading: SeriesReading,
+    row: number,
+  ): { key: string | null; time: number; column: string | undefined };
+  /** Called in the order of time, so that columns are found in the order in which they would have come. */
+  cells(reading: SeriesReading, row: number, column: string | undefined): number[];
+}
+
+/**
+ * Reads a table whole, before any of it is taken.
+ *
+ * @param latest rows after this time are left out
+ * @throws ServiceError limit.exceeded, and what the reader throws
+ */
+export async function readPast(
+  readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
+  latest: number,
+  reader: PastReader,
+): Promise<PastReadings> {
+  const yielder = new Yielder();
+  const rows: { reading: SeriesReading; row: number; key: string | null; time: number; column?: string }[] =
+    [];
+  let [row, future, numbers] = [0, 0, 0];
+  for await (const reading of readings) {
+    const place = reader.place(reading, ++row);
+    if (place.time > latest) {
+      future++;
+    } else {
+      rows.push({ reading, row, ...place });
+    }
+    await yielder.due();
+  }
+  rows.sort((a, b) => a.time - b.time);
+  const past: PastReading[] = [];
+  for (const { reading, row: number, key, time, column } of rows) {
+    const cells = reader.cells(reading, number, column);
+    numbers += cells.length / 2 + 1;
+    if (numbers > MAX_TABLE_NUMBERS) {
+      throw new ServiceError(
+        'limit.exceeded',
+        `The table has more than ${MAX_TABLE_NUMBERS} numbers. Give a shorter time, fewer columns, or one key at a time.`,
+      );
+    }
+    past.push({ key, time, cells });
+    await yielder.due();
+  }
+  return { readings: past, future };
+}
+
+/** The readings that a machine still holds, to be taken again together with those of a table. */
+export function heldReadings(machine: Machine): PastReading[] {
+  const { clock, key } = machine;
+  const held: PastReading[] = [];
+  const byTime = new Map<number, PastReading>();
+  for (let i = 0; i < clock.size; i++) {
+    const reading = { key, time: clock.time(i), cells: [] };
+    held.push(reading);
+    byTime.set(reading.time, reading);
+  }
+  machine.tracks.forEach((track, sensor) => {
+    for (let i = 0; i < (track?.line.size ?? 0); i++) {
+      const time = track!.line.time(i);
+      let reading = byTime.get(time);
+      if (reading === undefined) {
+        reading = { key, time, cells: [] };
+        held.push(reading);
+        byTime.set(time, reading);
+      }
+      reading.cells.push(sensor, track!.line.value(i));
+    }
+  });
+  return held;
+}

@@ -1,0 +1,78 @@
+import { DAY, HOUR } from './durations';
+import type { TrainReason, TrainSchedule } from './types';
+
+/** Outcomes before the first train set of `auto`, and of these of the rarer class. */
+export const FIRST_ROWS = 200;
+export const FIRST_RARER = 20;
+/** `auto` after that: grown by this share, or a day later by so many rows. */
+const GROWTH = 0.2;
+const DAILY_ROWS = 50;
+
+/** What decides whether it is time for a train set. */
+export interface ScheduleFacts {
+  /** Rows kept with their outcome, and outcomes ever. */
+  kept: number;
+  outcomes: number;
+  /** Rows of the rarer class; undefined where outcomes are numbers. */
+  rarer: number | undefined;
+  now: number;
+}
+
+/**
+ * When train sets go. By the wall clock, not the time of the readings: the rest of an hour is there for the service that
+ * fits, and a week of readings that comes in a minute is one reason to fit, not seven.
+ */
+export class Schedule {
+  trainSets = 0;
+  trainedAt: number | undefined;
+  /** Outcomes ever, and rows kept, at the last train set. */
+  outcomesThen = 0;
+  keptThen = 0;
+
+  constructor(private readonly schedule: TrainSchedule) {}
+
+  /** How many outcomes the first train set waits for; 0 where none comes by itself. */
+  get needed(): number {
+    const { schedule } = this;
+    return schedule.kind === 'never' ? 0 : schedule.kind === 'rows' ? schedule.rows : FIRST_ROWS;
+  }
+
+  due(facts: ScheduleFacts): TrainReason | undefined {
+    const { schedule } = this;
+    if (schedule.kind === 'never') {
+      return undefined;
+    }
+    if (this.trainedAt === undefined) {
+      const isRareEnough = schedule.kind === 'rows' || (facts.rarer ?? FIRST_RARER) >= FIRST_RARER;
+      return facts.kept >= this.needed && isRareEnough ? 'first' : undefined;
+    }
+    const fresh = facts.outcomes - this.outcomesThen;
+    const passed = facts.now - this.trainedAt;
+    switch (schedule.kind) {
+      case 'rows':
+        return fresh >= schedule.rows ? 'rows' : undefined;
+      case 'interval':
+        return passed >= schedule.ms && fresh > 0 ? 'schedule' : undefined;
+      case 'auto':
+        if (passed < HOUR) {
+          return undefined;
+        }
+        if (fresh >= GROWTH * this.keptThen) {
+          return 'rows';
+        }
+        return passed >= DAY && fresh >= DAILY_ROWS ? 'schedule' : undefined;
+    }
+  }
+
+  /** Whether decay may bring a train set: not within an hour of the last, and not without a new outcome. */
+  mayAnswerDecay({ now, outcomes }: ScheduleFacts): boolean {
+    return this.trainedAt === undefined || (now - this.trainedAt >= HOUR && outcomes > this.outcomesThen);
+  }
+
+  went({ now, outcomes, kept }: ScheduleFacts): void {
+    this.trainSets++;
+    this.trainedAt = now;
+    this.outcomesThen = outcomes;
+    this.keptThen = kept;
+  }
+}

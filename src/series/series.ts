@@ -1,0 +1,396 @@
+import { show } from '../table';
+import { Yielder } from '../util/event-loop';
+import { Serial } from '../util/serial';
+import { ServiceError } from '../wire/service-error';
+import { Intake, isFuture, timeInstead } from './intake';
+import { Journal } from './journal';
+import type { KeptRow } from './kept-rows';
+import type { Machine } from './machine';
+import { heldReadings, type PastReading, readPast } from './past-readings';
+import { SeriesState } from './state';
+import { makeTrainSet, targetName } from './train-set';
+import type {
+  BroughtOutcome,
+  PushOptions,
+  Series,
+  SeriesOutcome,
+  SeriesProgress,
+  SeriesReading,
+  SeriesRow,
+  SeriesSettings,
+  SeriesStep,
+  SeriesSurroundings,
+  SeriesTrainSet,
+  TrainReason,
+} from './types';
+
+/** Readings of a table that one step of a backfill has. */
+const READINGS_PER_STEP = 256;
+/** What the clocks of a table may be ahead of ours. */
+const TABLE_AHEAD_OF_US = 86_400_000;
+
+/** Opens a series; with a folder, where the last one with it stopped. Errors: `storage.failed` where it cannot be read. */
+export async function openSeries(
+  settings: SeriesSettings,
+  surroundings: SeriesSurroundings = {},
+): Promise<Series> {
+  const series = new LiveSeries(settings, surroundings);
+  await series.open();
+  return series;
+}
+
+class LiveSeries implements Series {
+  private readonly state: SeriesState;
+  private readonly intake: Intake;
+  private readonly journal: Journal;
+  private readonly serial = new Serial();
+  private readonly yielder = new Yielder();
+  private readonly target: string;
+  private readonly now: () => number;
+
+  constructor(
+    readonly settings: SeriesSettings,
+    { folder, now = Date.now, notify = () => undefined, writeEvery }: SeriesSurroundings,
+  ) {
+    this.now = now;
+    this.journal = new Journal(folder, notify, (work) => this.serial.run(work), writeEvery);
+    this.state = new SeriesState(settings, this.journal, notify);
+    this.intake = new Intake(settings);
+    this.target = targetName(settings);
+  }
+
+  open(): Promise<void> {
+    return this.serial.run(() => this.journal.open(this.state));
+  }
+
+  push(reading: SeriesReading, options: PushOptions = {}): Promise<SeriesStep> {
+    return this.serial.run(() => this.take(reading, options));
+  }
+
+  async *backfill(
+    readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
+    options: PushOptions = {},
+  ): AsyncGenerator<SeriesStep> {
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    await new Promise<void>((begin) => {
+      void this.serial.run(() => {
+        begin();
+        return ended;
+      });
+    });
+    try {
+      yield* this.takeTable(readings, options);
+    } finally {
+      await this.journal.flush();
+      end();
+    }
+  }
+
+  outcome(brought: BroughtOutcome): Promise<SeriesStep> {
+    return this.serial.run(() => this.takeOutcome(brought));
+  }
+
+  train(reason: 'asked' | 'decay'): Promise<SeriesTrainSet | undefined> {
+    return this.serial.run(() => {
+      const { state } = this;
+      if (reason === 'decay' && !state.schedule.mayAnswerDecay(state.facts(this.now()))) {
+        return undefined;
+      }
+      const trainSet = this.trainSet(reason);
+      if (trainSet === undefined && reason === 'asked') {
+        const { readings } = state.counts;
+        throw new ServiceError(
+          'table.empty',
+          `There is no train set yet: of ${readings} readings no row has an outcome. Send readings until the outcome of the first ones is known.`,
+        );
+      }
+      return trainSet;
+    });
+  }
+
+  reset(key?: string): Promise<void> {
+    return this.serial.run(async () => {
+      const { state } = this;
+      if (key === undefined) {
+        state.forgetAll();
+      } else {
+        const machine = state.machines.get(key);
+        if (machine !== undefined) {
+          state.forget(machine, () => true);
+        }
+      }
+      this.journal.outdate();
+      await this.journal.flush();
+    });
+  }
+
+  flush(): Promise<void> {
+    return this.serial.run(() => this.journal.flush());
+  }
+
+  close(): Promise<void> {
+    return this.serial.run(() => this.journal.close());
+  }
+
+  get progress(): SeriesProgress {
+    const { state } = this;
+    const { kept, rarer } = state.facts(0);
+    const { needed, trainSets, trainedAt } = state.schedule;
+    return {
+      keys: state.machines.size,
+      ...state.counts,
+      kept,
+      needed: this.settings.outcome.kind === 'none' ? 0 : needed,
+      ...(rarer !== undefined && { rarer }),
+      started: state.isStarted,
+      trainSets,
+      ...(trainedAt !== undefined && { trainedAt }),
+      columns: state.sensors.list.map(({ name }) => name),
+      storage: this.journal.health,
+    };
+  }
+
+  private async take(reading: SeriesReading, options: PushOptions): Promise<SeriesStep> {
+    const { state, intake } = this;
+    const arrival = options.arrival ?? this.now();
+    const due = this.yielder.due();
+    if (due !== undefined) {
+      // Readings that come in a burst wait for each other, and nothing else for them.
+      await due;
+    }
+    const key = intake.keyOf(reading, options, undefined);
+    const column = options.time === undefined ? intake.timeColumn(reading) : this.settings.time;
+    const told = intake.timeOf(reading, column, options, undefined) ?? arrival;
+    const cells: number[] = [];
+    const missing = state.sensors.read(reading, this.skip(column), undefined, cells);
+    state.checkRoom(cells.length / 2);
+    const isAhead = isFuture(told, arrival, state.machines.get(key));
+    const machine = state.machine(key);
+    const time = isAhead ? timeInstead(arrival, machine) : told;
+    state.counts.readings++;
+    state.counts.cellsMissing += missing;
+    if (isAhead) {
+      state.counts.future++;
+      state.tellOnce(
+        {
+          kind: 'future',
+          text: `A reading${ofKey(key)} says ${new Date(told).toISOString()}, which has not come yet. It is taken at its arrival, and so are others like it: set the clock of the machine.`,
+        },
+        `future ${key}`,
+      );
+    }
+    if (time < state.ripening.watermark(machine)) {
+      state.counts.late++;
+      state.tellOnce(
+        {
+          kind: 'late',
+          text: `A reading${ofKey(key)} of ${new Date(time).toISOString()} came after one of ${new Date(machine.newest).toISOString()} and is left out, as are others that come so late. Set Late to the longest delay, or reset the key if its clock was set back.`,
+        },
+        `late ${key}`,
+      );
+      return { rows: [], outcomes: [] };
+    }
+    const step = await this.accept(machine, time, cells);
+    const reason = state.schedule.due(state.facts(this.now()));
+    const trainSet = reason === undefined ? undefined : this.trainSet(reason);
+    const rows = step.isRow && state.isStarted ? this.rowsOf(machine, time) : [];
+    return { rows, outcomes: step.outcomes, ...(trainSet !== undefined && { trainSet }) };
+  }
+
+  private async accept(
+    machine: Machine,
+    time: number,
+    cells: readonly number[],
+  ): Promise<{ isRow: boolean; outcomes: SeriesOutcome[] }> {
+    const { state } = this;
+    const flag = time > machine.newest ? 1 : 0;
+    const isNewest = state.put(machine, time, cells, flag);
+    this.journal.reading(machine.key, time, flag, cells);
+    if (!isNewest) {
+      state.ripening.revise(machine, time);
+    }
+    const outcomes = isNewest ? await this.ripen(machine) : [];
+    const isRow = isNewest && state.ripening.isRow(machine, machine.clock.size - 1);
+    if (isRow && this.settings.outcome.kind === 'message') {
+      this.wait(machine, time);
+    }
+    state.tidy(machine);
+    return { isRow, outcomes };
+  }
+
+  private async *takeTable(
+    readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
+    options: PushOptions,
+  ): AsyncGenerator<SeriesStep> {
+    const { state, intake } = this;
+    const arrival = options.arrival ?? this.now();
+    const past = await readPast(readings, arrival + TABLE_AHEAD_OF_US, {
+      place: (reading, row) => {
+        const column = intake.timeColumn(reading);
+        const time = intake.timeOf(reading, column, {}, row) ?? arrival;
+        return { key: intake.keyOf(reading, options, row), time, column };
+      },
+      cells: (reading, row, column) => {
+        const cells: number[] = [];
+        state.counts.cellsMissing += state.sensors.read(reading, this.skip(column), row, cells);
+        return cells;
+      },
+    });
+    state.counts.readings += past.readings.length;
+    state.counts.future += past.future;
+    if (past.future > 0) {
+      state.tellOnce({
+        kind: 'future',
+        text: `${past.future} rows of the table have a time that has not come yet. They are left out.`,
+      });
+    }
+    this.journal.outdate();
+    const all = this.withHeld(past.readings);
+    const yielder = new Yielder();
+    let step: SeriesStep = { rows: [], outcomes: [] };
+    for (const [i, { key, time, cells }] of all.entries()) {
+      const machine = state.machine(key);
+      state.checkRoom(cells.length / 2);
+      const { isRow, outcomes } = await this.accept(machine, time, cells);
+      step.rows.push(...(isRow ? this.rowsOf(machine, time) : []));
+      step.outcomes.push(...outcomes);
+      if (i % READINGS_PER_STEP === READINGS_PER_STEP - 1) {
+        yield step;
+        step = { rows: [], outcomes: [] };
+      }
+      await yielder.due();
+    }
+    const { kind } = this.settings.train;
+    const reason = state.schedule.trainSets === 0 ? 'first' : 'rows';
+    const trainSet = kind === 'never' ? undefined : this.trainSet(reason);
+    yield { ...step, ...(trainSet !== undefined && { trainSet }) };
+  }
+
+  /** Machines that have seen later readings than a table's first start over, with what they hold and the table. */
+  private withHeld(past: PastReading[]): PastReading[] {
+    const { state } = this;
+    const spans = new Map<string | null, { from: number; to: number }>();
+    for (const { key, time } of past) {
+      spans.set(key, { from: spans.get(key)?.from ?? time, to: time });
+    }
+    const held: PastReading[] = [];
+    for (const [key, { from, to }] of spans) {
+      const machine = state.machines.get(key);
+      if (machine !== undefined && machine.newest >= from) {
+        // Rows before that rest on readings that are gone: they stay as they are.
+        const since = machine.heldFrom;
+        held.push(...heldReadings(machine).filter(({ time }) => time >= since));
+        state.forget(machine, ({ time }) => time >= since || (time >= from && time <= to));
+      }
+    }
+    // Sorting keeps the order of equals: what the table says of a time comes last, and so counts.
+    return held.length === 0 ? past : [...held, ...past].sort((a, b) => a.time - b.time);
+  }
+
+  private takeOutcome({ id, key, time, value }: BroughtOutcome): SeriesStep {
+    const { state } = this;
+    if (this.settings.outcome.kind !== 'message') {
+      throw new ServiceError(
+        'validation.failed',
+        'The outcomes of this series come from its readings. Set Outcome to a message to bring them.',
+      );
+    }
+    const truth = state.labels.codeOf(value);
+    if (truth === undefined) {
+      throw new ServiceError(
+        'validation.failed',
+        `The outcome ${show(value)} cannot be used. Give ${state.labels.expected}.`,
+      );
+    }
+    const row =
+      id === undefined
+        ? state.waiting.takeAt(key ?? null, this.intake.instant(time))
+        : state.waiting.take(id);
+    if (row === undefined) {
+      const which = id === undefined ? `${ofKey(key ?? null)} at ${show(time)}` : ` with the id ${show(id)}`;
+      throw new ServiceError(
+        'outcome.unknown',
+        `No row${which} waits for an outcome: there was none, it has its outcome, or it is no longer among the newest ${this.settings.keep}. Give the msg.series.id of the row, or its key and time.`,
+      );
+    }
+    const ripe = { ...row, truth };
+    state.kept.add(ripe);
+    this.journal.kept(ripe);
+    state.counts.outcomes++;
+    const reason = state.schedule.due(state.facts(this.now()));
+    const trainSet = reason === undefined ? undefined : this.trainSet(reason);
+    return { rows: [], outcomes: [this.outcomeOf(ripe)], ...(trainSet !== undefined && { trainSet }) };
+  }
+
+  private async ripen(machine: Machine): Promise<SeriesOutcome[]> {
+    const { state } = this;
+    const outcomes: SeriesOutcome[] = [];
+    const yielder = new Yielder();
+    for (const ripe of state.ripening.release(machine)) {
+      state.counts.outcomes++;
+      if (ripe.wasLive) {
+        outcomes.push(this.outcomeOf(ripe));
+      }
+      const due = yielder.due();
+      if (due !== undefined) {
+        await due;
+      }
+    }
+    state.ripening.settle(machine);
+    return outcomes;
+  }
+
+  private outcomeOf({ key, time, ahead, row, truth }: KeptRow): SeriesOutcome {
+    const { state } = this;
+    const cell = state.truthCell(truth);
+    const cells = state.features.cells(row, key);
+    cells[this.target] = cell;
+    return { series: state.address(key, time, ahead), row: cells, truth: cell };
+  }
+
+  private rowsOf(machine: Machine, time: number): SeriesRow[] {
+    const { state } = this;
+    const { features, ripening } = state;
+    const base = ripening.base(machine, time);
+    const rows = state.rowAheads.map((ahead) => ({
+      series: state.address(machine.key, time, ahead),
+      row: features.cells(features.row(machine, base, time, ahead), machine.key),
+    }));
+    state.counts.rows += rows.length;
+    return rows;
+  }
+
+  private wait(machine: Machine, time: number): void {
+    const { features, ripening, waiting } = this.state;
+    const ahead = this.settings.aheads[0]!;
+    const row = features.row(machine, ripening.base(machine, time), time, ahead);
+    const one = { key: machine.key, time, ahead, row, truth: NaN };
+    waiting.add(this.state.address(machine.key, time, ahead).id, one);
+    this.journal.waiting(one);
+  }
+
+  private trainSet(reason: TrainReason): SeriesTrainSet | undefined {
+    const { state, settings } = this;
+    const sensor = state.outcomeSensor;
+    const trainSet = makeTrainSet(state.rowsWithOutcome(), reason, {
+      settings,
+      features: state.features,
+      level: sensor?.kind === 'number' ? sensor : undefined,
+      truthCell: (truth) => state.truthCell(truth),
+    });
+    if (trainSet !== undefined) {
+      state.schedule.went(state.facts(this.now()));
+    }
+    return trainSet;
+  }
+
+  private skip(timeColumn: string | undefined): (name: string) => boolean {
+    const { key, time } = this.settings;
+    return (name) => name === timeColumn || name === key || name === time;
+  }
+}
+
+function ofKey(key: string | null): string {
+  return key === null ? '' : ` of ${show(key)}`;
+}

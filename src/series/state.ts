@@ -1,0 +1,272 @@
+import { show } from '../table';
+import { ServiceError } from '../wire/service-error';
+import { showDuration } from './durations';
+import { SeriesFeatures } from './features';
+import { type KeptRow, RowsWithOutcome } from './kept-rows';
+import { Labels } from './labels';
+import { Machine } from './machine';
+import { EVENT_LABELS, meets } from './outcome';
+import { Ripening } from './ripening';
+import { Schedule, type ScheduleFacts } from './schedule';
+import { type Sensor, Sensors } from './sensors';
+import type { Timeline } from './timeline';
+import type { RowAddress, SeriesNote, SeriesSettings } from './types';
+import { WaitingRows } from './waiting-rows';
+
+/** What one series may hold: keys, and numbers of readings. */
+export const MAX_KEYS = 1000;
+export const MAX_NUMBERS = 5_000_000;
+/** A time without readings that is shorter than this share of `ahead` covers it. */
+const SILENCE_SHARE = 0.1;
+
+/** Told of what is to be on disk. */
+export interface Recorder {
+  sensor(sensor: Sensor, word?: string): void;
+  kept(row: KeptRow): void;
+}
+
+const NO_COUNTS = {
+  readings: 0,
+  rows: 0,
+  outcomes: 0,
+  late: 0,
+  future: 0,
+  duplicates: 0,
+  cellsMissing: 0,
+};
+
+/** All that a series knows: machines with their readings, rows with their outcomes, what was told. */
+export class SeriesState {
+  readonly sensors: Sensors;
+  readonly features: SeriesFeatures;
+  readonly machines = new Map<string | null, Machine>();
+  readonly kept: RowsWithOutcome;
+  readonly waiting: WaitingRows;
+  readonly labels = new Labels();
+  readonly ripening: Ripening;
+  schedule: Schedule;
+  counts = { ...NO_COUNTS };
+  /** Numbers that the machines hold. */
+  numbers = 0;
+  private readonly told = new Set<string>();
+
+  constructor(
+    readonly settings: SeriesSettings,
+    recorder: Recorder,
+    private readonly notify: (note: SeriesNote) => void,
+  ) {
+    this.sensors = new Sensors(
+      settings,
+      (note) => this.tellOnce(note),
+      (sensor, word) => recorder.sensor(sensor, word),
+    );
+    this.features = new SeriesFeatures(settings, this.sensors);
+    this.kept = new RowsWithOutcome(settings.keep, (rows) =>
+      this.tellOnce(
+        {
+          kind: 'rows dropped',
+          text: `Rows have so many columns that only ${rows} of them are kept for train sets. Send fewer sensors, or name fewer windows.`,
+        },
+        'rows dropped',
+      ),
+    );
+    this.waiting = new WaitingRows(settings.keep);
+    this.schedule = new Schedule(settings.train);
+    this.ripening = new Ripening(settings, this.sensors, this.features, this.kept, (row) =>
+      recorder.kept(row),
+    );
+  }
+
+  /** @param once what is told once: the same text, unless said otherwise */
+  tellOnce(note: SeriesNote, once = note.text): void {
+    if (!this.told.has(once)) {
+      this.told.add(once);
+      this.notify(note);
+    }
+  }
+
+  /** A machine, made where it is new. @throws ServiceError limit.exceeded */
+  machine(key: string | null): Machine {
+    let machine = this.machines.get(key);
+    if (machine === undefined) {
+      if (this.machines.size >= MAX_KEYS) {
+        throw new ServiceError(
+          'limit.exceeded',
+          `${show(key)} would be one more than the ${MAX_KEYS} keys that a series may have. Use a key with fewer values, split the machines over several series, or forget some by a reset with their key.`,
+        );
+      }
+      machine = new Machine(key, this.settings.aheads.length, this.features.longest);
+      this.machines.set(key, machine);
+    }
+    return machine;
+  }
+
+  /** @throws ServiceError limit.exceeded */
+  checkRoom(numbers: number): void {
+    if (this.numbers + numbers > MAX_NUMBERS) {
+      throw new ServiceError(
+        'limit.exceeded',
+        `The readings that ${this.machines.size} machines need for their windows are more than ${MAX_NUMBERS} numbers. Send readings less often or with fewer columns, or name shorter windows: the longest is ${showDuration(this.features.longest)}.`,
+      );
+    }
+  }
+
+  /**
+   * Puts a reading in its place.
+   *
+   * @param flag 1 where it gives a row as it comes
+   * @returns whether it is the newest of its machine
+   */
+  put(machine: Machine, time: number, cells: readonly number[], flag: number): boolean {
+    const before = machine.numbers;
+    const isNewest = time > machine.newest;
+    const { outcome, aheads } = this.settings;
+    const silence = SILENCE_SHARE * aheads[0]!;
+    const known = isNewest ? 0 : machine.clock.countUntil(time);
+    const isSecond = known > 0 && machine.clock.time(known - 1) === time;
+    if (isSecond) {
+      this.counts.duplicates++;
+    } else {
+      machine.clock.put(time, flag);
+    }
+    if (outcome.kind === 'event') {
+      noteSilence(machine, machine.clock, time, silence);
+    }
+    const column = outcome.kind === 'column' || outcome.kind === 'event' ? outcome.column : undefined;
+    const sensor = column === undefined ? undefined : this.sensors.get(column);
+    for (let i = 0; i < cells.length; i += 2) {
+      const [index, value] = [cells[i]!, cells[i + 1]!];
+      const track = machine.track(index);
+      this.sensors.see(index);
+      track.put(time, value);
+      if (index !== sensor?.index) {
+        continue;
+      }
+      if (outcome.kind === 'event') {
+        noteHit(machine.hits, time, meets(value, sensor, outcome));
+        noteSilence(machine, track.line, time, silence);
+      } else if (this.features.hasHistory) {
+        machine.putHistory(time, value);
+      }
+    }
+    machine.numbers += cells.length / 2 + 1;
+    this.numbers += machine.numbers - before;
+    return isNewest;
+  }
+
+  /** Forgets what no row sees any more, where it is time for that. */
+  tidy(machine: Machine): void {
+    if (machine.isTidyDue) {
+      const before = machine.numbers;
+      machine.tidy(this.ripening.settledUntil(machine));
+      this.numbers += machine.numbers - before;
+    }
+  }
+
+  /** Forgets a machine, and those of its rows of which this is true. */
+  forget(machine: Machine, isDropped: (row: KeptRow) => boolean): void {
+    this.numbers -= machine.numbers;
+    this.ripening.forget(machine);
+    this.machines.delete(machine.key);
+    this.kept.dropWhere((row) => row.key === machine.key && isDropped(row));
+    this.waiting.dropWhere((row) => row.key === machine.key && isDropped(row));
+  }
+
+  forgetAll(): void {
+    for (const machine of [...this.machines.values()]) {
+      this.forget(machine, () => true);
+    }
+    this.kept.dropWhere(() => true);
+    this.waiting.dropWhere(() => true);
+    this.schedule = new Schedule(this.settings.train);
+    this.counts = { ...NO_COUNTS };
+    this.told.clear();
+  }
+
+  address(key: string | null, time: number, ahead: number): RowAddress {
+    const { kind } = this.settings.outcome;
+    const hasAhead = kind === 'column' || kind === 'event';
+    const id = `${key === null ? '' : `${key}@`}${time}${hasAhead ? `+${ahead}` : ''}`;
+    return { key, time, ahead: hasAhead ? ahead : null, id };
+  }
+
+  /** The aheads that a reading has rows for. */
+  get rowAheads(): readonly number[] {
+    const { aheads } = this.settings;
+    return this.ripening.isFromReadings ? aheads : aheads.slice(0, 1);
+  }
+
+  /** The column whose value later is the outcome. */
+  get outcomeSensor(): Sensor | undefined {
+    const { outcome } = this.settings;
+    return outcome.kind === 'column' ? this.sensors.get(outcome.column) : undefined;
+  }
+
+  truthCell(truth: number): number | string | boolean {
+    const { outcome } = this.settings;
+    if (outcome.kind === 'event') {
+      return EVENT_LABELS[truth]!;
+    }
+    const sensor = this.outcomeSensor;
+    return sensor === undefined ? this.labels.cell(truth) : (this.sensors.cell(sensor, truth) ?? truth);
+  }
+
+  *rowsWithOutcome(): IterableIterator<KeptRow> {
+    yield* this.kept;
+    for (const { unsettled } of this.machines.values()) {
+      for (const rows of unsettled) {
+        yield* rows;
+      }
+    }
+  }
+
+  facts(now: number): ScheduleFacts {
+    return {
+      kept: this.kept.size + this.ripening.unsettled,
+      outcomes: this.counts.outcomes,
+      rarer: this.rarer,
+      now,
+    };
+  }
+
+  /** Rows leave before the first train set only where none is waited for. */
+  get isStarted(): boolean {
+    const { train, outcome } = this.settings;
+    return train.kind === 'never' || outcome.kind === 'none' || this.schedule.trainSets > 0;
+  }
+
+  /** Rows of the rarest outcome; undefined where outcomes are numbers. */
+  private get rarer(): number | undefined {
+    const { kind } = this.settings.outcome;
+    const isNumber =
+      kind === 'message' ? this.labels.kind !== 'label' : this.outcomeSensor?.kind === 'number';
+    if (kind !== 'event' && isNumber) {
+      return undefined;
+    }
+    const [kept, unsettled] = [this.kept.outcomes, this.ripening.unsettledOutcomes];
+    const codes = new Set([...kept.keys(), ...unsettled.keys()]);
+    const counts = [...codes].map((code) => (kept.get(code) ?? 0) + (unsettled.get(code) ?? 0));
+    return counts.length < 2 ? 0 : Math.min(...counts);
+  }
+}
+
+/** Notes the readings at and before a time where there was silence after them. */
+function noteSilence({ silences }: Machine, line: Timeline, time: number, least: number): void {
+  const at = line.countUntil(time) - 1;
+  const before = at > 0 ? line.time(at - 1) : time;
+  const after = at >= 0 && at + 1 < line.size ? line.time(at + 1) : time;
+  if (time - before > least) {
+    silences.put(before, 1);
+  }
+  if (after - time > least) {
+    silences.put(time, 1);
+  }
+}
+
+function noteHit(hits: Timeline, time: number, isMet: boolean): void {
+  const count = hits.countUntil(time);
+  const isKnown = count > 0 && hits.time(count - 1) === time;
+  if (isMet || isKnown) {
+    hits.put(time, isMet ? 1 : 0);
+  }
+}

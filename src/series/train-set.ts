@@ -1,0 +1,141 @@
+import { setCell } from '../table';
+import { Yielder } from '../util/event-loop';
+import { DAY, showDuration } from './durations';
+import type { RowColumn, SeriesFeatures } from './features';
+import type { KeptRow } from './kept-rows';
+import type { Sensor } from './sensors';
+import type { SeriesCells, SeriesSettings, SeriesTrainSet, TrainReason } from './types';
+
+/** With fewer keys, folds of whole keys would say more of the keys than of the model: then time alone orders the rows. */
+const MIN_GROUPS = 5;
+/** The embargo covers what lies near a row for this share of the rows: bursts do not set it for all. */
+const EMBARGO_SHARE = 0.9;
+
+export interface TrainSetParts {
+  settings: SeriesSettings;
+  features: SeriesFeatures;
+  /** The outcome's column, where it is a number. */
+  level: Sensor | undefined;
+  truthCell: (truth: number) => number | string | boolean;
+}
+
+/** The column that holds the outcome in outcomes and train sets. */
+export function targetName({ outcome, aheads }: SeriesSettings): string {
+  const [ahead] = aheads;
+  const isOne = aheads.length === 1;
+  switch (outcome.kind) {
+    case 'column':
+      return isOne ? `${outcome.column} in ${showDuration(ahead!)}` : `${outcome.column} ahead`;
+    case 'event': {
+      const event = `${outcome.column} ${outcome.operator} ${outcome.value}`;
+      return isOne ? `${event} within ${showDuration(ahead!)}` : `${event} ahead`;
+    }
+    default:
+      return 'outcome';
+  }
+}
+
+/** A train set of rows with their outcomes, in any order. Undefined where no row can be learned from. */
+export function makeTrainSet(
+  rows: Iterable<KeptRow>,
+  reason: TrainReason,
+  { settings, features, level, truthCell }: TrainSetParts,
+): SeriesTrainSet | undefined {
+  const relativeTo = settings.relative ? level : undefined;
+  const all = [...rows].filter(
+    ({ row }) => relativeTo === undefined || !Number.isNaN(features.now(row, relativeTo)),
+  );
+  if (all.length === 0) {
+    return undefined;
+  }
+  all.sort((a, b) => a.time - b.time || a.ahead - b.ahead || compareKeys(a.key, b.key));
+  const [from, to] = [all[0]!.time, all.at(-1)!.time];
+  const days = (to - from) / DAY;
+  const columns = features
+    .columns()
+    .filter((column) => column.days <= days)
+    .filter(
+      ({ before }) => before === undefined || (level !== undefined && saysMore(all, before, features, level)),
+    );
+  const windows = settings.windows.filter((window) => window < DAY || (3 * window) / DAY <= days);
+  const target = targetName(settings);
+  const keys = new Set(all.map(({ key }) => key));
+  const isGrouped = keys.size >= MIN_GROUPS;
+  return {
+    target,
+    ignore: isGrouped ? [features.keyColumn] : [],
+    order: 'time',
+    embargo: embargoRows(all, settings.aheads.at(-1)! + (windows.at(-1) ?? 0)),
+    ...(relativeTo !== undefined && { relative_to: relativeTo.name }),
+    ...(isGrouped && { group: features.keyColumn }),
+    replace: 'better',
+    train: { reason, rows: all.length, from, to },
+    rows: () => rowsOf(all, columns, target, features, truthCell),
+  };
+}
+
+/**
+ * Whether the outcome is nearer to its value some days before than to its value now. Where it is not, there is no such
+ * rhythm, and the column says what was by chance: machine temperature 6 h ahead lost 8 % by it (docs/benchmarks.md).
+ */
+function saysMore(rows: readonly KeptRow[], at: number, features: SeriesFeatures, level: Sensor): boolean {
+  let [before, now] = [0, 0];
+  for (const { row, truth } of rows) {
+    const change = truth - features.now(row, level);
+    const cell = at < row.length ? row[at]! : NaN;
+    if (!Number.isNaN(change) && !Number.isNaN(cell)) {
+      before += Math.abs(change - cell);
+      now += Math.abs(change);
+    }
+  }
+  return before < now;
+}
+
+function compareKeys(a: string | null, b: string | null): number {
+  return a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1;
+}
+
+/** How many rows lie within a time after a row, for nine rows in ten at most. */
+function embargoRows(rows: readonly KeptRow[], ms: number): number {
+  const counts = new Float64Array(rows.length);
+  let end = 0;
+  rows.forEach(({ time }, i) => {
+    while (end < rows.length && rows[end]!.time <= time + ms) {
+      end++;
+    }
+    counts[i] = end - i - 1;
+  });
+  counts.sort();
+  return counts[Math.floor(EMBARGO_SHARE * (counts.length - 1))]!;
+}
+
+async function rowsOf(
+  all: readonly KeptRow[],
+  columns: readonly RowColumn[],
+  target: string,
+  features: SeriesFeatures,
+  truthCell: TrainSetParts['truthCell'],
+): Promise<SeriesCells[]> {
+  const yielder = new Yielder();
+  const filled: RowColumn[] = [];
+  for (const column of columns) {
+    if (all.some(({ row }) => column.at < row.length && !Number.isNaN(row[column.at]!))) {
+      filled.push(column);
+    }
+    await yielder.due();
+  }
+  const result: SeriesCells[] = [];
+  for (const { key, row, truth } of all) {
+    const cells: SeriesCells = {};
+    if (key !== null) {
+      setCell(cells, features.keyColumn, key);
+    }
+    for (const column of filled) {
+      setCell(cells, column.name, features.cell(row, column));
+    }
+    setCell(cells, target, truthCell(truth));
+    result.push(cells);
+    await yielder.due();
+  }
+  return result;
+}

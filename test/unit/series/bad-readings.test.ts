@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+
+import { live, MINUTE, open, SECOND, START } from './support';
+
+describe('bad readings of a series', () => {
+  it('from the future are taken as they come, told once, and make nothing late', async () => {
+    let now = START;
+    const { series, notes } = await open({ column: 'x', train: 'never' }, () => now);
+    for (let i = 0; i < 60; i++) {
+      now = START + i * MINUTE;
+      const time = i === 30 || i === 40 ? Date.UTC(2099, 0, 1) : now;
+      const { rows } = await series.push({ time, x: i });
+      assert.equal(rows[0]?.series.time, now);
+    }
+    const { future, late } = series.progress;
+    assert.deepEqual({ future, late }, { future: 2, late: 0 });
+    assert.equal(notes.length, 1);
+    assert.match(notes[0]!.text, /2099/u);
+  });
+
+  it('from the future do not break a replay of the past, nor a simulation that runs ahead', async () => {
+    const { series } = await open({ column: 'x', train: 'never' });
+    for (let i = 0; i < 60; i++) {
+      const time = i === 30 ? Date.UTC(2099, 0, 1) : START + i * MINUTE;
+      assert.equal((await series.push({ time, x: i })).rows.length, 1, `reading ${i}`);
+    }
+    assert.equal(series.progress.late, 0);
+    const simulated = await open({ column: 'x', train: 'never' }, () => START);
+    const { rows } = await live(
+      simulated.series,
+      Array.from({ length: 3000 }, (_, i) => ({ time: START + i * MINUTE, x: i })),
+    );
+    assert.equal(rows.length, 3000);
+    assert.equal(simulated.series.progress.future, 0);
+  });
+
+  it('that come too late are counted and told once for each key', async () => {
+    const { series, notes } = await open({ key: 'k', column: 'x', late: '2m', train: 'never' });
+    for (let i = 0; i < 20; i++) {
+      await series.push({ k: 'a', time: START + i * MINUTE, x: i });
+    }
+    for (const minutes of [18, 17, 16, 5]) {
+      const { rows } = await series.push({ k: 'a', time: START + minutes * MINUTE + SECOND, x: 1 });
+      assert.equal(rows.length, 0);
+    }
+    assert.equal(
+      (await series.push({ k: 'b', time: START, x: 1 })).rows.length,
+      1,
+      'keys have their own time',
+    );
+    assert.equal(series.progress.late, 2);
+    assert.deepEqual(
+      notes.map(({ kind }) => kind),
+      ['late'],
+    );
+  });
+
+  it('with a value that turns to text are refused, or counted as missing', async () => {
+    const strict = await open({ column: 'x', train: 'never' });
+    await strict.series.push({ time: START, x: 1, y: 'on' });
+    await assert.rejects(strict.series.push({ time: START + MINUTE, x: 'ERR', y: 'on' }), {
+      code: 'table.invalid',
+      message: /Column "x": "ERR" is text.*numbers/u,
+    });
+    assert.equal(strict.series.progress.readings, 1);
+    const lenient = await open({
+      column: 'x',
+      train: 'never',
+      unreadable: 'missing',
+      missingWords: ['offline'],
+    });
+    const { rows } = await live(lenient.series, [
+      { time: START, x: '1.5', y: 'on' },
+      { time: START + MINUTE, x: 'ERR', y: 7 },
+      { time: START + 2 * MINUTE, x: 'offline', y: 'NA' },
+      { time: START + 3 * MINUTE, x: NaN, y: '' },
+    ]);
+    assert.deepEqual(
+      rows.map(({ row }) => [row.x, row.y]),
+      [
+        [1.5, 'on'],
+        [1.5, '7'],
+        [1.5, '7'],
+        [1.5, '7'],
+      ],
+    );
+    assert.equal(lenient.series.progress.cellsMissing, 1);
+    assert.equal(lenient.notes.length, 1);
+  });
+
+  it('with nested values, without a key or with the name of a prototype are told or taken as they are', async () => {
+    const { series } = await open({ key: 'k', column: 'x', train: 'never' });
+    await assert.rejects(series.push({ k: 'a', time: START, x: { deep: 1 } }), {
+      code: 'table.invalid',
+      message: /Column "x".*an object.*flatten/u,
+    });
+    await assert.rejects(series.push({ time: START, x: 1 }), { code: 'columns.missing', message: /"k"/u });
+    const reading = JSON.parse('{"k": "constructor", "__proto__": 3, "toString": 4, "x": 1}') as object;
+    const { rows } = await series.push({ ...reading, time: START, toString: 4 });
+    assert.deepEqual(
+      Object.entries(rows[0]!.row).find(([name]) => name === 'toString'),
+      ['toString', 4],
+    );
+    assert.equal(Object.getPrototypeOf(rows[0]!.row), Object.prototype);
+  });
+
+  it('of a column that vanishes leave it missing after its window', async () => {
+    const { series } = await open({ column: 'x', windows: '10m, 1h', train: 'never' });
+    const { rows } = await live(
+      series,
+      Array.from({ length: 120 }, (_, i) => ({ time: START + i * MINUTE, x: i, ...(i < 30 && { y: i }) })),
+    );
+    assert.equal(rows[60]!.row.y, 29);
+    assert.equal(rows[119]!.row.y, null);
+    assert.equal(rows[119]!.row['y mean 1h'], null);
+  });
+
+  it('of a table name their row, and nothing of the table is taken', async () => {
+    const { series } = await open({ column: 'x' });
+    const table = [
+      { time: START, x: 1 },
+      { time: START + MINUTE, x: [2] },
+    ];
+    await assert.rejects(series.backfill(table).next(), {
+      code: 'table.invalid',
+      message: /Column "x", row 2/u,
+    });
+    await assert.rejects(series.backfill([{ time: 'x', x: 1 }]).next(), {
+      code: 'time.invalid',
+      message: /Column "time", row 1/u,
+    });
+    const { keys, readings } = series.progress;
+    assert.deepEqual({ keys, readings }, { keys: 0, readings: 0 });
+  });
+
+  it('of a thousand and one keys, or of columns without end, are limit.exceeded', async () => {
+    const { series } = await open({ key: 'k', column: 'x', train: 'never' });
+    for (let i = 0; i < 1000; i++) {
+      await series.push({ k: i, time: START, x: 1 });
+    }
+    await assert.rejects(series.push({ k: 'one more', time: START, x: 1 }), {
+      code: 'limit.exceeded',
+      message: /1000 keys/u,
+    });
+    await series.reset('7');
+    await series.push({ k: 'one more', time: START, x: 1 });
+    assert.equal(series.progress.keys, 1000);
+    const wide = await open({ column: 'x' });
+    await assert.rejects(
+      live(
+        wide.series,
+        Array.from({ length: 501 }, (_, i) => ({ time: START + i * SECOND, [`x${i}`]: 1 })),
+      ),
+      { code: 'limit.exceeded', message: /500 columns/u },
+    );
+  });
+
+  it('with ever new texts in a column are missing there, told once', async () => {
+    const { series, notes } = await open({ column: 'x', train: 'never' });
+    const { rows } = await live(
+      series,
+      Array.from({ length: 1200 }, (_, i) => ({ time: START + i * SECOND, x: i, id: `id ${i}` })),
+    );
+    assert.equal(rows[999]!.row.id, 'id 999');
+    assert.equal(rows[1199]!.row.id, 'id 999');
+    assert.deepEqual(
+      notes.map(({ kind }) => kind),
+      ['text'],
+    );
+  });
+
+  it('sent again as a table change nothing, and an older table comes before what is there', async () => {
+    const readings = Array.from({ length: 300 }, (_, i) => ({
+      time: START + i * 10 * MINUTE,
+      x: Math.sin(i),
+    }));
+    const options = { column: 'x', ahead: '1h', windows: '1h' };
+    const whole = await open(options);
+    const twice = await open(options);
+    const rows = async (from: number, to: number, { series }: typeof whole) => {
+      let set;
+      for await (const step of series.backfill(readings.slice(from, to))) {
+        set = step.trainSet;
+      }
+      return set?.rows();
+    };
+    const wanted = await rows(0, 300, whole);
+    await rows(0, 300, twice);
+    assert.deepEqual(await rows(0, 300, twice), wanted);
+    const parts = await open(options);
+    await live(parts.series, readings.slice(282));
+    assert.deepEqual(await rows(0, 282, parts), wanted);
+  });
+});

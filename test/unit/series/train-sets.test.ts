@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+
+import { Schedule, type SeriesReading } from '../../doors/series';
+import { backfill, DAY, HOUR, live, MINUTE, open, START } from './support';
+
+const readings = (count: number, step = MINUTE): SeriesReading[] =>
+  Array.from({ length: count }, (_, i) => ({ time: START + i * step, x: Math.sin(i / 9), on: i % 50 < 5 }));
+
+describe('train sets of a series', () => {
+  it('go first, then the row: until then no row leaves', async () => {
+    const { series } = await open({ column: 'x', ahead: '10m' });
+    let silent = 0;
+    for (const reading of readings(400)) {
+      const { rows, trainSet } = await series.push(reading);
+      if (trainSet !== undefined) {
+        assert.equal(rows.length, 1);
+        assert.equal(trainSet.train.reason, 'first');
+        assert.equal(trainSet.train.rows, 200);
+        assert.equal((await trainSet.rows()).length, 200);
+        const { kept, needed, started, trainSets } = series.progress;
+        assert.deepEqual(
+          { kept, needed, started, trainSets },
+          { kept: 200, needed: 200, started: true, trainSets: 1 },
+        );
+        assert.equal(silent, 209, '200 outcomes, the first after ten minutes');
+        return;
+      }
+      assert.equal(rows.length, 0);
+      silent++;
+    }
+    assert.fail('no train set');
+  });
+
+  it('tell a fit what it needs', async () => {
+    const { series } = await open({ column: 'x', ahead: '10m', windows: '10m, 1h, 1d', key: 'machine' });
+    const table = readings(300).flatMap((reading) =>
+      ['a', 'b', 'c', 'd', 'e'].map((machine) => ({ ...reading, machine })),
+    );
+    const { trainSet, rows } = await backfill(series, table);
+    assert.equal(rows.length, 1500);
+    const { target, ignore, order, embargo, relative_to, group, replace, train } = trainSet!;
+    assert.deepEqual(
+      { target, ignore, order, relative_to, group, replace, train },
+      {
+        target: 'x in 10m',
+        ignore: ['machine'],
+        order: 'time',
+        relative_to: 'x',
+        group: 'machine',
+        replace: 'better',
+        train: { reason: 'first', rows: 1450, from: START, to: START + 289 * MINUTE },
+      },
+    );
+    // Ahead and the hour: a day is of no use to rows that span five hours.
+    assert.ok(embargo >= 5 * 70 && embargo < 5 * 71, `${embargo}`);
+    const set = await trainSet!.rows();
+    assert.ok(!Object.keys(set[0]!).some((name) => name.endsWith(' 1d') || name === 'weekday'));
+    assert.deepEqual(set, await trainSet!.rows(), 'the same whenever it is asked');
+    const few = await open({ column: 'x', key: 'machine', relative: false });
+    const two = await backfill(
+      few.series,
+      table.filter(({ machine }) => machine < 'c'),
+    );
+    assert.deepEqual(
+      [two.trainSet!.group, two.trainSet!.ignore, two.trainSet!.relative_to],
+      [undefined, [], undefined],
+    );
+  });
+
+  it('have columns of days once rows span days enough', async () => {
+    const options = { column: 'x', ahead: '1h', windows: '1h, 1d' };
+    const namesOf = async (value: (i: number) => number): Promise<string[]> => {
+      const { series } = await open(options);
+      const table = readings(17 * 48, 30 * MINUTE).map((reading, i) => ({ ...reading, x: value(i) }));
+      const { trainSet } = await backfill(series, table);
+      return Object.keys((await trainSet!.rows())[0]!);
+    };
+    const names = await namesOf((i) => Math.sin((i * Math.PI) / 24));
+    for (const name of ['x mean 1d', 'hour', 'weekday', 'x a day before', 'x a week before']) {
+      assert.ok(names.includes(name), name);
+    }
+    assert.ok(!names.includes('month'), 'a month of a first year is a point in time');
+    const slow = await namesOf((i) => Math.sin(i / 100));
+    assert.ok(!slow.includes('x a day before'), 'yesterday says less than now');
+  });
+
+  it('keep some of many aheads of each reading, the newest rows, and rows in order of time', async () => {
+    const { series } = await open({ column: 'x', ahead: '1h..24h', windows: '6h', keep: 600 });
+    const { trainSet, outcomes } = await backfill(series, readings(400, HOUR));
+    const set = await trainSet!.rows();
+    assert.equal(outcomes.length, 24 * 400 - (24 * 25) / 2);
+    assert.ok(set.length >= 600 && set.length <= 600 + 4 * 48, `${set.length}`);
+    assert.equal(new Set(set.map(({ ahead }) => ahead)).size, 24, 'all aheads are learned');
+    const hours = (trainSet!.train.to - trainSet!.train.from) / HOUR;
+    assert.ok(hours > 130 && hours < 230, `${hours} hours`);
+    assert.equal(trainSet!.target, 'x ahead');
+  });
+
+  it('of a rare event wait for twenty of it', async () => {
+    const { series } = await open({ column: 'on', outcome: 'event', value: 'true', ahead: '2m', late: '0' });
+    const all = Array.from({ length: 2000 }, (_, i) => ({
+      time: START + i * MINUTE,
+      on: i % 100 === 0,
+      y: i,
+    }));
+    let count = 0;
+    for (const reading of all) {
+      count++;
+      const { trainSet } = await series.push(reading);
+      if (trainSet !== undefined) {
+        const yes = (await trainSet.rows()).filter((row) => row['on = true within 2m'] === 'yes').length;
+        assert.equal(yes, 20);
+        assert.ok(count > 900 && count < 1100, `${count}`);
+        assert.equal(series.progress.rarer, 20);
+        return;
+      }
+    }
+    assert.fail('no train set');
+  });
+
+  it('come on asking and for a decay, but not within an hour for a decay', async () => {
+    let now = START + 1000 * DAY;
+    const { series } = await open({ column: 'x', train: 'never' }, () => now);
+    await assert.rejects(series.train('asked'), { code: 'table.empty', message: /no row has an outcome/u });
+    assert.equal(await series.train('decay'), undefined);
+    await live(series, readings(60));
+    assert.equal((await series.train('asked'))?.train.reason, 'asked');
+    assert.equal(await series.train('decay'), undefined);
+    now += HOUR;
+    assert.equal(await series.train('decay'), undefined, 'no outcome came since');
+    await live(series, readings(80).slice(60));
+    assert.equal((await series.train('decay'))?.train.reason, 'decay');
+    assert.equal(await series.train('decay'), undefined, 'a storm of decays is one train set an hour');
+  });
+});
+
+describe('the schedule of train sets', () => {
+  const facts = (outcomes: number, now: number, rarer?: number) => ({
+    kept: Math.min(outcomes, 1000),
+    outcomes,
+    rarer,
+    now,
+  });
+
+  it('of its own: first at 200, grown by a fifth, daily with 50, never twice in an hour', () => {
+    const schedule = new Schedule({ kind: 'auto' });
+    assert.equal(schedule.due(facts(199, 0)), undefined);
+    assert.equal(schedule.due(facts(500, 0, 19)), undefined);
+    assert.equal(schedule.due(facts(200, 0, 20)), 'first');
+    schedule.went(facts(200, 0));
+    assert.equal(schedule.due(facts(900, HOUR - 1)), undefined);
+    assert.equal(schedule.due(facts(240, HOUR)), 'rows');
+    assert.equal(schedule.due(facts(239, DAY - 1)), undefined);
+    assert.equal(schedule.due(facts(239, DAY)), undefined, 'fewer than 50 are new');
+    schedule.went(facts(5000, DAY));
+    assert.equal(schedule.due(facts(5199, DAY + HOUR)), undefined, 'a fifth of the 1,000 rows kept');
+    assert.equal(schedule.due(facts(5050, 2 * DAY)), 'schedule');
+  });
+
+  it('by time and by rows', () => {
+    const daily = new Schedule({ kind: 'interval', ms: DAY });
+    daily.went(facts(200, 0));
+    assert.equal(daily.due(facts(900, DAY - 1)), undefined);
+    assert.equal(daily.due(facts(200, DAY)), undefined, 'nothing new');
+    assert.equal(daily.due(facts(201, DAY)), 'schedule');
+    const rows = new Schedule({ kind: 'rows', rows: 50 });
+    assert.equal(rows.due(facts(50, 0)), 'first');
+    rows.went(facts(50, 0));
+    assert.equal(rows.due(facts(100, 1)), 'rows');
+    assert.equal(new Schedule({ kind: 'never' }).due(facts(1e6, DAY)), undefined);
+  });
+});
