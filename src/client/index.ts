@@ -1,7 +1,9 @@
 /** The client for programs and for the layers above. */
+export { EndpointClient } from './endpoint-client';
 export { DuplicateUploadError } from './errors/errors';
 export { ServiceClient } from './service-client';
 export type {
+  BodyPart,
   CallOptions,
   ClientOptions,
   FitCall,
@@ -12,6 +14,8 @@ export type {
   PredictResult,
   ProxyOptions,
   RateLimit,
+  RowsPredictCall,
+  RowsPredictResult,
   TestSetUpload,
   TlsOptions,
   TrainSetUpload,

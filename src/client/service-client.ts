@@ -1,3 +1,4 @@
+import { schemas } from '../wire/load-schemas';
 import type {
   EstimateCostRequest,
   EstimateCostResponse,
@@ -10,10 +11,10 @@ import type {
   ServiceSettings,
   Usage,
 } from '../wire/types';
-import { assertRequest, Core, schemas, warm } from './calls/core';
+import { assertRequest, Core, warm } from './calls/core';
 import { callFit, resumeFit } from './calls/fit-call';
 import { progressOf } from './calls/fit-status';
-import { getModelLimits, getSettings, getUsage } from './calls/info-calls';
+import { askDeletion, getModelLimits, getSettings, getUsage } from './calls/info-calls';
 import { callLegacyPredict, callPredict } from './calls/predict-calls';
 import { askTestSetUpload, askTrainSetUpload, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
 import { ask } from './retry/request';
@@ -73,6 +74,15 @@ export class ServiceClient {
   /** The request rate that the service allowed with its last answer; undefined where it never said. */
   get rateLimit(): RateLimit | undefined {
     return this.core.wiring.notices.rateLimit;
+  }
+
+  /**
+   * Removes an upload, with the models fitted on it, or a model, with its test sets. Not of the specification; `not_found`
+   * where there is none, or no such route.
+   */
+  async deleteDataset(id: string, options: CallOptions = {}): Promise<void> {
+    await warm();
+    await this.core.call('info', 'deletion', options, (call) => askDeletion(this.core, call, id));
   }
 
   /** S 4.1, the bare route. A duplicate rejects with DuplicateUploadError, whose `uploadId` may be reused. */

@@ -7,7 +7,10 @@ export interface ClientSettings {
   /** Scheme, host and path of the service, without a slash at the end. */
   base: URL;
   token: string;
+  /** Requests without a token are sent. */
+  anonymous: boolean;
   dialect: Dialect;
+  localUploads: boolean;
   timeoutMs: number;
   retries: number;
   concurrency: number;
@@ -16,6 +19,8 @@ export interface ClientSettings {
   userAgent: string;
   log: (level: 'debug' | 'warn', text: string) => void;
 }
+
+export const CLIENT_DEFAULTS = { timeoutMs: 900_000, retries: 4, concurrency: 4 };
 
 /** @throws ServiceError `config.invalid`, naming the setting. */
 export function clientSettings(options: ClientOptions): ClientSettings {
@@ -26,10 +31,12 @@ export function clientSettings(options: ClientOptions): ClientSettings {
   return {
     base: baseOf(options.baseUrl),
     token: tokenOf(options.token),
+    anonymous: options.anonymous === true,
     dialect,
-    timeoutMs: positive(options.timeoutMs ?? 900_000, 'timeout'),
-    retries: whole(options.retries ?? 4, 'retries', 0),
-    concurrency: whole(options.concurrency ?? 4, 'concurrency', 1),
+    localUploads: options.localUploads === true,
+    timeoutMs: positive(options.timeoutMs ?? CLIENT_DEFAULTS.timeoutMs, 'timeout'),
+    retries: whole(options.retries ?? CLIENT_DEFAULTS.retries, 'retries', 0),
+    concurrency: whole(options.concurrency ?? CLIENT_DEFAULTS.concurrency, 'concurrency', 1),
     tls: options.tls ?? {},
     proxy: options.proxy ?? {},
     userAgent: options.userAgent ?? 'node-red-contrib-tabular-prediction',

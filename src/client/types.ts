@@ -26,7 +26,11 @@ export interface ClientOptions {
   baseUrl: string;
   /** Access token (S 5). Without one every call is `auth.unauthorized`. */
   token?: string;
+  /** Send requests without a token where none is given: the service asks for none. */
+  anonymous?: boolean;
   dialect?: Partial<Dialect>;
+  /** Uploads may go to addresses of the local network although the service has a public one. Default false. */
+  localUploads?: boolean;
   /** Bounds one call with all its retries and waits, in milliseconds. Default 900,000. */
   timeoutMs?: number;
   /** How often one request of a call may be repeated. Default 4. */
@@ -62,6 +66,11 @@ export interface TrainSetUpload {
   x: UploadSource;
   y: UploadSource;
   description?: string;
+  /**
+   * Hashes to announce instead of the CRC32C of each file: SHA-256 in hexadecimal, for a service that takes them. Two
+   * train sets that share their CRC32C and sizes are one to the service otherwise.
+   */
+  digests?: { x: string; y: string };
   /** Upload even if the service has the same bytes already (S 4.1 `force_reupload`). */
   force?: boolean;
   /** Ask for chunks (S 2.1 `use_chunks`); the server decides. */
@@ -99,6 +108,27 @@ export interface PredictResult {
   prediction: Prediction;
   metadata: PredictMetadata;
   rows: number;
+}
+
+/** Part of a body that can be sent again: JSON text of known length. */
+export type BodyPart = Pick<UploadSource, 'bytes' | 'open'>;
+
+/** Train rows and test rows in one request, or test rows for a model that the endpoint has kept. */
+export interface RowsPredictCall extends Pick<ParsedPredictRequest, 'task' | 'output_type' | 'quantiles'> {
+  svc_config?: Record<string, unknown>;
+  /** Rows as JSON arrays, with commas between them. */
+  train?: { x: BodyPart; y: BodyPart };
+  test: BodyPart;
+  /** A model that an earlier answer named, in place of the train rows. */
+  model_id?: string;
+  /** Test rows, and classes of the model where they are known. */
+  rows: number;
+  classes?: number;
+}
+
+export interface RowsPredictResult extends PredictResult {
+  /** The endpoint has kept the model under this. */
+  model_id?: string;
 }
 
 export interface LegacyPredictCall {

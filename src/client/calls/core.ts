@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Static, TSchema } from '@sinclair/typebox';
@@ -6,8 +5,10 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import { lazy } from '../../util/lazy';
 import { check, faultText } from '../../wire/check';
 import { type Dialect, routePath, type ServiceRoute } from '../../wire/dialect';
+import { schemas } from '../../wire/load-schemas';
+import type { Body } from '../../wire/parse-body';
 import { ServiceError } from '../../wire/service-error';
-import { assertConforms, type Body } from '../errors/answer';
+import { assertConforms } from '../errors/answer';
 import { Dispatchers, undici } from '../http/dispatchers';
 import { type Call, withCall } from '../retry/deadline';
 import { Notices } from '../retry/notices';
@@ -16,9 +17,6 @@ import { ask, type RequestPlan, type Wiring } from '../retry/request';
 import { Secrets } from '../secrets';
 import { type ClientSettings, clientSettings } from '../settings';
 import type { CallKind, CallOptions, ClientOptions } from '../types';
-
-const load = createRequire(__filename);
-export const schemas = lazy(() => load('../../wire/schemas') as typeof import('../../wire/schemas'));
 
 /** Loads the heavy modules, each in a turn of the event loop of its own. */
 export const warm = lazy(async () => {
@@ -116,7 +114,7 @@ export class Core {
   headers(): Record<string, string> {
     const { token, userAgent } = this.settings;
     return {
-      authorization: `Bearer ${token}`,
+      ...(token !== '' && { authorization: `Bearer ${token}` }),
       accept: 'application/json',
       'accept-encoding': 'identity',
       'user-agent': userAgent,

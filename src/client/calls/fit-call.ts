@@ -1,11 +1,13 @@
 import { toWireFit } from '../../wire/dialect';
+import { schemas } from '../../wire/load-schemas';
+import type { Body } from '../../wire/parse-body';
 import { ServiceError } from '../../wire/service-error';
 import { type FitResponse, SYSTEMS } from '../../wire/types';
-import { assertConforms, type Body } from '../errors/answer';
+import { assertConforms } from '../errors/answer';
 import type { Call } from '../retry/deadline';
 import { ask } from '../retry/request';
 import type { CallOptions, FitCall, FitOptions } from '../types';
-import { assertConfig, assertRequest, type Core, schemas } from './core';
+import { assertConfig, assertRequest, type Core } from './core';
 import { awaitFit } from './fit-status';
 
 /** A thinking fit gets its thinking time and this much more, in milliseconds. */

@@ -1,9 +1,11 @@
+import { schemas } from '../../wire/load-schemas';
+import type { Body } from '../../wire/parse-body';
 import { ServiceError } from '../../wire/service-error';
-import { assertConforms, type Body } from '../errors/answer';
+import { assertConforms } from '../errors/answer';
 import { sleep } from '../retry/backoff';
 import type { Call } from '../retry/deadline';
 import { ask, type RequestPlan } from '../retry/request';
-import { type Core, schemas } from './core';
+import { type Core } from './core';
 
 const DONE = /^(?:completed?|succeeded|success|done|finished|ready|ok|fitted)$/i;
 const FAILED = /fail|error|cancel|abort|reject/i;

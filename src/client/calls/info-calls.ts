@@ -1,9 +1,11 @@
-import { USAGE_PATH } from '../../wire/dialect';
+import { DELETE_DATASET_PATH, USAGE_PATH } from '../../wire/dialect';
+import { schemas } from '../../wire/load-schemas';
 import { ServiceError } from '../../wire/service-error';
 import type { ModelLimits, ServiceSettings, Usage } from '../../wire/types';
 import { withoutNulls } from '../errors/answer';
 import type { Call } from '../retry/deadline';
-import { type Core, schemas } from './core';
+import { ask } from '../retry/request';
+import { type Core } from './core';
 
 /** S 4.5. The route is on its way out: where it is gone, `get_settings` has the limits. */
 export async function getModelLimits(core: Core, call: Call): Promise<ModelLimits> {
@@ -32,6 +34,15 @@ export async function getUsage(core: Core, call: Call): Promise<Usage> {
   const request = { method: 'POST' as const, url: core.url(USAGE_PATH), headers: core.headers() };
   const body = await core.ask(call, { ...plan, path: USAGE_PATH, request }, schemas().UsageResponseSchema);
   return withoutNulls(body);
+}
+
+/** Removes an upload with the models of it, or a model, from the service. */
+export async function askDeletion(core: Core, call: Call, id: string): Promise<void> {
+  const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
+  const url = core.url(DELETE_DATASET_PATH);
+  url.searchParams.set('dataset_uid', id);
+  const request = { method: 'DELETE' as const, url, headers: core.headers() };
+  await ask(core.wiring, call, { ...plan, path: DELETE_DATASET_PATH, request });
 }
 
 function isNotFound(error: unknown): error is ServiceError {

@@ -1,7 +1,8 @@
 import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict } from '../../wire/dialect';
+import { schemas } from '../../wire/load-schemas';
 import { rowCount } from '../../wire/prediction';
 import { type PredictionContext, readPrediction } from '../../wire/read-prediction';
-import type { PredictMetadata } from '../../wire/types';
+import type { PredictMetadata, Task } from '../../wire/types';
 import { malformedAnswer, withoutNull } from '../errors/answer';
 import { multipart } from '../http/multipart';
 import type { RequestPlan } from '../retry/request';
@@ -13,10 +14,10 @@ import type {
   PredictResult,
 } from '../types';
 import { maxPredictBytes } from './answer-size';
-import { assertConfig, assertRequest, type Core, schemas } from './core';
+import { assertConfig, assertRequest, type Core } from './core';
 
 /** Properties of which null means that they are missing. */
-const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
+export const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
 const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota'];
 
 /** S 4.4 */
@@ -35,10 +36,11 @@ export async function callPredict(
       metered: true,
       missing: 'model.unknown',
       maxBytes: maxPredictBytes(request),
+      labels: labelsIn(request),
     });
     const body = await core.ask(call, plan, schemas().PredictResponseSchema);
     const metadata = fromWireMetadata(withoutNull(body.metadata ?? {}, METADATA), core.dialect);
-    return result(body.prediction, metadata, request);
+    return predictResult(body.prediction, metadata, request);
   });
 }
 
@@ -54,7 +56,7 @@ export async function callLegacyPredict(
     const body = await core.ask(call, legacyPlan(core, request), schemas().LegacyPredictResponseSchema);
     const { prediction, task, ...rest } = withoutNull(body, LEGACY);
     const metadata = { task: typeof task === 'string' ? task : data.task };
-    return { ...rest, ...result(prediction, metadata, { ...data, legacy: true }) };
+    return { ...rest, ...predictResult(prediction, metadata, { ...data, legacy: true }) };
   });
 }
 
@@ -65,6 +67,7 @@ function legacyPlan(core: Core, request: LegacyPredictCall): RequestPlan {
     metered: true,
     missing: 'model.unknown',
     maxBytes: maxPredictBytes({ task: request.data.task }),
+    labels: labelsIn(request.data),
   });
   const headers = {
     ...core.headers(),
@@ -75,7 +78,23 @@ function legacyPlan(core: Core, request: LegacyPredictCall): RequestPlan {
   return { ...plan, path: LEGACY_PREDICT_PATH, request: { method: 'POST', url, headers, body: form.body } };
 }
 
-function result(raw: unknown, metadata: PredictMetadata, asked: PredictionContext): PredictResult {
+/** What of a classification an answer has. */
+export function labelsIn({
+  task,
+  output_type: output,
+}: {
+  task: Task;
+  output_type?: string;
+}): 'preds' | 'probas' | undefined {
+  return task === 'regression' ? undefined : output === 'preds' ? 'preds' : 'probas';
+}
+
+/** What an answer's prediction and metadata say, checked against what was asked. */
+export function predictResult(
+  raw: unknown,
+  metadata: PredictMetadata,
+  asked: PredictionContext,
+): PredictResult {
   const rows = metadata.test_set_num_rows;
   const prediction = readPrediction(raw, { ...asked, ...(rows !== undefined && { rows }) });
   const classes = metadata.classes?.length;

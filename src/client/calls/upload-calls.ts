@@ -1,14 +1,16 @@
 import { toWireTestSetUpload, toWireTrainSetUpload } from '../../wire/dialect';
+import { schemas } from '../../wire/load-schemas';
 import type {
+  FileInfo,
   PrepareTestSetUploadRequest,
   PrepareTestSetUploadResponse,
   PrepareTrainSetUploadRequest,
   PrepareTrainSetUploadResponse,
 } from '../../wire/types';
 import type { Call } from '../retry/deadline';
-import type { CallOptions, TestSetUpload, TrainSetUpload } from '../types';
+import type { CallOptions, TestSetUpload, TrainSetUpload, UploadSource } from '../types';
 import { fileInfo, sendUpload } from '../uploads/uploads';
-import { assertRequest, type Core, schemas } from './core';
+import { assertRequest, type Core } from './core';
 
 /** S 4.1 */
 export async function askTrainSetUpload(
@@ -50,11 +52,13 @@ export async function uploadTrainSet(
   request: TrainSetUpload,
   onProgress: CallOptions['onProgress'],
 ): Promise<{ train_set_upload_id: string; reused: boolean }> {
-  const { x, y, description, chunks } = request;
+  const { x, y, digests, description, chunks } = request;
+  const infoOf = ({ format, bytes, hash }: UploadSource, digest = hash): FileInfo =>
+    fileInfo({ format, bytes, hash: digest }, chunks, true);
   const prepare = async (force: boolean) => {
     const prepared = await askTrainSetUpload(core, call, {
-      x_train_info: fileInfo(x, chunks, true),
-      y_train_info: fileInfo(y, chunks, true),
+      x_train_info: infoOf(x, digests?.x),
+      y_train_info: infoOf(y, digests?.y),
       ...(description !== undefined && { description }),
       ...((force || request.force === true) && { force_reupload: true }),
     });

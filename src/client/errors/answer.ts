@@ -1,27 +1,28 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 
+import { mayHoldLong, parseJson } from '../../util/exact-json';
 import { isDeeper, isObject, tryParseJson } from '../../util/json';
 import { check, faultText } from '../../wire/check';
+import type { Body } from '../../wire/parse-body';
 import { ServiceError } from '../../wire/service-error';
 import type { WithoutNulls } from '../../wire/types';
 import type { HttpAnswer } from '../http/exchange';
 import { isErrorBody, MAX_DEPTH } from './envelope';
-
-export type Body = Record<string, unknown>;
 
 /** A body at 200: what was asked for, or an error that came too late to have a status of its own. */
 export type Read = { body: Body } | { error: Body };
 
 /**
  * Reads the JSON object of an answer with status 2xx.
+ * @param labels what of a classification it holds: whole numbers beyond 2^53 become text then
  * @throws ServiceError `response.invalid` for anything else: nothing, white space, HTML, a body cut short.
  */
-export function readAnswer(answer: HttpAnswer, what: string): Read {
+export function readAnswer(answer: HttpAnswer, what: string, labels?: 'preds' | 'probas'): Read {
   const text = answer.body.toString('utf8').trim();
   if (text === '') {
     throw malformedAnswer(what, 'it is empty');
   }
-  const value = tryParseJson(text);
+  const value = labels !== undefined && hasLong(text, labels) ? exactly(text) : tryParseJson(text);
   if (value === undefined) {
     throw malformedAnswer(what, notJson(text, answer.headers['content-type']));
   }
@@ -33,6 +34,19 @@ export function readAnswer(answer: HttpAnswer, what: string): Read {
     throw malformedAnswer(what, `it is nested more than ${MAX_DEPTH} deep`);
   }
   return isErrorBody(value) ? { error: value } : { body: value };
+}
+
+/** Probabilities are many, and are no whole numbers: there only what stands behind them is looked at. */
+function hasLong(text: string, labels: 'preds' | 'probas'): boolean {
+  return mayHoldLong(labels === 'preds' ? text : text.slice(Math.max(0, text.lastIndexOf('"metadata"'))));
+}
+
+function exactly(text: string): unknown {
+  try {
+    return parseJson(text, (digits) => digits);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws ServiceError `response.invalid`, naming the place and the reason. */

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 
 /** One HTTP request. Each attempt opens a streamed body again. */
 export interface HttpRequest {
-  method: 'GET' | 'POST' | 'PUT';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   url: URL;
   headers: Record<string, string>;
   body?: Buffer | { bytes: number; open(): AsyncIterable<Uint8Array> };

@@ -1,5 +1,6 @@
+import type { Body } from '../../wire/parse-body';
 import { ServiceError } from '../../wire/service-error';
-import { type Body, malformedAnswer, readAnswer } from '../errors/answer';
+import { malformedAnswer, readAnswer } from '../errors/answer';
 import { envelopeOf, type ErrorEnvelope, readEnvelope } from '../errors/envelope';
 import {
   answerError,
@@ -44,6 +45,8 @@ export interface RequestPlan extends Asked, RequestRights {
   uploadId?: 'train_set_upload_id' | 'test_set_upload_id';
   /** Code of an error that comes with status 200 and says nothing more precise. */
   lateError?: 'fit.failed';
+  /** The answer has labels: whole numbers beyond 2^53 in it become text, with all of their digits. */
+  labels?: 'preds' | 'probas';
   /** Bytes that the answer may have, from what was asked. */
   maxBytes?: number;
 }
@@ -53,7 +56,7 @@ export interface RequestPlan extends Asked, RequestRights {
  * @throws ServiceError
  */
 export async function ask(wiring: Wiring, call: Call, plan: RequestPlan): Promise<Body> {
-  if (wiring.settings.token === '') {
+  if (wiring.settings.token === '' && !wiring.settings.anonymous) {
     throw new ServiceError(
       'auth.unauthorized',
       'No access token is set, and the service asks for one. Put the API key into the token field of the configuration.',
@@ -86,7 +89,7 @@ async function attemptOnce(
     const holdMs = retryAfter(answer.headers['retry-after']);
     return errorAnswer(answer.status, readEnvelope(answer.body), plan, secrets, holdMs);
   }
-  const read = readAnswer(answer, plan.what);
+  const read = readAnswer(answer, plan.what, plan.labels);
   return 'body' in read ? { result: read.body } : lateError(envelopeOf(read.error), plan, secrets);
 }
 

@@ -52,7 +52,7 @@ export interface PutJob {
  * @throws UrlRefused, ServiceError `upload.failed`
  */
 export async function putFile(wiring: Wiring, call: Call, gate: RateGate, job: PutJob): Promise<void> {
-  const urls = job.info.signed_urls.map((text) => signedUrl(text, wiring.settings.base));
+  const urls = job.info.signed_urls.map((text) => signedUrl(text, wiring.settings));
   const chunks = planChunks(job.source.bytes, urls.length);
   await inParallel(
     chunks.map((chunk, i) => () => putChunk(wiring, call, gate, job, urls[i]!, chunk)),

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 import { ServiceError } from '../../wire/service-error';
 import { isLoopback } from '../http/proxy';
+import type { ClientSettings } from '../settings';
 
 /** Headers of the connection or set by us from the file itself, whatever the service asks for. */
 const OWN_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i;
@@ -11,18 +12,23 @@ const REFUSED_HEADERS = /^(?:authorization|cookie|proxy-.*)$/i;
 
 /**
  * A signed URL as an address that a table may be sent to. A service on the internet may not point into the local
- * network: what listens there trusts whoever reaches it.
+ * network, unless the user says so (a service of an intranet with a public name): what listens there trusts whoever
+ * reaches it.
  * @throws ServiceError `response.invalid`
  */
-export function signedUrl(text: string, service: URL): URL {
+export function signedUrl(
+  text: string,
+  { base, localUploads }: Pick<ClientSettings, 'base' | 'localUploads'>,
+): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new ServiceError('response.invalid', 'The service gave an upload URL that is not an http(s) URL.');
   }
-  if (isLocal(url.hostname) && !isLocal(service.hostname)) {
+  if (isLocal(url.hostname) && !isLocal(base.hostname) && !localUploads) {
     throw new ServiceError(
       'response.invalid',
-      `The service gave an upload URL that points into the local network (${url.host}): nothing is sent there.`,
+      `The service gave an upload URL that points into the local network (${url.host}): nothing is sent there. ` +
+        'Where the service is on your own network, allow it in the configuration (Uploads may go to the local network).',
     );
   }
   return url;

@@ -13,7 +13,11 @@ export interface PreparedUpload {
 }
 
 /** Description of a file for a prepare route. Without hash nothing can be found to be a duplicate. */
-export function fileInfo(source: UploadSource, chunks: boolean | undefined, withHash: boolean): FileInfo {
+export function fileInfo(
+  source: Omit<UploadSource, 'open'>,
+  chunks: boolean | undefined,
+  withHash: boolean,
+): FileInfo {
   return {
     format: source.format,
     size_bytes: source.bytes,

@@ -55,7 +55,7 @@ describe('client: answers are bounded by what was asked for', () => {
   });
 
   for (const piece of ['[],', '{},']) {
-    it(`of 450 MB of ${piece} little more than three rows can need is read`, async () => {
+    it(`450 MB of ${piece} are read no further than three rows can need`, async () => {
       answer = { status: 200, head: '{"prediction":[', piece, bytes: 450 * MIB, tail: '[]]}' };
       const error = await rejection(client.predict({ ...predict, rows: 3, classes: 2 }), 'response.invalid');
       assert.match(error.message, /longer than what was asked for can need/);
@@ -63,7 +63,7 @@ describe('client: answers are bounded by what was asked for', () => {
     });
   }
 
-  it('of an endless answer to another question 8 MiB are read', async () => {
+  it('an endless answer to another question is read up to 8 MiB', async () => {
     answer = { status: 200, head: '{"a":[', piece: '[],', bytes: 100 * MIB, tail: '[]]}' };
     await rejection(client.getModelLimits(), 'response.invalid');
     assert.ok(sent < 24 * MIB, `${sent} bytes were taken`);
@@ -134,9 +134,9 @@ describe('client: a service that asks to be left alone', () => {
 
 describe('client: where a signed URL may point', () => {
   const hosted = new URL('https://api.example.org');
-  const refused = (text: string, service: URL) => {
+  const refused = (text: string, base: URL, localUploads = false) => {
     try {
-      signedUrl(text, service);
+      signedUrl(text, { base, localUploads });
       return undefined;
     } catch (error) {
       return error instanceof ServiceError ? error.code : error;
@@ -166,6 +166,15 @@ describe('client: where a signed URL may point', () => {
       assert.equal(refused(`http://${host}/put?sig=1`, new URL('http://192.168.0.5:8080')), undefined);
     });
   }
+
+  it('the local network is one where the user says so', () => {
+    assert.equal(refused('http://10.0.0.8:9000/put?sig=1', hosted, true), undefined);
+    assert.equal(refused('file:///etc/passwd', hosted, true), 'response.invalid');
+    assert.throws(
+      () => signedUrl('http://nas.local/put', { base: hosted, localUploads: false }),
+      /allow it in the configuration/,
+    );
+  });
 
   it('a storage on the internet is one', () => {
     for (const host of ['bucket.s3.example.com', '172.32.0.1', '100.128.0.1', '[2001:db8::1]']) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { readBeforeFailing } from '../../doors/client';
 
@@ -25,16 +26,12 @@ describe('client: a write that fails while an answer may be on its way', () => {
 
   it('is reported as soon as the socket is closed', async () => {
     const socket = socketWhoseWrites(broken);
-    const began = performance.now();
     const failing = written(socket);
     socket.emit('close');
-    assert.equal(await failing, broken);
-    assert.ok(performance.now() - began < 150, 'it was waited for in vain');
+    assert.equal(await Promise.race([failing, sleep(100)]), broken, 'it was waited for in vain');
   });
 
   it('is not held up where it went well', async () => {
-    const began = performance.now();
-    assert.equal(await written(socketWhoseWrites(null)), null);
-    assert.ok(performance.now() - began < 150);
+    assert.equal(await Promise.race([written(socketWhoseWrites(null)), sleep(100)]), null);
   });
 });

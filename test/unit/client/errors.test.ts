@@ -259,7 +259,7 @@ describe('client: what an answer means', () => {
       await assert.rejects(get('/answer', 5_000, 3_000_000), AnswerTooLong);
     });
 
-    it('of an endless error page a part is read', async () => {
+    it('an endless error page is read in part', async () => {
       const answer = await get('/error', 5_000);
       assert.equal(answer.status, 500);
       assert.ok(answer.body.length > 500_000 && answer.body.length <= 1_048_576);

@@ -57,7 +57,7 @@ describe('client: a fit that is not done with its answer', () => {
       assert.match(error.message, /"running"/);
     }));
 
-  it('that fails is fit.failed in the words and with the code of the service, though its status is 200', () =>
+  it('is fit.failed where it fails, in the words and with the code of the service, though its status is 200', () =>
     withService(
       { jobs: { fitIsPending: true, polls: 1, failure: { error: 'Out of memory.', error_code: 'OOM' } } },
       {},
@@ -105,7 +105,7 @@ describe('client: a fit that is not done with its answer', () => {
       }));
   }
 
-  it('that is not done at the deadline is service.timeout, and says that it goes on', () =>
+  it('is service.timeout at the deadline, whose error says that it goes on', () =>
     withService({ jobs: { fitIsPending: true, polls: 1e9 } }, {}, async (service, client) => {
       const error = await rejection(
         client.fit(await trainSet(client), { timeoutMs: 600 }),

@@ -77,7 +77,7 @@ describe('client: pacing', () => {
         assert.equal(error.cause?.retryAfterMs, 3_600_000);
         const next = await rejection(client.predict(request), code);
         assert.ok(next.cause!.retryAfterMs! <= 3_600_000);
-        assert.ok(performance.now() - started < 1_000);
+        assert.ok(performance.now() - started < 2_500);
         assert.equal(service.seen('predict').length, 1, 'the next is not even sent');
       }));
   }

@@ -147,7 +147,7 @@ describe('client: secrets stay out of errors and logs', () => {
       it(encoding, () => assert.equal(secrets.clean(`got "${text}" from you`), 'got "[hidden]" from you'));
     }
 
-    it('and nothing that only looks like it', () => {
+    it('but nothing that only looks like it', () => {
       const text = `got ${token.slice(0, -4)} and ${Buffer.from('another token').toString('base64')}`;
       assert.equal(secrets.clean(text), text);
     });

@@ -77,7 +77,7 @@ describe('client: whether a request that failed is made again', () => {
     ['404 is final', { status: 404 }, 'fail'],
     ['500 that may be repeated is', { status: 500, retryable: true, late: true }, 'retry'],
   ] as [string, RequestFailure, Verdict][]) {
-    it(`of a metered request that may not be repeated: ${what}`, () => {
+    it(`a metered request that may not be repeated: ${what}`, () => {
       assert.equal(verdict(failure, { metered: true, repeatable: false }), expected);
     });
   }

@@ -1,0 +1,41 @@
+import { Core, warm } from './calls/core';
+import { callRowsPredict, overheadOf } from './calls/rows-predict';
+import type { CallOptions, ClientOptions, RowsPredictCall, RowsPredictResult } from './types';
+
+/**
+ * An endpoint of one stateless route, on-premises: train rows and test rows in, predictions out. `baseUrl` is the
+ * address of the route itself; a token is sent where one is given. Retries, deadlines, limits of requests in flight
+ * and errors are those of `ServiceClient`.
+ */
+export class EndpointClient {
+  private readonly core: Core;
+
+  /** @throws ServiceError `config.invalid` */
+  constructor(options: ClientOptions) {
+    this.core = new Core({ ...options, anonymous: true });
+  }
+
+  /**
+   * Predicts rows by rows.
+   * @param kind whose slots it takes, and what its errors call it
+   * @throws ServiceError; `model.unknown` where a `model_id` is not known
+   */
+  async predictRows(
+    request: RowsPredictCall,
+    options: CallOptions = {},
+    kind: 'fit' | 'predict' = 'predict',
+  ): Promise<RowsPredictResult> {
+    await warm();
+    return callRowsPredict(this.core, request, options, kind);
+  }
+
+  /** Bytes that the body of a request has beside its rows. */
+  overhead(request: Omit<RowsPredictCall, 'rows'>): number {
+    return overheadOf(request, this.core.dialect.apiName);
+  }
+
+  /** Ends every call with `closed` and every connection. */
+  async close(): Promise<void> {
+    await this.core.close();
+  }
+}
