@@ -1,3 +1,5 @@
+import type { Scores } from '../metrics/scores';
+
 /** A label of a classification target, as in JSON. */
 export type Label = string | number | boolean;
 
@@ -92,22 +94,6 @@ export interface RegressionResult {
   full(): { borders: Float64Array; logits: Float64Array };
 }
 
-/** Scores of the ensemble on rows that the member scoring them had not seen. */
-export interface HeldOutScores {
-  /** Number of rows scored. */
-  rows: number;
-  accuracy?: number;
-  log_loss?: number;
-  roc_auc?: number;
-  rmse?: number;
-  mae?: number;
-  r2?: number;
-  /** Mean pinball loss over the quantiles 0.1 … 0.9. */
-  pinball?: number;
-  /** Fraction of the rows between the quantiles 0.1 and 0.9. */
-  coverage_80?: number;
-}
-
 /** A probability from which on to answer a class, and what is reached with it out of fold. */
 export interface Threshold {
   at: number;
@@ -137,9 +123,9 @@ export interface FitReport {
   features: number;
   estimators: number;
   trees: number;
-  /** Out-of-fold scores, and those of the trivial baseline (class frequencies or the mean). */
-  scores: HeldOutScores;
-  baseline: HeldOutScores;
+  /** Scores of rows by members that had not seen them, and those of the trivial baseline (class frequencies or the mean). */
+  scores: Scores;
+  baseline: Scores;
   /**
    * How rows were held out: at random, in blocks of consecutive rows with an embargo of rows around them, or in whole
    * groups; in how many parts.
@@ -151,6 +137,11 @@ export interface FitReport {
     groups?: number;
     embargo?: number;
   };
+  /**
+   * True where rows were held out at random and the errors of rows next to each other are alike: the rows follow each
+   * other in time, and the scores promise too much for rows to come.
+   */
+  neighbours_alike?: true;
   /** Of two classes. */
   thresholds?: Thresholds;
   /** Most important first, at most 200. */

@@ -128,7 +128,7 @@ async function main(): Promise<void> {
 
 async function serve(options: CliOptions): Promise<void> {
   const { verbose } = options;
-  // Whoever read what it says may go away: the service goes on.
+  // Whoever reads its output may go away; the service goes on.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', () => undefined);
   }

@@ -5,17 +5,17 @@ import { MODEL_VERSION } from './version';
 
 /**
  * Memory that a fit may take per cell, at a size where the limit binds: 36 bytes for 10 million numbers and 40 for categories
- * of two words, measured, 140 MB of it whatever the size. Columns of text in which hardly a value repeats take more.
+ * of two words, measured; 140 MB of that are fixed. Text columns whose values rarely repeat take more.
  */
 export const BYTES_PER_CELL = 48;
-/** Part of the memory that one fit may take; two may run, and Node-RED lives there too. */
+/** Share of the memory that one fit may take: two may run, beside Node-RED itself. */
 const MEMORY_SHARE = 1 / 4;
-/** Memory for each number of an answer: as a number, as text, and once more where the parts of the answer are joined. */
+/** Bytes per number of an answer: as a number, as text, and as text again when the parts are joined. */
 const BYTES_PER_ANSWER_CELL = 64;
-/** Part of the memory that one answer may take: as many predicts run at once as there are threads. */
+/** Share of the memory that one answer may take; there is one predict per thread at a time. */
 const ANSWER_SHARE = 1 / 8;
 
-/** What this service really takes, bounded by the machine's memory and the size cap of its folder. */
+/** The service's limits, from the machine's memory and the size cap of its folder. */
 export interface ServiceLimits extends Required<LimitSet> {
   dataset_max_size_bytes: number;
   /** Rows of an answer times the numbers for each: classes of `probas`, levels of quantiles. */
@@ -23,7 +23,7 @@ export interface ServiceLimits extends Required<LimitSet> {
   max_quantiles: number;
 }
 
-/** Limits for a machine. Options lower them; null or undefined leaves one as it is. */
+/** The limits of a machine. Options may lower them; null and undefined change nothing. */
 export function machineLimits(
   options: Pick<ResolvedOptions, 'limits'> & { maxBytes: number },
   memoryBytes = availableMemory(),
@@ -37,7 +37,7 @@ export function machineLimits(
     max_classes: 160,
     max_cols: 2_000,
     test_set_max_rows_w_full_regression_output: 2_000,
-    // Trees don't compare test rows with train rows: the product of both limits, so that it never binds.
+    // Trees do not compare test rows with train rows, so this limit is the product of the others and never binds.
     predict_row_pairs_budget: 1_000_000 * 200_000,
     dataset_max_size_bytes: Math.min(5_000_000_000, Math.floor(options.maxBytes / 2)),
     prediction_max_cells: Math.min(
@@ -54,7 +54,7 @@ export function machineLimits(
   return own;
 }
 
-/** Body of S 4.5, and beside its fields the bounds of an answer. */
+/** Body of S 4.5, plus the bounds of an answer. */
 export function modelLimits(
   limits: ServiceLimits,
 ): ModelLimits & Pick<ServiceLimits, 'prediction_max_cells' | 'max_quantiles'> {
@@ -69,7 +69,7 @@ export function modelLimits(
   };
 }
 
-/** Part of the memory that models kept for predictions may take, all threads together. */
+/** Share of the memory for models kept for predictions, over all threads. */
 const CACHE_SHARE = 1 / 8;
 const MAX_CACHE_BYTES = 512e6;
 

@@ -8,7 +8,7 @@ import type { SenderPatience } from './slow-body';
 export type LogLevel = 'debug' | 'info' | 'warn';
 export type Log = (level: LogLevel, text: string) => void;
 
-/** How long others may keep the service waiting. */
+/** How long clients may keep the service waiting. */
 export interface Times {
   /** For the headers of a request, in milliseconds. */
   headersMs: number;
@@ -16,7 +16,7 @@ export interface Times {
   body: SenderPatience;
   /** For the bytes of an upload. */
   upload: SenderPatience;
-  /** A client that reads nothing of its answer for so long loses its connection; milliseconds. */
+  /** A client that reads nothing of its answer for this long is disconnected; milliseconds. */
   answerIdleMs: number;
 }
 
@@ -46,7 +46,7 @@ export interface ServiceOptions {
     prediction_max_cells?: number;
     max_quantiles?: number;
   };
-  /** After how long a fit sends its first whitespace, and between one and the next. Default 2000. */
+  /** Milliseconds before a fit sends its first whitespace, and between two of them. Default 2000. */
   keepaliveMs?: number;
   /** Requests per minute and hour and kind; default: unlimited. */
   rateLimit?: RateLimits;
@@ -60,9 +60,9 @@ export interface ServiceOptions {
   fitThreads?: number;
   /** Threads that predict; default as many as cores, at most 4. */
   predictThreads?: number;
-  /** @internal Other times, so that tests need not wait. */
+  /** @internal Shorter times for tests. */
   times?: Partial<Times>;
-  /** Called when the service came back on another port, since another program had taken its own. */
+  /** Called when the service came back on another port because another program had taken its own. */
   onMoved?: () => void;
   log?: Log;
 }
@@ -72,7 +72,7 @@ export interface ResolvedOptions extends Required<
   Omit<ServiceOptions, 'apiName' | 'publicUrl' | 'host' | 'log' | 'onMoved' | 'maxBytes' | 'times'>
 > {
   times: Times;
-  /** The same for all threads of a process: the lock of a thread that ended is known as left behind. */
+  /** The same for all threads of a process, so that the lock of a thread that has ended is recognised. */
   processToken: string;
   /** Whether a data folder that is missing is made; else that is an error. */
   makeFolder: boolean;

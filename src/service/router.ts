@@ -10,10 +10,10 @@ import type { Route, ServiceContext } from './routes/context';
 import { findRoute, isOpen } from './routes/find-route';
 import { putUpload } from './routes/put-upload';
 
-/** Request bodies are ids and options; more than this is none of ours. Options may hold lists of row numbers. */
+/** Request bodies are ids and options; a larger one is refused. Options may hold lists of row numbers. */
 const OF_IDS = { bytes: 1024 * 1024 };
 const OF_CONFIG = { bytes: 8 * 1024 * 1024 };
-/** Rows beyond this are better uploaded: a body is held in memory and parsed at once. */
+/** A body is held in memory and parsed at once; more rows must be uploaded. */
 const OF_ROWS = { bytes: 16 * 1024 * 1024, nodes: 1_000_000 };
 
 /** Answers one request, whatever it is; never throws. */
@@ -54,14 +54,14 @@ export async function answer(
     refuse(context, req, res, error, envelope);
   } finally {
     discardBody(req, res);
-    // From here on the time is the client's: reading nothing of a long answer must not hold it for ever.
+    // From here on the client is timed: one that never reads its answer must not hold the connection for ever.
     if (!res.writableFinished) {
       res.socket?.setTimeout(context.options.times.answerIdleMs);
     }
   }
 }
 
-/** The URL of a request. `//` is a path as well, not the beginning of a host; what is no URL at all has no route. */
+/** The URL of a request. `//` is a path too, not the start of a host; an invalid URL has no route. */
 function urlOf(target: string): URL {
   const text = target.startsWith('/') ? `http://localhost${target}` : target;
   return URL.canParse(text) ? new URL(text) : new URL('http://localhost/*');

@@ -17,9 +17,9 @@ const HOST = '127.0.0.1';
 const SWEEP_MS = 60_000;
 /** Beyond this, new connections are closed at once. */
 const MAX_CONNECTIONS = 2_000;
-/** How long a close lets fits and predicts go on; what is not done by then is answered 503. */
+/** How long close waits for fits and predicts; those not done by then get 503. */
 const GRACE_MS = 1_000;
-/** How long answers may take to go out after that. */
+/** How long answers may then take to be sent. */
 const FAREWELL_MS = 300;
 const CLOSE_IDLE_MS = 20;
 
@@ -78,7 +78,7 @@ export async function runService(
   const submittedFits = new SubmittedFits(fits, store, log);
   const { headersMs } = options.times;
   const server = createServer({
-    // Bodies have patience of their own; answers too.
+    // Bodies and answers have timeouts of their own.
     requestTimeout: 0,
     keepAliveTimeout: 65_000,
     headersTimeout: headersMs,
@@ -145,7 +145,7 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Takes no more connections, and lets go of those there are as they fall idle, or a while after all work has ended. */
+/** Takes no more connections; closes the others when they are idle, or a while after all work has ended. */
 async function closeServer(server: Server, work: Promise<unknown>): Promise<void> {
   if (!server.listening) {
     return;

@@ -2,15 +2,15 @@ import type { Readable } from 'node:stream';
 
 import { Refusal } from './refusal';
 
-/** How slowly a body may come. Only the time spent waiting for its sender counts. */
+/** How slow a body may be. Only the time spent waiting for its sender counts. */
 export interface SenderPatience {
   /** Milliseconds of silence. */
   idleMs: number;
-  /** What must come on the whole, once `idleMs` have been spent waiting: one byte now and then is not enough. */
+  /** The average rate that is required once `idleMs` have been spent waiting, so that a byte now and then is not enough. */
   bytesPerSecond: number;
 }
 
-/** A sender that dawdles has not been checked for longer than this part of the time that it is given. */
+/** A slow sender is checked at least this often, as a fraction of the time it is given. */
 const CHECKS = 4;
 
 /**
@@ -86,7 +86,7 @@ export async function* arriving(body: Readable, patience: SenderPatience): Async
     body.off('end', onEnd);
     body.off('error', fail);
     body.off('close', onClose);
-    // A body that is cut off from now on is nobody's concern.
+    // From here on a body that is cut off concerns nobody.
     body.on('error', () => undefined);
   }
 }

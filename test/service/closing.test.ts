@@ -19,7 +19,7 @@ describe('Service: closing', function () {
   const start = (port = 0): Promise<Harness> =>
     Harness.start({ dataDir: data, port, keepaliveMs: 50, predictThreads: 1, fitThreads: 1 });
   const busy = async (h: Harness): Promise<void> => {
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < 2000; i++) {
       const { body } = await h.get('get_service_status');
       const fits = body.fits as { progress: number }[];
       if (body.predicts.waiting > 5 && fits.some(({ progress }) => progress > 0)) {
@@ -45,7 +45,7 @@ describe('Service: closing', function () {
         task_config: { task: 'regression', predict_params: { output_type: 'quantiles' } },
       });
     const fits = [fit({ force_refit: true }), fit({ svc_config: { random_state: 1 } })];
-    const predicts = Array.from({ length: 12 }, predict);
+    const predicts = Array.from({ length: 40 }, predict);
     await busy(h);
     const closing = h.service.close();
     const answers = await Promise.all(predicts);

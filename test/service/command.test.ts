@@ -131,7 +131,7 @@ describe('Service: the command', () => {
     const data = await folder();
     const args = ['--port', '0', '--data', data, '--token', 'mine', '--verbose'];
     const first = await cli(args);
-    const { x, y } = line(60_000);
+    const { x, y } = line(30_000);
     const prepare = () =>
       post(first.url, 'prepare_train_set_upload', { x_train_info: infoOf(x), y_train_info: infoOf(y) });
     const { body } = await prepare();
@@ -166,7 +166,11 @@ describe('Service: the command', () => {
     assert.deepEqual([after.fits, after.fitted_train_sets, after.train_set_uploads], [[], 0, 1]);
     assert.deepEqual(await readdir(path.join(data, 'models')), []);
     assert.ok(!second.errors().includes('Set aside'), second.errors());
-    const again = await post(second.url, 'fit', { train_set_upload_id: id, task: 'regression' });
+    const again = await post(second.url, 'fit', {
+      train_set_upload_id: id,
+      task: 'regression',
+      svc_config: { n_estimators: 2 },
+    });
     assert.equal(again.body.status, 'completed', again.text);
     assert.deepEqual(await readdir(path.join(data, 'models')), [again.body.fitted_train_set_id]);
   });

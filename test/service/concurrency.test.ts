@@ -19,15 +19,19 @@ describe('Service: many at once', () => {
   after(() => h.stop());
 
   it('goes on predicting while fits keep every fit thread busy, and ends them all', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { x, y } = flowers();
     const small = await h.fit(x, y, 'classification');
-    const big = line(6_000);
+    const big = line(4_000);
     const upload = await h.uploadTrain(big.x, big.y);
-    let fitting = 6;
+    let fitting = 4;
     const fits = Array.from({ length: fitting }, (_, seed) =>
       h
-        .post('fit', { train_set_upload_id: upload, task: 'regression', svc_config: { random_state: seed } })
+        .post('fit', {
+          train_set_upload_id: upload,
+          task: 'regression',
+          svc_config: { random_state: seed, n_estimators: 2 },
+        })
         .finally(() => (fitting -= 1)),
     );
     let predicted = 0;
@@ -40,11 +44,13 @@ describe('Service: many at once', () => {
       }
       const status = (await h.get('get_service_status')).body;
       most = Math.max(most, status.fits.length);
+      // Fits give way to predicts: without a pause they would hardly move.
+      await sleep(20);
     }
     const answers = await Promise.all(fits);
     assert.ok(answers.every((answer) => answer.status === 200));
-    assert.equal(new Set(answers.map((answer) => answer.body.fitted_train_set_id)).size, 6);
-    assert.ok(most > 2 && most <= 6, `${most} fits were seen`);
+    assert.equal(new Set(answers.map((answer) => answer.body.fitted_train_set_id)).size, 4);
+    assert.ok(most > 2 && most <= 4, `${most} fits were seen`);
     assert.ok(predicted >= 10, `${predicted} predicts while fits ran`);
   });
 
@@ -73,7 +79,9 @@ describe('Service: many at once', () => {
     try {
       const predictions = [];
       for (const service of [alone, h]) {
-        const id = await service.fit(x, y, 'regression', {});
+        const id = await service.fit(x, y, 'regression', {
+          task_config: { task: 'regression', svc_config: { n_estimators: 2 } },
+        });
         predictions.push((await service.predict(id, line(100).x, 'regression')).body.prediction);
       }
       assert.deepEqual(predictions[1], predictions[0]);

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { connect, ServiceError } from '../../dist/src';
+import { collide } from '../helpers/collide';
 import { startStrictService } from '../helpers/strict-service';
 
 const code = (wanted: string) => (error: unknown) => error instanceof ServiceError && error.code === wanted;
@@ -49,6 +50,46 @@ describe('connect', function () {
     await assert.rejects(tabular.predict({ table: [{ size: 1 }], model: 'y' }), code('closed'));
   });
 
+  it('never gives a table the model of another one whose files share their CRC32C and size', async () => {
+    const code = (row: number): string => (row === 0 ? `t${'0'.repeat(30)}` : 't');
+    const csv = (size: (row: number) => number): string =>
+      `code,size\n${rows.map((_, row) => `${code(row)},${size(row)}\n`).join('')}`;
+    const first = csv((row) => row % 9);
+    const from = first.indexOf('0'.repeat(30));
+    const second = collide(
+      first,
+      csv((row) => 8 - (row % 9)),
+      from,
+      from + 30,
+    );
+    assert.notEqual(second, first);
+    const table = (text: string): object[] =>
+      text
+        .trim()
+        .split('\n')
+        .slice(1)
+        .map((line, row) => ({
+          code: line.split(',')[0],
+          size: Number(line.split(',')[1]),
+          y: rows[row]!.y,
+        }));
+    const tabular = await connect({ dataDir: folder });
+    try {
+      const train = (text: string, model: string) =>
+        tabular.train({ table: table(text), target: 'y', task: 'regression', model, format: 'csv' });
+      const one = await train(first, 'one');
+      const other = await train(second, 'one');
+      assert.notEqual(other.fitted_train_set_id, one.fitted_train_set_id);
+      const { table: scored } = await tabular.predict({ table: [{ code: 't', size: 8 }], model: 'one' });
+      const [{ prediction }] = scored as [{ prediction: number }];
+      assert.ok(prediction < 5, `${prediction}`);
+      // The same table again is known.
+      assert.equal((await train(second, 'two')).fitted_train_set_id, other.fitted_train_set_id);
+    } finally {
+      await tabular.close();
+    }
+  });
+
   it('speaks to a hosted service in its dialect; calls at the same time share requests', async () => {
     const service = await startStrictService({ apiName: 'acme', fitRequest: 'flat', predictMs: 50 });
     const tabular = await connect({
@@ -87,10 +128,14 @@ describe('connect', function () {
       await wrong(
         train({ types: { id: 'zork' } }),
         'validation.failed',
-        /types .*number.*not \{ id: 'zork' \}/,
+        /types gives the column "id" the type "zork"; known are number/,
       );
       await wrong(train({ task: 'guess' }), 'validation.failed', /task must be one of auto/);
-      await wrong(train({ thinking: { effort: 'huge' } }), 'validation.failed', /effort medium or high/);
+      await wrong(
+        train({ thinking: { effort: 'huge' } }),
+        'validation.failed',
+        /effort must be one of medium, high/,
+      );
       await wrong(tabular.predict(undefined as never), 'model.unknown', /No model is named/);
       await wrong(
         tabular.predict({ table: rows, model: 'y', missingColumns: 'ignore' as never }),

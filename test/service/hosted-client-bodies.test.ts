@@ -22,6 +22,8 @@ interface Release {
   config: Record<string, unknown>;
   fit: (upload: string, config: object) => object;
   submits?: true;
+  /** Fits in the background, and asks for the end by the older route. */
+  asksByGet?: true;
 }
 
 /** Every field of the configuration, those that nobody has set as null. */
@@ -65,6 +67,20 @@ const RELEASES: Release[] = [
       [`${API}_config`]: config,
       async_mode: false,
     }),
+  },
+  {
+    name: 'flat, with async_mode set, and asks with GET',
+    limits: 'get_model_limits',
+    config: { n_estimators: 2, model_path: null },
+    fit: (upload, config) => ({
+      train_set_upload_id: upload,
+      task: 'regression',
+      [`${API}_systems`]: ['preprocessing', 'text'],
+      [`${API}_config`]: config,
+      async_mode: true,
+      force_refit: true,
+    }),
+    asksByGet: true,
   },
   {
     name: 'with task_config',
@@ -113,6 +129,20 @@ describe("Service: the bodies of a hosted service's client", () => {
 
   async function fitted(release: Release, upload: string): Promise<string> {
     const body = release.fit(upload, release.config);
+    if (release.asksByGet === true) {
+      const { body: promised, text } = await h.post('fit', body);
+      assert.equal(promised.status, 'pending', text);
+      for (;;) {
+        const asked = await call('GET', `fit/${promised.fitted_train_set_id}`);
+        assert.equal(asked.status, 200, asked.text);
+        assert.equal(asked.body.fitted_train_set_id, promised.fitted_train_set_id);
+        if (asked.body.status !== 'pending') {
+          assert.equal(asked.body.status, 'completed', asked.text);
+          return promised.fitted_train_set_id as string;
+        }
+        await sleep(50);
+      }
+    }
     if (release.submits !== true) {
       const { status, body: said, text } = await h.post('fit', body);
       assert.deepEqual([status, said.status], [200, 'completed'], text);
@@ -184,4 +214,66 @@ describe("Service: the bodies of a hosted service's client", () => {
       assert.equal((await call('POST', '/get_api_usage/')).body.usage_limit, -1);
     });
   }
+
+  it('serves those of its estimators for an endpoint on-premises, in either spelling, and by the id of a cached model', async () => {
+    const config = {
+      n_estimators: 2,
+      softmax_temperature: 0.9,
+      average_before_softmax: false,
+      inference_precision: 'auto',
+      random_state: 0,
+      inference_config: null,
+      n_preprocessing_jobs: 4,
+      fit_mode: 'fit_with_cache',
+      balance_probabilities: false,
+    };
+    const task_config = {
+      task: 'classification',
+      [`${API}_config`]: config,
+      predict_params: { output_type: 'probas' },
+    };
+    const train = rows.map((i) => [i % 40, i % 3 === 0 ? null : i % 7]);
+    const labels = rows.map((i) => [i % 40 < 20 ? 0 : 1]);
+    const tests = [
+      [3, 1],
+      [33, null],
+    ];
+    for (const [x_train, x_test] of [
+      ['X_train', 'X_test'],
+      ['x_train', 'x_test'],
+    ] as const) {
+      const first = await h.post('/predict', {
+        task_config,
+        [x_train]: train,
+        y_train: labels,
+        [x_test]: tests,
+      });
+      assert.equal(first.status, 200, first.text);
+      const [low, high] = first.body.prediction as [[number, number], [number, number]];
+      assert.ok(low[0] > 0.8 && high[1] > 0.8, first.text);
+      const context = { model_id: first.body.model_id as string };
+      const again = await h.post('/predict', {
+        task_config: { ...task_config, predict_params: { output_type: 'preds' } },
+        context,
+        [x_test]: tests,
+      });
+      assert.deepEqual(again.body.prediction, [0, 1], again.text);
+    }
+  });
+
+  it('serves those by which its users list, take away and delete what is kept', async () => {
+    const { body: summary } = await call('GET', '/get_data_summary/');
+    assert.ok(summary.train_sets.length > 0);
+    const download = await fetch(h.url('/download_all_data/'), { headers: h.bearer() });
+    assert.equal(download.headers.get('content-type'), 'application/zip');
+    assert.match(download.headers.get('content-disposition') ?? '', /attachment; filename=/);
+    await download.arrayBuffer();
+    const { dataset_uid: one } = summary.train_sets[0] as { dataset_uid: string };
+    const deleted = await call('DELETE', `/delete_dataset/?dataset_uid=${one}`);
+    assert.ok(deleted.body.deleted_dataset_uids.includes(one), deleted.text);
+    const all = await call('DELETE', '/delete_all_datasets/');
+    assert.equal(all.body.deleted_dataset_uids.length > 0, summary.train_sets.length > 1);
+    const { body: after } = await call('GET', '/get_data_summary/');
+    assert.deepEqual([after.train_sets, after.test_sets, after.fitted_train_sets], [[], [], []]);
+  });
 });

@@ -9,18 +9,6 @@ describe('Service: predictions that other languages read', () => {
   });
   after(() => h.stop());
 
-  it('sorts labels beyond 2^53 by their value', async () => {
-    const big = 1n << 60n;
-    const labels = Array.from({ length: 60 }, (_, i) => [5n, 40n, big, big + 1n][i % 4]!);
-    const y = `y\n${labels.join('\n')}\n`;
-    const x = `a\n${labels.map((_, i) => i % 4).join('\n')}\n`;
-    const fitted = await h.fit(x, y, 'classification');
-    const { body } = await h.predict(fitted, 'a\n0\n1\n2\n3\n', 'classification', { output_type: 'preds' });
-    const sorted = ['5', '40', String(big), String(big + 1n)];
-    assert.deepEqual(body.metadata.classes, sorted);
-    assert.deepEqual(body.prediction, sorted);
-  });
-
   it('answers main with the statistics of full, and the quantiles that were asked for', async () => {
     const { x, y } = line();
     const fitted = await h.fit(x, y, 'regression');

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { flowers, Harness, infoOf, putFile } from './harness';
 
-const PREDICTS = 1000;
+const PREDICTS = 200;
 
 describe('Service: small test sets', () => {
   let h: Harness;

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { collide } from '../helpers/collide';
 import { bytesOf, Harness, hashOf, infoOf, putFile, UUID } from './harness';
 
 const X = 'a,b\n1,2\n3,4\n';
@@ -48,6 +50,38 @@ describe('Service: uploads and signed URLs', () => {
     assert.equal(outer.status, 200);
     assert.equal((await prepare({ format: 'xlsx' }, { format: 'csv' })).status, 422);
     assert.equal((await prepare({}, { format: 'csv' })).status, 422);
+  });
+
+  it('tells train sets that share their CRC32C and size apart by an announced SHA-256, which it checks', async () => {
+    const wide = (text: string): object => ({
+      ...infoOf(text),
+      hash: createHash('sha256').update(text).digest('hex'),
+    });
+    for (const chunks of [{}, { use_chunks: true }]) {
+      const first = `a,b\n${'0'.repeat(2000)},${Object.keys(chunks).length}1\n`;
+      const second = collide(first, first.replace('1\n', '2\n'), 4, 44);
+      assert.deepEqual(infoOf(second), infoOf(first));
+      const upload = async (text: string, bytes = text): Promise<number[]> => {
+        const { status, body } = await prepare({ ...wide(text), ...chunks }, wide(Y));
+        if (status !== 200) {
+          return [status];
+        }
+        const urls = body.x_train_info.signed_urls as string[];
+        const even = Math.floor(bytes.length / urls.length);
+        const sent: number[] = [];
+        for (const [at, url] of urls.entries()) {
+          const part = bytes.slice(at * even, at === urls.length - 1 ? undefined : (at + 1) * even);
+          sent.push((await putFile({ ...body.x_train_info, signed_urls: [url] }, part)).status);
+        }
+        assert.ok(sent.slice(0, -1).every((one) => one === 200));
+        return [status, sent.at(-1)!, (await putFile(body.y_train_info, Y)).status];
+      };
+      assert.deepEqual(await upload(first, second), [200, 400, 200]);
+      assert.deepEqual(await upload(first), [200, 200, 200]);
+      assert.deepEqual(await upload(second), [200, 200, 200]);
+      assert.deepEqual(await upload(first), [409]);
+      assert.deepEqual(await upload(second), [409]);
+    }
   });
 
   it('takes the bytes without a token and answers the same hashes with 409 (S 7)', async () => {

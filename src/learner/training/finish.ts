@@ -1,3 +1,4 @@
+import { errorsOf } from '../../metrics/regression';
 import {
   applyTemperature,
   balance,
@@ -15,7 +16,7 @@ import type { Model } from '../model/model';
 import { firstTrees } from '../trees/trees';
 import type { FitReport, Label, Thresholds } from '../types';
 import { type FoldResult, foldRows } from './fold';
-import { scoreNumbers, scoreProbabilities } from './metrics';
+import { scoreProbabilities } from './metrics';
 import type { LearnerSettings } from './options';
 import { type PreparedFit, STREAM } from './prepare';
 import { completeRuns, makeReport } from './report';
@@ -186,6 +187,12 @@ function finishClassification(
   const report = makeReport(prepared, folds, members, {
     scores: scoreProbabilities(probas, actual, count),
     baseline: scoreProbabilities(trivial, actual, count),
+    heldOut: {
+      rows: outOfFold.rows,
+      target: actual,
+      width: count,
+      error: (i, k) => (actual[i] === k ? 1 : 0) - probas[i * count + k],
+    },
     thresholds,
     lossOf,
     sample,
@@ -243,7 +250,7 @@ function finishRegression(
   const input = { columns, specs, rows, predicted: scores, residuals, clusters };
   const fit = fitResiduals(input, new Random(settings.seed, STREAM.residuals));
   const own = (scaled: Float64Array) => scaled.map((value) => center + scale * value);
-  const measured = scoreNumbers(own(scores), own(actual));
+  const measured = errorsOf(own(scores), own(actual));
   measured.pinball = fit.pinball * scale;
   measured.coverage_80 = fit.coverage80;
   const sample = sampleOf(prepared, outOfFold);
@@ -256,7 +263,8 @@ function finishRegression(
   };
   const report = makeReport(prepared, folds, members, {
     scores: measured,
-    baseline: scoreNumbers(new Float64Array(rows.length).fill(center), own(actual)),
+    baseline: errorsOf(new Float64Array(rows.length).fill(center), own(actual)),
+    heldOut: { rows, target: actual, width: 1, error: (i) => residuals[i] },
     lossOf,
     sample,
     weights: outOfFold.weights,

@@ -1,25 +1,20 @@
+import { rocAuc } from '../../metrics/roc-auc';
+import type { Scores } from '../../metrics/scores';
 import { logLoss } from '../calibration/calibrate';
-import { square } from '../math/numeric';
-import type { HeldOutScores } from '../types';
-
-/*
- * Scores of held-out rows from class codes and typed arrays. `src/scoring` has its own, from labels as a service answers
- * them: the two layers import nothing of each other, so the area under the ROC curve is written twice.
- */
 
 /**
  * Accuracy, log-loss and, where both classes occur, ROC AUC (the mean of each class against the rest).
  *
  * @param probas rows × classes, row-major
  */
-export function scoreProbabilities(probas: Float64Array, codes: Int32Array, classes: number): HeldOutScores {
+export function scoreProbabilities(probas: Float64Array, codes: Int32Array, classes: number): Scores {
   let right = 0;
   for (let row = 0; row < codes.length; row++) {
     if (mostProbable(probas, row, classes) === codes[row]) {
       right++;
     }
   }
-  const scores: HeldOutScores = { rows: codes.length };
+  const scores: Scores = { rows: codes.length };
   if (codes.length === 0) {
     return scores;
   }
@@ -43,7 +38,7 @@ export function mostProbable(probas: Float64Array, row: number, classes: number)
   return best;
 }
 
-/** Area under the ROC curve of one class against the rest (H. Mann and D. Whitney, 1947); ties count half. */
+/** As `rocAuc`, of the probabilities of class `of`. */
 export function areaUnderRoc(
   probas: Float64Array,
   codes: Int32Array,
@@ -51,26 +46,7 @@ export function areaUnderRoc(
   of: number,
 ): number | undefined {
   const score = Float64Array.from(codes, (_, row) => probas[row * classes + of]);
-  const order = Int32Array.from(codes, (_, row) => row).sort((a, b) => score[a] - score[b]);
-  let ranks = 0;
-  let positives = 0;
-  for (let i = 0; i < order.length;) {
-    let end = i;
-    let here = 0;
-    for (; end < order.length && score[order[end]] === score[order[i]]; end++) {
-      if (codes[order[end]] === of) {
-        here++;
-      }
-    }
-    ranks += here * ((i + end + 1) / 2);
-    positives += here;
-    i = end;
-  }
-  const negatives = codes.length - positives;
-  if (positives === 0 || negatives === 0) {
-    return undefined;
-  }
-  return (ranks - (positives * (positives + 1)) / 2) / (positives * negatives);
+  return rocAuc(score, codes, of);
 }
 
 function meanAuc(probas: Float64Array, codes: Int32Array, classes: number): number | undefined {
@@ -85,30 +61,4 @@ function meanAuc(probas: Float64Array, codes: Int32Array, classes: number): numb
     count++;
   }
   return count > 0 ? sum / count : undefined;
-}
-
-/** RMSE, mean absolute error and R². */
-export function scoreNumbers(predicted: Float64Array, actual: Float64Array): HeldOutScores {
-  const rows = actual.length;
-  if (rows === 0) {
-    return { rows };
-  }
-  let mean = 0;
-  for (const value of actual) {
-    mean += value / rows;
-  }
-  let squares = 0;
-  let absolute = 0;
-  let spread = 0;
-  for (let row = 0; row < rows; row++) {
-    const error = predicted[row] - actual[row];
-    squares += error * error;
-    absolute += Math.abs(error);
-    spread += square(actual[row] - mean);
-  }
-  const scores: HeldOutScores = { rows, rmse: Math.sqrt(squares / rows), mae: absolute / rows };
-  if (spread > 0) {
-    scores.r2 = 1 - squares / spread;
-  }
-  return scores;
 }

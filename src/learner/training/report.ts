@@ -1,5 +1,7 @@
+import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
+import type { Scores } from '../../metrics/scores';
 import type { Member, Part } from '../model/members';
-import type { FitReport, HeldOutScores, Thresholds } from '../types';
+import type { FitReport, Thresholds } from '../types';
 import type { FoldResult } from './fold';
 import { featureImportance } from './importance';
 import type { PreparedFit } from './prepare';
@@ -15,9 +17,11 @@ export function makeReport(
   folds: FoldResult[],
   members: Member[],
   parts: {
-    scores: HeldOutScores;
-    baseline: HeldOutScores;
+    scores: Scores;
+    baseline: Scores;
     lossOf: (columns: Uint8Array[]) => number;
+    /** The rows that folds held out, in the order of the folds. */
+    heldOut: ScoredRows;
     thresholds?: Thresholds;
     sample: Int32Array;
     weights: Float64Array;
@@ -49,6 +53,7 @@ export function makeReport(
     scores: parts.scores,
     baseline: parts.baseline,
     folds: foldsOf(prepared),
+    ...(!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)) && { neighbours_alike: true }),
     thresholds: parts.thresholds,
     importance: featureImportance(prepared, gains, parts.sample, parts.lossOf),
     options: { used: settings.used, ignored: settings.ignored },
@@ -58,6 +63,17 @@ export function makeReport(
       limited: reasons.length > 0,
       reasons,
     },
+  };
+}
+
+/** Scored rows in the order of the table. */
+function inOrder({ rows, target, width, error }: ScoredRows): ScoredRows {
+  const order = Int32Array.from({ length: rows.length }, (_, i) => i).sort((a, b) => rows[a] - rows[b]);
+  return {
+    rows: order.map((i) => rows[i]),
+    target: Float64Array.from(order, (i) => target[i]),
+    width,
+    error: (i, output) => error(order[i], output),
   };
 }
 

@@ -1,7 +1,8 @@
+import { errorsOf } from '../../metrics/regression';
+import type { Scores } from '../../metrics/scores';
 import { probabilities } from '../calibration/calibrate';
 import { sigmoid, softmax } from '../math/numeric';
-import type { HeldOutScores } from '../types';
-import { scoreNumbers, scoreProbabilities } from './metrics';
+import { scoreProbabilities } from './metrics';
 
 /** Out-of-fold scores of the candidates, and the target of the same rows. */
 export interface StackInput {
@@ -134,7 +135,7 @@ function logLossStep({ scores, width, target }: StackInput, weights: Float64Arra
 }
 
 /** Metrics that thinking may optimise; sign 1 where more is better. */
-const METRICS: Record<string, { score: keyof HeldOutScores; sign: 1 | -1 }> = {
+const METRICS: Record<string, { score: keyof Scores; sign: 1 | -1 }> = {
   accuracy: { score: 'accuracy', sign: 1 },
   roc_auc: { score: 'roc_auc', sign: 1 },
   log_loss: { score: 'log_loss', sign: -1 },
@@ -183,7 +184,7 @@ function metricValue(input: StackInput, weights: Float64Array, classes: number, 
     }
   });
   const scores = input.regression
-    ? scoreNumbers(mixed, Float64Array.from(input.target))
+    ? errorsOf(mixed, Float64Array.from(input.target))
     : scoreProbabilities(
         probabilities(mixed, input.width, classes, 1),
         Int32Array.from(input.target),

@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { parseJson } from '../../util/exact-json';
 import { invalid, Refusal } from '../refusal';
 import { arriving, type SenderPatience } from '../slow-body';
 import { assertJsonShape } from './json-shape';
+
+const BRINGS_ROWS = /"[Xx]_test"/;
 
 /** The bytes of a request body, at most `maxBytes` of them. @throws Refusal 413, 408 (too slow) */
 export async function readBody(
@@ -39,7 +42,9 @@ export async function readJson(
   const bytes = await readBody(req, max.bytes, patience);
   assertJsonShape(bytes, max.nodes);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // Rows may hold whole numbers beyond 2^53.
+    return BRINGS_ROWS.test(text) ? parseJson(text) : JSON.parse(text);
   } catch {
     throw invalid('The request body is not valid JSON in UTF-8.');
   }
@@ -53,19 +58,19 @@ function tooLarge(maxBytes: number): Refusal {
   });
 }
 
-/** Is there a body that has not come to its end? A request without one is complete as soon as its headers are. */
+/** Whether a body is still arriving. A request without one is complete as soon as its headers are. */
 export function isBodyComing(req: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
   return !req.complete && !req.destroyed && (encoding !== undefined || Number(length ?? 0) > 0);
 }
 
-/** How much of a refused body is read and thrown away, so that its sender comes to read the answer. */
+/** How much of a refused body is read and discarded, so that its sender gets to read the answer. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
 const DRAIN_MS = 2_000;
 
 /**
- * Lets go of a request whose body was not read to its end: what little is still coming is thrown away, so that
- * the sender sees the answer instead of a reset; then the connection is closed.
+ * Ends a request whose body was not read completely: a small rest is read and discarded, so that the sender sees the
+ * answer instead of a reset; then the connection is closed.
  */
 export function discardBody(req: IncomingMessage, res: ServerResponse): void {
   if (!isBodyComing(req)) {

@@ -1,10 +1,10 @@
 import { invalid } from '../refusal';
 
-/** What goes deeper would exhaust the stack of whoever walks through it. */
+/** Deeper nesting would exhaust the stack of code that walks through it. */
 const MAX_DEPTH = 64;
 /**
  * Lists, objects and properties of a body, which cost far more to parse and check than the numbers of a list: half a
- * million of them held the thread of HTTP for seconds.
+ * million of them blocked the HTTP thread for seconds.
  */
 const MAX_NODES = 20_000;
 
@@ -55,7 +55,7 @@ export function assertJsonShape(bytes: Uint8Array, maxNodes = MAX_NODES): void {
   }
 }
 
-/** Where the string ends that begins at `at`. */
+/** End of the string that begins at `at`. */
 function endOfString(bytes: Uint8Array, at: number): number {
   let end = at;
   do {
@@ -64,7 +64,7 @@ function endOfString(bytes: Uint8Array, at: number): number {
   return end < 0 ? bytes.length : end;
 }
 
-/** Does an odd number of backslashes stand before it? */
+/** Whether an odd number of backslashes comes before it. */
 function isEscaped(bytes: Uint8Array, at: number): boolean {
   let before = at;
   while (bytes[before - 1] === BACKSLASH) {

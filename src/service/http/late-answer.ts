@@ -8,7 +8,8 @@ import { type Envelope, envelopeFor, errorBody, sendJson, sendRefusal } from './
 
 /**
  * Answers with JSON that may take minutes (S 1). Within `keepaliveMs` it is an ordinary answer. After that the
- * status 200 goes out, a space every `keepaliveMs`, and at last the JSON (given as a value, or as its bytes); an error is then told by a body with
+ * status 200 goes out, then a space every `keepaliveMs`, and finally the JSON (given as a value, or as its bytes); an
+ * error is then reported by a body with
  * `_streamed_error: true`, the status it would have had and the fields of the route's envelope.
  */
 export async function answerLate(

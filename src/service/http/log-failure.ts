@@ -1,7 +1,7 @@
 import type { Log } from '../options';
 import { Refusal } from '../refusal';
 
-/** Logs what ended a request and is no refusal: its answer names no inner detail, so the log has to. */
+/** Logs an unexpected failure of a request: the answer gives no internal details, so the log must. */
 export function logFailure(log: Log, method: string | undefined, error: unknown): void {
   if (!(error instanceof Refusal)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

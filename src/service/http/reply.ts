@@ -38,7 +38,7 @@ export function envelopeFor(status: number, route: Envelope): Envelope {
 /** The error body of a refusal, in the envelope given. */
 export function errorBody(refusal: Refusal, envelope: Envelope, traceId: string): Record<string, unknown> {
   const { errorCode, retryable, status } = refusal.body;
-  // Clients end the sentence that they make of it themselves.
+  // Clients add the full stop themselves.
   const message = refusal.message.replace(/\.$/, '');
   if (envelope === 'quickstart') {
     return { message, error_code: errorCode, trace_id: traceId };
@@ -52,9 +52,9 @@ export function errorBody(refusal: Refusal, envelope: Envelope, traceId: string)
 }
 
 /**
- * Answers with JSON. The body may be given as text or bytes that are JSON already. While the request is still
- * coming the response is written but not ended, since Node closes the line with it, and a sender that is cut off
- * while it writes does not come to read; `discardBody` lets the rest come in.
+ * Answers with JSON; text and bytes are taken as JSON already. While the request is still arriving, the response is
+ * written but not ended: Node would close the connection, and a sender that is cut off while writing never reads the
+ * answer. `discardBody` receives the rest.
  */
 export function sendJson(
   res: ServerResponse,
@@ -81,7 +81,7 @@ export function sendJson(
   }
 }
 
-/** Answers with the error body that belongs to a refusal on this kind of route. */
+/** Answers with the error body of a refusal on this kind of route. */
 export function sendRefusal(res: ServerResponse, refusal: Refusal, route: Envelope): void {
   const { status, retryAfter, headers } = refusal.body;
   const traceId = randomUUID();

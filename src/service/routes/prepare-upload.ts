@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { parsePrepareTestSetUpload, parsePrepareTrainSetUpload } from '../../wire/parse-requests';
+import { parsePrepareTestSetUpload, parsePrepareTrainSetUpload } from '../../wire/parse-uploads';
 import type { FileInfo, FileUploadInfo } from '../../wire/types';
 import { signUpload } from '../http/signed-url';
 import { notFound, Refusal } from '../refusal';

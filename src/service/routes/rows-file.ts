@@ -3,7 +3,8 @@ import { isObject } from '../../util/json';
 import { invalid } from '../refusal';
 import type { FileRef } from '../store/file-ref';
 
-type Cell = string | number | boolean | null | undefined;
+/** A bigint is a whole number beyond 2^53. */
+type Cell = string | number | boolean | bigint | null | undefined;
 
 /**
  * Rows of a JSON body as a file in memory. A row is an array, whose columns are then named `0`, `1`, …, or an object.
@@ -61,7 +62,7 @@ function columnsOfObjects(rows: unknown[], name: string): Columns {
 }
 
 function cellOf(cell: unknown, path: string): Cell {
-  if (cell === null || ['string', 'number', 'boolean'].includes(typeof cell)) {
+  if (cell === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof cell)) {
     return cell as Cell;
   }
   throw invalid(`${path} must be a number, text, true, false or null.`);
@@ -81,10 +82,20 @@ function csvFile(columns: Columns, rows: number): FileRef & { data: Uint8Array }
 function typeOf(cells: Cell[]): ColumnType {
   const kinds = new Set(cells.map((cell) => typeof (cell ?? undefined)));
   kinds.delete('undefined');
+  if (kinds.has('bigint') && cells.every((cell) => (cell ?? undefined) === undefined || isWhole(cell))) {
+    return 'bigint';
+  }
+  if (kinds.delete('bigint')) {
+    kinds.add('number');
+  }
   if (kinds.has('string') || kinds.size > 1) {
     return 'text';
   }
   return kinds.has('boolean') ? 'boolean' : 'number';
+}
+
+function isWhole(cell: Cell): boolean {
+  return typeof cell === 'bigint' || Number.isInteger(cell);
 }
 
 /** A missing cell is quoted nothing: an empty line would be no row. */

@@ -1,6 +1,7 @@
 import path from 'node:path';
 
-import type { PredictMetadata } from '../../wire/types';
+import { bare, stringifyBare } from '../../util/exact-json';
+import type { Label, PredictMetadata } from '../../wire/types';
 import { invalid, notFound, Refusal } from '../refusal';
 import type { ModelEntry } from '../store/entries';
 import { MODEL_FILE } from '../store/store';
@@ -37,7 +38,8 @@ export async function score(
     throw notFound(`There is no fitted train set ${model.id}: fit it again.`);
   }
   const ref = { id: model.id, file: path.join(item.folder, MODEL_FILE), crc: model.crc };
-  const job: PredictJob = { kind: 'predict', model: ref, features: model.features, limits, ...what };
+  const { features, longClasses } = model;
+  const job: PredictJob = { kind: 'predict', model: ref, features, longClasses, limits, ...what };
   item.pins += 1;
   try {
     return await predictPool.run<ScoredFile>(job, {
@@ -77,14 +79,19 @@ export function metadataOf(model: ModelEntry, applied: Applied, outcome: ScoredF
     package_version: PACKAGE_VERSION,
     svc_config: applied.config,
     task: model.task,
-    ...(model.classes === undefined ? {} : { classes: model.classes }),
+    ...(model.classes === undefined ? {} : { classes: labelsOf(model, model.classes) }),
     ignored_options: applied.ignored,
     ignored_columns: outcome.extra,
   };
 }
 
+/** Labels as JSON is to have them: whole numbers beyond 2^53 as numbers too, which other readers take exactly. */
+function labelsOf({ longClasses }: ModelEntry, classes: readonly Label[]): Label[] {
+  return longClasses === true ? classes.map((label) => bare(String(label))) : [...classes];
+}
+
 /** `{"prediction": <json>, "metadata": …, …rest}` without parsing the prediction again. */
 export function joinJson(prediction: Uint8Array, metadata: object, rest: object = {}): Uint8Array {
-  const tail = JSON.stringify({ metadata, ...rest });
+  const tail = stringifyBare({ metadata, ...rest });
   return Buffer.concat([Buffer.from('{"prediction":'), prediction, Buffer.from(`,${tail.slice(1)}`)]);
 }

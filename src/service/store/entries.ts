@@ -51,6 +51,8 @@ export interface ModelEntry {
   targetName: string;
   features: FeatureShape[];
   classes?: Label[];
+  /** The classes are whole numbers, some beyond 2^53, held as text. */
+  longClasses?: true;
   rows: number;
   systems: string[];
   config: Record<string, unknown>;

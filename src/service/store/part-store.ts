@@ -1,8 +1,12 @@
-import { constants } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 
 import { writeAll } from '../../util/file-io';
 import type { DiskAccount } from './disk-account';
+
+/** Bytes that are hashed at a time: a millisecond of the thread. */
+const DIGEST_BYTES = 512 * 1024;
 
 /** Where the bytes of one file of an upload go. */
 export interface PartStore {
@@ -12,6 +16,8 @@ export interface PartStore {
   remove(): Promise<void>;
   /** Makes what is there survive a power cut. */
   sync(): Promise<void>;
+  /** The SHA-256 of what is there. */
+  sha256(): Promise<Uint8Array>;
   /** The upload is complete, or its files are gone: their bytes are counted elsewhere, or not at all. */
   settle(): void;
 }
@@ -74,6 +80,13 @@ export function fileStore(file: () => string, whole: boolean, account: DiskAccou
         await handle.close();
       }
     },
+    async sha256() {
+      const hash = createHash('sha256');
+      for await (const data of createReadStream(file(), { highWaterMark: DIGEST_BYTES })) {
+        hash.update(data as Buffer);
+      }
+      return hash.digest();
+    },
     settle,
   };
 }
@@ -111,6 +124,7 @@ export function memoryStore(size: number): MemoryStore {
       return Promise.resolve();
     },
     sync: () => Promise.resolve(),
+    sha256: () => Promise.resolve(createHash('sha256').update(content.subarray(0, end)).digest()),
     settle: () => undefined,
     bytes: () => (end === size ? content : content.slice(0, end)),
   };

@@ -4,7 +4,7 @@ import { combineCrc32c, crc32c, crc32cToBase64 } from '../../table/storage/crc32
 import { isStorageFailure, Refusal } from '../refusal';
 import { arriving, type SenderPatience } from '../slow-body';
 import type { UploadPart } from './entries';
-import { isCrc32c } from './hashes';
+import { isCrc32c, isSha256, normalSha256 } from './hashes';
 import type { PartStore } from './part-store';
 
 /** The body of a PUT. */
@@ -173,12 +173,15 @@ export class PartWriter {
     );
     const crc = crc32cToBase64(whole.crc);
     const announced = this.part.announcedHash;
-    if (announced !== undefined && isCrc32c(announced) && announced !== crc) {
+    const found = await this.inFormOf(announced, crc);
+    if (found !== undefined && found !== announced) {
       for (const chunk of this.chunks) {
         delete chunk.done;
       }
       await this.store.remove();
-      throw mismatch(`The CRC32C of the bytes is ${crc}; ${announced} was announced.`);
+      throw mismatch(
+        `The ${isSha256(found) ? 'SHA-256' : 'CRC32C'} of the bytes is ${found}; ${announced} was announced.`,
+      );
     }
     if (whole.bytes === 0) {
       for (const chunk of this.chunks) {
@@ -191,6 +194,14 @@ export class PartWriter {
       await this.store.sync();
     }
     this.part.arrived = { bytes: whole.bytes, crc };
+  }
+
+  /** The hash of the bytes in the form of the one that was announced, where that form is known. */
+  private async inFormOf(announced: string | undefined, crc: string): Promise<string | undefined> {
+    if (announced === undefined || !isSha256(announced)) {
+      return announced !== undefined && isCrc32c(announced) ? crc : undefined;
+    }
+    return normalSha256(await this.store.sha256());
   }
 
   private name(index: number): string {

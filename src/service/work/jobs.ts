@@ -33,6 +33,8 @@ export interface FitOutcome {
   targetName: string;
   features: FeatureShape[];
   classes?: Label[];
+  /** The classes are whole numbers, some beyond 2^53, held as text. */
+  longClasses?: true;
   rows: number;
   bytes: number;
   crc: string;
@@ -55,6 +57,8 @@ export interface PredictJob {
   x: FileRef;
   outputType: OutputType;
   quantiles: readonly number[];
+  /** Labels are whole numbers, held as text. */
+  longClasses?: true;
   options: PredictOptions;
   limits: ServiceLimits;
 }

@@ -136,6 +136,52 @@ describe('learner: blocks of consecutive rows', () => {
   });
 });
 
+describe('learner: neighbours whose errors are alike', () => {
+  const rows = 800;
+  const [x, y] = [wandering(rows, 5), wandering(rows, 6)];
+  const wiggle = normals(rows, 7);
+  const tells = (order: number[], options: TrainOptions = {}) => {
+    const pick = (list: ArrayLike<number>) => order.map((row) => list[row]!);
+    const table = regress([numbers('x', pick(x)), numbers('w', pick(wiggle))], pick(y), {
+      n_estimators: 4,
+      ...options,
+    });
+    return trainModel(table).report.neighbours_alike;
+  };
+  const inTime = Array.from({ length: rows }, (_, row) => row);
+
+  it('are told where rows were held out at random', () => {
+    assert.equal(tells(inTime), true);
+    assert.equal(tells(inTime, { inference_config: { BLOCKS: 25 } }), undefined, 'blocks know it');
+  });
+
+  it('are not there in rows without an order, or sorted by the target', () => {
+    const keys = normals(rows, 8);
+    const shuffled = [...inTime].sort((a, b) => keys[a]! - keys[b]!);
+    assert.equal(tells(shuffled), undefined);
+    assert.equal(tells([...inTime].sort((a, b) => y[a]! - y[b]!)), undefined);
+  });
+
+  it('are told for classes', () => {
+    const codes = y.map((value) => (value > 0 ? 1 : 0));
+    const report = (order: number[]) =>
+      trainModel(
+        classify(
+          [
+            numbers(
+              'x',
+              order.map((row) => x[row]!),
+            ),
+          ],
+          order.map((row) => (codes[row] === 1 ? 'yes' : 'no')),
+          { n_estimators: 4 },
+        ),
+      ).report;
+    assert.equal(report(inTime).neighbours_alike, true);
+    assert.equal(report([...inTime].sort((a, b) => codes[a]! - codes[b]!)).neighbours_alike, undefined);
+  });
+});
+
 describe('learner: groups of rows', () => {
   const machines = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
 
@@ -177,7 +223,7 @@ describe('learner: groups of rows', () => {
     assert.equal(new Set(part.filter((_, row) => codes[row] === 1)).size, 5);
   });
 
-  it('of a missing value are each their own', () => {
+  it('rows without a value are a group each', () => {
     assert.equal(groupsOf(numbers('key', [1, NaN, 1, NaN, 2])).count, 4);
     assert.equal(groupsOf(text('key', ['a', undefined, 'a', undefined])).count, 3);
   });
@@ -219,7 +265,7 @@ describe('learner: groups of rows', () => {
     assert.match(report.work.reasons.join(), /"machine" has the same value in every row/);
   });
 
-  it('and blocks are refused where they make no sense', () => {
+  it('are refused, as blocks are, where they make no sense', () => {
     for (const config of [
       { BLOCKS: 1 },
       { BLOCKS: 2.5 },

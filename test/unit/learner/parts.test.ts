@@ -385,7 +385,7 @@ describe('recurringParts', () => {
   const DAY = 86_400_000;
   const daily = (days: number): Float64Array => Float64Array.from({ length: days }, (_, day) => day * DAY);
 
-  it('of the time of rows in order only what came round at least twice', () => {
+  it('takes of the time of rows in order only what came round at least twice', () => {
     assert.deepEqual(recurringParts(daily(11)), ['secondOfDay']);
     assert.deepEqual(recurringParts(daily(20).reverse()), ['secondOfDay', 'weekday']);
     assert.deepEqual(recurringParts(daily(100)), ['secondOfDay', 'weekday', 'dayOfMonth']);

@@ -85,7 +85,7 @@ interface Selection {
   places: string[];
 }
 
-/** A file with the columns that are wanted of it, by name where they have names. */
+/** A file and the columns wanted from it, by name where they have names. */
 async function openFor(
   file: FileRef,
   bounds: ColumnBounds,
@@ -120,7 +120,7 @@ async function openFor(
   throw invalid(`Columns of the train set are missing: ${missing.join(', ')}.`, 'COLUMNS_MISSING');
 }
 
-/** Are they those of a table without column names, which are counted from 0? Such columns are known by their place. */
+/** Whether the names are only positions counted from 0, as in a table without column names. */
 function areNumbered(names: readonly string[]): boolean {
   return names.every((name, at) => name === String(at));
 }

@@ -15,7 +15,7 @@ const NUMBER_BYTES = 128 * 1024 * 1024;
 const TEXT_BYTES = 64 * 1024 * 1024;
 /** Part of the heap of this thread that the texts of one column may take. */
 const HEAP_SHARE = 0.8;
-/** Texts of so little size are made strings at once: that is quicker. */
+/** Up to this many bytes, texts become strings at once, which is quicker. */
 const LITTLE_TEXT = 256 * 1024;
 
 /** Gathers the cells of one column as the learner takes them. */
@@ -28,13 +28,13 @@ export interface FeatureBuilder {
 /** Where the columns of one file are kept. */
 export interface ColumnStore {
   builders: FeatureBuilder[];
-  /** Gives up what is on disk: columns must not be read any more. */
+  /** Removes what is on disk; the columns must not be read after that. */
   close: () => void;
 }
 
 /**
- * Builders for the columns of a file. What is too much for the memory goes to a file; such a column is read back
- * when it is read, and let go when the next one is, so that one at a time is in memory.
+ * Builders for the columns of a file. Columns that do not fit in memory go to a file; they are read back one at a time,
+ * when the learner asks for them.
  *
  * @param fitFolder of a fit: where that file goes; without one everything stays in memory
  */

@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * A file without a name for columns that are too much for the memory. Synchronous, since the learner reads its columns
- * so; for worker threads only. Where the system cannot remove an open file it goes with its folder.
+ * An unlinked file for columns that do not fit in memory. Synchronous, as the learner reads its columns; for worker
+ * threads only. Where an open file cannot be removed, it is removed with its folder.
  */
 export class SpillFile {
   private file: number | undefined;
@@ -28,7 +28,7 @@ export class SpillFile {
     }
   }
 
-  /** Fills all of `target`; what was reserved and never written is 0. */
+  /** Fills all of `target`; bytes reserved but never written are 0. */
   read(target: Uint8Array, position: number): void {
     for (let done = 0; this.file !== undefined && done < target.length;) {
       const bytes = readSync(this.file, target, done, target.length - done, position + done);

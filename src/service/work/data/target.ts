@@ -10,6 +10,8 @@ export interface ReadTarget {
   name: string;
   rows: number;
   target: TargetColumn;
+  /** The classes are whole numbers, some beyond 2^53, held as text. */
+  longClasses?: true;
 }
 
 /**
@@ -34,7 +36,8 @@ export async function readTarget(file: FileRef, task: Task, maxClasses: number):
     content.rows,
     maxClasses,
   );
-  return { name: column.name, rows, target };
+  const isLong = task === 'classification' && column.type === 'bigint';
+  return { name: column.name, rows, target, ...(isLong && { longClasses: true }) };
 }
 
 type Reader = (

@@ -5,7 +5,7 @@ import type { TextNeed } from './text-need';
 const FIRST_CHUNK = 256;
 const LARGEST_CHUNK = 1024 * 1024;
 
-/** Bytes of text that stay in memory, of all columns together; what comes after is spilled. */
+/** Bytes of text that stay in memory, over all columns; the rest is spilled. */
 export interface TextRoom {
   left: number;
   spill: SpillFile | undefined;
@@ -19,8 +19,8 @@ interface Chunk {
 }
 
 /**
- * The different texts of a column, each with a number, in the order of their first appearance. Kept as UTF-8 outside
- * of the heap of JavaScript, whose strings would take half as much again and cannot be spilled.
+ * The different texts of a column, numbered in order of first appearance. Kept as UTF-8 outside the JavaScript heap,
+ * whose strings would take half as much again and cannot be spilled.
  */
 export class TextDictionary {
   size = 0;
@@ -107,7 +107,7 @@ export class TextDictionary {
     return code;
   }
 
-  /** The last chunk, where it has room; else a new one, and the last one is spilled if the memory is used up. */
+  /** The last chunk if it has room; else a new one, spilling the last if the memory is used up. */
   private chunkFor(length: number): Chunk {
     const last = this.chunks.at(-1);
     if (last?.bytes !== undefined && last.bytes.length - last.used >= length) {

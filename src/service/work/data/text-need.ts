@@ -1,14 +1,14 @@
 /** What a text takes as a JavaScript string, beside its characters. */
 const STRING_BYTES = 32;
-/** What the learner takes for each text, and for the words that it counts, at most. */
+/** What the learner takes at most for each text and the words it counts. */
 const ENTRY_BYTES = 48;
 const TOKENS_BYTES = 50e6;
-/** So few texts have few words. */
+/** Up to this many texts, words hardly count. */
 const FEW_TEXTS = 1000;
 
 /**
- * About how much of the heap the learner needs for the different texts of a column: growing beyond the heap may end
- * the process, not the thread, so it has to be known before.
+ * About how much heap the learner needs for the different texts of a column. It must be known before: running out of
+ * heap may end the process, not just the thread.
  */
 export class TextNeed {
   /** Bytes of the texts as strings. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../../util/json';
 
-/** JSON whose text is the same for equal values: properties in order of name, undefined ones left out. */
+/** JSON whose text is the same for equal values: properties sorted by name, undefined ones left out. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) {
     // Lists of a million row numbers are written at once.

@@ -50,7 +50,7 @@ export function fitKey(request: FitRequest): string {
 
 /** What is kept of a model beside its file. */
 export function modelEntry(id: string, request: FitRequest, outcome: FitOutcome): ModelEntry {
-  const { report, targetName, features, classes, rows, bytes, crc } = outcome;
+  const { report, targetName, features, classes, longClasses, rows, bytes, crc } = outcome;
   return {
     version: 1,
     format: MODEL_FORMAT,
@@ -61,6 +61,7 @@ export function modelEntry(id: string, request: FitRequest, outcome: FitOutcome)
     targetName,
     features,
     ...(classes === undefined ? {} : { classes }),
+    ...(longClasses === true && { longClasses }),
     rows,
     systems: request.svc_systems ?? DEFAULT_SYSTEMS,
     config: request.svc_config ?? {},

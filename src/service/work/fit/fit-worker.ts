@@ -47,6 +47,7 @@ async function fit(job: FitJob, progress: (fraction: number) => void): Promise<J
       features: x.shapes.filter(({ name }) => learned.has(name)),
       rows: x.rows,
       ...(y.target.task === 'classification' ? { classes: y.target.classes } : {}),
+      ...(y.longClasses === true && { longClasses: true }),
       ...saved,
       report: model.report,
     };

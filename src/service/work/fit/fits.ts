@@ -1,33 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
-import { untilAborted } from '../../../util/abort';
-import { Semaphore } from '../../../util/semaphore';
 import type { FitRequest } from '../../../wire/types';
 import type { Task } from '../../../wire/vocabulary';
 import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';
 import type { Refusal } from '../../refusal';
-import type { ModelEntry, UploadEntry } from '../../store/entries';
-import { type FileRef, fileRef } from '../../store/file-ref';
+import type { ModelEntry } from '../../store/entries';
+import { fileRef } from '../../store/file-ref';
 import { MODEL_FILE, type Store } from '../../store/store';
-import type { FitJob, FitOutcome, ModelRef } from '../jobs';
+import type { FitOutcome, ModelRef } from '../jobs';
 import type { WorkerPool } from '../pool/pool';
-import { shuttingDown, tooManyWait } from '../pool/pool-refusals';
-import { fitKey, modelEntry, trainOptions } from './fit-request';
-
-/** A smaller file is fitted before a helper thread would have started. */
-const HELPED_BYTES = 200_000;
-
-/** How many large train sets (more than a quarter of the cells that fit in memory) are fitted at once. */
-const LARGE_AT_ONCE = 2;
-/** How many may queue: each has a folder, and holds its upload. */
-const LARGE_WAITING = 64;
-const LARGE_PART = 1 / 4;
-/** Bytes of a file for each cell at the least: how many cells it may have, before it has been read. */
-const MIN_CELL_BYTES = { csv: 3, parquet: 0.5 };
+import { shuttingDown } from '../pool/pool-refusals';
+import { fitKey, modelEntry } from './fit-request';
+import { type FilesToFit, FitThreads } from './fit-threads';
 
 /** A fit that waits or runs. */
 export interface RunningFit {
@@ -46,19 +33,12 @@ export interface FinishedFit {
   reused: boolean;
 }
 
-/** A fit that was asked for: its id is known before its end. */
+/** A requested fit: its id is known before it ends. */
 export interface BegunFit {
   id: string;
-  /** Of an earlier fit: nothing is left to do. */
+  /** True for an earlier fit: nothing is left to do. */
   ended: boolean;
   answer: Promise<FinishedFit>;
-}
-
-/** The two files of a train set, and the size of the one with the features. */
-export interface FilesToFit {
-  x: FileRef;
-  y: FileRef;
-  bytes: number;
 }
 
 interface Running {
@@ -72,15 +52,17 @@ interface Running {
 /** Runs fits, one per distinct request: an unchanged request gets the earlier result unless it is forced. */
 export class Fits {
   private readonly running = new Map<string, Running>();
-  private readonly large = new Semaphore(LARGE_AT_ONCE, LARGE_WAITING);
+  private readonly threads: FitThreads;
 
   constructor(
     private readonly store: Store,
     private readonly pool: WorkerPool,
-    private readonly limits: ServiceLimits,
+    limits: ServiceLimits,
     private readonly onFitted: (model: ModelRef) => void,
     private readonly log: Log,
-  ) {}
+  ) {
+    this.threads = new FitThreads(pool, limits, log);
+  }
 
   list(): RunningFit[] {
     return [...this.running.values()].map(({ state }) => state);
@@ -91,15 +73,15 @@ export class Fits {
     return this.running.get(id)?.state;
   }
 
-  /** Do as many wait for a thread as may? */
+  /** Whether the queue for threads is full. */
   get full(): boolean {
     return this.pool.full;
   }
 
   /**
-   * A model for the request. It goes on when the one who asked goes away: asking again joins it.
+   * A model for the request. The fit goes on when its client disconnects; the same request later joins it.
    *
-   * @throws Refusal 404, 422 as the train set and the learner give cause; 429 when too many fits wait
+   * @throws Refusal 404 or 422 for the train set or what the learner refuses; 429 when too many fits wait
    */
   fit(request: FitRequest): Promise<FinishedFit> {
     return this.begin(request).answer;
@@ -160,7 +142,9 @@ export class Fits {
   ): Promise<ModelEntry> {
     const ofRows = { ...request, train_set_upload_id: '', force_refit: true };
     const running = this.run(ofRows, randomUUID(), (state, stop) =>
-      this.makeModel(ofRows, state, stop, (modelFile) => this.runJob(ofRows, files, modelFile, state, stop)),
+      this.makeModel(ofRows, state, stop, (modelFile) =>
+        this.fitFiles(ofRows, files, modelFile, state, stop),
+      ),
     );
     gone.addEventListener('abort', () => running.stop.abort(shuttingDown()), { once: true });
     return running.answer;
@@ -192,15 +176,26 @@ export class Fits {
   private async train(request: FitRequest, state: RunningFit, stop: AbortSignal): Promise<ModelEntry> {
     const { uploads } = this.store;
     const upload = uploads.get(state.train_set_upload_id, 'train');
-    const large = mayHoldCells(upload.entry) > this.limits.train_set_max_cells * LARGE_PART;
-    return this.makeModel(request, state, stop, (modelFile) => {
-      const bytes = upload.entry.x.arrived?.bytes ?? 0;
-      const start = (): Promise<FitOutcome> => {
+    return this.makeModel(request, state, stop, (modelFile) =>
+      uploads.reading(upload, () => {
+        const bytes = upload.entry.x.arrived?.bytes ?? 0;
         const files = { x: fileRef(upload, 'x'), y: fileRef(upload, 'y'), bytes };
-        return this.runJob(request, files, modelFile, state, stop);
-      };
-      return uploads.reading(upload, () => (large ? this.inTurn(start, stop) : start()));
-    });
+        return this.fitFiles(request, files, modelFile, state, stop);
+      }),
+    );
+  }
+
+  private fitFiles(
+    request: FitRequest,
+    files: FilesToFit,
+    modelFile: string,
+    state: RunningFit,
+    stop: AbortSignal,
+  ): Promise<FitOutcome> {
+    const onProgress = (fraction: number): void => {
+      state.progress = fraction;
+    };
+    return this.threads.run(request, files, modelFile, { stop, onProgress });
   }
 
   /** @param fitInto writes the model to a file */
@@ -235,71 +230,9 @@ export class Fits {
       throw error;
     }
   }
-
-  /** Starts a large fit once few enough others run; one that is stopped does not wait for its turn. */
-  private async inTurn(start: () => Promise<FitOutcome>, stop: AbortSignal): Promise<FitOutcome> {
-    let begin = (): void => undefined;
-    const begins = new Promise<void>((resolve) => (begin = resolve));
-    const outcome = this.large.run(
-      () => {
-        begin();
-        return start();
-      },
-      () => tooManyWait('fit'),
-    );
-    outcome.catch(() => undefined);
-    await untilAborted(Promise.race([begins, outcome]), stop);
-    return outcome;
-  }
-
-  private runJob(
-    request: FitRequest,
-    files: FilesToFit,
-    modelFile: string,
-    state: RunningFit,
-    stop: AbortSignal,
-  ): Promise<FitOutcome> {
-    if (stop.aborted) {
-      return Promise.reject(stop.reason as Refusal);
-    }
-    const worthIt = files.bytes >= HELPED_BYTES;
-    const helpers = worthIt ? Math.max(0, this.pool.spare - 1) : 0;
-    const lines = Array.from({ length: helpers }, () => new MessageChannel());
-    const job: FitJob = {
-      kind: 'fit',
-      x: files.x,
-      y: files.y,
-      task: request.task,
-      options: trainOptions(request),
-      limits: this.limits,
-      modelFile,
-      helpers: lines.map(({ port1 }) => port1),
-    };
-    const done = this.pool.run<FitOutcome>(job, {
-      transfer: job.helpers,
-      signal: stop,
-      endsThread: true,
-      onProgress: (fraction) => (state.progress = fraction),
-    });
-    for (const { port2 } of lines) {
-      this.assist(port2);
-    }
-    return done;
-  }
-
-  /** A spare thread helps with the folds; without it the fit takes longer, that is all. */
-  private assist(port: MessagePort): void {
-    this.pool.run({ kind: 'assist', port }, { transfer: [port] }).catch((error: unknown) => {
-      this.log('debug', `A helper of a fit ended: ${error instanceof Error ? error.message : String(error)}`);
-    });
-  }
 }
 
 function begun({ state, answer }: Running, reused: boolean): BegunFit {
   const id = state.fitted_train_set_id;
   return { id, ended: false, answer: answer.then((entry) => ({ entry, reused })) };
-}
-
-function mayHoldCells({ x }: UploadEntry): number {
-  return (x.arrived?.bytes ?? 0) / MIN_CELL_BYTES[x.format];
 }

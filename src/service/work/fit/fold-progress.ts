@@ -15,7 +15,7 @@ export class FoldProgress {
     return new Int32Array(new SharedArrayBuffer(8 * folds));
   }
 
-  /** A fold is so far, 0 to 1, by the most that it may take: it usually ends before. */
+  /** Sets a fold's progress, 0 to 1 of the most that it may take; it usually ends before. */
   reach(fold: number, part: number): void {
     Atomics.store(this.cells, fold, Math.round(part * UNIT));
   }
@@ -25,8 +25,8 @@ export class FoldProgress {
   }
 
   /**
-   * The part of the fit that is done, 0 to 1. A fold ends early, when it learns nothing more: one under way is taken
-   * to end where those before it did. Progress never goes back.
+   * Progress of the fit, 0 to 1. Folds stop early, so a running one is expected to end where those before it did.
+   * Progress never goes back.
    */
   fraction(): number {
     const folds = Array.from({ length: this.folds }, (_, fold) => ({
@@ -48,7 +48,7 @@ export class FoldProgress {
   }
 }
 
-/** A fold that goes on longer than the others did is not taken for ended. */
+/** A fold that runs longer than the others is not taken as ended. */
 const ALMOST = 0.98;
-/** Against a division by nothing, where folds end at their first step. */
+/** Avoids a division by zero where folds end at their first step. */
 const MIN_USUAL = 0.001;

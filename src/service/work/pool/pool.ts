@@ -43,7 +43,7 @@ interface Thread {
   job?: Job;
   /** Keys of its recent jobs, the newest last. */
   keys: Set<string>;
-  /** It ends with the job that it works on. */
+  /** It ends after its current job. */
   retired?: true;
   idleTimer?: NodeJS.Timeout;
 }
@@ -54,7 +54,7 @@ const noop = (): void => undefined;
 export interface RunOptions {
   key?: string;
   signal?: AbortSignal;
-  /** An abort ends the thread too where the job runs already; the error is the reason of the abort. */
+  /** An abort also ends the thread of a running job; the error is the reason of the abort. */
   endsThread?: boolean;
   transfer?: Transferable[];
   onProgress?: (fraction: number) => void;
@@ -77,7 +77,7 @@ export class WorkerPool {
     return [...this.threads].filter((thread) => thread.job !== undefined).length;
   }
 
-  /** Do as many jobs wait as may? */
+  /** Whether the queue is full. */
   get full(): boolean {
     return this.waiting.length >= this.options.maxWaiting;
   }
@@ -151,7 +151,7 @@ export class WorkerPool {
     await Promise.all([...this.threads].map((thread) => this.stop(thread)));
   }
 
-  /** What the threads remember of their jobs goes with them; those at work end after it. */
+  /** Ends the threads, and with them what they have cached; busy ones end after their job. */
   async retire(): Promise<void> {
     const threads = [...this.threads];
     for (const thread of threads) {
@@ -174,7 +174,7 @@ export class WorkerPool {
       return;
     }
     delete thread.job;
-    // Its files may go only when it has let go of them.
+    // Its files may be removed only when the thread has closed them.
     await this.stop(thread);
     job.reject(error);
     if (!this.closed) {

@@ -5,7 +5,7 @@ import { isStorageFailure, Refusal, toRefusal } from '../../refusal';
 import type { WorkerAnswer } from './pool';
 import { isOutOfMemory } from './pool-refusals';
 
-/** What a job gives back: its result and the buffers in it to be handed over without a copy. */
+/** A job's result, and its buffers to transfer without a copy. */
 export interface JobResult {
   result: unknown;
   transfer?: ArrayBuffer[];
@@ -13,7 +13,7 @@ export interface JobResult {
 
 export type JobWork<T> = (task: T, progress: (fraction: number) => void) => Promise<JobResult>;
 
-/** Smaller steps of progress are not reported: a small fit takes thousands, and a message costs more than one. */
+/** Smaller steps of progress are not reported: a small fit has thousands, and a message costs more than a step. */
 const MIN_PROGRESS = 1 / 500;
 
 /**
@@ -54,7 +54,7 @@ function describe(id: number, error: unknown): WorkerAnswer {
 }
 
 /**
- * Lowers the priority of this thread, so that a fit never takes a core from those who wait for an answer.
+ * Lowers the priority of this thread, so that a fit never takes a core from predictions.
  * Linux has priorities per thread; elsewhere this would slow down the whole of Node-RED, so it is left alone.
  */
 export function yieldToOthers(): void {
@@ -64,6 +64,6 @@ export function yieldToOthers(): void {
   try {
     setPriority(0, 10);
   } catch {
-    // A sandbox may forbid it; then all threads are equal.
+    // A sandbox may forbid it; then all threads have the same priority.
   }
 }

@@ -43,7 +43,7 @@ async function score(job: PredictJob): Promise<JobResult> {
   let json: Uint8Array<ArrayBuffer>;
   try {
     const result = predict(model, features.columns, features.rows, job.options);
-    json = predictionJson(result, job.outputType, job.quantiles);
+    json = predictionJson(result, job.outputType, job.quantiles, job.longClasses);
   } catch (error) {
     if (error instanceof LearnerError) {
       throw invalid(error.message);

@@ -3,12 +3,12 @@ import type { OutputType } from '../../../wire/types';
 import { invalid } from '../../refusal';
 
 /**
- * The logarithm of a probability that counts for nothing (4e-44), in place of the −∞ of an empty bucket, which JSON
- * has no word for: readers that work with the whole distribution get numbers.
+ * The logarithm of a negligible probability (4e-44), in place of the −∞ of an empty bucket, which JSON cannot express:
+ * readers that work with the whole distribution get numbers.
  */
 const MIN_LOGIT = -100;
 
-/** Text longer than this is turned into bytes before more is added: no string grows beyond what V8 can hold. */
+/** Longer text is encoded before more is added, so that no string exceeds V8's limit. */
 const FLUSH_LENGTH = 1 << 20;
 
 /**
@@ -17,25 +17,32 @@ const FLUSH_LENGTH = 1 << 20;
  * `MIN_LOGIT`.
  *
  * @param quantiles levels for `quantiles`, `main` and `full`
+ * @param longClasses labels are whole numbers, held as text: written as numbers
  */
 export function predictionJson(
   result: ClassificationResult | RegressionResult,
   outputType: OutputType,
   quantiles: readonly number[],
+  longClasses?: boolean,
 ): Uint8Array<ArrayBuffer> {
   const out = new JsonWriter();
   if (result.task === 'classification') {
-    writeClassification(out, result, outputType);
+    writeClassification(out, result, outputType, longClasses === true);
   } else {
     writeRegression(out, result, outputType, [...quantiles]);
   }
   return out.finish();
 }
 
-function writeClassification(out: JsonWriter, result: ClassificationResult, outputType: OutputType): void {
+function writeClassification(
+  out: JsonWriter,
+  result: ClassificationResult,
+  outputType: OutputType,
+  longClasses: boolean,
+): void {
   const { classes, probas, rows } = result;
   if (outputType === 'preds') {
-    const labels = classes.map((label) => JSON.stringify(label));
+    const labels = classes.map((label) => (longClasses ? String(label) : JSON.stringify(label)));
     out.list(rows, (row) => out.add(labels[answerOf(result, row)]!));
   } else if (outputType === 'probas') {
     out.matrix(probas, rows, classes.length);
@@ -44,7 +51,7 @@ function writeClassification(out: JsonWriter, result: ClassificationResult, outp
   }
 }
 
-/** The class that a row is answered by: that of the threshold where one was asked for, else the most probable one. */
+/** The class of a row: by the threshold where one was given, else the most probable one. */
 function answerOf({ classes, probas, threshold }: ClassificationResult, row: number): number {
   if (threshold === undefined) {
     return indexOfMax(probas, row * classes.length, classes.length);
@@ -118,7 +125,7 @@ function wrongOutput(outputType: string, task: string): Error {
   return invalid(`output_type ${outputType} is not one of the task ${task}.`);
 }
 
-/** A number as JSON, a whole one with its `.0`; null for one that JSON has no word for. */
+/** A number as JSON, whole ones with `.0`; null where JSON cannot express it. */
 function jsonOf(value: number): string {
   if (!Number.isFinite(value)) {
     return 'null';
