@@ -1,29 +1,40 @@
 import path from 'node:path';
 
-import { type ClientOptions, ServiceClient } from './client';
+import type { ClientOptions } from './client';
 import {
   checkAsking,
   checkSettings,
   checkTraining,
+  type ClientPort,
   cloneJson,
   Connection,
   type Hooks,
   type ModelCard,
   ModelCards,
+  openClient,
   type PredictOutcome,
   type PredictRequest,
   type PredictSettings,
+  serviceKey,
   type TableInput,
   type TrainRequest,
 } from './scoring';
 import { type ServiceHandle, startService } from './service';
-import { DEFAULT_DIALECT } from './wire/dialect';
 import { ServiceError } from './wire/service-error';
 
-/** Which service, and how it is spoken to: `dataDir` for the embedded one, `baseUrl` and `token` for another. */
+/**
+ * Which service, and how it is spoken to: `dataDir` for the embedded one, `baseUrl` and `token` for a hosted one,
+ * `endpoint` for one stateless route on-premises (a token is optional).
+ */
 export interface ConnectOptions extends Partial<ClientOptions> {
   /** Folder of the embedded service: uploads, models and their cards. One process at a time. */
   dataDir?: string;
+  /** URL of an on-premises endpoint, by custom `…/predict`. */
+  endpoint?: string;
+  /** Bytes that a request to it may have. Default 16 MiB. */
+  requestBytes?: number;
+  /** Folder for the train rows of its models, which it does not keep. Default: a temporary one, until `close`. */
+  trainRows?: string;
   /** File that keeps the model cards. Default: `models.json` in `dataDir`; without that, memory only. */
   models?: string;
   /** How calls of `predict` are gathered and bounded, as in the predict node. */
@@ -97,14 +108,17 @@ export class Tabular {
 }
 
 /**
- * Opens the embedded service in `dataDir`, or a connection to the one at `baseUrl`.
+ * Opens the embedded service in `dataDir`, or a connection to the service at `baseUrl` or the route at `endpoint`.
  * @throws ServiceError `config.invalid`, `storage.failed`
  */
 export async function connect(options: ConnectOptions): Promise<Tabular> {
-  const { dataDir, models, settings, ...given } = givenBy(options);
+  const { dataDir, models, settings, endpoint, requestBytes, trainRows, ...given } = givenBy(options);
   checkSettings(settings ?? {});
-  if ((dataDir === undefined) === (given.baseUrl === undefined)) {
-    throw new ServiceError('config.invalid', 'Give either dataDir (the embedded service) or baseUrl.');
+  if ([dataDir, given.baseUrl, endpoint].filter((one) => one !== undefined).length !== 1) {
+    throw new ServiceError(
+      'config.invalid',
+      'Give one of dataDir (the embedded service), baseUrl (a hosted one) and endpoint (one on-premises).',
+    );
   }
   const opened: { connection?: Connection } = {};
   const service =
@@ -113,21 +127,26 @@ export async function connect(options: ConnectOptions): Promise<Tabular> {
       : await startService({ dataDir, onMoved: () => opened.connection?.reconnect() });
   const clientOptions = (): ClientOptions => ({
     ...given,
-    ...(service === undefined ? { baseUrl: given.baseUrl! } : { baseUrl: service.url, token: service.token }),
+    ...(service === undefined
+      ? { baseUrl: endpoint ?? given.baseUrl! }
+      : { baseUrl: service.url, token: service.token }),
   });
+  const kind = service !== undefined ? 'embedded' : endpoint === undefined ? 'hosted' : 'onPrem';
+  const newClient = (to: ClientOptions): ClientPort =>
+    openClient(kind, to, { folder: trainRows, requestBytes });
   try {
     const to = clientOptions();
     // Made now, so that wrong options show; where the embedded service moves to another port others follow.
-    let first: ServiceClient | undefined = new ServiceClient(to);
-    const apiName = given.dialect?.apiName ?? DEFAULT_DIALECT.apiName;
-    const key = service === undefined ? `${to.baseUrl}/${apiName}` : 'embedded';
+    let first: ClientPort | undefined = newClient(to);
+    const key = serviceKey(kind, to.baseUrl, given.dialect?.apiName);
     const file = models ?? (dataDir === undefined ? undefined : path.join(dataDir, 'models.json'));
     const cards = new ModelCards({ path: file, service: key, onWarning: (text) => to.log?.('warn', text) });
     const { concurrency, log } = to;
     const connection = new Connection({
       key,
+      onPrem: kind === 'onPrem',
       client: () => {
-        const client = first ?? new ServiceClient(clientOptions());
+        const client = first ?? newClient(clientOptions());
         first = undefined;
         return Promise.resolve(client);
       },

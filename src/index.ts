@@ -1,5 +1,5 @@
 /**
- * The face for programs: train and predict on tables, and the parts that this is made of: the service's client, the
+ * The face for programs: train and predict on tables, rows and train sets from readings, and the parts that this is made of: the service's client, the
  * embedded service, the table functions and the errors.
  * None of them needs Node-RED.
  */
@@ -22,7 +22,15 @@ export {
   type Tabular,
   type Training,
 } from './connect';
+export {
+  series,
+  type SeriesAnswer,
+  type SeriesProgramOptions,
+  type SeriesRows,
+  type SeriesTraining,
+} from './open-series';
 export type { ModelCard, PredictOutcome } from './scoring';
+export type { RowAddress, SeriesOutcome, SeriesProgress, SeriesReading, SeriesRow } from './series';
 export type { ServiceHandle, ServiceOptions } from './service';
 export { startService } from './service';
 export type { Column, ColumnBatch, ColumnType, Label, TableFile, TableProfile, TableSource } from './table';

@@ -22,7 +22,7 @@ export async function checkLimits(
 ): Promise<LimitExceeded[]> {
   const { target, ignore, modelVersion } = request;
   const source = await openInput(request.table, signal);
-  const profile = await profileTable(source, { ...(target !== '' && { target }), ignore, signal });
+  const profile = await profileTable(source, { target, ignore, signal });
   const set = limitSetOf(limits, versionNamed(limits, modelVersion));
   const size = {
     rows: profile.rows,

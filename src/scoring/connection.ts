@@ -13,11 +13,13 @@ import type { ClientPort } from './context/client-port';
 import type { Context } from './context/context';
 import { CostEstimates } from './context/cost';
 import { LimitsCache } from './context/limits-cache';
+import { assertKeepsUploads } from './context/on-prem';
 import { type Allowance, UsageReport } from './context/usage';
 import type { ModelCards } from './models/model-cards';
 import { checkedCard, unknownModel } from './models/model-request';
 import { Predictor } from './predict/predictor';
 import { takeUpFit } from './train/pending-fits';
+import { releaseFormer } from './train/release-models';
 import { train } from './train/train';
 import { openInput } from './train/train-set';
 import type {
@@ -35,12 +37,15 @@ import type {
   UploadRequest,
 } from './types';
 import { upload } from './upload';
+import { withoutEmptyTexts } from './without-empty';
 
 export interface ConnectionOptions {
   /** Base URL and API name, or `embedded`. */
   key: string;
   /** What fits there, where that is known: models of another are not taken for an unchanged train set. */
   learner?: string;
+  /** The service is an endpoint of one stateless route; the client is an `OnPremPort` then. */
+  onPrem?: boolean;
   /** Called when the client is first needed; the connection closes it. */
   client: () => Promise<ClientPort>;
   cards: ModelCards;
@@ -64,6 +69,7 @@ export class Connection {
   private readonly closing = new AbortController();
   private readonly working = new Set<Promise<unknown>>();
   private shared: Predictor | undefined;
+  private releasing: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ConnectionOptions) {
     this.cards = options.cards;
@@ -74,6 +80,7 @@ export class Connection {
     this.context = {
       key: options.key,
       ...(options.learner !== undefined && { learner: options.learner }),
+      onPrem: options.onPrem === true,
       client,
       cards: options.cards,
       limits: new LimitsCache(client, (text) => options.log?.('warn', text)),
@@ -90,27 +97,51 @@ export class Connection {
     const onWarning = (text: string): void => this.options.log?.('warn', text);
     for (const pending of this.cards.pending()) {
       const underWay = this.cards.beginFit(pending.card.name);
-      void this.work({ onWarning }, (hooks) => takeUpFit(this.context, pending, underWay, hooks)).catch(
+      void this.work({ onWarning }, (hooks) => takeUpFit(this.context, pending, underWay, hooks)).then(
+        () => this.releaseFormer(),
         (error: unknown) => underWay.failed(toServiceError(error)),
       );
     }
   }
 
-  /** The way of a fit node. The fit is announced at once: messages for its model wait from now on. */
-  train(request: TrainRequest, hooks: Hooks = {}): Promise<TrainResult> {
+  /** What a fit node does. The fit is announced at once: messages for its model wait from now on. */
+  train(given: TrainRequest, hooks: Hooks = {}): Promise<TrainResult> {
+    const { model, thinking } = given;
+    const request: TrainRequest = {
+      ...withoutEmptyTexts(given),
+      model,
+      thinking: thinking && withoutEmptyTexts(thinking),
+    };
     const underWay = this.cards.beginFit(request.model);
     return this.work(hooks, (linked) =>
       train(this.context, request, linked, (card, fingerprint) => underWay.done(card, fingerprint)),
-    ).catch((thrown: unknown) => {
-      const error = toServiceError(thrown);
-      underWay.failed(error);
-      throw error;
-    });
+    )
+      .then((result) => {
+        this.releaseFormer();
+        return result;
+      })
+      .catch((thrown: unknown) => {
+        const error = toServiceError(thrown);
+        underWay.failed(error);
+        throw error;
+      });
   }
 
-  /** The way of an upload node. */
+  /** What a fit has replaced may go, after its result: nobody waits for that. */
+  private releaseFormer(): void {
+    this.releasing = this.releasing.then(() =>
+      this.work({}, (hooks) => releaseFormer(this.context, hooks)).catch((error: unknown) => {
+        this.options.log?.('debug', `Former models stay for now: ${toServiceError(error).message}`);
+      }),
+    );
+  }
+
+  /** What an upload node does. */
   upload(request: UploadRequest, hooks: Hooks = {}): Promise<UploadCard> {
-    return this.work(hooks, (linked) => upload(this.context, request, linked));
+    return this.work(hooks, (linked) => {
+      assertKeepsUploads(this.context, 'the upload node has no use');
+      return upload(this.context, withoutEmptyTexts(request), linked);
+    });
   }
 
   /** A predictor of its own for a predict node: its queue, its batches. Close it with the node. */
@@ -140,16 +171,16 @@ export class Connection {
   /** The limits that a table goes beyond; empty where it is within them. */
   checkLimits(request: CheckLimitsRequest, hooks: Hooks = {}): Promise<LimitExceeded[]> {
     return this.work(hooks, async ({ signal }) => {
-      return checkLimits(await this.context.limits.get(signal), request, signal);
+      return checkLimits(await this.context.limits.get(signal), withoutEmptyTexts(request), signal);
     });
   }
 
   /** Estimated cost in tokens (S 4.6). */
   estimateCost(request: CostRequest, hooks: Hooks = {}): Promise<number> {
     return this.work(hooks, async ({ signal }) => {
-      const { operation, modelVersion, nEstimators, table } = request;
-      const card = this.cardOf(request.model);
-      let { trainRows, testRows, rawColumns } = request;
+      const { operation, modelVersion, nEstimators, table, model, ...counts } = withoutEmptyTexts(request);
+      const card = this.cardOf(model);
+      let { trainRows, testRows, rawColumns } = counts;
       trainRows ??= card?.rows;
       rawColumns ??= card?.columns.length || undefined;
       if (table !== undefined && (testRows === undefined || rawColumns === undefined)) {
@@ -157,14 +188,11 @@ export class Connection {
         testRows ??= profile.rows;
         rawColumns ??= profile.columns.length;
       }
-      const version =
-        modelVersion === undefined || modelVersion === ''
-          ? (await this.context.limits.forChecks(signal)).default_model_version
-          : modelVersion;
+      const version = modelVersion ?? (await this.context.limits.forChecks(signal)).default_model_version;
       const estimators = nEstimators ?? card?.options.n_estimators;
       return this.context.costs.estimate(
         {
-          operation: operation === undefined || operation === '' ? 'predict' : operation,
+          operation: operation ?? 'predict',
           ...(version !== undefined && { model_version: version }),
           ...(trainRows !== undefined && { train_rows: trainRows }),
           ...(testRows !== undefined && { test_rows: testRows }),
@@ -202,8 +230,8 @@ export class Connection {
   }
 
   private cardOf(model: string | ModelCard | undefined): ModelCard | undefined {
-    if (typeof model !== 'string' || model === '') {
-      return model === undefined || model === '' ? undefined : checkedCard(model);
+    if (typeof model !== 'string') {
+      return model && checkedCard(model);
     }
     const card = this.cards.get(model);
     if (card === undefined) {

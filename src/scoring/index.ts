@@ -3,5 +3,8 @@ export { checkAsking, checkSettings, checkTraining } from './check-request';
 export { Connection, type ConnectionOptions } from './connection';
 export type { ClientPort } from './context/client-port';
 export { ModelCards, type ModelCardsOptions } from './models/model-cards';
+export { serviceKey, type ServiceKind } from './models/service-key';
+export { OnPremPort } from './on-prem/on-prem-port';
+export { openClient } from './open-client';
 export { Predictor } from './predict/predictor';
 export type * from './types';

@@ -3,7 +3,7 @@ import { untilAborted } from '../util/abort';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';
-import { chooseModel, type ResolvedModel, resolveTarget, unknownModel } from './models/model-request';
+import { modelReference, type ResolvedModel, resolveModel, unknownModel } from './models/model-request';
 import { noteIfDead } from './predict/test-set';
 import { openInput, readTrainSet, sendTrainSet } from './train/train-set';
 import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
@@ -30,16 +30,16 @@ async function uploadTrain(context: Context, request: UploadRequest, hooks: Hook
 
 async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
   const { signal } = hooks;
-  const target = await knownTarget(context, request, signal);
-  const known = target.name !== target.fittedId;
+  const model = await knownModel(context, request, signal);
+  const known = model.name !== model.fittedId;
   hooks.onStatus?.({ key: 'reading' });
-  const { file, columns } = await testFile(request, target, hooks);
+  const { file, columns } = await testFile(request, model, hooks);
   try {
-    await assertWithinLimits(context, target, file, columns.length, signal);
+    await assertWithinLimits(context, model, file, columns.length, signal);
     const client = await context.client();
     const sent = await client.uploadTestSet(
       {
-        fitted_train_set_id: target.fittedId,
+        fitted_train_set_id: model.fittedId,
         x: file,
         ...(request.forceReupload === true && { force: true }),
         ...(request.chunks === true && { chunks: true }),
@@ -58,14 +58,14 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
       hash: file.hash,
       reused: sent.reused,
       columns: [...columns],
-      fitted_train_set_id: target.fittedId,
-      ...(known && { task: target.task }),
-      ...(target.classes !== undefined && { classes: [...target.classes] }),
+      fitted_train_set_id: model.fittedId,
+      ...(known && { task: model.task }),
+      ...(model.classes !== undefined && { classes: [...model.classes] }),
     };
     context.cards.putUpload(card);
     return card;
   } catch (error) {
-    throw noteIfDead(context, target, toServiceError(error));
+    throw noteIfDead(context, model, toServiceError(error));
   } finally {
     await file.dispose();
   }
@@ -74,22 +74,22 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
 /** The rows as a file of the model's columns: a Parquet file on disk that has them already goes as it is. */
 async function testFile(
   request: UploadRequest,
-  target: ResolvedModel,
+  model: ResolvedModel,
   { signal, onStatus }: Hooks,
 ): Promise<{ file: TableFile; columns: readonly Column[] }> {
   const { table, format, ignore, types, missingColumns } = request;
   const read = (fraction: number): void => onStatus?.({ key: 'reading', fraction });
-  if ('path' in table && format !== 'csv' && target.columns.length > 0) {
-    const file = await fileAsIs(table.path, target.columns, { signal, onRead: read });
+  if ('path' in table && format !== 'csv' && model.columns.length > 0) {
+    const file = await fileAsIs(table.path, model.columns, { signal, onRead: read });
     if (file !== undefined) {
-      return { file, columns: target.columns };
+      return { file, columns: model.columns };
     }
   }
   const source = await openInput(table, signal);
-  // A bare id says nothing of the columns: their types are settled in a pass of its own.
-  const known = target.columns.length > 0;
+  // A bare id says nothing about the columns, so their types are found in a pass of its own.
+  const known = model.columns.length > 0;
   const columns = known
-    ? target.columns
+    ? model.columns
     : (await profileTable(source, { ignore, types, signal, onRead: (part) => read(part / 2) })).columns;
   const onRead = (part: number): void => read(known ? part : 0.5 + part / 2);
   const batches = readBatches(source, columns, { missingColumns, signal, onRead });
@@ -99,7 +99,7 @@ async function testFile(
 /** An upload is one test set: it cannot be split. */
 async function assertWithinLimits(
   context: Context,
-  target: ResolvedModel,
+  model: ResolvedModel,
   file: TableFile,
   columns: number,
   signal: AbortSignal | undefined,
@@ -108,9 +108,9 @@ async function assertWithinLimits(
     throw new ServiceError('table.empty', 'The table has no rows: there is nothing to upload.');
   }
   const limits = await context.limits.forChecks(signal);
-  const set = limitSetOf(limits, versionOf(limits, target.options));
+  const set = limitSetOf(limits, versionOf(limits, model.options));
   const excess = [
-    ...testExcess(set, { rows: file.rows, columns }, { trainRows: target.trainRows }),
+    ...testExcess(set, { rows: file.rows, columns }, { trainRows: model.trainRows }),
     ...sizeExcess(limits, file.bytes),
   ];
   if (excess.length > 0) {
@@ -123,23 +123,23 @@ async function assertWithinLimits(
 }
 
 /** The model that a test set is for, once its fit has ended where one is under way. */
-async function knownTarget(
+async function knownModel(
   context: Context,
   request: UploadRequest,
   signal: AbortSignal | undefined,
 ): Promise<ResolvedModel> {
-  const choice = chooseModel(request, context.cards);
-  // An upload needs no task; any lets a bare id through.
-  const asked: PredictRequest = choice.kind === 'id' ? { task: 'classification' } : {};
-  const name = choice.kind === 'name' ? choice.name : '';
-  let target = resolveTarget(choice, asked, context.cards);
-  for (let end = context.cards.fitEnd(name); target === undefined && end !== undefined;) {
+  const reference = modelReference(request, context.cards);
+  // An upload needs no task, but a bare id is only accepted with one.
+  const asked: PredictRequest = reference.kind === 'id' ? { task: 'classification' } : {};
+  const name = reference.kind === 'name' ? reference.name : '';
+  let model = resolveModel(reference, asked, context.cards);
+  for (let end = context.cards.fitEnd(name); model === undefined && end !== undefined;) {
     await untilAborted(end, signal);
-    target = resolveTarget(choice, asked, context.cards);
+    model = resolveModel(reference, asked, context.cards);
     end = context.cards.fitEnd(name);
   }
-  if (target === undefined) {
+  if (model === undefined) {
     throw unknownModel(name, context.cards);
   }
-  return target;
+  return model;
 }

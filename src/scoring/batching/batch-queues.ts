@@ -13,7 +13,7 @@ interface BatchQueue<Payload, Outcome> {
   readonly key: string;
   readonly messages: Fifo<QueuedMessage<Payload, Outcome>>;
   rows: number;
-  /** Waits no longer for company. */
+  /** Does not wait for a full batch any longer. */
   due: boolean;
   /** Waits for a slot. */
   requested: boolean;
@@ -62,7 +62,7 @@ export class BatchQueues<Payload, Outcome> {
     }
   }
 
-  /** Whoever waits for company waits no longer. */
+  /** Sends incomplete batches as soon as a slot is free. */
   flush(): void {
     for (const queue of this.queues.values()) {
       queue.due = true;

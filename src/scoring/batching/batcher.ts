@@ -21,7 +21,7 @@ export interface BatcherOptions<Payload, Outcome> extends BatchingOptions {
 
 /**
  * Micro-batching like a group commit: a message goes at once while a slot is free; while none is, messages
- * of one key gather. The queue is bounded in rows and bytes, results that wait for their turn included.
+ * of one key gather. The queue is bounded in rows and bytes, results that wait to be delivered in order included.
  */
 export class Batcher<Payload, Outcome> {
   private readonly queues: BatchQueues<Payload, Outcome>;
@@ -57,7 +57,7 @@ export class Batcher<Payload, Outcome> {
   }
 
   /**
-   * Takes a message in: it has its turn from now on, and counts in the queue with the rows and bytes expected of it.
+   * Admits a message: its place in the order is fixed, and it counts in the queue with its expected rows and bytes.
    *
    * @throws ServiceError `queue.full`, `closed`
    */
@@ -117,7 +117,7 @@ export class Batcher<Payload, Outcome> {
     this.queues.push(key, message);
   }
 
-  /** Its result: delivered when its turn has come; `bytes` and `rows` are held meanwhile. */
+  /** Delivers the result, after those before it; until then it counts in the queue with `bytes` and `rows`. */
   finish(
     message: QueuedMessage<Payload, Outcome>,
     outcome: Outcome,
@@ -162,7 +162,7 @@ export class Batcher<Payload, Outcome> {
     }
   }
 
-  /** Whoever waits for company waits no longer; whoever is still being read will not wait for any. */
+  /** Sends incomplete batches as soon as a slot is free; messages that are still being read will not wait either. */
   flush(): void {
     for (const message of this.pending) {
       message.hurried = true;
@@ -255,7 +255,7 @@ export class Batcher<Payload, Outcome> {
     }
     for (const message of messages) {
       if (message.state === 'flying') {
-        // An error is dear to make, so it is made only where it is needed.
+        // An error is expensive to create (its stack trace), so it is created only when it is needed.
         thrown ??= {
           error: new ServiceError('internal', 'The batch ended without a result for this message.'),
         };

@@ -6,7 +6,7 @@ interface Size {
   readonly bytes: number;
 }
 
-/** How full a queue is, in rows and in bytes: results that wait for their turn count too. */
+/** How full a queue is, in rows and in bytes: results that wait to be delivered in order count too. */
 export class QueueCapacity {
   rows = 0;
   bytes = 0;

@@ -2,8 +2,8 @@ import type { ServiceError } from '../../wire/service-error';
 import type { Turn } from './ordered-delivery';
 
 /**
- * Where a message is: `reading` its table, or waiting for a model · `waiting` for a slot or for company ·
- * `flying`: being scored · `parked`: scored, waiting for its turn · `settled`.
+ * Where a message is: `reading` its table, or waiting for a model · `waiting` for a slot or a full batch · `flying`:
+ * being scored · `parked`: scored, waiting for the results before it · `settled`.
  */
 export type MessageState = 'reading' | 'waiting' | 'flying' | 'parked' | 'settled';
 
@@ -20,7 +20,7 @@ export interface QueuedMessage<Payload, Outcome> {
   bytes: number;
   /** It shares no batch with others. */
   alone: boolean;
-  /** A flush came after it: it waits for no company. */
+  /** A flush came after it: it does not wait for a full batch. */
   hurried: boolean;
   /** Milliseconds (performance.now) when it began to wait for a slot. */
   since: number;

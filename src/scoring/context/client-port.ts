@@ -6,7 +6,12 @@ export type ClientPort = Pick<
   ServiceClient,
   'getModelLimits' | 'uploadTrainSet' | 'uploadTestSet' | 'fit' | 'predict' | 'estimateCost' | 'close'
 > &
-  Partial<Pick<ServiceClient, 'resumeFit' | 'getUsage' | 'rateLimit' | 'getSettings' | 'fitProgress'>> & {
+  Partial<
+    Pick<
+      ServiceClient,
+      'resumeFit' | 'getUsage' | 'rateLimit' | 'getSettings' | 'fitProgress' | 'deleteDataset'
+    >
+  > & {
     // Written out: the client's own is marked deprecated, for programs.
     predictLegacy(request: LegacyPredictCall, options?: CallOptions): Promise<LegacyPredictResult>;
   };

@@ -10,6 +10,8 @@ export interface Context {
   readonly key: string;
   /** What fits there, where that is known: a newer one makes another model of the same train set. */
   readonly learner?: string;
+  /** The service is an endpoint of one stateless route, which keeps nothing. */
+  readonly onPrem: boolean;
   readonly client: () => Promise<ClientPort>;
   readonly cards: ModelCards;
   readonly limits: LimitsCache;

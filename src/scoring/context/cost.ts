@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../util/bounded-map';
 import { ServiceError } from '../../wire/service-error';
 import type { EstimateCostRequest } from '../../wire/types';
 import type { ClientPort } from './client-port';
@@ -7,7 +8,7 @@ const MAX_KNOWN = 1000;
 
 /** Estimated costs (S 4.6), asked for once an hour per size. */
 export class CostEstimates {
-  private readonly known = new Map<string, { cost: number; at: number }>();
+  private readonly known = new BoundedMap<string, { cost: number; at: number }>(MAX_KNOWN);
 
   constructor(private readonly client: () => Promise<ClientPort>) {}
 
@@ -26,11 +27,7 @@ export class CostEstimates {
     }
     const client = await this.client();
     const { estimated_cost: cost } = await client.estimateCost(request, { signal });
-    this.known.delete(key);
     this.known.set(key, { cost, at: performance.now() });
-    if (this.known.size > MAX_KNOWN) {
-      this.known.delete(this.known.keys().next().value!);
-    }
     return cost;
   }
 

@@ -73,7 +73,7 @@ export class LimitsCache {
     }
   }
 
-  /** One request at a time, shared by whoever waits. */
+  /** One request at a time, shared by all callers. */
   private read(timeoutMs?: number): Promise<ModelLimits> {
     this.reading ??= this.request(timeoutMs).finally(() => {
       this.reading = undefined;

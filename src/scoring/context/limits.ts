@@ -33,7 +33,7 @@ export function versionOf(limits: ModelLimits, options: Record<string, unknown>)
 
 /** The model version that a user names: a key of `model_limits`, or a model path that contains one. */
 export function versionNamed(limits: ModelLimits, name: string | undefined): string | undefined {
-  if (name === undefined || name === '') {
+  if (name === undefined) {
     return limits.default_model_version;
   }
   const version = versionOf({ model_limits: limits.model_limits }, { model_path: name });

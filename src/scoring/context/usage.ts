@@ -7,7 +7,7 @@ const USAGE_MS = 10_000;
 
 /** What the account has left, where the service says so. */
 export interface Allowance {
-  /** Tokens; a limit of -1 is none. */
+  /** Tokens; a limit of -1 means that there is none. */
   usage?: Usage;
   /** Requests, as the last answer said. */
   rate_limit?: RateLimit;
@@ -22,7 +22,7 @@ export class UsageReport {
     private readonly client: () => Promise<ClientPort>,
   ) {}
 
-  /** Empty where the service does not say, or not now: it is told beside the limits, which matter more. */
+  /** Empty where the service does not say, or fails to: the limits are reported all the same. */
   async get(signal: AbortSignal | undefined): Promise<Allowance> {
     if (this.key === 'embedded') {
       return {};

@@ -2,7 +2,17 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } fr
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { syncFolder } from '../../util/atomic-file';
+import { isObject } from '../../util/json';
+import { reasonOf } from '../../util/reason';
 import type { ModelCard, UploadCard } from '../types';
+
+/** A model that another one has replaced under its name. */
+export interface FormerModel {
+  /** `fitted_train_set_id` and `train_set_upload_id`. */
+  fitted: string;
+  upload: string;
+}
 
 /** What is kept of a model beside its card. */
 export interface CardRecord {
@@ -11,6 +21,8 @@ export interface CardRecord {
   fingerprint?: string;
   /** Milliseconds since the epoch when the service last said that it does not have the model. */
   deadAt?: number;
+  /** The models that stood under its name before, the newest first, until the service has removed them. */
+  former?: FormerModel[];
 }
 
 /** A fit that goes on in the service: kept, so that it is taken up again after a restart. */
@@ -127,12 +139,13 @@ export class CardFile {
         await handle.close();
       }
       await rename(temporary, this.file);
-      await syncFolder(folder);
+      // Makes the rename itself durable; some file systems refuse to sync a folder, which changes nothing else.
+      await syncFolder(folder).catch(() => undefined);
       this.warned = false;
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
       this.warnOnce(
-        `Model cards are kept in memory only: ${this.file} cannot be written (${reason(error)}).`,
+        `Model cards are kept in memory only: ${this.file} cannot be written (${reasonOf(error)}).`,
       );
     }
     this.written = upTo;
@@ -147,7 +160,9 @@ export class CardFile {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
         this.readOnly = true;
-        this.warnOnce(`Model cards are kept in memory only: ${this.file} cannot be used (${reason(error)}).`);
+        this.warnOnce(
+          `Model cards are kept in memory only: ${this.file} cannot be used (${reasonOf(error)}).`,
+        );
       }
       return;
     }
@@ -155,7 +170,7 @@ export class CardFile {
       this.take(JSON.parse(text) as unknown);
     } catch (error) {
       this.services.clear();
-      this.setAside(reason(error));
+      this.setAside(reasonOf(error));
     }
   }
 
@@ -170,6 +185,9 @@ export class CardFile {
       }
       for (const record of saved.models as unknown[]) {
         if (isRecord(record)) {
+          if ('former' in record) {
+            record.former = formerOf(record.former);
+          }
           section.models.set(record.card.name, record);
         }
       }
@@ -258,24 +276,6 @@ function removeStaleTemporaries(file: string): void {
   }
 }
 
-/** Makes the rename itself durable; some file systems refuse to sync a folder, which changes nothing else. */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isRecord(value: unknown): value is CardRecord {
   return (
     isObject(value) &&
@@ -286,6 +286,12 @@ function isRecord(value: unknown): value is CardRecord {
   );
 }
 
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** The list as it should be; a card file may have been edited by hand. */
+function formerOf(value: unknown): FormerModel[] {
+  return Array.isArray(value)
+    ? value.filter(
+        (one): one is FormerModel =>
+          isObject(one) && typeof one.fitted === 'string' && typeof one.upload === 'string',
+      )
+    : [];
 }

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { BoundedMap } from '../../util/bounded-map';
 import { cloneJson } from '../../util/json';
 import type { ModelCard, UploadCard } from '../types';
 import { CardFile, type CardRecord, type PendingFit, type ServiceSection } from './card-file';
+import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
+import { formerAfter, superfluous } from './former-models';
 
 export interface ModelCardsOptions {
   /** The file the cards of every service are kept in; left out: memory only. */
@@ -13,17 +14,8 @@ export interface ModelCardsOptions {
   onWarning?: (text: string) => void;
 }
 
-/** A fit under way: messages for its model wait for it. */
-export interface FitUnderWay {
-  /** Puts the card under its name, unless a fit that began later has already put its own. */
-  done(card: ModelCard, fingerprint?: string): void;
-  failed(error: Error): void;
-}
-
 const MAX_MODELS = 2000;
 const MAX_UPLOADS = 500;
-/** Names of models whose last error is kept: a flow may make them up by the message. */
-const MAX_ERRORS = 500;
 const MAX_PENDING = 100;
 /** A dead model is asked for again after this, since a 404 may have come from something on the way. */
 const DEAD_MS = 60_000;
@@ -32,23 +24,12 @@ const DEAD_MS = 60_000;
 interface Shared {
   section: ServiceSection;
   byId: Map<string, CardRecord>;
-  /** Fits under way by model name. */
-  fits: Map<string, Set<PromiseWithResolve>>;
-  /** When the fit of the card under a name began, for the order of overlapping fits. */
-  begun: Map<string, number>;
-  /** Why the last fit of a name failed. */
-  lastError: BoundedMap<string, Error>;
-  /** Who waits for a card to be put, by model name. */
-  arrivals: Map<string, Set<() => void>>;
-}
-
-interface PromiseWithResolve {
-  promise: Promise<void>;
-  resolve: () => void;
+  fits: FitsUnderWay;
+  /** How many use a model or a train set now, by its id. */
+  held: Map<string, number>;
 }
 
 const sharedByFile = new WeakMap<CardFile, Map<string, Shared>>();
-let fitCount = 0;
 
 /** The model cards of one service. Cards objects of one path and service share what they know. */
 export class ModelCards {
@@ -121,6 +102,10 @@ export class ModelCards {
     }
     const before = models.get(card.name);
     if (before !== undefined) {
+      const former = formerAfter(before, card.fitted_train_set_id);
+      if (former.length > 0) {
+        record.former = former;
+      }
       models.delete(card.name);
       if (isDeepStrictEqual(before, record)) {
         models.set(card.name, before);
@@ -130,40 +115,14 @@ export class ModelCards {
     }
     models.set(card.name, record);
     this.shared.byId.set(card.fitted_train_set_id, record);
-    for (const [name, old] of models) {
-      if (models.size <= MAX_MODELS) {
-        break;
-      }
-      models.delete(name);
-      this.forget(old);
-    }
+    dropOldest(models, MAX_MODELS, (old) => this.forget(old));
     this.file?.changed();
-    for (const wake of this.shared.arrivals.get(card.name) ?? []) {
-      wake();
-    }
+    this.shared.fits.arrived(card.name);
   }
 
   /** Resolves when a card is put under the name, or the signal is aborted. */
   arrival(name: string, signal: AbortSignal): Promise<void> {
-    const { arrivals } = this.shared;
-    const waiting = arrivals.get(name) ?? new Set();
-    arrivals.set(name, waiting);
-    return new Promise((resolve) => {
-      const end = (): void => {
-        signal.removeEventListener('abort', end);
-        waiting.delete(end);
-        if (waiting.size === 0) {
-          arrivals.delete(name);
-        }
-        resolve();
-      };
-      waiting.add(end);
-      if (signal.aborted) {
-        end();
-      } else {
-        signal.addEventListener('abort', end);
-      }
-    });
+    return this.shared.fits.arrival(name, signal);
   }
 
   /** The service answered 404 for the id. */
@@ -178,16 +137,44 @@ export class ModelCards {
     }
   }
 
+  /** Notes that a model, or a train set, is in use until the answer is called: it is not removed from the service. */
+  hold(id: string): () => void {
+    const { held } = this.shared;
+    held.set(id, (held.get(id) ?? 0) + 1);
+    return () => {
+      const left = held.get(id)! - 1;
+      if (left > 0) {
+        held.set(id, left);
+      } else {
+        held.delete(id);
+      }
+    };
+  }
+
+  isHeld(id: string): boolean {
+    return this.shared.held.has(id);
+  }
+
+  /** Models that were replaced, of all names, and may be removed from the service: see `superfluous`. */
+  superfluous(): { fitted: string; upload?: string }[] {
+    return superfluous(this.shared.section, (id) => this.isHeld(id));
+  }
+
+  /** The service does not have a former model any more. */
+  forgetFormer(fittedTrainSetId: string): void {
+    for (const record of this.shared.section.models.values()) {
+      if (record.former !== undefined) {
+        record.former = record.former.filter(({ fitted }) => fitted !== fittedTrainSetId);
+      }
+    }
+    this.file?.changed();
+  }
+
   putUpload(upload: UploadCard): void {
     const { uploads } = this.shared.section;
     uploads.delete(upload.id);
     uploads.set(upload.id, cloneJson(upload));
-    for (const id of uploads.keys()) {
-      if (uploads.size <= MAX_UPLOADS) {
-        break;
-      }
-      uploads.delete(id);
-    }
+    dropOldest(uploads, MAX_UPLOADS);
     this.file?.changed();
   }
 
@@ -195,12 +182,7 @@ export class ModelCards {
   putPending(fit: PendingFit): void {
     const { pending } = this.shared.section;
     pending.set(fit.card.fitted_train_set_id, cloneJson(fit));
-    for (const id of pending.keys()) {
-      if (pending.size <= MAX_PENDING) {
-        break;
-      }
-      pending.delete(id);
-    }
+    dropOldest(pending, MAX_PENDING);
     this.file?.changed();
   }
 
@@ -220,51 +202,26 @@ export class ModelCards {
     return this.shared.section.uploads.get(id);
   }
 
-  /** Announces a fit. Until it ends, `fitEnd(name)` is there to wait for. */
-  beginFit(name: string): FitUnderWay {
-    const begun = ++fitCount;
-    let resolve = (): void => undefined;
-    const waiter: PromiseWithResolve = {
-      promise: new Promise<void>((settle) => {
-        resolve = settle;
-      }),
-      resolve: () => resolve(),
-    };
-    const fits = this.shared.fits.get(name) ?? new Set();
-    fits.add(waiter);
-    this.shared.fits.set(name, fits);
-    const end = (): void => {
-      fits.delete(waiter);
-      if (fits.size === 0) {
-        this.shared.fits.delete(name);
-      }
-      waiter.resolve();
-    };
-    return {
-      done: (card, fingerprint) => {
-        if ((this.shared.begun.get(name) ?? 0) <= begun) {
-          this.shared.begun.set(name, begun);
-          this.shared.lastError.delete(name);
-          this.put(card, fingerprint);
-        }
-        end();
-      },
-      failed: (error) => {
-        this.shared.lastError.set(name, error);
-        end();
-      },
-    };
+  /** The newest train set with this target that was uploaded from here. */
+  newestTrainSet(target: string): UploadCard | undefined {
+    return [...this.shared.section.uploads.values()].findLast(
+      (card) => card.set === 'train' && card.target === target,
+    );
   }
 
-  /** Resolves when a fit of that model that is now under way ends, well or badly; undefined when there is none. */
+  /** Announces a fit. Until it ends, `fitEnd(name)` is there to wait for. */
+  beginFit(name: string): FitUnderWay {
+    return this.shared.fits.begin(name, (card, fingerprint) => this.put(card, fingerprint));
+  }
+
+  /** Resolves when a fit of that model ends, whether it succeeds or fails; undefined when none is under way. */
   fitEnd(name: string): Promise<void> | undefined {
-    const fits = this.shared.fits.get(name);
-    return fits === undefined ? undefined : Promise.race([...fits].map((fit) => fit.promise));
+    return this.shared.fits.end(name);
   }
 
   /** Why the last fit under that name failed. */
   fitError(name: string): Error | undefined {
-    return this.shared.lastError.get(name);
+    return this.shared.fits.error(name);
   }
 
   /** Resolves when what was put is on disk. */
@@ -305,19 +262,23 @@ export class ModelCards {
   }
 }
 
+/** Drops the oldest entries until at most `max` are left. */
+function dropOldest<Value>(map: Map<string, Value>, max: number, onDrop?: (value: Value) => void): void {
+  for (const [key, value] of map) {
+    if (map.size <= max) {
+      return;
+    }
+    map.delete(key);
+    onDrop?.(value);
+  }
+}
+
 function newShared(section: ServiceSection): Shared {
   const byId = new Map<string, CardRecord>();
   for (const record of section.models.values()) {
     byId.set(record.card.fitted_train_set_id, record);
   }
-  return {
-    section,
-    byId,
-    fits: new Map(),
-    begun: new Map(),
-    lastError: new BoundedMap(MAX_ERRORS),
-    arrivals: new Map(),
-  };
+  return { section, byId, fits: new FitsUnderWay(), held: new Map() };
 }
 
 function living(record: CardRecord | undefined): ModelCard | undefined {

@@ -11,6 +11,7 @@ import {
 import type { ModelCard, PredictRequest } from '../types';
 import { cleanedColumns, isReadable } from './cleaning';
 import type { ModelCards } from './model-cards';
+import { ModelMismatch } from './model-mismatch';
 import { assertPlain } from './options';
 
 /** What a batch is scored with: the model, and what is asked of it. */
@@ -36,15 +37,15 @@ export type ModelReference =
   { kind: 'name'; name: string } | { kind: 'card'; card: ModelCard } | { kind: 'id'; id: string };
 
 /** The model a request names: a card or a name first, else an id. */
-export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: ModelCards): ModelReference {
+export function modelReference(request: Omit<PredictRequest, 'table'>, cards: ModelCards): ModelReference {
   const { model, fittedTrainSetId } = request;
   if (typeof model === 'object') {
     return { kind: 'card', card: checkedCard(model) };
   }
-  if (model !== undefined && model !== '') {
+  if (model !== undefined) {
     return { kind: 'name', name: model };
   }
-  if (fittedTrainSetId !== undefined && fittedTrainSetId !== '') {
+  if (fittedTrainSetId !== undefined) {
     const card = cards.byFittedId(fittedTrainSetId);
     return card === undefined ? { kind: 'id', id: fittedTrainSetId } : { kind: 'card', card };
   }
@@ -57,7 +58,7 @@ export function chooseModel(request: Omit<PredictRequest, 'table'>, cards: Model
 /**
  * A card may come from elsewhere, as JSON that a broker or a database kept: what predicting rests on must be there.
  *
- * @throws ServiceError `model.unknown` where it is no card, `validation.failed` where a part of it cannot be read
+ * @throws ServiceError `validation.failed` where a part of it is missing or cannot be read
  */
 export function checkedCard(card: ModelCard | null): ModelCard {
   const { fitted_train_set_id: id, columns, task } = card ?? ({} as Partial<ModelCard>);
@@ -68,8 +69,8 @@ export function checkedCard(card: ModelCard | null): ModelCard {
   ].flat();
   if (card === null || lacks.length > 0) {
     throw new ServiceError(
-      'model.unknown',
-      `msg.model is no model card: it lacks ${lacks.join(', ')}. Take msg.model from a fit node.`,
+      'validation.failed',
+      `msg.model is not a model card: it lacks ${lacks.join(', ')}. Take msg.model from a fit node.`,
     );
   }
   const wrong = columns!.findIndex(
@@ -93,31 +94,32 @@ export function checkedCard(card: ModelCard | null): ModelCard {
 }
 
 /** Messages for one model keep their order among themselves. */
-export function orderKey(choice: ModelReference): string {
-  switch (choice.kind) {
+export function orderKey(reference: ModelReference): string {
+  switch (reference.kind) {
     case 'name':
-      return `name ${choice.name}`;
+      return `name ${reference.name}`;
     case 'card':
-      return `name ${choice.card.name ?? choice.card.fitted_train_set_id}`;
+      return `name ${reference.card.name ?? reference.card.fitted_train_set_id}`;
     case 'id':
-      return `id ${choice.id}`;
+      return `id ${reference.id}`;
   }
 }
 
 /**
- * The target of a request now; undefined when the model is not known now.
+ * The model of a request as it is known now; undefined when it is not known.
  *
  * @throws ServiceError `config.invalid` for a task or an output type that the model does not have
  */
-export function resolveTarget(
-  choice: ModelReference,
+export function resolveModel(
+  reference: ModelReference,
   request: PredictRequest,
   cards: ModelCards,
 ): ResolvedModel | undefined {
-  if (choice.kind === 'id') {
-    return bareTarget(choice.id, request);
+  if (reference.kind === 'id') {
+    return bareModel(reference.id, request);
   }
-  const card = choice.kind === 'card' ? choice.card : (cards.get(choice.name) ?? byId(choice.name, cards));
+  const card =
+    reference.kind === 'card' ? reference.card : (cards.get(reference.name) ?? byId(reference.name, cards));
   if (card === undefined) {
     return undefined;
   }
@@ -152,13 +154,13 @@ function holdsLists(value: unknown): boolean {
   return Array.isArray(value) && value.some((one) => Array.isArray(one));
 }
 
-/** A model's id may stand where a name is expected. */
+/** A model's id may be given where a name is expected. */
 function byId(id: string, cards: ModelCards): ModelCard | undefined {
   const card = cards.byFittedId(id);
   return card === undefined ? undefined : cards.get(card.name);
 }
 
-function bareTarget(fittedId: string, request: PredictRequest): ResolvedModel {
+function bareModel(fittedId: string, request: PredictRequest): ResolvedModel {
   const task = request.task ?? taskOf(request.outputType);
   if (task === undefined) {
     throw new ServiceError(
@@ -190,17 +192,11 @@ function taskOf(outputType: OutputType | undefined): Task | undefined {
 
 function outputTypeOf(task: Task, request: PredictRequest): OutputType {
   if (request.task !== undefined && request.task !== task) {
-    throw new ServiceError(
-      'config.invalid',
-      `The model was fitted for ${task}: it cannot be used for ${request.task}. Leave the task empty.`,
-    );
+    throw new ModelMismatch('task', request.task, task);
   }
   const outputType = request.outputType ?? DEFAULT_OUTPUT_TYPE[task];
   if (!OUTPUT_TYPES[task].includes(outputType)) {
-    throw new ServiceError(
-      'config.invalid',
-      `A ${task} model has no output type ${outputType}: choose ${OUTPUT_TYPES[task].join(', ')}.`,
-    );
+    throw new ModelMismatch('outputType', outputType, task);
   }
   return outputType;
 }

@@ -1,4 +1,80 @@
-import { ServiceError } from '../../wire/service-error';
+import type { ServiceError } from '../../wire/service-error';
+
+export interface Bisection<Item, Thrown = unknown> {
+  /** Handles these items together, or throws. `apart`: they are to be handled in halves, though none is wrong. */
+  work: (items: Item[]) => Promise<'done' | 'apart'>;
+  /** May throw: that ends the bisection, and leaves it to the caller to fail what is left. */
+  toError: (thrown: unknown) => Thrown;
+  /**
+   * What follows from an error. `split`: a smaller group may pass. `fail`: these items fail, other groups may pass.
+   * `end`: every group would meet it, so all that are left fail.
+   */
+  judge: (error: Thrown) => 'split' | 'fail' | 'end';
+  fail: (item: Item, error: Thrown) => void;
+  /** Calls of `work` that are left. When there are none, the remaining items share the last error. Default: no bound. */
+  budget?: Budget;
+}
+
+interface Group<Item> {
+  items: Item[];
+  /** The items surely fail together: their other half has passed, so the culprit is among them. */
+  mustFail?: boolean;
+  /** The second half of what failed, where this is the first half. */
+  other?: Group<Item>;
+}
+
+/** Handles items together; where that fails, in halves, in order, until each culprit is alone. */
+export async function bisect<Item, Thrown>(items: Item[], how: Bisection<Item, Thrown>): Promise<void> {
+  const { budget = { left: Infinity } } = how;
+  const groups: Group<Item>[] = [{ items }];
+  let last: Thrown | undefined;
+  for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
+    if (group.mustFail === true && group.items.length > 1) {
+      pushHalves(groups, group.items);
+      continue;
+    }
+    if (budget.left <= 0) {
+      // The first call is free, so this is a part of a group that failed.
+      failAll(group.items, last!, how);
+      continue;
+    }
+    budget.left--;
+    try {
+      if ((await how.work(group.items)) === 'apart') {
+        pushHalves(groups, group.items, false);
+      } else if (group.other !== undefined) {
+        group.other.mustFail = true;
+      }
+    } catch (thrown) {
+      const error = how.toError(thrown);
+      const verdict = how.judge(error);
+      if (verdict === 'split') {
+        last = error;
+        if (group.items.length > 1) {
+          pushHalves(groups, group.items);
+          continue;
+        }
+      }
+      failAll(group.items, error, how);
+      if (verdict === 'end') {
+        groups.splice(0).forEach((other) => failAll(other.items, error, how));
+      }
+    }
+  }
+}
+
+/** The first half is on top. */
+function pushHalves<Item>(groups: Group<Item>[], items: Item[], failed = true): void {
+  const middle = items.length >> 1;
+  const second: Group<Item> = { items: items.slice(middle) };
+  groups.push(second, { items: items.slice(0, middle), other: failed ? second : undefined });
+}
+
+function failAll<Item, Thrown>(items: Item[], error: Thrown, { fail }: Bisection<Item, Thrown>): void {
+  for (const item of items) {
+    fail(item, error);
+  }
+}
 
 /** Predicts for one batch at most, the first included. */
 export const MAX_PREDICTS = 32;
@@ -17,87 +93,37 @@ export interface Halving<Item> {
   budget: Budget;
 }
 
-interface Group<Item> {
-  items: Item[];
-  /** The error that these surely meet again: their other half was accepted, so the culprit is among them. */
-  refusal?: ServiceError;
-  /** The second half of what this is the first half of. */
-  other?: Group<Item>;
-}
-
 /**
  * Scores items together; where the service refuses them for what they hold (422), in halves, until the culprit is
  * alone. When the predicts are used up, the rest share the refusal.
  */
-export async function scoreByHalves<Item>(items: Item[], how: Halving<Item>): Promise<void> {
-  const { budget } = how;
-  const groups: Group<Item>[] = [{ items }];
+export function scoreByHalves<Item>(items: Item[], how: Halving<Item>): Promise<void> {
+  const { score, fail, toError, budget } = how;
   budget.left++;
-  let last: ServiceError | undefined;
-  for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
-    if (group.refusal !== undefined && group.items.length > 1) {
-      split(groups, group.items);
-      continue;
-    }
-    if (budget.left <= 0) {
-      failAll(group.items, last ?? noPredictsLeft(), how);
-      continue;
-    }
-    budget.left--;
-    try {
-      await how.score(group.items);
-      if (group.other !== undefined && last !== undefined) {
-        group.other.refusal = last;
-      }
-    } catch (thrown) {
-      const error = how.toError(thrown);
-      if (error.code === 'cost.exceeded') {
+  return bisect(items, {
+    work: async (group) => {
+      await score(group);
+      return 'done';
+    },
+    toError,
+    fail,
+    budget,
+    judge: ({ code }) => {
+      switch (code) {
         // Found by an estimate: nothing was sent.
-        budget.left++;
+        case 'cost.exceeded':
+          budget.left++;
+          return 'split';
+        // The service objects to what the rows hold, or to how many they are.
+        case 'validation.failed':
+        case 'limit.exceeded':
+          return 'split';
+        case 'predict.unknown':
+        case 'response.invalid':
+          return 'fail';
+        default:
+          return 'end';
       }
-      if (!isRefusal(error)) {
-        failAll(group.items, error, how);
-        if (!concernsOneBatch(error)) {
-          for (const other of groups.splice(0)) {
-            failAll(other.items, error, how);
-          }
-        }
-        continue;
-      }
-      last = error;
-      if (group.items.length === 1) {
-        failAll(group.items, error, how);
-      } else {
-        split(groups, group.items);
-      }
-    }
-  }
-}
-
-/** The service objects to what the rows hold, or to how many they are: smaller groups may pass. */
-function isRefusal(error: ServiceError): boolean {
-  return (
-    error.code === 'validation.failed' || error.code === 'cost.exceeded' || error.code === 'limit.exceeded'
-  );
-}
-
-/** Errors that another group need not meet. */
-function concernsOneBatch(error: ServiceError): boolean {
-  return error.code === 'predict.unknown' || error.code === 'response.invalid';
-}
-
-function split<Item>(groups: Group<Item>[], items: Item[]): void {
-  const middle = items.length >> 1;
-  const second: Group<Item> = { items: items.slice(middle) };
-  groups.push(second, { items: items.slice(0, middle), other: second });
-}
-
-function failAll<Item>(items: Item[], error: ServiceError, how: Halving<Item>): void {
-  for (const item of items) {
-    how.fail(item, error);
-  }
-}
-
-function noPredictsLeft(): ServiceError {
-  return new ServiceError('validation.failed', 'The service refused the batch.');
+    },
+  });
 }

@@ -1,38 +1,97 @@
-import type { Column, ColumnBatch, TableSource } from '../../table';
+import { reasonOf } from '../../util/reason';
+import { ServiceError } from '../../wire/service-error';
 import type { QueuedMessage } from '../batching/queued-message';
-import type { ModelReference, ResolvedModel } from '../models/model-request';
-import type { Hooks, PredictOutcome, PredictRequest, UploadCard } from '../types';
-import type { OwnCopy } from './own-copy';
-import type { SmallRows } from './small-rows';
-
-/** The rows of a message, by the way in which they are read. */
-export type MessageTable =
-  /** One or a few row objects: read when their batch is put together. */
-  | { kind: 'small'; small: SmallRows; checked: readonly Column[] }
-  /** In memory, and not yet read. */
-  | { kind: 'value'; own: OwnCopy }
-  /** Read on arrival. */
-  | { kind: 'batch'; source: TableSource; value: unknown; batch: ColumnBatch; columns: readonly Column[] }
-  /**
-   * Too large to hold, or of unknown length: read while it is sent. `asIs`: a Parquet file on disk which has the
-   * columns already, and may go up byte for byte.
-   */
-  | { kind: 'stream'; source: TableSource; value: unknown; columns: readonly Column[]; asIs?: boolean }
-  /** Uploaded before; `card` where it was uploaded from here. */
-  | { kind: 'upload'; id: string; card: UploadCard | undefined }
-  /** For the deprecated route. */
-  | { kind: 'legacy' };
+import type { Context } from '../context/context';
+import { assertKeepsUploads } from '../context/on-prem';
+import { type ModelReference, modelReference, orderKey, type ResolvedModel } from '../models/model-request';
+import { assertPlain } from '../models/options';
+import type { Hooks, PredictOutcome, PredictRequest } from '../types';
+import { LegacyTable } from './legacy-table';
+import type { MessageTable } from './message-table';
+import { smallRows } from './small-rows';
+import { UnreadTable } from './unread-table';
+import { UploadedSet } from './uploaded-set';
 
 /** A message on its way through a predictor. */
 export interface PredictMessage {
-  request: PredictRequest;
-  hooks: Hooks | undefined;
-  choice: ModelReference;
+  readonly request: PredictRequest;
+  readonly hooks: Hooks | undefined;
+  readonly reference: ModelReference;
+  /** Messages with equal keys leave in the order in which they came. */
+  readonly order: string;
   /** The model as it was known on arrival. */
-  target: ResolvedModel | undefined;
-  table: MessageTable | undefined;
-  /** Cells of its table that were taken as missing, by column. */
-  cleaned?: Record<string, number>;
+  model: ResolvedModel | undefined;
+  table: MessageTable;
 }
 
 export type QueuedPredict = QueuedMessage<PredictMessage, PredictOutcome>;
+
+/** @throws ServiceError for a message that names no model, or has neither rows nor an upload id */
+export function predictMessage(
+  given: PredictRequest,
+  hooks: Hooks | undefined,
+  context: Context,
+): PredictMessage {
+  const { cards } = context;
+  assertPlain(given.options, 'options');
+  const { api, testSetUploadId: uploadId, modelId = '' } = given;
+  if (api === 'v1') {
+    const reference: ModelReference = { kind: 'id', id: modelId };
+    const table = new LegacyTable(given);
+    return { request: given, hooks, reference, order: `v1 ${modelId}`, model: undefined, table };
+  }
+  const upload = uploadId === undefined ? undefined : cards.upload(uploadId);
+  const request = upload === undefined ? given : { ...given, task: given.task ?? upload.task };
+  const reference = modelReference(withModelOf(upload, request), cards);
+  if (uploadId !== undefined) {
+    assertKeepsUploads(context, 'a predict takes no msg.test_set_upload_id');
+  }
+  const table = uploadId === undefined ? tableOf(request) : new UploadedSet(uploadId, upload);
+  return { request, hooks, reference, order: orderKey(reference), model: undefined, table };
+}
+
+/** An upload's card names the model that the test set was made for; what the request names goes first. */
+function withModelOf(
+  upload: { fitted_train_set_id?: string } | undefined,
+  request: PredictRequest,
+): PredictRequest {
+  const { model, fittedTrainSetId = upload?.fitted_train_set_id } = request;
+  return model === undefined ? { ...request, fittedTrainSetId } : request;
+}
+
+function tableOf({ table }: PredictRequest): MessageTable {
+  if (table === undefined) {
+    throw new ServiceError(
+      'table.empty',
+      'There is no table: the message holds neither rows nor an upload id.',
+    );
+  }
+  try {
+    return ('value' in table ? smallRows(table.value) : undefined) ?? new UnreadTable(table);
+  } catch (error) {
+    // A getter or a Proxy may throw anything where it is read.
+    throw error instanceof ServiceError
+      ? error
+      : new ServiceError('table.invalid', `The table cannot be read: ${reasonOf(error)}.`);
+  }
+}
+
+/** Messages with equal keys may share a test set. */
+export function batchKey({ request, reference, model, table }: PredictMessage): string {
+  const named =
+    reference.kind === 'card' ? `card ${reference.card.fitted_train_set_id}` : orderKey(reference);
+  const { outputType, quantiles, missingColumns, forceRefit, options, task } = request;
+  const { missingWords, unreadable, timezone } = request;
+  const parts = [named, outputType ?? '', quantiles?.join() ?? '', missingColumns ?? '', task ?? ''];
+  if (forceRefit === true) {
+    parts.push('refit');
+  }
+  for (const choice of [options, missingWords, unreadable, timezone]) {
+    parts.push(choice === undefined ? '' : JSON.stringify(choice));
+  }
+  // Without a card the columns are those of the table: only equal ones go together.
+  if (model?.columns.length === 0 && table.columns !== undefined) {
+    parts.push(JSON.stringify(table.columns));
+  }
+  return parts.join('|');
+}

@@ -1,27 +1,46 @@
 import { types } from 'node:util';
 
-import { isArrowTable } from '../../table';
+import { assertDense, assertWidth, isArrowTable } from '../../table';
 import { Yielder } from '../../util/event-loop';
 
 type Row = Record<string, unknown>;
 
-/** Cells of an object of columns that are copied at once: some 10 ms. */
+/** Cells of an object of columns, and of rows, that are copied at once: some 10 ms. */
 const AT_ONCE = 4_000_000;
+const ROWS_AT_ONCE = 50_000;
+const CELLS_PER_LOOK = 2000;
 
 /**
  * A copy of a table in memory that the flow may go on changing, such as a rolling window in context: what is read,
  * and what the predictions are attached to, must be the same rows. Arrays, rows and columns are copied, cells are
  * not; text, Buffers and Arrow tables stay as they are. The array of the rows is copied at once, so that a window
- * that moves on stays as it was on arrival; the rows when they are wanted, in slices.
+ * that moves on stays as it was on arrival, and so are the rows of a table of up to 50,000 cells; those of a larger one
+ * are copied when they are wanted, in slices.
  */
 export class OwnCopy {
   private readonly value: unknown;
   /** Columns too large to be copied at once. */
   private readonly shared: boolean;
+  /** Rows that have been copied. */
+  private copied = 0;
 
+  /** @throws ServiceError `limit.exceeded`, `table.invalid` for what takes too long to copy; and what getters throw */
   constructor(value: unknown) {
+    assertSmall(value);
     this.shared = isColumns(value) && cellsOf(value) > AT_ONCE;
     this.value = this.shared ? value : copyOf(value);
+    if (Array.isArray(this.value)) {
+      this.copyRows(this.value, ROWS_AT_ONCE);
+    }
+  }
+
+  /** Copies rows until they have this many cells. */
+  private copyRows(rows: unknown[], cells: number): void {
+    for (; this.copied < rows.length && cells > 0; this.copied++) {
+      const row = copyOfRow(rows[this.copied]);
+      rows[this.copied] = row;
+      cells -= typeof row === 'object' && row !== null ? Object.keys(row).length : 1;
+    }
   }
 
   /** The table, all ours; to be asked for once. */
@@ -29,14 +48,12 @@ export class OwnCopy {
     const { value } = this;
     const yielder = new Yielder();
     if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index++) {
-        value[index] = copyOfRow(value[index]);
-        if ((index & 255) === 255) {
-          const turn = yielder.due();
-          if (turn !== undefined) {
-            await turn;
-            signal.throwIfAborted();
-          }
+      while (this.copied < value.length) {
+        this.copyRows(value, CELLS_PER_LOOK);
+        const turn = yielder.due();
+        if (turn !== undefined) {
+          await turn;
+          signal.throwIfAborted();
         }
       }
       return value;
@@ -51,6 +68,21 @@ export class OwnCopy {
       signal.throwIfAborted();
     }
     return table;
+  }
+}
+
+function assertSmall(value: unknown): void {
+  if (Array.isArray(value)) {
+    assertDense(value, 'The table');
+  } else if (isColumns(value)) {
+    const names = Object.keys(value);
+    assertWidth(names.length);
+    for (const name of names) {
+      const column = value[name];
+      if (Array.isArray(column)) {
+        assertDense(column, `Column "${name}"`);
+      }
+    }
   }
 }
 
@@ -105,7 +137,17 @@ function isTyped(value: unknown): value is Float64Array {
 /** A row of an array of objects or of arrays; what is neither is left for the reader to refuse. */
 function copyOfRow(row: unknown): unknown {
   if (Array.isArray(row)) {
+    assertWidth(row.length);
     return row.slice();
   }
-  return typeof row === 'object' && row !== null && !isWhole(row) ? { ...row } : row;
+  if (typeof row !== 'object' || row === null || isWhole(row)) {
+    return row;
+  }
+  assertWidth(Object.keys(row).length);
+  try {
+    return { ...row };
+  } catch {
+    // A getter throws: the reader says in which row and column.
+    return row;
+  }
 }

@@ -5,9 +5,8 @@ import { joinPredictions } from '../../wire/prediction';
 import type { Context } from '../context/context';
 import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from '../context/limits';
 import type { ResolvedModel } from '../models/model-request';
-import type { Scored } from './outcome';
 import { addOffsets, withOffsets } from './relative';
-import { limitsOfModel, scoreFile, type ScoreOptions } from './test-set';
+import { limitsOfModel, type Scored, scoreFile, type ScoreOptions } from './test-set';
 import { type OnUpload, UploadProgress } from './upload-progress';
 
 /** Parts of one table on their way at a time: while one is scored the next is encoded and sent. */
@@ -16,49 +15,49 @@ const PARTS_IN_FLIGHT = 2;
 /** Rows of one test set: what the service allows, and no more than an answer that is parsed quickly. */
 export async function rowsPerTestSet(
   context: Context,
-  target: ResolvedModel,
+  model: ResolvedModel,
   columns: number,
   signal: AbortSignal,
 ): Promise<number> {
   return Math.min(
-    await rowsAllowed(context, target, columns, signal),
-    maxAnswerRows(target.outputType, target.classes?.length ?? 0, target.quantiles?.length ?? 0),
+    await rowsAllowed(context, model, columns, signal),
+    maxAnswerRows(model.outputType, model.classes?.length ?? 0, model.quantiles?.length ?? 0),
   );
 }
 
 /** Rows of one test set that the service allows; Infinity where nothing binds. */
 async function rowsAllowed(
   context: Context,
-  target: ResolvedModel,
+  model: ResolvedModel,
   columns: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const set = await limitsOfModel(context, target, signal);
-  return maxTestRows(set, { trainRows: target.trainRows, columns, outputType: target.outputType });
+  const set = await limitsOfModel(context, model, signal);
+  return maxTestRows(set, { trainRows: model.trainRows, columns, outputType: model.outputType });
 }
 
 export interface PartsOptions extends ScoreOptions {
   /** Rows of the whole table, where that is known. */
   rows?: number;
   onUpload?: OnUpload;
-  /** Told the rows of each part that has come back. */
+  /** Called with the number of rows of each part that has been scored. */
   onRows?: (rows: number) => void;
 }
 
 /** Scores a table in parts of at most the rows allowed, and joins what comes back, in order. */
 export async function scoreInParts(
   context: Context,
-  target: ResolvedModel,
+  model: ResolvedModel,
   columns: readonly Column[],
   batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
   options: PartsOptions,
 ): Promise<Scored> {
-  const first = await rowsPerTestSet(context, target, columns.length, options.signal);
-  const allowed = await rowsAllowed(context, target, columns.length, options.signal);
+  const first = await rowsPerTestSet(context, model, columns.length, options.signal);
+  const allowed = await rowsAllowed(context, model, columns.length, options.signal);
   const { controller, unlink } = linkedController(options.signal);
   const offsets: number[] = [];
-  const isRelative = target.relativeTo !== undefined;
-  const reader = new PartReader(isRelative ? withOffsets(target, columns, batches, offsets) : batches);
+  const isRelative = model.relativeTo !== undefined;
+  const reader = new PartReader(isRelative ? withOffsets(model, columns, batches, offsets) : batches);
   const uploads = new UploadProgress(options.rows, options.onUpload ?? (() => undefined));
   const results: PredictResult[] = [];
   const running = new Set<Promise<void>>();
@@ -72,7 +71,7 @@ export async function scoreInParts(
     for (let part = 0; failure === undefined && (await reader.more()); part++) {
       const file = await encodeBatches(columns, reader.take(rowsPerPart), { signal: controller.signal });
       const onProgress = uploads.begin(file);
-      const score = scoreFile(context, target, file, { ...options, signal: controller.signal, onProgress })
+      const score = scoreFile(context, model, file, { ...options, signal: controller.signal, onProgress })
         .then((result) => {
           results[part] = result;
           options.onRows?.(result.rows);
@@ -84,7 +83,7 @@ export async function scoreInParts(
       });
       running.add(tracked);
       // The first answer tells how wide a full distribution is: it is worth waiting for.
-      const room = part === 0 && target.outputType === 'full' ? 0 : PARTS_IN_FLIGHT - 1;
+      const room = part === 0 && model.outputType === 'full' ? 0 : PARTS_IN_FLIGHT - 1;
       while (running.size > room) {
         await Promise.race(running);
       }
@@ -99,7 +98,7 @@ export async function scoreInParts(
   if (failure !== undefined) {
     throw failure.error;
   }
-  return addOffsets(joined(results), isRelative ? offsets : undefined, target);
+  return addOffsets(joined(results), isRelative ? offsets : undefined, model);
 }
 
 function joined(results: readonly PredictResult[]): Scored {

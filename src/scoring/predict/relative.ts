@@ -1,7 +1,7 @@
 import { cellAt, type Column, type ColumnBatch } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import type { ResolvedModel } from '../models/model-request';
-import type { Scored } from './outcome';
+import type { Scored } from './test-set';
 
 /** The values that the predictions of a relative model are added to, a row each; undefined for any other model. */
 export function offsetsOf(

@@ -7,6 +7,7 @@ import { predictToEstimate } from '../context/estimate';
 import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/limits';
 import type { ResolvedModel } from '../models/model-request';
 import type { Budget } from './bisection';
+import { withKnownLabels } from './known-labels';
 
 /**
  * Files up to this size are sent without their hash. A service that finds duplicates by it knows 32 bits and the size:
@@ -26,6 +27,12 @@ export interface ScoreOptions {
   onProgress?: (sentBytes: number, totalBytes: number) => void;
 }
 
+/** Predictions of the rows of a table. */
+export interface Scored extends PredictResult {
+  /** A full distribution of a relative model: what is added to the borders, for each row. */
+  offsets?: readonly number[];
+}
+
 /**
  * Uploads one test set and predicts it. Where predict refuses the upload, it is sent again by force, once: one that
  * the service had already (docs/architecture.md, "duplicates"), or one that it has lost since.
@@ -36,27 +43,28 @@ export interface ScoreOptions {
  */
 export async function scoreFile(
   context: Context,
-  target: ResolvedModel,
+  model: ResolvedModel,
   file: TableFile,
   options: ScoreOptions,
 ): Promise<PredictResult> {
   const { signal } = options;
-  await checkCost(context, target, file.rows, options);
+  await checkCost(context, model, file.rows, options);
   const excess = sizeExcess(await context.limits.forChecks(signal), file.bytes);
-  if (excess.length > 0) {
+  // To an endpoint the rows go in as many requests as their size asks for.
+  if (excess.length > 0 && !context.onPrem) {
     throw new ServiceError('limit.exceeded', `The test set is too large: ${describeExcess(excess)}.`);
   }
   const client = await context.client();
   const upload = (force: boolean) =>
     client.uploadTestSet(
-      { fitted_train_set_id: target.fittedId, x: file, force },
+      { fitted_train_set_id: model.fittedId, x: file, force },
       { signal, onProgress: options.onProgress },
     );
   try {
     const sent = await upload(file.bytes <= NO_HASH_BYTES);
     let result: PredictResult;
     try {
-      result = await predictUpload(context, target, sent.test_set_upload_id, options, file.rows);
+      result = await predictUpload(context, model, sent.test_set_upload_id, options, file.rows);
     } catch (thrown) {
       const error = toServiceError(thrown);
       if (!isUploadToBlame(error, sent.reused) || options.budget?.left === 0) {
@@ -66,64 +74,65 @@ export async function scoreFile(
         options.budget.left--;
       }
       const again = await upload(true);
-      result = await predictUpload(context, target, again.test_set_upload_id, options, file.rows);
+      result = await predictUpload(context, model, again.test_set_upload_id, options, file.rows);
     }
     assertRows(result, file.rows);
-    context.cards.markAlive(target.fittedId);
+    context.cards.markAlive(model.fittedId);
     return result;
   } catch (thrown) {
-    throw noteIfDead(context, target, toServiceError(thrown));
+    throw noteIfDead(context, model, toServiceError(thrown));
   }
 }
 
 /** Predicts an upload that is there already. */
 export async function predictUpload(
   context: Context,
-  target: ResolvedModel,
+  model: ResolvedModel,
   testSetUploadId: string,
   options: ScoreOptions,
   rows = context.cards.upload(testSetUploadId)?.rows,
 ): Promise<PredictResult> {
   const client = await context.client();
-  return client.predict(
+  const result = await client.predict(
     {
       rows,
-      classes: target.classes?.length,
+      classes: model.classes?.length,
       test_set_upload_id: testSetUploadId,
-      fitted_train_set_id: target.fittedId,
-      task: target.task,
-      output_type: target.outputType,
-      ...(target.quantiles !== undefined && { quantiles: target.quantiles }),
-      ...(Object.keys(target.options).length > 0 && { svc_config: target.options }),
+      fitted_train_set_id: model.fittedId,
+      task: model.task,
+      output_type: model.outputType,
+      ...(model.quantiles !== undefined && { quantiles: model.quantiles }),
+      ...(Object.keys(model.options).length > 0 && { svc_config: model.options }),
       ...(options.forceRefit === true && { force_refit: true }),
       ...(options.retryPredict === true && { retryAmbiguous: true }),
     },
     { signal: options.signal },
   );
+  return withKnownLabels(result, model.classes);
 }
 
 /** A model that the service itself says it does not have: its card is marked dead, and the error says what to do. */
-export function noteIfDead(context: Context, target: ResolvedModel, error: ServiceError): ServiceError {
+export function noteIfDead(context: Context, model: ResolvedModel, error: ServiceError): ServiceError {
   if (error.code !== 'model.unknown') {
     return error;
   }
-  context.cards.markDead(target.fittedId);
+  context.cards.markDead(model.fittedId);
   return new ServiceError(
     'model.unknown',
-    `The service does not have the model "${target.name}" any more. Fit it again. (${error.message})`,
+    `The service does not have the model "${model.name}" any more. Fit it again. (${error.message})`,
     error.cause,
   );
 }
 
 async function checkCost(
   context: Context,
-  target: ResolvedModel,
+  model: ResolvedModel,
   rows: number,
   { maxCost = 0, signal }: ScoreOptions,
 ): Promise<void> {
   if (maxCost > 0) {
     const limits = await context.limits.forChecks(signal);
-    const request = predictToEstimate(limits, target, { train: target.trainRows, test: rows });
+    const request = predictToEstimate(limits, model, { train: model.trainRows, test: rows });
     await context.costs.assertAtMost(maxCost, request, signal);
   }
 }
@@ -150,7 +159,7 @@ function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
 }
 
 /** The limits of the version that the model was fitted with. */
-export async function limitsOfModel(context: Context, target: ResolvedModel, signal: AbortSignal) {
+export async function limitsOfModel(context: Context, model: ResolvedModel, signal: AbortSignal) {
   const limits = await context.limits.forChecks(signal);
-  return limitSetOf(limits, versionOf(limits, target.options));
+  return limitSetOf(limits, versionOf(limits, model.options));
 }

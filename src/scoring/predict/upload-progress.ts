@@ -1,4 +1,4 @@
-/** Told the bytes sent of how many, and whether all that was begun has been sent. */
+/** Called with the bytes sent, their total, and whether every part begun so far has been sent. */
 export type OnUpload = (sentBytes: number, totalBytes: number, allSent: boolean) => void;
 
 /**

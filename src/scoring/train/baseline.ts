@@ -1,5 +1,5 @@
-import type { Scores } from '../types';
-import { LEVELS, quantileOf, regressionScores } from './metrics';
+import { LEVELS, quantileOf, regressionScores } from '../../metrics/regression';
+import type { Scores } from '../../metrics/scores';
 import { sortedCopy } from './sort';
 
 /** The scores of always predicting the mean and the quantiles of the rows that were fitted. */

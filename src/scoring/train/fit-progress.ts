@@ -36,7 +36,7 @@ export function followFit(
         fraction = known;
       }
     } catch {
-      // It goes without: the fit itself tells what is wrong.
+      // No progress is shown then; the fit itself reports what is wrong.
     } finally {
       asking = false;
     }

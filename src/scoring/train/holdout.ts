@@ -21,7 +21,7 @@ export interface Holdout {
   rows: number;
   kept: number;
   /** The features of the rows kept back. */
-  batches: () => AsyncIterable<ColumnBatch>;
+  batches: () => AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>;
   /** The target of the rows kept back and of those left, in the order of the table. */
   truth: Truth;
   /** Their numbers in the table, from 0. */
@@ -36,7 +36,7 @@ export type Truth =
 interface SplitOptions {
   format?: FileFormat;
   signal?: AbortSignal;
-  /** Told the rows that are in the files. */
+  /** Called with the number of rows written so far. */
   onProgress?: (rows: number) => void;
 }
 
@@ -116,7 +116,7 @@ export async function encodePlanned(
   );
   const files = await encodeTrainBatches(stored, kept(), { target, format, signal, onProgress });
   if (holdout !== undefined && bytes <= HELD_BYTES) {
-    holdout.batches = () => listed(held);
+    holdout.batches = () => copiesOf(held);
   }
   return files;
 }
@@ -203,9 +203,8 @@ function rowsWhere({ rows }: ColumnBatch, plan: Uint8Array, first: number, wante
   return found;
 }
 
-/** Copies, as what is encoded from a sequence is handed over. */
-// eslint-disable-next-line @typescript-eslint/require-await -- its readers take a stream
-async function* listed(batches: readonly ColumnBatch[]): AsyncGenerator<ColumnBatch> {
+/** Copies: a batch that is encoded is handed over, and these are scored more than once. */
+function* copiesOf(batches: readonly ColumnBatch[]): Generator<ColumnBatch> {
   for (const batch of batches) {
     yield sliceBatch(batch, 0, batch.rows);
   }

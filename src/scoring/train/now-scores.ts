@@ -1,7 +1,7 @@
-import type { Scores } from '../types';
+import { regressionScores } from '../../metrics/regression';
+import type { Scores } from '../../metrics/scores';
 import { baselineOf } from './baseline';
 import { HELD, KEPT } from './holdout-plan';
-import { regressionScores } from './metrics';
 import type { RowFacts } from './row-facts';
 
 /** What "it stays as it is now" would score. */

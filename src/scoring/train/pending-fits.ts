@@ -1,7 +1,7 @@
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import type { PendingFit } from '../models/card-file';
-import type { FitUnderWay } from '../models/model-cards';
+import type { FitUnderWay } from '../models/fits-under-way';
 import type { Hooks } from '../types';
 import { readReport } from './report';
 
@@ -17,7 +17,7 @@ export interface FitAnswer {
   report?: unknown;
 }
 
-/** Whether a train set of so many bytes is fitted in the background, and for how long that may take, in milliseconds. */
+/** Whether a train set of this size is fitted in the background, and how long that may take, in milliseconds. */
 export async function backgroundFit(
   context: Context,
   bytes: number,

@@ -31,6 +31,11 @@ export function readReport(report: unknown): {
   };
 }
 
+/** Whether the learner, which held rows out at random, found that they follow each other in time. */
+export function tellsNeighboursAlike(report: unknown): boolean {
+  return asObject(report).neighbours_alike === true;
+}
+
 function readScores(value: unknown): Scores | undefined {
   const given = asObject(value);
   if (typeof given.rows !== 'number') {

@@ -1,15 +1,16 @@
+import { areNeighboursAlike } from '../../metrics/neighbours';
+import { LEVELS, regressionScores } from '../../metrics/regression';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Label, OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
 import { predictToEstimate } from '../context/estimate';
 import type { ResolvedModel } from '../models/model-request';
-import type { Scored } from '../predict/outcome';
 import { scoreInParts } from '../predict/parts';
+import type { Scored } from '../predict/test-set';
 import type { Hooks, ModelCard, ModelScores } from '../types';
 import { baselineOf } from './baseline';
+import { classificationScores } from './classification-scores';
 import type { Holdout, Truth } from './holdout';
-import { classificationScores, LEVELS, regressionScores } from './metrics';
-import { areNeighboursAlike } from './neighbours';
 
 /**
  * Says what scoring the rows kept back will cost, before anything is sent. A service that charges nothing, as the
@@ -58,7 +59,7 @@ export async function scoreHoldout(
   hooks.onStatus?.({ key: 'predicting' });
   const signal = hooks.signal ?? new AbortController().signal;
   const ask = (outputType: OutputType): Promise<Scored> => {
-    const target: ResolvedModel = {
+    const model: ResolvedModel = {
       fittedId: card.fitted_train_set_id,
       name: card.name,
       task: card.task,
@@ -70,7 +71,7 @@ export async function scoreHoldout(
       options: card.options,
       relativeTo: card.relative_to,
     };
-    return scoreInParts(context, target, card.columns, holdout.batches(), { signal });
+    return scoreInParts(context, model, card.columns, holdout.batches(), { signal });
   };
   try {
     return holdout.truth.task === 'classification'
@@ -112,8 +113,11 @@ async function labelScores(
       ...(await classificationScores(values, codes, classes.length)),
       baseline: await classificationScores(always, codes, classes.length),
     },
-    neighboursAlike: areNeighboursAlike(rowNumbers, classes.length, (i, k) => {
-      return (codes[i] === k ? 1 : 0) - (values[i]![k] ?? 0);
+    neighboursAlike: areNeighboursAlike({
+      rows: rowNumbers,
+      target: codes,
+      width: classes.length,
+      error: (i, k) => (codes[i] === k ? 1 : 0) - (values[i]![k] ?? 0),
     }),
   };
 }
@@ -135,7 +139,12 @@ async function numberScores(
       ...regressionScores(values, quantiles.prediction.values, held),
       baseline: await baselineOf(kept, held),
     },
-    neighboursAlike: areNeighboursAlike(rowNumbers, 1, (i) => held[i]! - values[i]!),
+    neighboursAlike: areNeighboursAlike({
+      rows: rowNumbers,
+      target: held,
+      width: 1,
+      error: (i) => held[i]! - values[i]!,
+    }),
   };
 }
 

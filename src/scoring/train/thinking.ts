@@ -6,8 +6,7 @@ const MAX_SECONDS = 2400;
 
 /** What a hosted service will probably say of a thinking fit, said before a table is uploaded in vain. */
 export function thinkingWarnings(key: string, { thinking, systems }: TrainRequest, rows: number): string[] {
-  const isThinking =
-    (thinking?.effort !== undefined && thinking.effort !== '') || systems?.includes('thinking') === true;
+  const isThinking = thinking?.effort !== undefined || systems?.includes('thinking') === true;
   if (key === 'embedded' || !isThinking) {
     return [];
   }

@@ -4,6 +4,7 @@ import {
   openTable,
   openTableFile,
   profileTable,
+  sha256,
   type TableFile,
   type TableProfile,
   type TableSource,
@@ -34,6 +35,8 @@ import {
 export interface TrainSet {
   x: TableFile;
   y: TableFile;
+  /** SHA-256 of each. */
+  digests: { x: string; y: string };
   card: Omit<UploadCard, 'id' | 'reused'>;
   /** The rows that the files leave out. */
   holdout?: Holdout;
@@ -61,13 +64,13 @@ export async function readTrainSet(
   const { missingWords, unreadable, timezone = localZone(), missingTarget = 'leaveOut' } = request;
   const ignore = request.ignore ?? [];
   const { signal } = hooks;
-  if (target === undefined || target === '') {
+  if (target === undefined) {
     throw new ServiceError(
       'target.missing',
       'No target is named: set the column to predict in the dialog or in msg.target.',
     );
   }
-  // The table is read twice: to settle the types, and to write the files.
+  // The table is read twice: to find the types, and to write the files.
   const read = (fraction: number): void => hooks.onStatus?.({ key: 'reading', fraction });
   hooks.onStatus?.({ key: 'reading' });
   // The thread starts while the types are settled here.
@@ -126,6 +129,7 @@ export async function readTrainSet(
   } = rowPlan === undefined
     ? await encodeTrainSet(source, profile, { target, ...written })
     : await encodePlanned(source, profile.columns, target, rowPlan, features, written);
+  let digests: TrainSet['digests'];
   try {
     for (const file of [x, y]) {
       const excess = sizeExcess(limits, file.bytes);
@@ -136,6 +140,7 @@ export async function readTrainSet(
         );
       }
     }
+    digests = { x: await sha256(x), y: await sha256(y) };
   } catch (error) {
     await Promise.all([x.dispose(), y.dispose()]);
     throw error;
@@ -153,12 +158,13 @@ export async function readTrainSet(
   return {
     x,
     y,
+    digests,
     card: {
       set: 'train',
       format: x.format,
       rows: x.rows,
       bytes: x.bytes + y.bytes,
-      hash: `${x.hash},${y.hash}`,
+      hash: `${digests.x},${digests.y}`,
       target,
       columns: features,
       ...(classes !== undefined && { classes }),
@@ -181,6 +187,7 @@ export async function sendTrainSet(
   set: TrainSet,
   choices: TableChoices,
   hooks: Hooks,
+  byFit?: true,
 ): Promise<UploadCard> {
   const client = await context.client();
   const onProgress = (sent: number, total: number): void => {
@@ -190,14 +197,19 @@ export async function sendTrainSet(
     {
       x: set.x,
       y: set.y,
-      ...(choices.description !== undefined &&
-        choices.description !== '' && { description: choices.description }),
+      // A hosted service knows files by their CRC32C alone.
+      ...(context.key === 'embedded' && { digests: set.digests }),
+      ...(choices.description !== undefined && { description: choices.description }),
       ...(choices.forceReupload === true && { force: true }),
       ...(choices.chunks === true && { chunks: true }),
     },
     { signal: hooks.signal, onProgress },
   );
   const card: UploadCard = { ...set.card, id: sent.train_set_upload_id, reused: sent.reused };
+  const known = sent.reused ? context.cards.upload(card.id) : undefined;
+  if (byFit === true && (known === undefined ? !sent.reused : known.by_fit === true)) {
+    card.by_fit = true;
+  }
   context.cards.putUpload(card);
   return card;
 }

@@ -1,20 +1,18 @@
-import { createHash } from 'node:crypto';
-
 import { cloneJson, isObject } from '../../util/json';
-import { ServiceError, toServiceError } from '../../wire/service-error';
-import type { System } from '../../wire/types';
+import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
+import { assertKeepsUploads, checkOnPremFit } from '../context/on-prem';
 import { assertPlain } from '../models/options';
-import type { Hooks, ModelCard, Task, TrainRequest, TrainResult, UploadCard } from '../types';
+import type { Hooks, ModelCard, TrainRequest, TrainResult, UploadCard } from '../types';
 import { scoreDoubts } from './doubts';
-import { followFit } from './fit-progress';
-import { backgroundFit, type FitAnswer, leavesFitPending, resumedFit } from './pending-fits';
-import { readReport } from './report';
+import { fingerprintOf } from './fingerprint';
+import { readReport, tellsNeighboursAlike } from './report';
 import { foldsOf, type Lineage, lineageOf } from './row-plan';
+import { fitUnderWay, sendAndFit } from './run-fit';
 import { announceCost, scoreHoldout } from './score-holdout';
 import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './score-warnings';
 import { thinkingWarnings } from './thinking';
-import { readTrainSet, sendTrainSet, type TrainSet } from './train-set';
+import { readTrainSet, type TrainSet } from './train-set';
 
 /** Fits a model and puts its card under its name. Announce the fit before, by `cards.beginFit`. */
 export async function train(
@@ -24,8 +22,10 @@ export async function train(
   put: (card: TrainResult['card'], fingerprint: string | undefined) => void,
 ): Promise<TrainResult> {
   assertPlain(request.options, 'options');
+  checkOnPremFit(context, request, hooks);
   const { trainSetUploadId } = request;
-  if (trainSetUploadId !== undefined && trainSetUploadId !== '') {
+  if (trainSetUploadId !== undefined) {
+    assertKeepsUploads(context, 'a fit takes no msg.train_set_upload_id');
     const given = request.upload;
     const usable =
       given?.id === trainSetUploadId && Array.isArray(given.columns) && typeof given.hash === 'string';
@@ -53,6 +53,8 @@ export async function train(
     context,
     {
       ...request,
+      // The rows are read again here where the endpoint takes none as a file.
+      ...(context.onPrem && { format: undefined }),
       table: request.table,
       target: request.target,
       task: request.task ?? 'auto',
@@ -118,6 +120,7 @@ async function fitUpload(
     fitted_at: new Date().toISOString(),
     ...lineage,
     cleaned: upload.cleaned,
+    ...(context.onPrem && { keeps_rows: true as const }),
     fitted_train_set_id: fittedId,
     train_set_upload_id: uploadId,
   });
@@ -135,19 +138,21 @@ async function fitUpload(
       `The model "${card.name}" is fitted, but its fit had to save work: ${card.limited.join(' ')}`,
     );
   }
+  let neighboursAlike = tellsNeighboursAlike(fitted.report);
   if (set?.holdout !== undefined) {
     const scored = await scoreHoldout(context, card, set.holdout, hooks);
     if (scored !== undefined) {
       card.scores = { ...scored.scores, baseline_now: set.now?.held };
-      if (scored.neighboursAlike && card.order !== 'time' && card.group === undefined) {
-        hooks.onWarning?.(NEIGHBOURS_ALIKE);
-      }
+      neighboursAlike ||= scored.neighboursAlike;
     }
   }
   for (const warning of scoreWarnings(card)) {
     hooks.onWarning?.(warning);
   }
   const doubts = [...(upload.doubts ?? []), ...scoreDoubts(card.scores, set?.distinctRows)];
+  if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
+    doubts.push(NEIGHBOURS_ALIKE);
+  }
   for (const doubt of doubts) {
     hooks.onWarning?.(doubt);
   }
@@ -157,111 +162,6 @@ async function fitUpload(
   put(card, fingerprint);
   await context.cards.flush();
   return { card, reused: false, taskFound };
-}
-
-type Fitted = FitAnswer & { uploadId: string };
-type OnPending = (fittedId: string, uploadId: string) => void;
-
-/** The end of the same fit, where one is under way in the service that a restart or a time-out left behind. */
-async function fitUnderWay(
-  context: Context,
-  request: TrainRequest,
-  fingerprint: string | undefined,
-  hooks: Hooks,
-): Promise<Fitted | undefined> {
-  const pending = context.cards.pending().find((fit) => fit.fingerprint === fingerprint);
-  if (fingerprint === undefined || pending === undefined || request.forceRefit === true) {
-    return undefined;
-  }
-  const uploadId = pending.card.train_set_upload_id;
-  const following = followFit(context, await context.client(), uploadId, hooks);
-  try {
-    const answer = await resumedFit(context, pending, hooks);
-    return answer && { ...answer, uploadId };
-  } finally {
-    following.end();
-  }
-}
-
-/** Uploads where there is something to upload, fits; a reused upload id that fit refuses is given up, once. */
-async function sendAndFit(
-  context: Context,
-  request: TrainRequest,
-  task: Task,
-  upload: Pick<UploadCard, 'bytes'> & { id?: string },
-  set: TrainSet | undefined,
-  hooks: Hooks,
-  onPending: OnPending,
-): Promise<Fitted> {
-  const { bytes } = upload;
-  const fitted = async (id: string): Promise<Fitted> => ({
-    ...(await fit(context, request, task, { id, bytes }, hooks, onPending)),
-    uploadId: id,
-  });
-  if (set === undefined) {
-    return fitted(upload.id!);
-  }
-  const sent = await sendTrainSet(context, set, request, hooks);
-  try {
-    return await fitted(sent.id);
-  } catch (thrown) {
-    const { code } = toServiceError(thrown);
-    if (!sent.reused || !(code === 'not_found' || code === 'validation.failed' || code === 'duplicate')) {
-      throw thrown;
-    }
-    const again = await sendTrainSet(context, set, { ...request, forceReupload: true }, hooks);
-    return fitted(again.id);
-  }
-}
-
-async function fit(
-  context: Context,
-  request: TrainRequest,
-  task: Task,
-  upload: { id: string; bytes: number },
-  hooks: Hooks,
-  onPending: OnPending,
-): Promise<FitAnswer> {
-  const client = await context.client();
-  const { thinking, systems, options } = request;
-  const { signal } = hooks;
-  const where = await backgroundFit(context, upload.bytes, signal);
-  const following = followFit(context, client, upload.id, hooks);
-  let pendingId: string | undefined;
-  try {
-    const answer = await client.fit(
-      {
-        train_set_upload_id: upload.id,
-        task,
-        ...(systems !== undefined && systems.length > 0 && { svc_systems: systems as System[] }),
-        ...(options !== undefined && Object.keys(options).length > 0 && { svc_config: options }),
-        ...(thinking?.effort !== undefined &&
-          thinking.effort !== '' && { thinking_effort: thinking.effort as 'medium' | 'high' }),
-        ...(thinking?.timeoutSecs !== undefined && { thinking_timeout_s: thinking.timeoutSecs }),
-        ...(thinking?.metric !== undefined &&
-          thinking.metric !== '' && { thinking_effort_metric: thinking.metric }),
-        ...(request.forceRefit === true && { force_refit: true }),
-      },
-      {
-        signal,
-        ...where,
-        onPending: (id) => {
-          pendingId = id;
-          onPending(id, upload.id);
-        },
-      },
-    );
-    pendingId = answer.fitted_train_set_id;
-    context.cards.removePending(pendingId);
-    return { fittedId: pendingId, report: answer.report };
-  } catch (thrown) {
-    if (pendingId !== undefined && !leavesFitPending(toServiceError(thrown))) {
-      context.cards.removePending(pendingId);
-    }
-    throw thrown;
-  } finally {
-    following.end();
-  }
 }
 
 /** Of a train set that was uploaded before, only what its card and the request say. */
@@ -292,36 +192,4 @@ function fitOptions(
 /** An id from elsewhere: what it holds is not known. */
 function unknownUpload(id: string): UploadCard {
   return { set: 'train', id, format: 'parquet', rows: 0, bytes: 0, hash: '', reused: false, columns: [] };
-}
-
-/** Equal for the same train set fitted with the same options, whichever upload id it has. */
-function fingerprintOf(
-  upload: Omit<UploadCard, 'id' | 'reused'>,
-  task: Task,
-  request: TrainRequest & { lineage: Lineage },
-  learner: string | undefined,
-): string {
-  const { options, systems, thinking, holdout = 0, lineage, relativeTo } = request;
-  const { order, group, embargo } = lineage;
-  const isPlain = order !== 'time' && group === undefined && relativeTo === undefined;
-  const parts = [
-    upload.hash,
-    upload.bytes,
-    upload.rows,
-    upload.target,
-    upload.columns,
-    task,
-    sorted(options ?? {}),
-    [...(systems ?? [])].sort(),
-    sorted(thinking ?? {}),
-    // Left out where there is none: fingerprints on disk stay good.
-    ...(holdout > 0 ? [holdout] : []),
-    ...(isPlain ? [] : [{ order, group, embargo, relativeTo }]),
-    ...(learner !== undefined ? [learner] : []),
-  ];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
-}
-
-function sorted(value: object): [string, unknown][] {
-  return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
 }

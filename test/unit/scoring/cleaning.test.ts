@@ -64,6 +64,28 @@ describe('A train set with gaps', () => {
     await assert.rejects(train(none), /The target "kwh" is missing in all 20 rows/);
   });
 
+  it('is refused for a target that cannot be read too, whatever becomes of other cells', async () => {
+    const rows = readings(80).map(({ kwh }, n) => ({ n: n === 9 ? 'broken' : n, kwh: kwh ?? 1 }));
+    const choices = { unreadable: 'missing', types: { n: 'number', kwh: 'number' } } as const;
+    const broken = rows.map((row, n) => (n === 5 ? { ...row, kwh: 'offline' } : row));
+    await assert.rejects(train(broken, { ...choices, missingTarget: 'error' }), {
+      code: 'table.invalid',
+      message: /Column "kwh", row 6: "offline"/,
+    });
+    const { card } = await train(rows, { ...choices, missingTarget: 'error' });
+    assert.deepEqual(card.cleaned?.cells_missing, { n: 1 });
+    const left = await train(broken, choices);
+    assert.deepEqual([left.card.rows, left.card.cleaned?.rows_left_out], [79, 1]);
+    for (const cell of [{ deep: 1 }, Object.create(null)]) {
+      const nested = rows.map((row, n) => (n === 5 ? { ...row, kwh: cell } : row));
+      assert.equal(
+        await codeOf(train(nested, { unreadable: 'missing', missingTarget: 'error' })),
+        'table.invalid',
+      );
+      assert.equal((await train(nested, { unreadable: 'missing' })).card.rows, 79);
+    }
+  });
+
   it('names the words that make its target classes beyond the limit', async () => {
     await at.close();
     at = await bench({

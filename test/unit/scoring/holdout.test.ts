@@ -1,12 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { Connection, ModelCards } from '../../../dist/src/scoring';
-import { ServiceClient } from '../../doors/client';
-import { type ServiceHandle, startService } from '../../doors/service';
-import { type Bench, bench, codeOf, history } from './stand-in';
+import { type Bench, bench, codeOf, embeddedBench, history } from './stand-in';
 
 describe('holdout on a metered service', () => {
   let at: Bench;
@@ -141,24 +137,7 @@ describe('holdout on a metered service', () => {
 });
 
 describe('scores and importance on the embedded service', () => {
-  let folder: string;
-  let service: ServiceHandle;
-  let connection: Connection;
-  before(async function () {
-    this.timeout(30_000);
-    folder = await mkdtemp(path.join(os.tmpdir(), 'tabular-holdout-'));
-    service = await startService({ dataDir: path.join(folder, 'service') });
-    connection = new Connection({
-      key: 'embedded',
-      client: () => Promise.resolve(new ServiceClient({ baseUrl: service.url, token: service.token })),
-      cards: new ModelCards({ service: 'embedded' }),
-    });
-  });
-  after(async () => {
-    await connection.close();
-    await service.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const at = embeddedBench();
 
   const rows = Array.from({ length: 300 }, (_, i) => ({
     load: (i * 37) % 101,
@@ -171,7 +150,7 @@ describe('scores and importance on the embedded service', () => {
   it('without holdout the scores are out-of-fold, and the column that decides leads', async function () {
     this.timeout(60_000);
     const warnings: string[] = [];
-    const { card } = await connection.train(
+    const { card } = await at.connection.train(
       { table: { value: rows }, target: 'state', ignore: ['power'], model: 'oof' },
       { onWarning: (text) => warnings.push(text) },
     );
@@ -186,7 +165,7 @@ describe('scores and importance on the embedded service', () => {
   it('with holdout they are of rows that the fit did not see, and free', async function () {
     this.timeout(60_000);
     const warnings: string[] = [];
-    const { card } = await connection.train(
+    const { card } = await at.connection.train(
       { table: { value: rows }, target: 'state', ignore: ['power'], model: 'held', holdout: 20 },
       { onWarning: (text) => warnings.push(text) },
     );
@@ -203,10 +182,10 @@ describe('scores and importance on the embedded service', () => {
 
   it('a file on disk, a regression: the same way', async function () {
     this.timeout(60_000);
-    const file = path.join(folder, 'power.csv');
+    const file = path.join(at.folder, 'power.csv');
     const lines = rows.map(({ load, noise, kind, power }) => [load, noise, kind, power].join());
     await writeFile(file, ['load,noise,kind,power', ...lines, ''].join('\n'));
-    const { card } = await connection.train({
+    const { card } = await at.connection.train({
       table: { path: file },
       target: 'power',
       model: 'power',

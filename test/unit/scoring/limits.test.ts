@@ -36,7 +36,7 @@ describe('limits', () => {
   });
 
   it('a version may be named by its key or by a model path; an unknown name stays unknown', () => {
-    assert.equal(versionNamed(LIMITS, ''), 'v2');
+    assert.equal(versionNamed(LIMITS, undefined), 'v2');
     assert.equal(versionNamed(LIMITS, 'v3.5'), 'v3.5');
     assert.equal(versionNamed(LIMITS, 'v3.5-fast_default'), 'v3.5-fast');
     assert.deepEqual(limitSetOf(LIMITS, versionNamed(LIMITS, 'v9')), { train_set_max_rows: 7 });

@@ -67,10 +67,13 @@ describe('ModelCards', () => {
       bytes: 9,
       hash: 'h',
       reused: false,
+      target: 'wear',
       columns: [],
     });
     await first.close();
     const second = open();
+    assert.equal(second.newestTrainSet('wear')?.id, 'u1');
+    assert.equal(second.newestTrainSet('heat'), undefined);
     assert.deepEqual(second.get('pump'), card('pump'));
     assert.deepEqual(second.byFittedId('fitted-pump'), card('pump'));
     assert.deepEqual(second.byFingerprint('print', 'pump'), card('pump'));
@@ -284,10 +287,10 @@ describe('ModelCards', () => {
       const folder = path.dirname(file);
       const temporary = readdirSync(folder).filter((name) => name.endsWith('.tmp'));
       cut += temporary.length;
-      temporary.forEach((name) => rmSync(path.join(folder, name)));
       const cards = open();
       assert.ok(cards.list().length >= flushed, `${cards.list().length} of ${flushed}`);
       await cards.close();
+      temporary.forEach((name) => rmSync(path.join(folder, name)));
     }
     assert.deepEqual(warnings, []);
     assert.ok(cut > 0, 'some were killed in the middle of writing');

@@ -1,13 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 
-import { Connection, type ModelCard, ModelCards, type TrainRequest } from '../../../dist/src/scoring';
-import { ServiceClient } from '../../doors/client';
-import { type ServiceHandle, startService } from '../../doors/service';
+import type { ModelCard, TrainRequest } from '../../../dist/src/scoring';
 import { seededRandom } from '../../doors/util';
-import { type Bench, bench, codeOf, settled } from './stand-in';
+import { type Bench, bench, codeOf, embeddedBench, settled } from './stand-in';
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2025, 0, 1);
@@ -228,24 +223,7 @@ describe('fit, rows in order of time', () => {
 });
 
 describe('fit in order of time and in groups, on the embedded service', () => {
-  let folder: string;
-  let service: ServiceHandle;
-  let connection: Connection;
-  before(async function () {
-    this.timeout(30_000);
-    folder = await mkdtemp(path.join(os.tmpdir(), 'tabular-order-'));
-    service = await startService({ dataDir: path.join(folder, 'service') });
-    connection = new Connection({
-      key: 'embedded',
-      client: () => Promise.resolve(new ServiceClient({ baseUrl: service.url, token: service.token })),
-      cards: new ModelCards({ service: 'embedded' }),
-    });
-  });
-  after(async () => {
-    await connection.close();
-    await service.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const at = embeddedBench();
 
   /** A slow random walk with a daily wave, read each hour; its value six hours ahead is asked for. */
   function walk(rows: number): Record<string, unknown>[] {
@@ -266,7 +244,7 @@ describe('fit in order of time and in groups, on the embedded service', () => {
   it('what is told is near what comes, and better than the value as it is now', async function () {
     this.timeout(120_000);
     const rows = walk(1800);
-    const { card } = await connection.train({
+    const { card } = await at.connection.train({
       table: { value: rows.slice(0, 1200) },
       target: 'y',
       model: 'walk',
@@ -276,7 +254,11 @@ describe('fit in order of time and in groups, on the embedded service', () => {
     });
     assert.equal(card.order, 'time');
     const later = rows.slice(1206);
-    const answer = await connection.predict({ table: { value: later }, model: 'walk', outputType: 'mean' });
+    const answer = await at.connection.predict({
+      table: { value: later },
+      model: 'walk',
+      outputType: 'mean',
+    });
     const mean = answer.prediction as number[];
     const mae = later.reduce((sum, { y }, i) => sum + Math.abs(Number(y) - mean[i]!) / later.length, 0);
     const now = later.reduce((sum, row) => sum + Math.abs(Number(row.y) - Number(row.now)) / later.length, 0);
@@ -296,13 +278,13 @@ describe('fit in order of time and in groups, on the embedded service', () => {
       return { machine: `m${i % 15}`, x, y: x + (i % 15) * 5 };
     });
     const fit = (group?: string) =>
-      connection.train({ table: { value: rows }, target: 'y', ignore: ['machine'], model: 'g', group });
+      at.connection.train({ table: { value: rows }, target: 'y', ignore: ['machine'], model: 'g', group });
     const { card } = await fit('machine');
     assert.deepEqual(
       card.columns.map(({ name }) => name),
       ['x'],
     );
-    const { prediction } = await connection.predict({ table: { value: { x: 0.5 } }, model: 'g' });
+    const { prediction } = await at.connection.predict({ table: { value: { x: 0.5 } }, model: 'g' });
     assert.equal(typeof (prediction as number[])[0], 'number');
   });
 });

@@ -40,7 +40,38 @@ describe('A copy of a table of our own', () => {
     assert.deepEqual([own.length, own[0]!.id, own.at(-1)!.id], [1000, 0, 999]);
   });
 
-  it('of very many columns and rows is made in turns', async () => {
+  it('is the cells of its rows as they were on arrival, up to 50,000 of them', async () => {
+    const make = (rows: number): { id: number; x: number }[] =>
+      Array.from({ length: rows }, (_, id) => ({ id, x: 0 }));
+    for (const [rows, kept] of [
+      [25_000, 25_000],
+      [30_000, 25_000],
+    ] as const) {
+      const table = make(rows);
+      const copy = new OwnCopy(table);
+      table.forEach((row) => (row.x = 1));
+      const own = (await copy.take(signal)) as typeof table;
+      assert.equal(own.filter(({ x }) => x === 0).length, kept);
+      assert.ok(own.every((row, index) => row !== table[index] && row.id === index));
+    }
+  });
+
+  it('refuses what would hold the event loop to be copied', () => {
+    const sparse: unknown[] = [];
+    sparse.length = 2e8;
+    const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]));
+    for (const [value, code] of [
+      [sparse, 'table.invalid'],
+      [{ a: sparse, b: sparse }, 'table.invalid'],
+      [[['a'], sparse], 'limit.exceeded'],
+      [wide, 'limit.exceeded'],
+      [[{ a: 1 }, wide], 'limit.exceeded'],
+    ] as const) {
+      assert.throws(() => new OwnCopy(value), { code });
+    }
+  });
+
+  it('is made in turns where there are very many columns and rows', async () => {
     const table = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`c${i}`, new Float64Array(1e6)]));
     const copy = (await copyOf(table)) as typeof table;
     assert.deepEqual(Object.keys(copy), Object.keys(table));

@@ -103,7 +103,7 @@ describe('a fit that goes on in the service', () => {
     assert.equal(service.seen('prepare_train_set_upload').length, 1, 'nothing is uploaded again');
   });
 
-  it('that failed there is told with the service’s words, and not taken up a second time', async () => {
+  it('is told, where it failed there, with the service’s words, and not taken up a second time', async () => {
     service = await startStrictService({
       jobs: { fitIsPending: true, polls: 3, failure: { error: 'Out of memory' } },
     });
@@ -122,7 +122,7 @@ describe('a fit that goes on in the service', () => {
     assert.deepEqual(kept(), []);
   });
 
-  it('that the service does not know any more is fitted again', async () => {
+  it('is begun again where the service does not know it any more', async () => {
     service = await startStrictService({ jobs: { fitIsPending: true, polls: 3 } });
     const first = visit();
     const left = assert.rejects(fit(first), { code: 'closed' });

@@ -84,7 +84,7 @@ describe('Predictor', () => {
     );
     await wrong([null], /Column 1 of the model card/);
     await assert.rejects(at.connection.estimateCost({ model: { ...card, columns: 3 } as never }), {
-      code: 'model.unknown',
+      code: 'validation.failed',
       message: /it lacks columns/,
     });
   });
@@ -248,24 +248,26 @@ describe('Predictor', () => {
     assert.equal((outcome.table as { prediction: string }).prediction, 'dog');
     assert.equal(
       await codeOf(at.connection.predict({ table: { value: row(2) }, model: {} as never })),
-      'model.unknown',
+      'validation.failed',
     );
     for (const broken of [null, { ...card, task: 'guess' }, { ...card, columns: undefined }]) {
       const request = { table: { value: row(2) }, model: broken as never };
-      assert.equal(await codeOf(at.connection.predict(request)), 'model.unknown');
+      assert.equal(await codeOf(at.connection.predict(request)), 'validation.failed');
     }
     assert.equal(await codeOf(at.connection.predict({ table: { value: row(2) } })), 'model.unknown');
   });
 
   it('the deprecated route', async () => {
     at = await bench();
+    const value = [{ id: 1 }, { id: 2 }];
     const outcome = await at.connection.predict({
       api: 'v1',
       modelId: 'legacy',
       task: 'classification',
       outputType: 'preds',
-      table: { value: [{ id: 1 }, { id: 2 }] },
+      table: { value },
     });
+    assert.deepEqual(value, [{ id: 1 }, { id: 2 }], 'the rows of the message are not ours to change');
     assert.deepEqual(outcome.prediction, ['yes', 'no']);
     assert.deepEqual(outcome.table, [
       { id: 1, prediction: 'yes' },

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 
 import type { ModelCard } from '../../../dist/src/scoring';
 import {
-  areNeighboursAlike,
   HELD,
   KEPT,
   LEFT_OUT,
@@ -110,40 +109,6 @@ describe('planRows, groups', () => {
 
   it('has nothing to keep back where there is one group', async () => {
     assert.equal(await planRows(facts(100, { groups: new Int32Array(100) }), CHOICE), undefined);
-  });
-});
-
-describe('areNeighboursAlike', () => {
-  const noise = (row: number): number => ((Math.imul(row + 1, 2_654_435_761) >>> 8) % 1000) / 500 - 1;
-  const rows = Array.from({ length: 400 }, (_, row) => row * 2);
-
-  it('finds errors that follow each other', () => {
-    assert.equal(
-      areNeighboursAlike(rows, 1, (i) => Math.sin(i / 10) + noise(i) / 4),
-      true,
-    );
-  });
-
-  it('lets errors without a pattern pass, a bias, and too few or too distant pairs', () => {
-    assert.equal(areNeighboursAlike(rows, 1, noise), false);
-    assert.equal(
-      areNeighboursAlike(rows, 1, (i) => 5 + noise(i)),
-      false,
-    );
-    const alike = (i: number): number => Math.sin(i / 10);
-    assert.equal(areNeighboursAlike(rows.slice(0, 40), 1, alike), false);
-    assert.equal(
-      areNeighboursAlike(
-        rows.map((row) => row * 10),
-        1,
-        alike,
-      ),
-      false,
-    );
-    assert.equal(
-      areNeighboursAlike(rows, 2, () => 0),
-      false,
-    );
   });
 });
 

@@ -27,7 +27,7 @@ describe('scores', () => {
     near(scores.roc_auc, 0.75);
   });
 
-  it('of several classes: the mean area of each against the rest, classes without rows left out', async () => {
+  it('are, for several classes, the mean area of each against the rest, classes without rows left out', async () => {
     const probas = [
       [0.8, 0.1, 0.1, 0],
       [0.2, 0.6, 0.2, 0],
@@ -188,7 +188,7 @@ describe('long loops over rows', () => {
 });
 
 describe('a sorted copy', () => {
-  it('of few and of many numbers is what sort makes, and leaves the original', async () => {
+  it('is what sort makes of few and of many numbers, and leaves the original', async () => {
     for (const count of [0, 1, 1000, 32_768, 32_769, 100_001, 300_000]) {
       const values = Float64Array.from({ length: count }, (_, i) => Math.round(1e4 * Math.sin(i * i)) + 0);
       const before = values.slice();
@@ -247,7 +247,7 @@ describe('the report of a fit answer', () => {
     assert.deepEqual(readReport({ work: { limited: false, reasons: [] } }), {});
   });
 
-  it('of another shape, or none, says nothing', () => {
+  it('says nothing where its shape is another one, or there is none', () => {
     for (const report of [
       undefined,
       null,

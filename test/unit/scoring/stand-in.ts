@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+
 import {
   Connection,
   type ConnectionOptions,
@@ -5,6 +9,7 @@ import {
   type PredictOutcome,
 } from '../../../dist/src/scoring';
 import { type ClientOptions, ServiceClient } from '../../doors/client';
+import { type ServiceHandle, startService } from '../../doors/service';
 import type { ServiceError } from '../../doors/wire';
 import { startStrictService, type StrictOptions, type StrictService } from '../../helpers/strict-service';
 
@@ -60,6 +65,28 @@ export async function bench(options: StrictOptions = {}): Promise<Bench> {
       await service.close();
     },
   };
+}
+
+/** A connection to an embedded service, for the tests of one `describe`. */
+export function embeddedBench(): { connection: Connection; folder: string } {
+  const at = {} as { connection: Connection; folder: string; service: ServiceHandle };
+  before(async function () {
+    this.timeout(30_000);
+    at.folder = await mkdtemp(path.join(os.tmpdir(), 'tabular-embedded-'));
+    at.service = await startService({ dataDir: path.join(at.folder, 'service') });
+    const { url: baseUrl, token } = at.service;
+    at.connection = new Connection({
+      key: 'embedded',
+      client: () => Promise.resolve(new ServiceClient({ baseUrl, token })),
+      cards: new ModelCards({ service: 'embedded' }),
+    });
+  });
+  after(async () => {
+    await at.connection.close();
+    await at.service.close();
+    await rm(at.folder, { recursive: true, force: true });
+  });
+  return at;
 }
 
 /** A train set: `id` is what the stand-in predicts from. */

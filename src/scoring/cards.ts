@@ -1,0 +1,119 @@
+import type { Scores } from '../metrics/scores';
+import type { Column, ColumnType, FileFormat, Label } from '../table';
+import type { Task } from '../wire/types';
+
+/** What is known of an upload: `msg.upload`, kept by id too. */
+export interface UploadCard {
+  set: 'train' | 'test';
+  /** `train_set_upload_id` or `test_set_upload_id`. */
+  id: string;
+  format: FileFormat;
+  rows: number;
+  /** Bytes of the file; of X and y together for a train set. */
+  bytes: number;
+  /** CRC32C in base64; of X and y, joined by a comma, for a train set. */
+  hash: string;
+  /** The service already had it: nothing was sent. */
+  reused: boolean;
+  /** Train sets: the column to predict. */
+  target?: string;
+  /** Feature columns in the order of the file. */
+  columns: Column[];
+  /** The labels in the order of the probabilities, where the target can be classes. */
+  classes?: Label[];
+  /** Train sets: what the task `auto` means for this target. Test sets: the model's, where its card is known. */
+  task?: Task;
+  /** Train sets: the rows follow each other in time. */
+  order?: 'time';
+  /** Test sets: the model they were made for. */
+  fitted_train_set_id?: string;
+  /** Train sets: what was done to the table as it was read. */
+  cleaned?: Cleaned;
+  /** Train sets: why a model of it may not be worth much, a sentence each. */
+  doubts?: string[];
+  /** Train sets: a fit uploaded it, and it is removed with the last of its models. */
+  by_fit?: true;
+}
+
+/** What was done to a table as it was read: `msg.cleaned`. */
+export interface Cleaned {
+  /** Rows without a target. */
+  rows_left_out: number;
+  /** Cells that were taken as missing, by column, where there were any. */
+  cells_missing: Record<string, number>;
+  /** What each column was taken as. */
+  types: Record<string, ColumnType>;
+}
+
+/** `msg.model.scores`. */
+export interface ModelScores extends Scores {
+  /** `holdout`: rows that were kept back; `out-of-fold`: rows of the train set, each by members that had not seen it. */
+  from: 'holdout' | 'out-of-fold';
+  /** The same scores of always predicting the train set's class frequencies, or its mean and quantiles. */
+  baseline: Scores;
+  /** The same scores of "it stays as it is now", where a column tells how it is. */
+  baseline_now?: Scores;
+}
+
+/** How much the model rests on a column: `msg.model.importance`, the most important first. */
+export interface ColumnImportance {
+  column: string;
+  /** Part of all split gain, 0 to 1. */
+  gain: number;
+  /** Rise of the loss when the column's values are shuffled among the rows. */
+  permutation: number;
+}
+
+/**
+ * From which probability on to answer `label`, so that accuracy, F1 or the mean cost per row is best: `at`, and the
+ * `value` reached with it out of fold.
+ */
+export interface ModelThresholds {
+  label: Label;
+  accuracy?: { at: number; value: number };
+  f1?: { at: number; value: number };
+  costs?: { at: number; value: number };
+}
+
+/** What is known of a fitted train set: `msg.model`. */
+export interface ModelCard {
+  name: string;
+  fitted_train_set_id: string;
+  train_set_upload_id: string;
+  task: Task;
+  target: string;
+  /** Feature columns in the order of the train set; empty where they are not known (then columns go unchecked). */
+  columns: Column[];
+  classes?: Label[];
+  /** Rows of the train set; 0 where not known. */
+  rows: number;
+  options: Record<string, unknown>;
+  /** Key of the service that holds the model: base URL and API name, or `embedded`. */
+  service: string;
+  /** ISO 8601. */
+  fitted_at: string;
+  /** How good it is: on the rows kept back, else out-of-fold where the service tells. */
+  scores?: ModelScores;
+  /** What it rests on, where the service tells; at most 50 columns. */
+  importance?: ColumnImportance[];
+  /** Of two classes: the best thresholds of the rarer one, where the service tells. */
+  thresholds?: ModelThresholds;
+  /** Where the fit saved work, a sentence each, where the service tells; left out where it did all that it could. */
+  limited?: string[];
+  /** `time`: the rows followed each other in time, and were held out in blocks. Left out where nobody asked. */
+  order?: 'time' | 'none';
+  /** The column whose equal values belong together. */
+  group?: string;
+  /** Rows between what is fitted and what is held out. */
+  embargo?: number;
+  /** Regression: the model predicts the change from this column. */
+  relative_to?: string;
+  /** The newest time in the train set, ISO 8601, where a column tells it. */
+  trained_until?: string;
+  /** What was done to the train set as it was read. */
+  cleaned?: Cleaned;
+  /** Why the model may not be worth much, a sentence each; left out where nothing was seen. */
+  doubts?: string[];
+  /** The train rows are kept on this computer: the endpoint keeps none, and each predict sends them. */
+  keeps_rows?: true;
+}

@@ -1,0 +1,51 @@
+import type { CardRecord, FormerModel, ServiceSection } from './card-file';
+
+/** Models that are kept under a name: the one in charge and those before it. */
+export const KEPT_VERSIONS = 5;
+
+/** Models before that are remembered until the service has removed them. */
+const MAX_FORMER = 50;
+
+/** The models that stood under a name before this one, the newest first. */
+export function formerAfter(before: CardRecord, fittedId: string): FormerModel[] {
+  const { fitted_train_set_id: fitted, train_set_upload_id: upload } = before.card;
+  const list = [{ fitted, upload }, ...(before.former ?? [])];
+  return list
+    .filter((one, at) => one.fitted !== fittedId && list.findIndex(isSame(one)) === at)
+    .slice(0, MAX_FORMER);
+}
+
+/**
+ * Former models beyond those that are kept, which no other name means and nobody uses now. `upload` is left out where
+ * the train set stays: other models are of it, or somebody has uploaded it on purpose.
+ */
+export function superfluous(
+  { models, uploads, pending }: ServiceSection,
+  isHeld: (id: string) => boolean,
+): { fitted: string; upload?: string }[] {
+  const records = [...models.values()];
+  const kept = [
+    ...records.flatMap(({ card, former = [] }) => [
+      { fitted: card.fitted_train_set_id, upload: card.train_set_upload_id },
+      ...former.slice(0, KEPT_VERSIONS - 1),
+    ]),
+    ...[...pending.values()].map(({ card }) => ({
+      fitted: card.fitted_train_set_id,
+      upload: card.train_set_upload_id,
+    })),
+  ];
+  const keptModels = new Set(kept.map(({ fitted }) => fitted));
+  const keptUploads = new Set(kept.map(({ upload }) => upload));
+  return records
+    .flatMap(({ former = [] }) => former.slice(KEPT_VERSIONS - 1))
+    .filter((one, at, all) => all.findIndex(isSame(one)) === at)
+    .filter(({ fitted }) => !keptModels.has(fitted) && !isHeld(fitted))
+    .map(({ fitted, upload }) => {
+      const goes = uploads.get(upload)?.by_fit === true && !keptUploads.has(upload) && !isHeld(upload);
+      return goes ? { fitted, upload } : { fitted };
+    });
+}
+
+function isSame(one: FormerModel): (other: FormerModel) => boolean {
+  return (other) => other.fitted === one.fitted;
+}

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import type { BodyPart } from '../../client';
+import type { JsonRows } from '../../table';
+import { readJsonFile, syncFolder, writeFileAtomic } from '../../util/atomic-file';
+import { BoundedMap } from '../../util/bounded-map';
+import { isObject } from '../../util/json';
+import { reasonOf } from '../../util/reason';
+import { ServiceError } from '../../wire/service-error';
+
+/** Train rows as they go into a request. */
+export interface KeptRows {
+  id: string;
+  x: BodyPart;
+  y: BodyPart;
+  /** Feature columns, in the order of a row. */
+  names: readonly string[];
+  /** Models that the endpoint has kept of these rows, by a key of their configuration. */
+  models: Readonly<Record<string, string>>;
+}
+
+interface Described {
+  names: string[];
+  bytes: { x: number; y: number };
+  models: Record<string, string>;
+}
+
+/** Bytes of all train sets of an endpoint; beyond that those unused for longest go. */
+const MAX_BYTES = 1024 * 1024 * 1024;
+/** What an interrupted write left behind is removed after this. */
+const STALE_MS = 3_600_000;
+/** Descriptions held in memory, and models remembered of one train set. */
+const HELD = 200;
+const MAX_MODELS = 20;
+
+const DESCRIPTION = 'set.json';
+
+/**
+ * The train rows of an endpoint that keeps none itself: a folder for each set, made elsewhere and renamed, so that a
+ * set is there whole or not at all. Without a folder of its own they are in a temporary one, until `close`.
+ */
+export class TrainRows {
+  private readonly described = new BoundedMap<string, Described>(HELD);
+  private opened: Promise<string> | undefined;
+
+  constructor(
+    private readonly folder: string | undefined,
+    private readonly maxBytes = MAX_BYTES,
+  ) {}
+
+  /** Keeps a train set under its id, which says what it holds. @throws ServiceError `storage.failed` */
+  async put(id: string, x: JsonRows, y: JsonRows): Promise<void> {
+    if ((await this.get(id)) !== undefined) {
+      return;
+    }
+    const description: Described = { names: x.names, bytes: { x: x.bytes, y: y.bytes }, models: {} };
+    await storing(async () => {
+      const folder = await this.open();
+      const temporary = path.join(folder, `${id}.${randomUUID()}.tmp`);
+      try {
+        await mkdir(temporary, { mode: 0o700 });
+        await write(path.join(temporary, 'x.json'), x.open());
+        await write(path.join(temporary, 'y.json'), y.open());
+        await writeFileAtomic(path.join(temporary, DESCRIPTION), JSON.stringify(description), true);
+        await rm(path.join(folder, id), { recursive: true, force: true });
+        await rename(temporary, path.join(folder, id));
+        await syncFolder(folder);
+      } catch (error) {
+        await rm(temporary, { recursive: true, force: true });
+        throw error;
+      }
+      this.described.set(id, description);
+      await this.shrink(folder, id);
+    });
+  }
+
+  /** A train set, which counts as used now; undefined where there is none. @throws ServiceError `storage.failed` */
+  async get(id: string): Promise<KeptRows | undefined> {
+    return storing(async () => {
+      const folder = path.join(await this.open(), id);
+      const now = new Date();
+      const isThere = await utimes(folder, now, now).then(
+        () => true,
+        (error: unknown) => {
+          if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+            return false;
+          }
+          throw error;
+        },
+      );
+      const known = isThere ? (this.described.get(id) ?? (await describedIn(folder))) : undefined;
+      if (known === undefined) {
+        this.described.delete(id);
+        return undefined;
+      }
+      this.described.set(id, known);
+      return {
+        id,
+        names: known.names,
+        models: known.models,
+        x: partOf(path.join(folder, 'x.json'), known.bytes.x),
+        y: partOf(path.join(folder, 'y.json'), known.bytes.y),
+      };
+    });
+  }
+
+  /** Remembers, or forgets, which model the endpoint has kept of a train set. */
+  async setModel(id: string, key: string, modelId: string | undefined): Promise<void> {
+    const known = this.described.get(id);
+    if (known === undefined || known.models[key] === modelId) {
+      return;
+    }
+    const others = Object.entries(known.models).filter(([other]) => other !== key);
+    const kept = others.slice(1 - MAX_MODELS);
+    known.models = Object.fromEntries(modelId === undefined ? kept : [...kept, [key, modelId]]);
+    // Without it the rows are sent once more: nothing is lost.
+    const file = path.join(await this.open(), id, DESCRIPTION);
+    await writeFileAtomic(file, JSON.stringify(known), false).catch(() => undefined);
+  }
+
+  /** Removes a train set. */
+  async remove(id: string): Promise<void> {
+    this.described.delete(id);
+    await rm(path.join(await this.open(), id), { recursive: true, force: true });
+  }
+
+  async close(): Promise<void> {
+    if (this.folder === undefined && this.opened !== undefined) {
+      await rm(await this.opened, { recursive: true, force: true });
+    }
+  }
+
+  private open(): Promise<string> {
+    this.opened ??= this.makeFolder().catch((error: unknown) => {
+      this.opened = undefined;
+      throw error;
+    });
+    return this.opened;
+  }
+
+  private async makeFolder(): Promise<string> {
+    const { folder } = this;
+    if (folder === undefined) {
+      return mkdtemp(path.join(tmpdir(), 'tabular-train-rows-'));
+    }
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(folder)) {
+      const left = path.join(folder, name);
+      if (name.endsWith('.tmp') && Date.now() - (await stat(left)).mtimeMs > STALE_MS) {
+        await rm(left, { recursive: true, force: true });
+      }
+    }
+    return folder;
+  }
+
+  /** Removes the sets unused for longest, beyond the bound; never the newest. */
+  private async shrink(folder: string, newest: string): Promise<void> {
+    const sets: { id: string; bytes: number; used: number }[] = [];
+    for (const id of await readdir(folder)) {
+      const known = id.endsWith('.tmp') ? undefined : await describedIn(path.join(folder, id));
+      if (known !== undefined) {
+        const { mtimeMs } = await stat(path.join(folder, id));
+        sets.push({ id, bytes: known.bytes.x + known.bytes.y, used: id === newest ? Infinity : mtimeMs });
+      }
+    }
+    let total = sets.reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { id, bytes, used } of sets.sort((a, b) => a.used - b.used)) {
+      if (total <= this.maxBytes || used === Infinity) {
+        return;
+      }
+      total -= bytes;
+      await this.remove(id);
+    }
+  }
+}
+
+async function describedIn(folder: string): Promise<Described | undefined> {
+  const value = await readJsonFile(path.join(folder, DESCRIPTION)).catch((error: unknown) => {
+    if (error instanceof SyntaxError) {
+      return undefined;
+    }
+    throw error;
+  });
+  const { names, bytes, models } = (isObject(value) ? value : {}) as Partial<Described>;
+  return Array.isArray(names) && typeof bytes?.x === 'number' && typeof bytes.y === 'number'
+    ? { names, bytes, models: models ?? {} }
+    : undefined;
+}
+
+function partOf(file: string, bytes: number): BodyPart {
+  return {
+    bytes,
+    open: (start = 0, end = bytes) =>
+      end <= start ? Readable.from([]) : createReadStream(file, { start, end: end - 1 }),
+  };
+}
+
+function write(file: string, rows: Readable): Promise<void> {
+  return pipeline(rows, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
+}
+
+async function storing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ServiceError
+      ? error
+      : new ServiceError(
+          'storage.failed',
+          `The train rows of the endpoint cannot be kept on this computer: ${reasonOf(error)}.`,
+        );
+  }
+}

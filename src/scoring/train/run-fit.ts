@@ -1,0 +1,114 @@
+import { toServiceError } from '../../wire/service-error';
+import type { System } from '../../wire/types';
+import type { Context } from '../context/context';
+import type { Hooks, Task, TrainRequest, UploadCard } from '../types';
+import { followFit } from './fit-progress';
+import { backgroundFit, type FitAnswer, leavesFitPending, resumedFit } from './pending-fits';
+import { sendTrainSet, type TrainSet } from './train-set';
+
+type Fitted = FitAnswer & { uploadId: string };
+type OnPending = (fittedId: string, uploadId: string) => void;
+
+/** The end of the same fit, where one is under way in the service that a restart or a time-out left behind. */
+export async function fitUnderWay(
+  context: Context,
+  request: TrainRequest,
+  fingerprint: string | undefined,
+  hooks: Hooks,
+): Promise<Fitted | undefined> {
+  const pending = context.cards.pending().find((fit) => fit.fingerprint === fingerprint);
+  if (fingerprint === undefined || pending === undefined || request.forceRefit === true) {
+    return undefined;
+  }
+  const uploadId = pending.card.train_set_upload_id;
+  const following = followFit(context, await context.client(), uploadId, hooks);
+  try {
+    const answer = await resumedFit(context, pending, hooks);
+    return answer && { ...answer, uploadId };
+  } finally {
+    following.end();
+  }
+}
+
+/** Uploads where there is something to upload, fits; a reused upload id that fit refuses is given up, once. */
+export async function sendAndFit(
+  context: Context,
+  request: TrainRequest,
+  task: Task,
+  upload: Pick<UploadCard, 'bytes'> & { id?: string },
+  set: TrainSet | undefined,
+  hooks: Hooks,
+  onPending: OnPending,
+): Promise<Fitted> {
+  const { bytes } = upload;
+  const fitted = async (id: string): Promise<Fitted> => {
+    const letGo = context.cards.hold(id);
+    try {
+      return { ...(await fit(context, request, task, { id, bytes }, hooks, onPending)), uploadId: id };
+    } finally {
+      letGo();
+    }
+  };
+  if (set === undefined) {
+    return fitted(upload.id!);
+  }
+  const sent = await sendTrainSet(context, set, request, hooks, true);
+  try {
+    return await fitted(sent.id);
+  } catch (thrown) {
+    const { code } = toServiceError(thrown);
+    if (!sent.reused || !(code === 'not_found' || code === 'validation.failed' || code === 'duplicate')) {
+      throw thrown;
+    }
+    const again = await sendTrainSet(context, set, { ...request, forceReupload: true }, hooks, true);
+    return fitted(again.id);
+  }
+}
+
+async function fit(
+  context: Context,
+  request: TrainRequest,
+  task: Task,
+  upload: { id: string; bytes: number },
+  hooks: Hooks,
+  onPending: OnPending,
+): Promise<FitAnswer> {
+  const client = await context.client();
+  const { thinking, systems, options } = request;
+  const { signal } = hooks;
+  const where = await backgroundFit(context, upload.bytes, signal);
+  const following = followFit(context, client, upload.id, hooks);
+  let pendingId: string | undefined;
+  try {
+    const answer = await client.fit(
+      {
+        train_set_upload_id: upload.id,
+        task,
+        ...(systems !== undefined && systems.length > 0 && { svc_systems: systems as System[] }),
+        ...(options !== undefined && Object.keys(options).length > 0 && { svc_config: options }),
+        ...(thinking?.effort !== undefined && { thinking_effort: thinking.effort as 'medium' | 'high' }),
+        ...(thinking?.timeoutSecs !== undefined && { thinking_timeout_s: thinking.timeoutSecs }),
+        ...(thinking?.metric !== undefined && { thinking_effort_metric: thinking.metric }),
+        ...(request.forceRefit === true && { force_refit: true }),
+      },
+      {
+        signal,
+        ...where,
+        onPending: (id) => {
+          pendingId = id;
+          onPending(id, upload.id);
+        },
+      },
+    );
+    pendingId = answer.fitted_train_set_id;
+    context.cards.removePending(pendingId);
+    return { fittedId: pendingId, report: answer.report };
+  } catch (thrown) {
+    if (pendingId !== undefined && !leavesFitPending(toServiceError(thrown))) {
+      context.cards.removePending(pendingId);
+    }
+    throw thrown;
+  } finally {
+    following.end();
+  }
+}
