@@ -37,7 +37,7 @@ module.exports = function (RED: NodeAPI): void {
           work.status.show('waiting', 'noModel');
           return msg;
         }
-        const outcome = await predictor.get().predict(request, hooks(this, work));
+        const outcome = await predictor.predict(request, hooks(this, work));
         delete msg.test_set_upload_id;
         delete msg.force_refit;
         warnIfReplaced(request, outcome);

@@ -6,6 +6,7 @@ import { tableCollector } from '../src/runtime/input/table-collector';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
+import { offerKeptUpload } from '../src/runtime/requests/kept-upload';
 import { type UploadDef, uploadRequest } from '../src/runtime/requests/upload-request';
 
 /** tabular-upload: a table in, the id of an uploaded train or test set out. */
@@ -14,6 +15,7 @@ module.exports = function (RED: NodeAPI): void {
     RED.nodes.createNode(this, def);
     const config = useConfig(RED, this, def.config);
     const tables = tableCollector(RED, this, def);
+    offerKeptUpload(RED, this, def, config);
     handleMessages(this, RED, {
       secrets: () => config.secrets(),
       read: (msg) => uploadRequest(RED, this, def, tables, msg),

@@ -1,15 +1,17 @@
 import { createRequire } from 'node:module';
 
 /**
- * The layers below, loaded with the first message: Node-RED loads every node of the package at its start, and
- * that is to stay unnoticed.
+ * The layers below, loaded with the first message: Node-RED loads every node of the package at startup, and that
+ * must stay fast.
  */
 const load = createRequire(__filename);
 
 export const scoring = (): typeof import('../scoring') => load('../scoring') as typeof import('../scoring');
 
-/** The model cards alone, which a node that starts shows something of. */
+/** The model cards alone: a starting node shows some of what they hold. */
 export const modelCards = (): typeof import('../scoring/models/model-cards').ModelCards =>
   (load('../scoring/models/model-cards') as typeof import('../scoring/models/model-cards')).ModelCards;
 
 export const table = (): typeof import('../table') => load('../table') as typeof import('../table');
+
+export const seriesLayer = (): typeof import('../series') => load('../series') as typeof import('../series');

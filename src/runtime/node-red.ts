@@ -1,16 +1,18 @@
 import type { Node, NodeAPI, NodeDef, NodeMessageInFlow } from 'node-red';
 
-/** Node-RED's own types under the names the house uses. Nothing below runtime knows them. */
+/** Node-RED's own types under this package's names. Nothing below runtime knows them. */
 export type Red = NodeAPI;
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- as @types/node-red bounds it
 export type FlowNode<Credentials extends {} = {}> = Node<Credentials>;
 export type FlowNodeDef = NodeDef;
 export type Message = NodeMessageInFlow;
 
-/** Namespace of the catalogue that all six nodes share (it belongs to the config node's set). */
-export const SHARED_CATALOGUE = 'node-red-contrib-tabular-prediction/tabular-config';
+const PACKAGE = 'node-red-contrib-tabular-prediction';
 
-/** A text of the shared catalogue in the runtime's language; numbers in it are written as that language does. */
+/** Namespace of the catalogue that all nodes share (it belongs to the config node's set). */
+export const SHARED_CATALOGUE = `${PACKAGE}/tabular-config`;
+
+/** A text of the shared catalogue in the runtime's language, with numbers formatted for it. */
 export function text(red: Red, key: string, values?: Record<string, string | number>): string {
   if (values === undefined) {
     return red._(`${SHARED_CATALOGUE}:${key}`);
@@ -22,9 +24,24 @@ export function text(red: Red, key: string, values?: Record<string, string | num
   return red._(`${SHARED_CATALOGUE}:${key}`, Object.fromEntries(written) as Record<string, string>);
 }
 
+/**
+ * What the dialog of a node calls a field (`label.holdout`) or a choice (`task.regression`), in the runtime's language:
+ * from the node's own catalogue, else from the shared one. Without a catalogue it is the last part of the key.
+ */
+export function dialogWord(red: Red, type: string | undefined, key: string): string {
+  for (const catalogue of [`${PACKAGE}/${type}`, SHARED_CATALOGUE]) {
+    // Node-RED returns the key if it does not know it.
+    const word = red._(`${catalogue}:${key}`);
+    if (!word.endsWith(key)) {
+      return word;
+    }
+  }
+  return key.slice(key.indexOf('.') + 1);
+}
+
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** A number as the language of the catalogue writes it, with so many digits behind the point where that is said. */
+/** A number formatted for the language of the catalogue, with the given number of decimals. */
 export function number(red: Red, value: number, digits?: number): string {
   const language = red._(`${SHARED_CATALOGUE}:language`);
   const key = `${language} ${digits ?? ''}`;
@@ -34,7 +51,7 @@ export function number(red: Red, value: number, digits?: number): string {
 }
 
 function numberFormat(language: string, digits: number | undefined): Intl.NumberFormat {
-  // Where no catalogue is loaded Node-RED answers the key.
+  // Without a catalogue Node-RED returns the key.
   const known = language.includes(':') ? 'en-US' : language;
   return new Intl.NumberFormat(
     known,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
@@ -19,7 +20,18 @@ export function serviceFolder(red: Red): string {
   return path.join(ownFolder(red), 'service');
 }
 
-/** A path of a flow, as the core file nodes resolve it: against `fileWorkingDirectory` where that is set. */
+/** Where the train rows for an on-premises endpoint are kept, which keeps none itself. */
+export function trainRowsFolder(red: Red, service: string): string {
+  const name = createHash('sha256').update(service).digest('hex').slice(0, 16);
+  return path.join(ownFolder(red), 'train-rows', name);
+}
+
+/** Where a series node keeps its readings and rows. */
+export function seriesFolder(red: Red, keepAs: string): string {
+  return path.join(ownFolder(red), 'series', keepAs);
+}
+
+/** Resolves a path as the core file nodes do: against `fileWorkingDirectory` if that is set. */
 export function filePath(red: Red, name: string): string {
   const base = (red.settings as { fileWorkingDirectory?: string }).fileWorkingDirectory;
   return base === undefined || base === '' ? path.resolve(name) : path.resolve(base, name);

@@ -1,11 +1,11 @@
 import { ServiceError } from '../wire/service-error';
 
-/** A shorter text is part of too many words to be hidden. */
+/** Shorter texts occur in too many words to be hidden. */
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * The same error without the given secrets. The layers below keep them out of their messages; this is the
- * last door before a Catch node or the log.
+ * The same error without the given secrets. The layers below keep secrets out of their messages; this is the last
+ * check before a Catch node or the log.
  */
 export function withoutSecrets(error: ServiceError, secrets: readonly string[]): ServiceError {
   const hidden = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH);
@@ -22,7 +22,7 @@ export function withoutSecrets(error: ServiceError, secrets: readonly string[]):
   return clean;
 }
 
-/** Its texts stripped; numbers and booleans stay, whatever they read like. The same object where nothing is hidden. */
+/** Strips texts; numbers and booleans stay as they are. Returns the same object if nothing is hidden. */
 function stripped<Cause extends object>(cause: Cause, strip: (value: string) => string): Cause {
   const entries = Object.entries(cause).map(([key, value]: [string, unknown]) => [
     key,

@@ -57,7 +57,7 @@ describe('bad input', () => {
       'fit',
       { payload: trainRows() },
       'config.invalid',
-      /Service must be one of embedded, hosted/,
+      /"service" must be one of embedded, hosted/,
     );
   });
 

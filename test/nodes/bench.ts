@@ -46,7 +46,7 @@ const helper = requireHere('node-red-node-test-helper') as Helper;
 helper.init(requireHere.resolve('node-red'));
 
 const dist = path.resolve(__dirname, '../../dist/nodes');
-const OURS = ['config', 'limits', 'upload', 'fit', 'predict', 'cost'].map(
+const OURS = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'cost'].map(
   (name) => requireHere(path.join(dist, `${name}.js`)) as NodeInitializer,
 );
 const core = (file: string) =>
@@ -79,7 +79,7 @@ export class Inbox {
   }
 
   /** The first `count` messages, once they are there. */
-  async first(count = 1, timeoutMs = 15_000): Promise<Msg[]> {
+  async first(count = 1, timeoutMs = 40_000): Promise<Msg[]> {
     const end = Date.now() + timeoutMs;
     while (this.all.length < count) {
       const left = end - Date.now();
@@ -105,6 +105,8 @@ export interface Bench {
   node(id: string): TestNode;
   /** The text of the last status that a node under test showed. */
   status(id: string): string;
+  /** The numbers of the last status that a node under test showed. */
+  progress(id: string): Anything;
   /** What left an output of a node under test. */
   out(id: string, output?: number): Inbox;
   /** Errors and completions of all nodes under test. */
@@ -148,7 +150,8 @@ export async function startBench(setup: Setup): Promise<Bench> {
   const userDir = setup.userDir ?? fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-bench-'));
   helper.settings({ userDir, ...setup.settings });
   const sinks: string[] = [];
-  const outputs = (node: { id: string; type: string }) => (node.type === 'tabular-limits' ? 2 : 1);
+  const outputs = ({ type }: { type: string }) =>
+    type === 'tabular-limits' ? 2 : type === 'tabular-series' ? 3 : 1;
   const sinkOf = (id: string, output: number) => `${id}-out${output}`;
   const under = setup.nodes.map((node) => ({
     z: 'flow',
@@ -190,7 +193,7 @@ export async function startBench(setup: Setup): Promise<Bench> {
     await contextStores.load();
   }
 
-  const statuses = new Map<string, string>();
+  const statuses = new Map<string, { text?: string; progress?: Anything }>();
   const inboxes = new Map<string, Inbox>();
   const listen = () => {
     for (const id of [...sinks, 'caught', 'completed']) {
@@ -200,8 +203,8 @@ export async function startBench(setup: Setup): Promise<Bench> {
     }
     helper
       .getNode('status')
-      .on('input', ({ status }: { status: { source: { id: string }; text?: string } }) =>
-        statuses.set(status.source.id, status.text ?? ''),
+      .on('input', ({ status }: { status: { source: { id: string }; text?: string; progress?: object } }) =>
+        statuses.set(status.source.id, status),
       );
   };
   listen();
@@ -212,7 +215,8 @@ export async function startBench(setup: Setup): Promise<Bench> {
     userDir,
     send: (id, msg) => helper.getNode(id).receive(msg),
     node: (id) => helper.getNode(id),
-    status: (id) => statuses.get(id) ?? '',
+    status: (id) => statuses.get(id)?.text ?? '',
+    progress: (id) => statuses.get(id)?.progress,
     out: (id, output = 0) => inboxes.get(sinkOf(id, output))!,
     caught: inboxes.get('caught')!,
     completed: inboxes.get('completed')!,

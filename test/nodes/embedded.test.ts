@@ -57,7 +57,7 @@ describe('all six nodes on the embedded service', () => {
     bench.send('fitWrong', { payload: trainRows(20) });
     const [caught] = await bench.caught.first();
     assert.equal(caught?.error?.code, 'config.invalid');
-    assert.match(caught?.error?.message, /Hold back must be a number of at least 0 and at most 50/);
+    assert.match(caught?.error?.message, /"holdout" must be a number of at least 0 and at most 50/);
     bench.caught.all.length = 0;
   });
 

@@ -120,27 +120,4 @@ describe('an encoder thread that dies under a predict node', function () {
     assert.equal(bench.caught.all.length, 6);
     assert.equal(service.seen('predict').length > 0, true);
   });
-
-  it('in the middle of a file: done again or one error, and the next message works', async () => {
-    for (const every of [2, 3, 5]) {
-      const before = { out: bench.out('file').all.length, caught: bench.caught.all.length };
-      const kills = killing(1, every);
-      try {
-        bench.send('file', { payload: csv(60_000) });
-        while (bench.out('file').all.length + bench.caught.all.length === before.out + before.caught) {
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-      } finally {
-        kills.end();
-      }
-      assert.equal(kills.left(), 0, 'the thread was killed');
-      for (const { error } of bench.caught.all.slice(before.caught)) {
-        assert.equal(error?.code, 'internal');
-      }
-      const answered = bench.out('file').all.length;
-      bench.send('file', { payload: csv(1_000) });
-      const all = await bench.out('file').first(answered + 1);
-      assert.equal(all.at(-1)?.payload.length, 1_000);
-    }
-  });
 });

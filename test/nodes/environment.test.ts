@@ -105,7 +105,7 @@ describe('environment variables in the fields', () => {
     const body = (route: 'fit' | 'estimate_cost' | 'prepare_train_set_upload') =>
       service.seen(route).at(-1)!.body as Anything;
 
-    it('of the fit node', async () => {
+    it('fit', async () => {
       const fields = {
         ...{
           target: '${TT_Y}',
@@ -135,7 +135,7 @@ describe('environment variables in the fields', () => {
       }
     });
 
-    it('of the upload node', async () => {
+    it('upload', async () => {
       const fields = {
         ...{
           set: '${TT_TRAIN}',
@@ -161,7 +161,7 @@ describe('environment variables in the fields', () => {
       assert.equal((await bench.out('test').first())[0]?.upload.set, 'test');
     });
 
-    it('of the predict node', async () => {
+    it('predict', async () => {
       const more = {
         ...{ model: '${TT_NAME}', task: '${TT_TASK}', outputType: '${TT_PREDS}', property: 'my-${TT_NOTE}' },
         ...{ missingColumns: '${TT_FILL}', batchRows: '${TT_N}', api: 'svc' },
@@ -189,10 +189,10 @@ describe('environment variables in the fields', () => {
       assert.deepEqual(Object.keys(spread?.payload.prediction), ['0.2', '0.8']);
       bench.send('v', { payload: row(1) });
       const [refused] = await bench.caught.first();
-      assert.match(refused?.error?.message ?? '', /The field API must be one of svc, v1/);
+      assert.match(refused?.error?.message ?? '', /The field "api" must be one of svc, v1/);
     });
 
-    it('of the limits and the cost node', async () => {
+    it('limits and cost', async () => {
       const bench = await hosted(
         Object.assign(
           { id: 'l', type: 'tabular-limits' },
@@ -212,7 +212,7 @@ describe('environment variables in the fields', () => {
     });
   });
 
-  it('of a subflow are those of its instance', async () => {
+  it('a subflow has those of its instance', async () => {
     const bench = await startBench({
       config: { service: 'hosted', baseUrl: service.url },
       token: service.token,

@@ -75,7 +75,7 @@ describe('tabular-fit and tabular-upload on a strict service', () => {
       [{ timezone: 'Atlantis' }, /msg.timezone must be the name of a time zone/],
       [{ missing_target: 'drop' }, /msg.missing_target must be one of leaveOut, error/],
       [{ unreadable: 'skip' }, /msg.unreadable must be one of error, missing/],
-      [{ missing_words: 7 }, /msg.missing_words must be names/],
+      [{ missing_words: 7 }, /msg.missing_words must be an array of texts or names/],
     ] as const) {
       const before = bench.caught.all.length;
       bench.send('open', { payload: rows, ...wrong });
@@ -106,11 +106,12 @@ describe('tabular-fit and tabular-upload on a strict service', () => {
     assert.deepEqual(body.thinking_config, { effort: 'medium', timeout_secs: 120, metric: 'log_loss' });
   });
 
-  it('an empty dialog takes target, task, options, model_name, description and the flags from the message', async () => {
+  it('an empty dialog takes target, ignore, task, options, model_name, description and the flags from the message', async () => {
     const bench = await hosted([{ id: 'fit', type: 'tabular-fit' }]);
     const msg = {
       payload: trainRows(),
       target: 'x',
+      ignore: ['id'],
       task: 'classification',
       options: { random_state: 9 },
       model_name: 'from message',
@@ -123,6 +124,10 @@ describe('tabular-fit and tabular-upload on a strict service', () => {
     assert.ok(out);
     assert.equal(out.model.name, 'from message');
     assert.equal(out.model.target, 'x');
+    assert.deepEqual(
+      out.model.columns.map(({ name }: { name: string }) => name),
+      ['colour', 'y'],
+    );
     assert.equal(out.model.task, 'classification');
     assert.deepEqual(fitBody().task_config.svc_config, { random_state: 9 });
     assert.equal(fitBody().force_refit, true);
@@ -263,7 +268,7 @@ describe('tabular-fit and tabular-upload on a strict service', () => {
       bench.send('fit', { payload: trainRows()[0], parts: { id: 's', index: 0, count: 3 } });
       const [caught] = await bench.caught.first();
       assert.equal(caught?.error?.code, 'config.invalid');
-      assert.match(caught.error.message, /Give up after|TABULAR_NOT_SET/);
+      assert.match(caught.error.message, /"collectTimeout" must|TABULAR_NOT_SET/);
     });
   }
 

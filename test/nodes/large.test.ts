@@ -4,7 +4,6 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 
 import { DuckDBInstance } from '@duckdb/node-api';
 
@@ -310,36 +309,6 @@ describe('large tables through the nodes', function () {
       assert.ok(Date.now() - from < 2000, `${Date.now() - from} ms`);
       assert.deepEqual(tempFiles(), []);
       assert.equal(service.seen('prepare_train_set_upload').length, 0);
-    });
-
-    it('an encoder thread that dies is replaced; one that dies again is one error, and the next message works', async () => {
-      await start([]);
-      let kills = 1;
-      let sent = 0;
-      // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
-      const { postMessage } = Worker.prototype;
-      Worker.prototype.postMessage = function (this: Worker, ...message) {
-        postMessage.apply(this, message);
-        if (kills > 0 && ++sent % 5 === 0) {
-          kills--;
-          void this.terminate();
-        }
-      };
-      try {
-        const { model } = await out('fit', { payload: rows });
-        assert.equal(kills, 0);
-        assert.equal((await service.rowsOf(model.train_set_upload_id as string, 'y')).length, rows.length);
-        kills = 2;
-        const caught = await code('fit', { payload: rows });
-        assert.match(caught ?? '', /^internal: .*thread that encodes tables ended/);
-        assert.equal(kills, 0);
-      } finally {
-        Worker.prototype.postMessage = postMessage;
-      }
-      await out('fit', { payload: trainRows() });
-      await bench.completed.first(2);
-      assert.equal(bench.completed.all.length, 2);
-      assert.equal(bench.caught.all.length, 1);
     });
 
     it('a full disk is storage.failed in the Catch node, and leaves no file', async function () {

@@ -92,15 +92,6 @@ describe('tabular-predict on a strict service', () => {
     ]);
   });
 
-  for (const output of ['mean', 'median', 'mode']) {
-    it(`regression as ${output}`, async () => {
-      const bench = await fitted([{ id: 'p', type: 'tabular-predict', model: 'number', outputType: output }]);
-      const msg = await predicted(bench, { payload: [row(4)] });
-      assert.deepEqual(msg.prediction, service.predictionFor([4], output));
-      assert.equal(msg.payload[0].prediction, (msg.prediction as number[])[0]);
-    });
-  }
-
   it('quantiles from the dialog, and from the message where the dialog is empty', async () => {
     const bench = await fitted([
       { id: 'p', type: 'tabular-predict', model: 'number', outputType: 'quantiles', quantiles: '0.1, 0.9' },
@@ -326,24 +317,6 @@ describe('tabular-predict on a strict service', () => {
       (await bench.out('q').first(2)).map(({ n }) => n as number),
       [1, 2],
     );
-  });
-
-  it('messages for a model whose fit is running wait for it', async () => {
-    await service.close();
-    service = await startStrictService({ fitMs: 300 });
-    const bench = await startBench({
-      config: { service: 'hosted', baseUrl: service.url },
-      token: service.token,
-      nodes: [
-        { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' },
-        { id: 'p', type: 'tabular-predict', model: 'm' },
-      ],
-    });
-    bench.send('fit', { payload: trainRows() });
-    bench.send('p', { payload: row(5) });
-    const [msg] = await bench.out('p').first();
-    assert.equal(msg?.payload.prediction, 'yes');
-    assert.deepEqual(bench.caught.all, []);
   });
 
   it('maxCost refuses a dearer call before it is sent', async () => {

@@ -39,7 +39,7 @@ describe('message sequences of the core nodes', () => {
     bench = await startBench({
       config: { service: 'hosted', baseUrl: service.url },
       token: service.token,
-      nodes: [{ id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout: '3' }],
+      nodes: [{ id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout: '15' }],
       extra: [
         core('split', 'split', {
           splt: '\\n',

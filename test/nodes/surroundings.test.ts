@@ -33,21 +33,26 @@ async function startProxy(): Promise<{ server: Server; asked: string[] }> {
 describe('a hosted service behind what a real Node-RED has around it', function () {
   this.timeout(60_000);
   let service: StrictService;
-  let red: RealNodeRed | undefined;
+  let named: StrictService;
+  let red: RealNodeRed;
+
+  before(async () => {
+    named = await startStrictService({ token: 'start-middle-end' });
+    const { port } = new URL(named.url);
+    red = await startNodeRed({ flows: [], env: { PORT_OF_SERVICE: port, PART: 'middle' } });
+  });
+
+  after(async () => {
+    await red?.stop();
+    await named?.close();
+  });
 
   afterEach(async () => {
-    await red?.stop();
-    red = undefined;
+    await red.deploy([]);
+    red.debug.length = 0;
     await service.close();
     assert.deepEqual(service.breaches, []);
   });
-
-  /** Tokens come with a deploy; in a flow file they would stand in a file of their own. */
-  const deployed = async (flows: FlowNode[], env?: NodeJS.ProcessEnv): Promise<RealNodeRed> => {
-    red = await startNodeRed({ flows: [], env });
-    await red.deploy(flows);
-    return red;
-  };
 
   const flow = (config: object, extra: FlowNode[] = [], fit: object = {}): FlowNode[] => {
     const flow = new TestFlow();
@@ -75,7 +80,7 @@ describe('a hosted service behind what a real Node-RED has around it', function 
       verifyservercert: true,
     };
 
-    const red = await deployed(flow({ tls: 'tls' }, [tls]));
+    await red.deploy(flow({ tls: 'tls' }, [tls]));
     await red.inject('go');
     assert.equal((await red.shown('shown'))[0]?.msg, 'm');
     // Forced, since an unchanged train set asks for nothing.
@@ -99,7 +104,7 @@ describe('a hosted service behind what a real Node-RED has around it', function 
       };
       const { port: behind } = new URL(service.url);
       const baseUrl = `http://service.example.org:${behind}`;
-      const red = await deployed(flow({ baseUrl, proxy: 'proxy', credentials: { token: 'x' } }, [proxy]));
+      await red.deploy(flow({ baseUrl, proxy: 'proxy', credentials: { token: 'x' } }, [proxy]));
       await red.inject('go');
       assert.equal((await red.shown('error'))[0]?.msg, 'service.unavailable');
       const wanted = `Basic ${Buffer.from('me:p@ss').toString('base64')} ${baseUrl}/svc/`;
@@ -111,12 +116,9 @@ describe('a hosted service behind what a real Node-RED has around it', function 
   });
 
   it('address and token hold environment variables, also inside a longer text', async () => {
-    service = await startStrictService({ token: 'start-middle-end' });
-    const { port } = new URL(service.url);
-    const red = await deployed(
-      flow({ baseUrl: 'http://127.0.0.1:${PORT_OF_SERVICE}/', credentials: { token: 'start-${PART}-end' } }),
-      { PORT_OF_SERVICE: port, PART: 'middle' },
-    );
+    service = named;
+    const baseUrl = 'http://127.0.0.1:${PORT_OF_SERVICE}/';
+    await red.deploy(flow({ baseUrl, credentials: { token: 'start-${PART}-end' } }));
     await red.inject('go');
     assert.equal((await red.shown('shown'))[0]?.msg, 'm');
     await waitFor('the status', () => red.statuses.get('fit')?.text?.includes('ready') || undefined);

@@ -11,7 +11,9 @@ const OLD = '0.0.1';
 const { version: NEW } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
   version: string;
 };
-const TYPES = ['config', 'cost', 'fit', 'limits', 'predict', 'upload'].map((name) => `tabular-${name}`);
+const TYPES = ['config', 'cost', 'fit', 'limits', 'predict', 'series', 'upload'].map(
+  (name) => `tabular-${name}`,
+);
 
 const flow = JSON.parse(
   fs.readFileSync(path.join(root, 'examples', 'First steps.json'), 'utf8'),

@@ -52,4 +52,15 @@ describe('docs/programs.md', function () {
     assert.equal(kind, 'quantiles');
     assertNearTruth(values[0]![0]!, values[1]![0]!, values[2]![0]!);
   });
+
+  it('makes rows from readings, learns from them and predicts ten minutes ahead', () => {
+    const { prediction, temperature } = run(programs[2]!, 'table') as {
+      prediction: Record<string, number>;
+      temperature: number;
+    };
+    const truth = 60 + 10 * Math.sin(609 / 20);
+    assert.ok(Math.abs(temperature - (60 + 10 * Math.sin(599 / 20))) < 1e-9);
+    assert.ok(Math.abs(prediction['0.5']! - truth) < 2, `${prediction['0.5']} where ${truth} comes`);
+    assert.ok(prediction['0.1']! <= prediction['0.5']! && prediction['0.5']! <= prediction['0.9']!);
+  });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 
 import { TestFlow } from '../helpers/flow';
 import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
-import { installedPackage } from '../helpers/packed';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 
 interface Status {
@@ -53,10 +52,7 @@ describe('progress, as a Status node of Node-RED gets it', function () {
     service = await startStrictService();
     // About 20 MB in pieces of 64 KiB: some seconds.
     service.fault('put', () => ({ slowReadMs: 10 }));
-    red = await startNodeRed({
-      flows: [],
-      link: { 'node-red-contrib-tabular-prediction': installedPackage() },
-    });
+    red = await startNodeRed({ flows: [] });
     await red.deploy(flow(service));
   });
 

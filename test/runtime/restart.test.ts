@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExampleNode } from '../../scripts/examples/flow.mjs';
 import { seededRandom } from '../doors/util';
 import { TestFlow } from '../helpers/flow';
-import { longFit } from '../helpers/long-fit';
 import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 
@@ -80,7 +79,7 @@ describe('restart of a real Node-RED', function () {
     const announced: string[] = [];
     const link = { 'node-red-contrib-tabular-prediction': path.resolve(__dirname, '..', '..') };
     let cutWhileWriting = 0;
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 3; round++) {
       const flows =
         round === 0 ? [] : (JSON.parse(fs.readFileSync(`${userDir}/flows.json`, 'utf8')) as FlowNode[]);
       red = await startNodeRed({ flows, userDir, link });
@@ -122,41 +121,7 @@ describe('restart of a real Node-RED', function () {
         .filter((name) => name.endsWith('.tmp')).length;
       assert.doesNotMatch(red.log(), /set aside/);
     }
-    assert.ok(announced.length >= 8, `${announced.length} models, ${cutWhileWriting} kills while writing`);
+    assert.ok(announced.length >= 6, `${announced.length} models, ${cutWhileWriting} kills while writing`);
     assert.deepEqual(service.breaches, []);
-  });
-
-  it('starts with what a kill in the middle of writing leaves, and keeps the models of before', async () => {
-    const link = { 'node-red-contrib-tabular-prediction': path.resolve(__dirname, '..', '..') };
-    red = await startNodeRed({ flows: [], userDir, link });
-    await red.deploy(flow(service));
-    const rows = Array.from({ length: 12 }, (_, id) => ({ id, y: id / 3 }));
-    await post(red, 'train', { name: 'kept', rows });
-    const gone = once(red.process, 'exit');
-    red.process.kill('SIGKILL');
-    await gone;
-    const folder = path.join(userDir, 'tabular-prediction');
-    const whole = fs.readFileSync(path.join(folder, 'models.json'), 'utf8');
-    // What a write that was cut leaves behind: a part of the new file under its temporary name.
-    fs.writeFileSync(path.join(folder, 'models.json.4242.tmp'), whole.slice(0, whole.length / 2));
-    const flows = JSON.parse(fs.readFileSync(`${userDir}/flows.json`, 'utf8')) as FlowNode[];
-    red = await startNodeRed({ flows, userDir, link });
-    assert.deepEqual((await post(red, 'score', { name: 'kept', rows: [{ id: 7 }] })).prediction, [7]);
-    assert.equal(await red.stop(), 0);
-    red = undefined;
-  });
-});
-
-describe('a fit of minutes, in a real Node-RED', function () {
-  this.timeout(60_000);
-
-  it('waits through white space until the answer comes', async () => {
-    const took = await longFit(6_000, 200);
-    assert.ok(took > 5_500, `${took} ms`);
-  });
-
-  it('is cut by a redeploy, soon', async () => {
-    const took = await longFit(40_000, 200, true);
-    assert.ok(took < 8_000, `${took} ms`);
   });
 });

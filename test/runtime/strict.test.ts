@@ -3,19 +3,12 @@ import assert from 'node:assert/strict';
 import type { ExampleNode } from '../../scripts/examples/flow.mjs';
 import { TestFlow } from '../helpers/flow';
 import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
-import { installedPackage } from '../helpers/packed';
-import { startStrictService, type StrictOptions, type StrictService } from '../helpers/strict-service';
-
-interface Dialect {
-  apiName: string;
-  fitRequest: 'task_config' | 'flat';
-  fileInfo: 'schema' | 'sample';
-}
+import { startStrictService, type StrictService } from '../helpers/strict-service';
 
 /** POST /fit, /mean and so on, each answering with the message that came out, or its error. */
-function flow(service: StrictService, dialect: Dialect): FlowNode[] {
+function flow(service: StrictService): FlowNode[] {
   const flow = new TestFlow('strict');
-  flow.hosted(service, { ...dialect });
+  flow.hosted(service);
   const answer = flow.code('answer', 'const { req, res, ...rest } = msg; return { ...msg, payload: rest };');
   flow.wire(
     flow.node('catch', 'caught', { scope: null, uncaught: false }),
@@ -37,6 +30,8 @@ function flow(service: StrictService, dialect: Dialect): FlowNode[] {
   route('full', 'predict', { property: 'p', model: 'numbers', outputType: 'full' });
   route('probas', 'predict', { property: 'p', model: 'kinds' });
   route('preds', 'predict', { property: 'p', model: 'kinds', outputType: 'preds' });
+  route('unlike', 'predict', { property: 'p', model: 'kinds', ...quantiles });
+  route('unfit', 'fit', { target: 'y', model: 'none', holdout: 99 });
   flow.wireOutput(route('limits', 'limits', { check: true }), 1, answer);
   route('cost', 'cost', { operation: 'predict', modelVersion: 'v2', nEstimators: 4 });
   return flow.nodes;
@@ -67,118 +62,110 @@ interface Answer {
   estimated_cost?: number;
 }
 
-const DIALECTS: { dialect: Dialect; options: StrictOptions }[] = [
-  { dialect: { apiName: 'svc', fitRequest: 'task_config', fileInfo: 'schema' }, options: {} },
-  {
-    dialect: { apiName: 'acme', fitRequest: 'flat', fileInfo: 'sample' },
-    options: { chunks: 3, fitMs: 1500 },
-  },
-];
+describe('all nodes in a real Node-RED, against a strict service', function () {
+  this.timeout(120_000);
+  let service: StrictService;
+  let red: RealNodeRed;
 
-for (const { dialect, options } of DIALECTS) {
-  describe(`the packed package in a real Node-RED, against a strict service (${dialect.apiName})`, function () {
-    this.timeout(120_000);
-    let service: StrictService;
-    let red: RealNodeRed;
-
-    before(async () => {
-      service = await startStrictService({ ...options, ...dialect });
-      red = await startNodeRed({
-        flows: [],
-        link: { 'node-red-contrib-tabular-prediction': installedPackage() },
-      });
-      await red.deploy(flow(service, dialect));
-    });
-
-    after(async () => {
-      assert.doesNotMatch(red.log(), new RegExp(service.token));
-      await red.stop();
-      await service.close();
-    });
-
-    afterEach(() => assert.deepEqual(service.breaches, []));
-
-    async function post(route: string, table: unknown): Promise<Answer> {
-      const answer = await fetch(`${red.url}/${route}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ table }),
-      });
-      const body = await answer.text();
-      assert.equal(answer.status, 200, body);
-      return JSON.parse(body) as Answer;
-    }
-
-    it('fits a regressor and a classifier', async () => {
-      const train = rows(range(0, 300)).map((row, i) => ({ ...row, y: i / 2, kind: ['c', 'a', 'b'][i % 3] }));
-      const [numbers, kinds] = await Promise.all([post('fit', train), post('fit-kind', train)]);
-      assert.match(numbers.fitted_train_set_id, /^[0-9a-f-]{36}$/);
-      const cards = [numbers.model, kinds.model];
-      assert.deepEqual(
-        cards.map((card) => card.task),
-        ['regression', 'classification'],
-      );
-      assert.deepEqual(cards[1]!.classes, ['a', 'b', 'c']);
-      assert.equal(service.seen('put').length, 4 * (options.chunks ?? 1));
-    });
-
-    it('gives each of 300 messages at once its own prediction and its own metadata', async () => {
-      const answers = await Promise.all(
-        range(1000, 300).map(async (id) => ({ id, answer: await post('mean', rows([id])[0]) })),
-      );
-      for (const { id, answer } of answers) {
-        const [row] = [answer.payload].flat();
-        assert.deepEqual([row!.id, row!.p], [id, id]);
-        assert.deepEqual(answer.prediction, [id]);
-        assert.equal(answer.metadata.test_set_num_rows, 1);
-        assert.equal(answer.model_name, 'numbers');
-      }
-      assert.ok(service.seen('predict').length < 300, 'messages that waited went together');
-    });
-
-    it('keeps tables of many sizes apart, for every output type', async () => {
-      const outputs = ['mean', 'quantiles', 'full', 'probas', 'preds'];
-      await Promise.all(
-        range(0, 40).map(async (i) => {
-          const output = outputs[i % outputs.length]!;
-          const ids = range(i * 1000, 1 + ((i * 37) % 90));
-          const answer = await post(output, rows(ids));
-          const extra =
-            output === 'quantiles'
-              ? { quantiles: [0.1, 0.5, 0.9] }
-              : output.startsWith('pr')
-                ? { classes: ['a', 'b', 'c'] }
-                : {};
-          const expected: unknown = JSON.parse(JSON.stringify(service.predictionFor(ids, output, extra)));
-          assert.deepEqual(answer.prediction, expected, output);
-          assert.deepEqual(
-            [answer.payload].flat().map((row) => row.id),
-            ids,
-          );
-          assert.equal(answer.metadata.test_set_num_rows, ids.length);
-        }),
-      );
-    });
-
-    it('takes columns, a matrix with a header and CSV text as it takes rows', async () => {
-      const ids = range(5000, 5);
-      const plain = rows(ids);
-      const names = Object.keys(plain[0]!);
-      const columns = Object.fromEntries(names.map((name) => [name, plain.map((row) => row[name])]));
-      const matrix = [names, ...plain.map((row) => names.map((name) => row[name]))];
-      const csv =
-        'id,a number,text,flag,constructor\n' + ids.map((id) => `${id},1.5,x,true,${id}\n`).join('');
-      for (const table of [columns, matrix, csv]) {
-        assert.deepEqual((await post('mean', table)).prediction, ids);
-      }
-    });
-
-    it('asks for limits and cost', async () => {
-      const limits = await post('limits', rows([1, 2]));
-      assert.ok(limits.limits);
-      assert.equal(limits.limits_exceeded, undefined);
-      const cost = await post('cost', rows([1, 2]));
-      assert.equal(typeof cost.estimated_cost, 'number');
-    });
+  before(async () => {
+    service = await startStrictService({ chunks: 3, fitMs: 500 });
+    red = await startNodeRed({ flows: [] });
+    await red.deploy(flow(service));
   });
-}
+
+  after(async () => {
+    assert.doesNotMatch(red.log(), new RegExp(service.token));
+    await red.stop();
+    await service.close();
+  });
+
+  afterEach(() => assert.deepEqual(service.breaches, []));
+
+  const send = (route: string, table: unknown): Promise<Response> =>
+    fetch(`${red.url}/${route}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ table }),
+    });
+
+  async function post(route: string, table: unknown): Promise<Answer> {
+    const answer = await send(route, table);
+    const body = await answer.text();
+    assert.equal(answer.status, 200, body);
+    return JSON.parse(body) as Answer;
+  }
+
+  it('fits a regressor and a classifier', async () => {
+    const train = rows(range(0, 300)).map((row, i) => ({ ...row, y: i / 2, kind: ['c', 'a', 'b'][i % 3] }));
+    const [numbers, kinds] = await Promise.all([post('fit', train), post('fit-kind', train)]);
+    assert.match(numbers.fitted_train_set_id, /^[0-9a-f-]{36}$/);
+    const cards = [numbers.model, kinds.model];
+    assert.deepEqual(
+      cards.map((card) => card.task),
+      ['regression', 'classification'],
+    );
+    assert.deepEqual(cards[1]!.classes, ['a', 'b', 'c']);
+    assert.equal(service.seen('put').length, 12);
+  });
+
+  it('names a wrong field, and a choice that the model does not have, as the dialog shows them', async () => {
+    for (const [route, message] of [
+      [
+        'unlike',
+        'The field "Output" is "Quantiles", which a classification model does not have: choose "Class probabilities", "Labels only".',
+      ],
+      ['unfit', 'The field "Hold back" must be a number of at least 0 and at most 50.'],
+    ] as const) {
+      const answer = await send(route, rows([1]));
+      assert.equal(answer.status, 500);
+      const { error } = (await answer.json()) as { error: { code: string; message: string } };
+      assert.deepEqual([error.code, error.message], ['config.invalid', message]);
+    }
+  });
+
+  it('gives each of 300 messages at once its own prediction and its own metadata', async () => {
+    const answers = await Promise.all(
+      range(1000, 300).map(async (id) => ({ id, answer: await post('mean', rows([id])[0]) })),
+    );
+    for (const { id, answer } of answers) {
+      const [row] = [answer.payload].flat();
+      assert.deepEqual([row!.id, row!.p], [id, id]);
+      assert.deepEqual(answer.prediction, [id]);
+      assert.equal(answer.metadata.test_set_num_rows, 1);
+      assert.equal(answer.model_name, 'numbers');
+    }
+    assert.ok(service.seen('predict').length < 300, 'messages that waited went together');
+  });
+
+  it('keeps tables of many sizes apart, for every output type', async () => {
+    const outputs = ['mean', 'quantiles', 'full', 'probas', 'preds'];
+    await Promise.all(
+      range(0, 40).map(async (i) => {
+        const output = outputs[i % outputs.length]!;
+        const ids = range(i * 1000, 1 + ((i * 37) % 90));
+        const answer = await post(output, rows(ids));
+        const extra =
+          output === 'quantiles'
+            ? { quantiles: [0.1, 0.5, 0.9] }
+            : output.startsWith('pr')
+              ? { classes: ['a', 'b', 'c'] }
+              : {};
+        const expected: unknown = JSON.parse(JSON.stringify(service.predictionFor(ids, output, extra)));
+        assert.deepEqual(answer.prediction, expected, output);
+        assert.deepEqual(
+          [answer.payload].flat().map((row) => row.id),
+          ids,
+        );
+        assert.equal(answer.metadata.test_set_num_rows, ids.length);
+      }),
+    );
+  });
+
+  it('asks for limits and cost', async () => {
+    const limits = await post('limits', rows([1, 2]));
+    assert.ok(limits.limits);
+    assert.equal(limits.limits_exceeded, undefined);
+    const cost = await post('cost', rows([1, 2]));
+    assert.equal(typeof cost.estimated_cost, 'number');
+  });
+});

@@ -1,18 +1,27 @@
 import { existsSync } from 'node:fs';
 
 import type { ModelCards } from '../../scoring';
+import { serviceKey } from '../../scoring/models/service-key';
 import { toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
 import { columnsSeen, typesSeen } from '../input/columns-seen';
 import { modelCards } from '../lazy';
 import type { Red } from '../node-red';
 import { modelsPath, serviceFolder } from '../paths';
-import { type ConfigDef, dialect, proxyOptions, serviceKind, serviceUrl, tlsOptions } from './client-options';
-import { hostedKey, type StartEmbedded } from './config-state';
+import {
+  type ConfigDef,
+  dialect,
+  endpointUrl,
+  proxyOptions,
+  serviceKind,
+  serviceUrl,
+  tlsOptions,
+} from './client-options';
+import { type StartEmbedded } from './config-state';
 import type { TestResult } from './connection-test';
 import { type ConfigNode, configNode } from './use-config';
 
-/** What stands in a password field that was not changed. */
+/** What an unchanged password field holds. */
 const UNCHANGED = '__PWRD__';
 
 interface Request {
@@ -26,7 +35,7 @@ interface Response {
   status(code: number): Response;
 }
 
-/** The dialogs' own routes, each behind Node-RED's permissions. Registered once, with the config node's type. */
+/** The routes of the dialogs, each behind a Node-RED permission. Registered once, with the config node's type. */
 export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
   const read = red.auth.needsPermission('tabular-prediction.read');
   const write = red.auth.needsPermission('tabular-prediction.write');
@@ -79,11 +88,11 @@ function respond(response: Response, answer: () => unknown): void {
     );
 }
 
-/** What a dialog shows of the living models of a service, which need not be deployed: its cards are kept by its address. */
+/** What a dialog shows of a service's live models. The service need not be deployed: cards are kept by its address. */
 async function models(
   red: Red,
   node: ConfigNode | undefined,
-  { baseUrl, apiName }: Record<string, unknown>,
+  service: Record<string, unknown>,
 ): Promise<unknown[]> {
   const known = node?.state.savedCards();
   if (known !== undefined) {
@@ -92,7 +101,7 @@ async function models(
   if (node?.state.key() !== undefined || !existsSync(modelsPath(red))) {
     return [];
   }
-  const cards = new (modelCards())({ path: modelsPath(red), service: keyOf(baseUrl, apiName) });
+  const cards = new (modelCards())({ path: modelsPath(red), service: keyOf(service) });
   try {
     return shownOf(cards);
   } finally {
@@ -100,12 +109,18 @@ async function models(
   }
 }
 
-/** The key of a service that is not deployed; the embedded one where no address is given. */
-function keyOf(baseUrl: unknown, apiName: unknown): string {
+/** The key of a service that is not deployed; without an address it is the embedded one. */
+function keyOf({ service, baseUrl, apiName }: Record<string, unknown>): string {
   if (typeof baseUrl !== 'string') {
     return 'embedded';
   }
-  return hostedKey(serviceUrl(baseUrl), typeof apiName === 'string' && apiName !== '' ? apiName : undefined);
+  return service === 'onPrem'
+    ? serviceKey('onPrem', endpointUrl(baseUrl))
+    : serviceKey(
+        'hosted',
+        serviceUrl(baseUrl),
+        typeof apiName === 'string' && apiName !== '' ? apiName : undefined,
+      );
 }
 
 function shownOf(cards: ModelCards): unknown[] {
@@ -143,9 +158,9 @@ async function versions(
   }
 }
 
-/** The dialog's present values, deployed or not. */
+/** The current values of the dialog, deployed or not. */
 interface TestBody extends ConfigDef {
-  /** A token typed in just now; left out or `__PWRD__` where the stored one is meant. */
+  /** A token that was just typed; missing or `__PWRD__` stands for the stored one. */
   token: string;
 }
 
@@ -155,16 +170,21 @@ async function test(
   node: ConfigNode | undefined,
   body: Partial<TestBody>,
 ): Promise<TestResult> {
-  const { testConnection } = await import('./connection-test.js');
+  const { testConnection, testEndpoint } = await import('./connection-test.js');
   const env = (value: unknown): string => fromEnvironment(red, node, value);
   let field: TestResult['problem'] = 'service';
   try {
-    if (serviceKind(red, node, body) === 'embedded') {
+    const kind = serviceKind(red, node, body);
+    if (kind === 'embedded') {
       return await testEmbedded(red, startEmbedded);
     }
     field = 'address';
-    const baseUrl = serviceUrl(env(body.baseUrl));
-    const token = tokenFor(baseUrl, env(body.token), node);
+    const address = env(body.baseUrl);
+    const baseUrl = kind === 'onPrem' ? endpointUrl(address) : serviceUrl(address);
+    const found = tokenFor(baseUrl, env(body.token), node);
+    // An endpoint may do without a token.
+    const token =
+      kind === 'onPrem' && 'problem' in found && found.problem === 'noToken' ? { token: '' } : found;
     if ('problem' in token) {
       return { ok: false, code: 'auth.unauthorized', ...token };
     }
@@ -173,14 +193,15 @@ async function test(
     field = 'proxy';
     const proxy = proxyOptions(red, body.proxy);
     field = 'service';
-    return await testConnection({ baseUrl, ...token, dialect: dialect(red, node, body), tls, proxy });
+    const target = { baseUrl, ...token, dialect: dialect(red, node, body), tls, proxy };
+    return kind === 'onPrem' ? await testEndpoint(target) : await testConnection(target);
   } catch (error) {
     const known = toServiceError(error);
     return { ok: false, problem: field, code: known.code, message: known.message };
   }
 }
 
-/** Starts the embedded service as a node would, or joins the one that runs; what was started ends with the test. */
+/** Starts the embedded service as a node would, or joins the running one. What the test started ends with it. */
 async function testEmbedded(red: Red, startEmbedded: StartEmbedded): Promise<TestResult> {
   const { testConnection } = await import('./connection-test.js');
   const service = await startEmbedded({
@@ -194,7 +215,7 @@ async function testEmbedded(red: Red, startEmbedded: StartEmbedded): Promise<Tes
   }
 }
 
-/** The typed token goes where its owner typed it; the stored one only to the address that is deployed. */
+/** A typed token is sent to the typed address; the stored token only to the deployed one. */
 function tokenFor(
   baseUrl: string,
   typed: string,

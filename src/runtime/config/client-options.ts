@@ -1,81 +1,52 @@
 import type { ClientOptions } from '../../client/types';
+import type { ServiceKind } from '../../scoring/models/service-key';
+import { CONFIG, type FlowProperties } from '../../settings';
 import type { Dialect } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';
-import { fromEnvironment } from '../fields/environment';
-import { choiceField, numberField } from '../fields/fields';
+import { settingsReader } from '../fields/settings-reader';
 import type { FlowNode, FlowNodeDef, Red } from '../node-red';
 
 /** The config node as it stands in a flow file. */
-export interface ConfigDef extends FlowNodeDef {
-  service?: string;
-  baseUrl?: string;
-  apiName?: string;
-  fitRequest?: string;
-  fileInfo?: string;
-  /** Seconds one call may take, with all its retries and waits. */
-  timeout?: string | number;
-  retries?: string | number;
-  /** Requests in flight per kind. */
-  concurrency?: string | number;
-  /** Ids of a tls-config and of an http proxy node. */
-  tls?: string;
-  proxy?: string;
-}
+export type ConfigDef = FlowNodeDef & FlowProperties<typeof CONFIG>;
 
 export interface ConfigCredentials {
   token?: string;
 }
 
-/** What the client is made of, whichever service it talks to. */
+/** The client options that do not depend on the kind of service. */
 export interface Tuning {
   timeoutMs: number;
   retries: number;
   concurrency: number;
 }
 
-/** Which service is meant; the embedded one where nothing is said. @throws ServiceError `config.invalid` */
-export function serviceKind(
-  red: Red,
-  node: FlowNode | undefined,
-  def: Partial<ConfigDef>,
-): 'embedded' | 'hosted' {
-  const value = fromEnvironment(red, node, def.service);
-  return choiceField(['embedded', 'hosted'], { place: 'The field Service', value }) ?? 'embedded';
+/** The kind of service; embedded by default. @throws ServiceError `config.invalid` */
+export function serviceKind(red: Red, node: FlowNode | undefined, def: Partial<ConfigDef>): ServiceKind {
+  return settingsReader(red, node, CONFIG, def)('service');
 }
 
 /** @throws ServiceError `config.invalid` naming the field. */
 export function tuning(red: Red, node: FlowNode, def: ConfigDef): Tuning {
-  const number = (
-    label: string,
-    value: unknown,
-    range: { min: number; max: number; integer?: boolean },
-    standard: number,
-  ): number =>
-    numberField(range, { place: `The field ${label}`, value: fromEnvironment(red, node, value) }) ?? standard;
+  const read = settingsReader(red, node, CONFIG, def);
   return {
-    timeoutMs: number('Timeout', def.timeout, { min: 1, max: 86_400 }, 900) * 1000,
-    retries: number('Retries', def.retries, { min: 0, max: 20, integer: true }, 4),
-    concurrency: number('Concurrency', def.concurrency, { min: 1, max: 64, integer: true }, 4),
+    timeoutMs: read('timeout') * 1000,
+    retries: read('retries'),
+    concurrency: read('concurrency'),
   };
 }
 
+/** The largest request to an on-premises endpoint, in bytes. @throws ServiceError `config.invalid` */
+export function requestBytes(red: Red, node: FlowNode, def: ConfigDef): number {
+  return Math.floor(settingsReader(red, node, CONFIG, def)('requestSize') * 1024 * 1024);
+}
+
 /** @throws ServiceError `config.invalid` naming the field. */
-export function dialect(red: Red, node: FlowNode | undefined, def: Partial<ConfigDef>): Partial<Dialect> {
-  const apiName = fromEnvironment(red, node, def.apiName)
-    .trim()
-    .replace(/^\/+|\/+$/g, '');
+export function dialect(red: Red, node: FlowNode | undefined, def: Partial<ConfigDef>): Dialect {
+  const read = settingsReader(red, node, CONFIG, def);
   return {
-    ...(apiName === '' ? {} : { apiName }),
-    fitRequest:
-      choiceField(['task_config', 'flat'], {
-        place: 'The field Fit request',
-        value: fromEnvironment(red, node, def.fitRequest),
-      }) ?? 'task_config',
-    fileInfo:
-      choiceField(['schema', 'sample'], {
-        place: 'The field File info',
-        value: fromEnvironment(red, node, def.fileInfo),
-      }) ?? 'schema',
+    apiName: read('apiName').replace(/^\/+|\/+$/g, '') || CONFIG.apiName.fallback,
+    fitRequest: read('fitRequest'),
+    fileInfo: read('fileInfo'),
   };
 }
 
@@ -101,7 +72,7 @@ export function serviceUrl(value: string): string {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new ServiceError('config.invalid', `The base URL "${shown}" must begin with https:// or http://.`);
   }
-  // Where the host is lacking the parser takes the first part of the path for it, and the token would go there.
+  // Without a host the parser would take the first part of the path for it, and the token would go there.
   if (!/^https?:\/\/[^\s/\\]/i.test(trimmed)) {
     throw new ServiceError(
       'config.invalid',
@@ -109,6 +80,15 @@ export function serviceUrl(value: string): string {
     );
   }
   return trimmed;
+}
+
+/** The address of an on-premises endpoint: a route, `/predict` by default. @throws ServiceError `config.invalid` */
+export function endpointUrl(value: string): string {
+  if (value.trim() === '') {
+    throw new ServiceError('config.invalid', 'The endpoint has no address: fill in its URL.');
+  }
+  const url = serviceUrl(value);
+  return new URL(url).pathname === '/' ? `${url}/predict` : url;
 }
 
 interface TlsNode extends FlowNode {
@@ -134,7 +114,7 @@ interface ProxyNode extends FlowNode<{ username?: string; password?: string }> {
   noproxy?: string[];
 }
 
-/** Settings of an http proxy node; its own no-proxy list goes with it. */
+/** Settings of an http proxy node, with its own no-proxy list. */
 export function proxyOptions(red: Red, id: string | undefined): ClientOptions['proxy'] {
   if (id === undefined || id === '') {
     return undefined;

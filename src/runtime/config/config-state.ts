@@ -1,17 +1,21 @@
 import { existsSync } from 'node:fs';
 
-import type { ServiceClient } from '../../client/service-client';
-import type { Connection, ModelCards } from '../../scoring';
+import type { ClientPort, Connection, ModelCards } from '../../scoring';
+import { serviceKey, type ServiceKind } from '../../scoring/models/service-key';
+import { CONFIG } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
+import { settingsReader } from '../fields/settings-reader';
 import { modelCards, scoring } from '../lazy';
 import type { FlowNode, Red } from '../node-red';
-import { modelsPath, serviceFolder } from '../paths';
+import { modelsPath, serviceFolder, trainRowsFolder } from '../paths';
 import {
   type ConfigCredentials,
   type ConfigDef,
   dialect,
+  endpointUrl,
   proxyOptions,
+  requestBytes,
   serviceKind,
   serviceUrl,
   tlsOptions,
@@ -28,11 +32,11 @@ export interface EmbeddedService {
 export type StartEmbedded = (options: {
   dataDir: string;
   log: (level: 'debug' | 'info' | 'warn', text: string) => void;
-  /** Called when it is at another address from now on. */
+  /** Called when the service has moved to another address. */
   onMoved?: () => void;
 }) => Promise<EmbeddedService>;
 
-/** What one config node holds for the nodes that use it: one connection, made when first needed. */
+/** What a config node holds for the nodes that use it: one connection, made on first use. */
 export class ConfigState {
   private made: Connection | undefined;
   private running: Promise<EmbeddedService> | undefined;
@@ -49,8 +53,13 @@ export class ConfigState {
   ) {}
 
   /** @throws ServiceError `config.invalid` where the field names no service */
+  get kind(): ServiceKind {
+    return serviceKind(this.red, this.node, this.def);
+  }
+
+  /** @throws ServiceError as `kind` */
   get embedded(): boolean {
-    return serviceKind(this.red, this.node, this.def) === 'embedded';
+    return this.kind === 'embedded';
   }
 
   /** The embedded service runs, or is about to. */
@@ -70,20 +79,21 @@ export class ConfigState {
     return this.made;
   }
 
-  /** Key of the service: `embedded`, or base URL and API name. Undefined while there is no valid address. */
+  /** Key of the service: see `serviceKey`. Undefined while there is no valid address. */
   key(): string | undefined {
     try {
-      return this.embedded
-        ? 'embedded'
-        : hostedKey(this.address(), dialect(this.red, this.node, this.def).apiName);
+      const { kind } = this;
+      const { apiName } = dialect(this.red, this.node, this.def);
+      return serviceKey(kind, kind === 'embedded' ? '' : this.address(), apiName);
     } catch {
       return undefined;
     }
   }
 
-  /** Base URL of the hosted service. @throws ServiceError `config.invalid` */
+  /** Base URL of the hosted service, or the URL of the endpoint. @throws ServiceError `config.invalid` */
   address(): string {
-    return serviceUrl(this.env(this.def.baseUrl));
+    const value = this.env(this.def.baseUrl);
+    return this.kind === 'onPrem' ? endpointUrl(value) : serviceUrl(value);
   }
 
   /** The stored token; empty where there is none. @throws ServiceError `config.invalid` for an unset variable */
@@ -91,42 +101,49 @@ export class ConfigState {
     return this.env(this.node.credentials?.token).trim();
   }
 
-  /** Texts that may stand in no error and no log. */
+  /** Texts that must not appear in an error or a log. */
   secrets(): readonly string[] {
     try {
       const token = this.token();
       return token === '' ? [] : [token];
     } catch {
-      // Its environment variable is not set, so there is none.
+      // Its environment variable is not set, so there is no token.
       return [];
     }
   }
 
-  /** A client of the hosted service, or the embedded one (which is started). The caller closes it. */
-  async client(): Promise<ServiceClient> {
-    const { ServiceClient: Client } = await import('../../client/service-client.js');
+  /** A client of the service; the embedded one is started. The caller closes it. */
+  async client(): Promise<ClientPort> {
+    const { openClient } = scoring();
     const common = { ...tuning(this.red, this.node, this.def), log: this.log };
-    if (this.embedded) {
+    const { kind } = this;
+    if (kind === 'embedded') {
       const service = await this.service();
-      return new Client({ ...common, baseUrl: service.url, token: service.token });
+      return openClient(kind, { ...common, baseUrl: service.url, token: service.token });
     }
-    return new Client({
+    const baseUrl = this.address();
+    const options = {
       ...common,
-      baseUrl: this.address(),
+      baseUrl,
       token: this.token(),
       dialect: dialect(this.red, this.node, this.def),
       tls: tlsOptions(this.red, this.def.tls),
       proxy: proxyOptions(this.red, this.def.proxy),
+      localUploads: settingsReader(this.red, this.node, CONFIG, this.def)('localUploads'),
+    };
+    return openClient(kind, options, {
+      folder: trainRowsFolder(this.red, baseUrl),
+      requestBytes: requestBytes(this.red, this.node, this.def),
     });
   }
 
-  /** The model cards of this service: nothing is started or asked. Undefined where none are kept, or after the close. */
+  /** The model cards of this service, without starting or asking it. Undefined if none are kept, or after close. */
   savedCards(): ModelCards | undefined {
     if (this.closed || this.cards !== undefined) {
       return this.cards;
     }
     const key = this.key();
-    // Opening the cards makes their folder: not where there is nothing to read.
+    // Opening the cards creates their folder, so they are opened only if there is something to read.
     return key === undefined || !existsSync(modelsPath(this.red)) ? undefined : this.cardsOf(key);
   }
 
@@ -143,13 +160,14 @@ export class ConfigState {
   private make(): Connection {
     const { concurrency } = tuning(this.red, this.node, this.def);
     if (!this.embedded) {
-      this.checkHosted();
+      this.checkRemote();
     }
     const key = this.key() ?? '';
     const { Connection } = scoring();
     return new Connection({
       key,
       ...(this.embedded && { learner: this.learner }),
+      onPrem: this.kind === 'onPrem',
       client: () => this.client(),
       cards: this.cardsOf(key),
       concurrency,
@@ -166,10 +184,12 @@ export class ConfigState {
     return this.cards;
   }
 
-  private checkHosted(): void {
+  /** An endpoint may work without a token. */
+  private checkRemote(): void {
     this.address();
     dialect(this.red, this.node, this.def);
-    if (this.token() !== '') {
+    requestBytes(this.red, this.node, this.def);
+    if (this.token() !== '' || this.kind === 'onPrem') {
       return;
     }
     throw new ServiceError(
@@ -202,9 +222,4 @@ export class ConfigState {
       this.node.debug(line);
     }
   };
-}
-
-/** Key of a hosted service, under which its model cards are kept. */
-export function hostedKey(baseUrl: string, apiName = 'svc'): string {
-  return `${baseUrl}/${apiName}`;
 }

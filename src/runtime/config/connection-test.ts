@@ -1,9 +1,11 @@
-import { ServiceClient } from '../../client/service-client';
+import { Readable } from 'node:stream';
+
+import { EndpointClient, ServiceClient } from '../../client';
 import { type Dialect } from '../../wire/dialect';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { withoutSecrets } from '../secrets';
 
-/** Longest that a dialog waits for the answer, milliseconds. */
+/** How long a dialog waits for the answer, in milliseconds. */
 const TEST_MS = 15_000;
 
 export interface TestTarget {
@@ -19,14 +21,14 @@ export interface TestResult {
   /** What is wrong, as the key of the dialog's words for it. */
   problem?: 'address' | 'token' | 'noToken' | 'otherAddress' | 'apiName' | 'tls' | 'proxy' | 'service';
   code?: string;
-  /** The error's own words, in English and free of secrets, where they say more than the problem does. */
+  /** The error message, in English and free of secrets, if it says more than `problem`. */
   message?: string;
   /** Keys of `model_limits`. */
   versions?: string[];
   defaultVersion?: string;
 }
 
-/** Asks a service for its limits, once and without retries, and tells what is wrong where that fails. */
+/** Asks a service for its limits, once and without retries, and says what is wrong if that fails. */
 export async function testConnection(target: TestTarget): Promise<TestResult> {
   let client: ServiceClient | undefined;
   try {
@@ -40,6 +42,34 @@ export async function testConnection(target: TestTarget): Promise<TestResult> {
   } catch (error) {
     const known = withoutSecrets(toServiceError(error), [target.token]);
     return { ok: false, problem: problemOf(known), code: known.code, message: known.message };
+  } finally {
+    await client?.close();
+  }
+}
+
+/** Asks an on-premises endpoint for one prediction from a few rows, once and without retries. */
+export async function testEndpoint(target: TestTarget): Promise<TestResult> {
+  let client: EndpointClient | undefined;
+  const rows = (...list: unknown[][]) => {
+    const text = Buffer.from(list.map((row) => JSON.stringify(row)).join(','));
+    return { bytes: text.length, open: () => Readable.from([text]) };
+  };
+  try {
+    client = new EndpointClient({ ...target, timeoutMs: TEST_MS, retries: 0 });
+    const values = Array.from({ length: 20 }, (_, at) => at);
+    const train = { x: rows(...values.map((at) => [at, at % 3])), y: rows(...values.map((at) => [at % 2])) };
+    await client.predictRows({
+      task: 'classification',
+      output_type: 'probas',
+      train,
+      test: rows([1, 1]),
+      rows: 1,
+    });
+    return { ok: true };
+  } catch (error) {
+    const known = withoutSecrets(toServiceError(error), [target.token]);
+    const problem = known.code === 'not_found' ? 'address' : problemOf(known);
+    return { ok: false, problem, code: known.code, message: known.message };
   } finally {
     await client?.close();
   }

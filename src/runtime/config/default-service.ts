@@ -4,7 +4,7 @@ import type { ConfigState } from './config-state';
 
 type OpenEmbedded = (node: FlowNode) => ConfigState;
 
-/** The embedded service of the nodes that chose none: opened by the first of them, closed with the last. */
+/** The embedded service for nodes without a chosen service: the first one opens it, the last one closes it. */
 class DefaultService {
   private state: ConfigState | undefined;
   private readonly users = new Set<FlowNode>();
@@ -43,12 +43,12 @@ class DefaultService {
 
 let service: DefaultService | undefined;
 
-/** Says how the embedded service is opened for nodes that chose none; the config node's set does, as it is loaded. */
+/** Sets how the embedded service is opened for nodes without a chosen one. The config node's set calls it on load. */
 export function provideDefaultService(open: OpenEmbedded): void {
   service = new DefaultService(open);
 }
 
-/** The default service, with the node counted in; undefined where the config node's set is disabled. */
+/** The default service, with this node counted as a user; undefined if the config node's set is disabled. */
 export function joinDefaultService(node: FlowNode): { state(): ConfigState } | undefined {
   const joined = service;
   joined?.join(node);

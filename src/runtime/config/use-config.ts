@@ -6,7 +6,7 @@ import { whenStarted } from '../status/when-started';
 import type { ConfigState } from './config-state';
 import { joinDefaultService } from './default-service';
 
-/** A config node: what its users reach it by. */
+/** A config node as the nodes that use it see it. */
 export interface ConfigNode extends FlowNode {
   state: ConfigState;
 }
@@ -15,14 +15,14 @@ export interface ConfigNode extends FlowNode {
 export interface UsedConfig {
   /** @throws ServiceError `config.invalid` where the chosen one is missing, or what the state throws. */
   connection(): Connection;
-  /** The model cards, without a connection; undefined where there is none to be had. */
+  /** The model cards, without a connection; undefined if there are none. */
   cards(): ModelCards | undefined;
   secrets(): readonly string[];
 }
 
 /**
- * Finds the config node again each time: it may be created after its users, or be disabled. Where none was chosen it
- * is the embedded service, and the node's status says so until there is something else to say.
+ * Looks the config node up on every use: it may be created after the nodes that use it, or be disabled. If none was
+ * chosen, the embedded service is used, and the node's status says so until it has something else to show.
  */
 export function useConfig(red: Red, node: FlowNode, id: string | undefined): UsedConfig {
   const isDefault = id === undefined || id === '' || id === '_ADD_';
@@ -47,7 +47,7 @@ export function useConfig(red: Red, node: FlowNode, id: string | undefined): Use
   };
 }
 
-/** The config node of an id; undefined where there is none, or it is disabled. */
+/** The config node with this id; undefined if there is none or it is disabled. */
 export function configNode(red: Red, id: string): ConfigNode | undefined {
   const node = red.nodes.getNode(id) as ConfigNode | undefined | null;
   return node?.state === undefined ? undefined : node;

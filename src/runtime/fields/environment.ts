@@ -6,13 +6,13 @@ const NOTHING_ELSE = /^\$\{([^}]+)\}$/;
 /** JSON's numbers and booleans. */
 const PLAIN_VALUE = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
-/** Node-RED's own variables that are names: set, and empty, where the user gave no name. */
+/** Node-RED's own variables that hold names: empty if the user gave no name. */
 const OWN_NAMES = ['NR_NODE_NAME', 'NR_FLOW_NAME', 'NR_GROUP_NAME', 'NR_SUBFLOW_NAME'];
 
 /**
- * A dialog's text with each `${NAME}` replaced by the environment variable as Node-RED resolves it (node, group,
- * subflow, flow, process). Node-RED itself replaces only a property that is nothing but `${NAME}`, and only where the
- * variable is set. One that is set to nothing counts as set: it leaves the field empty on purpose.
+ * A text of a dialog with each `${NAME}` replaced by the environment variable as Node-RED resolves it (node, group,
+ * subflow, flow, process). Node-RED itself replaces only properties that are exactly `${NAME}`, and only if the
+ * variable is set. A variable set to an empty text counts as set: it leaves the field empty on purpose.
  * @throws ServiceError `config.invalid` naming a variable that is not set
  */
 export function fromEnvironment(red: Red, node: FlowNode | undefined, value: unknown): string {
@@ -23,22 +23,22 @@ export function fromEnvironment(red: Red, node: FlowNode | undefined, value: unk
   return plain.replace(REFERENCE, (_reference, name: string) => asText(variable(red, node, name)));
 }
 
-/** As `fromEnvironment`; what is nothing but `${NAME}` keeps the kind of value that a flow or subflow gave it. */
-export function evaluated(red: Red, node: FlowNode, text: string): unknown {
+/** As `fromEnvironment`, but exactly `${NAME}` keeps the type that the flow or subflow gave the value. */
+export function evaluated(red: Red, node: FlowNode | undefined, text: string): unknown {
   const [whole, name] = NOTHING_ELSE.exec(text) ?? [];
   return whole === undefined ? fromEnvironment(red, node, text) : variable(red, node, name!);
 }
 
 /**
- * A field that holds a list or an object, or the text of one. Where that is JSON, a value takes its place inside the
- * texts and names of it, whatever quotes and brackets it holds; else (`a, ${NAME}`, `{"n": ${NAME}}`) in the text.
+ * For fields that hold a list or an object, or its text. In JSON, values are inserted into the parsed texts and names,
+ * so quotes and brackets in them are safe; anything else (`a, ${NAME}`, `{"n": ${NAME}}`) is replaced as text.
  */
-export function inside(red: Red, node: FlowNode, value: unknown): unknown {
+export function inside(red: Red, node: FlowNode | undefined, value: unknown): unknown {
   return replaced(value, (text) => fromEnvironment(red, node, text));
 }
 
-/** As `inside`, for options: what is nothing but `"${NAME}"` is a number or a boolean where the variable holds one. */
-export function insideOptions(red: Red, node: FlowNode, value: unknown): unknown {
+/** As `inside`, for options: exactly `"${NAME}"` becomes a number or a boolean if the variable holds one. */
+export function insideOptions(red: Red, node: FlowNode | undefined, value: unknown): unknown {
   return replaced(value, (text, within) => {
     const found = within ? evaluated(red, node, text) : fromEnvironment(red, node, text);
     return within && NOTHING_ELSE.test(text) && typeof found === 'string' && PLAIN_VALUE.test(found)
@@ -47,7 +47,7 @@ export function insideOptions(red: Red, node: FlowNode, value: unknown): unknown
   });
 }
 
-/** `replace` is told whether the text stands within JSON. */
+/** `replace` is told whether the text is inside JSON. */
 type Replace = (text: string, within: boolean) => unknown;
 
 function replaced(value: unknown, replace: Replace): unknown {
@@ -84,9 +84,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The value of an environment variable. @throws ServiceError `config.invalid` where it is not set */
+/** The value of an environment variable. @throws ServiceError `config.invalid` if it is not set */
 export function variable(red: Red, node: FlowNode | undefined, name: string): unknown {
-  // The types know neither that a node may be lacking nor that a variable may be.
+  // The declared types allow neither a missing node nor a missing variable.
   const value = (red.util.getSetting as (node: FlowNode | undefined, name: string) => unknown)(node, name);
   const hidden = node === undefined && excluded(red).includes(name);
   if (value !== undefined && value !== null && !hidden) {
@@ -101,7 +101,7 @@ export function variable(red: Red, node: FlowNode | undefined, name: string): un
   );
 }
 
-/** Variables that flows may not read. Node-RED hides them from its nodes; a dialog that was not deployed has none. */
+/** Variables that flows may not read. Node-RED hides them from nodes, but an undeployed dialog has no node. */
 function excluded(red: Red): readonly unknown[] {
   const names = (red.settings as { envVarExcludes?: unknown }).envVarExcludes;
   return Array.isArray(names) ? names : [];

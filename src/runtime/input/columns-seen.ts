@@ -1,18 +1,18 @@
 import { table } from '../lazy';
 
-/** Columns named to a dialog at most; a wider table has its first ones named. */
+/** The most columns that a dialog is offered; of a wider table, the first ones. */
 const MAX_COLUMNS = 2_000;
-/** Characters of a text that are looked at for a header line. */
+/** How many characters of a text are searched for a header line. */
 const HEADER_CHARACTERS = 65_536;
 
 const seen = new Map<string, string[]>();
 
-/** Remembers the columns of the table that last came to a node, for the suggestions of its dialog. */
+/** Remembers the columns of the last table a node received, as suggestions for its dialog. */
 export function rememberColumns(nodeId: string, value: unknown): void {
   rememberNames(nodeId, columnNames(value));
 }
 
-/** The same for a file on disk. One that cannot be read changes nothing: the work with it says why. */
+/** The same for a file on disk. An unreadable file changes nothing here; the request reports it. */
 export async function rememberFileColumns(nodeId: string, path: string): Promise<void> {
   const names = await table()
     .fileColumns(path)
@@ -20,13 +20,21 @@ export async function rememberFileColumns(nodeId: string, path: string): Promise
   rememberNames(nodeId, names);
 }
 
-function rememberNames(nodeId: string, names: string[]): void {
+function rememberNames(nodeId: string, names: readonly string[]): void {
   if (names.length > 0) {
     seen.set(nodeId, names.slice(0, MAX_COLUMNS));
   }
 }
 
-/** Columns known from elsewhere, where the node has seen no table yet. */
+/** Adds columns to those that came before, where they come a few at a time. */
+export function addColumns(nodeId: string, names: readonly string[]): void {
+  const known = columnsSeen(nodeId);
+  if (names.some((name) => !known.includes(name))) {
+    rememberNames(nodeId, [...new Set([...known, ...names])]);
+  }
+}
+
+/** Columns known from elsewhere, used until the node has received a table. */
 export function offerColumns(nodeId: string, names: string[]): void {
   if (!seen.has(nodeId)) {
     rememberNames(nodeId, names);
@@ -39,14 +47,14 @@ export function columnsSeen(nodeId: string): string[] {
 
 const found = new Map<string, Readonly<Record<string, string>>>();
 
-/** Remembers what the columns of the table that last came to a node were taken as. */
+/** Remembers the types found in the last table a node received. */
 export function rememberTypes(nodeId: string, types: Readonly<Record<string, string>> | undefined): void {
   if (types !== undefined) {
     found.set(nodeId, types);
   }
 }
 
-/** The columns that a node has been sent, and what each was taken as; empty where that is not known. */
+/** The columns a node has received with the type found in each; an empty text if the type is not known. */
 export function typesSeen(nodeId: string): Record<string, string> {
   const types = found.get(nodeId) ?? {};
   const names = [...new Set([...columnsSeen(nodeId), ...Object.keys(types)])].slice(0, MAX_COLUMNS);
@@ -58,8 +66,17 @@ export function forgetColumns(nodeId: string): void {
   found.delete(nodeId);
 }
 
-/** Column names as far as a glance tells them; empty where it does not. The table is not read. */
+/** Column names that can be told without reading the table; empty if they cannot. */
 export function columnNames(value: unknown): string[] {
+  try {
+    return namesAtHand(value);
+  } catch {
+    // A Proxy or a getter: whoever reads the table says so.
+    return [];
+  }
+}
+
+function namesAtHand(value: unknown): string[] {
   if (typeof value === 'string') {
     return headerNames(value.slice(0, HEADER_CHARACTERS));
   }
@@ -69,7 +86,8 @@ export function columnNames(value: unknown): string[] {
   if (Array.isArray(value)) {
     const row: unknown = value[0];
     if (Array.isArray(row)) {
-      return row.filter((name) => typeof name === 'string');
+      // Of the places of a sparse array there may be millions.
+      return row.slice(0, MAX_COLUMNS).filter((name) => typeof name === 'string');
     }
     return typeof row === 'object' && row !== null ? Object.keys(row) : [];
   }

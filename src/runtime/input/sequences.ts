@@ -14,13 +14,13 @@ interface PartInfo {
 }
 
 export interface SequencesOptions {
-  /** A sequence that gets no part for so long is given up, milliseconds. */
+  /** How long a sequence may go without a part before it is given up, in milliseconds. */
   idleMs: number;
-  /** Told when one is given up; its last part is the message that the error belongs to. */
+  /** Called when a sequence is given up, with its last part, which the error belongs to. */
   onIncomplete: (error: ServiceError, lastPart: Message) => void;
 }
 
-/** A part taken in, or the whole table with the message that carries the result. */
+/** A stored part, or the complete table. */
 export type Collected =
   | { complete: false }
   | {
@@ -41,8 +41,8 @@ interface Sequence {
 
 /**
  * Gathers message sequences (`msg.parts`) into tables. Sequences are kept apart by `parts.id`. One ends when
- * `parts.count` parts have come (the count may come late, as `file in` sends it) or with `msg.complete`, with
- * or without a row, as the csv node sends it. A message that belongs to no sequence is a table of its own.
+ * `parts.count` parts have arrived (the count may come late, as from `file in`) or with `msg.complete`, with or
+ * without a row, as from the csv node. A message outside any sequence is a table of its own.
  */
 export class Sequences {
   private readonly open = new Map<string, Sequence>();
@@ -56,7 +56,7 @@ export class Sequences {
   }
 
   /**
-   * Takes one message's value in.
+   * Adds the value of one message.
    * @throws ServiceError `table.invalid` for a part that does not go with the others, `table.empty` for one without
    * a value that is not just the end of its sequence, `sequence.incomplete`
    * at the end of a sequence that had such a part, `table.empty` at the end of one without rows, `closed`.
@@ -85,7 +85,7 @@ export class Sequences {
     if (typeof parts?.count === 'number' && Number.isFinite(parts.count)) {
       sequence.count = parts.count;
     }
-    // A large part may take longer to store than the sequence may stand still.
+    // Storing a large part may take longer than a sequence may go without one.
     clearTimeout(sequence.timer);
     const refused = await this.take(sequence, value, parts, ends);
     if (this.open.get(id) !== sequence) {
@@ -101,7 +101,7 @@ export class Sequences {
     return { complete: false };
   }
 
-  /** Gives up every open sequence without a word and takes no more; answers how many parts those had. */
+  /** Silently gives up every open sequence and accepts no more; returns how many parts they had. */
   close(): number {
     const { waiting } = this;
     this.closed = true;
@@ -111,7 +111,7 @@ export class Sequences {
     return waiting;
   }
 
-  /** A bare `complete` ends the sequence that last had a part. */
+  /** A bare `complete` ends the sequence that last received a part. */
   private idOf(parts: PartInfo | undefined, ends: boolean): string | undefined {
     if (parts?.id !== undefined) {
       return `id:${parts.id}`;
@@ -132,7 +132,7 @@ export class Sequences {
       last: { _msgid: '' },
       timer: undefined,
     };
-    // Put in anew so that the map's order is the order of the last part.
+    // Inserted again so that the map is ordered by last part.
     this.open.delete(id);
     this.open.set(id, sequence);
     return sequence;
@@ -212,7 +212,7 @@ function isUnset(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** The empty message that `file in` sends behind a file whose last part was a full one: its index is the count. */
+/** The empty message that `file in` sends after a file whose last part was full: its index is the count. */
 function isBeyond(parts: PartInfo | undefined): boolean {
   return typeof parts?.count === 'number' && typeof parts.index === 'number' && parts.index >= parts.count;
 }
@@ -221,7 +221,7 @@ function closedError(): ServiceError {
   return new ServiceError('closed', 'The node was closed before the sequence was whole.');
 }
 
-/** Takes the ended sequence's `parts` and `complete` off the message; an outer sequence comes to light again. */
+/** Removes `parts` and `complete` of the ended sequence from the message; those of an outer sequence reappear. */
 export function withoutSequence(msg: Message): void {
   const outer = (msg.parts as { parts?: Message['parts'] } | undefined)?.parts;
   if (outer === undefined) {

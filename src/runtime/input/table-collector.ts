@@ -1,7 +1,7 @@
 import type { SetInput } from '../../scoring/types';
+import { COLLECTING, type FlowProperties } from '../../settings';
 import { ServiceError, toServiceError } from '../../wire/service-error';
-import { fromEnvironment } from '../fields/environment';
-import { numberField } from '../fields/fields';
+import { settingsReader } from '../fields/settings-reader';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { reportError } from '../status/report';
 import { StatusLine } from '../status/status-line';
@@ -9,24 +9,15 @@ import { rememberColumns, rememberFileColumns } from './columns-seen';
 import { Sequences, withoutSequence } from './sequences';
 import { type TableDef, tableReader } from './table-input';
 
-/** Seconds without a part after which a sequence is given up, where the dialog names none. */
-const IDLE_SECONDS = 60;
-/** Timers of Node.js go to 24.8 days; one that is set to more fires at once. */
-const MAX_IDLE_SECONDS = 2_000_000;
-
-export interface CollectDef extends TableDef {
-  /** Gather message sequences (`msg.parts`) into one table. */
-  collect?: boolean;
-  /** Seconds without a part after which a sequence is given up. */
-  collectTimeout?: string | number;
-}
+/** The dialog's properties of a node that may gather message sequences into one table. */
+export type CollectDef = TableDef & FlowProperties<typeof COLLECTING>;
 
 export interface TableCollector {
-  /** The message's table; undefined while its sequence goes on. */
+  /** The table of the message; undefined until its sequence is complete. */
   read(msg: Message): Promise<SetInput | undefined>;
-  /** Takes off the message what belonged to the collected sequence. */
+  /** Removes from the message what belonged to the collected sequence. */
   finish(msg: Message): void;
-  /** Frees what the message's table took, once the work with it is over. */
+  /** Frees the resources of the message's table, once the work with it is over. */
   release(msg: Message): void;
   close(): void;
 }
@@ -34,11 +25,7 @@ export interface TableCollector {
 /** Reads the tables of a node that may gather message sequences. */
 export function tableCollector(red: Red, node: FlowNode, def: CollectDef): TableCollector {
   const reader = tableReader(red, node, def, { allowMissing: def.collect === true });
-  const idleSeconds = (): number =>
-    numberField(
-      { min: 1, max: MAX_IDLE_SECONDS },
-      { place: 'The field Give up after', value: fromEnvironment(red, node, def.collectTimeout) },
-    ) ?? IDLE_SECONDS;
+  const read = settingsReader(red, node, COLLECTING, def);
   let sequences: Sequences | undefined;
   let closed = false;
   const begin = (): Sequences => {
@@ -46,7 +33,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
       throw new ServiceError('closed', 'The node was closed before the sequence was whole.');
     }
     return new Sequences({
-      idleMs: idleSeconds() * 1000,
+      idleMs: read('collectTimeout') * 1000,
       onIncomplete: (error, lastPart) => {
         StatusLine.of(node, red).fail(error.code);
         reportError(node, red, lastPart, error);
@@ -95,13 +82,13 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
   };
 }
 
-/** Not a later part of a sequence, whose text would hold no header. */
+/** Whether this is not a later part of a sequence, whose text would have no header. */
 function isFirst(msg: Message): boolean {
   const index = (msg.parts as { index?: unknown } | undefined)?.index;
   return index === undefined || index === 0;
 }
 
-/** A text that is one line, as `file in` sends the first of a CSV file, is its header. */
+/** A one-line text, as `file in` sends it first for a CSV file, is the header. */
 function firstLine(value: unknown): unknown {
   return typeof value === 'string' && !value.includes('\n') ? `${value}\n` : value;
 }

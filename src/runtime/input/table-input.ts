@@ -1,4 +1,5 @@
 import type { TableInput } from '../../scoring/types';
+import { type FlowProperties, TABLE } from '../../settings';
 import { reasonOf } from '../../util/reason';
 import { isThenable } from '../../util/thenable';
 import { ServiceError } from '../../wire/service-error';
@@ -7,16 +8,12 @@ import type { FlowNode, Message, Red } from '../node-red';
 import { filePath } from '../paths';
 
 /** The dialog's properties that say where a node finds its table. */
-export interface TableDef {
-  source?: 'value' | 'file';
-  table?: string;
-  tableType?: string;
-}
+export type TableDef = FlowProperties<typeof TABLE>;
 
 export interface TableReader {
   /** What the message (or context, expression, environment) holds. */
   read(msg: Message): Promise<TableInput>;
-  /** Puts a table back where it was read; where that is no property of the message, in `msg.payload`. */
+  /** Writes a table back to where it was read, or to `msg.payload` if that is not a message property. */
   write(msg: Message, table: unknown): void;
   /** The place in words, for errors: `msg.payload`. */
   readonly place: string;
@@ -25,9 +22,9 @@ export interface TableReader {
 type Evaluate = (msg: Message, callback: (error: Error | null | undefined, value: unknown) => void) => void;
 
 export interface ReaderOptions {
-  /** Answer an unset place with the value undefined; default: `table.empty`. */
+  /** Return undefined if nothing is there; by default that is the error `table.empty`. */
   allowMissing?: boolean;
-  /** How long a context store or an expression may take, milliseconds. */
+  /** How long a context store or an expression may take, in milliseconds. */
   timeoutMs?: number;
 }
 
@@ -40,8 +37,8 @@ export function tableReader(
   def: TableDef,
   options: ReaderOptions = {},
 ): TableReader {
-  const property = def.table === undefined || def.table === '' ? 'payload' : def.table;
-  const type = def.tableType === undefined || def.tableType === '' ? 'msg' : def.tableType;
+  const property = def.table || TABLE.table.fallback;
+  const type = def.tableType || TABLE.tableType.fallback;
   const { timeoutMs = TIMEOUT_MS } = options;
   const place = `${type === 'msg' || type === 'flow' || type === 'global' ? `${type}.` : ''}${property}`;
   const evaluate = evaluator(red, node, property, type);
@@ -50,7 +47,7 @@ export function tableReader(
     async read(msg) {
       const { value } = await settledWithin(timeoutMs, place, (resolve, reject) =>
         evaluate(msg, (error, result) => {
-          // A property of a property that is not there.
+          // A property of something that does not exist.
           if (error instanceof TypeError && type === 'msg') {
             resolve(undefined);
           } else if (error) {
@@ -74,7 +71,7 @@ export function tableReader(
     write(msg, table) {
       const target = type === 'msg' && def.source !== 'file' ? property : 'payload';
       red.util.setMessageProperty(msg, target, table, true);
-      // Node-RED sets a property of a frozen object without a word, to no effect.
+      // On a frozen object Node-RED silently sets nothing.
       if (red.util.getMessageProperty(msg, target) !== table) {
         throw new ServiceError(
           'validation.failed',
@@ -86,8 +83,8 @@ export function tableReader(
 }
 
 /**
- * The value that `start` answers by callback; in an object, since it may be a promise, which `await` would wait for.
- * @throws ServiceError `table.invalid` where it fails, or has not answered in time: messages behind it wait for it.
+ * The value that `start` passes to its callback. It is wrapped in an object because `await` would unwrap a promise.
+ * @throws ServiceError `table.invalid` if it fails or does not answer in time: later messages wait for this one.
  */
 async function settledWithin(
   ms: number,

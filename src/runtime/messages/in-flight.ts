@@ -15,7 +15,7 @@ export class InFlight {
     return this.tickets.size;
   }
 
-  /** Counts a message in; `onSettled` is called exactly once. */
+  /** Adds a message; `onSettled` is called exactly once. */
   begin(onSettled: (error?: ServiceError) => void): Ticket {
     const tickets = this.tickets;
     const leave = (): void => this.leave(ticket);

@@ -13,18 +13,26 @@ import { usableMessage } from './usable-message';
 
 /** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
 export interface ClosePatience {
-  /** For aborted work to end by itself. */
+  /** For aborted work to end. */
   drainMs: number;
-  /** For the node's own closing, beside that. */
+  /** For the node's own cleanup, in addition. */
   closeMs: number;
 }
 
 export const PATIENCE: ClosePatience = { drainMs: 6_000, closeMs: 8_000 };
 
-/** What a message leaves with: one message, one per output (null: nothing there), or nothing at all. */
-export type Output = Message | (Message | null)[] | undefined;
+/** What is sent at once: one message, or for each output one, several or none (null). */
+type Sending = Message | (Message | Message[] | null)[];
 
-/** What a handler may use beside the message. */
+/** What a message leaves with: one sending, several in this order, or nothing at all. */
+export type Output = Sending | Sendings | undefined;
+
+/** Sendings that follow each other, where one output has to get its message before another. */
+export class Sendings {
+  constructor(readonly list: readonly Sending[]) {}
+}
+
+/** What a handler gets besides the message. */
 export interface MessageWork {
   /** Aborted when the node closes. */
   readonly signal: AbortSignal;
@@ -36,18 +44,18 @@ export interface Handler<T> {
   read(msg: Message, work: MessageWork): T | Promise<T>;
   /** Does the work. Runs for many messages at a time. */
   run(input: T, msg: Message, work: MessageWork): Output | Promise<Output>;
-  /** Frees what one message took; called once it is settled, whichever way. */
+  /** Frees the resources of one message; called once it has settled, either way. */
   settled?(msg: Message): void;
-  /** Frees what the node holds: called as soon as the node closes, while aborted messages still settle. */
+  /** Frees the resources of the node; called as soon as it closes, while aborted messages still settle. */
   close?(removed: boolean): void | Promise<void>;
   /** Texts that may not appear in an error. */
   secrets?(): readonly string[];
 }
 
 /**
- * Gives a node its input and its close. Every message ends in exactly one `done`: with an output, or with a
- * ServiceError that a Catch node sees with code, message and cause. On close the work is aborted, what is
- * left is settled with the code `closed`, and one warning says how many messages that were.
+ * Registers a node's input and close handlers. Every message ends in exactly one `done`: with an output, or with a
+ * ServiceError that a Catch node sees with code, message and cause. On close the work is aborted, remaining messages
+ * end with the code `closed`, and one warning says how many.
  */
 export function handleMessages<T>(
   node: FlowNode,
@@ -99,14 +107,14 @@ export function handleMessages<T>(
       .run(() => handler.read(usable, work))
       .then((input) => handler.run(input, usable, work))
       .then((output) => {
-        // A result that comes after the close has settled the message has nowhere to go.
+        // The close has settled the message already: a late result has nowhere to go.
         if (!ticket.open) {
           return;
         }
         if (output === undefined) {
           ticket.settle();
         } else if (controller.signal.aborted) {
-          // The nodes behind this one may be closed already: Node-RED would drop the output without a word.
+          // The next nodes may be closed already: Node-RED would drop the output silently.
           fail(closedError());
         } else {
           sendOutput(send, output);
@@ -126,7 +134,7 @@ export function handleMessages<T>(
     await inFlight.drained(patience.drainMs);
     inFlight.settleAll(closedError());
     await freed;
-    // What was sent to this node before the close is delivered in a later turn of the event loop.
+    // Messages sent to this node before the close are delivered in a later turn of the event loop.
     await immediate();
     if (cut > 0) {
       node.warn(text(red, 'warning.closed', { count: cut }));
@@ -138,9 +146,14 @@ export function handleMessages<T>(
 }
 
 /** Node-RED copies a message that goes to several nodes. @throws ServiceError `validation.failed` where it cannot */
-function sendOutput(send: (output: Message | (Message | null)[]) => void, output: NonNullable<Output>): void {
+function sendOutput(
+  send: (output: Message | (Message | Message[] | null)[]) => void,
+  output: NonNullable<Output>,
+): void {
   try {
-    send(output);
+    for (const sending of output instanceof Sendings ? output.list : [output]) {
+      send(sending);
+    }
   } catch (error) {
     throw new ServiceError(
       'validation.failed',
@@ -156,7 +169,7 @@ function closedError(): ServiceError {
 
 function finalError(error: unknown, signal: AbortSignal, secrets: readonly string[] = []): ServiceError {
   const known = toServiceError(error);
-  // Aborted work fails in many ways (a cut socket, an ended worker); to the flow it is one.
+  // Aborted work fails in many ways (a closed socket, a terminated worker); a flow sees one.
   if (signal.aborted && known.code !== 'closed') {
     return closedError();
   }

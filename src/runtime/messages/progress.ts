@@ -4,13 +4,13 @@ import { Pace, speedText, timeParts } from '../status/speed';
 import type { Progress, Shown, StatusLine } from '../status/status-line';
 import type { MessageWork } from './message-handler';
 
-/** A guess at the time left from less than this would jump about. */
+/** With less progress than this, the estimate of the time left would jump. */
 const LEAST_FIT_S = 3;
 const LEAST_FRACTION = 0.05;
 
 type Event<Key> = Extract<StatusEvent, { key: Key }>;
 
-/** The hooks by which one message's work shows itself under the node and is stopped with it. */
+/** The hooks that show the work of one message in the node's status, and stop it when the node closes. */
 export function hooks(node: FlowNode, work: MessageWork): Hooks {
   const follower = new Follower(work.status);
   return {
@@ -20,7 +20,7 @@ export function hooks(node: FlowNode, work: MessageWork): Hooks {
   };
 }
 
-/** Shows how far the work of one message is: in words, and in numbers for a Status node. */
+/** Shows the progress of one message: as text, and as numbers for a Status node. */
 export class Follower {
   private phase: { key: StatusEvent['key']; began: number; pace: Pace } | undefined;
 
@@ -89,7 +89,7 @@ export class Follower {
       return { key: 'fitting', values: { time }, progress };
     }
     if (fraction >= 1) {
-      // All folds are done: what they learned is put together, and for how long nobody says.
+      // All folds are done and are being combined; how long that takes is not known.
       return { key: 'fittingEnd', values: { time }, progress: { ...progress, percent: 99 } };
     }
     const percent = percentOf(fraction, 1);
@@ -135,7 +135,7 @@ export class Follower {
   }
 }
 
-/** Whole percent; 100 only where all is done. */
+/** Whole percent; 100 only when everything is done. */
 function percentOf(done: number, total: number): number {
   return total === 0 ? 100 : Math.min(100, Math.max(0, Math.floor((100 * done) / total)));
 }

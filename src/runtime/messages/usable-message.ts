@@ -4,8 +4,8 @@ import { ServiceError } from '../../wire/service-error';
 import type { Message } from '../node-red';
 
 /**
- * The message as a node may work with it: itself, or a shallow copy where properties of it cannot be set (it is frozen,
- * or has accessors).
+ * The message in a form that a node can change: itself, or a shallow copy if its properties cannot be set (frozen, or
+ * with accessors).
  * @throws ServiceError `validation.failed` for a property that throws when it is read, and for a message that is a
  * promise: whoever awaits it waits for its `then`
  */

@@ -1,19 +1,17 @@
 import type { CostRequest } from '../../scoring/types';
-import { fromEnvironment } from '../fields/environment';
-import { numberField, textField } from '../fields/fields';
+import { COST, type FlowProperties } from '../../settings';
+import { numberIn } from '../../settings/kinds';
+import { readProperty, settingsReader } from '../fields/settings-reader';
 import type { TableDef, TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 import { namedModel } from './model-field';
 
 /** The cost node as it stands in a flow file. */
-export interface CostDef extends FlowNodeDef, TableDef {
-  config?: string;
-  operation?: string;
-  modelVersion?: string;
-  nEstimators?: string | number;
-}
+export type CostDef = FlowNodeDef & FlowProperties<typeof COST>;
 
-/** What a message asks of the cost node. Numbers in the message win over what is counted in a table. */
+const COUNT = numberIn({ min: 0, integer: true });
+
+/** What a message asks of the cost node. Numbers in the message win over those counted in a table. */
 export async function costRequest(
   red: Red,
   node: FlowNode,
@@ -21,20 +19,15 @@ export async function costRequest(
   table: TableReader,
   msg: Message,
 ): Promise<CostRequest> {
-  const env = (value: unknown): string => fromEnvironment(red, node, value);
-  const count = (property: string): number | undefined =>
-    numberField({ min: 0, integer: true }, { place: `msg.${property}`, value: msg[property] });
-  const trainRows = count('train_rows');
-  const testRows = count('test_rows');
-  const rawColumns = count('raw_columns');
+  const read = settingsReader(red, node, COST, def);
+  const trainRows = readProperty(COUNT, 'train_rows', msg);
+  const testRows = readProperty(COUNT, 'test_rows', msg);
+  const rawColumns = readProperty(COUNT, 'raw_columns', msg);
   const counted = testRows !== undefined && rawColumns !== undefined;
   return {
-    operation: textField({ place: 'The field Operation', value: env(def.operation).trim() }) ?? 'predict',
-    modelVersion: textField({ place: 'The field Model version', value: env(def.modelVersion).trim() }),
-    nEstimators: numberField(
-      { min: 1, integer: true },
-      { place: 'The field Estimators', value: env(def.nEstimators) },
-    ),
+    operation: read('operation'),
+    modelVersion: read('modelVersion'),
+    nEstimators: read('nEstimators'),
     ...(counted ? {} : await optionalTable(table, msg, def)),
     ...modelChoiceOf(msg),
     trainRows,
@@ -43,7 +36,7 @@ export async function costRequest(
   };
 }
 
-/** The table, where there is one: the numbers may come from the message or the model card alone. */
+/** The table, if there is one: the numbers may come from the message or the model card alone. */
 async function optionalTable(
   table: TableReader,
   msg: Message,

@@ -1,5 +1,6 @@
+import { FIT } from '../../settings';
 import type { UsedConfig } from '../config/use-config';
-import { fromEnvironment } from '../fields/environment';
+import { settingsReader } from '../fields/settings-reader';
 import { offerColumns } from '../input/columns-seen';
 import type { FlowNode, Red } from '../node-red';
 import { fittedStatus } from '../status/fit-status';
@@ -8,8 +9,8 @@ import { whenStarted } from '../status/when-started';
 import type { FitDef } from './fit-request';
 
 /**
- * Once the flows have started, after a deploy or a restart: shows the model that the node fitted before, and offers its
- * columns to the dialog. A node whose dialog names another target by now shows nothing.
+ * Once the flows have started, after a deploy or a restart, shows the model that the node fitted before and offers its
+ * columns to the dialog. Shows nothing if the dialog now names another target.
  */
 export function showKeptFit(red: Red, node: FlowNode, def: FitDef, config: UsedConfig): void {
   whenStarted(red, node, () => {
@@ -25,10 +26,10 @@ export function showKeptFit(red: Red, node: FlowNode, def: FitDef, config: UsedC
   });
 }
 
-/** The name that the dialog gives the model; undefined where a variable in it is not set. */
+/** The model name from the dialog; undefined if it contains a variable that is not set. */
 function keptName(red: Red, node: FlowNode, def: FitDef): string | undefined {
   try {
-    return fromEnvironment(red, node, def.model).trim() || node.name || node.id;
+    return settingsReader(red, node, FIT, def)('model') ?? (node.name || node.id);
   } catch {
     return undefined;
   }

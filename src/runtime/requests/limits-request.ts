@@ -1,19 +1,13 @@
 import type { CheckLimitsRequest } from '../../scoring/types';
-import { fromEnvironment } from '../fields/environment';
-import { choiceField, textField } from '../fields/fields';
-import type { TableDef, TableReader } from '../input/table-input';
+import { type FlowProperties, LIMITS } from '../../settings';
+import { settingsReader } from '../fields/settings-reader';
+import type { TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 
 /** The limits node as it stands in a flow file. */
-export interface LimitsDef extends FlowNodeDef, TableDef {
-  config?: string;
-  check?: boolean;
-  /** Which set the table is to be: the limits differ. */
-  set?: string;
-  modelVersion?: string;
-}
+export type LimitsDef = FlowNodeDef & FlowProperties<typeof LIMITS>;
 
-/** The check that a message asks for; undefined where only the limits are wanted. */
+/** The check that a message asks for; undefined if only the limits are wanted. */
 export async function limitsCheck(
   red: Red,
   node: FlowNode,
@@ -21,18 +15,13 @@ export async function limitsCheck(
   table: TableReader,
   msg: Message,
 ): Promise<CheckLimitsRequest | undefined> {
-  if (def.check !== true) {
-    return undefined;
-  }
-  const env = (value: unknown): string => fromEnvironment(red, node, value);
-  return {
-    table: await table.read(msg),
-    set: choiceField(['train', 'test'], { place: 'The field Check as', value: env(def.set) }) ?? 'train',
-    modelVersion: textField({ place: 'The field Model version', value: env(def.modelVersion).trim() }),
-  };
+  const read = settingsReader(red, node, LIMITS, def);
+  return read('check')
+    ? { table: await table.read(msg), set: read('set'), modelVersion: read('modelVersion') }
+    : undefined;
 }
 
-/** The part of its tokens that an account has used, in percent; undefined where the service names no budget. */
+/** The share of its tokens that an account has used, in percent; undefined if the service names no budget. */
 export function percentUsed(
   usage: { current_usage: number; usage_limit: number } | undefined,
 ): number | undefined {

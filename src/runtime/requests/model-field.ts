@@ -2,7 +2,7 @@ import type { ModelCard } from '../../scoring/types';
 import { ServiceError } from '../../wire/service-error';
 import type { Message } from '../node-red';
 
-/** Which model a node works with: a name or a card, or else the bare id of a fitted train set. */
+/** The model a node works with: a name or a card, or else the bare id of a fitted train set. */
 export interface NamedModel {
   model?: string | ModelCard;
   fittedTrainSetId?: string;
@@ -17,8 +17,15 @@ export function namedModel(dialog: string, msg: Message): NamedModel {
   if (typeof model === 'string' && model !== '') {
     return { model };
   }
+  if (typeof model === 'object' && model !== null) {
+    // Whether it is a card is for `checkedCard` to say, when it is used.
+    return { model: model as ModelCard };
+  }
   if (model !== undefined && model !== null && model !== '') {
-    return { model: asCard(model) };
+    throw new ServiceError(
+      'validation.failed',
+      'msg.model must be the name of a model or a model card, as a fit node sets it.',
+    );
   }
   const id = msg.fitted_train_set_id;
   if (id === undefined || id === null || id === '') {
@@ -30,7 +37,7 @@ export function namedModel(dialog: string, msg: Message): NamedModel {
   throw new ServiceError('validation.failed', 'msg.fitted_train_set_id must be a text.');
 }
 
-/** As `namedModel`, where there must be one. */
+/** As `namedModel`, but a model must be named. */
 export function requiredModel(dialog: string, msg: Message): NamedModel {
   const choice = namedModel(dialog, msg);
   if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) {
@@ -39,20 +46,5 @@ export function requiredModel(dialog: string, msg: Message): NamedModel {
   throw new ServiceError(
     'model.unknown',
     'No model is named: choose one in the node, or set msg.model or msg.fitted_train_set_id.',
-  );
-}
-
-function asCard(value: unknown): ModelCard {
-  const card = value as Partial<ModelCard>;
-  if (
-    typeof value === 'object' &&
-    typeof card.fitted_train_set_id === 'string' &&
-    Array.isArray(card.columns)
-  ) {
-    return value as ModelCard;
-  }
-  throw new ServiceError(
-    'validation.failed',
-    'msg.model must be the name of a model or a model card, as a fit node sets it.',
   );
 }

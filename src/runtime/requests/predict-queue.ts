@@ -1,58 +1,58 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 
-import type { PredictLoad, Predictor, PredictRequest } from '../../scoring';
+import type { Hooks, PredictLoad, Predictor, PredictOutcome, PredictRequest } from '../../scoring';
+import { PREDICT } from '../../settings';
 import type { UsedConfig } from '../config/use-config';
-import { fromEnvironment } from '../fields/environment';
-import { choiceField, flagField, numberField } from '../fields/fields';
+import { settingsReader } from '../fields/settings-reader';
 import type { FlowNode, Message, Red } from '../node-red';
 import { type Progress, StatusLine } from '../status/status-line';
+import { inWordsOfUser } from './model-mismatch';
 import type { PredictDef } from './predict-request';
 
-/** Bytes that may wait in one node's queue. */
-const QUEUE_BYTES = 64 * 1024 * 1024;
-
 export interface NodePredictor {
-  /** @throws ServiceError `config.invalid`, `auth.unauthorized` */
-  get(): Predictor;
+  /** Predicts, when it is the request's turn. */
+  predict(request: PredictRequest, hooks: Hooks): Promise<PredictOutcome>;
   /** Acts on `msg.reset` and `msg.flush`; true where the message was such a control message. */
   control(msg: Message): boolean;
   /**
-   * Lets a fit that was asked for before this message begin, where the model is not known yet: a fit node takes
-   * a few more turns to read its message, and a message waits only for a fit that has begun.
+   * If the model is not known yet, lets a fit that was requested earlier begin: a fit node takes a few more turns of
+   * the event loop to read its message, and a predict waits only for a fit that has begun.
    */
   awaitFit(request: PredictRequest): Promise<void>;
-  /** True where a message passes on without a prediction: its model is not there yet, and the dialog lets it pass. */
+  /** Whether the message passes on without a prediction: its model does not exist yet, and the dialog allows it. */
   passes(request: PredictRequest): boolean;
   close(): Promise<void>;
 }
 
-/** The predictor of one predict node, made with its first message. */
+/** The predictor of one predict node, created with the first message. */
 export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: UsedConfig): NodePredictor {
   let made: Predictor | undefined;
 
-  const make = (): Predictor => {
-    const env = (value: unknown): string => fromEnvironment(red, node, value);
-    const number = (label: string, value: unknown, range: { min: number; max?: number; integer?: boolean }) =>
-      numberField(range, { place: `The field ${label}`, value: env(value) });
-    return config.connection().predictor({
-      batchRows: number('Batch rows', def.batchRows, { min: 1, integer: true }) ?? 500,
-      batchMs: number('Batch wait', def.batchMs, { min: 0, max: 3_600_000 }) ?? 0,
-      ordered: def.ordered !== false,
-      queueRows: number('Queue', def.queue, { min: 1, integer: true }) ?? 100_000,
-      queueBytes: QUEUE_BYTES,
-      overflow:
-        choiceField(['reject', 'dropOldest'], { place: 'The field When full', value: env(def.overflow) }) ??
-        'reject',
-      retryPredict: flagField(def.retryPredict, false),
-      noModel: noModel(def, env) === 'wait' ? 'wait' : 'error',
-      maxCost: number('Highest cost', def.maxCost, { min: 0 }) ?? 0,
+  const read = settingsReader(red, node, PREDICT, def);
+
+  const make = (): Predictor =>
+    config.connection().predictor({
+      batchRows: read('batchRows'),
+      batchMs: read('batchMs'),
+      ordered: read('ordered'),
+      queueRows: read('queue'),
+      overflow: read('overflow'),
+      retryPredict: read('retryPredict'),
+      noModel: read('noModel') === 'wait' ? 'wait' : 'error',
+      maxCost: read('maxCost'),
       onLoad: (load) => showLoad(StatusLine.of(node, red), load),
       onWarning: (warning) => node.warn(warning),
     });
-  };
 
   return {
-    get: () => (made ??= make()),
+    async predict(request, hooks) {
+      try {
+        made ??= make();
+        return await made.predict(request, hooks);
+      } catch (error) {
+        throw inWordsOfUser(red, node, def, error);
+      }
+    },
     control(msg) {
       if (raised(msg.reset)) {
         made?.reset();
@@ -71,8 +71,7 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
       await immediate();
     },
     passes({ model }) {
-      const env = (value: unknown): string => fromEnvironment(red, node, value);
-      if (typeof model !== 'string' || noModel(def, env) !== 'pass') {
+      if (typeof model !== 'string' || read('noModel') !== 'pass') {
         return false;
       }
       const { cards } = config.connection();
@@ -82,13 +81,6 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
       await made?.close();
     },
   };
-}
-
-function noModel(def: PredictDef, env: (value: unknown) => string): 'error' | 'pass' | 'wait' {
-  return (
-    choiceField(['error', 'pass', 'wait'], { place: 'The field No model yet', value: env(def.noModel) }) ??
-    'error'
-  );
 }
 
 function raised(flag: unknown): boolean {

@@ -2,7 +2,7 @@ import type { ModelCard, PredictOutcome, PredictRequest } from '../../scoring';
 import type { UsedConfig } from '../config/use-config';
 import { type FlowNode, type Red, text } from '../node-red';
 
-/** Warns once per node where predictions take the place of a column that the model predicts from. */
+/** Warns once per node if predictions replace a column that the model predicts from. */
 export function replacedColumnWarning(
   red: Red,
   node: FlowNode,
@@ -19,7 +19,7 @@ export function replacedColumnWarning(
       typeof request.model === 'object'
         ? request.model
         : (cards.get(outcome.modelName) ?? cards.byFittedId(outcome.modelName));
-    // A stream of messages has one model: its columns are looked through once.
+    // A stream of messages has one model, so its columns are checked once.
     if (card === undefined || card === checked) {
       return;
     }

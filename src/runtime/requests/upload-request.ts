@@ -1,29 +1,16 @@
 import type { UploadRequest } from '../../scoring/types';
-import { ServiceError } from '../../wire/service-error';
-import { type CleaningDef, cleaningFields } from '../fields/cleaning-fields';
-import { fromEnvironment, inside } from '../fields/environment';
-import { candidates, choiceField, flagField, listField, textField } from '../fields/fields';
-import { type MissingTargetDef, missingTargetField } from '../fields/missing-target-field';
-import { typesField } from '../fields/types-field';
-import type { CollectDef, TableCollector } from '../input/table-collector';
+import { type FlowProperties, UPLOAD } from '../../settings';
+import { settingsReader } from '../fields/settings-reader';
+import type { TableCollector } from '../input/table-collector';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import { readCleaning } from './cleaning';
 import { requiredModel } from './model-field';
+import { targetMissing } from './target-missing';
 
 /** The upload node as it stands in a flow file. */
-export interface UploadDef extends FlowNodeDef, CleaningDef, MissingTargetDef, CollectDef {
-  config?: string;
-  set?: string;
-  target?: string;
-  ignore?: string | string[];
-  types?: string | Record<string, string>;
-  model?: string;
-  format?: string;
-  description?: string;
-  forceReupload?: boolean;
-  chunks?: boolean;
-}
+export type UploadDef = FlowNodeDef & FlowProperties<typeof UPLOAD>;
 
-/** What a message asks of the upload node; undefined for a part of a sequence that goes on. */
+/** What a message asks of the upload node; undefined until its sequence is complete. */
 export async function uploadRequest(
   red: Red,
   node: FlowNode,
@@ -35,27 +22,24 @@ export async function uploadRequest(
   if (table === undefined) {
     return undefined;
   }
-  const env = (value: unknown): string => fromEnvironment(red, node, value);
+  const read = settingsReader(red, node, UPLOAD, def, msg);
   const common = {
     table,
-    ignore: listField({ place: 'The field Ignore', value: inside(red, node, def.ignore) }),
-    types: typesField(inside(red, node, def.types)),
-    format: choiceField(['parquet', 'csv'], { place: 'The field Format', value: env(def.format) }),
-    description: textField(...candidates('Description', env(def.description), 'description', msg)),
-    forceReupload: flagField(def.forceReupload, msg.force_reupload),
-    chunks: flagField(def.chunks, false),
-    ...cleaningFields(def, msg, (value) => inside(red, node, value)),
-    missingTarget: missingTargetField(env(def.missingTarget), msg),
+    ignore: read('ignore'),
+    types: read('types'),
+    format: read('format'),
+    description: read('description'),
+    forceReupload: read('forceReupload'),
+    chunks: read('chunks'),
+    ...readCleaning(read),
+    missingTarget: read('missingTarget'),
   };
-  if (choiceField(['train', 'test'], { place: 'The field Upload as', value: env(def.set) }) === 'test') {
-    return { set: 'test', ...common, ...requiredModel(env(def.model).trim(), msg) };
+  if (read('set') === 'test') {
+    return { set: 'test', ...common, ...requiredModel(read('model') ?? '', msg) };
   }
-  const target = textField(...candidates('Target', env(def.target), 'target', msg));
+  const target = read('target');
   if (target === undefined) {
-    throw new ServiceError(
-      'target.missing',
-      'No target is named: fill in the column to predict, or set msg.target.',
-    );
+    throw targetMissing();
   }
   return { set: 'train', ...common, target };
 }

@@ -2,8 +2,8 @@ import type { ModelCard, ModelScores } from '../../scoring/types';
 import type { Shown, StatusKind, StatusLine } from './status-line';
 
 /**
- * What a fit node shows of its model: how good it is where that is known, beside what comes without one; else the task
- * that was found out. A model that is no better than none is not shown in green.
+ * What a fit node shows of its model: its score if known, next to the score without a model; otherwise the detected
+ * task. A model that is no better than none is not shown in green.
  */
 export function fittedStatus(
   status: StatusLine,
@@ -38,7 +38,7 @@ export function fittedStatus(
     : { kind, key: 'fitted.plain' };
 }
 
-/** The best score of the two that need no model: always the most frequent label or the mean, or "as it is now". */
+/** The better score of the two that need no model: always the most frequent label or the mean, or "as it is now". */
 function scoreWithout({ scores }: ModelCard, name: 'accuracy' | 'r2'): number | undefined {
   // A card kept by an earlier version may lack them.
   const { baseline, baseline_now: now } = (scores ?? {}) as Partial<ModelScores>;
@@ -51,7 +51,7 @@ export function showFitted(status: StatusLine, card: ModelCard, taskFound: boole
   status.show(kind, key, values);
 }
 
-/** With two digits it is never 1.00 for what is less. */
+/** Two digits; below 1 it is never rounded up to 1.00. */
 function rounded(score: number): number {
   return score < 1 ? Math.min(score, 0.99) : score;
 }

@@ -3,9 +3,9 @@ import type { ServiceError } from '../../wire/service-error';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 
 /**
- * Reports an error as Node-RED's own `node.error` does. To hand it to a Catch node, Node-RED copies the message, and
- * that fails where the message is nested too deeply or has a property that throws: the error then goes out with the
- * message's id alone. Never throws.
+ * Reports an error as `node.error` does. For a Catch node, Node-RED copies the message, which fails if the message is
+ * nested too deeply or has a property that throws: the error is then sent with the id of the message alone. Never
+ * throws.
  */
 export function reportError(
   node: FlowNode,
@@ -22,7 +22,7 @@ export function reportError(
   }
 }
 
-/** Calls `done` for a message that went well. Never throws: a message that cannot be copied is warned about. */
+/** Calls `done` for a message that succeeded. Never throws: if the message cannot be copied, it warns. */
 export function reportDone(node: FlowNode, red: Red, done: () => void): void {
   try {
     done();

@@ -1,10 +1,10 @@
-/** Speed is taken over this time, milliseconds: long enough to be steady, short enough to follow a change. */
+/** The window that speed is measured over, in milliseconds: long enough to be steady, short enough to follow changes. */
 const WINDOW_MS = 5_000;
 const STEP_MS = 250;
-/** Before that nothing can be said, milliseconds. */
+/** No speed is given before this time, in milliseconds. */
 const LEAST_MS = 1_000;
 
-/** The speed of work that tells from time to time how much of it is done. */
+/** The speed of work that reports its progress now and then. */
 export class Pace {
   private readonly samples: { at: number; done: number }[] = [];
   private last = { at: 0, done: 0 };
@@ -21,7 +21,7 @@ export class Pace {
     }
   }
 
-  /** Undefined where it is too early to say, or where nothing moves. */
+  /** Undefined if it is too early to tell, or if nothing moves. */
   perSecond(): number | undefined {
     const first = this.samples[0];
     const ms = first === undefined ? 0 : this.last.at - first.at;
@@ -40,7 +40,7 @@ export class Pace {
 
 const UNITS = ['B/s', 'kB/s', 'MB/s', 'GB/s'];
 
-/** `12 MB/s`, with two digits where there would be one. `write` puts a number down with so many behind the point. */
+/** `12 MB/s`, or `1.2 MB/s` below 10. `write` formats a number with this many decimals. */
 export function speedText(bytesPerSecond: number, write: (value: number, digits: number) => string): string {
   let value = bytesPerSecond;
   let unit = 0;
@@ -51,7 +51,7 @@ export function speedText(bytesPerSecond: number, write: (value: number, digits:
   return `${write(value, value < 9.95 && unit > 0 ? 1 : 0)} ${UNITS[unit]}`;
 }
 
-/** A time in the unit that a person would say it in: the catalogue's key below `status.time`, and how many. */
+/** A duration in the unit a person would use: the key below `status.time` in the catalogue, and the value. */
 export function timeParts(seconds: number): { unit: 's' | 'min' | 'h'; value: number } {
   if (seconds < 90) {
     return { unit: 's', value: Math.round(seconds) };

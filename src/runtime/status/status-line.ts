@@ -2,7 +2,7 @@ import type { NodeStatus } from 'node-red';
 
 import { type FlowNode, number, type Red, text } from '../node-red';
 
-/** Least time between two statuses of one node, milliseconds: the editor redraws at each. */
+/** The shortest time between two statuses of one node, in milliseconds: the editor redraws at each. */
 const INTERVAL_MS = 250;
 
 export type StatusKind = 'busy' | 'ready' | 'doubtful' | 'error' | 'waiting' | 'plain';
@@ -11,18 +11,18 @@ const LOOK: Record<StatusKind, Pick<NodeStatus, 'fill' | 'shape'>> = {
   busy: { fill: 'blue', shape: 'dot' },
   waiting: { fill: 'yellow', shape: 'ring' },
   ready: { fill: 'green', shape: 'dot' },
-  /** Done, but what came of it may not be worth much. */
+  /** Done, but the result may not be worth much. */
   doubtful: { fill: 'yellow', shape: 'dot' },
   error: { fill: 'red', shape: 'ring' },
   plain: { fill: 'grey', shape: 'ring' },
 };
 
 /**
- * How far a node's work is, in numbers: a Status node finds it as `msg.status.progress`. What is not known is left out.
+ * The progress of a node in numbers: a Status node gets it as `msg.status.progress`. Unknown values are left out.
  * Node-RED hands the whole status object to Status nodes, and its text, colour and shape alone to the editor.
  */
 export interface Progress {
-  phase: 'reading' | 'uploading' | 'fitting' | 'predicting';
+  phase: 'reading' | 'uploading' | 'fitting' | 'predicting' | 'collecting' | 'live';
   /** Since this phase began. */
   seconds?: number;
   /** 0 to 100, whole. */
@@ -38,6 +38,13 @@ export interface Progress {
   /** Messages at the service, and waiting for a free slot. */
   in_flight?: number;
   waiting?: number;
+  /** Machines that readings came from. */
+  keys?: number;
+  /** Readings so far, and how many of them came too late, came again, or were of the future. */
+  readings?: number;
+  late?: number;
+  repeated?: number;
+  future?: number;
 }
 
 /** A status: the catalogue's text `status.<key>` with its values, and the numbers. */
@@ -52,8 +59,8 @@ type Status = NodeStatus & { progress?: Progress };
 const lines = new WeakMap<FlowNode, StatusLine>();
 
 /**
- * What a node shows under itself. Called for every message of a stream, so it keeps only the newest status
- * and gives it to Node-RED at most four times a second.
+ * The status of a node. It is set for every message of a stream, so only the newest is kept and passed to Node-RED at
+ * most four times a second.
  */
 export class StatusLine {
   private last = -Infinity;
@@ -84,20 +91,27 @@ export class StatusLine {
     this.showLater(kind, () => ({ key, values, progress }));
   }
 
-  /** Shows a text while there is nothing of a message to show. */
-  showIdle(key: string, values?: Shown['values'], kind: StatusKind = 'plain'): void {
+  /** Shows the state that a message left the node in: an error before it has had its time. */
+  become(make: () => Shown & { kind: StatusKind }): void {
+    this.failed = false;
+    this.put(() => this.made(make()));
+  }
+
+  /** Shows a text while no message has anything to show. */
+  showIdle(key: string, values?: Shown['values'], kind: StatusKind = 'plain', progress?: Progress): void {
     if (this.last === -Infinity || this.idle) {
-      this.show(kind, key, values);
+      this.show(kind, key, values, progress);
       this.idle = true;
     }
   }
 
-  /** Shows what `make` answers when the time of this status comes, if no newer one is there by then. */
+  /** Calls `make` when it is this status's turn, and shows the result, unless a newer status has come. */
   showLater(kind: StatusKind, make: () => Shown): void {
-    this.put(() => {
-      const { key, values, progress } = make();
-      return { ...LOOK[kind], text: this.text(key, values), ...(progress !== undefined && { progress }) };
-    });
+    this.put(() => this.made({ kind, ...make() }));
+  }
+
+  private made({ kind, key, values, progress }: Shown & { kind: StatusKind }): Status {
+    return { ...LOOK[kind], text: this.text(key, values), ...(progress !== undefined && { progress }) };
   }
 
   /** The catalogue's text `status.<key>`. */
@@ -115,13 +129,13 @@ export class StatusLine {
     this.put(() => ({ ...LOOK[kind], text: literal }));
   }
 
-  /** Shows an error's code; it stays until a message goes well. */
+  /** Shows the code of an error; it stays until a message succeeds. */
   fail(code: string): void {
     this.failed = true;
     this.literal('error', code);
   }
 
-  /** A message went well: an error that still stands there has had its time. */
+  /** A message succeeded: an error that is still shown may be replaced. */
   succeed(): void {
     if (!this.failed) {
       return;

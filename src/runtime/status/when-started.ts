@@ -1,6 +1,6 @@
 import type { FlowNode, Red } from '../node-red';
 
-/** Runs a step once the flows have started, when all nodes are there; not where the node closes before. */
+/** Runs a step once the flows have started and all nodes exist, unless the node closes first. */
 export function whenStarted(red: Red, node: FlowNode, step: () => void): void {
   const started = (): void => {
     red.events.off('flows:started', started);

@@ -4,6 +4,7 @@ import { util } from '@node-red/util';
 import type { NodeStatus } from 'node-red';
 
 import type { FlowNode, Message, Red } from '../../doors/runtime';
+import { catalogue, NODES } from '../../helpers/dialogs';
 
 /** One message as a fake node took it: what was sent, and each call of `done`. */
 export interface Taken {
@@ -67,4 +68,15 @@ export function fakeRed(nodes: Record<string, unknown> = {}, settings: Record<st
     _: (key: string, values?: Record<string, unknown>) =>
       values === undefined ? key : `${key} ${JSON.stringify(values)}`,
   } as unknown as Red;
+}
+
+/** The same with the catalogues of all nodes in a language; as Node-RED does, it answers a key that none has. */
+export function redIn(language: string): Red {
+  const words = new Map(NODES.map((node) => [`tabular-${node}`, catalogue(language, node)]));
+  const translate = (key: string, values: Record<string, string> = {}): string => {
+    const [, type, name] = /^[^/]+\/([^:]+):(.*)$/.exec(key) ?? [];
+    const word = words.get(type ?? '')?.get(name ?? '') ?? name ?? key;
+    return word.replace(/__(\w+)__/g, (_, value: string) => values[value] ?? '');
+  };
+  return { ...fakeRed(), _: translate } as Red;
 }

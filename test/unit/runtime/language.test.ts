@@ -2,19 +2,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ModelCard } from '../../../dist/src/scoring';
-import { Follower, type Red, showFitted, StatusLine } from '../../doors/runtime';
-import { catalogue } from '../../helpers/dialogs';
-import { fakeNode, fakeRed } from './fake';
-
-/** Node-RED with the catalogue of a language. */
-function redIn(language: string): Red {
-  const words = catalogue(language, 'config');
-  return {
-    ...fakeRed(),
-    _: (key: string, values: Record<string, unknown> = {}) =>
-      words.get(key.split(':')[1]!)!.replace(/__(\w+?)__/g, (_, name: string) => String(values[name])),
-  };
-}
+import { Follower, showFitted, StatusLine } from '../../doors/runtime';
+import { fakeNode, redIn } from './fake';
 
 describe('numbers in a status', () => {
   async function statusIn(language: string, work: (status: StatusLine) => void): Promise<string> {

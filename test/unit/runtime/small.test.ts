@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 
 import {
   columnNames,
+  endpointUrl,
   filePath,
   fromEnvironment,
-  hostedKey,
   inside,
   insideOptions,
   type Message,
@@ -18,6 +18,7 @@ import {
   tlsOptions,
   tuning,
 } from '../../doors/runtime';
+import { serviceKey } from '../../doors/scoring';
 import { fakeNode, fakeRed } from './fake';
 
 describe('environment variables in a field', () => {
@@ -37,7 +38,7 @@ describe('environment variables in a field', () => {
     assert.equal(read(undefined), '');
   });
 
-  it('that are not set are an error that names them; set to nothing they leave the field empty', () => {
+  it('are an error that names them where they are not set; set to nothing they leave the field empty', () => {
     const read = (value: unknown, node = fakeNode()) => fromEnvironment(fakeRed(), node, value);
     for (const text of ['${TABULAR_NOT_SET}', 'https://${TABULAR_TEST}.${TABULAR_NOT_SET}/api']) {
       assert.throws(() => read(text), {
@@ -50,12 +51,12 @@ describe('environment variables in a field', () => {
     assert.equal(read('a${TABULAR_TEST}b'), 'ab');
   });
 
-  it("of Node-RED's own are known, also where the user gave no name", () => {
+  it("may be Node-RED's own, also where the user gave no name", () => {
     const node = Object.assign(fakeNode('n7'), { name: undefined });
     assert.equal(fromEnvironment(fakeRed(), node as never, '${NR_NODE_ID}:${NR_NODE_NAME}'), 'n7:');
   });
 
-  it('that flows may not read are not read for a dialog that was not deployed', () => {
+  it('are not read for a dialog that was not deployed where flows may not read them', () => {
     process.env.TABULAR_TEST = 'hush';
     const red = fakeRed({}, { envVarExcludes: ['TABULAR_TEST'] });
     assert.throws(() => fromEnvironment(red, undefined, '${TABULAR_TEST}'), { code: 'config.invalid' });
@@ -87,7 +88,7 @@ describe('environment variables inside a list or an object', () => {
     ['{"a": "8"}', '{"a": "8"}'],
   ];
   for (const [field, expected, asOptions = expected] of cases) {
-    it(`of ${JSON.stringify(field)}`, () => {
+    it(`are put in: ${JSON.stringify(field)}`, () => {
       assert.deepEqual(inside(fakeRed(), fakeNode(), field), expected);
       assert.deepEqual(insideOptions(fakeRed(), fakeNode(), field), asOptions);
     });
@@ -122,16 +123,39 @@ describe('column names at a glance', () => {
     ['bytes', Buffer.from('a,b\n'), []],
     ['nothing', null, []],
     ['no rows', [], []],
+    ['a sparse row of names', [Object.assign([], { 0: 'a', length: 2e8 })], ['a']],
+    ['a Proxy that throws', revoked(), []],
+    ['a row that throws', [revoked()], []],
   ];
+  function revoked(): object {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  }
   for (const [name, table, expected] of cases) {
-    it(`of ${name}`, () => assert.deepEqual(columnNames(table), expected));
+    it(`are found: ${name}`, () => assert.deepEqual(columnNames(table), expected));
   }
 });
 
 describe('the address of a service', () => {
   it('loses the slash at its end', () => {
     assert.equal(serviceUrl(' https://a.example/x/ '), 'https://a.example/x');
-    assert.equal(hostedKey('https://a.example/x'), 'https://a.example/x/svc');
+    assert.equal(serviceKey('hosted', 'https://a.example/x'), 'https://a.example/x/svc');
+  });
+
+  it('of an endpoint is that of its route: /predict where no path is given', () => {
+    assert.equal(endpointUrl(' https://a.example/ '), 'https://a.example/predict');
+    assert.equal(
+      endpointUrl('https://a.example:8080/v2/invocations'),
+      'https://a.example:8080/v2/invocations',
+    );
+    assert.throws(() => endpointUrl(' '), /The endpoint has no address: fill in its URL/);
+    const keys = [
+      serviceKey('embedded', ''),
+      serviceKey('hosted', 'https://a.example', 'predict'),
+      serviceKey('onPrem', 'https://a.example/predict'),
+    ];
+    assert.equal(new Set(keys).size, 3);
   });
 
   const WITHOUT_HOST = [
@@ -218,7 +242,6 @@ describe('which model a message names', () => {
   it('is refused where it is none', () => {
     assert.throws(() => requiredModel('', msg({})), { code: 'model.unknown' });
     assert.throws(() => namedModel('', msg({ model: 7 })), { code: 'validation.failed' });
-    assert.throws(() => namedModel('', msg({ model: { a: 1 } })), { code: 'validation.failed' });
   });
 });
 
@@ -229,7 +252,7 @@ describe('paths', () => {
     assert.equal(serviceFolder(red), '/data/tabular-prediction/service');
   });
 
-  it('of files follow fileWorkingDirectory', () => {
+  it('begin at fileWorkingDirectory where a file is named', () => {
     assert.equal(filePath(fakeRed({}, { fileWorkingDirectory: '/srv' }), 'a.csv'), '/srv/a.csv');
     assert.equal(filePath(fakeRed({}, { fileWorkingDirectory: '/srv' }), '/x/a.csv'), '/x/a.csv');
   });

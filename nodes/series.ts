@@ -1,0 +1,35 @@
+import type { NodeAPI } from 'node-red';
+
+import { forgetColumns } from '../src/runtime/input/columns-seen';
+import { tableReader } from '../src/runtime/input/table-input';
+import { handleMessages } from '../src/runtime/messages/message-handler';
+import type { FlowNode } from '../src/runtime/node-red';
+import { seriesAnswer } from '../src/runtime/series/answer';
+import { SeriesKeeper } from '../src/runtime/series/keeper';
+import { showKeptSeries } from '../src/runtime/series/kept-state';
+import { type SeriesDef, seriesRequest } from '../src/runtime/series/request';
+
+/** tabular-series: readings in; rows, outcomes and train sets out. */
+module.exports = function (RED: NodeAPI): void {
+  function TabularSeries(this: FlowNode, def: SeriesDef): void {
+    RED.nodes.createNode(this, def);
+    const table = tableReader(RED, this, def);
+    const keeper = new SeriesKeeper(RED, this, def);
+    showKeptSeries(RED, this, keeper);
+    handleMessages(this, RED, {
+      // All of it one message after the other: a reading changes what the next one makes.
+      read: async (msg, work) => {
+        const request = await seriesRequest(RED, this, def, table, msg);
+        return seriesAnswer(this, keeper, table, request, msg, work);
+      },
+      run: (output) => output,
+      close: async (removed) => {
+        await keeper.close();
+        if (removed) {
+          forgetColumns(this.id);
+        }
+      },
+    });
+  }
+  RED.nodes.registerType('tabular-series', TabularSeries);
+};

@@ -1,0 +1,78 @@
+import { asBytes } from '../../util/realms';
+import { ServiceError } from '../../wire/service-error';
+
+/** One reading: columns with their values, and the key where the topic told it. */
+export interface Reading {
+  cells: Record<string, unknown>;
+  key?: string;
+}
+
+/** A longer Buffer is a table. */
+const MAX_VALUE_BYTES = 4096;
+
+/**
+ * The reading that a value is: an object of plain values, JSON text of one, or one value whose column (and key) are the
+ * last parts of the topic. Undefined where it is a table.
+ * @param place where the value stands, for errors: `msg.payload`
+ * @throws ServiceError `validation.failed` for a value whose topic names no column
+ */
+export function readingOf(value: unknown, topic: unknown, place: string): Reading | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') {
+    return single(value, topic, place);
+  }
+  if (typeof value === 'string') {
+    return readingOfText(value, topic, place);
+  }
+  const bytes = asBytes(value);
+  if (bytes !== undefined) {
+    return bytes.length > MAX_VALUE_BYTES || bytes.length === 0 || bytes.includes(0)
+      ? undefined
+      : readingOfText(Buffer.from(bytes).toString('utf8'), topic, place);
+  }
+  return isReading(value) ? { cells: value } : undefined;
+}
+
+function readingOfText(text: string, topic: unknown, place: string): Reading | undefined {
+  const trimmed = text.trim();
+  if (trimmed.startsWith('{')) {
+    const parsed = parsedJson(trimmed);
+    return isReading(parsed) ? { cells: parsed } : undefined;
+  }
+  // Of a table there are a header and rows.
+  return trimmed.startsWith('[') || /[\r\n]/.test(trimmed) || trimmed === ''
+    ? undefined
+    : single(trimmed, topic, place);
+}
+
+/** An object of columns, each of which is an array, is a table; so is one of Arrow. */
+function isReading(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.keys(value).length > 0 &&
+    !('schema' in value && 'batches' in value) &&
+    !Object.values(value).some((cell) => Array.isArray(cell) || ArrayBuffer.isView(cell))
+  );
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function single(value: unknown, topic: unknown, place: string): Reading {
+  const parts = typeof topic === 'string' ? topic.split('/').filter((part) => part !== '') : [];
+  const column = parts.at(-1);
+  if (column === undefined) {
+    throw new ServiceError(
+      'validation.failed',
+      `${place} is one value, and msg.topic does not say of which column: send an object such as ` +
+        '{"temperature": 21}, or a topic such as plant/pump1/temperature.',
+    );
+  }
+  return { cells: { [column]: value }, key: parts.at(-2) };
+}

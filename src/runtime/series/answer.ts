@@ -1,0 +1,60 @@
+import { addColumns, rememberColumns, rememberFileColumns } from '../input/columns-seen';
+import type { TableReader } from '../input/table-input';
+import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
+import type { FlowNode, Message } from '../node-red';
+import type { SeriesKeeper } from './keeper';
+import { SeriesOutput } from './output';
+import type { SeriesRequest } from './request';
+import { showSeries } from './status';
+import { takeTable } from './take-table';
+
+/**
+ * Does what a message asks, and answers what leaves.
+ * @throws ServiceError
+ */
+export async function seriesAnswer(
+  node: FlowNode,
+  keeper: SeriesKeeper,
+  table: TableReader,
+  request: SeriesRequest,
+  msg: Message,
+  work: MessageWork,
+): Promise<Output> {
+  if (request.kind === 'nothing') {
+    return undefined;
+  }
+  // Before anything can fail: the dialog offers what it is to be given.
+  nameColumns(node, request);
+  const series = await keeper.open(msg);
+  const output = new SeriesOutput(table, series.settings.aheads.length > 1);
+  const answer = async (): Promise<Output> => {
+    switch (request.kind) {
+      case 'reset':
+        await series.reset(request.key);
+        return undefined;
+      case 'train': {
+        const trainSet = await series.train(request.reason);
+        return trainSet === undefined ? undefined : new Sendings([await output.ofTrainSet(msg, trainSet)]);
+      }
+      case 'outcome':
+        return output.ofReading(msg, await series.outcome(request.brought));
+      case 'reading':
+        return output.ofReading(msg, await series.push(request.reading.cells, { key: request.key }));
+      case 'table':
+        return output.ofTable(msg, await takeTable(series, request.table, request.key, work));
+    }
+  };
+  const answered = await answer();
+  showSeries(work.status, series);
+  return answered;
+}
+
+function nameColumns(node: FlowNode, request: SeriesRequest): void {
+  if (request.kind === 'reading') {
+    addColumns(node.id, Object.keys(request.reading.cells));
+  } else if (request.kind === 'table' && 'path' in request.table) {
+    void rememberFileColumns(node.id, request.table.path);
+  } else if (request.kind === 'table') {
+    rememberColumns(node.id, (request.table as { value: unknown }).value);
+  }
+}

@@ -1,0 +1,104 @@
+import path from 'node:path';
+
+import type { Series } from '../../series';
+import { Serial } from '../../util/serial';
+import { ServiceError } from '../../wire/service-error';
+import { seriesLayer } from '../lazy';
+import type { FlowNode, Red } from '../node-red';
+import { seriesFolder } from '../paths';
+import { keptAs, type SeriesDef, seriesOptions, type Told } from './request';
+
+/** How readings are read, as far as messages may say it. */
+const READ_SO = ['missing_words', 'unreadable', 'timezone'] as const;
+
+/** The node that has a folder open. */
+const owners = new Map<string, FlowNode>();
+
+/** The state of one series node: opened with the first message that needs it, written at close. */
+export class SeriesKeeper {
+  private opened: Series | undefined;
+  private openedBy = '';
+  private claimed: string | undefined;
+  private readonly told: Told = {};
+  private readonly serial = new Serial();
+  private closed = false;
+
+  constructor(
+    private readonly red: Red,
+    private readonly node: FlowNode,
+    private readonly def: SeriesDef,
+  ) {}
+
+  /** Where the state is kept. @throws ServiceError `config.invalid` */
+  folder(): string {
+    return seriesFolder(this.red, keptAs(this.red, this.node, this.def));
+  }
+
+  /**
+   * The series, opened with the settings that the dialog and the messages so far give.
+   * @throws ServiceError `config.invalid`, `validation.failed`, `storage.failed`, `closed`
+   */
+  open(msg: Readonly<Record<string, unknown>> = {}): Promise<Series> {
+    return this.serial.run(() => this.openAs(msg));
+  }
+
+  private async openAs(msg: Readonly<Record<string, unknown>>): Promise<Series> {
+    if (this.closed) {
+      throw new ServiceError('closed', 'The node was closed before its readings were open.');
+    }
+    const told = READ_SO.filter((name) => msg[name] !== undefined);
+    // A stream of readings says nothing of them.
+    if (this.opened !== undefined && told.length === 0) {
+      return this.opened;
+    }
+    for (const name of told) {
+      this.told[name] = msg[name];
+    }
+    const options = seriesOptions(this.red, this.node, this.def, this.told);
+    const key = JSON.stringify(options);
+    if (this.opened !== undefined && key === this.openedBy) {
+      return this.opened;
+    }
+    const settings = seriesLayer().parseSeriesSettings(options);
+    const folder = this.claim();
+    await this.opened?.close();
+    this.opened = undefined;
+    this.opened = await seriesLayer().openSeries(settings, {
+      folder,
+      notify: ({ text: said }) => this.node.warn(said),
+    });
+    this.openedBy = key;
+    return this.opened;
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    return this.serial.run(() => this.closeNow());
+  }
+
+  private async closeNow(): Promise<void> {
+    try {
+      await this.opened?.close();
+    } finally {
+      if (this.claimed !== undefined && owners.get(this.claimed) === this.node) {
+        owners.delete(this.claimed);
+      }
+    }
+  }
+
+  /** The folder, which is then this node's alone. */
+  private claim(): string {
+    const folder = this.folder();
+    const owner = owners.get(folder);
+    if (owner !== undefined && owner !== this.node) {
+      throw new ServiceError(
+        'config.invalid',
+        `The field Keep as names "${path.basename(folder)}", where the node "${owner.name || owner.id}" keeps its ` +
+          'readings: write another name.',
+      );
+    }
+    owners.set(folder, this.node);
+    this.claimed = folder;
+    return folder;
+  }
+}

@@ -1,0 +1,139 @@
+import type { TableInput } from '../../scoring/types';
+import type { BroughtOutcome, SeriesOptions } from '../../series';
+import { type FlowProperties, freeText, SERIES } from '../../settings';
+import { ServiceError } from '../../wire/service-error';
+import { fromEnvironment } from '../fields/environment';
+import { readProperty, settingsReader } from '../fields/settings-reader';
+import { type Reading, readingOf } from '../input/reading';
+import type { TableReader } from '../input/table-input';
+import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+
+/** The series node as it stands in a flow file. */
+export type SeriesDef = FlowNodeDef & FlowProperties<typeof SERIES>;
+
+/** What may stand in a property of the message that names a key or an id. */
+const NAME = freeText();
+
+/** What a message asks of the series node. */
+export type SeriesRequest =
+  | { kind: 'nothing' }
+  | { kind: 'train'; reason: 'asked' | 'decay' }
+  | { kind: 'reset'; key?: string }
+  | { kind: 'outcome'; brought: BroughtOutcome }
+  | { kind: 'reading'; reading: Reading; key?: string }
+  | { kind: 'table'; table: TableInput; key?: string };
+
+/** @throws ServiceError `validation.failed`, `table.empty`, `table.invalid`, `file.unreadable`, `config.invalid` */
+export async function seriesRequest(
+  red: Red,
+  node: FlowNode,
+  def: SeriesDef,
+  table: TableReader,
+  msg: Message,
+): Promise<SeriesRequest> {
+  if (msg.reset !== undefined && msg.reset !== false) {
+    return { kind: 'reset', key: readProperty(NAME, 'key', msg) };
+  }
+  if (msg.train !== undefined && msg.train !== null && msg.train !== false) {
+    return { kind: 'train', reason: isDecay(msg) ? 'decay' : 'asked' };
+  }
+  if (msg.outcome !== undefined) {
+    return { kind: 'outcome', brought: broughtBy(msg) };
+  }
+  // What else a watch node tells its second output: its wire may lead back here as it is.
+  if (msg.change !== undefined) {
+    return { kind: 'nothing' };
+  }
+  const input = await table.read(msg);
+  const key = keyOf(red, node, def, msg);
+  if ('path' in input) {
+    return { kind: 'table', table: input, key };
+  }
+  const reading = readingOf(input.value, msg.topic, table.place);
+  return reading === undefined
+    ? { kind: 'table', table: input, key }
+    : { kind: 'reading', reading, key: reading.key ?? key };
+}
+
+function isDecay(msg: Message): boolean {
+  const words = [msg.train, msg.change].map((told) => (told ?? {}) as { reason?: unknown; what?: unknown });
+  return words.some(({ reason, what }) => reason === 'decay' || what === 'decay');
+}
+
+function broughtBy(msg: Message): BroughtOutcome {
+  const { id } = (msg.series ?? {}) as { id?: unknown };
+  const { time } = msg;
+  const key = readProperty(NAME, 'key', msg);
+  if (typeof id === 'string' && id !== '') {
+    return { id, key, time, value: msg.outcome };
+  }
+  if (time === undefined || time === null || time === '') {
+    throw new ServiceError(
+      'validation.failed',
+      'An outcome needs its row: set msg.series as it left with the row, or msg.time (and msg.key).',
+    );
+  }
+  return { key, time, value: msg.outcome };
+}
+
+/** The key that a property of the message holds; undefined where the dialog names a column, or nothing. */
+function keyOf(red: Red, node: FlowNode, def: SeriesDef, msg: Message): string | undefined {
+  if (def.keyType !== 'msg') {
+    return undefined;
+  }
+  const property = fromEnvironment(red, node, def.key).trim();
+  if (property === '') {
+    return undefined;
+  }
+  const key: unknown = red.util.getMessageProperty(msg, property);
+  if (typeof key === 'string' || typeof key === 'number') {
+    return String(key);
+  }
+  throw new ServiceError(
+    'validation.failed',
+    `There is no key: msg.${property}, which the field Key names, is ${key === undefined ? 'not set' : 'no text'}.`,
+  );
+}
+
+/** What a message may say of the way in which readings are read; it stays until another message says otherwise. */
+export type Told = Partial<Pick<Message, 'missing_words' | 'unreadable' | 'timezone'>>;
+
+/**
+ * The settings of the dialog, and of messages where the dialog leaves them open; texts as they were typed.
+ * @throws ServiceError `config.invalid`, `validation.failed`
+ */
+export function seriesOptions(red: Red, node: FlowNode, def: SeriesDef, told: Told): SeriesOptions {
+  const read = settingsReader(red, node, SERIES, def, told);
+  return {
+    key: read('keyType') === 'msg' ? undefined : read('key'),
+    time: read('time'),
+    outcome: read('outcome'),
+    column: read('column'),
+    operator: read('operator'),
+    value: read('value'),
+    ahead: read('ahead'),
+    windows: read('windows'),
+    train: read('train'),
+    every: read('every'),
+    late: read('late'),
+    keep: read('keep'),
+    calendar: read('calendar'),
+    relative: read('relative'),
+    missingWords: read('missingWords'),
+    unreadable: read('unreadable'),
+    timezone: read('timezone'),
+  };
+}
+
+/** The name of the folder that the node keeps its state in. @throws ServiceError `config.invalid` */
+export function keptAs(red: Red, node: FlowNode, def: SeriesDef): string {
+  const name = settingsReader(red, node, SERIES, def)('keepAs') ?? node.id;
+  // What a file system takes as more than a name, or not at all.
+  if (/[\\/:*?"<>|\p{Cc}]|^\.|[. ]$/u.test(name) || name.length > 100) {
+    throw new ServiceError(
+      'config.invalid',
+      `The field Keep as must be the name of a folder, without any of \\ / : * ? " < > |, not "${name}".`,
+    );
+  }
+  return name;
+}

@@ -1,0 +1,30 @@
+import { EFFORTS, SYSTEMS } from '../wire/vocabulary';
+import { COLLECTING, COLUMNS, MAX_SECONDS, NODE, TABLE, TRAIN_CLEANING } from './common';
+import { choice, column, flag, freeText, list, numberIn, object, several } from './kinds';
+
+/** tabular-fit: a train set, what is to be learned from it, and how. */
+export const FIT = {
+  ...NODE,
+  ...TABLE,
+  target: column({ message: 'target' }),
+  ...COLUMNS,
+  ignore: list({ message: 'ignore' }),
+  ...TRAIN_CLEANING,
+  task: choice(['auto', 'classification', 'regression'], { default: 'auto', open: 'auto', message: 'task' }),
+  /** The name to keep the model under; empty: the node's. */
+  model: freeText({ message: 'model_name', label: 'modelName' }),
+  systems: several(SYSTEMS),
+  options: object({ message: 'options' }),
+  thinkingEffort: choice(EFFORTS),
+  thinkingTimeout: numberIn({ min: 1, max: MAX_SECONDS }),
+  thinkingMetric: freeText(),
+  /** Percent of the rows. */
+  holdout: numberIn({ min: 0, max: 50 }),
+  order: choice(['auto', 'time', 'none'], { default: 'auto', open: 'auto', message: 'order' }),
+  /** Rows. */
+  embargo: numberIn({ min: 0, integer: true, message: 'embargo' }),
+  group: column({ message: 'group' }),
+  relativeTo: column({ message: 'relative_to' }),
+  forceRefit: flag({ message: 'force_refit' }),
+  ...COLLECTING,
+};

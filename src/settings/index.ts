@@ -1,0 +1,25 @@
+import { CONFIG } from './config';
+import { COST } from './cost';
+import { FIT } from './fit';
+import type { Settings } from './kinds';
+import { LIMITS } from './limits';
+import { PREDICT } from './predict';
+import { SERIES } from './series';
+import { UPLOAD } from './upload';
+
+export { CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD };
+export { CLEANING, COLLECTING, TABLE, TRAIN_CLEANING } from './common';
+export type { FlowProperties, Setting, Settings, ValueOf } from './kinds';
+export { freeText } from './kinds';
+export { isUnsaid, parseSetting, problemWith } from './values';
+
+/** The settings of each node, by the name of its file in nodes/. */
+export const NODE_SETTINGS = {
+  config: CONFIG,
+  limits: LIMITS,
+  upload: UPLOAD,
+  fit: FIT,
+  predict: PREDICT,
+  series: SERIES,
+  cost: COST,
+} satisfies Record<string, Settings>;

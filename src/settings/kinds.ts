@@ -1,0 +1,202 @@
+import type { GivenType } from '../table/cells/types';
+
+/** How a value is written in a dialog and a message; `values.ts` has the rules of each. */
+export type Kind =
+  | 'text'
+  | 'column'
+  | 'word'
+  | 'url'
+  | 'zone'
+  | 'number'
+  | 'duration'
+  | 'durations'
+  | 'schedule'
+  | 'choice'
+  | 'flag'
+  | 'list'
+  | 'several'
+  | 'quantiles'
+  | 'types'
+  | 'object'
+  | 'property'
+  | 'node';
+
+/** One setting of a node. `Value` is what is read of it, `Flow` what may stand in a flow file. */
+export interface Setting<Value = unknown, Flow = unknown> {
+  readonly kind: Kind;
+  /** What a node just dragged in has; undefined for another node. */
+  readonly default: Flow;
+  /** What is taken where neither the dialog nor the message says anything. */
+  readonly fallback: Value;
+  /** The property of the message that says it where the dialog leaves it open, or raises a flag. */
+  readonly message?: string;
+  /** A choice that leaves it open as well, beside the empty field. */
+  readonly open?: string;
+  /** Key of the label in the catalogue; default: the name of the setting. `false`: it has no field of its own. */
+  readonly label?: string | false;
+  readonly min?: number;
+  readonly max?: number;
+  readonly integer?: boolean;
+  /** Of durations: a range such as `1h..24h` is a list of them. */
+  readonly ranges?: boolean;
+  /** The values of a choice, of several or of column types. */
+  readonly options?: readonly string[];
+  /** The same in the groups of the dialog, by the key of each group's name. */
+  readonly groups?: Readonly<Record<string, readonly string[]>>;
+  /** It must be filled in while another setting has one of these values. */
+  readonly requiredWhen?: readonly [name: string, values: readonly string[]];
+  /** The type of the node that it names. */
+  readonly type?: string;
+  /** Of a property: the setting that says where it is. */
+  readonly typeField?: string;
+}
+
+/** The settings of a node by their names in the flow file, in the order of the dialog's defaults. */
+export type Settings = Readonly<Record<string, Setting>>;
+
+/** What is read of a setting. */
+export type ValueOf<S> = S extends Setting<infer Value> ? Value : never;
+
+/** The settings as a flow file has them: one written by hand or by an earlier version may leave any of them out. */
+export type FlowProperties<S extends Settings> = { -readonly [Name in keyof S]?: S[Name]['default'] };
+
+interface Common {
+  message?: string;
+  label?: string | false;
+}
+
+type Optional<Value, Flow = string> = Setting<Value | undefined, Flow>;
+
+/** A text; white space around it is left off. `standard`: what the dialog is filled in with. */
+export function freeText(
+  more: Common & ({ standard: string } | { fallback: string }),
+): Setting<string, string>;
+export function freeText(more?: Common): Optional<string>;
+export function freeText(more: Common & { standard?: string; fallback?: string } = {}): Optional<string> {
+  const { standard, fallback = standard, ...rest } = more;
+  return { kind: 'text', default: standard ?? '', fallback, ...rest };
+}
+
+/** The name of a column, as it is. */
+export function column(more: Common = {}): Optional<string> {
+  return { kind: 'column', default: '', fallback: undefined, ...more };
+}
+
+/** A text of one word, which stands in the dialog from the start. */
+export function word(standard: string, more: Common = {}): Setting<string, string> {
+  return { kind: 'word', default: standard, fallback: standard, ...more };
+}
+
+/** An address that begins with http:// or https://. */
+export function url(more: Common & { requiredWhen?: Setting['requiredWhen'] } = {}): Optional<string> {
+  return { kind: 'url', default: '', fallback: undefined, ...more };
+}
+
+/** The name of a time zone. */
+export function zone(more: Common = {}): Optional<string> {
+  return { kind: 'zone', default: '', fallback: undefined, ...more };
+}
+
+interface Bounds extends Common {
+  min?: number;
+  max?: number;
+  integer?: boolean;
+}
+
+/** A number from `min` to `max`, both allowed. `fallback`: what an empty field stands for. */
+export function numberIn(
+  more: Bounds & ({ default: number } | { fallback: number }),
+): Setting<number, string | number>;
+export function numberIn(more: Bounds): Optional<number, string | number>;
+export function numberIn(
+  more: Bounds & { default?: number; fallback?: number },
+): Optional<number, string | number> {
+  return { kind: 'number', ...more, default: more.default ?? '', fallback: more.fallback ?? more.default };
+}
+
+interface Choosing<T> extends Common {
+  open?: T;
+  groups?: Readonly<Record<string, readonly T[]>>;
+}
+
+/** A time such as `90s` or `1h 30m`, as text; src/series reads it. `min` 0: none at all may be said too. */
+export function duration(more: Common & { min?: 0 } = {}): Optional<string> {
+  return { kind: 'duration', default: '', fallback: undefined, ...more };
+}
+
+/** Several durations with commas between, as text; src/series reads them. */
+export function durations(more: Common & { default?: string; ranges?: boolean } = {}): Optional<string> {
+  return { kind: 'durations', fallback: undefined, ...more, default: more.default ?? '' };
+}
+
+/** When something is due, as text that src/series reads: `auto`, `never`, `1d`, `500 rows`. */
+export function schedule(standard: string, more: Common = {}): Optional<string> {
+  return { kind: 'schedule', default: standard, fallback: undefined, ...more };
+}
+
+/** One of a closed list; without a default the empty choice stands before it. */
+export function choice<const T extends string>(
+  options: readonly T[],
+  more: Choosing<NoInfer<T>> & { default: NoInfer<T> },
+): Setting<T, string>;
+export function choice<const T extends string>(
+  options: readonly T[],
+  more?: Choosing<NoInfer<T>>,
+): Optional<T>;
+export function choice<T extends string>(
+  options: readonly T[],
+  more: Choosing<T> & { default?: T } = {},
+): Optional<T> {
+  return { kind: 'choice', options, fallback: more.default, ...more, default: more.default ?? '' };
+}
+
+/** A check box; the message's property raises it too. */
+export function flag(more: Common & { default?: boolean } = {}): Setting<boolean, boolean> {
+  const standard = more.default ?? false;
+  return { kind: 'flag', ...more, default: standard, fallback: standard };
+}
+
+/** Texts: an array, a JSON array, or text separated by commas. */
+export function list(more: Common = {}): Optional<string[], string | string[]> {
+  return { kind: 'list', default: '', fallback: undefined, ...more };
+}
+
+/** Any of a closed list, each with a check box. */
+export function several<const T extends string>(
+  options: readonly T[],
+  more: Common = {},
+): Optional<T[], string | string[]> {
+  return { kind: 'several', options, default: [], fallback: undefined, ...more };
+}
+
+/** Numbers between 0 and 1. */
+export function quantiles(
+  more: Common & { fallback: readonly number[] },
+): Setting<readonly number[], string | number[]> {
+  return { kind: 'quantiles', default: '', ...more };
+}
+
+/** Types of columns, by their names. */
+export function types(
+  options: readonly GivenType[],
+  more: Common = {},
+): Optional<Record<string, GivenType>, string | Record<string, string>> {
+  return { kind: 'types', options, default: '', fallback: undefined, ...more };
+}
+
+/** A JSON object. */
+export function object(
+  more: Common = {},
+): Optional<Record<string, unknown>, string | Record<string, unknown>> {
+  return { kind: 'object', default: '', fallback: undefined, ...more };
+}
+
+/** A property of the message, of a context, an expression …: Node-RED's typed input, whose type stands in `typeField`. */
+export function property(standard: string, typeField: string, more: Common = {}): Setting<string, string> {
+  return { kind: 'property', default: standard, fallback: standard, typeField, ...more };
+}
+
+/** Another node, by its id. */
+export function node(type: string, more: Common = {}): Optional<string, string | undefined> {
+  return { kind: 'node', default: undefined, fallback: undefined, type, ...more };
+}

@@ -1,0 +1,28 @@
+import { CLEANING, TABLE } from './common';
+import { choice, column, duration, durations, flag, freeText, numberIn, schedule } from './kinds';
+
+/** tabular-series: where readings are, what is to be predicted of them, and how far they look back and ahead. */
+export const SERIES = {
+  name: freeText(),
+  ...TABLE,
+  /** A column, or a property of the message. */
+  key: column(),
+  keyType: freeText({ standard: 'column', label: false }),
+  time: column(),
+  outcome: choice(['column', 'event', 'message', 'none'], { default: 'column' }),
+  column: { ...column(), requiredWhen: ['outcome', ['column', 'event']] },
+  operator: choice(['=', '!=', '>', '>=', '<', '<='], { default: '=' }),
+  value: { ...freeText(), requiredWhen: ['outcome', ['event']] },
+  ahead: durations({ default: '10m', ranges: true }),
+  windows: durations(),
+  train: schedule('auto'),
+  every: duration(),
+  late: duration({ min: 0 }),
+  /** Rows with their outcome. */
+  keep: numberIn({ min: 1, max: 1_000_000, integer: true, default: 20_000 }),
+  calendar: choice(['auto', 'on', 'off'], { default: 'auto' }),
+  relative: flag({ default: true }),
+  ...CLEANING,
+  /** Name of the folder that the state is kept in; empty: the id of the node. */
+  keepAs: freeText(),
+} as const;

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+
+import { loadDialogs } from '../../helpers/dialogs';
+
+const { dialogs } = loadDialogs('en-US');
+
+describe('the markup of the dialogs', () => {
+  /** The start tags of a template, each with the names of its attributes. */
+  const tags = (template: string) =>
+    [...template.matchAll(/<[a-z]+(\s[^>]*)>/g)].map(([tag, inner]) => ({
+      tag,
+      names: [...inner!.matchAll(/\s([\w-]+)(?==|\s|$)/g)].map((match) => match[1]!),
+    }));
+
+  for (const [node, { template }] of Object.entries(dialogs)) {
+    it(`gives no element an attribute twice, of which a browser drops the second: ${node}`, () => {
+      const all = tags(template);
+      assert.ok(all.length > 20);
+      for (const { tag, names } of all) {
+        assert.deepEqual(names, [...new Set(names)], tag);
+      }
+    });
+  }
+
+  it('hides the token while it is typed', () => {
+    const token = tags(dialogs.config.template).find(({ tag }) =>
+      tag.startsWith('<input id="node-config-input-token"'),
+    );
+    assert.match(token!.tag, / type="password"/);
+  });
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+
+import { columnsSeen, forgetColumns, offerKeptUpload, type Red } from '../../doors/runtime';
+import { fakeNode } from './fake';
+
+type Config = Parameters<typeof offerKeptUpload>[3];
+
+describe('An upload node after a restart', () => {
+  const uploads: Record<string, unknown> = { y: { columns: [{ name: 'a' }, { name: 'b' }] } };
+  const config = {
+    cards: () => ({ newestTrainSet: (target: string) => uploads[target] }),
+  } as unknown as Config;
+
+  for (const [target, columns] of [
+    ['y', ['a', 'b', 'y']],
+    ['other', []],
+    ['', []],
+  ] as const) {
+    it(`with the target "${target}" offers the columns of what was uploaded for it`, () => {
+      const events = new EventEmitter();
+      const node = fakeNode(`upload-${target}`);
+      offerKeptUpload({ events } as unknown as Red, node, { target } as never, config);
+      assert.deepEqual(columnsSeen(node.id), []);
+      events.emit('flows:started');
+      assert.deepEqual(columnsSeen(node.id), columns);
+      forgetColumns(node.id);
+    });
+  }
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+
+import { readingOf } from '../../doors/runtime';
+import { parseSeriesSettings } from '../../doors/series';
+import { loadDialogs } from '../../helpers/dialogs';
+
+const { series } = loadDialogs('en-US').dialogs;
+
+/** Whether the runtime takes these settings. */
+function taken(options: object): boolean {
+  try {
+    parseSeriesSettings({ column: 'x', ...options });
+    return true;
+  } catch (error) {
+    assert.equal((error as { code?: string }).code, 'config.invalid');
+    return false;
+  }
+}
+
+describe('the durations in the dialog of a series', () => {
+  const cases: Record<string, unknown[]> = {
+    ahead: [
+      ...['10m', '1h, 6h, 24h', '1h..24h', '6h..24h/1h', '1h30m', '1.5 h', '90 sec', '', ' 2d '],
+      ...['soon', '10', '-1h', '1h..', '..1h', '1h..x', '0m', '1h,,2h', '10 years', '1h..24h/'],
+    ],
+    windows: ['10m, 1h', 'auto', '', '7d', '10', '1h, x', 'h'],
+    train: [
+      'auto',
+      '',
+      'never',
+      'Never',
+      '1d',
+      '500 rows',
+      '1 row',
+      '500',
+      '0 rows',
+      'rows',
+      'daily',
+      '1d, 2d',
+    ],
+    every: ['', '1m', '30s', '10', 'x', '1m, 2m'],
+    late: ['', 'auto', '0', '0s', '5s', '-5s', 'x'],
+    keep: ['', '20000', '1', '1000000', '0', '1000001', 'x'],
+  };
+  for (const [field, values] of Object.entries(cases)) {
+    it(`${field}: what the dialog takes is what the runtime takes`, () => {
+      for (const value of values) {
+        const reason = series.validate(field, value);
+        assert.equal(
+          reason === true,
+          taken({ [field]: value }),
+          `${field} ${JSON.stringify(value)}: ${String(reason)}`,
+        );
+      }
+    });
+  }
+});
+
+describe('whether a value is a reading or a table', () => {
+  const readings: [unknown, unknown, object][] = [
+    [{ a: 1 }, undefined, { cells: { a: 1 } }],
+    ['{"a": 1}', 'x/y', { cells: { a: 1 } }],
+    [Buffer.from(' {"a": 1}'), undefined, { cells: { a: 1 } }],
+    [21.5, 'plant/pump1/vibration', { cells: { vibration: 21.5 }, key: 'pump1' }],
+    ['21.5', '/pump1/vibration/', { cells: { vibration: '21.5' }, key: 'pump1' }],
+    [Buffer.from('on'), 'mode', { cells: { mode: 'on' }, key: undefined }],
+    [false, 'a/alarm', { cells: { alarm: false }, key: 'a' }],
+  ];
+  for (const [value, topic, expected] of readings) {
+    it(`a reading: ${String(value)}, ${String(topic)}`, () =>
+      assert.deepEqual(
+        { key: undefined, ...readingOf(value, topic, 'msg.payload') },
+        { key: undefined, ...expected },
+      ));
+  }
+  for (const value of [
+    [],
+    [{ a: 1 }],
+    { a: [1, 2] },
+    { a: new Float64Array(2) },
+    'a,b\n1,2\n',
+    '[{"a": 1}]',
+    '{"a": [1, 2]}',
+    '',
+    Buffer.from('a,b\n1,2\n'),
+    Buffer.from('PAR1\0\0'),
+    { schema: {}, batches: [] },
+    null,
+  ]) {
+    it(`a table, or nothing: ${JSON.stringify(value)}`, () =>
+      assert.equal(readingOf(value, 'a/b', 'msg.payload'), undefined));
+  }
+
+  it('one value without a topic is an error that says what to send', () => {
+    for (const topic of [undefined, '', '///', 7]) {
+      assert.throws(() => readingOf(3, topic, 'msg.payload'), {
+        code: 'validation.failed',
+        message: /msg.payload is one value.*msg.topic/,
+      });
+    }
+  });
+});
