@@ -13,6 +13,8 @@ const benches = {
   learner: { file: 'learner/learner.mjs', peers: true },
   stream: { file: 'stream/stream.ts', peers: false },
   series: { file: 'series/series.mjs', peers: false },
+  recipes: { file: 'series/recipes.mjs', peers: false },
+  forecasts: { file: 'series/forecasts.mjs', peers: false },
 };
 
 const [name, ...args] = process.argv.slice(2);

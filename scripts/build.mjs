@@ -1,8 +1,10 @@
-/* Builds dist/: TypeScript by tsc (arguments of the command are passed to it), then what Node-RED looks for beside each node's .js (dialogs, icons, catalogues). */
+/* Builds dist/: TypeScript by tsc (arguments of the command are passed to it), then what Node-RED looks for beside each node's .js: dialogs with their defaults, icons, catalogues. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+
+import { withDefaults } from './lib/dialog-defaults.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -16,9 +18,15 @@ const failed = ['src/learner', '.'].filter((project) => {
   const parameters = [compiler, '-p', path.join(root, project), ...options];
   return spawnSync(process.execPath, parameters, { stdio: 'inherit' }).status !== 0;
 });
-for (const file of readdirSync(path.join(root, 'nodes'))) {
+const settings = path.join(dist, 'src', 'settings', 'index.js');
+for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) : []) {
   if (file.endsWith('.html')) {
-    cpSync(path.join(root, 'nodes', file), path.join(dist, 'nodes', file));
+    const node = path.basename(file, '.html');
+    const html = readFileSync(path.join(root, 'nodes', file), 'utf8');
+    writeFileSync(
+      path.join(dist, 'nodes', file),
+      withDefaults(html, node, require(settings).NODE_SETTINGS[node]),
+    );
   }
 }
 for (const [from, to] of [

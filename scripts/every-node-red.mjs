@@ -4,12 +4,12 @@
  * against each Node too: the same table and seed give the same bits on all of them.
  * The npm packages node-<platform>-<arch> carry Node's own binaries.
  */
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { buildOnce, installOnce, npm, root } from './lib/prepare.mjs';
+import { buildOnce, installOnce, npm } from './lib/prepare.mjs';
+import { runFolders, runMocha } from './lib/tests.mjs';
 
 const PAIRS = [
   { node: '22', nodeRed: '4.1' },
@@ -33,18 +33,15 @@ for (const pair of PAIRS) {
       .map((name) => path.join(folder, 'node_modules', binaryPackage, name))
       .find((file) => existsSync(file));
     console.log(`\nNode-RED ${pair.nodeRed} on Node ${pair.node}`);
-    const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
     const env = {
       ...process.env,
       NODE_BINARY: binary,
       NODE_RED: path.join(folder, 'node_modules', 'node-red'),
     };
-    const passes = (node, tests) =>
-      spawnSync(node, [mocha, tests], { cwd: root, stdio: 'inherit', env }).status === 0;
-    if (!passes(binary, 'test/unit/learner/golden.test.ts')) {
+    if (!runMocha(['test/unit/learner/golden.test.ts'], { env, binary })) {
       failed += 1;
     }
-    if (!passes(process.execPath, 'test/{runtime,e2e}/**/*.test.ts')) {
+    if (!runFolders(['runtime', 'e2e'], [], { env })) {
       failed += 1;
     }
   } finally {

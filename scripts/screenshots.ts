@@ -96,7 +96,7 @@ async function main(): Promise<void> {
   if (wanted('dialogs')) {
     await withNodeRed('Live machine', async (page, red, flow) => {
       const idOf = (name: string) => flow.find((node) => node.name === name)!.id;
-      for (const fit of ['failure ahead', 'bearing in 10 min']) {
+      for (const fit of ['pump failure', 'pump bearing']) {
         await waitFor(
           'the fit',
           () => ['green', 'yellow'].includes(red.statuses.get(idOf(fit))?.fill ?? '') || undefined,
@@ -104,17 +104,30 @@ async function main(): Promise<void> {
         );
       }
       await openEditor(page, red.url);
-      await openDialog(page, idOf('failure ahead'));
-      const fold = page.locator('.tabular-advanced');
-      await fold.evaluate((details: HTMLDetailsElement) => (details.open = false));
-      const fit = await shootDialog(page, 550);
-      await page.locator('#node-dialog-cancel').click();
-      await page.waitForSelector('.red-ui-tray', { state: 'detached' });
-      await openDialog(page, idOf('failure ahead?'));
+      const folded = async (name: string): Promise<string> => {
+        await openDialog(page, idOf(name));
+        const fold = page.locator('.tabular-advanced');
+        await fold.evaluate((details: HTMLDetailsElement) => (details.open = false));
+        const picture = await shootDialog(page, 700);
+        await page.locator('#node-dialog-cancel').click();
+        await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+        return picture;
+      };
+      const series = await folded('failure within 1 h');
+      const fit = await folded('pump failure');
+      await openDialog(page, idOf('failure within 1 h?'));
       await page.click('#node-input-model');
       await page.locator('.tabular-panel').waitFor();
-      const predict = await shootDialog(page, 550);
-      await sideBySide(page, [fit, predict], path.join(images, 'dialogs.png'));
+      const predict = await shootDialog(page, 700);
+      await sideBySide(page, [series, fit, predict], path.join(images, 'dialogs.png'));
+    });
+  }
+  if (wanted('energy')) {
+    const seconds = Number(process.env.SECONDS_OF_LIFE ?? 150);
+    await withNodeRed('Energy of the next 24 hours', async (page, red) => {
+      await page.goto(`${red.url}/dashboard/energy`);
+      await page.waitForTimeout(seconds * 1000);
+      await page.screenshot({ path: path.join(images, 'energy.png'), fullPage: true });
     });
   }
   if (wanted('live-machine')) {

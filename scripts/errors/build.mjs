@@ -3,12 +3,12 @@
  * README from codes.json, in the order of the codes in src/wire/service-error.ts. With --check it only says what
  * is not as it would be written.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-const root = path.resolve(import.meta.dirname, '..', '..');
+import { LANGUAGES, writeParts } from '../lib/written-parts.mjs';
+
 const codes = JSON.parse(readFileSync(path.join(import.meta.dirname, 'codes.json'), 'utf8'));
-const LANGUAGES = ['en-US', 'de', 'ja'];
 const NODES = [...new Set(Object.values(codes).flatMap(({ nodes }) => nodes))];
 
 function helpList(language, node) {
@@ -30,32 +30,16 @@ function readmeTable() {
 const HELP_ITEMS = /(?: {8}<li><code>[a-z._]+<\/code>.*<\/li>\n)+/;
 const README_ROWS = /(?<=^\| code \|.*\n\|---\|---\|\n)(?:\| `[a-z._]+` \| .* \|\n)+/m;
 
-const files = [
-  ...LANGUAGES.flatMap((language) =>
-    NODES.map((node) => ({
-      file: `nodes/locales/${language}/${node}.html`,
-      place: HELP_ITEMS,
-      text: helpList(language, node),
-    })),
-  ),
-  { file: 'README.md', place: README_ROWS, text: readmeTable() },
-];
-
-const stale = files.filter(({ file, place, text }) => {
-  const full = path.join(root, file);
-  const now = readFileSync(full, 'utf8');
-  if (!place.test(now)) {
-    throw new Error(`${file} has no list of error codes to replace.`);
-  }
-  const next = now.replace(place, () => text);
-  if (next !== now && !process.argv.includes('--check')) {
-    writeFileSync(full, next);
-  }
-  return next !== now;
-});
-for (const { file } of stale) {
-  console.log(
-    `${file} ${process.argv.includes('--check') ? 'is not what npm run errors writes' : 'written'}`,
-  );
-}
-process.exitCode = stale.length > 0 && process.argv.includes('--check') ? 1 : 0;
+writeParts(
+  [
+    ...LANGUAGES.flatMap((language) =>
+      NODES.map((node) => ({
+        file: `nodes/locales/${language}/${node}.html`,
+        place: HELP_ITEMS,
+        text: helpList(language, node),
+      })),
+    ),
+    { file: 'README.md', place: README_ROWS, text: readmeTable() },
+  ],
+  'npm run errors',
+);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { root } from '../lib/prepare.mjs';
 import { batchFile } from './batch-file.mjs';
 import { costGuard } from './cost-guard.mjs';
+import { energy } from './energy.mjs';
 import { errorsByCode } from './errors-by-code.mjs';
 import { firstSteps } from './first-steps.mjs';
 import { hostedService } from './hosted-service.mjs';
@@ -18,6 +19,7 @@ import { uploadOnce } from './upload-once.mjs';
 const examples = {
   'Batch scoring of a file': batchFile(),
   'Cost guard': costGuard(),
+  'Energy of the next 24 hours': energy(),
   'Handling errors by code': errorsByCode(),
   'Hosted service': hostedService(),
   'Limits check': limitsCheck(),

@@ -22,4 +22,8 @@ export class Flow {
 export const EMBEDDED: '';
 
 export const NODE_DEFAULTS: Record<'inject' | 'function' | 'debug', object>;
+
+/** A series node as it is dragged in. */
+export const SERIES_DEFAULTS: object;
+
 export function source(file: string): string;

@@ -153,6 +153,32 @@ export const NODE_DEFAULTS = {
   },
 };
 
+/** A series node as it is dragged in. */
+export const SERIES_DEFAULTS = {
+  source: 'value',
+  table: 'payload',
+  tableType: 'msg',
+  key: '',
+  keyType: 'column',
+  time: '',
+  outcome: 'column',
+  column: '',
+  operator: '=',
+  value: '',
+  ahead: '10m',
+  windows: '',
+  train: 'auto',
+  every: '',
+  late: '',
+  keep: 20000,
+  calendar: 'auto',
+  relative: true,
+  missingWords: '',
+  unreadable: '',
+  timezone: '',
+  keepAs: '',
+};
+
 /** The text of a function node, kept as a file of its own beside this one. */
 export function source(file) {
   return readFileSync(path.join(import.meta.dirname, file), 'utf8').trimEnd();

@@ -1,19 +1,20 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { dashboard } from './dashboard.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Live machine
 
-A simulated pump makes a labelled history, two models learn from it, and a live stream is scored as it comes:
+A simulated pump sends what its sensors show, and tells that its bearing failed when it does. Nothing between it and the predictions is a function node: two *series* nodes turn its readings into rows, wait for what comes of them, and send the train sets.
 
 * will the bearing fail within the hour (classification)?
-* how hot will it be in ten minutes (regression, with quantiles)?
+* how hot will it be in half an hour (regression, with quantiles)?
 
-Press Deploy and watch the statuses. Nothing leaves this computer: the service is the embedded one.`;
+A second here is five minutes of the pump. Press Deploy and watch the statuses: the pump sends its readings of the last days as one table, the models are fitted, and each reading that follows is predicted from, with new train sets now and then. Nothing leaves this computer: the service is the embedded one.`;
 
 const PLOTS_INFO = `
 
 Needs the nodes \`@flowfuse/node-red-dashboard\` (Manage palette → Install); the plots are then at \`/dashboard\` of this Node-RED.`;
 
-/** The pump, its two models and its live readings; `withPlots` adds a dashboard (@flowfuse/node-red-dashboard). */
+/** The pump, two questions about it and their answers; `withPlots` adds a dashboard (@flowfuse/node-red-dashboard). */
 export function liveMachine(withPlots) {
   const flow = new Flow(
     withPlots ? 'Live machine with plots' : 'Live machine',
@@ -22,34 +23,15 @@ export function liveMachine(withPlots) {
   if (withPlots) {
     flow.needs('@flowfuse/node-red-dashboard');
   }
-  const fit = { config: EMBEDDED, table: 'payload', tableType: 'msg', types: '', task: 'auto' };
+  const common = { table: 'payload', tableType: 'msg' };
 
-  flow.comment('1. Learn from the past: two models of one table', [0.4, 0]);
+  flow.comment('1. The machine: readings, and an event when it comes', [0.5, 0]);
   const start = flow.node('inject', 'at start', [0, 1], {
     ...NODE_DEFAULTS.inject,
     once: true,
     topic: 'history',
   });
-  const pump = flow.node('function', 'Pump', [1, 2.5], {
-    ...NODE_DEFAULTS.function,
-    func: source('pump.js'),
-    outputs: 2,
-  });
-  const fitFailure = flow.node('tabular-fit', 'failure ahead', [2.2, 1], {
-    ...fit,
-    target: 'failure_ahead',
-    ignore: 'minute, bearing_in_10min_c',
-    model: 'pump failure',
-  });
-  const fitBearing = flow.node('tabular-fit', 'bearing in 10 min', [2.2, 2], {
-    ...fit,
-    target: 'bearing_in_10min_c',
-    ignore: 'minute, failure_ahead',
-    model: 'pump bearing',
-  });
-
-  flow.comment('2. Score every live reading', [0.2, 3.5]);
-  const tick = flow.node('inject', 'every second', [0, 5], {
+  const tick = flow.node('inject', 'every second', [0, 2], {
     ...NODE_DEFAULTS.inject,
     repeat: '1',
     once: true,
@@ -60,32 +42,57 @@ export function liveMachine(withPlots) {
       { p: 'topic', vt: 'str' },
     ],
   });
-  const risk = flow.node('tabular-predict', 'failure ahead?', [2.2, 4], {
-    config: EMBEDDED,
-    table: 'payload',
-    tableType: 'msg',
-    model: 'pump failure',
-    property: 'failure_ahead',
+  const pump = flow.node('function', 'Pump', [1, 1.5], {
+    ...NODE_DEFAULTS.function,
+    func: source('pump.js'),
   });
-  const forecast = flow.node('tabular-predict', 'bearing in 10 min?', [3.3, 4], {
-    config: EMBEDDED,
-    table: 'payload',
-    tableType: 'msg',
-    model: 'pump bearing',
-    outputType: 'quantiles',
-    quantiles: '0.1,0.5,0.9',
-    property: 'bearing_in_10min_c',
-  });
-  const show = flow.node('function', 'show', [3.3, 5], {
+
+  flow.comment('2. Rows, outcomes, train sets; a model for each question', [2.4, 0]);
+  const question = (name, model, row, series, predict) => {
+    const rows = flow.node('tabular-series', name, [2, row], { ...SERIES_DEFAULTS, ...common, ...series });
+    const ask = flow.node('tabular-predict', `${name}?`, [3.3, row], {
+      config: EMBEDDED,
+      ...common,
+      model,
+      noModel: 'wait',
+      ...predict,
+    });
+    const fit = flow.node('tabular-fit', model, [3.3, row + 1], {
+      config: EMBEDDED,
+      ...common,
+      model,
+      task: 'auto',
+    });
+    flow.wire(pump, rows);
+    flow.wireOutput(rows, 0, ask);
+    flow.wireOutput(rows, 2, fit);
+    return { ask, fit };
+  };
+  const failure = question(
+    'failure within 1 h',
+    'pump failure',
+    1,
+    { outcome: 'event', column: 'failed', operator: '=', value: 'true', ahead: '1h', windows: '30m, 3h' },
+    { property: 'failure' },
+  );
+  const bearing = question(
+    'bearing in 30 min',
+    'pump bearing',
+    3,
+    { outcome: 'column', column: 'bearing_c', ahead: '30m', windows: '30m, 3h' },
+    { property: 'forecast', outputType: 'quantiles', quantiles: '0.1,0.5,0.9' },
+  );
+
+  const show = flow.node('function', 'show', [4.6, 2], {
     ...NODE_DEFAULTS.function,
     func: source('show-reading.js'),
   });
   // A message a second would push everything else out of the sidebar: switched on by its button.
-  const debug = flow.node('debug', 'scored reading', [4.5, 5], { ...NODE_DEFAULTS.debug, active: false });
+  const debug = flow.node('debug', 'predicted', [5.6, 2], { ...NODE_DEFAULTS.debug, active: false });
 
-  flow.comment('3. What went wrong, by code', [0.25, 8]);
-  const caught = flow.node('catch', 'any error', [0, 9], { scope: null, uncaught: false });
-  const errors = flow.node('debug', 'error', [1, 9], {
+  flow.comment('3. What went wrong, by code', [0.25, 5]);
+  const caught = flow.node('catch', 'any error', [0, 6], { scope: null, uncaught: false });
+  const errors = flow.node('debug', 'error', [1, 6], {
     ...NODE_DEFAULTS.debug,
     complete: 'error',
     targetType: 'msg',
@@ -94,14 +101,11 @@ export function liveMachine(withPlots) {
     statusType: 'jsonata',
   });
 
-  flow.wire(start, pump);
-  flow.wire(tick, pump);
-  flow.wireOutput(pump, 0, fitFailure, fitBearing);
-  flow.wireOutput(pump, 1, risk);
-  flow.wire(risk, forecast, show, debug);
+  flow.wire([start, tick], pump);
+  flow.wire([failure.ask, bearing.ask], show, debug);
   flow.wire(caught, errors);
   if (withPlots) {
-    addPlots(flow, show, [fitFailure, fitBearing]);
+    addPlots(flow, show, [failure.fit, bearing.fit]);
   }
   return flow;
 }
@@ -112,108 +116,19 @@ const TEMPERATURES = ['#4c9be8', '#4c9be8', '#2f7fd1', '#e4572e', ...REST];
 const RISKS = ['#4caf6e', '#d9534f', '#9ecae1', '#1f77b4', ...REST];
 
 function addPlots(flow, show, fits) {
-  const ui = flow.config('ui-base', 'Tabular prediction', {
-    path: '/dashboard',
-    appIcon: '',
-    includeClientData: true,
-    acceptsClientConfig: ['ui-notification', 'ui-control'],
-    showPathInSidebar: false,
-    headerContent: 'page',
-    navigationStyle: 'none',
-    titleBarStyle: 'default',
-    showReconnectNotification: true,
-    notificationDisplayTime: 1,
-    showDisconnectNotification: true,
-    allowInstall: false,
-  });
-  const theme = flow.config('ui-theme', 'Machine room', {
-    colors: {
-      surface: '#183b56',
-      primary: '#1f77b4',
-      bgPage: '#eef1f4',
-      groupBg: '#ffffff',
-      groupOutline: '#d5dbe1',
-    },
-    sizes: {
-      density: 'default',
-      pagePadding: '12px',
-      groupGap: '12px',
-      groupBorderRadius: '6px',
-      widgetGap: '12px',
-    },
-  });
-  const page = flow.config('ui-page', 'Live machine', {
-    ui,
-    path: '/',
-    icon: 'gauge',
-    layout: 'grid',
-    theme,
-    breakpoints: [
-      { name: 'Default', px: '0', cols: '3' },
-      { name: 'Tablet', px: '576', cols: '6' },
-      { name: 'Small Desktop', px: '768', cols: '9' },
-      { name: 'Desktop', px: '1024', cols: '12' },
-    ],
-    order: 1,
-    className: '',
-    visible: true,
-    disabled: false,
-  });
-  const group = (name, order, width) =>
-    flow.config('ui-group', name, {
-      page,
-      width,
-      height: 1,
-      order,
-      showTitle: true,
-      className: '',
-      visible: 'true',
-      disabled: 'false',
-      groupType: 'default',
-    });
-  const chart = {
-    chartType: 'line',
-    category: 'topic',
-    categoryType: 'msg',
-    xAxisLabel: ' ',
-    xAxisProperty: 'x',
-    xAxisPropertyType: 'msg',
-    xAxisType: 'time',
-    xAxisFormat: '',
-    xAxisFormatType: 'auto',
-    xmin: '',
-    xmax: '',
-    yAxisProperty: 'payload',
-    yAxisPropertyType: 'msg',
-    bins: 10,
-    action: 'append',
-    stackSeries: false,
-    pointShape: 'false',
-    pointRadius: 0,
-    showLegend: true,
-    removeOlder: '3',
-    removeOlderUnit: '60',
-    removeOlderPoints: '',
-    colors: TEMPERATURES,
-    // Until the page has told its own: see model-cards.html.
-    textColor: ['#70767f'],
-    textColorDefault: false,
-    gridColor: ['#80808040'],
-    gridColorDefault: false,
-    className: '',
-    interpolation: 'linear',
-  };
+  const { group, chart } = dashboard(flow, 'Live machine', '/');
 
-  flow.comment('4. Live plots: open /dashboard', [2.2, 9.9]);
-  const points = flow.node('function', 'to plots', [2.2, 8.5], {
+  flow.comment('4. Live plots: open /dashboard', [2.2, 5.6]);
+  const points = flow.node('function', 'to plots', [2.2, 7.5], {
     ...NODE_DEFAULTS.function,
     func: source('plot-reading.js'),
-    initialize: "context.set('drawn', false);",
+    initialize: "context.set('drawn', undefined);",
     outputs: 3,
   });
-  const temperature = flow.node('ui-chart', 'bearing temperature', [3.7, 7], {
+  const temperature = flow.node('ui-chart', 'bearing temperature', [3.7, 6], {
     ...chart,
-    group: group('Bearing now and in 10 minutes', 1, 8),
+    colors: TEMPERATURES,
+    group: group('Bearing now and in half an hour', 1, 8),
     label: '',
     order: 1,
     yAxisLabel: '°C',
@@ -223,7 +138,7 @@ function addPlots(flow, show, fits) {
     height: 7,
   });
   const riskGroup = group('Failure within the hour', 2, 4);
-  const gauge = flow.node('ui-gauge', 'risk now', [3.7, 8], {
+  const gauge = flow.node('ui-gauge', 'risk now', [3.7, 7], {
     group: riskGroup,
     order: 1,
     value: 'payload',
@@ -253,7 +168,7 @@ function addPlots(flow, show, fits) {
     styleGlow: false,
     className: '',
   });
-  const riskChart = flow.node('ui-chart', 'risk over time', [3.7, 9], {
+  const riskChart = flow.node('ui-chart', 'risk over time', [3.7, 8], {
     ...chart,
     group: riskGroup,
     label: '',
@@ -265,7 +180,7 @@ function addPlots(flow, show, fits) {
     width: 4,
     height: 4,
   });
-  const alarms = flow.node('ui-table', 'alarms', [3.7, 10], {
+  const alarms = flow.node('ui-table', 'alarms', [3.7, 9], {
     group: group('Alarms', 3, 6),
     label: '',
     order: 1,
@@ -278,7 +193,7 @@ function addPlots(flow, show, fits) {
     deselect: true,
     selectionType: 'none',
     columns: [
-      { title: 'Minute', key: 'minute', keyType: 'key', type: 'text', width: '', align: 'start' },
+      { title: 'Its time', key: 'time', keyType: 'key', type: 'text', width: '', align: 'start' },
       { title: 'What', key: 'what', keyType: 'key', type: 'text', width: '', align: 'start' },
       { title: 'Probability said', key: 'risk', keyType: 'key', type: 'text', width: '', align: 'start' },
     ],
@@ -287,11 +202,11 @@ function addPlots(flow, show, fits) {
     action: 'replace',
     className: '',
   });
-  const cards = flow.node('function', 'model cards', [3.6, 1.5], {
+  const cards = flow.node('function', 'model cards', [4.6, 3.5], {
     ...NODE_DEFAULTS.function,
     func: source('model-cards.js'),
   });
-  const models = flow.node('ui-template', 'models', [4.6, 1.5], {
+  const models = flow.node('ui-template', 'models', [5.6, 3.5], {
     group: group('Models', 4, 6),
     page: '',
     ui: '',
@@ -300,15 +215,15 @@ function addPlots(flow, show, fits) {
     height: 0,
     head: '',
     format: source('model-cards.html'),
-    storeOutMessages: true,
+    storeOutMessages: false,
     passthru: false,
     resendOnRefresh: true,
     templateScope: 'local',
     className: '',
   });
   // From one end of the sheet to the other, without a wire across it.
-  const told = flow.node('link out', 'text colour to the plots', [5.4, 1.5], { mode: 'link', links: [] });
-  const drawn = flow.node('link in', 'text colour of the page', [1.7, 9.1], { links: [told.id] });
+  const told = flow.node('link out', 'text colour to the plots', [6.4, 3.5], { mode: 'link', links: [] });
+  const drawn = flow.node('link in', 'text colour of the page', [1.5, 8.4], { links: [told.id] });
   told.links.push(drawn.id);
   flow.wire(fits, cards, models, told);
   flow.wire(drawn, points);

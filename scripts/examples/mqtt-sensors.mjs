@@ -1,15 +1,15 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# MQTT sensors
 
-Readings of ovens come over MQTT, each is scored by itself, and the prediction goes back to the broker under the reading's own topic: \`plant/<oven>/reading\` → \`plant/<oven>/quality\`.
+Three ovens publish what their sensors show, each value under a topic of its own: \`plant/oven1/temperature\`. A *series* node puts the values of each oven together and looks a minute ahead; the forecast of each oven goes back to the broker: \`forecast/oven1\`. No function node stands between the broker and the predictions.
 
 Needs an MQTT broker, Mosquitto for example; its address is in the configuration node **Broker** (127.0.0.1:1883).
 
-1. *Train* makes 300 past readings with their outcome and learns from them.
-2. *Two readings* sends what two ovens would send. Leave this out where you have real ones.`;
+1. *Past* sends the readings of the last two hours as one table, as a database would: rows, outcomes and the train set leave at once. Without it the first train set leaves when 200 outcomes are there.
+2. *Every 10 s* publishes what the ovens show. Leave this out where you have real ones, and press *Publish* for one round at once.`;
 
-/** Sensors' readings from a broker and predictions back to it. */
+/** Sensors' values from a broker, a forecast for each machine back to it. */
 export function mqttSensors() {
   const flow = new Flow('MQTT sensors', INFO);
   const broker = flow.config('mqtt-broker', 'Broker', {
@@ -22,53 +22,77 @@ export function mqttSensors() {
     keepalive: '60',
     cleansession: true,
   });
-  const table = { config: EMBEDDED, table: 'payload', tableType: 'msg', model: 'oven quality' };
+  const model = { config: EMBEDDED, table: 'payload', tableType: 'msg', model: 'oven temperature' };
   const mqttIn = (name, place, topic) =>
-    flow.node('mqtt in', name, place, { topic, qos: '1', datatype: 'json', broker, inputs: 0 });
+    flow.node('mqtt in', name, place, { topic, qos: '1', datatype: 'auto-detect', broker, inputs: 0 });
   const mqttOut = (name, place) =>
     flow.node('mqtt out', name, place, { topic: '', qos: '1', retain: 'false', broker });
-  const button = (name, row) =>
+  const button = (name, row, properties) =>
     flow.node('inject', name, [0, row], {
       ...NODE_DEFAULTS.inject,
-      topic: name,
       props: [{ p: 'topic', vt: 'str' }],
+      ...properties,
     });
-  const shown = (name, place, complete) =>
-    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
+  const shown = (name, place, complete, targetType = 'msg') =>
+    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType });
 
-  flow.comment('1. Learn from the past', [0, 0]);
-  const train = button('Train', 1);
-  const past = flow.node('function', 'ovens', [1, 1.5], {
+  flow.comment('1. Three ovens (simulated)', [0.1, 0]);
+  const past = button('Past', 1, { topic: 'past' });
+  const tick = button('Every 10 s', 2, { topic: 'now', repeat: '10' });
+  const now = button('Publish', 3, { topic: 'now' });
+  const ovens = flow.node('function', 'Ovens', [1, 2], {
     ...NODE_DEFAULTS.function,
     func: source('ovens.js'),
     outputs: 2,
   });
-  const fit = flow.node('tabular-fit', 'quality?', [2.2, 1], { ...table, target: 'quality', task: 'auto' });
-  const card = shown('model card', [3.4, 1], 'model');
-  const send = button('Two readings', 2);
-  const publish = mqttOut('send', [2.2, 2]);
+  const publish = mqttOut('publish', [2.2, 3]);
 
-  flow.comment('2. Score each reading as it comes', [0.2, 3.5]);
-  const readings = mqttIn('readings', [0, 4.5], 'plant/+/reading');
-  const predict = flow.node('tabular-predict', 'quality?', [1.1, 4.5], { ...table, property: 'quality' });
-  const topic = flow.node('change', 'its own topic', [2.2, 4.5], {
-    rules: [
-      { t: 'change', p: 'topic', pt: 'msg', from: '/reading', fromt: 'str', to: '/quality', tot: 'str' },
-    ],
+  flow.comment('2. From values to forecasts, oven by oven', [0.4, 5]);
+  const values = mqttIn('values', [0, 6], 'plant/+/+');
+  const rows = flow.node('tabular-series', 'temperature in 1 min', [1.2, 6], {
+    ...SERIES_DEFAULTS,
+    key: 'oven',
+    column: 'temperature',
+    ahead: '1m',
+    windows: '1m, 5m',
+    every: '10s',
   });
-  const answer = mqttOut('predictions', [3.4, 4.5]);
+  const predict = flow.node('tabular-predict', 'temperature in 1 min?', [2.6, 6], {
+    ...model,
+    property: 'forecast',
+    outputType: 'quantiles',
+    quantiles: '0.1,0.5,0.9',
+    noModel: 'wait',
+  });
+  const fit = flow.node('tabular-fit', 'oven temperature', [2.6, 7.5], { ...model, task: 'auto' });
+  const card = shown('model card', [3.9, 7.5], 'model');
+  // The rows of the past come as one table, and need no answer.
+  const live = flow.node('switch', 'of now', [3.6, 6], {
+    property: 'series.key',
+    propertyType: 'msg',
+    rules: [{ t: 'nnull' }],
+    checkall: 'true',
+    repair: false,
+    outputs: 1,
+  });
+  const topic = flow.node('change', 'its own topic', [4.5, 6], {
+    rules: [{ t: 'set', p: 'topic', pt: 'msg', to: '"forecast/" & series.key', tot: 'jsonata' }],
+  });
+  const answer = mqttOut('forecasts', [5.5, 6]);
 
-  flow.comment('3. Whoever wants to know', [0.1, 6]);
-  const arrived = mqttIn('predictions of all ovens', [0, 7], 'plant/+/quality');
-  const result = shown('prediction', [1.4, 7], 'true');
-  Object.assign(result, { targetType: 'full' });
-  const caught = flow.node('catch', 'any error', [0, 8], { scope: null, uncaught: false });
-  const errors = shown('error', [1.4, 8], 'error');
-  flow.wire([train, send], past);
-  flow.wireOutput(past, 0, fit);
-  flow.wireOutput(past, 1, publish);
+  flow.comment('3. Whoever wants to know', [0.1, 9]);
+  const arrived = mqttIn('forecasts of all ovens', [0, 10], 'forecast/+');
+  const result = shown('forecast', [1.4, 10], 'true', 'full');
+  const caught = flow.node('catch', 'any error', [0, 11], { scope: null, uncaught: false });
+  const errors = shown('error', [1.4, 11], 'error');
+  flow.wire([past, tick, now], ovens);
+  flow.wireOutput(ovens, 0, rows);
+  flow.wireOutput(ovens, 1, publish);
+  flow.wire(values, rows);
+  flow.wireOutput(rows, 0, predict);
+  flow.wireOutput(rows, 2, fit);
+  flow.wire(predict, live, topic, answer);
   flow.wire(fit, card);
-  flow.wire(readings, predict, topic, answer);
   flow.wire(arrived, result);
   flow.wire(caught, errors);
   return flow;

@@ -1,34 +1,41 @@
 if (msg.topic === 'text colour') {
   // A page was opened: the plots are drawn again, legible on its theme.
   context.set('text', msg.payload.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.75)'));
-  context.set('drawn', false);
+  context.set('drawn', undefined);
   return null;
 }
-// One reading becomes points of the plots. A second here is a minute of the machine, so "in ten minutes" is ten seconds on.
-const reading = msg.payload;
-const forecast = reading.bearing_in_10min_c;
+// Each answer becomes points of its plot. A second here is five minutes of the machine, so half an hour is six of ours.
+const row = msg.payload;
 const now = msg.at;
-const later = now + 10 * 1000;
-const risk = 100 * reading.failure_ahead_probabilities.yes;
-// The band is drawn as two lines on top of each other, the lower one invisible, the space between filled.
-const temperature = [
-  { topic: 'band from', payload: forecast['0.1'], x: later },
-  { topic: '80 % band', payload: forecast['0.9'] - forecast['0.1'], x: later },
-  { topic: 'forecast', payload: forecast['0.5'], x: later },
-  { topic: 'measured', payload: reading.bearing_c, x: now },
-];
-const risks = [
-  { topic: 'no failure', payload: Number((100 - risk).toFixed(1)), x: now },
-  { topic: 'failure', payload: Number(risk.toFixed(1)), x: now },
-];
-if (!context.get('drawn')) {
-  // Once after each deploy and for each page, how the lines are drawn: the options are those of Apache ECharts.
-  context.set('drawn', true);
-  const color = context.get('text');
-  const words = color && { textStyle: { color } };
-  const axis = color && { axisLabel: { color }, nameTextStyle: { color } };
-  const look = { xAxis: { ...axis, axisLabel: { color, alignMaxLabel: 'right' } }, yAxis: { ...axis } };
-  const line = (name, more) => ({ name, type: 'line', symbol: 'none', ...more });
+let temperature = [];
+let risks = [];
+let risk = context.get('risk') ?? 0;
+if (row.forecast) {
+  const later = now + 6 * 1000;
+  // The band is drawn as two lines on top of each other, the lower one invisible, the space between filled.
+  temperature = [
+    { topic: 'band from', payload: row.forecast['0.1'], x: later },
+    { topic: '80 % band', payload: row.forecast['0.9'] - row.forecast['0.1'], x: later },
+    { topic: 'forecast', payload: row.forecast['0.5'], x: later },
+    { topic: 'measured', payload: row.bearing_c, x: now },
+  ];
+}
+if (row.failure_probabilities) {
+  risk = 100 * row.failure_probabilities.yes;
+  context.set('risk', risk);
+  risks = [
+    { topic: 'no failure', payload: Number((100 - risk).toFixed(1)), x: now },
+    { topic: 'failure', payload: Number(risk.toFixed(1)), x: now },
+  ];
+}
+const drawn = context.get('drawn') || {};
+const color = context.get('text');
+const words = color && { textStyle: { color } };
+const axis = color && { axisLabel: { color }, nameTextStyle: { color } };
+const look = { xAxis: { ...axis, axisLabel: { color, alignMaxLabel: 'right' } }, yAxis: { ...axis } };
+const line = (name, more) => ({ name, type: 'line', symbol: 'none', ...more });
+// Once after each deploy and for each page, how the lines are drawn: the options are those of Apache ECharts.
+if (temperature.length > 0 && !drawn.temperature) {
   const hidden = { lineStyle: { opacity: 0 }, stack: 'band' };
   temperature[0].ui_update = {
     chartOptions: {
@@ -42,6 +49,8 @@ if (!context.get('drawn')) {
       ],
     },
   };
+}
+if (risks.length > 0 && !drawn.risks) {
   risks[0].ui_update = {
     chartOptions: {
       ...look,
@@ -50,17 +59,21 @@ if (!context.get('drawn')) {
     },
   };
 }
+context.set('drawn', {
+  temperature: drawn.temperature || temperature.length > 0,
+  risks: drawn.risks || risks.length > 0,
+});
+if (risks.length === 0) {
+  return [temperature, null, null];
+}
 const alarms = context.get('alarms') || [];
-const last = alarms[0];
-if (msg.failed) {
-  alarms.unshift({ minute: reading.minute, what: 'Bearing failed, serviced', risk: `${Math.round(risk)} %` });
+const [last] = alarms;
+const time = new Date(row.time ?? msg.series.time).toISOString().slice(5, 16).replace('T', ' ');
+if (row.failed) {
+  alarms.unshift({ time, what: 'Bearing failed, serviced', risk: `${Math.round(risk)} %` });
 } else if (risk > 50 && (!last || last.what !== 'Failure ahead within the hour')) {
-  alarms.unshift({
-    minute: reading.minute,
-    what: 'Failure ahead within the hour',
-    risk: `${Math.round(risk)} %`,
-  });
+  alarms.unshift({ time, what: 'Failure ahead within the hour', risk: `${Math.round(risk)} %` });
 }
 alarms.length = Math.min(alarms.length, 8);
 context.set('alarms', alarms);
-return [temperature, risks, { payload: alarms }];
+return [null, risks, { payload: alarms }];

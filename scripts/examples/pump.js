@@ -1,8 +1,13 @@
 /*
  * A simulated centrifugal pump on a variable-speed drive, one step a minute of its own time: hydraulics by the
- * affinity laws, motor and bearing as thermal masses, a bearing that wears faster the hotter it runs.
- * "history" answers with its labelled past, every other message with the next reading.
+ * affinity laws, motor and bearing as thermal masses, a bearing that wears faster the hotter it runs. It knows what its
+ * sensors show now, and tells that its bearing failed when it does; of what will be it knows nothing.
+ * "history" answers with its readings of the last days as one table, every other message with the next reading.
  */
+/** Minutes between two readings. */
+const EVERY = 5;
+/** When its clock begins: a second of ours is five minutes of it, and its readings may not be from the future. */
+const BEGIN = Date.UTC(2020, 0, 1);
 const STEP_S = 60;
 const NOMINAL_RPM = 2900;
 
@@ -83,7 +88,7 @@ function step(pump) {
 
   const failed = pump.wear >= 1;
   const reading = {
-    minute: pump.minute,
+    time: BEGIN + 60000 * pump.minute,
     speed_rpm: Math.round(pump.rpm),
     flow_m3h: Number((flow * (1 + 0.01 * gauss(pump))).toFixed(2)),
     head_m: Number((head * (1 + 0.01 * gauss(pump))).toFixed(2)),
@@ -94,8 +99,8 @@ function step(pump) {
     vibration_mms: Number(
       (0.8 + 0.9 * n + 5.5 * Math.pow(pump.wear, 3) + 0.15 * Math.abs(gauss(pump))).toFixed(2),
     ),
-    hours_since_service: Number(pump.hoursSinceService.toFixed(2)),
     fluid: pump.fluid,
+    failed,
   };
   // A sensor on a long cable drops out now and then: missing values are part of the job.
   if (uniform(pump) < 0.02) {
@@ -104,83 +109,34 @@ function step(pump) {
   return { reading, failed };
 }
 
-/** Minutes between two rows of the history: neighbours too much alike teach little and make scores look too good. */
-const EVERY = 8;
-
-/**
- * The past, with what only the past can know: did it fail within the hour, how hot was it ten minutes later. Three
- * weeks of a machine take a computer a tenth of a second, so other flows get their turn in between.
- */
-async function labelledHistory(pump, minutes) {
-  const readings = [];
-  const failures = [];
-  for (let i = 0; i < minutes; i++) {
-    if (i % 2000 === 0) {
-      await new Promise((next) => setTimeout(next));
-    }
-    const { reading, failed } = step(pump);
-    readings.push(reading);
-    if (failed) {
-      failures.push(i);
+/** What the pump sends after some minutes: the last of its readings, and whether it failed since the one before. */
+function next(pump) {
+  let last;
+  let failed = false;
+  for (let i = 0; i < EVERY; i++) {
+    const now = step(pump);
+    last = now.reading;
+    if (now.failed) {
+      failed = true;
       service(pump);
     }
   }
-  const rows = [];
-  let next = 0;
-  for (let i = 0; i + 10 < minutes; i += EVERY) {
-    while (next < failures.length && failures[next] < i) {
-      next++;
-    }
-    const ahead = next < failures.length && failures[next] - i <= 60;
-    rows.push({
-      ...readings[i],
-      failure_ahead: ahead ? 'yes' : 'no',
-      bearing_in_10min_c: readings[i + 10].bearing_c,
-    });
-  }
-  return { rows, failures: failures.length };
+  return { ...last, failed };
 }
 
 if (msg.topic === 'history') {
-  context.set('remembering', true);
-  labelledHistory(newPump(7), 32000).then(
-    (past) => {
-      msg.payload = past.rows;
-      node.status({
-        fill: 'grey',
-        shape: 'dot',
-        text: past.rows.length + ' readings, ' + past.failures + ' failures',
-      });
-      context.set('remembering', false);
-      node.send([msg, null]);
-    },
-    (error) => node.error(error, msg),
-  );
+  // What was kept of another run is of another pump.
+  node.send({ reset: true });
+  const pump = newPump(7);
+  const payload = Array.from({ length: 1500 }, () => next(pump));
+  const failures = payload.filter(({ failed }) => failed).length;
+  node.status({ fill: 'grey', shape: 'dot', text: `${payload.length} readings, ${failures} failures` });
+  context.set('pump', pump);
+  return { payload, topic: 'history' };
+}
+
+const pump = context.get('pump');
+if (!pump) {
   return null;
 }
-
-// A reading that comes before anybody has begun to learn would find no model.
-if (context.get('remembering')) {
-  return null;
-}
-
-// The live machine is an old one in a warmer room than the history knew: the drift that every model meets.
-function liveMachine() {
-  const pump = newPump(2026, { wear: 0.5, hoursSinceService: 5.5, bearing: 68, roomOffset: 1.5 });
-  // It has run for a while before anybody looks: its temperatures have settled.
-  for (let minute = 0; minute < 45; minute++) {
-    step(pump);
-  }
-  return pump;
-}
-
-const pump = context.get('pump') || liveMachine();
-const { reading, failed } = step(pump);
-if (failed) {
-  service(pump);
-}
-context.set('pump', pump);
-msg.topic = 'pump';
-msg.failed = failed;
-msg.payload = reading;
-return [null, msg];
+return { ...msg, topic: 'pump', payload: next(pump) };

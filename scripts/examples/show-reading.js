@@ -1,11 +1,19 @@
-// The two predictions of a reading, beside what the bearing shows now.
-const reading = msg.payload;
-const risk = reading.failure_ahead_probabilities.yes;
-const forecast = reading.bearing_in_10min_c;
-const colour = risk > 0.5 ? 'red' : risk > 0.2 ? 'yellow' : 'green';
+// The last answer to each question, beside what the bearing shows now. The rows of the past come as one table.
+if (Array.isArray(msg.payload)) {
+  return null;
+}
+const row = msg.payload;
+if (row.failure_probabilities) {
+  context.set('risk', row.failure_probabilities.yes);
+}
+if (row.forecast) {
+  context.set('forecast', row.forecast['0.5']);
+}
+const risk = context.get('risk') ?? 0;
+const forecast = context.get('forecast');
 node.status({
-  fill: colour,
-  shape: msg.failed ? 'ring' : 'dot',
-  text: `failure ${Math.round(100 * risk)} % · bearing ${reading.bearing_c} → ${forecast['0.5'].toFixed(1)} °C`,
+  fill: risk > 0.5 ? 'red' : risk > 0.2 ? 'yellow' : 'green',
+  shape: row.failed ? 'ring' : 'dot',
+  text: `failure ${Math.round(100 * risk)} % · bearing ${row.bearing_c} → ${forecast?.toFixed(1) ?? '…'} °C`,
 });
 return msg;

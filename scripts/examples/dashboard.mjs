@@ -1,0 +1,98 @@
+/**
+ * A page of a dashboard (@flowfuse/node-red-dashboard), and what its groups and charts have in common. Each example has
+ * a dashboard with an id of its own: an id that is there already would stop the import with a question, while of two
+ * dashboards the package keeps one, and moves the pages to it.
+ */
+export function dashboard(flow, name, path) {
+  const ui = flow.config('ui-base', 'Tabular prediction', {
+    path: '/dashboard',
+    appIcon: '',
+    includeClientData: true,
+    acceptsClientConfig: ['ui-notification', 'ui-control'],
+    showPathInSidebar: false,
+    headerContent: 'page',
+    navigationStyle: 'none',
+    titleBarStyle: 'default',
+    showReconnectNotification: true,
+    notificationDisplayTime: 1,
+    showDisconnectNotification: true,
+    allowInstall: false,
+  });
+  const theme = flow.config('ui-theme', 'Machine room', {
+    colors: {
+      surface: '#183b56',
+      primary: '#1f77b4',
+      bgPage: '#eef1f4',
+      groupBg: '#ffffff',
+      groupOutline: '#d5dbe1',
+    },
+    sizes: {
+      density: 'default',
+      pagePadding: '12px',
+      groupGap: '12px',
+      groupBorderRadius: '6px',
+      widgetGap: '12px',
+    },
+  });
+  const page = flow.config('ui-page', name, {
+    ui,
+    path,
+    icon: 'gauge',
+    layout: 'grid',
+    theme,
+    breakpoints: [
+      { name: 'Default', px: '0', cols: '3' },
+      { name: 'Tablet', px: '576', cols: '6' },
+      { name: 'Small Desktop', px: '768', cols: '9' },
+      { name: 'Desktop', px: '1024', cols: '12' },
+    ],
+    order: 1,
+    className: '',
+    visible: true,
+    disabled: false,
+  });
+  const group = (title, order, width) =>
+    flow.config('ui-group', title, {
+      page,
+      width,
+      height: 1,
+      order,
+      showTitle: true,
+      className: '',
+      visible: 'true',
+      disabled: 'false',
+      groupType: 'default',
+    });
+  const chart = {
+    chartType: 'line',
+    category: 'topic',
+    categoryType: 'msg',
+    xAxisLabel: ' ',
+    xAxisProperty: 'x',
+    xAxisPropertyType: 'msg',
+    xAxisType: 'time',
+    xAxisFormat: '',
+    xAxisFormatType: 'auto',
+    xmin: '',
+    xmax: '',
+    yAxisProperty: 'payload',
+    yAxisPropertyType: 'msg',
+    bins: 10,
+    action: 'append',
+    stackSeries: false,
+    pointShape: 'false',
+    pointRadius: 0,
+    showLegend: true,
+    removeOlder: '3',
+    removeOlderUnit: '60',
+    removeOlderPoints: '',
+    // Until the page has told its own: see model-cards.html.
+    textColor: ['#70767f'],
+    textColorDefault: false,
+    gridColor: ['#80808040'],
+    gridColorDefault: false,
+    className: '',
+    interpolation: 'linear',
+  };
+  return { group, chart };
+}

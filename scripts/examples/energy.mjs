@@ -1,0 +1,130 @@
+import { dashboard } from './dashboard.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
+
+const INFO = `# Energy of the next 24 hours
+
+A simulated house: its heat pump, the weather, weekdays and holidays, and a meter that loses hours now and then. A *series* node makes 24 rows of each hour, one for each hour ahead; one model answers them all at once, each with its band.
+
+Press Deploy. The hours of the last ten weeks come as one table, the model is fitted, and then an hour passes every two seconds: the plot shows the day as it was forecast at its beginning, and beside it what then came. A new train set leaves now and then.
+
+Needs the nodes \`@flowfuse/node-red-dashboard\` (Manage palette → Install); the plot is then at \`/dashboard/energy\` of this Node-RED. Nothing leaves this computer: the service is the embedded one.`;
+
+const COLOURS = [
+  '#e4572e',
+  '#4c9be8',
+  '#4c9be8',
+  '#2f7fd1',
+  '#A347E1',
+  '#D62728',
+  '#FF9896',
+  '#9467BD',
+  '#C5B0D5',
+];
+
+/** Hourly energy of a house, forecast for the next day at every hour. */
+export function energy() {
+  const flow = new Flow('Energy of the next 24 hours', INFO);
+  flow.needs('@flowfuse/node-red-dashboard');
+  const { group, chart } = dashboard(flow, 'Energy', '/energy');
+  const model = { config: EMBEDDED, table: 'payload', tableType: 'msg', model: 'house energy' };
+
+  flow.comment('1. The house: an hour of it every two seconds', [0.4, 0]);
+  const start = flow.node('inject', 'at start', [0, 1], {
+    ...NODE_DEFAULTS.inject,
+    once: true,
+    topic: 'past',
+  });
+  const tick = flow.node('inject', 'every 2 seconds', [0, 2], {
+    ...NODE_DEFAULTS.inject,
+    repeat: '2',
+    once: true,
+    onceDelay: 2,
+    topic: 'hour',
+    props: [{ p: 'topic', vt: 'str' }],
+  });
+  const house = flow.node('function', 'House', [1, 1.5], {
+    ...NODE_DEFAULTS.function,
+    func: source('house.js'),
+  });
+
+  flow.comment('2. 24 rows an hour, one model for them all', [2.2, 0]);
+  const rows = flow.node('tabular-series', 'next 24 hours', [2, 1.5], {
+    ...SERIES_DEFAULTS,
+    column: 'energy_kwh',
+    ahead: '1h..24h',
+    windows: '3h, 1d',
+    keep: 3000,
+  });
+  const predict = flow.node('tabular-predict', 'next 24 hours?', [3.3, 1.5], {
+    ...model,
+    property: 'forecast',
+    outputType: 'quantiles',
+    quantiles: '0.1,0.5,0.9',
+    noModel: 'wait',
+  });
+  const fit = flow.node('tabular-fit', 'house energy', [3.3, 2.5], { ...model, task: 'auto' });
+  const card = flow.node('debug', 'model card', [4.6, 2.5], {
+    ...NODE_DEFAULTS.debug,
+    complete: 'model',
+    targetType: 'msg',
+  });
+
+  flow.comment('3. The plot: open /dashboard/energy', [3.3, 5.5]);
+  const points = flow.node('function', 'to plot', [3.3, 4.6], {
+    ...NODE_DEFAULTS.function,
+    func: source('plot-day.js'),
+    initialize: "context.set('drawn', false); context.set('day', undefined);",
+  });
+  const day = flow.node('ui-chart', 'energy', [4.6, 4.6], {
+    ...chart,
+    colors: COLOURS,
+    group: group('Energy of the day: as forecast at its beginning, and as it came', 1, 12),
+    label: '',
+    order: 1,
+    yAxisLabel: 'kWh',
+    ymin: '0',
+    ymax: '',
+    width: 12,
+    height: 8,
+    removeOlder: '520',
+    removeOlderUnit: '604800',
+    removeOlderPoints: '75',
+  });
+  const cards = flow.node('function', 'model cards', [4.6, 3.3], {
+    ...NODE_DEFAULTS.function,
+    func: source('model-cards.js'),
+  });
+  const about = flow.node('ui-template', 'model', [5.6, 3.3], {
+    group: group('Model', 2, 6),
+    page: '',
+    ui: '',
+    order: 1,
+    width: 6,
+    height: 0,
+    head: '',
+    format: source('model-cards.html'),
+    storeOutMessages: false,
+    passthru: false,
+    resendOnRefresh: true,
+    templateScope: 'local',
+    className: '',
+  });
+  const caught = flow.node('catch', 'any error', [0, 7.2], { scope: null, uncaught: false });
+  const errors = flow.node('debug', 'error', [1, 7.2], {
+    ...NODE_DEFAULTS.debug,
+    complete: 'error',
+    targetType: 'msg',
+  });
+  // A message every two seconds would push everything else out of the sidebar: switched on by its button.
+  const debug = flow.node('debug', 'next day', [4.6, 0.8], { ...NODE_DEFAULTS.debug, active: false });
+
+  flow.wire([start, tick], house, rows);
+  flow.wireOutput(rows, 0, predict);
+  flow.wireOutput(rows, 2, fit);
+  flow.wire(fit, card);
+  flow.wire(fit, cards, about, points);
+  flow.wire(predict, points, day);
+  flow.wire(predict, debug);
+  flow.wire(caught, errors);
+  return flow;
+}
