@@ -5,13 +5,23 @@
  */
 const LAYERS = {
   nodes: ['src/runtime', 'src/service', 'src/util'],
-  'src/runtime': ['src/scoring', 'src/client', 'src/table', 'src/wire', 'src/util'],
-  'src/scoring': ['src/client', 'src/table', 'src/wire', 'src/util'],
+  'src/runtime': [
+    'src/series',
+    'src/scoring',
+    'src/settings',
+    'src/client',
+    'src/table',
+    'src/wire',
+    'src/util',
+  ],
+  'src/scoring': ['src/settings', 'src/client', 'src/table', 'src/wire', 'src/metrics', 'src/util'],
+  'src/settings': ['src/client', 'src/table', 'src/wire', 'src/util'],
   'src/client': ['src/wire', 'src/util'],
   'src/table': ['src/wire', 'src/util'],
   'src/wire': ['src/util'],
   'src/service': ['src/learner', 'src/table', 'src/wire', 'src/util'],
-  'src/learner': [],
+  'src/learner': ['src/metrics'],
+  'src/metrics': [],
   'src/series': ['src/table', 'src/wire', 'src/util'],
   'src/watch': ['src/scoring', 'src/wire', 'src/util'],
   'src/util': [],
@@ -40,6 +50,7 @@ const FOLDERS = {
     context: ['models'],
     predict: ['batching', 'context', 'models'],
     train: ['context', 'models', 'predict'],
+    'on-prem': ['context'],
   },
   'src/learner': {
     math: [],
@@ -64,6 +75,7 @@ const FOLDERS = {
     messages: ['status'],
     config: ['fields', 'input', 'status'],
     requests: ['config', 'fields', 'input', 'status'],
+    series: ['fields', 'input', 'messages', 'status'],
   },
   'src/service': {
     http: [],
@@ -79,7 +91,7 @@ const FOLDERS = {
 /** Files at the root of a layer that all of its sub-folders may import: its types and errors. */
 const GROUND = {
   'src/table': [],
-  'src/scoring': ['types'],
+  'src/scoring': ['cards', 'types', 'without-empty'],
   'src/learner': ['types', 'version'],
   'src/client': ['types', 'settings', 'secrets'],
   'src/runtime': ['node-red', 'paths', 'secrets', 'lazy'],

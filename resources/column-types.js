@@ -10,7 +10,6 @@
     return;
   }
 
-  const TYPES = ['number', 'integer', 'bigint', 'boolean', 'text', 'date', 'date-dmy', 'date-mdy'];
   /* More columns than these are typed into the field. */
   const MAX_LINES = 100;
   const text = (key, values) => shared.text(key, values);
@@ -25,23 +24,26 @@
     }
   }
 
-  function line(id, column, given, found) {
+  function line(id, column, given, found, known) {
     const first = found ? text('types.found', { type: text(`types.${found}`) }) : text('types.auto');
     const select = $('<select>').attr('id', id);
     $('<option>').val('').text(first).appendTo(select);
-    for (const type of TYPES) {
+    for (const type of known) {
       $('<option>')
         .val(type)
         .text(text(`types.${type}`))
         .appendTo(select);
     }
-    select.val(TYPES.includes(given) ? given : '');
+    select.val(known.includes(given) ? given : '');
     const label = $('<label>').attr('for', id).text(column);
     return { select, row: $('<div class="tabular-type">').append(label, select) };
   }
 
-  /* `input`: the field. `seen`: the columns, and what was found in each, as {column: type}; '' where not known. */
-  shared.columnTypes = function (input, seen) {
+  /*
+   * `input`: the field. `seen`: the columns, and what was found in each, as {column: type}; '' where not known.
+   * `known`: the types that a column may be given.
+   */
+  shared.columnTypes = function (input, seen, known) {
     const list = $('<div class="tabular-types" role="group">').attr(
       'aria-labelledby',
       `${input.attr('id')}-label`,
@@ -61,7 +63,13 @@
       const columns = types ? [...new Set([...Object.keys(seen), ...Object.keys(types)])] : [];
       list.empty().toggle(columns.length > 0);
       columns.slice(0, MAX_LINES).forEach((column, index) => {
-        const { row, select } = line(`${input.attr('id')}-${index}`, column, types[column], seen[column]);
+        const { row, select } = line(
+          `${input.attr('id')}-${index}`,
+          column,
+          types[column],
+          seen[column],
+          known,
+        );
         select.on('change', (event) => {
           event.stopPropagation();
           write(column, select.val());

@@ -26,12 +26,15 @@
   shared.prefixOf = (type) => (type === 'tabular-config' ? 'node-config-input-' : 'node-input-');
 
   /*
-   * The rows of one dialog. Options of every row: icon, label (key; default: the name), unit and tip (keys),
-   * placeholder (a text, or true for the key of this name), when ("field=value", "field=one|other": shown only then),
-   * unless (the task of a model: not shown where the chosen model has it).
+   * The rows of one dialog; labels, choices and what an empty field stands for come with its settings (`defaults`).
+   * Options of every row: icon, unit and tip (keys), placeholder (a text, or true for the key of this name), when
+   * ("field=value", "field=one|other": shown only then), unless (the task of a model: not shown where the chosen model
+   * has it).
    */
-  function rowsOf(type) {
+  function rowsOf(type, defaults) {
     const word = (key) => escape(shared.word(type, key));
+    const setting = (name) => defaults[name] || {};
+    const labelOf = (name) => (setting(name).label ? escape(setting(name).label) : word(`label.${name}`));
     const when = (condition) => attributes({ 'data-tabular-when': condition });
     const icon = (name) => `<i class="fa fa-${name}" aria-hidden="true"></i>`;
 
@@ -49,14 +52,14 @@
 
     function row(name, options, control) {
       const { id, unit, after, described } = parts(name, options);
-      const label = options.labels || word(`label.${options.label || name}`);
+      const label = options.labels || labelOf(name);
       return `<div class="form-row"${when(options.when)}${attributes({ 'data-tabular-unless': options.unless })}>
         <label for="${id}" id="${id}-label">${icon(options.icon)} <span>${label}</span></label>
         <div class="tabular-field">${control(id, described)}${unit}</div>${after}</div>`;
     }
 
     function text(name, options, more = {}) {
-      const { placeholder } = options;
+      const { placeholder = setting(name).fallback } = options;
       return row(
         name,
         options,
@@ -73,18 +76,23 @@
 
     const options = (name, values) =>
       values
-        .map((value) => `<option value="${value}">${word(`${name}.${value || 'none'}`)}</option>`)
+        .map((value) => `<option value="${escape(value)}">${word(`${name}.${value || 'none'}`)}</option>`)
         .join('');
 
     const rows = {
       text,
       number: (name, more) => text(name, more, { inputmode: 'decimal', class: 'tabular-short' }),
       json: (name, more) => text(name, more, { 'data-tabular-json': 'true' }),
+      /* A value whose kind is chosen with it, such as a column or a property of the message; kept as `<name>Type`. */
+      typed: (name, types, more) =>
+        text(name, more, { 'data-tabular-typed': types.join(' ') }) +
+        `<input type="hidden" id="${shared.prefixOf(type)}${name}Type">`,
       password: (name, more) => text(name, more, { type: 'password', autocomplete: 'new-password' }),
 
-      /* `values`: a list, or {group: list}, whose groups are named by the key of a task. */
-      select: (name, values, more) =>
+      /* Its choices are a list, or {group: list}, whose groups are named by a key. */
+      select: (name, more) =>
         row(name, more, (id, described) => {
+          const values = setting(name).options;
           const inner = Array.isArray(values)
             ? options(name, values)
             : Object.entries(values)
@@ -103,17 +111,17 @@
       check: (name, more = {}) => {
         const { id, after, described } = parts(name, more);
         return `<div class="form-row"${when(more.when)}>
-          <label class="tabular-check" for="${id}" id="${id}-label"><input type="checkbox" id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}"> <span>${word(`label.${name}`)}</span></label>${after}</div>`;
+          <label class="tabular-check" for="${id}" id="${id}-label"><input type="checkbox" id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}"> <span>${labelOf(name)}</span></label>${after}</div>`;
       },
 
       /* Several boxes whose ticked values are one list. `whens`: conditions of single boxes, by their value. */
-      checks: (name, values, more) => {
+      checks: (name, more) => {
         const id = `${shared.prefixOf(type)}${name}`;
         const box = (value) =>
           `<label class="tabular-check"${when((more.whens || {})[value])}><input type="checkbox" value="${value}"> <span>${word(`${name}.${value}`)}</span></label>`;
         return `<div class="form-row"${when(more.when)}>
-          <label id="${id}-label">${icon(more.icon)} <span>${word(`label.${name}`)}</span></label>
-          <div class="tabular-group" role="group" aria-labelledby="${id}-label" data-tabular-checks="${name}">${values.map(box).join('')}</div></div>`;
+          <label id="${id}-label">${icon(more.icon)} <span>${labelOf(name)}</span></label>
+          <div class="tabular-group" role="group" aria-labelledby="${id}-label" data-tabular-checks="${name}">${setting(name).options.map(box).join('')}</div></div>`;
       },
 
       note: (key, more) =>
@@ -130,8 +138,7 @@
 
       name: () => text('name', { icon: 'tag', placeholder: shared.word(type, 'label.name') }),
       config: () =>
-        rows.other('config', { icon: 'plug', label: 'service' }) +
-        rows.note('noService', { when: 'config=|_ADD_' }),
+        rows.other('config', { icon: 'plug' }) + rows.note('noService', { when: 'config=|_ADD_' }),
       target: (more) =>
         text('target', { icon: 'bullseye', placeholder: true, suggest: 'columns', tip: 'columns', ...more }),
       model: (more) =>
@@ -144,16 +151,14 @@
 
       /* How cells are read: gaps, words for missing values, dates. */
       cleaning: ({ target } = {}) =>
-        (target
-          ? rows.select('missingTarget', ['', 'leaveOut', 'error'], { icon: 'eraser', when: target.when })
-          : '') +
+        (target ? rows.select('missingTarget', { icon: 'eraser', when: target.when }) : '') +
         text('missingWords', { icon: 'question-circle-o', placeholder: true }) +
-        rows.select('unreadable', ['', 'error', 'missing'], { icon: 'chain-broken' }) +
+        rows.select('unreadable', { icon: 'chain-broken' }) +
         text('timezone', { icon: 'globe', placeholder: true }),
 
       /* Where the table is: a value in a property, or a file on disk. */
       table: (more = {}) =>
-        rows.select('source', ['value', 'file'], { icon: 'sign-in', label: 'input', when: more.when }) +
+        rows.select('source', { icon: 'sign-in', when: more.when }) +
         text('table', {
           icon: 'table',
           labels: ['value=table', 'file=path']
@@ -170,16 +175,15 @@
         rows.number('collectTimeout', {
           icon: 'clock-o',
           unit: 'seconds',
-          placeholder: true,
           when: 'collect=true',
         }),
     };
     return rows;
   }
 
-  /* Fills the template of a node type; `list` is given the makers of its rows. */
-  shared.dialog = function (type, list) {
+  /* Fills the template of a node type; `list` is given the makers of its rows, `defaults` are its settings. */
+  shared.dialog = function (type, defaults, list) {
     const template = document.querySelector(`script[data-template-name="${type}"]`);
-    template.textContent = `<div class="tabular-form">${list(rowsOf(type)).join('\n')}</div>`;
+    template.textContent = `<div class="tabular-form">${list(rowsOf(type, defaults)).join('\n')}</div>`;
   };
 })();

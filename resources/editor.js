@@ -14,19 +14,6 @@
   const text = (key, values) => shared.text(key, values);
   const isEmpty = (value) => shared.isEmpty(value);
 
-  const tableDefaults = {
-    source: { value: 'value' },
-    table: {
-      value: 'payload',
-      // Asked for later: the scripts come in any order, so that the words may not be there yet.
-      get label() {
-        return text('label.table');
-      },
-      validate: RED.validators.typedInput({ typeField: 'tableType', allowUndefined: true }),
-    },
-    tableType: { value: 'msg' },
-  };
-
   /* A list from the runtime, given to `then`; none where it does not answer. */
   function fetchList(id, what, then) {
     if (!id || id === '_ADD_') {
@@ -69,7 +56,8 @@
   /* What a service is that may not be deployed yet: its models are kept by its address. */
   function whereFrom() {
     const { service, baseUrl, apiName } = RED.nodes.node(chosenService()) || {};
-    return service === 'hosted' ? `?${$.param({ baseUrl, apiName })}` : '';
+    const isRemote = service === 'hosted' || service === 'onPrem';
+    return isRemote ? `?${$.param({ service, baseUrl, apiName })}` : '';
   }
 
   const newestFirst = (cards) =>
@@ -98,31 +86,38 @@
     form.find('[data-tabular-suggest]').each(function () {
       const input = $(this);
       const what = input.attr('data-tabular-suggest');
-      const { refresh } = shared.picker(input, {
+      const typed = input.is('[data-tabular-typed]');
+      const shown = typed
+        ? input.next('.red-ui-typedInput-container').find('.red-ui-typedInput-input')
+        : input;
+      const { refresh } = shared.picker(shown, {
+        name: input.attr('id'),
         many: input.is('[data-tabular-many]'),
         fetch: (then) =>
-          sources[what](
-            node,
-            (entries) => {
-              form.find(`[data-tabular-no="${what}"]`).toggle(entries.length === 0);
-              then(entries);
-            },
-            form,
-          ),
+          typed && input.typedInput('type') !== 'column'
+            ? then([])
+            : sources[what](
+                node,
+                (entries) => {
+                  form.find(`[data-tabular-no="${what}"]`).toggle(entries.length === 0);
+                  then(entries);
+                },
+                form,
+              ),
       });
       $('#node-input-config').on('change', refresh);
+      if (typed) {
+        input.on('change', refresh);
+      }
     });
   }
 
-  /* A flow written by hand may leave properties out: choices show their default, numbers name it. */
+  /* A flow written by hand may leave properties out: choices show their default. */
   function fillDefaults(node, field) {
     for (const [name, { value }] of Object.entries(node._def.defaults)) {
       const input = field(name);
       if (input.is('select') && value && !node[name]) {
         input.val(value);
-      }
-      if (typeof value === 'number') {
-        input.attr('placeholder', String(value));
       }
       if (node[name] !== undefined) {
         continue;
@@ -253,6 +248,16 @@
     fillDefaults(node, field);
     chooseService(node, field('config'));
     field('table').typedInput({ default: 'msg', types: TABLE_TYPES, typeField: field('tableType') });
+    form.find('[data-tabular-typed]').each(function () {
+      const types = $(this).attr('data-tabular-typed').split(' ');
+      $(this).typedInput({
+        default: types[0],
+        types: types.map((type) =>
+          type === 'column' ? { value: 'column', label: text('typed.column'), icon: 'fa fa-columns' } : type,
+        ),
+        typeField: $(`#${this.id}Type`),
+      });
+    });
     form.find('[data-tabular-json]').each(function () {
       const value = $(this).val();
       $(this).typedInput({ type: 'json', types: ['json'] });
@@ -260,7 +265,8 @@
       $(this).typedInput('value', value === '' ? '{}' : value);
     });
     if (field('types').is('[data-tabular-json]')) {
-      fetchList(node.id, 'types', (seen) => shared.columnTypes(field('types'), seen));
+      const { options } = node._def.defaults.types;
+      fetchList(node.id, 'types', (seen) => shared.columnTypes(field('types'), seen, options));
     }
     form.find('[data-tabular-checks]').each(function () {
       const ticked = node[$(this).attr('data-tabular-checks')] || [];
@@ -304,11 +310,8 @@
     });
   }
 
-  /*
-   * Registers a node of the palette with what is alike for all of them; `own` wins. What stands there as it is
-   * (category, colour, icon, defaults, inputs, outputs) is read by tools that do not run it, such as the flow library.
-   */
-  function registerType(type, own) {
+  /* What is alike for all nodes of the palette; their labels hold the words under which they are sought. */
+  function paletteNode(type) {
     const short = type.replace('tabular-', '');
     // The palette searches type and label alone; more words are found where its label holds them.
     const sought = `${short} ${shared.word(type, 'keywords')}`;
@@ -317,7 +320,7 @@
         $(`.red-ui-palette-node[data-palette-type="${type}"]`).attr('data-palette-label', sought);
       }
     });
-    RED.nodes.registerType(type, {
+    return {
       inputLabels: function () {
         return this._('labels.input');
       },
@@ -328,6 +331,18 @@
       label: function () {
         return this.name || short;
       },
+    };
+  }
+
+  /*
+   * Registers a node. `rows` makes the rows of its dialog, `own` wins over what all nodes have alike. What stands
+   * there as it is (category, colour, icon, defaults, inputs, outputs) is read by tools that do not run it, such as the
+   * flow library; the build writes the defaults from src/settings.
+   */
+  function registerType(type, { rows, ...own }) {
+    shared.dialog(type, own.defaults, rows);
+    RED.nodes.registerType(type, {
+      ...(own.category === 'config' ? {} : paletteNode(type)),
       labelStyle: function () {
         return this.name ? 'node_label_italic' : '';
       },
@@ -342,7 +357,6 @@
   }
 
   Object.assign(shared, {
-    tableDefaults,
     prepare,
     save,
     registerType,

@@ -47,11 +47,12 @@
 
   /*
    * `input`: the field. `many`: it holds several values. `fetch(then)` asks for the entries ({value, details: what else
-   * is told of it}), each time the list is opened. Answers `refresh()`, which asks for them at other times.
+   * is told of it}), each time the list is opened. `name`: the id of the field, where the input is a part of it.
+   * Answers `refresh()`, which asks for the entries at other times.
    */
-  shared.picker = function (input, { many, fetch }) {
-    const id = `${input.attr('id')}-list`;
-    const labelId = `${input.attr('id')}-label`;
+  shared.picker = function (input, { many, fetch, name = input.attr('id') }) {
+    const id = `${name}-list`;
+    const labelId = `${name}-label`;
     let entries = [];
     let shown = [];
     let active = -1;

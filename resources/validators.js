@@ -8,7 +8,6 @@
   }
 
   const CATALOGUE = 'node-red-contrib-tabular-prediction/tabular-config:';
-  const COLUMN_TYPES = ['number', 'integer', 'bigint', 'boolean', 'text', 'date', 'date-dmy', 'date-mdy'];
 
   const text = (key, values) => RED._(CATALOGUE + key, values);
   const hasEnvironment = (value) => typeof value === 'string' && /\$\{[^}]+\}/.test(value);
@@ -28,10 +27,10 @@
     };
   }
 
-  function number({ min, max, integer, required }) {
+  function number({ min, max, integer }) {
     return validator((value) => {
-      if (isEmpty(value)) {
-        return required ? text('invalid.required') : undefined;
+      if (isEmpty(value) || String(value).trim() === '') {
+        return undefined;
       }
       const n = Number(value);
       if (!Number.isFinite(n) || (integer && !Number.isInteger(n))) {
@@ -55,7 +54,7 @@
     return parsed;
   }
 
-  const json = validator((value) => {
+  const object = validator((value) => {
     if (isEmpty(value)) {
       return undefined;
     }
@@ -67,32 +66,48 @@
     }
   });
 
-  const types = validator((value) => {
-    if (isEmpty(value)) {
-      return undefined;
-    }
-    try {
-      const wrong = Object.entries(parseObject(value)).find(([, type]) => !COLUMN_TYPES.includes(type));
-      if (!wrong) {
+  /* `known`: the types that a column may be given. */
+  const types = (known) =>
+    validator((value) => {
+      if (isEmpty(value)) {
         return undefined;
       }
-      return text('invalid.type', { column: wrong[0], types: COLUMN_TYPES.join(', ') });
-    } catch {
-      return text('invalid.types', { types: COLUMN_TYPES.join(', ') });
+      try {
+        const wrong = Object.entries(parseObject(value)).find(([, type]) => !known.includes(type));
+        if (!wrong) {
+          return undefined;
+        }
+        return text('invalid.type', { column: wrong[0], types: known.join(', ') });
+      } catch {
+        return text('invalid.types', { types: known.join(', ') });
+      }
+    });
+
+  /* What has commas between, or a JSON array; empty where it is neither. */
+  function listIn(value) {
+    if (!value.trim().startsWith('[')) {
+      return value
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
     }
-  });
+    try {
+      return JSON.parse(value);
+    } catch {
+      return [];
+    }
+  }
 
   const quantiles = validator((value) => {
     if (isEmpty(value)) {
       return undefined;
     }
-    const list = Array.isArray(value) ? value : String(value).split(',');
-    const good =
-      list.length > 0 && list.every((q) => String(q).trim() !== '' && Number(q) > 0 && Number(q) < 1);
+    const list = Array.isArray(value) ? value : listIn(String(value));
+    const good = list.length > 0 && list.every((q) => q !== '' && Number(q) > 0 && Number(q) < 1);
     return good ? undefined : text('invalid.quantiles');
   });
 
-  const timezone = validator((value) => {
+  const zone = validator((value) => {
     if (isEmpty(value)) {
       return undefined;
     }
@@ -104,13 +119,51 @@
     }
   });
 
+  /* Durations: 90s, 10m, 1h 30m, 1d. The same as the runtime reads (src/series/durations.ts). */
+  const DURATION = /^(?:\d+(?:\.\d+)?\s*(?:ms|s|sec|m|min|h|d|w)\s*)+$/i;
+  const isDuration = (text) => DURATION.test(text.trim()) && /[1-9]/.test(text);
+  const isAuto = (value) => isEmpty(value) || String(value).trim() === 'auto';
+
+  const duration = ({ zero = false } = {}) =>
+    validator((value) =>
+      isAuto(value) || isDuration(String(value)) || (zero && /^0\s*[a-z]*$/i.test(String(value).trim()))
+        ? undefined
+        : text('invalid.duration'),
+    );
+
+  /* Several with commas between; with `ranges` also from..to. */
+  function durations({ ranges }) {
+    const known = (part) => isDuration(part) || (ranges && isRange(part));
+    return validator((value) =>
+      isAuto(value) || String(value).split(/[,;]/).every(known)
+        ? undefined
+        : text(ranges ? 'invalid.ahead' : 'invalid.durations'),
+    );
+  }
+
+  /* From..to, in steps of the beginning; or from..to/step. */
+  function isRange(part) {
+    const [, ...ends] = /^(.+?)\.\.+(.+?)(?:\/(.+))?$/.exec(part) || [];
+    return ends.length > 0 && ends.every((end) => end === undefined || isDuration(end));
+  }
+
+  /* When a train set leaves: auto, never, a time, or a number of rows. */
+  const schedule = validator((value) =>
+    isAuto(value) ||
+    /^never$/i.test(String(value).trim()) ||
+    /^0*[1-9]\d*\s*(?:rows?)?$/i.test(String(value).trim()) ||
+    isDuration(String(value))
+      ? undefined
+      : text('invalid.train'),
+  );
+
   const url = validator((value) => {
     if (isEmpty(value)) {
       return undefined;
     }
     try {
-      const { protocol, username } = new URL(value);
-      if (protocol !== 'http:' && protocol !== 'https:') {
+      const { username } = new URL(value);
+      if (!/^\s*https?:\/\/[^\s/\\]/i.test(value)) {
         return text('invalid.url');
       }
       return username === '' ? undefined : text('invalid.urlUser');
@@ -121,10 +174,6 @@
 
   const word = validator((value) =>
     isEmpty(value) || /^[\w.-]+$/.test(String(value).trim()) ? undefined : text('invalid.word'),
-  );
-
-  const property = validator((value) =>
-    isEmpty(value) || String(value).trim() ? undefined : text('invalid.required'),
   );
 
   /* A value while its own dialog is open is in the form, else in the node. */
@@ -138,9 +187,10 @@
     return input.is(':checkbox') ? input.is(':checked') : input.val();
   }
 
+  /* Has to be filled in where another field has this value, or one of these. */
   function requiredWhen(name, wanted, then) {
     return function (value, opt) {
-      if (current(this, name) !== wanted) {
+      if (!wanted.includes(current(this, name))) {
         return true;
       }
       if (isEmpty(value)) {
@@ -153,6 +203,18 @@
   Object.assign(shared, {
     text,
     isEmpty,
-    validators: { number, json, types, quantiles, timezone, url, word, property, requiredWhen },
+    validators: {
+      number,
+      object,
+      types,
+      quantiles,
+      zone,
+      duration,
+      durations,
+      schedule,
+      url,
+      word,
+      requiredWhen,
+    },
   });
 })();

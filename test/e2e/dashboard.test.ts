@@ -11,7 +11,7 @@ const executablePath = findChromium();
 const DASHBOARD = '@flowfuse/node-red-dashboard';
 
 describe('the dashboard of the live machine, in Chromium', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let red: RealNodeRed;
   let browser: Browser;
   let page: Page;
@@ -73,7 +73,7 @@ describe('the dashboard of the live machine, in Chromium', function () {
     page.evaluate(() => [...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL()));
 
   async function until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
-    for (const end = Date.now() + 60_000; Date.now() < end;) {
+    for (const end = Date.now() + 120_000; Date.now() < end;) {
       const found = await probe();
       if (found !== undefined) {
         return found;

@@ -2,26 +2,23 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { type FlowNode, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { type FlowNode, waitFor } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import {
   cancel,
-  closeTrays,
   deploy,
+  describeInEditor,
   done,
-  type Editor,
   type EditorRed,
-  findChromium,
   offered,
   openConfigDialog,
   openDialog,
-  openEditor,
+  outputsOf,
   properties,
   sheet,
   SHEET_IDS,
 } from './editor';
 
-const chromium = findChromium();
 /** The properties but those named. */
 function without(one: Record<string, unknown>, names: string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(one).filter(([name]) => !names.includes(name)));
@@ -30,78 +27,58 @@ function without(one: Record<string, unknown>, names: string[]): Record<string, 
 /** How the browser shows what is typed into a field: `password` as dots. */
 const shownAs = (input: object): string => (input as { type: string }).type;
 
-describe('the dialogs, in Chromium', function () {
-  this.timeout(60_000);
-  let red: RealNodeRed;
+const FLOWS = sheet([
+  {
+    id: 'train',
+    type: 'inject',
+    z: 'sheet',
+    x: 100,
+    y: 400,
+    props: [{ p: 'payload' }],
+    repeat: '',
+    crontab: '',
+    once: false,
+    onceDelay: 0.1,
+    topic: '',
+    payload: JSON.stringify(
+      Array.from({ length: 40 }, (_, i) => ({ x: i % 5, label: i % 5 > 2 ? 'b' : 'a' })),
+    ),
+    payloadType: 'json',
+    wires: [['learned']],
+  },
+  {
+    id: 'learned',
+    type: 'tabular-fit',
+    z: 'sheet',
+    name: '',
+    x: 300,
+    y: 400,
+    config: 'local',
+    target: 'label',
+    model: 'ripe',
+    wires: [[]],
+  },
+  // As a flow of an earlier version, or one written by hand: without most properties.
+  { id: 'old-local', type: 'tabular-config', name: 'old', service: 'embedded' },
+  ...SHEET_IDS.slice(0, -1).map((id, i) => ({
+    id: `old-${id}`,
+    type: `tabular-${id}`,
+    z: 'sheet',
+    x: 500,
+    y: 80 + 60 * i,
+    config: 'old-local',
+    wires: outputsOf(id),
+  })),
+]);
+
+describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
   let service: StrictService;
-  let editor: Editor;
 
-  before(async function () {
-    if (chromium === undefined) {
-      console.log(
-        '      no Chromium (CHROMIUM, /usr/bin/chromium or on the path): the dialogs are not tested',
-      );
-      this.skip();
-    }
+  before(async () => {
     service = await startStrictService();
-    red = await startNodeRed({
-      flows: sheet([
-        {
-          id: 'train',
-          type: 'inject',
-          z: 'sheet',
-          x: 100,
-          y: 400,
-          props: [{ p: 'payload' }],
-          repeat: '',
-          crontab: '',
-          once: false,
-          onceDelay: 0.1,
-          topic: '',
-          payload: JSON.stringify(
-            Array.from({ length: 40 }, (_, i) => ({ x: i % 5, label: i % 5 > 2 ? 'b' : 'a' })),
-          ),
-          payloadType: 'json',
-          wires: [['learned']],
-        },
-        {
-          id: 'learned',
-          type: 'tabular-fit',
-          z: 'sheet',
-          name: '',
-          x: 300,
-          y: 400,
-          config: 'local',
-          target: 'label',
-          model: 'ripe',
-          wires: [[]],
-        },
-        // As a flow of an earlier version, or one written by hand: without most properties.
-        { id: 'old-local', type: 'tabular-config', name: 'old', service: 'embedded' },
-        ...SHEET_IDS.slice(0, -1).map((id, i) => ({
-          id: `old-${id}`,
-          type: `tabular-${id}`,
-          z: 'sheet',
-          x: 500,
-          y: 80 + 60 * i,
-          config: 'old-local',
-          wires: id === 'limits' ? [[], []] : [[]],
-        })),
-      ]),
-    });
-    editor = await openEditor(chromium, red.url);
   });
 
-  after(async () => {
-    await editor?.close();
-    await red?.stop();
-    await service?.close();
-  });
-
-  afterEach(async () => {
-    await closeTrays(editor?.page);
-    assert.deepEqual(editor?.complaints.splice(0) ?? [], []);
-  });
+  after(() => service?.close());
 
   const field = (label: string) =>
     editor.page.locator('.red-ui-tray').last().getByLabel(label, { exact: true });
@@ -117,7 +94,7 @@ describe('the dialogs, in Chromium', function () {
         '[id="red-ui-palette-tabular_prediction"] .red-ui-palette-label, [id*="tabular"] .red-ui-palette-label',
       )
       .allTextContents();
-    assert.deepEqual([...new Set(names)].sort(), ['cost', 'fit', 'limits', 'predict', 'upload']);
+    assert.deepEqual([...new Set(names)].sort(), ['cost', 'fit', 'limits', 'predict', 'series', 'upload']);
   });
 
   it('are found in the palette by what people call the thing', async () => {
@@ -134,6 +111,11 @@ describe('the dialogs, in Chromium', function () {
         nodes.map((node) => node.getAttribute('data-palette-type')),
       );
       assert.ok(types.includes('tabular-fit'), `${word}: ${types.join()}`);
+    }
+    for (const word of ['time series', 'sensor', 'forecast']) {
+      await search.fill('');
+      await search.pressSequentially(word);
+      await page.locator('.red-ui-palette-node[data-palette-type="tabular-series"]:visible').waitFor();
     }
     await search.fill('');
     await found.nth(4).waitFor();
@@ -300,6 +282,52 @@ describe('the dialogs, in Chromium', function () {
     await field('Estimators').fill('8');
     await done(page);
     assert.equal((await properties(page, 'cost')).nEstimators, '8');
+  });
+
+  it('series: the fields of its outcome, and durations, lists and ranges checked as they are typed', async () => {
+    const { page } = editor;
+    await openDialog(page, 'series');
+    const shown = async (labels: string[]) => Promise.all(labels.map((label) => field(label).isVisible()));
+    const OF_EVENT = ['Column', 'Operator', 'Value', 'Ahead'];
+    assert.deepEqual(await shown(OF_EVENT), [true, false, false, true]);
+    await field('Outcome').selectOption('none');
+    assert.deepEqual(await shown(OF_EVENT), [false, false, false, false]);
+    await field('Outcome').selectOption('event');
+    assert.deepEqual(await shown(OF_EVENT), [true, true, true, true]);
+    await field('Column').fill('temperature');
+    await field('Operator').selectOption('>=');
+    await field('Value').fill('80');
+    const reason = page.locator('#node-input-ahead-error');
+    for (const [typed, why] of [
+      ['soon', /be a time, a list or a range/],
+      ['1h, 6h', /^$/],
+      ['1h..', /be a time, a list or a range/],
+      ['1h..24h', /^$/],
+    ] as const) {
+      await field('Ahead').fill(typed);
+      assert.match(await reason.innerText(), why, typed);
+    }
+    await openAdvanced();
+    await field('Windows').fill('1h, x');
+    assert.match(await page.locator('#node-input-windows-error').innerText(), /times with commas/);
+    await field('Windows').fill('1h, 6h');
+    await field('Train set').fill('500 rows');
+    await field('One row every').fill('1m');
+    await field('Late').fill('0');
+    await field('Keep').fill('5000');
+    await field('Calendar').selectOption('off');
+    await field('Time zone').fill('Europe/Berlin');
+    await field('Keep as').fill('hall');
+    assert.equal(await field('Learn the change from now').isVisible(), false);
+    await done(page);
+    const stored = await properties(page, 'series');
+    const { outcome, column, operator, value, ahead, windows, train, every, late, keep, calendar, keepAs } =
+      stored;
+    assert.deepEqual(
+      [outcome, column, operator, value, ahead, windows, train, every, late, keep, calendar, keepAs],
+      ['event', 'temperature', '>=', '80', '1h..24h', '1h, 6h', '500 rows', '1m', '0', '5000', 'off', 'hall'],
+    );
+    assert.equal(stored.valid, true);
   });
 
   it('refuse wrong values with the reason', async () => {
@@ -496,7 +524,7 @@ describe('the dialogs, in Chromium', function () {
 
   it('reopen with what was saved: Done without a change leaves every property as it was', async () => {
     const { page } = editor;
-    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost']) {
+    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost', 'series']) {
       const before = await properties(page, id);
       await openDialog(page, id);
       await done(page);

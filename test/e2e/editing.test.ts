@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
 
-import { type FlowNode, placed, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { type FlowNode, waitFor } from '../helpers/node-red';
 import {
-  closeTrays,
   deploy,
+  describeInEditor,
   done,
-  type Editor,
   type EditorRed,
-  findChromium,
   openConfigDialog,
   openDialog,
-  openEditor,
   properties,
   sheet,
 } from './editor';
-
-const chromium = findChromium();
 
 interface Clipboard extends EditorRed {
   nodes: EditorRed['nodes'] & { dirty(): boolean; filterNodes(filter: object): { id: string }[] };
@@ -106,45 +101,20 @@ const SUBFLOW: FlowNode[] = [
   ]),
 ];
 
-describe('editing flows with the nodes, in Chromium', function () {
-  this.timeout(60_000);
-  let red: RealNodeRed;
-  let editor: Editor;
+const FLOWS = [
+  ...sheet(),
+  {
+    id: 'far',
+    type: 'tabular-config',
+    name: 'far',
+    service: 'hosted',
+    baseUrl: 'http://127.0.0.1:9',
+    credentials: { token: 'a-secret' },
+  },
+  ...SUBFLOW,
+];
 
-  before(async function () {
-    if (chromium === undefined) {
-      console.log('      no Chromium (CHROMIUM, /usr/bin/chromium or on the path): editing is not tested');
-      this.skip();
-    }
-    red = await startNodeRed({ flows: [] });
-    // Deployed, so that the token is stored as a user's is.
-    await red.deploy(
-      placed([
-        ...sheet(),
-        {
-          id: 'far',
-          type: 'tabular-config',
-          name: 'far',
-          service: 'hosted',
-          baseUrl: 'http://127.0.0.1:9',
-          credentials: { token: 'a-secret' },
-        },
-        ...SUBFLOW,
-      ]),
-    );
-    editor = await openEditor(chromium, red.url);
-  });
-
-  after(async () => {
-    await editor?.close();
-    await red?.stop();
-  });
-
-  afterEach(async () => {
-    await closeTrays(editor?.page);
-    assert.deepEqual(editor?.complaints.splice(0) ?? [], []);
-  });
-
+describeInEditor('editing flows with the nodes', FLOWS, ({ red, editor }) => {
   const invoke = (action: string) =>
     editor.page.evaluate((name) => {
       (globalThis as unknown as { RED: Clipboard }).RED.actions.invoke(name);
@@ -186,7 +156,7 @@ describe('editing flows with the nodes, in Chromium', function () {
   it('Done without a change leaves the flow undeployed as it was: nothing to deploy, the token untouched', async () => {
     const { page } = editor;
     await clean();
-    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost']) {
+    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost', 'series']) {
       await openDialog(page, id);
       await done(page);
       assert.equal(await dirty(), false, id);

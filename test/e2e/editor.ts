@@ -1,10 +1,11 @@
 /* A real Chromium on the editor of a real Node-RED. */
+import assert from 'node:assert/strict';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-import type { FlowNode } from '../helpers/node-red';
+import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 export const FLAGS = [
@@ -37,7 +38,11 @@ export function findChromium(): string | undefined {
 }
 
 /** The ids of the nodes of `sheet`, its config node among them. */
-export const SHEET_IDS = ['fit', 'predict', 'upload', 'limits', 'cost', 'local'];
+export const SHEET_IDS = ['fit', 'predict', 'upload', 'limits', 'cost', 'series', 'local'];
+
+/** The empty wires of a node's outputs. */
+export const outputsOf = (id: string): [][] =>
+  ({ limits: [[], []] as [][], series: [[], [], []] as [][] })[id] ?? [[]];
 
 /** A flow with one node of each type, as a user drags them in, on an embedded service. */
 export function sheet(more: FlowNode[] = []): FlowNode[] {
@@ -49,7 +54,7 @@ export function sheet(more: FlowNode[] = []): FlowNode[] {
     x: 300,
     y: 80 + 60 * i,
     config: 'local',
-    wires: id === 'limits' ? [[], []] : [[]],
+    wires: outputsOf(id),
   }));
   return [
     { id: 'sheet', type: 'tab', label: 'Sheet' },
@@ -87,7 +92,7 @@ export interface Editor {
 export async function openEditor(executablePath: string, url: string, locale = 'en-US'): Promise<Editor> {
   const browser: Browser = await chromium.launch({ executablePath, args: FLAGS });
   const page = await browser.newPage({ viewport: { width: 1300, height: 1100 }, locale });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   // The test's compiler marks named functions so; what runs in the page needs the mark too.
   await page.addInitScript('globalThis.__name = (named) => named');
   const complaints: string[] = [];
@@ -101,10 +106,57 @@ export async function openEditor(executablePath: string, url: string, locale = '
   await page.route(/^https:/, (route) =>
     route.fulfill({ json: { modules: [] }, headers: { 'access-control-allow-origin': '*' } }),
   );
+  // Node-RED starts its tips a second after its settings are there, on a slow machine before the box they stand in is.
+  await page.request.post(`${url}/settings/user`, { data: { editor: { view: { 'view-show-tips': false } } } });
   await page.goto(url);
+  await loaded(page);
+  return { page, complaints, close: () => browser.close() };
+}
+
+/** The palette and the flows are there. */
+export async function loaded(page: Page): Promise<void> {
   await page.waitForSelector('#red-ui-palette .red-ui-palette-node');
   await page.waitForSelector('.red-ui-flow-node');
-  return { page, complaints, close: () => browser.close() };
+}
+
+/**
+ * Tests in the editor of one Node-RED with these flows; both are there from the first test on. What a test leaves open
+ * is closed; it must leave no complaint of the browser. Without Chromium the tests are counted as skipped.
+ */
+export function describeInEditor(
+  title: string,
+  flows: FlowNode[],
+  tests: (at: { red: RealNodeRed; editor: Editor }) => void,
+): void {
+  describe(`${title}, in Chromium`, function () {
+    this.timeout(60_000);
+    const red = {} as RealNodeRed;
+    const editor = {} as Editor;
+
+    before(async function () {
+      const executablePath = findChromium();
+      if (executablePath === undefined) {
+        console.log('      no Chromium (CHROMIUM, /usr/bin/chromium or on the path): these are not tested');
+        this.skip();
+      }
+      Object.assign(red, await startNodeRed({ flows: [] }));
+      // Deployed, so that a token is stored as a user's is.
+      await red.deploy(placed(flows));
+      Object.assign(editor, await openEditor(executablePath, red.url));
+    });
+
+    after(async () => {
+      await editor.close?.();
+      await red.stop?.();
+    });
+
+    afterEach(async () => {
+      await closeTrays(editor.page);
+      assert.deepEqual(editor.complaints?.splice(0) ?? [], []);
+    });
+
+    tests({ red, editor });
+  });
 }
 
 /** Opens a node's dialog as a double click does. */

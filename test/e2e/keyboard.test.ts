@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 
-import { type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import {
   cancel,
-  closeTrays,
-  type Editor,
+  describeInEditor,
   findChromium,
   openConfigDialog,
   openDialog,
@@ -16,33 +14,14 @@ import {
   useTheme,
 } from './editor';
 
-const chromium = findChromium();
-
-describe('the dialogs by keyboard, by ear and in each theme', function () {
-  this.timeout(60_000);
-  let red: RealNodeRed;
+describeInEditor('the dialogs by keyboard, by ear and in each theme', sheet(), ({ red, editor }) => {
   let service: StrictService;
-  let editor: Editor;
 
-  before(async function () {
-    if (chromium === undefined) {
-      this.skip();
-    }
+  before(async () => {
     service = await startStrictService();
-    red = await startNodeRed({ flows: sheet() });
-    editor = await openEditor(chromium, red.url);
   });
 
-  after(async () => {
-    await editor?.close();
-    await red?.stop();
-    await service?.close();
-  });
-
-  afterEach(async () => {
-    await closeTrays(editor?.page);
-    assert.deepEqual(editor?.complaints.splice(0) ?? [], []);
-  });
+  after(() => service?.close());
 
   const open = (id: string) => (id === 'local' ? openConfigDialog : openDialog)(editor.page, id);
   /** What has the focus: its id, the role it plays in a typed input, or its tag. */
@@ -175,6 +154,16 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
     }
     await page.fill('#node-config-input-baseUrl', '${ADDRESS}/api');
     assert.equal(await description('node-config-input-baseUrl'), '');
+    await page.selectOption('#node-config-input-service', 'onPrem');
+    await page.getByText('The endpoint keeps nothing').waitFor();
+    await page.fill('#node-config-input-baseUrl', '');
+    assert.equal(await description('node-config-input-baseUrl'), 'must be filled in');
+    assert.equal(await page.isVisible('#node-config-input-fitRequest'), false);
+    await page.focus('.tabular-advanced > summary');
+    await page.keyboard.press('Enter');
+    await page.fill('#node-config-input-requestSize', '0');
+    assert.equal(await description('node-config-input-requestSize'), 'MB must be at least 1');
+    assert.equal(await page.isVisible('#node-config-input-localUploads'), false);
     await cancel(page);
   });
 
@@ -281,7 +270,7 @@ describe('the dialogs by keyboard, by ear and in each theme', function () {
 
   for (const language of ['en-US', 'de', 'ja']) {
     it(`what stands in a field can be read to its end in ${language}, in a tray 500 pixels wide`, async () => {
-      const other = await openEditor(chromium!, red.url, language);
+      const other = await openEditor(findChromium()!, red.url, language);
       try {
         const { page } = other;
         for (const id of SHEET_IDS) {

@@ -2,22 +2,7 @@ import assert from 'node:assert/strict';
 
 import type { Locator } from 'playwright-core';
 
-import { type RealNodeRed, startNodeRed } from '../helpers/node-red';
-import {
-  cancel,
-  closeTrays,
-  done,
-  type Editor,
-  findChromium,
-  openDialog,
-  openEditor,
-  properties,
-  sheet,
-  themes,
-  useTheme,
-} from './editor';
-
-const chromium = findChromium();
+import { cancel, describeInEditor, done, openDialog, properties, sheet, themes, useTheme } from './editor';
 
 const CARDS = [
   { name: 'pump', task: 'classification', target: 'state', rows: 400, scores: { accuracy: 0.91 } },
@@ -25,39 +10,20 @@ const CARDS = [
   { name: 'oven', task: 'regression', target: 'hardness', rows: 90 },
 ];
 
-describe('the lists under the fields for models and columns, in Chromium', function () {
-  this.timeout(60_000);
-  let red: RealNodeRed;
-  let editor: Editor;
+describeInEditor('the lists under the fields for models and columns', sheet(), ({ editor }) => {
   let cards: object[] = CARDS;
   let columns: string[] = ['speed', 'a, b', 'temperature', 'temp'];
 
-  before(async function () {
-    if (chromium === undefined) {
-      console.log('      no Chromium (CHROMIUM, /usr/bin/chromium or on the path): the lists are not tested');
-      this.skip();
-    }
-    red = await startNodeRed({ flows: sheet() });
-    editor = await openEditor(chromium, red.url);
+  before(async () => {
     await editor.page.route(/tabular-prediction\/[^/]+\/models/, (asked) => asked.fulfill({ json: cards }));
     await editor.page.route(/tabular-prediction\/[^/]+\/columns/, (asked) =>
       asked.fulfill({ json: columns }),
     );
   });
 
-  after(async () => {
-    await editor?.close();
-    await red?.stop();
-  });
-
   beforeEach(() => {
     cards = CARDS;
     columns = ['speed', 'a, b', 'temperature', 'temp'];
-  });
-
-  afterEach(async () => {
-    await closeTrays(editor?.page);
-    assert.deepEqual(editor?.complaints.splice(0) ?? [], []);
   });
 
   const combobox = (name: string) => editor.page.getByRole('combobox', { name, exact: true });
@@ -297,5 +263,32 @@ describe('the lists under the fields for models and columns, in Chromium', funct
       assert.equal(await page.locator('.tabular-panel').count(), 0);
       assert.equal((await properties(page, 'predict')).model, kept, key);
     }
+  });
+
+  it('of a typed field: the columns where it is one, none where it is a property of the message', async () => {
+    const { page } = editor;
+    await openDialog(page, 'series');
+    const key = combobox('Key');
+    await key.click();
+    assert.deepEqual(await names(list('Key')), columns);
+    await key.press('ArrowDown');
+    await key.press('Enter');
+    assert.equal(await key.inputValue(), 'speed');
+    await done(page);
+    const column = await properties(page, 'series');
+    assert.deepEqual([column.key, column.keyType], ['speed', 'column']);
+    await openDialog(page, 'series');
+    await page.evaluate(() => {
+      const { $ } = globalThis as unknown as {
+        $: (selector: string) => { typedInput(...args: unknown[]): void };
+      };
+      $('#node-input-key').typedInput('type', 'msg');
+    });
+    await key.fill('topic');
+    await page.waitForTimeout(300);
+    assert.equal(await list('Key').count(), 0);
+    await done(page);
+    const property = await properties(page, 'series');
+    assert.deepEqual([property.key, property.keyType], ['topic', 'msg']);
   });
 });

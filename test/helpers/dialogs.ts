@@ -4,7 +4,7 @@ import vm from 'node:vm';
 
 import { root } from './node-red';
 
-export const NODES = ['config', 'limits', 'upload', 'fit', 'predict', 'cost'] as const;
+export const NODES = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'cost'] as const;
 export type NodeName = (typeof NODES)[number];
 
 /** What a dialog's .html brings to the editor. */
@@ -14,9 +14,17 @@ export interface Dialog {
   credentials: string[];
   /** What each property is in a node just dragged in. */
   defaults: Record<string, unknown>;
+  /** True, or the reason against a value typed into a field, in a node with these other properties. */
+  validate(name: string, value: unknown, node?: object): unknown;
   icon?: string;
   /** The markup as dialog.js makes it. */
   template: string;
+}
+
+/** One of the `defaults` of a dialog. */
+interface DialogSetting {
+  value?: unknown;
+  validate?: (this: object, value: unknown, options: object) => unknown;
 }
 
 /** A catalogue as flat keys: `label.name` → text. */
@@ -44,6 +52,22 @@ export function labels(template: string): Map<string, string[]> {
   )) {
     const texts = [...inner!.matchAll(/<span[^>]*>([^<]+)<\/span>/g)].map((match) => match[1]!.trim());
     found.set(name!, texts);
+  }
+  return found;
+}
+
+/** The values of each select of a dialog, by property. */
+export function choices(template: string): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [, name, inner] of template.matchAll(
+    /<select id="node-(?:config-)?input-(\w+)"[^>]*>([\s\S]*?)<\/select>/g,
+  )) {
+    found.set(
+      name!,
+      [...inner!.matchAll(/<option value="([^"]*)"/g)].map((match) =>
+        match[1]!.replaceAll('&lt;', '<').replaceAll('&gt;', '>'),
+      ),
+    );
   }
   return found;
 }
@@ -81,6 +105,8 @@ export function loadDialogs(
   };
   const context = vm.createContext({
     URL,
+    // No dialog is open.
+    $: () => [],
     document: {
       querySelector(selector: string) {
         const type = /"(.+)"/.exec(selector)![1]!;
@@ -93,11 +119,12 @@ export function loadDialogs(
     RED: {
       _: translate,
       validators: { typedInput: () => () => true },
+      editor: {},
       events: { on: () => undefined },
       nodes: {
         registerType(
           type: string,
-          definition: { defaults: Record<string, { value?: unknown }>; credentials?: object; icon?: string },
+          definition: { defaults: Record<string, DialogSetting>; credentials?: object; icon?: string },
         ): void {
           dialogs[type.replace('tabular-', '') as NodeName] = {
             properties: Object.keys(definition.defaults),
@@ -105,6 +132,8 @@ export function loadDialogs(
             defaults: Object.fromEntries(
               Object.entries(definition.defaults).map(([name, { value }]) => [name, value]),
             ),
+            validate: (name, value, node = {}) =>
+              definition.defaults[name]?.validate?.call(node, value, {}) ?? true,
             icon: definition.icon,
             template: templates.get(type)!.textContent,
           };

@@ -66,7 +66,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-export async function waitFor<T>(what: string, probe: () => T | undefined, timeoutMs = 15_000): Promise<T> {
+export async function waitFor<T>(what: string, probe: () => T | undefined, timeoutMs = 30_000): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {
     const found = probe();
@@ -204,7 +204,7 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
       await post('/flows', flows, { 'Node-RED-Deployment-Type': 'full' });
       await waitFor('Started flows', () => (startedTimes() > before ? true : undefined));
     },
-    shown: (id, count = 1, timeoutMs = 15_000) =>
+    shown: (id, count = 1, timeoutMs = 30_000) =>
       waitFor(
         `${count} messages of debug node ${id}; shown: ${debug.length}; log:\n${printed}`,
         () => {

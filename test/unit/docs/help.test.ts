@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
+import { NODE_SETTINGS, type Setting } from '../../doors/settings';
 import { ERROR_CODES } from '../../doors/wire';
 import { catalogue, labels, loadDialogs, type NodeName, NODES } from '../../helpers/dialogs';
 
@@ -56,21 +57,22 @@ const code = (file: string): string =>
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/^\s*\/\/.*$/gm, '');
 
-/** What a node reads from a message or sets on it, by the names in its code. */
+/** What a node reads from a message or sets on it, by its settings and by the names in its code. */
 function messageProperties(node: NodeName): Set<string> {
   const files = closure(
     [path.join(dist, 'nodes', `${node}.js`)],
     /dist\/src\/(?!runtime\/)|config-state|use-config|default-service/,
   );
-  const found = new Set<string>();
+  const found = new Set<string>(
+    Object.values<Setting>(NODE_SETTINGS[node]).flatMap(({ message = [] }) => message),
+  );
   for (const text of files.map(code)) {
     for (const pattern of [
       // An error names msg.then, which no message should have.
       /\bmsg\.(?!then\b)([a-z]\w*)/g,
       /\bmsg\['(\w+)'\]/g,
       /\bmsg\[[^\]]*\? '(\w+)' : '(\w+)'\]/g,
-      /candidates\)?\([^;]*?'(\w+)', msg\)/g,
-      /\bcount\('(\w+)'\)/g,
+      /\breadProperty\)\([^;]*?'(\w+)', msg\)/g,
     ]) {
       for (const [, ...names] of text.matchAll(pattern)) {
         for (const name of names) {
@@ -102,27 +104,29 @@ const ANY_CALL = [
   'internal',
 ];
 const AN_UPLOAD = ['upload.failed', 'upload.expired', 'duplicate', 'limit.exceeded'];
-const REACHES: Record<Exclude<NodeName, 'config'>, { scoring: string; calls: string[] }> = {
-  limits: { scoring: 'context/limits-cache', calls: ANY_CALL },
-  upload: { scoring: 'upload', calls: [...ANY_CALL, ...AN_UPLOAD] },
-  fit: { scoring: 'train/train', calls: [...ANY_CALL, ...AN_UPLOAD, 'fit.failed', 'budget.exceeded'] },
+const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string[] }> = {
+  limits: { work: 'scoring/context/limits-cache', calls: ANY_CALL },
+  upload: { work: 'scoring/upload', calls: [...ANY_CALL, ...AN_UPLOAD] },
+  fit: { work: 'scoring/train/train', calls: [...ANY_CALL, ...AN_UPLOAD, 'fit.failed', 'budget.exceeded'] },
   predict: {
-    scoring: 'predict/predictor',
+    work: 'scoring/predict/predictor',
     calls: [...ANY_CALL, ...AN_UPLOAD, 'predict.unknown', 'model.unknown', 'budget.exceeded'],
   },
-  cost: { scoring: 'context/cost', calls: ANY_CALL },
+  cost: { work: 'scoring/context/cost', calls: ANY_CALL },
+  series: { work: 'series/index', calls: ['table.invalid', 'closed', 'internal'] },
 };
 /** Codes in the code that a node reaches which cannot come out of it. */
 const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   fit: ['columns.missing', 'model.unknown'], // of rows held back: a warning
   predict: ['target.missing'], // a test set needs none
+  series: ['target.missing'], // its tables need none
   cost: ['cost.exceeded', 'model.unknown'], // the bound and the model are the predict node's
 };
 
 function raised(node: Exclude<NodeName, 'config'>): string[] {
-  const { scoring, calls } = REACHES[node];
+  const { work, calls } = REACHES[node];
   const files = closure(
-    [path.join(dist, 'nodes', `${node}.js`), path.join(dist, 'src', 'scoring', `${scoring}.js`)],
+    [path.join(dist, 'nodes', `${node}.js`), path.join(dist, 'src', `${work}.js`)],
     /config-state|use-config|default-service|scoring\/(connection|index)\.js|src\/(service|learner|client)\/|service-error\.js/,
   );
   const texts = files.map(code);
@@ -141,7 +145,7 @@ describe('the help of each node', () => {
       it(`${node}, ${language}: describes each field of the dialog under its own label, and nothing else`, () => {
         const fields = labels(dialogs[node].template);
         const wanted = [...dialogs[node].properties, ...dialogs[node].credentials].filter(
-          (name) => !['name', 'tableType'].includes(name),
+          (name) => !['name', 'tableType', 'keyType'].includes(name),
         );
         for (const name of wanted) {
           assert.ok(fields.get(name)?.length, `no label for ${name}`);

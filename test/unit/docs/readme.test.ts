@@ -28,7 +28,7 @@ describe('the README', () => {
     assert.deepEqual(rowsOf('What it depends on, and why').sort(), Object.keys(manifest.dependencies).sort());
   });
 
-  it('and the sources name no document that is not in the package', () => {
+  it('names, as the sources do, no document that is not in the package', () => {
     const files = ['src', 'nodes', 'docs', 'resources'].flatMap((folder) =>
       fs
         .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -57,7 +57,7 @@ describe('the README', () => {
     );
   });
 
-  it('and the other documents run the standalone service by the name of this package', () => {
+  it('runs, as the other documents do, the standalone service by the name of this package', () => {
     const files = ['docs', 'scripts/examples', 'examples'].flatMap((folder) =>
       fs
         .readdirSync(path.join(root, folder))

@@ -8,7 +8,9 @@ const script = path.join(__dirname, '..', '..', 'helpers', 'fit-memory.ts');
 /** Peaks of a loaded machine differ by how late garbage is collected; what is really held is held every time. */
 const ATTEMPTS = 3;
 
-describe('Memory of a fit', () => {
+describe('Memory of a fit', function () {
+  this.timeout(120_000);
+
   it('stays within three times the columns that it is given, and lets go of their values', async () => {
     const peaks: number[] = [];
     let most = 0;

@@ -20,7 +20,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { lockFolder, ownIdentity, type ProcessIdentity } from '../../doors/service';
 
-const TIMES = { beat: 50, stale: 400, gone: 150 };
+const TIMES = { beat: 50, stale: 1_000, gone: 500 };
+/** Nothing was waited for. */
+const AT_ONCE = 400;
 const HOUR = 3_600_000;
 
 describe('The lock of the data folder', () => {
@@ -78,7 +80,7 @@ describe('The lock of the data folder', () => {
       await lockOf({ pid: deadPid(), started: '1' }, Date.now() + offset);
       const started = performance.now();
       await take();
-      const bound = process.platform === 'linux' ? 100 : TIMES.stale;
+      const bound = process.platform === 'linux' ? AT_ONCE : TIMES.stale;
       assert.ok(performance.now() - started < bound, `${performance.now() - started} ms`);
     });
 
@@ -123,7 +125,7 @@ describe('The lock of the data folder', () => {
     await lockOf({ pid: process.pid, started: '1' });
     const started = performance.now();
     await take();
-    assert.ok(performance.now() - started < 100);
+    assert.ok(performance.now() - started < AT_ONCE);
   });
 
   it('is taken at once from a former thread of the same process', async () => {
@@ -131,7 +133,7 @@ describe('The lock of the data folder', () => {
     await lockOf({ token });
     const started = performance.now();
     await take(token);
-    assert.ok(performance.now() - started < 100);
+    assert.ok(performance.now() - started < AT_ONCE);
   });
 
   it('is taken where it says nothing of its owner, once nothing moves', async () => {

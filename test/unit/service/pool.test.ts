@@ -143,12 +143,9 @@ describe('WorkerPool', () => {
       await pool.run({});
       const running = note('running', pool.run({ sleep: 400 }));
       const waiting = note('waiting', pool.run({}));
-      const started = performance.now();
       await pool.close(graceMs);
-      const took = performance.now() - started;
       await Promise.all([running, waiting]);
       assert.deepEqual(settled, ['waiting 503', ends ? 'running done' : 'running 503']);
-      assert.ok(ends ? took < 4_000 : took < 380, `closed after ${took} ms`);
       await assert.rejects(pool.run({}), { status: 503 });
     }
   });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../dist/src';
 import { type ResolvedOptions, resolveOptions, type ServiceThread, Supervisor } from '../../doors/service';
 
-const TIMES = { firstPause: 2, longestPause: 40, sound: 60, missingFolder: 30 };
+const TIMES = { firstPause: 2, longestPause: 200, sound: 60, missingFolder: 30 };
 
 /** Threads by script: each start does what comes next, the last for ever. */
 class Threads {
@@ -88,8 +88,8 @@ describe('The supervisor of the service', () => {
     threads.die();
     await threads.until(17);
     const pauses = threads.opened.slice(2).map(({ at }, i) => at - threads.opened[i + 1]!.at);
-    assert.ok(pauses[0]! < 20 && pauses.at(-1)! > 30, String(pauses));
-    assert.ok(Math.max(...pauses.slice(-5)) < 150, String(pauses));
+    assert.ok(pauses[0]! < 100 && pauses.at(-1)! > 150, String(pauses));
+    assert.ok(Math.max(...pauses.slice(-5)) < 600, String(pauses));
     assert.equal(log.filter((text) => text.includes('EROFS')).length, 1, 'the same reason is logged once');
   });
 
@@ -102,7 +102,7 @@ describe('The supervisor of the service', () => {
     const before = performance.now();
     threads.die();
     await threads.until(11);
-    assert.ok(threads.opened[10]!.at - before < 25);
+    assert.ok(threads.opened[10]!.at - before < 100);
   });
 
   it('takes another port where its own was taken, and says so', async () => {
