@@ -1,9 +1,11 @@
 /**
  * Runs test files with Mocha, several side by side in processes of their own: a test waits more than it computes. What
  * measures memory or time, or fills a machine by itself, lies in test/large/ and runs after the others, one by one.
+ * Beside the others a browser or a Node-RED may be held up beyond a time limit: the few files that fail run again, alone,
+ * and that run counts. Both are told.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -18,6 +20,10 @@ const ALONE = 'large';
 /** As many files at a time: one more than there are cores, but not so many that time limits come near. */
 const jobs = String(Math.min(os.availableParallelism() + 1, 5));
 
+/** More files than these do not fail for want of time. */
+const MAX_AGAIN = 5;
+const reporter = path.join(import.meta.dirname, 'spec-and-failures.cjs');
+
 function filesOf(folder) {
   return readdirSync(path.join(root, 'test', folder), { recursive: true })
     .filter((name) => name.endsWith('.test.ts'))
@@ -30,11 +36,32 @@ export function runMocha(args, { env = process.env, binary = process.execPath } 
   return spawnSync(binary, [mocha, ...args], { cwd: root, stdio: 'inherit', env }).status === 0;
 }
 
+/** Runs these files side by side, and the few that fail again, alone. Answers if all passed, then or at once. */
+function runBeside(files, args, options) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-tests-'));
+  const failures = path.join(folder, 'failed.json');
+  try {
+    const reported = ['--reporter', reporter, '--reporter-option', `failures=${failures}`];
+    if (runMocha(['--parallel', '--jobs', jobs, ...reported, ...args, ...files], options)) {
+      return true;
+    }
+    const failed = existsSync(failures) ? JSON.parse(readFileSync(failures, 'utf8')) : [];
+    if (failed.length === 0 || failed.length > MAX_AGAIN) {
+      return false;
+    }
+    const names = failed.map((file) => path.relative(root, file));
+    console.log(`\nFailed beside the others, and run again alone:\n${names.join('\n')}`);
+    return runMocha([...args, ...names], options);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** Runs the tests of these folders of test/; `args` are further arguments for Mocha. Answers if all passed. */
 export function runFolders(folders = [...BESIDE, ALONE], args = [], options = {}) {
   const beside = BESIDE.filter((folder) => folders.includes(folder)).flatMap(filesOf);
   const alone = folders.includes(ALONE) ? filesOf(ALONE) : [];
-  const first = beside.length === 0 || runMocha(['--parallel', '--jobs', jobs, ...args, ...beside], options);
+  const first = beside.length === 0 || runBeside(beside, args, options);
   const second = alone.length === 0 || runMocha([...args, ...alone], options);
   return first && second;
 }
