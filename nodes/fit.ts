@@ -6,6 +6,7 @@ import { tableCollector } from '../src/runtime/input/table-collector';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
+import { answerFit } from '../src/runtime/requests/fit-answer';
 import { type FitDef, fitRequest } from '../src/runtime/requests/fit-request';
 import { showKeptFit } from '../src/runtime/requests/kept-fit';
 import { showFitted } from '../src/runtime/status/fit-status';
@@ -24,17 +25,11 @@ module.exports = function (RED: NodeAPI): void {
         if (request === undefined) {
           return undefined;
         }
-        const { card, taskFound } = await config.connection().train(request, hooks(this, work));
+        const result = await config.connection().train(request, hooks(this, work));
         tables.finish(msg);
-        rememberTypes(this.id, card.cleaned?.types);
-        delete msg.train_set_upload_id;
-        delete msg.force_reupload;
-        delete msg.force_refit;
-        msg.fitted_train_set_id = card.fitted_train_set_id;
-        msg.model = card;
-        msg.cleaned = card.cleaned;
-        showFitted(work.status, card, taskFound);
-        return msg;
+        rememberTypes(this.id, result.card.cleaned?.types);
+        showFitted(work.status, result.card, result.taskFound);
+        return answerFit(msg, result);
       },
       settled: (msg) => tables.release(msg),
       close: (removed) => {

@@ -5,6 +5,7 @@ import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
+import { answerPredict, answerUnpredicted } from '../src/runtime/requests/predict-answer';
 import { predictorOf } from '../src/runtime/requests/predict-queue';
 import { type PredictDef, predictRequest } from '../src/runtime/requests/predict-request';
 import { replacedColumnWarning } from '../src/runtime/requests/replaced-column';
@@ -32,27 +33,12 @@ module.exports = function (RED: NodeAPI): void {
           return undefined;
         }
         if (predictor.passes(request)) {
-          delete msg.prediction;
-          delete msg.metadata;
           work.status.show('waiting', 'noModel');
-          return msg;
+          return answerUnpredicted(msg);
         }
         const outcome = await predictor.predict(request, hooks(this, work));
-        delete msg.test_set_upload_id;
-        delete msg.force_refit;
         warnIfReplaced(request, outcome);
-        if (outcome.table !== undefined) {
-          table.write(msg, outcome.table);
-        }
-        msg.prediction = outcome.prediction;
-        if (outcome.cleaned === undefined) {
-          delete msg.cleaned;
-        } else {
-          msg.cleaned = outcome.cleaned;
-        }
-        msg.metadata = outcome.metadata;
-        msg.model_name = outcome.modelName;
-        return msg;
+        return answerPredict(msg, table, outcome);
       },
       close: () => predictor.close(),
     });
