@@ -9,7 +9,8 @@ import {
   type TableForm,
 } from '../columns/slices';
 import { arrow } from '../storage/heavy-modules';
-import { arrowColumn, type ArrowVector } from './columns';
+import type { ArrowVector } from './arrow-data';
+import { arrowColumn } from './columns';
 
 /** What is used of an Arrow Table; it may come from another version of the library than ours. */
 export interface ArrowTable {
