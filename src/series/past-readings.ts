@@ -1,6 +1,7 @@
 import { Yielder } from '../util/event-loop';
 import { ServiceError } from '../wire/service-error';
 import type { Machine } from './machine';
+import type { SeriesState } from './state';
 import type { SeriesReading } from './types';
 
 /** Numbers that a table of past readings may have: it is held whole, since its rows may be in any order. */
@@ -69,6 +70,26 @@ export async function readPast(
     await yielder.due();
   }
   return { readings: past, future };
+}
+
+/** Machines that have seen later readings than a table's first start over, with what they hold and the table. */
+export function withHeld(state: SeriesState, past: PastReading[]): PastReading[] {
+  const spans = new Map<string | null, { from: number; to: number }>();
+  for (const { key, time } of past) {
+    spans.set(key, { from: spans.get(key)?.from ?? time, to: time });
+  }
+  const held: PastReading[] = [];
+  for (const [key, { from, to }] of spans) {
+    const machine = state.machines.get(key);
+    if (machine !== undefined && machine.newest >= from) {
+      // Rows before that rest on readings that are gone: they stay as they are.
+      const since = machine.heldFrom;
+      held.push(...heldReadings(machine).filter(({ time }) => time >= since));
+      state.forget(machine, ({ time }) => time >= since || (time >= from && time <= to));
+    }
+  }
+  // Sorting keeps the order of equals: what the table says of a time comes last, and so counts.
+  return held.length === 0 ? past : [...held, ...past].sort((a, b) => a.time - b.time);
 }
 
 /** The readings that a machine still holds, to be taken again together with those of a table. */

@@ -4,11 +4,10 @@ import { Serial } from '../util/serial';
 import { ServiceError } from '../wire/service-error';
 import { Intake, isFuture, timeInstead } from './intake';
 import { Journal } from './journal';
-import type { KeptRow } from './kept-rows';
 import type { Machine } from './machine';
-import { heldReadings, type PastReading, readPast } from './past-readings';
+import { SeriesMaker } from './maker';
+import { readPast, withHeld } from './past-readings';
 import { SeriesState } from './state';
-import { makeTrainSet, targetName } from './train-set';
 import type {
   BroughtOutcome,
   PushOptions,
@@ -16,12 +15,10 @@ import type {
   SeriesOutcome,
   SeriesProgress,
   SeriesReading,
-  SeriesRow,
   SeriesSettings,
   SeriesStep,
   SeriesSurroundings,
   SeriesTrainSet,
-  TrainReason,
 } from './types';
 
 /** Readings of a table that one step of a backfill has. */
@@ -45,7 +42,7 @@ class LiveSeries implements Series {
   private readonly journal: Journal;
   private readonly serial = new Serial();
   private readonly yielder = new Yielder();
-  private readonly target: string;
+  private readonly maker: SeriesMaker;
   private readonly now: () => number;
 
   constructor(
@@ -56,7 +53,7 @@ class LiveSeries implements Series {
     this.journal = new Journal(folder, notify, (work) => this.serial.run(work), writeEvery);
     this.state = new SeriesState(settings, this.journal, notify);
     this.intake = new Intake(settings);
-    this.target = targetName(settings);
+    this.maker = new SeriesMaker(this.state, now);
   }
 
   open(): Promise<void> {
@@ -97,7 +94,7 @@ class LiveSeries implements Series {
       if (reason === 'decay' && !state.schedule.mayAnswerDecay(state.facts(this.now()))) {
         return undefined;
       }
-      const trainSet = this.trainSet(reason);
+      const trainSet = this.maker.trainSet(reason);
       if (trainSet === undefined && reason === 'asked') {
         const { readings } = state.counts;
         throw new ServiceError(
@@ -193,8 +190,8 @@ class LiveSeries implements Series {
     }
     const step = await this.accept(machine, time, cells);
     const reason = state.schedule.due(state.facts(this.now()));
-    const trainSet = reason === undefined ? undefined : this.trainSet(reason);
-    const rows = step.isRow && state.isStarted ? this.rowsOf(machine, time) : [];
+    const trainSet = reason === undefined ? undefined : this.maker.trainSet(reason);
+    const rows = step.isRow && state.isStarted ? this.maker.rowsOf(machine, time) : [];
     return { rows, outcomes: step.outcomes, ...(trainSet !== undefined && { trainSet }) };
   }
 
@@ -246,14 +243,14 @@ class LiveSeries implements Series {
       });
     }
     this.journal.outdate();
-    const all = this.withHeld(past.readings);
+    const all = withHeld(state, past.readings);
     const yielder = new Yielder();
     let step: SeriesStep = { rows: [], outcomes: [] };
     for (const [i, { key, time, cells }] of all.entries()) {
       const machine = state.machine(key);
       state.checkRoom(cells.length / 2);
       const { isRow, outcomes } = await this.accept(machine, time, cells);
-      step.rows.push(...(isRow ? this.rowsOf(machine, time) : []));
+      step.rows.push(...(isRow ? this.maker.rowsOf(machine, time) : []));
       step.outcomes.push(...outcomes);
       if (i % READINGS_PER_STEP === READINGS_PER_STEP - 1) {
         yield step;
@@ -263,29 +260,8 @@ class LiveSeries implements Series {
     }
     const { kind } = this.settings.train;
     const reason = state.schedule.trainSets === 0 ? 'first' : 'rows';
-    const trainSet = kind === 'never' ? undefined : this.trainSet(reason);
+    const trainSet = kind === 'never' ? undefined : this.maker.trainSet(reason);
     yield { ...step, ...(trainSet !== undefined && { trainSet }) };
-  }
-
-  /** Machines that have seen later readings than a table's first start over, with what they hold and the table. */
-  private withHeld(past: PastReading[]): PastReading[] {
-    const { state } = this;
-    const spans = new Map<string | null, { from: number; to: number }>();
-    for (const { key, time } of past) {
-      spans.set(key, { from: spans.get(key)?.from ?? time, to: time });
-    }
-    const held: PastReading[] = [];
-    for (const [key, { from, to }] of spans) {
-      const machine = state.machines.get(key);
-      if (machine !== undefined && machine.newest >= from) {
-        // Rows before that rest on readings that are gone: they stay as they are.
-        const since = machine.heldFrom;
-        held.push(...heldReadings(machine).filter(({ time }) => time >= since));
-        state.forget(machine, ({ time }) => time >= since || (time >= from && time <= to));
-      }
-    }
-    // Sorting keeps the order of equals: what the table says of a time comes last, and so counts.
-    return held.length === 0 ? past : [...held, ...past].sort((a, b) => a.time - b.time);
   }
 
   private takeOutcome({ id, key, time, value }: BroughtOutcome): SeriesStep {
@@ -319,8 +295,8 @@ class LiveSeries implements Series {
     this.journal.kept(ripe);
     state.counts.outcomes++;
     const reason = state.schedule.due(state.facts(this.now()));
-    const trainSet = reason === undefined ? undefined : this.trainSet(reason);
-    return { rows: [], outcomes: [this.outcomeOf(ripe)], ...(trainSet !== undefined && { trainSet }) };
+    const trainSet = reason === undefined ? undefined : this.maker.trainSet(reason);
+    return { rows: [], outcomes: [this.maker.outcomeOf(ripe)], ...(trainSet !== undefined && { trainSet }) };
   }
 
   private async ripen(machine: Machine): Promise<SeriesOutcome[]> {
@@ -330,7 +306,7 @@ class LiveSeries implements Series {
     for (const ripe of state.ripening.release(machine)) {
       state.counts.outcomes++;
       if (ripe.wasLive) {
-        outcomes.push(this.outcomeOf(ripe));
+        outcomes.push(this.maker.outcomeOf(ripe));
       }
       const due = yielder.due();
       if (due !== undefined) {
@@ -341,26 +317,6 @@ class LiveSeries implements Series {
     return outcomes;
   }
 
-  private outcomeOf({ key, time, ahead, row, truth }: KeptRow): SeriesOutcome {
-    const { state } = this;
-    const cell = state.truthCell(truth);
-    const cells = state.features.cells(row, key);
-    cells[this.target] = cell;
-    return { series: state.address(key, time, ahead), row: cells, truth: cell };
-  }
-
-  private rowsOf(machine: Machine, time: number): SeriesRow[] {
-    const { state } = this;
-    const { features, ripening } = state;
-    const base = ripening.base(machine, time);
-    const rows = state.rowAheads.map((ahead) => ({
-      series: state.address(machine.key, time, ahead),
-      row: features.cells(features.row(machine, base, time, ahead), machine.key),
-    }));
-    state.counts.rows += rows.length;
-    return rows;
-  }
-
   private wait(machine: Machine, time: number): void {
     const { features, ripening, waiting } = this.state;
     const ahead = this.settings.aheads[0]!;
@@ -368,21 +324,6 @@ class LiveSeries implements Series {
     const one = { key: machine.key, time, ahead, row, truth: NaN };
     waiting.add(this.state.address(machine.key, time, ahead).id, one);
     this.journal.waiting(one);
-  }
-
-  private trainSet(reason: TrainReason): SeriesTrainSet | undefined {
-    const { state, settings } = this;
-    const sensor = state.outcomeSensor;
-    const trainSet = makeTrainSet(state.rowsWithOutcome(), reason, {
-      settings,
-      features: state.features,
-      level: sensor?.kind === 'number' ? sensor : undefined,
-      truthCell: (truth) => state.truthCell(truth),
-    });
-    if (trainSet !== undefined) {
-      state.schedule.went(state.facts(this.now()));
-    }
-    return trainSet;
   }
 
   private skip(timeColumn: string | undefined): (name: string) => boolean {

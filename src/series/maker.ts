@@ -1,0 +1,55 @@
+import type { KeptRow } from './kept-rows';
+import type { Machine } from './machine';
+import type { SeriesState } from './state';
+import { makeTrainSet, targetName } from './train-set';
+import type { SeriesOutcome, SeriesRow, SeriesTrainSet, TrainReason } from './types';
+
+/** Makes what leaves a series of what it knows: rows, their outcomes, train sets. */
+export class SeriesMaker {
+  private readonly target: string;
+
+  constructor(
+    private readonly state: SeriesState,
+    private readonly now: () => number,
+  ) {
+    this.target = targetName(state.settings);
+  }
+
+  /** A row for each step ahead. */
+  rowsOf(machine: Machine, time: number): SeriesRow[] {
+    const { state } = this;
+    const { features, ripening } = state;
+    const base = ripening.base(machine, time);
+    const rows = state.rowAheads.map((ahead) => ({
+      series: state.address(machine.key, time, ahead),
+      row: features.cells(features.row(machine, base, time, ahead), machine.key),
+    }));
+    state.counts.rows += rows.length;
+    return rows;
+  }
+
+  /** The row with its target. */
+  outcomeOf({ key, time, ahead, row, truth }: KeptRow): SeriesOutcome {
+    const { state } = this;
+    const cell = state.truthCell(truth);
+    const cells = state.features.cells(row, key);
+    cells[this.target] = cell;
+    return { series: state.address(key, time, ahead), row: cells, truth: cell };
+  }
+
+  /** All rows with an outcome; undefined where there is none. The schedule counts from here. */
+  trainSet(reason: TrainReason): SeriesTrainSet | undefined {
+    const { state } = this;
+    const sensor = state.outcomeSensor;
+    const trainSet = makeTrainSet(state.rowsWithOutcome(), reason, {
+      settings: state.settings,
+      features: state.features,
+      level: sensor?.kind === 'number' ? sensor : undefined,
+      truthCell: (truth) => state.truthCell(truth),
+    });
+    if (trainSet !== undefined) {
+      state.schedule.went(state.facts(this.now()));
+    }
+    return trainSet;
+  }
+}
