@@ -1,3 +1,4 @@
+import type { ModelCurves } from '../metrics/curves';
 import type { Scores } from '../metrics/scores';
 
 /** A label of a classification target, as in JSON. */
@@ -142,6 +143,8 @@ export interface FitReport {
    * other in time, and the scores promise too much for rows to come.
    */
   neighbours_alike?: true;
+  /** Predictions beside the truth, of rows by members that had not seen them. */
+  curves: ModelCurves;
   /** Of two classes. */
   thresholds?: Thresholds;
   /** Most important first, at most 200. */

@@ -1,7 +1,9 @@
+import type { ModelCurves } from '../metrics/curves';
 import type { FileFormat, GivenType, TableSource } from '../table';
 import type { OutputType, Task } from '../wire/types';
 import type { Cleaned, ModelCard, UploadCard } from './cards';
 
+export type { ClassCurves, ModelCurves, NumberCurves, ThresholdCurve } from '../metrics/curves';
 export type { Scores } from '../metrics/scores';
 export type { OutputType, Task } from '../wire/types';
 export type * from './cards';
@@ -89,6 +91,8 @@ export interface TrainRequest extends TableChoices {
 
 export interface TrainResult {
   card: ModelCard;
+  /** Predictions beside the truth, of the rows that `card.scores` are of, where the service tells them or rows were kept back. */
+  curves?: ModelCurves;
   /** An unchanged train set with unchanged options: no fit was asked for. */
   reused: boolean;
   /** The task was found out by the rule of `auto`. */

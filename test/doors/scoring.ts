@@ -1,4 +1,5 @@
 /** What tests reach of src/scoring beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
+export { classCurves, numberCurves } from '../../dist/src/metrics/curves';
 export { LEVELS, quantileOf, regressionScores } from '../../dist/src/metrics/regression';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';
 export { Batcher, type BatcherOptions } from '../../dist/src/scoring/batching/batcher';
@@ -35,6 +36,7 @@ export {
   MAX_HELD_ROWS,
   planRows,
 } from '../../dist/src/scoring/train/holdout-plan';
+export { readCurves } from '../../dist/src/scoring/train/read-curves';
 export { readReport } from '../../dist/src/scoring/train/report';
 export { type RowFacts } from '../../dist/src/scoring/train/row-facts';
 export { scoreWarnings } from '../../dist/src/scoring/train/score-warnings';

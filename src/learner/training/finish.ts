@@ -1,3 +1,4 @@
+import { classCurves, numberCurves } from '../../metrics/curves';
 import { errorsOf } from '../../metrics/regression';
 import {
   applyTemperature,
@@ -19,7 +20,7 @@ import { type FoldResult, foldRows } from './fold';
 import { scoreProbabilities } from './metrics';
 import type { LearnerSettings } from './options';
 import { type PreparedFit, STREAM } from './prepare';
-import { completeRuns, makeReport } from './report';
+import { completeRuns, makeReport, tableOrder } from './report';
 import { chooseWeights, type StackInput } from './stacking';
 import { findThresholds } from './thresholds';
 
@@ -187,6 +188,11 @@ function finishClassification(
   const report = makeReport(prepared, folds, members, {
     scores: scoreProbabilities(probas, actual, count),
     baseline: scoreProbabilities(trivial, actual, count),
+    curves: classCurves({
+      labels: classes,
+      codes: actual,
+      probability: (row, of) => probas[row * count + of],
+    }),
     heldOut: {
       rows: outOfFold.rows,
       target: actual,
@@ -261,9 +267,12 @@ function finishRegression(
     });
     return sum;
   };
+  const order = tableOrder(rows);
+  const ordered = (scaled: Float64Array) => own(Float64Array.from(order, (i) => scaled[i]));
   const report = makeReport(prepared, folds, members, {
     scores: measured,
     baseline: errorsOf(new Float64Array(rows.length).fill(center), own(actual)),
+    curves: numberCurves(ordered(actual), ordered(scores)),
     heldOut: { rows, target: actual, width: 1, error: (i) => residuals[i] },
     lossOf,
     sample,

@@ -1,3 +1,4 @@
+import type { ModelCurves } from '../../metrics/curves';
 import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
 import type { Scores } from '../../metrics/scores';
 import type { Member, Part } from '../model/members';
@@ -19,6 +20,7 @@ export function makeReport(
   parts: {
     scores: Scores;
     baseline: Scores;
+    curves: ModelCurves;
     lossOf: (columns: Uint8Array[]) => number;
     /** The rows that folds held out, in the order of the folds. */
     heldOut: ScoredRows;
@@ -52,6 +54,7 @@ export function makeReport(
     trees: members.reduce((sum, { parts }) => sum + treesIn(parts), 0),
     scores: parts.scores,
     baseline: parts.baseline,
+    curves: parts.curves,
     folds: foldsOf(prepared),
     ...(!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)) && { neighbours_alike: true }),
     thresholds: parts.thresholds,
@@ -66,9 +69,14 @@ export function makeReport(
   };
 }
 
+/** Where the rows stand in a list of them that is in the order of the table. */
+export function tableOrder(rows: ArrayLike<number>): Int32Array {
+  return Int32Array.from({ length: rows.length }, (_, i) => i).sort((a, b) => rows[a] - rows[b]);
+}
+
 /** Scored rows in the order of the table. */
 function inOrder({ rows, target, width, error }: ScoredRows): ScoredRows {
-  const order = Int32Array.from({ length: rows.length }, (_, i) => i).sort((a, b) => rows[a] - rows[b]);
+  const order = tableOrder(rows);
   return {
     rows: order.map((i) => rows[i]),
     target: Float64Array.from(order, (i) => target[i]),

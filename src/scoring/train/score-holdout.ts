@@ -1,3 +1,4 @@
+import { classCurves, type ModelCurves, numberCurves } from '../../metrics/curves';
 import { areNeighboursAlike } from '../../metrics/neighbours';
 import { LEVELS, regressionScores } from '../../metrics/regression';
 import { ServiceError, toServiceError } from '../../wire/service-error';
@@ -42,6 +43,7 @@ export async function announceCost(
 /** How a model did on the rows kept back from its train set. */
 export interface HoldoutScores {
   scores: ModelScores;
+  curves: ModelCurves;
   /** Errors of rows next to each other are alike. */
   neighboursAlike: boolean;
 }
@@ -113,6 +115,7 @@ async function labelScores(
       ...(await classificationScores(values, codes, classes.length)),
       baseline: await classificationScores(always, codes, classes.length),
     },
+    curves: classCurves({ labels: classes, codes, probability: (row, of) => values[row]![of] ?? 0 }),
     neighboursAlike: areNeighboursAlike({
       rows: rowNumbers,
       target: codes,
@@ -139,6 +142,7 @@ async function numberScores(
       ...regressionScores(values, quantiles.prediction.values, held),
       baseline: await baselineOf(kept, held),
     },
+    curves: numberCurves(held, values),
     neighboursAlike: areNeighboursAlike({
       rows: rowNumbers,
       target: held,

@@ -6,6 +6,7 @@ import { assertPlain } from '../models/options';
 import type { Hooks, ModelCard, TrainRequest, TrainResult, UploadCard } from '../types';
 import { scoreDoubts } from './doubts';
 import { fingerprintOf } from './fingerprint';
+import { readCurves } from './read-curves';
 import { readReport, tellsNeighboursAlike } from './report';
 import { foldsOf, type Lineage, lineageOf } from './row-plan';
 import { fitUnderWay, sendAndFit } from './run-fit';
@@ -138,11 +139,13 @@ async function fitUpload(
       `The model "${card.name}" is fitted, but its fit had to save work: ${card.limited.join(' ')}`,
     );
   }
+  let curves = readCurves(fitted.report);
   let neighboursAlike = tellsNeighboursAlike(fitted.report);
   if (set?.holdout !== undefined) {
     const scored = await scoreHoldout(context, card, set.holdout, hooks);
     if (scored !== undefined) {
       card.scores = { ...scored.scores, baseline_now: set.now?.held };
+      ({ curves } = scored);
       neighboursAlike ||= scored.neighboursAlike;
     }
   }
@@ -161,7 +164,7 @@ async function fitUpload(
   }
   put(card, fingerprint);
   await context.cards.flush();
-  return { card, reused: false, taskFound };
+  return { card, ...(curves !== undefined && { curves }), reused: false, taskFound };
 }
 
 /** Of a train set that was uploaded before, only what its card and the request say. */

@@ -150,11 +150,14 @@ describe('scores and importance on the embedded service', () => {
   it('without holdout the scores are out-of-fold, and the column that decides leads', async function () {
     this.timeout(60_000);
     const warnings: string[] = [];
-    const { card } = await at.connection.train(
+    const { card, curves } = await at.connection.train(
       { table: { value: rows }, target: 'state', ignore: ['power'], model: 'oof' },
       { onWarning: (text) => warnings.push(text) },
     );
     assert.equal(card.scores?.from, 'out-of-fold');
+    assert.ok(curves?.kind === 'classes' && curves.rows === 300 && curves.by_threshold?.positive === 'hot');
+    const [[a, b], [c, d]] = curves.confusion as [[number, number], [number, number]];
+    assert.deepEqual([a + b + c + d, (a + d) / 300], [300, card.scores.accuracy], 'as the scores say');
     assert.ok(card.scores.accuracy! > 0.95 && card.scores.accuracy! > card.scores.baseline.accuracy!);
     assert.equal(card.importance?.[0]?.column, 'load');
     assert.ok(card.importance[0].permutation > 0.1);
@@ -185,13 +188,17 @@ describe('scores and importance on the embedded service', () => {
     const file = path.join(at.folder, 'power.csv');
     const lines = rows.map(({ load, noise, kind, power }) => [load, noise, kind, power].join());
     await writeFile(file, ['load,noise,kind,power', ...lines, ''].join('\n'));
-    const { card } = await at.connection.train({
+    const { card, curves } = await at.connection.train({
       table: { path: file },
       target: 'power',
       model: 'power',
       holdout: 10,
     });
     assert.equal(card.rows, 270);
+    assert.ok(curves?.kind === 'numbers' && curves.actual.length === 30);
+    const errors = curves.actual.map((truth, i) => Math.abs(truth - curves.predicted[i]!));
+    const mae = errors.reduce((sum, error) => sum + error / 30, 0);
+    assert.ok(Math.abs(mae - card.scores!.mae!) < 1e-4, 'of the rows kept back');
     assert.equal(card.scores?.rows, 30);
     assert.ok(card.scores.r2! > 0.9, `R² ${card.scores.r2}`);
     assert.ok(card.scores.pinball! < card.scores.baseline.pinball!);

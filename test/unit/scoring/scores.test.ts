@@ -4,10 +4,13 @@ import fc from 'fast-check';
 
 import {
   chooseHeld,
+  classCurves,
   classificationScores,
   LEVELS,
   MAX_HELD_ROWS,
+  numberCurves,
   quantileOf,
+  readCurves,
   readReport,
   regressionScores,
   rocAuc,
@@ -218,6 +221,33 @@ describe('the report of a fit answer', () => {
     });
     assert.equal(read.importance?.length, 50);
     assert.deepEqual(read.importance?.[0], { column: 'c0', gain: 0.1, permutation: 0.2 });
+  });
+
+  it('takes curves as they should be, and nothing else for them', () => {
+    const numbers = numberCurves([1, 2, 3], [1, 2, 4]);
+    const classes = classCurves({
+      labels: ['no', 'yes'],
+      codes: [0, 1, 1],
+      probability: (row, of) => (of === row % 2 ? 0.7 : 0.3),
+    });
+    for (const curves of [numbers, classes]) {
+      assert.deepEqual(readCurves({ curves: JSON.parse(JSON.stringify(curves)) as unknown }), curves);
+    }
+    const wrong: unknown[] = [
+      undefined,
+      { curves: [] },
+      { curves: { ...numbers, kind: 'other' } },
+      { curves: { ...numbers, actual: [1, 2] } },
+      { curves: { ...numbers, actual: ['1', 2, 3] } },
+      { curves: { ...numbers, residuals: null } },
+      { curves: { ...numbers, actual: new Array(500).fill(1), predicted: new Array(500).fill(1) } },
+      { curves: { ...classes, labels: [{}, {}] } },
+      { curves: { ...classes, confusion: [[1], [2]] } },
+      { curves: { ...classes, by_threshold: { positive: 'yes' } } },
+    ];
+    for (const report of wrong) {
+      assert.equal(readCurves(report), undefined);
+    }
   });
 
   it('orders importance by what shuffling a column costs, whatever the splits gained by it', () => {
