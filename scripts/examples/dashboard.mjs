@@ -1,3 +1,5 @@
+import { NODE_DEFAULTS, source } from './flow.mjs';
+
 /**
  * A page of a dashboard (@flowfuse/node-red-dashboard), and what its groups and charts have in common. Each example has
  * a dashboard with an id of its own: an id that is there already would stop the import with a question, while of two
@@ -95,4 +97,28 @@ export function dashboard(flow, name, path) {
     interpolation: 'linear',
   };
   return { group, chart };
+}
+
+/** A table of the cards of all models that were fitted here, in a group of a dashboard: the node that makes it and the one that shows it. */
+export function modelCards(flow, name, group, [x, y]) {
+  const cards = flow.node('function', 'model cards', [x, y], {
+    ...NODE_DEFAULTS.function,
+    func: source('model-cards.js'),
+  });
+  const models = flow.node('ui-template', name, [x + 1, y], {
+    group,
+    page: '',
+    ui: '',
+    order: 1,
+    width: 6,
+    height: 0,
+    head: '',
+    format: source('model-cards.html'),
+    storeOutMessages: false,
+    passthru: false,
+    resendOnRefresh: true,
+    templateScope: 'local',
+    className: '',
+  });
+  return { cards, models };
 }

@@ -1,4 +1,4 @@
-import { dashboard } from './dashboard.mjs';
+import { dashboard, modelCards } from './dashboard.mjs';
 import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Energy of the next 24 hours
@@ -90,25 +90,7 @@ export function energy() {
     removeOlderUnit: '604800',
     removeOlderPoints: '75',
   });
-  const cards = flow.node('function', 'model cards', [4.6, 3.3], {
-    ...NODE_DEFAULTS.function,
-    func: source('model-cards.js'),
-  });
-  const about = flow.node('ui-template', 'model', [5.6, 3.3], {
-    group: group('Model', 2, 6),
-    page: '',
-    ui: '',
-    order: 1,
-    width: 6,
-    height: 0,
-    head: '',
-    format: source('model-cards.html'),
-    storeOutMessages: false,
-    passthru: false,
-    resendOnRefresh: true,
-    templateScope: 'local',
-    className: '',
-  });
+  const { cards, models: about } = modelCards(flow, 'model', group('Model', 2, 6), [4.6, 3.3]);
   const caught = flow.node('catch', 'any error', [0, 7.2], { scope: null, uncaught: false });
   const errors = flow.node('debug', 'error', [1, 7.2], {
     ...NODE_DEFAULTS.debug,

@@ -1,4 +1,4 @@
-import { dashboard } from './dashboard.mjs';
+import { dashboard, modelCards } from './dashboard.mjs';
 import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Live machine
@@ -202,25 +202,7 @@ function addPlots(flow, show, fits) {
     action: 'replace',
     className: '',
   });
-  const cards = flow.node('function', 'model cards', [4.6, 3.5], {
-    ...NODE_DEFAULTS.function,
-    func: source('model-cards.js'),
-  });
-  const models = flow.node('ui-template', 'models', [5.6, 3.5], {
-    group: group('Models', 4, 6),
-    page: '',
-    ui: '',
-    order: 1,
-    width: 6,
-    height: 0,
-    head: '',
-    format: source('model-cards.html'),
-    storeOutMessages: false,
-    passthru: false,
-    resendOnRefresh: true,
-    templateScope: 'local',
-    className: '',
-  });
+  const { cards, models } = modelCards(flow, 'models', group('Models', 4, 6), [4.6, 3.5]);
   // From one end of the sheet to the other, without a wire across it.
   const told = flow.node('link out', 'text colour to the plots', [6.4, 3.5], { mode: 'link', links: [] });
   const drawn = flow.node('link in', 'text colour of the page', [1.5, 8.4], { links: [told.id] });
