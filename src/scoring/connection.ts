@@ -21,7 +21,7 @@ import { Predictor } from './predict/predictor';
 import { takeUpFit } from './train/pending-fits';
 import { releaseFormer } from './train/release-models';
 import { train } from './train/train';
-import { openInput } from './train/train-set';
+import { openInput } from './train/train-table';
 import type {
   CheckLimitsRequest,
   CostRequest,

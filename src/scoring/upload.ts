@@ -5,7 +5,8 @@ import type { Context } from './context/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';
 import { modelReference, type ResolvedModel, resolveModel, unknownModel } from './models/model-request';
 import { noteIfDead } from './predict/test-set';
-import { openInput, readTrainSet, sendTrainSet } from './train/train-set';
+import { readTrainSet, sendTrainSet } from './train/train-set';
+import { openInput } from './train/train-table';
 import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
 
 /** Uploads a train set or a test set; answers its card, which is kept by its id. */

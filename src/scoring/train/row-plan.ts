@@ -27,7 +27,7 @@ export interface TrainSetRequest extends TableChoices, RowChoices {
 /** What a model card says of the order of its rows. */
 export type Lineage = Pick<ModelCard, 'order' | 'group' | 'embargo' | 'relative_to' | 'trained_until'>;
 
-type CheckedRequest = TrainSetRequest & { target: string; task: Task };
+export type CheckedRequest = TrainSetRequest & { target: string; task: Task };
 
 /** What has to be known of the rows; undefined where nothing has. */
 export async function factsOf(
@@ -41,27 +41,42 @@ export async function factsOf(
   return hasRowQuestions(questions, profile) ? readRowFacts(source, profile, questions) : undefined;
 }
 
-/** Which rows the files leave out, and how the target is changed; undefined where the table goes as it is. */
-export async function planTrainSet(
-  source: TableSource,
-  { columns, features }: { columns: readonly Column[]; features: readonly Column[] },
+/** Which rows are kept back, as the request says; undefined where none are. */
+export async function chooseHoldout(
   facts: RowFacts,
-  request: CheckedRequest,
-  { signal, onWarning }: Hooks,
-): Promise<RowPlan | undefined> {
-  const { holdout: percent = 0, options, relativeTo, embargo = 0 } = request;
-  const seed = typeof options.random_state === 'number' ? options.random_state : 0;
-  const chosen = percent > 0 ? await planRows(facts, { percent, seed, embargo }) : undefined;
-  if (percent > 0 && chosen === undefined) {
+  { holdout: percent = 0, options, embargo = 0 }: CheckedRequest,
+  { onWarning }: Hooks,
+): Promise<Uint8Array | undefined> {
+  if (percent === 0) {
+    return undefined;
+  }
+  const chosen = await planRows(facts, { percent, seed: seedOf(options), embargo });
+  if (chosen === undefined) {
     onWarning?.(`No row can be kept back: ${whyNot(facts, percent)}`);
   }
+  return chosen;
+}
+
+export function seedOf({ random_state: seed }: Record<string, unknown>): number {
+  return typeof seed === 'number' ? seed : 0;
+}
+
+/** Which rows the files leave out, and how the target is changed; undefined where the table goes as it is. */
+export async function planTrainSet(
+  table: { source: TableSource; profile: TableProfile; features: readonly Column[]; request: CheckedRequest },
+  facts: RowFacts,
+  chosen: Uint8Array | undefined,
+  { signal, onWarning }: Hooks,
+): Promise<RowPlan | undefined> {
+  const { source, profile, features, request } = table;
+  const { target, relativeTo } = request;
   const plan = chosen ?? new Uint8Array(facts.rows);
   leaveOutMissing(plan, facts, relativeTo, onWarning);
   if (chosen === undefined && facts.relative === undefined) {
     return undefined;
   }
-  const holdout =
-    chosen && (await holdoutOf(source, { columns, target: request.target, features }, facts, plan, signal));
+  const columns = { columns: profile.columns, target, features };
+  const holdout = chosen && (await holdoutOf(source, columns, facts, plan, signal));
   const kept = plan.reduce((count, one) => count + (one === KEPT ? 1 : 0), 0);
   return { plan, kept, relativeTo: facts.relative && relativeTo, holdout };
 }

@@ -1,35 +1,20 @@
-import {
-  encodeTrainSet,
-  localZone,
-  openTable,
-  openTableFile,
-  profileTable,
-  sha256,
-  type TableFile,
-  type TableProfile,
-  type TableSource,
-  warmEncoder,
-} from '../../table';
+import { encodeTrainSet, sha256, type TableFile } from '../../table';
 import { ServiceError } from '../../wire/service-error';
-import type { ModelLimits } from '../../wire/types';
 import type { Context } from '../context/context';
-import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from '../context/limits';
-import type { Cleaned, Hooks, SetInput, TableChoices, Task, UploadCard } from '../types';
-import { autoTask, checkTarget, targetWarnings } from './auto-task';
+import { describeExcess, sizeExcess } from '../context/limits';
+import type { Cleaned, Hooks, TableChoices, UploadCard } from '../types';
 import { cleanedWarnings, targetDoubts } from './doubts';
 import { encodePlanned, type Holdout } from './holdout';
 import { type NowScores, nowScores } from './now-scores';
-import { featureColumns } from './row-facts';
 import {
-  assertColumns,
-  factsOf,
+  chooseHoldout,
   foldsOf,
   type Lineage,
   lineageOf,
   planTrainSet,
-  relativeTask,
   type TrainSetRequest,
 } from './row-plan';
+import { readTrainTable, type TrainTable } from './train-table';
 
 /** A train set on this side: its files, and what its upload card will say. */
 export interface TrainSet {
@@ -60,68 +45,30 @@ export async function readTrainSet(
   request: TrainSetRequest,
   hooks: Hooks,
 ): Promise<TrainSet> {
-  const { target, types, format, group, relativeTo } = request;
-  const { missingWords, unreadable, timezone = localZone(), missingTarget = 'leaveOut' } = request;
-  const ignore = request.ignore ?? [];
-  const { signal } = hooks;
-  if (target === undefined) {
-    throw new ServiceError(
-      'target.missing',
-      'No target is named: set the column to predict in the dialog or in msg.target.',
-    );
-  }
-  // The table is read twice: to find the types, and to write the files.
-  const read = (fraction: number): void => hooks.onStatus?.({ key: 'reading', fraction });
-  hooks.onStatus?.({ key: 'reading' });
-  // The thread starts while the types are settled here.
-  warmEncoder();
-  const source = await openInput(request.table, signal);
-  const whole = await profileTable(source, {
-    target,
-    ignore: ignore.filter((name) => name !== group),
-    types,
-    missingTarget,
-    missingWords,
-    unreadable,
-    timezone,
-    signal,
-    onRead: (part) => read(part / 2),
-  });
-  for (const warning of whole.warnings) {
-    hooks.onWarning?.(warning);
-  }
-  const auto = relativeTo === undefined ? autoTask(whole) : relativeTask(whole);
-  const task = request.task === 'auto' ? auto : request.task;
-  checkTarget(whole, task, missingTarget);
-  assertColumns(whole, { ...request, target, ignore, task });
-  const checked = { ...request, target, task };
-  const isFeature = group === undefined || !ignore.includes(group);
-  const all = featureColumns(whole, target, isFeature ? [] : [group]);
-  if (all.length === 0) {
-    throw new ServiceError(
-      'table.invalid',
-      `The table has no column but the target "${target}": nothing to learn from.`,
-    );
-  }
-  const limits = await context.limits.forChecks(signal);
-  assertWithinLimits(limits, whole, all.length, task, request.options);
-  for (const warning of targetWarnings(whole, task)) {
-    hooks.onWarning?.(warning);
-  }
-  const facts = await factsOf(source, whole, checked, signal);
-  const others = all.filter(({ name }) => name !== facts?.clock);
-  const features = others.length > 0 ? others : all;
-  // A group that is no feature travels with the features only where the service leaves it out by itself.
-  const sent = new Set([target, ...features.map(({ name }) => name)]);
-  if (group !== undefined && context.key === 'embedded') {
-    sent.add(group);
-  }
-  const profile = { ...whole, columns: whole.columns.filter(({ name }) => sent.has(name)) };
-  const rowPlan =
-    facts && (await planTrainSet(source, { columns: profile.columns, features }, facts, checked, hooks));
+  const table = await readTrainTable(context, request, hooks);
+  const { facts } = table;
+  const chosen = facts && (await chooseHoldout(facts, table.request, hooks));
+  return encodeTrainTable(table, chosen, hooks);
+}
+
+/**
+ * Encodes a train set that has been read.
+ *
+ * @param chosen what becomes of each row; undefined: all are learned from
+ * @throws ServiceError `table.invalid`; `limit.exceeded` by the service's limits
+ */
+export async function encodeTrainTable(
+  table: TrainTable,
+  chosen: Uint8Array | undefined,
+  hooks: Hooks,
+): Promise<TrainSet> {
+  const { source, profile, features, isFeature, facts, limits, request, auto } = table;
+  const { target, task } = request;
+  const rowPlan = facts && (await planTrainSet(table, facts, chosen, hooks));
   const expected = rowPlan?.kept ?? profile.rows;
-  const onProgress = (done: number): void => read(0.5 + done / expected / 2);
-  const written = { format, signal, onProgress };
+  const onProgress = (done: number): void =>
+    hooks.onStatus?.({ key: 'reading', fraction: 0.5 + done / expected / 2 });
+  const written = { format: request.format, signal: hooks.signal, onProgress };
   const {
     x,
     y,
@@ -212,35 +159,4 @@ export async function sendTrainSet(
   }
   context.cards.putUpload(card);
   return card;
-}
-
-export async function openInput(input: SetInput, signal: AbortSignal | undefined): Promise<TableSource> {
-  if ('source' in input) {
-    return input.source;
-  }
-  return 'path' in input ? openTableFile(input.path, { signal }) : openTable(input.value, { signal });
-}
-
-function assertWithinLimits(
-  limits: ModelLimits,
-  profile: TableProfile,
-  columns: number,
-  task: Task,
-  options: Record<string, unknown>,
-): void {
-  const set = limitSetOf(limits, versionOf(limits, options));
-  const excess = trainExcess(set, {
-    rows: profile.rows - (profile.target?.missing ?? 0),
-    columns,
-    ...(task === 'classification' && { classes: profile.target?.distinct ?? 0 }),
-  });
-  if (excess.length > 0) {
-    const tooMany = excess.some(({ limit }) => limit === 'max_classes');
-    const why = profile.target?.oddWords ?? profile.target?.hint?.problem;
-    const hint = tooMany && why !== undefined ? ` ${why}` : '';
-    throw new ServiceError(
-      'limit.exceeded',
-      `The train set is beyond the limits of the service: ${describeExcess(excess)}. Nothing was sent.${hint}`,
-    );
-  }
 }
