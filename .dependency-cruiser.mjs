@@ -46,10 +46,11 @@ const FOLDERS = {
   },
   'src/scoring': {
     batching: [],
-    models: [],
+    reference: [],
+    models: ['reference'],
     context: ['models'],
-    predict: ['batching', 'context', 'models'],
-    train: ['context', 'models', 'predict'],
+    predict: ['batching', 'context', 'models', 'reference'],
+    train: ['context', 'models', 'predict', 'reference'],
     'on-prem': ['context'],
   },
   'src/learner': {

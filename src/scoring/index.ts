@@ -7,4 +7,6 @@ export { serviceKey, type ServiceKind } from './models/service-key';
 export { OnPremPort } from './on-prem/on-prem-port';
 export { openClient } from './open-client';
 export { Predictor } from './predict/predictor';
+export { DRIFT_WINDOW, driftBin, driftBins } from './reference/drift-bins';
+export type * from './reference/types';
 export type * from './types';

@@ -27,6 +27,8 @@ export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach-pred
 export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bisection';
 export { OwnCopy } from '../../dist/src/scoring/predict/own-copy';
 export { hasColumns, smallRows } from '../../dist/src/scoring/predict/small-rows';
+export { driftBin, driftBins } from '../../dist/src/scoring/reference/drift-bins';
+export { type Reference } from '../../dist/src/scoring/reference/types';
 export { classificationScores } from '../../dist/src/scoring/train/classification-scores';
 export {
   chooseHeld,

@@ -15,17 +15,10 @@ export function formerAfter(before: CardRecord, fittedId: string): FormerModel[]
     .slice(0, MAX_FORMER);
 }
 
-/**
- * Former models beyond those that are kept, which no other name means and nobody uses now. `upload` is left out where
- * the train set stays: other models are of it, or somebody has uploaded it on purpose.
- */
-export function superfluous(
-  { models, uploads, pending }: ServiceSection,
-  isHeld: (id: string) => boolean,
-): { fitted: string; upload?: string }[] {
-  const records = [...models.values()];
-  const kept = [
-    ...records.flatMap(({ card, former = [] }) => [
+/** Models under a name, those before them that are kept, and fits under way: ids, and what their train sets are. */
+function meantModels({ models, pending }: ServiceSection): FormerModel[] {
+  return [
+    ...[...models.values()].flatMap(({ card, former = [] }) => [
       { fitted: card.fitted_train_set_id, upload: card.train_set_upload_id },
       ...former.slice(0, KEPT_VERSIONS - 1),
     ]),
@@ -34,9 +27,30 @@ export function superfluous(
       upload: card.train_set_upload_id,
     })),
   ];
+}
+
+/** Those of some models that no name means any more. */
+export function unmeant(section: ServiceSection, ids: readonly string[]): string[] {
+  if (ids.length === 0) {
+    return [];
+  }
+  const kept = new Set(meantModels(section).map(({ fitted }) => fitted));
+  return ids.filter((id) => !kept.has(id));
+}
+
+/**
+ * Former models beyond those that are kept, which no other name means and nobody uses now. `upload` is left out where
+ * the train set stays: other models are of it, or somebody has uploaded it on purpose.
+ */
+export function superfluous(
+  section: ServiceSection,
+  isHeld: (id: string) => boolean,
+): { fitted: string; upload?: string }[] {
+  const { models, uploads } = section;
+  const kept = meantModels(section);
   const keptModels = new Set(kept.map(({ fitted }) => fitted));
   const keptUploads = new Set(kept.map(({ upload }) => upload));
-  return records
+  return [...models.values()]
     .flatMap(({ former = [] }) => former.slice(KEPT_VERSIONS - 1))
     .filter((one, at, all) => all.findIndex(isSame(one)) === at)
     .filter(({ fitted }) => !keptModels.has(fitted) && !isHeld(fitted))

@@ -1,10 +1,13 @@
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import { cloneJson } from '../../util/json';
+import { ReferenceFiles } from '../reference/reference-files';
+import type { Reference } from '../reference/types';
 import type { ModelCard, UploadCard } from '../types';
 import { CardFile, type CardRecord, type PendingFit, type ServiceSection } from './card-file';
 import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
-import { formerAfter, superfluous } from './former-models';
+import { formerAfter, KEPT_VERSIONS, superfluous, unmeant } from './former-models';
 
 export interface ModelCardsOptions {
   /** The file the cards of every service are kept in; left out: memory only. */
@@ -13,6 +16,9 @@ export interface ModelCardsOptions {
   service: string;
   onWarning?: (text: string) => void;
 }
+
+/** The folder beside the file of the cards with what is kept of their train sets. */
+const REFERENCES = 'references';
 
 const MAX_MODELS = 2000;
 const MAX_UPLOADS = 500;
@@ -27,6 +33,7 @@ interface Shared {
   fits: FitsUnderWay;
   /** How many use a model or a train set now, by its id. */
   held: Map<string, number>;
+  references: ReferenceFiles;
 }
 
 const sharedByFile = new WeakMap<CardFile, Map<string, Shared>>();
@@ -41,7 +48,8 @@ export class ModelCards {
   constructor(options: ModelCardsOptions) {
     this.service = options.service;
     if (options.path === undefined) {
-      this.shared = newShared({ models: new Map(), uploads: new Map(), pending: new Map() });
+      const section = { models: new Map(), uploads: new Map(), pending: new Map() };
+      this.shared = newShared(section, new ReferenceFiles(undefined, options.service));
       return;
     }
     this.file = CardFile.open(options.path, options.onWarning ?? (() => undefined));
@@ -52,7 +60,8 @@ export class ModelCards {
     }
     let shared = services.get(options.service);
     if (shared === undefined) {
-      shared = newShared(this.file.section(options.service));
+      const folder = path.join(path.dirname(options.path), REFERENCES);
+      shared = newShared(this.file.section(options.service), new ReferenceFiles(folder, options.service));
       services.set(options.service, shared);
     }
     this.shared = shared;
@@ -115,9 +124,24 @@ export class ModelCards {
     }
     models.set(card.name, record);
     this.shared.byId.set(card.fitted_train_set_id, record);
-    dropOldest(models, MAX_MODELS, (old) => this.forget(old));
+    const gone = (record.former ?? []).slice(KEPT_VERSIONS - 1).map(({ fitted }) => fitted);
+    dropOldest(models, MAX_MODELS, (old) => {
+      this.forget(old);
+      gone.push(old.card.fitted_train_set_id, ...(old.former ?? []).map(({ fitted }) => fitted));
+    });
+    this.dropReferences(gone);
     this.file?.changed();
     this.shared.fits.arrived(card.name);
+  }
+
+  /** What is kept of a model's train set; undefined where that is not known. */
+  reference(fittedTrainSetId: string): Promise<Reference | undefined> {
+    return this.shared.references.get(fittedTrainSetId);
+  }
+
+  /** Keeps it until no name means the model any more. Resolves when it is on disk, or cannot be written. */
+  putReference(fittedTrainSetId: string, reference: Reference): Promise<void> {
+    return this.shared.references.put(fittedTrainSetId, reference);
   }
 
   /** Resolves when a card is put under the name, or the signal is aborted. */
@@ -167,6 +191,7 @@ export class ModelCards {
         record.former = record.former.filter(({ fitted }) => fitted !== fittedTrainSetId);
       }
     }
+    this.dropReferences([fittedTrainSetId]);
     this.file?.changed();
   }
 
@@ -226,7 +251,7 @@ export class ModelCards {
 
   /** Resolves when what was put is on disk. */
   async flush(): Promise<void> {
-    await this.file?.flush();
+    await Promise.all([this.file?.flush(), this.shared.references.idle()]);
   }
 
   /** Writes what is not yet written and lets go of the file. */
@@ -235,7 +260,15 @@ export class ModelCards {
       return;
     }
     this.closed = true;
-    await this.file?.release();
+    await Promise.all([this.file?.release(), this.shared.references.idle()]);
+  }
+
+  /** Removes what is kept of train sets of those models that no name means any more. */
+  private dropReferences(ids: readonly string[]): void {
+    for (const id of unmeant(this.shared.section, ids)) {
+      // It never fails, and `flush` waits for it.
+      void this.shared.references.remove(id);
+    }
   }
 
   private setDead(id: string, deadAt: number | undefined): void {
@@ -273,12 +306,12 @@ function dropOldest<Value>(map: Map<string, Value>, max: number, onDrop?: (value
   }
 }
 
-function newShared(section: ServiceSection): Shared {
+function newShared(section: ServiceSection, references: ReferenceFiles): Shared {
   const byId = new Map<string, CardRecord>();
   for (const record of section.models.values()) {
     byId.set(record.card.fitted_train_set_id, record);
   }
-  return { section, byId, fits: new FitsUnderWay(), held: new Map() };
+  return { section, byId, fits: new FitsUnderWay(), held: new Map(), references };
 }
 
 function living(record: CardRecord | undefined): ModelCard | undefined {

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+import { writeFileAtomic } from '../../util/atomic-file';
+import { BoundedMap } from '../../util/bounded-map';
+import { isObject, tryParseJson } from '../../util/json';
+import { Serial } from '../../util/serial';
+import { readReference } from './read-reference';
+import type { Reference } from './types';
+
+/** References held in memory: those in use, and all that there are where nothing can be written. */
+const HELD = 16;
+/** Characters of a file: beyond them every second row goes, and at last all that is not the curves. */
+const MAX_SIZE = 2 * 1024 * 1024;
+/** What an interrupted write left behind is removed after this. */
+const STALE_MS = 3_600_000;
+
+/**
+ * What is kept of train sets, a JSON file for each fitted model of one service. A file that is missing, damaged or of
+ * another model is "not known", and one that cannot be written is held in memory: neither is ever an error.
+ */
+export class ReferenceFiles {
+  private readonly held = new BoundedMap<string, Reference>(HELD);
+  private readonly steps = new Serial();
+  private swept = false;
+
+  /** @param folder left out: memory only */
+  constructor(
+    private readonly folder: string | undefined,
+    private readonly service: string,
+  ) {}
+
+  async get(fittedId: string): Promise<Reference | undefined> {
+    const held = this.held.get(fittedId);
+    if (held !== undefined || this.folder === undefined) {
+      return held;
+    }
+    return this.steps.run(async () => {
+      const read = this.held.get(fittedId) ?? (await this.read(fittedId));
+      if (read !== undefined) {
+        this.held.set(fittedId, read);
+      }
+      return read;
+    });
+  }
+
+  /** Resolves when it is on disk, or cannot be written. */
+  put(fittedId: string, reference: Reference): Promise<void> {
+    return this.steps.run(async () => {
+      const fitting = withinSize(reference);
+      this.held.set(fittedId, fitting.reference);
+      if (this.folder === undefined) {
+        return;
+      }
+      const { service } = this;
+      const text = `{"version":1,"service":${JSON.stringify(service)},"model":${JSON.stringify(fittedId)},"reference":${fitting.text}}`;
+      try {
+        await mkdir(this.folder, { recursive: true, mode: 0o700 });
+        await this.sweep(this.folder);
+        await writeFileAtomic(this.fileOf(this.folder, fittedId), text, true);
+      } catch {
+        // The model works without; the cards beside it have warned of a folder that cannot be written.
+      }
+    });
+  }
+
+  /** The model is gone. */
+  remove(fittedId: string): Promise<void> {
+    return this.steps.run(async () => {
+      this.held.delete(fittedId);
+      if (this.folder !== undefined) {
+        await rm(this.fileOf(this.folder, fittedId), { force: true }).catch(() => undefined);
+      }
+    });
+  }
+
+  /** Resolves when everything asked for so far is done. */
+  idle(): Promise<void> {
+    return this.steps.idle();
+  }
+
+  private async read(fittedId: string): Promise<Reference | undefined> {
+    const file = this.fileOf(this.folder!, fittedId);
+    try {
+      const { size } = await stat(file);
+      const body = size > 2 * MAX_SIZE ? undefined : tryParseJson(await readFile(file, 'utf8'));
+      const isOwn = isObject(body) && body.service === this.service && body.model === fittedId;
+      return isOwn ? readReference(body.reference) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Ids of hosted services may hold any character, so a file is named by their hash. */
+  private fileOf(folder: string, fittedId: string): string {
+    const name = createHash('sha256')
+      .update(JSON.stringify([this.service, fittedId]))
+      .digest('hex');
+    return path.join(folder, `${name.slice(0, 32)}.json`);
+  }
+
+  private async sweep(folder: string): Promise<void> {
+    if (this.swept) {
+      return;
+    }
+    this.swept = true;
+    for (const name of await readdir(folder)) {
+      const file = path.join(folder, name);
+      if (name.endsWith('.tmp') && Date.now() - (await stat(file)).mtimeMs > STALE_MS) {
+        await rm(file, { force: true });
+      }
+    }
+  }
+}
+
+/** With as many of its rows as there is room for. */
+function withinSize(given: Reference): { reference: Reference; text: string } {
+  let reference = given;
+  let text = JSON.stringify(reference);
+  while (text.length > MAX_SIZE && reference.rows.length > 0) {
+    reference = { ...reference, rows: reference.rows.filter((_, at) => at % 2 === 1) };
+    text = JSON.stringify(reference);
+  }
+  if (text.length > MAX_SIZE) {
+    reference = { columns: [], rows: [], usual: [], drift: [], curves: given.curves };
+    text = JSON.stringify(reference);
+  }
+  return { reference, text };
+}

@@ -1,0 +1,67 @@
+import type { ModelCurves } from '../../metrics/curves';
+import type { Column, Label } from '../../table';
+
+/** A cell of a row that is kept: numbers, dates as `Usual` has them, whole numbers beyond 2^53 as text, null for missing. */
+export type ReferenceCell = Label | null;
+
+/**
+ * What is kept of a model's train set beside its card: what "usual" means, rows to compare with, and how much its
+ * columns change by themselves. It never travels in messages. Lists are empty where the train set was not read here.
+ */
+export interface Reference {
+  /** The features, in the order of the card. */
+  columns: Column[];
+  /** [row][column]: at most 400 train rows, spread evenly over the train set, in its order. */
+  rows: ReferenceCell[][];
+  /** A column each. */
+  usual: Usual[];
+  /** A column each. */
+  drift: DriftReference[];
+  /** What pictures of the model are drawn from. */
+  curves?: ModelCurves;
+}
+
+/** What a column usually holds. */
+export type Usual = UsualNumber | UsualCategory;
+
+/**
+ * Of numbers and dates. Dates are milliseconds since 1970, of the local time of the column's zone where it has one.
+ * The quantiles are of at most 10,000 rows spread over the train set, the rest of all of them.
+ */
+export interface UsualNumber {
+  kind: 'number';
+  q05: number;
+  q10: number;
+  median: number;
+  q90: number;
+  q95: number;
+  min: number;
+  max: number;
+  /** Part of the rows without a value, 0 to 1. */
+  missing: number;
+}
+
+/** Of text and truth values. */
+export interface UsualCategory {
+  kind: 'category';
+  /** The most frequent first. */
+  categories: Label[];
+  /** These are all that there are: another one was never seen. */
+  complete: boolean;
+  missing: number;
+}
+
+/** The shares of a column's values in the train set, to tell whether rows that come are like it. See `driftBin`. */
+export interface DriftReference {
+  /** Numbers: where one bin ends and the next begins, ascending. */
+  edges?: number[];
+  /** Categories: a bin each; all others share one. */
+  categories?: Label[];
+  /** Part of the train rows in each bin; the last one is missing values. They sum to 1. */
+  shares: number[];
+  /**
+   * The population stability index (see `src/metrics/stability.ts`) from which on a window of DRIFT_WINDOW rows differs
+   * more than the train set from itself. Left out where its rows do not follow each other in time, or are too few.
+   */
+  threshold?: number;
+}

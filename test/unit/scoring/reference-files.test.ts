@@ -1,0 +1,147 @@
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { driftBin, driftBins, type ModelCard, ModelCards, type Reference } from '../../doors/scoring';
+
+const CARD: ModelCard = {
+  name: 'pump',
+  fitted_train_set_id: 'f0',
+  train_set_upload_id: 'u0',
+  task: 'regression',
+  target: 'wear',
+  columns: [{ name: 'heat', type: 'number' }],
+  rows: 3,
+  options: {},
+  service: 'embedded',
+  fitted_at: '2026-01-01T00:00:00.000Z',
+};
+
+function reference(rows = 3, text = 'oil'): Reference {
+  return {
+    columns: [
+      { name: 'heat', type: 'number' },
+      { name: 'fluid', type: 'text' },
+    ],
+    rows: Array.from({ length: rows }, (_, row) => [row === 1 ? null : row + 0.1, text]),
+    usual: [
+      { kind: 'number', q05: 0, q10: 0, median: 1, q90: 2, q95: 2, min: 0, max: 2.1, missing: 0.3 },
+      { kind: 'category', categories: [text], complete: true, missing: 0 },
+    ],
+    drift: [
+      { edges: [0.5, 1.5], shares: [0.3, 0, 0.4, 0.3], threshold: 0.2 },
+      { categories: [text], shares: [1, 0, 0] },
+    ],
+  };
+}
+
+describe('what is kept of a train set', () => {
+  let folder: string;
+  const opened: ModelCards[] = [];
+  const open = (service = 'embedded'): ModelCards => {
+    const cards = new ModelCards({ path: path.join(folder, 'models.json'), service });
+    opened.push(cards);
+    return cards;
+  };
+  const files = (): string[] => readdirSync(path.join(folder, 'references'));
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'references-'));
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((cards) => cards.close()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is known after a restart, to the service that it is of alone, and readable by nobody else', async () => {
+    const first = open();
+    await first.putReference('../f 0', reference());
+    await first.close();
+    assert.deepEqual(await open().reference('../f 0'), reference());
+    assert.equal(await open('https://elsewhere/svc').reference('../f 0'), undefined);
+    assert.equal(files().length, 1);
+    if (process.platform !== 'win32') {
+      assert.equal(statSync(path.join(folder, 'references', files()[0]!)).mode & 0o077, 0);
+    }
+  });
+
+  it('is not known, and no error, where its file is cut, edited or of another model', async () => {
+    const cards = open();
+    await cards.putReference('f0', reference());
+    await cards.putReference('f1', reference());
+    await cards.close();
+    const [one, other] = files().map((name) => path.join(folder, 'references', name));
+    const whole = readFileSync(one!, 'utf8');
+    const id = (JSON.parse(whole) as { model: string }).model;
+    for (const text of [
+      whole.slice(0, -20),
+      '',
+      'null',
+      whole.replace('"kind":"category"', '"kind":"constructor"'),
+      whole.replace('[0.1,"oil"]', '[0.1]'),
+      whole.replace('"type":"text"', '"type":"toString"'),
+      readFileSync(other!, 'utf8'),
+    ]) {
+      assert.notEqual(text, whole);
+      writeFileSync(one!, text);
+      const again = open();
+      assert.equal(await again.reference(id), undefined, text);
+      await again.close();
+    }
+    writeFileSync(one!, whole);
+    assert.deepEqual(await open().reference(id), reference());
+  });
+
+  it('goes with its model: not while a name means it, nor while it may be taken back', async () => {
+    const cards = open();
+    for (let fit = 0; fit < 7; fit++) {
+      await cards.putReference(`f${fit}`, reference());
+      cards.put({ ...CARD, fitted_train_set_id: `f${fit}`, train_set_upload_id: `u${fit}` });
+      if (fit === 0) {
+        cards.put({ ...CARD, name: 'other' });
+      }
+    }
+    await cards.flush();
+    const known = await Promise.all([0, 1, 2, 6].map((fit) => cards.reference(`f${fit}`)));
+    assert.deepEqual(
+      known.map((one) => one !== undefined),
+      [true, false, true, true],
+    );
+    assert.equal(files().length, 6);
+  });
+
+  it('is bounded: rows go first', async () => {
+    const cards = open();
+    await cards.putReference('f0', reference(400, 'x'.repeat(20_000)));
+    await cards.close();
+    const read = await open().reference('f0');
+    assert.ok(read!.rows.length > 20 && read!.rows.length < 200);
+    assert.ok(statSync(path.join(folder, 'references', files()[0]!)).size < 2.1 * 1024 * 1024);
+  });
+
+  it('is held in memory where nothing can be written', async () => {
+    writeFileSync(path.join(folder, 'references'), 'a file where the folder should be');
+    const cards = open();
+    await cards.putReference('f0', reference());
+    assert.deepEqual(await cards.reference('f0'), reference());
+    assert.equal(await cards.reference('f1'), undefined);
+  });
+});
+
+describe('bins of a column', () => {
+  const [heat, fluid] = reference().drift;
+
+  it('are between edges, a category each, and one of missing values', () => {
+    assert.deepEqual(
+      [-9, 0.5, 1, 1.5, 9, null, 'text'].map((cell) => driftBin(heat!, cell)),
+      [0, 1, 1, 2, 2, 3, 3],
+    );
+    assert.deepEqual(
+      ['oil', 'water', null].map((cell) => driftBin(fluid!, cell)),
+      [0, 1, 2],
+    );
+    assert.equal(driftBins(heat!), 4);
+  });
+});
