@@ -4,6 +4,7 @@ import { type FoldResult, trainFold } from './training/fold';
 import { prepare } from './training/prepare';
 import type { TrainInput } from './types';
 
+export { explain, type ExplainOptions, type Explanation } from './explain/explain';
 export type { Model } from './model/model';
 export { predict, type PredictOptions } from './model/predict';
 export { loadModel, saveModel } from './model/serialize';

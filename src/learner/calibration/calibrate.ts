@@ -1,4 +1,4 @@
-import { exp, log, sigmoid, softmax, square } from '../math/numeric';
+import { exp, log, softmax, square } from '../math/numeric';
 
 /** How the ensemble's scores become probabilities: temperature, then label noise. */
 export interface Calibration {
@@ -144,8 +144,10 @@ export function probabilities(
     if (classes < 2) {
       out[row] = 1;
     } else {
-      out[row * 2 + 1] = sigmoid(scores[row] / temperature);
-      out[row * 2] = sigmoid(-scores[row] / temperature);
+      const score = scores[row] / temperature;
+      const e = exp(-Math.abs(score));
+      out[row * 2 + (score >= 0 ? 1 : 0)] = 1 / (1 + e);
+      out[row * 2 + (score >= 0 ? 0 : 1)] = e / (1 + e);
     }
   }
   return out;

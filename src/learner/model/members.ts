@@ -84,12 +84,27 @@ export function ensembleProbabilities(
   rows: Int32Array,
   calibration: Calibration,
 ): Float64Array {
+  return calibratedProbabilities(
+    members,
+    (member) => memberScores(member, columns, rows),
+    rows.length,
+    calibration,
+  );
+}
+
+/** The same from the scores of each member, wherever they come from: rows × width, row-major. */
+export function calibratedProbabilities(
+  members: Member[],
+  scoresOf: (member: Member) => Float64Array,
+  rows: number,
+  calibration: Calibration,
+): Float64Array {
   const { temperature, averageScores, priors } = calibration;
   const classes = priors.length;
   const width = members[0].width;
-  const sum = new Float64Array(rows.length * (averageScores ? width : classes));
+  const sum = new Float64Array(rows * (averageScores ? width : classes));
   for (const member of members) {
-    const scores = memberScores(member, columns, rows);
+    const scores = scoresOf(member);
     const part = averageScores ? scores : probabilities(scores, width, classes, temperature);
     for (let i = 0; i < part.length; i++) {
       sum[i] += member.weight * part[i];

@@ -2,6 +2,7 @@ import type { Calibration } from '../calibration/calibrate';
 import type { ResidualForest } from '../calibration/residuals';
 import type { Encoder } from '../features/encode';
 import type { FeatureColumn, FitReport, Label } from '../types';
+import type { Background } from './background';
 import type { Member } from './members';
 
 /** A fitted model. Plain data; `task`, `classes`, `features` and `report` are its public part. */
@@ -23,4 +24,6 @@ export interface Model {
   residuals: ResidualForest | undefined;
   /** Borders of the buckets of the full distribution, in units of the target. */
   borders: Float64Array | undefined;
+  /** Missing in models that were fitted before there was one. */
+  background?: Background;
 }

@@ -43,7 +43,8 @@ export function predict(
   return { task: 'classification', rows, classes, probas, threshold: model.threshold };
 }
 
-function recalibrated(
+/** The calibration as a prediction wants it. */
+export function recalibrated(
   fitted: Calibration,
   { temperature, averageScores, balance }: PredictOptions,
 ): Calibration {
@@ -55,7 +56,8 @@ function recalibrated(
   };
 }
 
-function firstMembers(members: Member[], count = members.length): Member[] {
+/** The first `count` members, of equal weight. */
+export function firstMembers(members: Member[], count = members.length): Member[] {
   if (count >= members.length) {
     return members;
   }
@@ -64,7 +66,12 @@ function firstMembers(members: Member[], count = members.length): Member[] {
     .map((member, _, kept) => ({ ...member, weight: 1 / kept.length }));
 }
 
-function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): Uint8Array[] {
+/**
+ * The binned columns of a table.
+ *
+ * @throws LearnerError when a column is missing, or cannot be read as the kind it was trained with
+ */
+export function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): Uint8Array[] {
   const byName = new Map(features.map((feature) => [feature.name, feature]));
   const found = model.features.map(({ name, kind }) => {
     const feature = byName.get(name);

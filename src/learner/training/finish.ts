@@ -326,6 +326,6 @@ function holders({ part }: PreparedFit, rows: Int32Array): Uint8Array {
 }
 
 function commonParts(prepared: PreparedFit, members: Member[], report: FitReport) {
-  const { task, classes, features, encoders, center, scale } = prepared;
-  return { task, classes, features, encoders, members, report, center, scale };
+  const { task, classes, features, encoders, center, scale, background } = prepared;
+  return { task, classes, features, encoders, members, report, center, scale, background };
 }

@@ -9,6 +9,7 @@ import {
 } from '../features/encode';
 import { square } from '../math/numeric';
 import { Random } from '../math/random';
+import { type Background, makeBackground } from '../model/background';
 import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
 import { type LearnerSettings, readOptions } from './options';
 import { assignParts, blocksOf, type Clusters, groupsOf } from './parts';
@@ -40,10 +41,11 @@ export interface PreparedFit {
   clusters: Clusters | undefined;
   settings: LearnerSettings;
   plan: TrainingPlan;
+  background: Background;
 }
 
 /** Numbers of the random streams, one per purpose. */
-export const STREAM = { bins: 1, parts: 2, fold: 100, residuals: 3, importance: 4 } as const;
+export const STREAM = { bins: 1, parts: 2, fold: 100, residuals: 3, importance: 4, background: 5 } as const;
 
 /** @throws LearnerError for missing target values, columns of unequal length, no rows, or a bad option. */
 export function prepare(input: TrainInput): PreparedFit {
@@ -86,6 +88,8 @@ export function prepare(input: TrainInput): PreparedFit {
   const clusters = groups?.clusters ?? byBlocks;
   plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
   const part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
+  const random = new Random(settings.seed, STREAM.background);
+  const background = makeBackground(features, columns, rows, () => random.uniform());
   const named = features.map(({ name, kind }) => ({ name, kind }));
   const task = target.task;
   return {
@@ -106,6 +110,7 @@ export function prepare(input: TrainInput): PreparedFit {
     clusters,
     settings,
     plan,
+    background,
   };
 }
 

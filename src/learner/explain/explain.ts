@@ -1,0 +1,179 @@
+import { columnSpecs } from '../features/encode';
+import type { Background } from '../model/background';
+import type { Member } from '../model/members';
+import type { Model } from '../model/model';
+import { encodeFeatures, firstMembers, type PredictOptions, recalibrated } from '../model/predict';
+import { LEAF } from '../trees/trees';
+import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
+import type { Compared } from './compared';
+import { type Effects, meanEffects, probabilityEffects } from './game';
+
+export interface ExplainOptions extends PredictOptions {
+  /** Features that are one cause together, by the cause's name; one that is in none is a cause by itself. Others are passed by. */
+  groups?: Readonly<Record<string, readonly string[]>>;
+  /** The class whose probability is explained, by its number. Default: in each row the one answered. */
+  of?: number;
+  /** Only rows whose probability of that class, or whose mean, is above this. */
+  above?: number;
+  /** Only so many of these rows, the first ones. */
+  most?: number;
+  /** Of classes: causes up to which all coalitions of them are tried, whatever it takes. Default: 10 at most. */
+  exactUpTo?: number;
+}
+
+/** Why rows are predicted as they are: `bases[i]` and the effects of row i add up to `predictions[i]`. */
+export interface Explanation {
+  groups: string[];
+  /** The rows explained, from 0. */
+  rows: Int32Array;
+  /** Rows that were to be explained beyond `most`. */
+  left: number;
+  /** The class explained in each of them; undefined for regression. */
+  of: Int32Array | undefined;
+  /** Probabilities of that class, or means. */
+  predictions: Float64Array;
+  /** The mean prediction of the background's rows. */
+  bases: Float64Array;
+  /** rows explained × groups: Shapley values, in probability or in units of the target. */
+  effects: Float64Array;
+}
+
+/**
+ * Explains predictions: how much each cause raised or lowered the answer, against the rows of the train set that the
+ * model keeps (interventional Shapley values). Exact for regression, and for classes where at most ten causes differ
+ * from the background in a row; else by orders of causes, which add up all the same.
+ *
+ * @param result what `predict` gave for these rows with the same options
+ * @throws LearnerError where the model keeps no rows
+ */
+export function explain(
+  model: Model,
+  features: FeatureColumn[],
+  result: ClassificationResult | RegressionResult,
+  options: ExplainOptions = {},
+): Explanation {
+  const { background } = model;
+  if (background === undefined) {
+    throw new LearnerError('The model was fitted before predictions could be explained: fit it again.');
+  }
+  const { names, groupOf } = groupsOf(model, options.groups ?? {});
+  const members = firstMembers(model.members, options.estimators);
+  const columns = encodeFeatures(model, features, result.rows);
+  const used = usedColumns(members, columns.length);
+  const answers = answersOf(result, options.of);
+  const chosen: number[] = [];
+  for (let row = 0; row < result.rows; row++) {
+    if (options.above === undefined || answers.values[row] > options.above) {
+      chosen.push(row);
+    }
+  }
+  const rows = Int32Array.from(chosen.slice(0, options.most));
+  const calibration = model.calibration && recalibrated(model.calibration, options);
+  const bases = new Float64Array(rows.length);
+  const effects = new Float64Array(rows.length * names.length);
+  rows.forEach((row, i) => {
+    const bins = Uint8Array.from(columns, (column) => column[row]);
+    const { compared, active } = differing(bins, background, groupOf, used);
+    let found: Effects;
+    if (calibration === undefined) {
+      found = meanEffects(members, compared);
+      found.base = model.center + model.scale * found.base;
+      found.effects.forEach((effect, group) => (found.effects[group] = model.scale * effect));
+    } else {
+      found = probabilityEffects(members, calibration, compared, answers.of![row], options.exactUpTo);
+    }
+    bases[i] = found.base;
+    active.forEach((group, at) => (effects[i * names.length + group] = found.effects[at]));
+  });
+  return {
+    groups: names,
+    rows,
+    left: chosen.length - rows.length,
+    of: answers.of && rows.map((row) => answers.of![row]),
+    predictions: Float64Array.from(rows, (row) => answers.values[row]),
+    bases,
+    effects,
+  };
+}
+
+/** The causes, and for each binned column the number of its cause. */
+function groupsOf(
+  { features, encoders }: Model,
+  groups: NonNullable<ExplainOptions['groups']>,
+): { names: string[]; groupOf: Int32Array } {
+  const names = Object.keys(groups);
+  const ofFeature = new Map<string, number>();
+  names.forEach((name, group) => groups[name].forEach((feature) => ofFeature.set(feature, group)));
+  for (const { name } of features) {
+    if (!ofFeature.has(name)) {
+      ofFeature.set(name, names.push(name) - 1);
+    }
+  }
+  const groupOf = Int32Array.from(columnSpecs(encoders), ({ source }) =>
+    ofFeature.get(features[source].name)!,
+  );
+  return { names, groupOf };
+}
+
+/** Which columns the members look at. */
+function usedColumns(members: Member[], columns: number): Uint8Array {
+  const used = new Uint8Array(columns);
+  for (const part of members.flatMap(({ parts }) => parts)) {
+    if (part.kind === 'linear') {
+      part.tables.at.forEach((at, column) => (used[column] |= at >= 0 ? 1 : 0));
+      continue;
+    }
+    for (const column of part.trees.feature) {
+      if (column !== LEAF) {
+        used[column] = 1;
+      }
+    }
+  }
+  return used;
+}
+
+/** The row beside the background, with the groups alone in which they differ: `active` are their numbers. */
+function differing(
+  bins: Uint8Array,
+  background: Background,
+  groupOf: Int32Array,
+  used: Uint8Array,
+): { compared: Compared; active: number[] } {
+  const active: number[] = [];
+  const number = new Map<number, number>();
+  const own = groupOf.map((group, column) => {
+    if (used[column] === 0 || background.columns[column].every((bin) => bin === bins[column])) {
+      return 0;
+    }
+    if (!number.has(group)) {
+      number.set(group, active.push(group) - 1);
+    }
+    return number.get(group)!;
+  });
+  return { compared: { bins, background, groupOf: own, groups: active.length }, active };
+}
+
+/** What is explained in each row: its probability of the class asked for (or answered), or its mean. */
+function answersOf(
+  result: ClassificationResult | RegressionResult,
+  asked: number | undefined,
+): { values: Float64Array; of: Int32Array | undefined } {
+  if (result.task === 'regression') {
+    return { values: result.mean(), of: undefined };
+  }
+  const { rows, classes, probas, threshold } = result;
+  const of = Int32Array.from({ length: rows }, (_, row) => {
+    if (asked !== undefined) {
+      return asked;
+    }
+    if (threshold !== undefined) {
+      return probas[row * 2 + threshold.of] >= threshold.at ? threshold.of : 1 - threshold.of;
+    }
+    let best = 0;
+    for (let k = 1; k < classes.length; k++) {
+      best = probas[row * classes.length + k] > probas[row * classes.length + best] ? k : best;
+    }
+    return best;
+  });
+  return { values: Float64Array.from(of, (k, row) => probas[row * classes.length + k]), of };
+}

@@ -1,0 +1,68 @@
+import type { FeatureColumn } from '../types';
+
+/** Rows that an explanation compares with; one bit each of a 32-bit number. */
+export const BACKGROUND_ROWS = 32;
+
+/** Rows of the train set that causes are told against, and what is usual in each feature. */
+export interface Background {
+  rows: number;
+  /** columns × rows: bins. */
+  columns: Uint8Array[];
+  /** Per feature the 10 % and the 90 % quantile over the train set; NaN for text. */
+  low: Float64Array;
+  high: Float64Array;
+  /** Per feature the mean over the background's rows, without missing values; NaN for text. */
+  mean: Float64Array;
+}
+
+const LOW = 0.1;
+const HIGH = 0.9;
+const MOST_SORTED = 20_000;
+
+/**
+ * One row of each of 32 equal stretches of the train set. Every n-th row would not do: of hourly rows it may always be
+ * the same hour.
+ *
+ * @param columns columns × rows of the train set: bins
+ * @param uniform draws a number from 0 (included) to 1 (not)
+ */
+export function makeBackground(
+  features: FeatureColumn[],
+  columns: Uint8Array[],
+  rows: number,
+  uniform: () => number,
+): Background {
+  const count = Math.min(BACKGROUND_ROWS, rows);
+  const chosen = Int32Array.from({ length: count }, (_, i) => {
+    const from = Math.floor((i * rows) / count);
+    const to = Math.floor(((i + 1) * rows) / count);
+    return from + Math.floor(uniform() * (to - from));
+  });
+  const usual = features.map(usualOf);
+  return {
+    rows: count,
+    columns: columns.map((bins) => Uint8Array.from(chosen, (row) => bins[row])),
+    low: Float64Array.from(usual, ({ low }) => low),
+    high: Float64Array.from(usual, ({ high }) => high),
+    mean: Float64Array.from(features, (feature) => meanOf(feature, chosen)),
+  };
+}
+
+function usualOf(feature: FeatureColumn): { low: number; high: number } {
+  if (feature.kind === 'text') {
+    return { low: NaN, high: NaN };
+  }
+  const { values } = feature;
+  const step = Math.ceil(values.length / MOST_SORTED);
+  const known = values.filter((value, i) => i % step === 0 && !Number.isNaN(value)).sort();
+  const at = (level: number) => (known.length > 0 ? known[Math.round(level * (known.length - 1))] : NaN);
+  return { low: at(LOW), high: at(HIGH) };
+}
+
+function meanOf(feature: FeatureColumn, rows: Int32Array): number {
+  if (feature.kind === 'text') {
+    return NaN;
+  }
+  const known = Array.from(rows, (row) => feature.values[row]).filter((value) => !Number.isNaN(value));
+  return known.reduce((sum, value) => sum + value / known.length, known.length > 0 ? 0 : NaN);
+}
