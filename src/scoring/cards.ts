@@ -75,8 +75,35 @@ export interface ModelThresholds {
   costs?: { at: number; value: number };
 }
 
+/**
+ * Why a version came to be. `first`: the first under its name; `refit`: another fit; `better`: it won over the one before;
+ * `decayed`: it took over because the one before had decayed; `late`: its fit ended after a newer one, or after a roll
+ * back, so that it never was in charge; `imported`: it came from a file.
+ */
+export type VersionReason = 'first' | 'refit' | 'better' | 'decayed' | 'late' | 'imported';
+
+/** One of the models that are kept under a name: `msg.model.versions`. */
+export interface ModelVersion {
+  /** Counted from 1 under each name, and never given twice. */
+  version: number;
+  /** ISO 8601. */
+  fitted_at: string;
+  /** Rows of its train set. */
+  rows: number;
+  scores?: ModelScores;
+  why: VersionReason;
+}
+
 /** What is known of a fitted train set: `msg.model`. */
-export interface ModelCard {
+export interface ModelCard extends FittedModel {
+  /** Which of the models of its name it is: `name@3` means version 3. */
+  version: number;
+  /** The models that are kept under its name, the newest first, this one among them; five at most. */
+  versions: ModelVersion[];
+}
+
+/** What a fit answers, before it has its place among the versions of its name. */
+export interface FittedModel {
   name: string;
   fitted_train_set_id: string;
   train_set_upload_id: string;

@@ -96,7 +96,7 @@ export class Connection {
   private takeUpFits(): void {
     const onWarning = (text: string): void => this.options.log?.('warn', text);
     for (const pending of this.cards.pending()) {
-      const underWay = this.cards.beginFit(pending.card.name);
+      const underWay = this.cards.beginFit(pending.card.name, pending.late);
       void this.work({ onWarning }, (hooks) => takeUpFit(this.context, pending, underWay, hooks)).then(
         () => this.releaseFormer(),
         (error: unknown) => underWay.failed(toServiceError(error)),
@@ -114,9 +114,10 @@ export class Connection {
     };
     const underWay = this.cards.beginFit(request.model);
     return this.work(hooks, (linked) =>
-      train(this.context, request, linked, (card, fingerprint) => underWay.done(card, fingerprint)),
+      train(this.context, request, linked, (card, fingerprint, why) => underWay.done(card, fingerprint, why)),
     )
       .then((result) => {
+        underWay.ended();
         this.releaseFormer();
         return result;
       })

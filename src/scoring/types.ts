@@ -90,9 +90,12 @@ export interface TrainRequest extends TableChoices {
 }
 
 export interface TrainResult {
+  /** The model that is in charge under the name. */
   card: ModelCard;
   /** Predictions beside the truth, of the rows that `card.scores` are of, where the service tells them or rows were kept back. */
   curves?: ModelCurves;
+  /** The version that the fit made, or found unchanged, where it is not in charge. */
+  aside?: number;
   /** An unchanged train set with unchanged options: no fit was asked for. */
   reused: boolean;
   /** The task was found out by the rule of `auto`. */

@@ -19,6 +19,7 @@ export const ERROR_CODES = [
   'service.timeout',
   'response.invalid',
   'fit.failed',
+  'rollback.impossible',
   'upload.failed',
   'upload.expired',
   'predict.unknown',

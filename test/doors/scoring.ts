@@ -43,4 +43,4 @@ export { readReport } from '../../dist/src/scoring/train/report';
 export { type RowFacts } from '../../dist/src/scoring/train/row-facts';
 export { scoreWarnings } from '../../dist/src/scoring/train/score-warnings';
 export { sortedCopy } from '../../dist/src/scoring/train/sort';
-export { type ModelCard } from '../../dist/src/scoring/types';
+export { type FittedModel } from '../../dist/src/scoring/types';

@@ -5,39 +5,26 @@ import path from 'node:path';
 import { syncFolder } from '../../util/atomic-file';
 import { isObject } from '../../util/json';
 import { reasonOf } from '../../util/reason';
-import type { ModelCard, UploadCard } from '../types';
-
-/** A model that another one has replaced under its name. */
-export interface FormerModel {
-  /** `fitted_train_set_id` and `train_set_upload_id`. */
-  fitted: string;
-  upload: string;
-}
-
-/** What is kept of a model beside its card. */
-export interface CardRecord {
-  card: ModelCard;
-  /** Hash of the train set and the options: an equal one needs no fit. */
-  fingerprint?: string;
-  /** Milliseconds since the epoch when the service last said that it does not have the model. */
-  deadAt?: number;
-  /** The models that stood under its name before, the newest first, until the service has removed them. */
-  former?: FormerModel[];
-}
+import type { FittedModel, UploadCard } from '../types';
+import { type FormerModel, type KeptVersion, VersionedModel } from './versioned-model';
 
 /** A fit that goes on in the service: kept, so that it is taken up again after a restart. */
 export interface PendingFit {
   /** The card as it will be, without what the service says of the fit. */
-  card: ModelCard;
+  card: FittedModel;
   fingerprint?: string;
+  /** Its model was rolled back meanwhile, so that it does not take charge. */
+  late?: true;
 }
 
 /** What is kept of one service. */
 export interface ServiceSection {
-  models: Map<string, CardRecord>;
+  models: Map<string, VersionedModel>;
   uploads: Map<string, UploadCard>;
   /** Fits that go on in the service, by the id of the model that comes of them. */
   pending: Map<string, PendingFit>;
+  /** Models that are not kept any more, the newest first, until the service has removed them. */
+  former: FormerModel[];
 }
 
 const DEBOUNCE_MS = 250;
@@ -87,7 +74,7 @@ export class CardFile {
   section(service: string): ServiceSection {
     let section = this.services.get(service);
     if (section === undefined) {
-      section = { models: new Map(), uploads: new Map(), pending: new Map() };
+      section = newSection();
       this.services.set(service, section);
     }
     return section;
@@ -185,10 +172,9 @@ export class CardFile {
       }
       for (const record of saved.models as unknown[]) {
         if (isRecord(record)) {
-          if ('former' in record) {
-            record.former = formerOf(record.former);
-          }
-          section.models.set(record.card.name, record);
+          section.models.set(record.card.name, modelOf(record));
+          // Of a version of this package that kept the ids alone.
+          section.former.push(...formerOf(record.former));
         }
       }
       for (const upload of Array.isArray(saved.uploads) ? (saved.uploads as unknown[]) : []) {
@@ -201,6 +187,7 @@ export class CardFile {
           section.pending.set(fit.card.fitted_train_set_id, fit);
         }
       }
+      section.former.push(...formerOf(saved.former));
     }
   }
 
@@ -224,17 +211,23 @@ export class CardFile {
   }
 }
 
-/** The text of the file: {version, services: {key: {models, uploads, pending}}}, record by record. */
+export function newSection(): ServiceSection {
+  return { models: new Map(), uploads: new Map(), pending: new Map(), former: [] };
+}
+
+/** The text of the file: {version, services: {key: {models, uploads, pending, former}}}, record by record. */
 function* fileText(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
   yield '{"version":1,"services":{';
   let comma = '';
-  for (const [service, { models, uploads, pending }] of services) {
+  for (const [service, { models, uploads, pending, former }] of services) {
     yield `${comma}${JSON.stringify(service)}:{"models":[`;
     yield* list(models.values());
     yield '],"uploads":[';
     yield* list(uploads.values());
     yield '],"pending":[';
     yield* list(pending.values());
+    yield '],"former":[';
+    yield* list(former);
     yield ']}';
     comma = ',';
   }
@@ -276,7 +269,25 @@ function removeStaleTemporaries(file: string): void {
   }
 }
 
-function isRecord(value: unknown): value is CardRecord {
+/** The version in charge, as it is written, and beside it the others. */
+interface WrittenModel extends KeptVersion {
+  others?: unknown;
+  former?: unknown;
+}
+
+/** A model as the file keeps it. One of a version of this package without versions is the first of its name. */
+function modelOf({ others, ...written }: WrittenModel): VersionedModel {
+  const inCharge: KeptVersion = { ...written, version: written.version ?? 1, why: written.why ?? 'first' };
+  Reflect.deleteProperty(inCharge, 'former');
+  const { name, columns } = inCharge.card;
+  const rest = (Array.isArray(others) ? (others as unknown[]) : []).flatMap((one): KeptVersion[] => {
+    const whole = isObject(one) && isObject(one.card) && { ...one, card: { columns, ...one.card, name } };
+    return isRecord(whole) && whole.version > 0 ? [whole] : [];
+  });
+  return VersionedModel.of(inCharge, rest);
+}
+
+function isRecord(value: unknown): value is WrittenModel {
   return (
     isObject(value) &&
     isObject(value.card) &&

@@ -1,12 +1,28 @@
 import { BoundedMap } from '../../util/bounded-map';
-import type { ModelCard } from '../types';
+import type { FittedModel, ModelCard } from '../types';
+import type { NewVersion } from './versioned-model';
+
+/** What has become of a fit under its name. */
+export interface PutModel {
+  /** The model of the fit. */
+  own: ModelCard;
+  /** Another one, where the fit came too late or its model was rolled back from before. */
+  inCharge: ModelCard;
+}
 
 /** A fit under way: messages for its model wait for it. */
 export interface FitUnderWay {
-  /** Puts the card under its name, unless a fit that began later has already put its own. */
-  done(card: ModelCard, fingerprint?: string): void;
+  /**
+   * Keeps the card as a version of its name. It takes charge, unless a fit that began later has done so already, or the
+   * model was rolled back meanwhile.
+   */
+  done(card: FittedModel, fingerprint?: string, why?: NewVersion['why']): PutModel;
+  /** It has ended without a model of its own. */
+  ended(): void;
   failed(error: Error): void;
 }
+
+type Put = (card: FittedModel, more: Omit<NewVersion, 'card'>) => PutModel;
 
 /** Names of models whose last error is kept: a flow may make them up by the message. */
 const MAX_ERRORS = 500;
@@ -21,13 +37,13 @@ let fitCount = 0;
 /** The fits under way of one service, and who waits for the models that come of them, by model name. */
 export class FitsUnderWay {
   private readonly fits = new Map<string, Set<Waiter>>();
-  /** When the fit of the card under a name began, for the order of overlapping fits. */
+  /** When the fit of the card under a name began, or the name was rolled back, for the order of overlapping fits. */
   private readonly begun = new Map<string, number>();
   private readonly lastError = new BoundedMap<string, Error>(MAX_ERRORS);
   private readonly arrivals = new Map<string, Set<() => void>>();
 
   /** Announces a fit. Until it ends, `end(name)` is there to wait for. */
-  begin(name: string, put: (card: ModelCard, fingerprint?: string) => void): FitUnderWay {
+  begin(name: string, put: Put, late: boolean): FitUnderWay {
     const begun = ++fitCount;
     const waiter = newWaiter();
     const fits = this.fits.get(name) ?? new Set();
@@ -41,19 +57,27 @@ export class FitsUnderWay {
       waiter.resolve();
     };
     return {
-      done: (card, fingerprint) => {
-        if ((this.begun.get(name) ?? 0) <= begun) {
+      done: (card, fingerprint, why) => {
+        const takesCharge = !late && (this.begun.get(name) ?? 0) <= begun;
+        if (takesCharge) {
           this.begun.set(name, begun);
           this.lastError.delete(name);
-          put(card, fingerprint);
         }
+        const putModel = put(card, { fingerprint, why, takesCharge });
         end();
+        return putModel;
       },
+      ended: end,
       failed: (error) => {
         this.lastError.set(name, error);
         end();
       },
     };
+  }
+
+  /** What is under way under that name does not take charge any more. */
+  overtake(name: string): void {
+    this.begun.set(name, ++fitCount);
   }
 
   /** Resolves when a fit of that model ends, whether it succeeds or fails; undefined when none is under way. */

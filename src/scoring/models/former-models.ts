@@ -1,31 +1,20 @@
-import type { CardRecord, FormerModel, ServiceSection } from './card-file';
+import type { FittedModel } from '../types';
+import type { ServiceSection } from './card-file';
+import type { FormerModel } from './versioned-model';
 
-/** Models that are kept under a name: the one in charge and those before it. */
-export const KEPT_VERSIONS = 5;
+/** Models that are remembered until the service has removed them. */
+const MAX_FORMER = 500;
 
-/** Models before that are remembered until the service has removed them. */
-const MAX_FORMER = 50;
-
-/** The models that stood under a name before this one, the newest first. */
-export function formerAfter(before: CardRecord, fittedId: string): FormerModel[] {
-  const { fitted_train_set_id: fitted, train_set_upload_id: upload } = before.card;
-  const list = [{ fitted, upload }, ...(before.former ?? [])];
-  return list
-    .filter((one, at) => one.fitted !== fittedId && list.findIndex(isSame(one)) === at)
-    .slice(0, MAX_FORMER);
+/** Notes that models are not kept any more. */
+export function addFormer(section: ServiceSection, gone: readonly FormerModel[]): void {
+  section.former = [...gone, ...section.former].slice(0, MAX_FORMER);
 }
 
-/** Models under a name, those before them that are kept, and fits under way: ids, and what their train sets are. */
-function meantModels({ models, pending }: ServiceSection): FormerModel[] {
+/** The versions of all names, and fits under way. */
+function meantModels({ models, pending }: ServiceSection): FittedModel[] {
   return [
-    ...[...models.values()].flatMap(({ card, former = [] }) => [
-      { fitted: card.fitted_train_set_id, upload: card.train_set_upload_id },
-      ...former.slice(0, KEPT_VERSIONS - 1),
-    ]),
-    ...[...pending.values()].map(({ card }) => ({
-      fitted: card.fitted_train_set_id,
-      upload: card.train_set_upload_id,
-    })),
+    ...[...models.values()].flatMap(({ versions }) => versions.map(({ card }) => card)),
+    ...[...pending.values()].map(({ card }) => card),
   ];
 }
 
@@ -34,32 +23,27 @@ export function unmeant(section: ServiceSection, ids: readonly string[]): string
   if (ids.length === 0) {
     return [];
   }
-  const kept = new Set(meantModels(section).map(({ fitted }) => fitted));
+  const kept = new Set(meantModels(section).map((card) => card.fitted_train_set_id));
   return ids.filter((id) => !kept.has(id));
 }
 
 /**
- * Former models beyond those that are kept, which no other name means and nobody uses now. `upload` is left out where
- * the train set stays: other models are of it, or somebody has uploaded it on purpose.
+ * Models that are not kept, which no version of any name means and nobody uses now. `upload` is left out where the
+ * train set stays: other models are of it, or somebody has uploaded it on purpose.
  */
 export function superfluous(
   section: ServiceSection,
   isHeld: (id: string) => boolean,
 ): { fitted: string; upload?: string }[] {
-  const { models, uploads } = section;
+  const { uploads, former } = section;
   const kept = meantModels(section);
-  const keptModels = new Set(kept.map(({ fitted }) => fitted));
-  const keptUploads = new Set(kept.map(({ upload }) => upload));
-  return [...models.values()]
-    .flatMap(({ former = [] }) => former.slice(KEPT_VERSIONS - 1))
-    .filter((one, at, all) => all.findIndex(isSame(one)) === at)
+  const keptModels = new Set(kept.map(({ fitted_train_set_id: id }) => id));
+  const keptUploads = new Set(kept.map(({ train_set_upload_id: id }) => id));
+  return former
+    .filter(({ fitted }, at) => former.findIndex((other) => other.fitted === fitted) === at)
     .filter(({ fitted }) => !keptModels.has(fitted) && !isHeld(fitted))
     .map(({ fitted, upload }) => {
       const goes = uploads.get(upload)?.by_fit === true && !keptUploads.has(upload) && !isHeld(upload);
       return goes ? { fitted, upload } : { fitted };
     });
-}
-
-function isSame(one: FormerModel): (other: FormerModel) => boolean {
-  return (other) => other.fitted === one.fitted;
 }

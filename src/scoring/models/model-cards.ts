@@ -2,12 +2,14 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import { cloneJson } from '../../util/json';
+import { ServiceError } from '../../wire/service-error';
 import { ReferenceFiles } from '../reference/reference-files';
 import type { Reference } from '../reference/types';
-import type { ModelCard, UploadCard } from '../types';
-import { CardFile, type CardRecord, type PendingFit, type ServiceSection } from './card-file';
+import type { FittedModel, ModelCard, UploadCard } from '../types';
+import { CardFile, newSection, type PendingFit, type ServiceSection } from './card-file';
 import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
-import { formerAfter, KEPT_VERSIONS, superfluous, unmeant } from './former-models';
+import { addFormer, superfluous, unmeant } from './former-models';
+import { type KeptVersion, type NewVersion, VersionedModel } from './versioned-model';
 
 export interface ModelCardsOptions {
   /** The file the cards of every service are kept in; left out: memory only. */
@@ -29,7 +31,7 @@ const DEAD_MS = 60_000;
 /** What the cards objects of one path and service share. */
 interface Shared {
   section: ServiceSection;
-  byId: Map<string, CardRecord>;
+  byId: Map<string, VersionedModel>;
   fits: FitsUnderWay;
   /** How many use a model or a train set now, by its id. */
   held: Map<string, number>;
@@ -48,8 +50,7 @@ export class ModelCards {
   constructor(options: ModelCardsOptions) {
     this.service = options.service;
     if (options.path === undefined) {
-      const section = { models: new Map(), uploads: new Map(), pending: new Map() };
-      this.shared = newShared(section, new ReferenceFiles(undefined, options.service));
+      this.shared = newShared(newSection(), new ReferenceFiles(undefined, options.service));
       return;
     }
     this.file = CardFile.open(options.path, options.onWarning ?? (() => undefined));
@@ -67,71 +68,174 @@ export class ModelCards {
     this.shared = shared;
   }
 
-  /** All cards, the newest first; `dead` marks those that the service does not have any more. */
+  /** The cards in charge, the newest first; `dead` marks those that the service does not have any more. */
   list(): (ModelCard & { dead?: true })[] {
     return [...this.shared.section.models.values()]
-      .map((record) => (record.deadAt === undefined ? record.card : { ...record.card, dead: true as const }))
+      .map((model) =>
+        model.inCharge.deadAt === undefined ? model.card() : { ...model.card(), dead: true as const },
+      )
       .reverse();
   }
 
-  /** The card under a name, unless it was found dead a moment ago. */
+  /** The card in charge of a name, or of `name@version`, unless its model was found dead a moment ago. */
   get(name: string): ModelCard | undefined {
-    return living(this.shared.section.models.get(name));
+    const found = this.find(name);
+    return found === undefined || isDead(found.version) ? undefined : found.model.card(found.version);
   }
 
+  /** The card of that model, in charge or not. */
   byFittedId(id: string): ModelCard | undefined {
-    return this.shared.byId.get(id)?.card;
+    const model = this.shared.byId.get(id);
+    return model?.card(model.byFittedId(id));
   }
 
-  /** A living card fitted from the same train set with the same options. */
-  byFingerprint(fingerprint: string, preferName: string): ModelCard | undefined {
-    let found: ModelCard | undefined;
-    for (const record of this.shared.section.models.values()) {
-      if (record.fingerprint === fingerprint && record.deadAt === undefined) {
-        found = record.card;
-        if (found.name === preferName) {
-          break;
-        }
-      }
-    }
-    return found;
+  /** As `byFittedId`, unless the model was found dead a moment ago. */
+  livingById(id: string): ModelCard | undefined {
+    const version = this.shared.byId.get(id)?.byFittedId(id);
+    return version === undefined || isDead(version) ? undefined : this.byFittedId(id);
   }
 
-  /** Whether there is a card under the name at all, dead or alive. */
-  has(name: string): boolean {
-    return this.shared.section.models.has(name);
-  }
-
-  /** Keeps a copy: what a flow does to its card changes nothing here. A card that is there already is not written again. */
-  put(card: ModelCard, fingerprint?: string): void {
+  /**
+   * A living card fitted from the same train set with the same options: one of that name, or else one in charge of
+   * another. `aside`: it is of that name, and was rolled back from or came too late.
+   */
+  byFingerprint(fingerprint: string, name: string): { card: ModelCard; aside: boolean } | undefined {
     const { models } = this.shared.section;
-    const record: CardRecord = { card: cloneJson(card) };
-    if (fingerprint !== undefined) {
-      record.fingerprint = fingerprint;
+    const isSame = (one: KeptVersion): boolean => one.fingerprint === fingerprint && one.deadAt === undefined;
+    const own = models.get(name);
+    const version = own && [own.inCharge, ...own.versions].find(isSame);
+    if (version !== undefined) {
+      return { card: own!.card(version), aside: own!.isAside(version) };
     }
+    const other = [...models.values()].findLast(({ inCharge }) => isSame(inCharge));
+    return other && { card: other.card(), aside: false };
+  }
+
+  /** Whether there is a model of the name, or `name@version`, at all, dead or alive. */
+  has(name: string): boolean {
+    return this.find(name) !== undefined;
+  }
+
+  /** The model of the name, or that `name@version` is a version of, whether there is such a version or not. */
+  named(name: string): VersionedModel | undefined {
+    return (
+      this.shared.section.models.get(name) ?? this.shared.section.models.get(addressOf(name)?.name ?? '')
+    );
+  }
+
+  /**
+   * Keeps a copy as another version of its name, in charge of it: what a flow does to its card changes nothing here.
+   * The model that is in charge already stays the version that it is, and is not written again.
+   *
+   * @returns the card of that version
+   */
+  put(
+    given: FittedModel,
+    fingerprint?: string,
+    more: Omit<NewVersion, 'card' | 'fingerprint'> = {},
+  ): ModelCard {
+    const { models } = this.shared.section;
+    const card = withoutVersion(cloneJson(given));
+    const added: NewVersion = { card, ...(fingerprint !== undefined && { fingerprint }), ...more };
     const before = models.get(card.name);
-    if (before !== undefined) {
-      const former = formerAfter(before, card.fitted_train_set_id);
-      if (former.length > 0) {
-        record.former = former;
-      }
-      models.delete(card.name);
-      if (isDeepStrictEqual(before, record)) {
-        models.set(card.name, before);
-        return;
-      }
-      this.forget(before);
+    const isThere =
+      before !== undefined &&
+      isDeepStrictEqual(before.inCharge.card, card) &&
+      before.inCharge.fingerprint === fingerprint &&
+      before.inCharge.deadAt === undefined;
+    const { model, gone } =
+      before === undefined
+        ? { model: VersionedModel.first(added), gone: [] }
+        : isThere
+          ? { model: before, gone: [] }
+          : before.withVersion(added);
+    models.delete(card.name);
+    models.set(card.name, model);
+    const kept = model.card(model.byFittedId(card.fitted_train_set_id));
+    if (!isThere) {
+      this.index(before, model);
+      this.release(gone);
+      dropOldest(models, MAX_MODELS, (old) => {
+        this.index(old, undefined);
+        this.release(old.versions);
+      });
+      this.file?.changed();
     }
-    models.set(card.name, record);
-    this.shared.byId.set(card.fitted_train_set_id, record);
-    const gone = (record.former ?? []).slice(KEPT_VERSIONS - 1).map(({ fitted }) => fitted);
-    dropOldest(models, MAX_MODELS, (old) => {
-      this.forget(old);
-      gone.push(old.card.fitted_train_set_id, ...(old.former ?? []).map(({ fitted }) => fitted));
-    });
-    this.dropReferences(gone);
-    this.file?.changed();
     this.shared.fits.arrived(card.name);
+    this.shared.fits.arrived(`${card.name}@${kept.version}`);
+    return kept;
+  }
+
+  /**
+   * Puts an earlier version of the name in charge, between two batches: `true` for the one before the one in charge, or
+   * the number of any that is kept. Fits of the name that are under way do not take charge any more.
+   *
+   * @returns its card
+   * @throws ServiceError `model.unknown`, `rollback.impossible`
+   */
+  rollBack(name: string, to: true | number): ModelCard {
+    const model = this.shared.section.models.get(name);
+    if (model === undefined) {
+      throw new ServiceError('model.unknown', `There is no model "${name}": there is nothing to roll back.`);
+    }
+    const version =
+      to === true ? [...model.before()].find((one) => one.deadAt === undefined) : model.find(to);
+    if (version === undefined || version.deadAt !== undefined) {
+      throw rollbackImpossible(model, to, version);
+    }
+    this.shared.fits.overtake(name);
+    for (const fit of this.shared.section.pending.values()) {
+      if (fit.card.name === name) {
+        fit.late = true;
+      }
+    }
+    const rolled = model.withCharge(version);
+    this.replace(model, rolled);
+    return rolled.card();
+  }
+
+  /**
+   * Gives a model another name, with all of its versions.
+   * @throws ServiceError `model.unknown`, `validation.failed` for a name that is taken or empty
+   */
+  rename(name: string, to: string): ModelCard {
+    const { models } = this.shared.section;
+    const model = models.get(name);
+    if (model === undefined) {
+      throw new ServiceError('model.unknown', `There is no model "${name}" to rename.`);
+    }
+    if (to === name) {
+      return model.card();
+    }
+    this.assertFree(to);
+    models.delete(name);
+    const renamed = model.renamed(to);
+    this.replace(model, renamed);
+    this.shared.fits.arrived(to);
+    return renamed.card();
+  }
+
+  /** Forgets a model with all of its versions; the service may remove them then. @throws ServiceError `model.unknown` */
+  remove(name: string): void {
+    const { models } = this.shared.section;
+    const model = models.get(name);
+    if (model === undefined) {
+      throw new ServiceError('model.unknown', `There is no model "${name}" to delete.`);
+    }
+    models.delete(name);
+    this.index(model, undefined);
+    this.release(model.versions);
+    this.file?.changed();
+  }
+
+  /** @throws ServiceError `validation.failed` for a name that is taken or empty */
+  assertFree(name: string): void {
+    if (name === '') {
+      throw new ServiceError('validation.failed', 'A model needs a name.');
+    }
+    if (this.shared.section.models.has(name)) {
+      throw new ServiceError('validation.failed', `There is a model "${name}" already: choose another name.`);
+    }
   }
 
   /** What is kept of a model's train set; undefined where that is not known. */
@@ -156,7 +260,7 @@ export class ModelCards {
 
   /** The service answered for an id that was marked dead. */
   markAlive(fittedTrainSetId: string): void {
-    if (this.shared.byId.get(fittedTrainSetId)?.deadAt !== undefined) {
+    if (this.shared.byId.get(fittedTrainSetId)?.byFittedId(fittedTrainSetId)?.deadAt !== undefined) {
       this.setDead(fittedTrainSetId, undefined);
     }
   }
@@ -179,18 +283,15 @@ export class ModelCards {
     return this.shared.held.has(id);
   }
 
-  /** Models that were replaced, of all names, and may be removed from the service: see `superfluous`. */
+  /** Models that are not kept any more, of all names, and may be removed from the service: see `superfluous`. */
   superfluous(): { fitted: string; upload?: string }[] {
     return superfluous(this.shared.section, (id) => this.isHeld(id));
   }
 
   /** The service does not have a former model any more. */
   forgetFormer(fittedTrainSetId: string): void {
-    for (const record of this.shared.section.models.values()) {
-      if (record.former !== undefined) {
-        record.former = record.former.filter(({ fitted }) => fitted !== fittedTrainSetId);
-      }
-    }
+    const { section } = this.shared;
+    section.former = section.former.filter(({ fitted }) => fitted !== fittedTrainSetId);
     this.dropReferences([fittedTrainSetId]);
     this.file?.changed();
   }
@@ -234,9 +335,16 @@ export class ModelCards {
     );
   }
 
-  /** Announces a fit. Until it ends, `fitEnd(name)` is there to wait for. */
-  beginFit(name: string): FitUnderWay {
-    return this.shared.fits.begin(name, (card, fingerprint) => this.put(card, fingerprint));
+  /** Announces a fit. Until it ends, `fitEnd(name)` is there to wait for. `late`: it must not take charge. */
+  beginFit(name: string, late = false): FitUnderWay {
+    return this.shared.fits.begin(
+      name,
+      (card, { fingerprint, why, takesCharge }) => {
+        const own = this.put(card, fingerprint, { why, takesCharge });
+        return { own, inCharge: this.shared.section.models.get(card.name)!.card() };
+      },
+      late,
+    );
   }
 
   /** Resolves when a fit of that model ends, whether it succeeds or fails; undefined when none is under way. */
@@ -272,27 +380,92 @@ export class ModelCards {
   }
 
   private setDead(id: string, deadAt: number | undefined): void {
-    for (const record of this.shared.section.models.values()) {
-      if (record.card.fitted_train_set_id === id) {
-        record.deadAt = deadAt;
-        this.file?.changed();
+    for (const { versions } of this.shared.section.models.values()) {
+      for (const version of versions) {
+        if (version.card.fitted_train_set_id === id) {
+          version.deadAt = deadAt;
+          this.file?.changed();
+        }
       }
     }
   }
 
-  /** Takes a replaced record out of the index by id, unless another name still means the same model. */
-  private forget(record: CardRecord): void {
-    const id = record.card.fitted_train_set_id;
-    if (this.shared.byId.get(id) !== record) {
-      return;
+  /** The version that a name means: an exact name first, then `name@version`. */
+  private find(name: string): { model: VersionedModel; version: KeptVersion } | undefined {
+    const { models } = this.shared.section;
+    const exact = models.get(name);
+    if (exact !== undefined) {
+      return { model: exact, version: exact.inCharge };
     }
-    this.shared.byId.delete(id);
-    for (const other of this.shared.section.models.values()) {
-      if (other.card.fitted_train_set_id === id) {
-        this.shared.byId.set(id, other);
+    const address = addressOf(name);
+    const model = models.get(address?.name ?? '');
+    const version = address && model?.find(address.version);
+    return version && { model: model!, version };
+  }
+
+  private replace(before: VersionedModel, after: VersionedModel): void {
+    this.shared.section.models.set(after.name, after);
+    this.index(before, after);
+    this.file?.changed();
+  }
+
+  /** Keeps the index by id: a model that goes is still meant where another name has it too. */
+  private index(before: VersionedModel | undefined, after: VersionedModel | undefined): void {
+    const { byId, section } = this.shared;
+    for (const { card } of before?.versions ?? []) {
+      const id = card.fitted_train_set_id;
+      if (byId.get(id) === before) {
+        byId.delete(id);
+        const other = [...section.models.values()].find((model) => model.byFittedId(id) !== undefined);
+        if (other !== undefined) {
+          byId.set(id, other);
+        }
       }
     }
+    for (const { card } of after?.versions ?? []) {
+      byId.set(card.fitted_train_set_id, after!);
+    }
   }
+
+  private release(gone: readonly KeptVersion[]): void {
+    addFormer(
+      this.shared.section,
+      gone.map(({ card }) => ({ fitted: card.fitted_train_set_id, upload: card.train_set_upload_id })),
+    );
+    this.dropReferences(gone.map(({ card }) => card.fitted_train_set_id));
+  }
+}
+
+/** `name@version` in its parts. */
+function addressOf(name: string): { name: string; version: number } | undefined {
+  const [, model, version] = /^(.+)@([1-9]\d{0,8})$/s.exec(name) ?? [];
+  return model === undefined ? undefined : { name: model, version: Number(version) };
+}
+
+/** A card may be that of a version already. It is changed in place. */
+function withoutVersion(card: FittedModel & Partial<ModelCard>): FittedModel {
+  delete card.version;
+  delete card.versions;
+  return card;
+}
+
+function rollbackImpossible(
+  model: VersionedModel,
+  to: true | number,
+  dead: KeptVersion | undefined,
+): ServiceError {
+  const { name, inCharge } = model;
+  const kept = model.versions.map(({ version }) => version).reverse();
+  const why =
+    dead !== undefined
+      ? `the service does not have version ${dead.version} any more`
+      : to !== true
+        ? `there is no version ${to}`
+        : `nothing that the service still has was in charge before version ${inCharge.version}`;
+  return new ServiceError(
+    'rollback.impossible',
+    `The model "${name}" cannot be rolled back: ${why}. Kept are: ${kept.join(', ')}; version ${inCharge.version} is in charge.`,
+  );
 }
 
 /** Drops the oldest entries until at most `max` are left. */
@@ -307,16 +480,15 @@ function dropOldest<Value>(map: Map<string, Value>, max: number, onDrop?: (value
 }
 
 function newShared(section: ServiceSection, references: ReferenceFiles): Shared {
-  const byId = new Map<string, CardRecord>();
-  for (const record of section.models.values()) {
-    byId.set(record.card.fitted_train_set_id, record);
+  const byId = new Map<string, VersionedModel>();
+  for (const model of section.models.values()) {
+    for (const { card } of model.versions) {
+      byId.set(card.fitted_train_set_id, model);
+    }
   }
   return { section, byId, fits: new FitsUnderWay(), held: new Map(), references };
 }
 
-function living(record: CardRecord | undefined): ModelCard | undefined {
-  if (record === undefined || (record.deadAt !== undefined && Date.now() - record.deadAt < DEAD_MS)) {
-    return undefined;
-  }
-  return record.card;
+function isDead({ deadAt }: KeptVersion): boolean {
+  return deadAt !== undefined && Date.now() - deadAt < DEAD_MS;
 }

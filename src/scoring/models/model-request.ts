@@ -119,7 +119,10 @@ export function resolveModel(
     return bareModel(reference.id, request);
   }
   const card =
-    reference.kind === 'card' ? reference.card : (cards.get(reference.name) ?? byId(reference.name, cards));
+    reference.kind === 'card'
+      ? reference.card
+      : // A model's id may be given where a name is expected.
+        (cards.get(reference.name) ?? cards.livingById(reference.name));
   if (card === undefined) {
     return undefined;
   }
@@ -152,12 +155,6 @@ function withoutRows(options: Record<string, unknown>): Record<string, unknown> 
 
 function holdsLists(value: unknown): boolean {
   return Array.isArray(value) && value.some((one) => Array.isArray(one));
-}
-
-/** A model's id may be given where a name is expected. */
-function byId(id: string, cards: ModelCards): ModelCard | undefined {
-  const card = cards.byFittedId(id);
-  return card === undefined ? undefined : cards.get(card.name);
 }
 
 function bareModel(fittedId: string, request: PredictRequest): ResolvedModel {
@@ -217,6 +214,14 @@ function quantilesOf(outputType: OutputType, request: PredictRequest): number[] 
 
 /** Why there is no model of that name. */
 export function unknownModel(name: string, cards: ModelCards): ServiceError {
+  const model = cards.named(name);
+  if (model !== undefined && !cards.has(name)) {
+    const kept = model.versions.map(({ version }) => version).reverse();
+    return new ServiceError(
+      'model.unknown',
+      `There is no model "${name}": of "${model.name}" the versions ${kept.join(', ')} are kept.`,
+    );
+  }
   const error = cards.fitError(name);
   const why = cards.has(name)
     ? 'the service does not have it any more'

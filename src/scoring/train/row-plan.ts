@@ -1,6 +1,6 @@
 import type { Column, ColumnType, TableProfile, TableSource } from '../../table';
 import { ServiceError } from '../../wire/service-error';
-import type { Hooks, ModelCard, SetInput, TableChoices, Task } from '../types';
+import type { FittedModel, Hooks, SetInput, TableChoices, Task } from '../types';
 import { autoTask } from './auto-task';
 import { holdoutOf, type RowPlan } from './holdout';
 import { KEPT, LEFT_OUT, planRows } from './holdout-plan';
@@ -25,7 +25,7 @@ export interface TrainSetRequest extends TableChoices, RowChoices {
 }
 
 /** What a model card says of the order of its rows. */
-export type Lineage = Pick<ModelCard, 'order' | 'group' | 'embargo' | 'relative_to' | 'trained_until'>;
+export type Lineage = Pick<FittedModel, 'order' | 'group' | 'embargo' | 'relative_to' | 'trained_until'>;
 
 export type CheckedRequest = TrainSetRequest & { target: string; task: Task };
 

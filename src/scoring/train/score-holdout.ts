@@ -8,7 +8,7 @@ import { predictToEstimate } from '../context/estimate';
 import type { ResolvedModel } from '../models/model-request';
 import { scoreInParts } from '../predict/parts';
 import type { Scored } from '../predict/test-set';
-import type { Hooks, ModelCard, ModelScores } from '../types';
+import type { FittedModel, Hooks, ModelScores } from '../types';
 import { baselineOf } from './baseline';
 import { classificationScores } from './classification-scores';
 import type { Holdout, Truth } from './holdout';
@@ -54,7 +54,7 @@ export interface HoldoutScores {
  */
 export async function scoreHoldout(
   context: Context,
-  card: ModelCard,
+  card: FittedModel,
   holdout: Holdout,
   hooks: Hooks,
 ): Promise<HoldoutScores | undefined> {

@@ -1,4 +1,4 @@
-import type { ModelCard, ModelScores, Scores } from '../types';
+import type { FittedModel, ModelScores, Scores } from '../types';
 import type { NowScores } from './now-scores';
 
 /** Where rows were held out by chance, and the errors of neighbours are alike all the same. */
@@ -29,12 +29,12 @@ export function scoresOfLevel(scores: ModelScores, now: NowScores): ModelScores 
 }
 
 /** What a card's scores should make its reader doubt, a sentence each. */
-export function scoreWarnings(card: ModelCard): string[] {
+export function scoreWarnings(card: FittedModel): string[] {
   const warnings = [worseThanTrivial(card), toldByOneColumn(card)];
   return warnings.filter((warning) => warning !== undefined);
 }
 
-function worseThanTrivial({ scores, name }: ModelCard): string | undefined {
+function worseThanTrivial({ scores, name }: FittedModel): string | undefined {
   if (scores === undefined || scores.rows < MIN_ROWS) {
     return undefined;
   }
@@ -70,7 +70,7 @@ function against(scores: Scores, other: Scores): string {
   return `${what} ${digits(own)} against ${digits(its)} on ${scores.rows} rows`;
 }
 
-function toldByOneColumn({ importance, scores, relative_to: relative }: ModelCard): string | undefined {
+function toldByOneColumn({ importance, scores, relative_to: relative }: FittedModel): string | undefined {
   const [first, second] = importance ?? [];
   const good = Math.max(scores?.accuracy ?? 0, scores?.r2 ?? 0) >= WHOLE_SCORE;
   const better = (scores?.baseline.accuracy ?? 0) < WHOLE_SCORE;

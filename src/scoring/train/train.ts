@@ -2,8 +2,9 @@ import { cloneJson, isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { assertKeepsUploads, checkOnPremFit } from '../context/on-prem';
+import type { FitUnderWay, PutModel } from '../models/fits-under-way';
 import { assertPlain } from '../models/options';
-import type { Hooks, ModelCard, TrainRequest, TrainResult, UploadCard } from '../types';
+import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard } from '../types';
 import { scoreDoubts } from './doubts';
 import { fingerprintOf } from './fingerprint';
 import { readCurves } from './read-curves';
@@ -15,12 +16,12 @@ import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './score-warnings
 import { thinkingWarnings } from './thinking';
 import { readTrainSet, type TrainSet } from './train-set';
 
-/** Fits a model and puts its card under its name. Announce the fit before, by `cards.beginFit`. */
+/** Fits a model and keeps it as a version of its name, by `put`. Announce the fit before, by `cards.beginFit`. */
 export async function train(
   context: Context,
   request: TrainRequest,
   hooks: Hooks,
-  put: (card: TrainResult['card'], fingerprint: string | undefined) => void,
+  put: FitUnderWay['done'],
 ): Promise<TrainResult> {
   assertPlain(request.options, 'options');
   checkOnPremFit(context, request, hooks);
@@ -77,7 +78,7 @@ async function fitUpload(
   upload: Omit<UploadCard, 'id' | 'reused'> & { id?: string },
   set: TrainSet | undefined,
   hooks: Hooks,
-  put: (card: TrainResult['card'], fingerprint: string | undefined) => void,
+  put: FitUnderWay['done'],
 ): Promise<TrainResult> {
   const wanted = request.task ?? 'auto';
   const task = wanted === 'auto' ? upload.task : wanted;
@@ -96,10 +97,12 @@ async function fitUpload(
   if (fingerprint !== undefined && request.forceRefit !== true && request.forceReupload !== true) {
     const known = context.cards.byFingerprint(fingerprint, request.model);
     if (known !== undefined) {
-      const card = { ...cloneJson(known), name: request.model };
-      put(card, fingerprint);
+      const { card, aside } = known;
+      const answer = aside
+        ? { own: card, inCharge: context.cards.named(request.model)!.card() }
+        : put({ ...card, name: request.model }, fingerprint);
       await context.cards.flush();
-      return { card, reused: true, taskFound };
+      return { ...resultOf(answer, hooks, 'known'), reused: true, taskFound };
     }
   }
   if (set?.holdout !== undefined) {
@@ -109,7 +112,7 @@ async function fitUpload(
     hooks.onWarning?.(warning);
   }
   const asked = { ...request, options: fitOptions(context, options, folds) };
-  const cardOf = (fittedId: string, uploadId: string): ModelCard => ({
+  const cardOf = (fittedId: string, uploadId: string): FittedModel => ({
     name: request.model,
     task,
     target: upload.target ?? '',
@@ -130,7 +133,7 @@ async function fitUpload(
     (await sendAndFit(context, asked, task, upload, set, hooks, (fittedId, uploadId) =>
       context.cards.putPending({ card: cardOf(fittedId, uploadId), fingerprint }),
     ));
-  const card: ModelCard = { ...cardOf(fitted.fittedId, fitted.uploadId), ...readReport(fitted.report) };
+  const card: FittedModel = { ...cardOf(fitted.fittedId, fitted.uploadId), ...readReport(fitted.report) };
   if (card.scores !== undefined && set?.now !== undefined) {
     card.scores = scoresOfLevel(card.scores, set.now);
   }
@@ -162,9 +165,29 @@ async function fitUpload(
   if (doubts.length > 0) {
     card.doubts = doubts;
   }
-  put(card, fingerprint);
+  const answer = put(card, fingerprint);
   await context.cards.flush();
-  return { card, ...(curves !== undefined && { curves }), reused: false, taskFound };
+  const result = resultOf(answer, hooks, 'new');
+  const ownCurves = result.aside === undefined ? curves : undefined;
+  return { ...result, ...(ownCurves !== undefined && { curves: ownCurves }), reused: false, taskFound };
+}
+
+/** The card in charge, which is another one where the model of the fit does not take charge; one warning says so. */
+function resultOf(
+  { own, inCharge }: PutModel,
+  { onWarning }: Hooks,
+  fit: 'new' | 'known',
+): Pick<TrainResult, 'card' | 'aside'> {
+  if (own.version === inCharge.version) {
+    return { card: cloneJson(inCharge) };
+  }
+  const { name, version } = own;
+  const why =
+    fit === 'new'
+      ? `meanwhile it was rolled back or fitted again, so that version ${inCharge.version} is in charge and the new version ${version} is not`
+      : `this is the train set of version ${version}, which is not in charge any more: version ${inCharge.version} stays`;
+  onWarning?.(`The model "${name}": ${why}. To put it in charge, send msg.rollback = ${version}.`);
+  return { card: cloneJson(inCharge), aside: version };
 }
 
 /** Of a train set that was uploaded before, only what its card and the request say. */

@@ -13,10 +13,10 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { type ModelCard, ModelCards } from '../../doors/scoring';
+import { type FittedModel, ModelCards } from '../../doors/scoring';
 import { seededRandom } from '../../doors/util';
 
-function card(name: string, fittedId = `fitted-${name}`): ModelCard {
+function card(name: string, fittedId = `fitted-${name}`): FittedModel {
   return {
     name,
     fitted_train_set_id: fittedId,
@@ -74,9 +74,17 @@ describe('ModelCards', () => {
     const second = open();
     assert.equal(second.newestTrainSet('wear')?.id, 'u1');
     assert.equal(second.newestTrainSet('heat'), undefined);
-    assert.deepEqual(second.get('pump'), card('pump'));
-    assert.deepEqual(second.byFittedId('fitted-pump'), card('pump'));
-    assert.deepEqual(second.byFingerprint('print', 'pump'), card('pump'));
+    const { fitted_at, rows, ...more } = card('pump');
+    const known = {
+      ...more,
+      fitted_at,
+      rows,
+      version: 1,
+      versions: [{ version: 1, fitted_at, rows, why: 'first' }],
+    };
+    assert.deepEqual(second.get('pump'), known);
+    assert.deepEqual(second.byFittedId('fitted-pump'), known);
+    assert.deepEqual(second.byFingerprint('print', 'pump'), { card: known, aside: false });
     assert.equal(second.get('gone'), undefined);
     assert.equal(second.upload('u1')?.rows, 3);
     assert.deepEqual(
@@ -166,7 +174,7 @@ describe('ModelCards', () => {
     assert.equal(cards.byFingerprint('print', 'pump'), undefined);
     cards.put(card('pump', 'id-2'));
     assert.equal(cards.get('pump')?.fitted_train_set_id, 'id-2');
-    assert.equal(cards.byFittedId('id-1'), undefined);
+    assert.equal(cards.byFittedId('id-1')?.version, 1);
   });
 
   it('a fit that began earlier and ends later does not replace a newer one', async () => {

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { driftBin, driftBins, type ModelCard, ModelCards, type Reference } from '../../doors/scoring';
+import { driftBin, driftBins, type FittedModel, ModelCards, type Reference } from '../../doors/scoring';
 
-const CARD: ModelCard = {
+const CARD: FittedModel = {
   name: 'pump',
   fitted_train_set_id: 'f0',
   train_set_upload_id: 'u0',

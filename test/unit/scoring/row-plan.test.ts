@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 
 import fc from 'fast-check';
 
-import type { ModelCard } from '../../../dist/src/scoring';
+import type { FittedModel } from '../../../dist/src/scoring';
 import {
   HELD,
   KEPT,
@@ -113,7 +113,7 @@ describe('planRows, groups', () => {
 });
 
 describe('scoreWarnings', () => {
-  const card = (more: Partial<ModelCard>): ModelCard => ({
+  const card = (more: Partial<FittedModel>): FittedModel => ({
     name: 'm',
     fitted_train_set_id: 'f',
     train_set_upload_id: 'u',

@@ -54,6 +54,8 @@ describe('Connection.train', () => {
           cells_missing: {},
           types: { id: 'integer', name: 'text', ok: 'boolean', species: 'text' },
         },
+        version: 1,
+        versions: [{ version: 1, fitted_at: card.fitted_at, rows: 20, why: 'first' }],
       },
     );
     assert.deepEqual(at.cards.get('pets'), card);
