@@ -39,6 +39,7 @@ export {
 } from './columns/column-batch';
 export type { ReadOptions } from './columns/read-batches';
 export type { TableForm } from './columns/slices';
+export type { CategorySample, NumberSample, SampleChoice, TableSample } from './columns/table-sample';
 export { encodeBatches, type EncodeOptions } from './encoder/encode';
 export { encodeJsonRows, type JsonRows } from './encoder/encode-json-rows';
 export { encodeTrainBatches, type TrainSetFiles } from './encoder/encode-train-set';

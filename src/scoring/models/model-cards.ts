@@ -319,6 +319,12 @@ export class ModelCards {
     }
   }
 
+  /** The fit came to nothing: what was kept of its train set goes too. */
+  failPending(fittedTrainSetId: string): void {
+    this.removePending(fittedTrainSetId);
+    this.dropReferences([fittedTrainSetId]);
+  }
+
   /** Fits that were not done when they were last heard of. */
   pending(): PendingFit[] {
     return [...this.shared.section.pending.values()];

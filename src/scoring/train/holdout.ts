@@ -7,6 +7,7 @@ import {
   type Label,
   pickRows,
   readBatches,
+  type SampleChoice,
   sliceBatch,
   type TableSource,
   type TrainSetFiles,
@@ -35,6 +36,8 @@ export type Truth =
 
 interface SplitOptions {
   format?: FileFormat;
+  /** What to take of the rows that go into the files. */
+  sample?: SampleChoice;
   signal?: AbortSignal;
   /** Called with the number of rows written so far. */
   onProgress?: (rows: number) => void;
@@ -84,7 +87,7 @@ export async function encodePlanned(
   target: string,
   { plan, holdout, relativeTo }: RowPlan,
   features: readonly Column[],
-  { format, signal, onProgress }: SplitOptions,
+  { format, sample, signal, onProgress }: SplitOptions,
 ): Promise<TrainSetFiles> {
   const held: ColumnBatch[] = [];
   let bytes = 0;
@@ -114,7 +117,7 @@ export async function encodePlanned(
   const stored = columns.map((column): Column =>
     relativeTo !== undefined && column.name === target ? { name: target, type: 'number' } : column,
   );
-  const files = await encodeTrainBatches(stored, kept(), { target, format, signal, onProgress });
+  const files = await encodeTrainBatches(stored, kept(), { target, format, sample, signal, onProgress });
   if (holdout !== undefined && bytes <= HELD_BYTES) {
     holdout.batches = () => copiesOf(held);
   }

@@ -3,6 +3,8 @@ import type { Context } from '../context/context';
 import type { PendingFit } from '../models/card-file';
 import type { FitUnderWay } from '../models/fits-under-way';
 import type { Hooks } from '../types';
+import { keepReference } from './keep-reference';
+import { readCurves } from './read-curves';
 import { readReport } from './report';
 
 /** A train set of fewer bytes is fitted at once, without asking what the service takes for large. */
@@ -57,7 +59,7 @@ export async function resumedFit(
   } catch (thrown) {
     const error = toServiceError(thrown);
     if (!leavesFitPending(error)) {
-      context.cards.removePending(id);
+      context.cards.failPending(id);
     }
     if (error.code === 'fit.failed' && error.cause?.status === 404) {
       return undefined;
@@ -82,6 +84,8 @@ export async function takeUpFit(
       throw new ServiceError('fit.failed', 'The service does not know the fit that was under way any more.');
     }
     const { card, fingerprint } = pending;
+    const reference = await context.cards.reference(fitted.fittedId);
+    await keepReference(context, fitted.fittedId, reference, readCurves(fitted.report));
     underWay.done(
       { ...card, fitted_at: new Date().toISOString(), ...readReport(fitted.report) },
       fingerprint,

@@ -105,7 +105,7 @@ async function fit(
     return { fittedId: pendingId, report: answer.report };
   } catch (thrown) {
     if (pendingId !== undefined && !leavesFitPending(toServiceError(thrown))) {
-      context.cards.removePending(pendingId);
+      context.cards.failPending(pendingId);
     }
     throw thrown;
   } finally {

@@ -1,7 +1,8 @@
-import { encodeTrainSet, sha256, type TableFile } from '../../table';
+import { encodeTrainSet, sha256, type TableFile, type TableSample } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { describeExcess, sizeExcess } from '../context/limits';
+import { sampleChoice } from '../reference/sample-choice';
 import type { Cleaned, Hooks, TableChoices, UploadCard } from '../types';
 import { cleanedWarnings, targetDoubts } from './doubts';
 import { encodePlanned, type Holdout } from './holdout';
@@ -25,6 +26,8 @@ export interface TrainSet {
   card: Omit<UploadCard, 'id' | 'reused'>;
   /** The rows that the files leave out. */
   holdout?: Holdout;
+  /** Of the rows of the files: what is kept of them beside the model's card. */
+  sample?: TableSample;
   /** How many different rows there are, where they are few. */
   distinctRows?: number;
   /** What the order of the rows says, for the model card. */
@@ -65,14 +68,16 @@ export async function encodeTrainTable(
   const { source, profile, features, isFeature, facts, limits, request, auto } = table;
   const { target, task } = request;
   const rowPlan = facts && (await planTrainSet(table, facts, chosen, hooks));
-  const expected = rowPlan?.kept ?? profile.rows;
+  const expected = rowPlan?.kept ?? facts?.rows ?? profile.rows - (profile.target?.missing ?? 0);
   const onProgress = (done: number): void =>
     hooks.onStatus?.({ key: 'reading', fraction: 0.5 + done / expected / 2 });
-  const written = { format: request.format, signal: hooks.signal, onProgress };
+  const sampled = sampleChoice(features, expected);
+  const written = { format: request.format, sample: sampled, signal: hooks.signal, onProgress };
   const {
     x,
     y,
     cleaned: cells,
+    sample,
   } = rowPlan === undefined
     ? await encodeTrainSet(source, profile, { target, ...written })
     : await encodePlanned(source, profile.columns, target, rowPlan, features, written);
@@ -120,6 +125,7 @@ export async function encodeTrainTable(
       ...(doubts.length > 0 && { doubts }),
       ...(facts?.order === 'time' && { order: facts.order }),
     },
+    sample,
     holdout: rowPlan?.holdout,
     distinctRows: profile.distinctRows,
     lineage: lineageOf(request, facts),

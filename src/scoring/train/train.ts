@@ -7,6 +7,7 @@ import { assertPlain } from '../models/options';
 import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard } from '../types';
 import { scoreDoubts } from './doubts';
 import { fingerprintOf } from './fingerprint';
+import { keepReference, referenceOfSet } from './keep-reference';
 import { readCurves } from './read-curves';
 import { readReport, tellsNeighboursAlike } from './report';
 import { foldsOf, type Lineage, lineageOf } from './row-plan';
@@ -98,6 +99,9 @@ async function fitUpload(
     const known = context.cards.byFingerprint(fingerprint, request.model);
     if (known !== undefined) {
       const { card, aside } = known;
+      if ((await context.cards.reference(card.fitted_train_set_id)) === undefined) {
+        await keepReference(context, card.fitted_train_set_id, await referenceOfSet(set), undefined);
+      }
       const answer = aside
         ? { own: card, inCharge: context.cards.named(request.model)!.card() }
         : put({ ...card, name: request.model }, fingerprint);
@@ -128,11 +132,14 @@ async function fitUpload(
     fitted_train_set_id: fittedId,
     train_set_upload_id: uploadId,
   });
+  const reference = await referenceOfSet(set);
   const fitted =
     (await fitUnderWay(context, request, fingerprint, hooks)) ??
-    (await sendAndFit(context, asked, task, upload, set, hooks, (fittedId, uploadId) =>
-      context.cards.putPending({ card: cardOf(fittedId, uploadId), fingerprint }),
-    ));
+    (await sendAndFit(context, asked, task, upload, set, hooks, (fittedId, uploadId) => {
+      context.cards.putPending({ card: cardOf(fittedId, uploadId), fingerprint });
+      // It never fails; a restart finds it when the fit is taken up.
+      void keepReference(context, fittedId, reference, undefined);
+    }));
   const card: FittedModel = { ...cardOf(fitted.fittedId, fitted.uploadId), ...readReport(fitted.report) };
   if (card.scores !== undefined && set?.now !== undefined) {
     card.scores = scoresOfLevel(card.scores, set.now);
@@ -165,6 +172,7 @@ async function fitUpload(
   if (doubts.length > 0) {
     card.doubts = doubts;
   }
+  await keepReference(context, card.fitted_train_set_id, reference, curves);
   const answer = put(card, fingerprint);
   await context.cards.flush();
   const result = resultOf(answer, hooks, 'new');

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 
 import type { FileFormat } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
+import type { TableSample } from '../columns/table-sample';
 import { type Spill, storageError, type Written } from '../storage/sink';
 import { newTempPath } from '../storage/temp-folder';
 import type { Job } from './host';
@@ -27,6 +28,8 @@ export async function removeSpill({ path }: Spill): Promise<void> {
 /** Sends batches to a job, a few ahead of what is written. */
 export class BatchWriter {
   rows = 0;
+  /** Once it is finished, where one was asked for. */
+  sample: TableSample | undefined;
   private open = 0;
 
   constructor(
@@ -46,7 +49,11 @@ export class BatchWriter {
 
   finish(): Promise<Written> {
     this.job.send({ kind: 'end' });
-    return this.job.result<Written>();
+    return this.job.result<Written>((answer) => {
+      if (answer.kind === 'sample') {
+        this.sample = answer.sample;
+      }
+    });
   }
 
   /** Ends the job and waits until it has removed its file. */

@@ -1,5 +1,6 @@
 import type { Column } from '../cells/types';
 import { addCounts, type ColumnBatch, transferList } from '../columns/column-batch';
+import type { SampleChoice, TableSample } from '../columns/table-sample';
 import type { Origin } from '../files/origin';
 import type { TableProfile } from '../inference/profile';
 import { type TableFile, tableFile } from '../storage/table-file';
@@ -15,9 +16,11 @@ export interface TrainSetFiles {
   y: TableFile;
   /** Cells that were made missing, by column. */
   cleaned: Record<string, number>;
+  /** Of the rows that were written, where one was asked for. */
+  sample?: TableSample;
 }
 
-export type TrainSetFilesOptions = EncodeOptions & { target: string };
+export type TrainSetFilesOptions = EncodeOptions & { target: string; sample?: SampleChoice };
 
 /**
  * Writes features and target, a file each, in one pass over batches of these columns, which are transferred and
@@ -26,14 +29,15 @@ export type TrainSetFilesOptions = EncodeOptions & { target: string };
 export async function encodeTrainBatches(
   all: readonly Column[],
   batches: AsyncIterable<ColumnBatch>,
-  { target, format = 'parquet', signal, onProgress }: TrainSetFilesOptions,
+  { target, format = 'parquet', sample, signal, onProgress }: TrainSetFilesOptions,
 ): Promise<TrainSetFiles> {
   const columns = trainColumns(all, target);
-  const start = (part: Column[]): BatchWriter => {
+  const start = (part: Column[], choice?: SampleChoice): BatchWriter => {
     const spill = newSpill(format);
-    return new BatchWriter(startJob({ name: 'encode', columns: part, format, spill }, signal), spill);
+    const task = { name: 'encode' as const, columns: part, format, spill, sample: choice };
+    return new BatchWriter(startJob(task, signal), spill);
   };
-  const x = start(columns.x);
+  const x = start(columns.x, sample);
   const y = start(columns.y);
   const cleaned: Record<string, number> = {};
   try {
@@ -44,7 +48,12 @@ export async function encodeTrainBatches(
       onProgress?.(x.rows);
     }
     const [writtenX, writtenY] = await Promise.all([x.finish(), y.finish()]);
-    return { x: tableFile(format, x.rows, writtenX), y: tableFile(format, y.rows, writtenY), cleaned };
+    return {
+      x: tableFile(format, x.rows, writtenX),
+      y: tableFile(format, y.rows, writtenY),
+      cleaned,
+      sample: x.sample,
+    };
   } catch (error) {
     await Promise.all([x.abandon(), y.abandon()]);
     throw error;
@@ -55,20 +64,24 @@ export async function encodeTrainBatches(
 export async function encodeTrainOrigin(
   origin: Origin,
   profile: TableProfile,
-  { target, format = 'parquet', signal, onProgress }: TrainSetFilesOptions,
+  { target, format = 'parquet', sample: choice, signal, onProgress }: TrainSetFilesOptions,
 ): Promise<TrainSetFiles> {
   const spills = { x: newSpill(format), y: newSpill(format) };
-  const task = { name: 'trainSet' as const, origin, profile, target, format, spills };
+  const task = { name: 'trainSet' as const, origin, profile, target, format, spills, sample: choice };
+  let sample: TableSample | undefined;
   try {
     const written = await startJob(task, signal).result<WrittenTrainSet>((answer) => {
       if (answer.kind === 'progress') {
         onProgress?.(answer.rows);
+      } else if (answer.kind === 'sample') {
+        ({ sample } = answer);
       }
     });
     return {
       x: tableFile(format, written.rows, written.x),
       y: tableFile(format, written.rows, written.y),
       cleaned: written.cleaned,
+      sample,
     };
   } catch (error) {
     await Promise.all([removeSpill(spills.x), removeSpill(spills.y)]);

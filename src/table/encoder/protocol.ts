@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../wire/service-error';
 import type { Column, FileFormat } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
+import type { SampleChoice, TableSample } from '../columns/table-sample';
 import type { AsIsBounds, Origin, PathOrigin } from '../files/origin';
 import type { ProfileOptions, TableProfile } from '../inference/profile';
 import type { FileVersion } from '../storage/file-version';
@@ -18,8 +19,15 @@ export interface OpenedTable {
 
 /** What the worker can be asked for. */
 export type EncoderTask =
-  /** Write batches, given here or sent one by one, to a file. Answers Written. */
-  | { name: 'encode'; columns: Column[]; format: FileFormat; spill: Spill; batches?: ColumnBatch[] }
+  /** Write batches, given here or sent one by one, to a file. Answers Written; sends the sample before, if one is asked for. */
+  | {
+      name: 'encode';
+      columns: Column[];
+      format: FileFormat;
+      spill: Spill;
+      batches?: ColumnBatch[];
+      sample?: SampleChoice;
+    }
   /** Answers OpenedTable. */
   | { name: 'open'; origin: Origin }
   | { name: 'profile'; origin: Origin; options: Omit<ProfileOptions, 'signal' | 'onRead'> }
@@ -38,6 +46,7 @@ export type EncoderTask =
       target: string;
       format: FileFormat;
       spills: { x: Spill; y: Spill };
+      sample?: SampleChoice;
     }
   /** Writes the columns of these names, or all, as JSON arrays, a row each. Answers {file: Written, rows, names}. */
   | { name: 'jsonRows'; origin: Origin; names: string[] | undefined; spill: Spill }
@@ -60,6 +69,7 @@ export type Answer =
   | { job: number; kind: 'read'; part: number }
   /** `part` of the table has been read with it, where its size is known. */
   | { job: number; kind: 'batch'; batch: ColumnBatch; part?: number }
+  | { job: number; kind: 'sample'; sample: TableSample }
   /** `retire`: the thread holds so much memory that it should end when it is idle. */
   | { job: number; kind: 'done'; result: unknown; retire?: boolean }
   | { job: number; kind: 'failed'; error: { code: ErrorCode; message: string }; retire?: boolean };

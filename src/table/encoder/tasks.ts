@@ -2,6 +2,7 @@ import type { Column, FileFormat } from '../cells/types';
 import { addCounts, batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';
+import { type SampleChoice, TableSampler } from '../columns/table-sample';
 import { writeCsv } from '../csv/writer';
 import { checkAsIs } from '../files/check-as-is';
 import { openOrigin } from '../files/open-file';
@@ -103,7 +104,8 @@ async function encode(task: EncoderTask & { name: 'encode' }, port: JobPort): Pr
     if (only !== undefined && task.format === 'parquet' && batchBytes(only) <= AT_ONCE) {
       await writeParquetAtOnce(task.columns, only, sink);
     } else {
-      await writeFile(task.format, task.columns, received(task, port), sink);
+      const batches = sampled(task.columns, received(task, port), task.sample, port);
+      await writeFile(task.format, task.columns, batches, sink);
     }
     const file = await sink.finish();
     return written(file, [file]);
@@ -179,14 +181,14 @@ async function trainSet(
   task: EncoderTask & { name: 'trainSet' },
   port: JobPort,
 ): Promise<Outcome> {
-  const { profile, target, format, spills } = task;
+  const { profile, target, format, spills, sample } = task;
   const sinks = { x: new Sink(spills.x), y: new Sink(spills.y) };
   try {
     const count = { rows: 0, cleaned: {} };
     const batches = counted(batchesOf(source, profile.columns, { signal: port.signal }), count, port);
     const columns = trainColumns(profile.columns, target);
     await writeTrainSet(profile.columns, target, batches, {
-      x: (part) => writeFile(format, columns.x, part, sinks.x),
+      x: (part) => writeFile(format, columns.x, sampled(columns.x, part, sample, port), sinks.x),
       y: (part) => writeFile(format, columns.y, part, sinks.y),
     });
     const x = await sinks.x.finish();
@@ -214,6 +216,23 @@ async function jsonRows(
   } catch (error) {
     await sink.discard();
     throw error;
+  }
+}
+
+/** The batches as they come; when they have ended, their sample is sent, where one is asked for. */
+async function* sampled(
+  columns: readonly Column[],
+  batches: AsyncIterable<ColumnBatch>,
+  choice: SampleChoice | undefined,
+  port: JobPort,
+): AsyncIterable<ColumnBatch> {
+  const sampler = choice && new TableSampler(columns, choice);
+  for await (const batch of batches) {
+    sampler?.add(batch);
+    yield batch;
+  }
+  if (sampler !== undefined) {
+    port.send({ kind: 'sample', sample: sampler.take() });
   }
 }
 
