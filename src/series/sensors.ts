@@ -17,6 +17,8 @@ export interface Sensor {
 /** Columns that readings may have, and different texts that one may have: what has more is no sensor. */
 export const MAX_SENSORS = 500;
 export const MAX_WORDS = 1000;
+/** Characters of such a text at most. */
+const MAX_CHARACTERS = 1000;
 
 /** The columns seen so far, with their kinds: that of a column's first value. */
 export class Sensors {
@@ -53,6 +55,8 @@ export class Sensors {
     out: number[],
   ): number {
     let unreadable = 0;
+    const values: [name: string, cell: unknown, value: number | boolean | string][] = [];
+    let room = MAX_SENSORS - this.list.length;
     for (const [name, cell] of Object.entries(reading)) {
       if (skip(name) || cell === null || cell === undefined || isDate(cell)) {
         continue;
@@ -61,6 +65,13 @@ export class Sensors {
       if (value === undefined) {
         continue;
       }
+      if (!this.byName.has(name) && --room < 0) {
+        throw tooManySensors(name);
+      }
+      values.push([name, cell, value]);
+    }
+    // A reading that is refused leaves no columns behind: they would be there for good.
+    for (const [name, cell, value] of values) {
       const sensor = this.byName.get(name) ?? this.add(name, kindOf(value));
       const code = this.codeOf(sensor, value);
       if (code === undefined) {
@@ -158,12 +169,12 @@ export class Sensors {
     if (known !== undefined) {
       return known;
     }
-    if (sensor.words.length >= MAX_WORDS) {
+    if (sensor.words.length >= MAX_WORDS || word.length > MAX_CHARACTERS) {
       if (!this.overflowing.has(sensor.name)) {
         this.overflowing.add(sensor.name);
         this.notify({
           kind: 'text',
-          text: `Column "${sensor.name}" has more than ${MAX_WORDS} different texts, so it is hardly a state: further ones are taken as missing.`,
+          text: `Column "${sensor.name}" has ${word.length > MAX_CHARACTERS ? `a text of more than ${MAX_CHARACTERS} characters` : `more than ${MAX_WORDS} different texts`}, so it is hardly a state: further ones are taken as missing.`,
         });
       }
       return NaN;
@@ -174,12 +185,6 @@ export class Sensors {
   }
 
   private add(name: string, kind: SensorKind): Sensor {
-    if (this.list.length >= MAX_SENSORS) {
-      throw new ServiceError(
-        'limit.exceeded',
-        `Column "${name}" would be one more than the ${MAX_SENSORS} columns that readings may have. Give sensors fixed names, and what tells machines apart as the key.`,
-      );
-    }
     const sensor = this.put(name, kind);
     this.onNew(sensor);
     return sensor;
@@ -191,6 +196,13 @@ export class Sensors {
     this.byName.set(name, sensor);
     return sensor;
   }
+}
+
+function tooManySensors(name: string): ServiceError {
+  return new ServiceError(
+    'limit.exceeded',
+    `Column "${name}" would be one more than the ${MAX_SENSORS} columns that readings may have. Give sensors fixed names, and what tells machines apart as the key.`,
+  );
 }
 
 function kindOf(value: number | boolean | string): SensorKind {

@@ -12,13 +12,18 @@ export function isTypedArray(value: unknown): value is NodeJS.TypedArray {
   return ArrayBuffer.isView(value) && !types.isDataView(value);
 }
 
+/** Whether it is empty, or its bytes have been transferred elsewhere; to ask a DataView of those throws. */
+const isGone = (buffer: ArrayBufferLike): boolean => buffer.byteLength === 0;
+
 /** The bytes of a Buffer, a Uint8Array, a DataView or an ArrayBuffer; undefined for anything else. */
 export function asBytes(value: unknown): Uint8Array | undefined {
   if (types.isAnyArrayBuffer(value)) {
-    return new Uint8Array(value);
+    return isGone(value) ? new Uint8Array(0) : new Uint8Array(value);
   }
   if (types.isUint8Array(value) || types.isUint8ClampedArray(value) || types.isDataView(value)) {
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    return isGone(value.buffer)
+      ? new Uint8Array(0)
+      : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   }
   return undefined;
 }

@@ -75,6 +75,27 @@ const FAILING: [name: string, to: string, code: string, error: string, message: 
     /msg\.options must be an object/,
   ],
   [
+    'a payload with a value in the last of 200 million places',
+    'fit',
+    'msg.payload = []; msg.payload[2e8] = { x: 1 };',
+    'table.invalid',
+    /Row 1 is undefined|sparse array/,
+  ],
+  [
+    'a row of a hundred thousand columns',
+    'fit',
+    'msg.payload = {}; for (let i = 0; i < 1e5; i++) msg.payload[`c${i}`] = i;',
+    'limit.exceeded',
+    /more than 16,384 columns/,
+  ],
+  [
+    'a Proxy that was revoked',
+    'fit',
+    'const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); msg.payload = proxy;',
+    'table.invalid',
+    /could not be read from msg\.payload: .*revoked/,
+  ],
+  [
     'a frozen place for the rows',
     'nested',
     'msg.data = Object.freeze({ rows: [{ id: 3, x: 1 }] });',
@@ -164,6 +185,16 @@ describe('messages that no node expects, in a real Node-RED', function () {
       await nextIsScored();
       assert.equal(count('caught'), before + 1);
     });
+  });
+
+  it('what Node-RED would copy for half a minute reaches Catch nodes as a few words', () => {
+    const payloads = red.debug
+      .filter(({ id }) => id === 'caught')
+      .map(({ msg }) => (msg as { payload: unknown }).payload)
+      .filter((payload) => typeof payload === 'string');
+    assert.equal(payloads.length, 2);
+    assert.match(payloads[0]!, /^\(a sparse array of 200000001 places, left out/);
+    assert.match(payloads[1]!, /^\(an object of very many properties, left out/);
   });
 
   it('a message that cannot be copied is scored, and a warning says why Complete nodes do not hear of it', async () => {

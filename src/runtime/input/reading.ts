@@ -1,5 +1,6 @@
 import { asBytes } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
+import { table } from '../lazy';
 
 /** One reading: columns with their values, and the key where the topic told it. */
 export interface Reading {
@@ -7,14 +8,17 @@ export interface Reading {
   key?: string;
 }
 
-/** A longer Buffer is a table. */
+/** A longer text or Buffer is a table. */
 const MAX_VALUE_BYTES = 4096;
+/** So is longer JSON text: that of a table is read in parts. */
+const MAX_JSON_CHARACTERS = 2 ** 20;
 
 /**
  * The reading that a value is: an object of plain values, JSON text of one, or one value whose column (and key) are the
  * last parts of the topic. Undefined where it is a table.
  * @param place where the value stands, for errors: `msg.payload`
- * @throws ServiceError `validation.failed` for a value whose topic names no column
+ * @throws ServiceError `validation.failed` for a value whose topic names no column, `limit.exceeded` for an object of
+ * too many columns
  */
 export function readingOf(value: unknown, topic: unknown, place: string): Reading | undefined {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') {
@@ -33,27 +37,38 @@ export function readingOf(value: unknown, topic: unknown, place: string): Readin
 }
 
 function readingOfText(text: string, topic: unknown, place: string): Reading | undefined {
+  if (text.length > MAX_JSON_CHARACTERS) {
+    return undefined;
+  }
   const trimmed = text.trim();
   if (trimmed.startsWith('{')) {
     const parsed = parsedJson(trimmed);
     return isReading(parsed) ? { cells: parsed } : undefined;
   }
   // Of a table there are a header and rows.
-  return trimmed.startsWith('[') || /[\r\n]/.test(trimmed) || trimmed === ''
+  return trimmed.length > MAX_VALUE_BYTES ||
+    trimmed.startsWith('[') ||
+    /[\r\n]/.test(trimmed) ||
+    trimmed === ''
     ? undefined
     : single(trimmed, topic, place);
 }
 
 /** An object of columns, each of which is an array, is a table; so is one of Arrow. */
 function isReading(value: unknown): value is Record<string, unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.keys(value).length > 0 &&
-    !('schema' in value && 'batches' in value) &&
-    !Object.values(value).some((cell) => Array.isArray(cell) || ArrayBuffer.isView(cell))
-  );
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return false;
+  }
+  let columns = 0;
+  // With an early end: to gather a million names and values takes seconds.
+  for (const name in value) {
+    const cell = (value as Record<string, unknown>)[name];
+    if (Array.isArray(cell) || ArrayBuffer.isView(cell)) {
+      return false;
+    }
+    table().assertWidth(++columns, value);
+  }
+  return columns > 0 && !('schema' in value && 'batches' in value);
 }
 
 function parsedJson(text: string): unknown {

@@ -57,12 +57,7 @@ export function tableReader(
           }
         }),
       );
-      if (isThenable(value)) {
-        throw new ServiceError(
-          'table.invalid',
-          `${place} is a promise, not a table: await it before the message is sent.`,
-        );
-      }
+      assertNoPromise(value, place);
       if (def.source === 'file') {
         return { path: pathOf(red, value, place) };
       }
@@ -80,6 +75,22 @@ export function tableReader(
       }
     },
   };
+}
+
+/** @throws ServiceError `table.invalid`, also for a Proxy that throws when it is asked */
+function assertNoPromise(value: unknown, place: string): void {
+  let isPromise: boolean;
+  try {
+    isPromise = isThenable(value);
+  } catch (error) {
+    throw unreadable(place, error);
+  }
+  if (isPromise) {
+    throw new ServiceError(
+      'table.invalid',
+      `${place} is a promise, not a table: await it before the message is sent.`,
+    );
+  }
 }
 
 /**

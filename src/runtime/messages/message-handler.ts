@@ -9,6 +9,7 @@ import { withoutSecrets } from '../secrets';
 import { reportDone, reportError } from '../status/report';
 import { StatusLine } from '../status/status-line';
 import { InFlight } from './in-flight';
+import { dropUnwieldy } from './unwieldy';
 import { usableMessage } from './usable-message';
 
 /** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
@@ -88,6 +89,7 @@ export function handleMessages<T>(
       } else {
         status.fail(error.code);
       }
+      dropUnwieldy(received, error.code);
       reportError(node, red, received, error, () => done(error));
     });
     const fail = (error: unknown): void =>

@@ -76,7 +76,7 @@ function assertSmall(value: unknown): void {
     assertDense(value, 'The table');
   } else if (isColumns(value)) {
     const names = Object.keys(value);
-    assertWidth(names.length);
+    assertWidth(names.length, value);
     for (const name of names) {
       const column = value[name];
       if (Array.isArray(column)) {
@@ -143,7 +143,7 @@ function copyOfRow(row: unknown): unknown {
   if (typeof row !== 'object' || row === null || isWhole(row)) {
     return row;
   }
-  assertWidth(Object.keys(row).length);
+  assertWidth(Object.keys(row).length, row);
   try {
     return { ...row };
   } catch {

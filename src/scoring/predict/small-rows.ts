@@ -44,7 +44,7 @@ export class SmallRows extends MessageTable {
 
   /** Adds a copy of a row; false for one with nested values or without any. Errors: `limit.exceeded`; as getters throw. */
   take(row: Row): boolean {
-    assertWidth(Object.keys(row).length);
+    assertWidth(Object.keys(row).length, row);
     const copy = { ...row };
     let bytes = ROW_BYTES;
     let keys = 0;

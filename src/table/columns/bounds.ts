@@ -15,11 +15,24 @@ export const MAX_TEXT = 2 ** 24;
 /** Characters of the text of one column in the rows that are read at once. */
 const MAX_TEXTS = 2 ** 28;
 
-/** @throws ServiceError `limit.exceeded` for more columns than a table may have */
-export function assertWidth(columns: number): void {
+const wide = new WeakSet<object>();
+
+/**
+ * @param of the object that has so many properties, if it is one: `isTooWide` knows it from then on
+ * @throws ServiceError `limit.exceeded` for more columns than a table may have
+ */
+export function assertWidth(columns: number, of?: object): void {
   if (columns > MAX_COLUMNS) {
+    if (of !== undefined) {
+      wide.add(of);
+    }
     throw tooWide();
   }
+}
+
+/** Whether an object was refused for its many properties; to count them again would take a second. */
+export function isTooWide(value: object): boolean {
+  return wide.has(value);
 }
 
 export function tooWide(): ServiceError {
@@ -52,17 +65,22 @@ const LOOKS = 1024;
  * @throws ServiceError `table.invalid`
  */
 export function assertDense(list: ArrayLike<unknown>, what: string): void {
+  if (isSparse(list)) {
+    throw invalidTable(
+      `${what} is a sparse array: it has ${list.length} places, and nothing in most of them. Put the values in with push.`,
+    );
+  }
+}
+
+/** Whether it is a long array with nothing in most of its places. */
+export function isSparse(list: ArrayLike<unknown>): boolean {
   const { length } = list;
   if (!Array.isArray(list) || length <= LONG) {
-    return;
+    return false;
   }
   let filled = 0;
   for (let look = 0; look < LOOKS; look++) {
     filled += Object.hasOwn(list, Math.floor((look * length) / LOOKS)) ? 1 : 0;
   }
-  if (filled < LOOKS / 2) {
-    throw invalidTable(
-      `${what} is a sparse array: it has ${length} places, and nothing in most of them. Put the values in with push.`,
-    );
-  }
+  return filled < LOOKS / 2;
 }

@@ -46,7 +46,7 @@ async function openPlain(
   }
   // Once, before anything else: to look at the names of a million columns takes a second.
   const names = Object.keys(value);
-  assertWidth(names.length);
+  assertWidth(names.length, value);
   const cells = names.map((name) => (value as Record<string, unknown>)[name]);
   if (cells.length === 0) {
     throw emptyTable('The table is an object without properties. A row needs at least one column.');

@@ -82,7 +82,7 @@ export class KeyUnion {
         return;
       }
     }
-    assertWidth(keys.length);
+    assertWidth(keys.length, row);
     this.last = keys;
     for (const key of keys) {
       if (!this.seen.has(key)) {

@@ -86,10 +86,20 @@ describe('whether a value is a reading or a table', () => {
     Buffer.from('PAR1\0\0'),
     { schema: {}, batches: [] },
     null,
+    `{"a": "${'x'.repeat(2 ** 20)}"}`,
   ]) {
-    it(`a table, or nothing: ${JSON.stringify(value)}`, () =>
+    it(`a table, or nothing: ${JSON.stringify(value).slice(0, 80)}`, () =>
       assert.equal(readingOf(value, 'a/b', 'msg.payload'), undefined));
   }
+
+  it('an object of very many columns is limit.exceeded before its values are read', () => {
+    let reads = 0;
+    const wide = new Proxy(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`c${i}`, i])), {
+      get: () => reads++,
+    });
+    assert.throws(() => readingOf(wide, 'a/b', 'msg.payload'), { code: 'limit.exceeded' });
+    assert.ok(reads <= 16_385, String(reads));
+  });
 
   it('one value without a topic is an error that says what to send', () => {
     for (const topic of [undefined, '', '///', 7]) {

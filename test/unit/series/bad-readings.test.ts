@@ -155,6 +155,18 @@ describe('bad readings of a series', () => {
     );
   });
 
+  it('that are refused leave none of their columns behind', async () => {
+    const { series } = await open({ column: 'x', train: 'never' });
+    const columns = Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`c${i}`, i]));
+    await assert.rejects(series.push({ time: START, ...columns }), { code: 'limit.exceeded' });
+    await assert.rejects(series.push({ time: START, odd: 1, x: {} }), { code: 'table.invalid' });
+    for (let i = 0; i < 499; i++) {
+      await series.push({ time: START + i * SECOND, x: i, [`d${i}`]: 1 });
+    }
+    const { rows } = await series.push({ time: START + 500 * SECOND, x: 1 });
+    assert.equal('odd' in rows[0]!.row || 'c0' in rows[0]!.row, false);
+  });
+
   it('with ever new texts in a column are missing there, told once', async () => {
     const { series, notes } = await open({ column: 'x', train: 'never' });
     const { rows } = await live(
@@ -163,9 +175,12 @@ describe('bad readings of a series', () => {
     );
     assert.equal(rows[999]!.row.id, 'id 999');
     assert.equal(rows[1199]!.row.id, 'id 999');
+    await series.push({ time: START + 1200 * SECOND, x: 1, log: 'a'.repeat(1001) });
+    const later = await series.push({ time: START + 1201 * SECOND, x: 1, log: 'short' });
+    assert.equal(later.rows[0]!.row.log, 'short', 'a long text is no state either');
     assert.deepEqual(
       notes.map(({ kind }) => kind),
-      ['text'],
+      ['text', 'text'],
     );
   });
 

@@ -169,6 +169,19 @@ describe('Objects that answer only when they are asked', () => {
     it(`${name}: table.invalid`, () => rejectsWith(readAll(value), 'table.invalid', message));
   }
 
+  it('a Buffer, a DataView or an ArrayBuffer whose bytes have gone elsewhere: table.empty', async () => {
+    for (const view of [
+      (buffer: ArrayBuffer) => Buffer.from(buffer),
+      (buffer: ArrayBuffer) => new DataView(buffer),
+      (buffer: ArrayBuffer) => buffer,
+    ]) {
+      const buffer = new ArrayBuffer(8);
+      const value = view(buffer);
+      structuredClone(buffer, { transfer: [buffer] });
+      await rejectsWith(readAll(value), 'table.empty', /The Buffer is empty/);
+    }
+  });
+
   it('a Proxy that answers is a row like any other', async () => {
     assert.deepEqual(await readAll([new Proxy({ a: 1, b: 2 }, {})]), { rows: 1, columns: 2 });
   });

@@ -1,0 +1,54 @@
+import type { ErrorCode } from '../../wire/service-error';
+import { table } from '../lazy';
+import type { Message } from '../node-red';
+
+/** Codes of errors that a table may end in by its size or shape. */
+const OF_TABLES: ReadonlySet<ErrorCode> = new Set(['limit.exceeded', 'table.invalid']);
+
+/**
+ * Puts a few words in place of what a copy of the message would take long for: Node-RED copies a message that failed
+ * for each Catch node, a sparse array place by place and an object name by name. 200 million empty places hold its
+ * event loop for half a minute, a million names for ten seconds. The values themselves are not touched. Never throws.
+ */
+export function dropUnwieldy(msg: Message, code: ErrorCode): void {
+  if (!OF_TABLES.has(code)) {
+    return;
+  }
+  try {
+    for (const name of Object.keys(msg)) {
+      const what = unwieldiness(msg[name]);
+      if (what !== undefined) {
+        msg[name] = `(${what}, left out of the message since Node-RED would take long to copy it)`;
+      }
+    }
+  } catch {
+    // A frozen message, a getter or a Proxy: it goes on as it is.
+  }
+}
+
+function unwieldiness(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) {
+    return undefined;
+  }
+  const whole = ofOne(value);
+  if (whole !== undefined) {
+    return whole;
+  }
+  const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  for (const part of parts) {
+    const found = typeof part === 'object' && part !== null ? ofOne(part) : undefined;
+    if (found !== undefined) {
+      return found;
+    }
+  }
+  return undefined;
+}
+
+function ofOne(value: object): string | undefined {
+  if (table().isTooWide(value)) {
+    return 'an object of very many properties';
+  }
+  return Array.isArray(value) && table().isSparse(value)
+    ? `a sparse array of ${value.length} places`
+    : undefined;
+}
