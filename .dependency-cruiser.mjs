@@ -7,6 +7,7 @@ const LAYERS = {
   nodes: ['src/runtime', 'src/service', 'src/util'],
   'src/runtime': [
     'src/series',
+    'src/watch',
     'src/scoring',
     'src/settings',
     'src/client',
@@ -23,7 +24,7 @@ const LAYERS = {
   'src/learner': ['src/metrics'],
   'src/metrics': [],
   'src/series': ['src/table', 'src/wire', 'src/util'],
-  'src/watch': ['src/scoring', 'src/wire', 'src/util'],
+  'src/watch': ['src/scoring', 'src/wire', 'src/metrics', 'src/util'],
   'src/util': [],
 };
 

@@ -1,0 +1,89 @@
+import { BoundedMap } from '../util/bounded-map';
+import type { Issued } from './issued';
+import type { MovedBand } from './moved-band';
+import type { AlarmOptions } from './types';
+
+/** Keys, with their steps ahead, whose readings are counted. */
+const MOST = 10_000;
+
+interface AlarmState {
+  raised: boolean;
+  /** Readings in a row that speak for a turn, and the time of the first of them. */
+  count: number;
+  since: number;
+  /** Of the newest reading. */
+  time: number;
+}
+
+export type AlarmsState = [place: string, state: AlarmState][];
+
+export interface AlarmTurn {
+  what: 'alarm' | 'cleared';
+  since: number;
+  value: number;
+  limit: number;
+}
+
+/** Raises an alarm after some readings in a row at or beyond a limit, and clears it after as many back at another. */
+export class Alarms {
+  private readonly states = new BoundedMap<string, AlarmState>(MOST);
+
+  constructor(
+    private readonly options: AlarmOptions,
+    states: AlarmsState = [],
+  ) {
+    for (const [place, state] of states) {
+      this.states.set(place, { ...state });
+    }
+  }
+
+  /** @param place key and step ahead */
+  add(place: string, time: number, issued: Issued, left: MovedBand | undefined): AlarmTurn | undefined {
+    const { raise, for: readings = 3 } = this.options;
+    const value = this.valueOf(issued, left);
+    if (raise === undefined || value === undefined) {
+      return undefined;
+    }
+    const state = this.states.get(place) ?? { raised: false, count: 0, since: time, time: -Infinity };
+    if (time <= state.time) {
+      // A row of before, come late or predicted again: it says nothing of now.
+      return undefined;
+    }
+    state.time = time;
+    const clear = this.options.clear ?? raise - 0.1 * Math.abs(raise);
+    const isFalling = clear > raise;
+    const limit = state.raised ? clear : raise;
+    const isBeyond = isFalling !== state.raised ? value <= limit : value >= limit;
+    state.count = isBeyond ? state.count + 1 : 0;
+    state.since = state.count === 1 ? time : state.since;
+    this.states.set(place, state);
+    if (state.count < Math.max(1, readings)) {
+      return undefined;
+    }
+    state.raised = !state.raised;
+    state.count = 0;
+    return { what: state.raised ? 'alarm' : 'cleared', since: state.since, value, limit };
+  }
+
+  toJSON(): AlarmsState {
+    return Array.from(this.states, ([place, state]) => [place, { ...state }]);
+  }
+
+  private valueOf(issued: Issued, left: MovedBand | undefined): number | undefined {
+    const { on = 'off', label } = this.options;
+    switch (on) {
+      case 'off':
+        return undefined;
+      case 'probability':
+        return issued.kind === 'classes'
+          ? issued.probabilities.find(([name]) => name === String(label))?.[1]
+          : undefined;
+      case 'value':
+        return left?.middle ?? (issued.kind === 'number' ? issued.middle : undefined);
+      case 'upper':
+        return left?.high;
+      case 'lower':
+        return left?.low;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+export { readStateLines, stateLines } from './state-lines';
+export {
+  type AlarmOptions,
+  type ChangeKind,
+  type ColumnDrift,
+  type Coverage,
+  type LiveLoss,
+  type LossMeasure,
+  type PredictionSeen,
+  type PromisedScores,
+  type SettledPrediction,
+  type TruthAnswer,
+  type TruthSeen,
+  type WatchAnswer,
+  type WatchChange,
+  type WatchCounts,
+  type WatchedModel,
+  type WatchedRow,
+  type WatchNumbers,
+  type WatchOptions,
+  type WatchReport,
+} from './types';
+export { Watch, type WatchState } from './watch';
+export { watchedModel } from './watched-model';

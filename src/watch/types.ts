@@ -1,0 +1,214 @@
+import type { Task } from '../wire/types';
+
+/** What to watch for. What is left out has the default of the dialog. */
+export interface WatchOptions {
+  /** Correct bands by the truths that came. Default true. */
+  honest?: boolean;
+  /** Share by which the loss must be above the promised one for `decay`. Default 0.15. */
+  worse?: number;
+  /** Share above the promised loss at which a decayed model has `recovered`. Default 0.05. */
+  recovered?: number;
+  alarm?: AlarmOptions;
+  /** Truths that the live numbers are of. Default 2000. */
+  keep?: number;
+  /** Each key has live numbers and a decay of its own. Default false: all together. */
+  perKey?: boolean;
+}
+
+export interface AlarmOptions {
+  /**
+   * What is compared: the probability of `label`, the value (the middle of a band), or an end of the band.
+   * Default `off`.
+   */
+  on?: 'off' | 'probability' | 'value' | 'upper' | 'lower';
+  label?: string | number | boolean;
+  /** The alarm is raised from here on. */
+  raise?: number;
+  /**
+   * And cleared from here on. Default: 10 % below `raise`. Above `raise` it turns the alarm round: it is raised by values
+   * at or below `raise`, and cleared by values at or above this.
+   */
+  clear?: number;
+  /** Readings in a row that it takes to raise, and to clear. Default 3. */
+  for?: number;
+}
+
+/** Which row is predicted: `msg.series`. Without `id` it is known by key, time and ahead. */
+export interface WatchedRow {
+  id?: string;
+  key?: string | null;
+  /** Milliseconds since 1970. Left out: now. */
+  time?: number;
+  /** Milliseconds from the row to what is predicted. */
+  ahead?: number | null;
+}
+
+/** What is known of a model: see `watchedModel`. */
+export interface WatchedModel {
+  name: string;
+  /** `fitted_train_set_id`: another one is another model. */
+  id: string;
+  version?: number;
+  task: Task;
+  /** Its scores as told when it was fitted, on rows it had not seen, and those of "as it is now" on the same rows. */
+  promised?: PromisedScores;
+  now?: PromisedScores;
+  /** The column of a row that tells the target as it is now. */
+  relativeTo?: string;
+}
+
+export interface PromisedScores {
+  rows: number;
+  mae?: number;
+  pinball?: number;
+  coverage_80?: number;
+  log_loss?: number;
+  accuracy?: number;
+}
+
+/** A prediction as predict attached it to its row. */
+export interface PredictionSeen {
+  series: WatchedRow;
+  /** The row's value under `property`: a number, a label, quantiles, or {mean, median, mode, quantiles}. */
+  prediction: unknown;
+  /** The row's `<property>_probabilities`. */
+  probabilities?: unknown;
+  /** The row itself, for "as it is now" and for drift. */
+  row?: Readonly<Record<string, unknown>>;
+}
+
+export interface TruthSeen {
+  series: WatchedRow;
+  truth: unknown;
+}
+
+/** What the loss is: mean absolute error, −ln p(truth), or the share of wrong labels. */
+export type LossMeasure = 'mae' | 'log_loss' | 'error';
+
+export interface LiveLoss {
+  measure: LossMeasure;
+  /** Truths that were counted, `keep` at most. */
+  rows: number;
+  /** Mean loss of the model's own predictions. */
+  loss?: number;
+  /** The same of the predictions that left, where bands are corrected. */
+  corrected?: number;
+  /** What was told when the model was fitted. */
+  promised?: number;
+  /** Loss of "it stays as it is now" over the same rows. */
+  now?: number;
+  /** Mean pinball loss over the quantiles 0.1 … 0.9 as they left, where all nine are predicted, and as it was told. */
+  pinball?: number;
+  pinball_promised?: number;
+  /** Without truth: the loss to expect, by the bands or probabilities of the newest predictions. */
+  estimated?: number;
+}
+
+/** Of bands: the share of truths inside. Of probabilities: mean p of the predicted label, and the share that was right. */
+export interface Coverage {
+  told: number;
+  held: number;
+  rows: number;
+}
+
+/** `msg.watch` */
+export interface WatchNumbers {
+  live: LiveLoss;
+  coverage?: Coverage;
+  /** What was added to the middle of this band, in units of the target. */
+  shift?: number;
+  /** Width of this band by that of the model. */
+  widen?: number;
+}
+
+export interface WatchAnswer {
+  /** The prediction, with its band corrected; in the form in which it came. */
+  prediction: unknown;
+  numbers: WatchNumbers;
+  changes: WatchChange[];
+}
+
+export interface TruthAnswer {
+  /**
+   * `yes`: it is in the live numbers. `early`: its prediction has not come yet, and it waits for it. `again`: it came
+   * before. `former`: it is of a model that is no longer in charge. `unreadable`: it is not of the prediction's kind.
+   */
+  counted: 'yes' | 'early' | 'again' | 'former' | 'unreadable';
+  changes: WatchChange[];
+}
+
+export type ChangeKind = 'alarm' | 'cleared' | 'decay' | 'recovered' | 'drift' | 'no_truth' | 'model';
+
+/** `msg.change` */
+export interface WatchChange {
+  what: ChangeKind;
+  model: string;
+  /** Where it is of one key alone. */
+  key?: string;
+  /** Since when, milliseconds since 1970, by the time of the rows. */
+  since: number;
+  /**
+   * Alarms: the value that is compared. Decay and recovered: the loss of the newest truths. Drift: the index of the first
+   * column. No truth: how long, in milliseconds. Model: its version, else its id.
+   */
+  value: number | string;
+  /** What the value is compared with: `raise` or `clear`, the promised loss, the column's own threshold. */
+  limit?: number;
+  measure?: LossMeasure;
+  /** What may be the reason: columns that are no longer as in the train set, the most changed first; five at most. */
+  why?: ColumnDrift[];
+}
+
+export interface ColumnDrift {
+  column: string;
+  /** Population stability index of the newest rows. */
+  psi: number;
+  /** What the train set's own windows reach, and half as much again. */
+  threshold: number;
+}
+
+/** A truth with its prediction as it left: for pictures. */
+export interface SettledPrediction {
+  /** Time of what was predicted, milliseconds since 1970. */
+  time: number;
+  truth: number | string | boolean;
+  prediction: number | string | boolean | null;
+  low?: number;
+  high?: number;
+}
+
+export interface WatchReport {
+  model: string;
+  version?: number;
+  live: LiveLoss;
+  coverage?: Coverage;
+  /** Mean of the newest truths' bands: their width by that of the model. */
+  widen?: number;
+  /** Every column with a threshold, the most changed first. */
+  drift: ColumnDrift[];
+  /** Mean losses of 100 truths each, moved by 50; 200 at most, oldest first. */
+  losses: number[];
+  /** The newest 200 truths, oldest first. */
+  recent: SettledPrediction[];
+  /** The newest 20 changes, oldest first. */
+  changes: WatchChange[];
+  /** Where each key has its own: those with decay first, then by loss; 100 at most. */
+  keys?: { key: string; live: LiveLoss; coverage?: Coverage; decayed: boolean }[];
+  /** Classification: of predictions with a probability between two tenths, how many, the mean and the share right. */
+  calibration?: { rows: number; told: number; held: number }[];
+  decayed: boolean;
+  counts: WatchCounts;
+}
+
+export interface WatchCounts {
+  predictions: number;
+  truths: number;
+  /** Predictions that wait for their truth, and truths that wait for their prediction. */
+  open: number;
+  early: number;
+  /** Predictions given up: there was no room to wait any longer. */
+  dropped: number;
+  again: number;
+  former: number;
+  unreadable: number;
+}
