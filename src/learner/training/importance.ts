@@ -31,7 +31,8 @@ export function featureImportance(
   const before = sample.length > 0 ? lossOf(columns) : 0;
   return order.slice(0, MAX_FEATURES).map((source, rank) => {
     let permutation = 0;
-    if (rank < MAX_PERMUTED && perFeature[source] > 0) {
+    // Linear models split nothing: where they have all the weight, no feature has any gain.
+    if (rank < MAX_PERMUTED && (perFeature[source] > 0 || total === 0)) {
       const changed = columns.map((bins, column) =>
         prepared.specs[column].source === source ? Uint8Array.from(shuffled, (i) => bins[i]) : bins,
       );
