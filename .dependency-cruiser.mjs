@@ -79,6 +79,7 @@ const FOLDERS = {
     config: ['fields', 'input', 'status'],
     requests: ['config', 'fields', 'input', 'status'],
     series: ['fields', 'input', 'messages', 'status'],
+    sidebar: ['config'],
   },
   'src/service': {
     http: [],
@@ -97,7 +98,7 @@ const GROUND = {
   'src/scoring': ['cards', 'types', 'without-empty'],
   'src/learner': ['types', 'version'],
   'src/client': ['types', 'settings', 'secrets'],
-  'src/runtime': ['node-red', 'paths', 'secrets', 'lazy'],
+  'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'model-changed'],
   'src/service': [
     'limits',
     'options',

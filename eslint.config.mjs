@@ -4,7 +4,16 @@ import globals from 'globals';
 import ts from 'typescript-eslint';
 
 export default ts.config(
-  { ignores: ['dist/**', 'coverage/**', 'node_modules/**', '.node-red/**', 'bench/node_modules/**'] },
+  {
+    ignores: [
+      'dist/**',
+      'coverage/**',
+      'node_modules/**',
+      '.node-red/**',
+      'bench/node_modules/**',
+      'resources/models.js',
+    ],
+  },
   js.configs.recommended,
   {
     plugins: { 'import-sort': importSort },

@@ -5,6 +5,7 @@ import type { ConfigCredentials, ConfigDef } from '../src/runtime/config/client-
 import { ConfigState, type StartEmbedded } from '../src/runtime/config/config-state';
 import { provideDefaultService } from '../src/runtime/config/default-service';
 import type { FlowNode } from '../src/runtime/node-red';
+import { sidebarRoutes } from '../src/runtime/sidebar/routes';
 import { LEARNER } from '../src/service/version';
 
 const startEmbedded: StartEmbedded = async (options) => {
@@ -36,4 +37,5 @@ module.exports = function (RED: NodeAPI): void {
       new ConfigState(RED, node, { id: '', type: 'tabular-config', name: '', z: '' }, startEmbedded, LEARNER),
   );
   adminRoutes(RED, startEmbedded);
+  sidebarRoutes(RED);
 };

@@ -5,6 +5,7 @@ import { forgetColumns, rememberTypes } from '../src/runtime/input/columns-seen'
 import { tableCollector } from '../src/runtime/input/table-collector';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
+import { modelChanged } from '../src/runtime/model-changed';
 import type { FlowNode } from '../src/runtime/node-red';
 import { answerFit } from '../src/runtime/requests/fit-answer';
 import { type FitDef, fitRequest } from '../src/runtime/requests/fit-request';
@@ -29,6 +30,7 @@ module.exports = function (RED: NodeAPI): void {
         tables.finish(msg);
         rememberTypes(this.id, result.card.cleaned?.types);
         showFitted(work.status, result.card, result.taskFound);
+        modelChanged(RED, result.card.name);
         return answerFit(msg, result);
       },
       settled: (msg) => tables.release(msg),

@@ -1,10 +1,11 @@
-/* Builds dist/: TypeScript by tsc (arguments of the command are passed to it), then what Node-RED looks for beside each node's .js: dialogs with their defaults, icons, catalogues. */
+/* Builds dist/: TypeScript by tsc (arguments of the command are passed to it), then what Node-RED looks for beside each node's .js: dialogs with their defaults, icons, catalogues, the sidebar. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { withDefaults } from './lib/dialog-defaults.mjs';
+import { sidebarScript } from './lib/sidebar-script.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -31,10 +32,13 @@ for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) 
 }
 for (const [from, to] of [
   ['nodes/locales', 'nodes/locales'],
+  ['plugins/locales', 'plugins/locales'],
+  ['plugins/models.html', 'plugins/models.html'],
   ['icons', 'nodes/icons'],
 ]) {
   if (existsSync(path.join(root, from))) {
     cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
   }
 }
+writeFileSync(path.join(root, 'resources', 'models.js'), sidebarScript());
 process.exitCode = failed.length > 0 ? 1 : 0;

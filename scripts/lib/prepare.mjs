@@ -73,7 +73,9 @@ export function installOnce() {
 }
 
 export function buildOnce() {
-  const sources = ['src', 'nodes', 'icons'].flatMap((folder) => filesBelow(path.join(root, folder)));
+  const sources = ['src', 'nodes', 'icons', 'plugins'].flatMap((folder) =>
+    filesBelow(path.join(root, folder)),
+  );
   const wanted = digest([
     ...sources,
     path.join(root, 'tsconfig.json'),

@@ -19,7 +19,10 @@ const SETTINGS = `adminAuth: {
   authenticate: (name, password) => Promise.resolve(name === password ? { username: name, permissions: ${JSON.stringify(USERS)}[name] } : null),
 },`;
 
-const READ = ['models', 'versions'].map((what) => `/tabular-prediction/local/${what}`);
+const READ = [
+  ...['models', 'versions'].map((what) => `/tabular-prediction/local/${what}`),
+  '/tabular-prediction/sidebar',
+];
 const COLUMNS = '/tabular-prediction/fit/columns';
 
 describe("the dialogs' routes behind adminAuth", function () {

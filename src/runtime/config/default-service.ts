@@ -31,6 +31,11 @@ class DefaultService {
     return this.state;
   }
 
+  /** The service, where a node has used it. */
+  opened(): ConfigState | undefined {
+    return this.state;
+  }
+
   private async leave(): Promise<void> {
     if (this.users.size > 0) {
       return;
@@ -53,4 +58,9 @@ export function joinDefaultService(node: FlowNode): { state(): ConfigState } | u
   const joined = service;
   joined?.join(node);
   return joined === undefined ? undefined : { state: () => joined.of(node) };
+}
+
+/** The default service, where it is in use; asking does not count as a use. */
+export function defaultState(): ConfigState | undefined {
+  return service?.opened();
 }

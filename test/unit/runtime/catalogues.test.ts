@@ -23,6 +23,13 @@ const codes = (help: string) => [...help.matchAll(/<li><code>([a-z._]+)<\/code>/
 const terms = (help: string) => [...help.matchAll(/<dt[^>]*>([a-z_]+) <span/g)].map((match) => match[1]);
 const tags = (help: string) => [...help.matchAll(/<\/?[a-z0-9]+/g)].map(String);
 
+/** The words of a catalogue by their keys. */
+function leaves(words: object, before = ''): [string, string][] {
+  return Object.entries(words).flatMap(([key, word]: [string, string | object]) =>
+    typeof word === 'string' ? [[`${before}${key}`, word]] : leaves(word, `${before}${key}.`),
+  );
+}
+
 describe('catalogues', () => {
   for (const node of NODES) {
     const english = catalogue('en-US', node);
@@ -45,6 +52,36 @@ describe('catalogues', () => {
       });
     }
   }
+
+  it('hold the words of the sidebar in every language, and no other', () => {
+    const wordsOf = (language: string): Map<string, string> =>
+      new Map(
+        leaves(
+          JSON.parse(
+            fs.readFileSync(path.join(dist, 'plugins', 'locales', language, 'models.json'), 'utf8'),
+          ) as object,
+        ),
+      );
+    const english = wordsOf('en-US');
+    for (const language of LANGUAGES) {
+      const words = wordsOf(language);
+      assert.deepEqual([...words.keys()], [...english.keys()]);
+      for (const [key, word] of words) {
+        assert.deepEqual(
+          [...new Set(placeholders(word))],
+          [...new Set(placeholders(english.get(key)!))],
+          key,
+        );
+      }
+    }
+    const script = fs.readFileSync(path.join(dist, '..', 'resources', 'models.js'), 'utf8');
+    assert.ok(script.length <= 40 * 1024, `${script.length} bytes`);
+    const used = [...script.matchAll(/text\(\s*'([\w.]+)'/g)].map((match) => match[1]!);
+    assert.deepEqual(
+      used.filter((key) => !english.has(key)),
+      [],
+    );
+  });
 
   for (const language of LANGUAGES) {
     it(`${language} holds every word of the dialogs`, () => {

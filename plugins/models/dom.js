@@ -1,0 +1,98 @@
+/* global RED, document */
+/* What the sidebar Models is made of: elements, words, numbers. Names of models are data: they are only ever set as text. */
+(function () {
+  'use strict';
+  const shared = (RED.tabularPrediction = RED.tabularPrediction || {});
+  const models = (shared.models = shared.models || {});
+
+  const CATALOGUE = 'node-red-contrib-tabular-prediction/tabular-models:';
+  const SVG = 'http://www.w3.org/2000/svg';
+
+  /* A word of the catalogue. Values are set here: what a name holds is not read as a pattern of the catalogue. */
+  function text(key, values = {}) {
+    return RED._(CATALOGUE + key).replace(/__(\w+)__/g, (mark, name) =>
+      Object.hasOwn(values, name) ? String(values[name]) : mark,
+    );
+  }
+
+  function fill(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (name.startsWith('on')) {
+        node.addEventListener(name.slice(2), value);
+      } else if (value !== undefined && value !== false) {
+        node.setAttribute(name, value === true ? '' : value);
+      }
+    }
+    node.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== ''));
+    return node;
+  }
+
+  /* An element; `onclick` and the like are listeners, children are elements and texts. */
+  const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes, ...children) =>
+    fill(document.createElementNS(SVG, tag), attributes, children);
+
+  /* A name, which may be of any script and direction. */
+  const bdi = (name) => el('bdi', {}, String(name));
+  const icon = (name) => el('i', { class: `fa fa-${name}`, 'aria-hidden': 'true' });
+
+  const formats = new Map();
+  function format(value, options, Format = Intl.NumberFormat) {
+    const key = Format.name + JSON.stringify(options);
+    if (!formats.has(key)) {
+      formats.set(key, new Format(text('language'), options));
+    }
+    return formats.get(key).format(value);
+  }
+
+  /* Three digits that tell something, and all digits of a whole number. */
+  function number(value) {
+    if (!Number.isFinite(value)) {
+      return '–';
+    }
+    const isLong = Number.isInteger(value) || Math.abs(value) >= 1000;
+    const isOdd = value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e9);
+    return format(
+      value,
+      isOdd
+        ? { notation: 'scientific', maximumSignificantDigits: 3 }
+        : isLong
+          ? { maximumFractionDigits: 0 }
+          : { maximumSignificantDigits: 3 },
+    );
+  }
+
+  /* Of a part of 1; rare things keep a digit. */
+  function percent(part) {
+    const isFine = part > 0 && part < 1 && (part < 0.1 || part > 0.99);
+    return Number.isFinite(part)
+      ? format(part, { style: 'percent', maximumFractionDigits: isFine ? 1 : 0 })
+      : '–';
+  }
+
+  function time(value, style = 'short') {
+    const date = new Date(value);
+    return Number.isNaN(date.getTime())
+      ? ''
+      : format(
+          date,
+          style === 'clock' ? { timeStyle: 'short' } : { dateStyle: style, timeStyle: 'short' },
+          Intl.DateTimeFormat,
+        );
+  }
+
+  /* A part of the sidebar that folds. What was opened or closed stays so. */
+  const folded = new Map();
+  function section(key, children, open = true) {
+    const part = el(
+      'details',
+      { class: 'tabular-part', open: folded.get(key) ?? open, 'data-part': key },
+      el('summary', {}, el('h3', {}, text(`part.${key}`))),
+      ...children,
+    );
+    part.addEventListener('toggle', () => folded.set(key, part.open));
+    return part;
+  }
+
+  Object.assign(models, { text, el, svg, bdi, icon, number, percent, time, section });
+})();

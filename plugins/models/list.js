@@ -1,0 +1,128 @@
+/* global RED, document */
+/* The list of the sidebar Models: what there is, and at a glance which model is in order. */
+(function () {
+  'use strict';
+  const models = RED.tabularPrediction.models;
+  const { el, text, bdi, icon, number, percent } = models;
+
+  /* Live loss this much above the promised one is worse, as in the node watch. */
+  const WORSE = 1.15;
+  /* A loss this near that without a model tells nothing. */
+  const LITTLE = 0.99;
+
+  /* The score that models of a task are told apart by. */
+  function mainScore({ accuracy, r2 } = {}) {
+    if (Number.isFinite(accuracy)) {
+      return { name: text('score.accuracy'), value: percent(accuracy) };
+    }
+    return Number.isFinite(r2) ? { name: text('score.r2'), value: number(r2) } : undefined;
+  }
+
+  /* No better than always saying the same. */
+  function isTrivial({ log_loss: loss, rmse, baseline = {} } = {}) {
+    return loss >= baseline.log_loss * LITTLE || rmse >= baseline.rmse * LITTLE;
+  }
+
+  /* How a model stands: `good`, `odd`, `bad` or `unknown`, and why in words. A shape goes with each colour. */
+  function standing({ dead, doubted, doubts, scores, live }) {
+    if (dead) {
+      return { is: 'bad', why: text('standing.dead') };
+    }
+    if (live && live.promised > 0 && live.loss > live.promised * WORSE) {
+      return { is: 'odd', why: text('standing.worse') };
+    }
+    if (isTrivial(scores)) {
+      return { is: 'odd', why: text('standing.trivial') };
+    }
+    if (doubted || (doubts && doubts.length > 0)) {
+      return { is: 'odd', why: text('standing.doubted') };
+    }
+    return mainScore(scores)
+      ? { is: 'good', why: text('standing.good') }
+      : { is: 'unknown', why: text('standing.unknown') };
+  }
+
+  const mark = ({ is, why }) =>
+    el('span', { class: `tabular-mark tabular-${is}`, role: 'img', 'aria-label': why, title: why });
+
+  function liveText({ measure, loss, promised }) {
+    const name = text(`score.${measure}`);
+    return Number.isFinite(promised)
+      ? text('list.live', { name, promised: number(promised), loss: number(loss) })
+      : text('list.liveAlone', { name, loss: number(loss) });
+  }
+
+  function line(service, model, open) {
+    const score = mainScore(model.scores);
+    const live = model.live && Number.isFinite(model.live.loss) ? liveText(model.live) : '';
+    return el(
+      'li',
+      {},
+      el(
+        'button',
+        {
+          type: 'button',
+          class: 'tabular-model',
+          'data-service': service.id,
+          'data-model': model.name,
+          title: model.name,
+          onclick: () => open(service.id, model.name),
+        },
+        mark(standing(model)),
+        el('span', { class: 'tabular-name' }, bdi(model.name)),
+        el('span', { class: 'tabular-score' }, score ? [el('small', {}, score.name), ' ', score.value] : ''),
+        el('span', { class: 'tabular-about' }, text(`task.${model.task}`), ': ', bdi(model.target || '–')),
+        el('span', { class: 'tabular-live' }, live),
+      ),
+    );
+  }
+
+  const nameOf = ({ name, kind }) => name || text(`service.${kind}`);
+
+  /* Up and down go from model to model. */
+  function walk(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined) {
+      return;
+    }
+    const lines = [...event.currentTarget.querySelectorAll('.tabular-model')];
+    const next = lines[lines.indexOf(document.activeElement) + step];
+    if (next) {
+      event.preventDefault();
+      next.focus();
+    }
+  }
+
+  /* @param services as the runtime lists them; @param sought what the names must hold */
+  function list(services, sought, open) {
+    const wanted = sought.trim().toLocaleLowerCase();
+    const isWanted = ({ name, target }) => `${name} ${target}`.toLocaleLowerCase().includes(wanted);
+    const groups = services
+      .map((service) => ({ service, shown: service.models.filter(isWanted) }))
+      .filter(({ shown }) => shown.length > 0);
+    if (groups.length === 0) {
+      const none = services.every((service) => service.models.length === 0);
+      return el(
+        'p',
+        { class: 'tabular-none' },
+        icon(none ? 'cube' : 'search'),
+        el('span', {}, text(none ? 'list.none' : 'list.notFound')),
+      );
+    }
+    const several = services.filter((service) => service.models.length > 0).length > 1;
+    return el(
+      'div',
+      { class: 'tabular-list', onkeydown: walk },
+      groups.map(({ service, shown }) => [
+        several ? el('h3', { class: 'tabular-service' }, bdi(nameOf(service))) : '',
+        el(
+          'ul',
+          { 'aria-label': nameOf(service) },
+          shown.map((model) => line(service, model, open)),
+        ),
+      ]),
+    );
+  }
+
+  Object.assign(models, { list, standing, mark });
+})();

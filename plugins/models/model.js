@@ -1,0 +1,204 @@
+/* global RED */
+/* One model, opened: how good it is, what it rests on, its versions. */
+(function () {
+  'use strict';
+  const models = RED.tabularPrediction.models;
+  const { el, text, bdi, number, percent, time, section, pictures } = models;
+
+  const SHOWN_COLUMNS = 12;
+  const SHARES = new Set(['accuracy', 'coverage_80']);
+  /* The scores of a task, the most telling first. */
+  const SCORES = {
+    classification: ['accuracy', 'roc_auc', 'log_loss'],
+    regression: ['mae', 'r2', 'rmse', 'coverage_80', 'pinball'],
+  };
+
+  const written = (name, value) => (SHARES.has(name) ? percent(value) : number(value));
+
+  /* Scores as tiles, each beside what is reached without a model. */
+  function tiles({ task, scores }) {
+    const { baseline = {}, baseline_now: now = {} } = scores;
+    const beside = (name) =>
+      Number.isFinite(now[name])
+        ? text('score.now', { value: written(name, now[name]) })
+        : Number.isFinite(baseline[name])
+          ? text('score.baseline', { value: written(name, baseline[name]) })
+          : '';
+    return el(
+      'dl',
+      { class: 'tabular-tiles' },
+      SCORES[task]
+        .filter((name) => Number.isFinite(scores[name]))
+        .map((name) =>
+          el(
+            'div',
+            {},
+            el('dt', {}, text(`score.${name}`)),
+            el('dd', {}, el('b', {}, written(name, scores[name])), el('small', {}, beside(name))),
+          ),
+        ),
+    );
+  }
+
+  function howGood({ card, curves }) {
+    const { scores, doubts = [], limited = [] } = card;
+    const notes = [...doubts, ...limited].map((note) => el('p', { class: 'tabular-note' }, note));
+    if (scores === undefined) {
+      return section('good', [...notes, el('p', { class: 'tabular-hint' }, text('good.none'))]);
+    }
+    const from = scores.from === 'holdout' ? 'good.holdout' : 'good.outOfFold';
+    return section('good', [
+      ...notes,
+      tiles(card),
+      el('p', { class: 'tabular-hint' }, text(from, { rows: number(scores.rows) })),
+      curves === undefined
+        ? el('p', { class: 'tabular-hint' }, text('good.noCurves'))
+        : el('div', { class: 'tabular-figures' }, picturesOf(curves, card)),
+    ]);
+  }
+
+  function picturesOf(curves, { scores, relative_to: relativeTo }) {
+    if (curves.kind === 'numbers') {
+      // Out of fold the model is compared as it learned: by the change.
+      const isChange = relativeTo !== undefined && scores.from === 'out-of-fold';
+      return [pictures.againstActual(curves, scores, isChange), pictures.residuals(curves.residuals)];
+    }
+    const { by_threshold: curve } = curves;
+    return [
+      pictures.confusion(curves),
+      ...(curve === undefined ? [] : [pictures.threshold(curve, scores)]),
+      pictures.calibration(curves, curve && curve.positive),
+    ];
+  }
+
+  /* Importance by sensor: columns such as `vibration mean 1h` belong to the column `vibration`. */
+  function bySensor(importance) {
+    const names = new Set(importance.map(({ column }) => column));
+    const sums = new Map();
+    for (const { column, permutation } of importance) {
+      const words = column.split(' ');
+      const starts = words.slice(1).map((_, i) => words.slice(0, i + 1).join(' '));
+      const sensor = starts.find((start) => names.has(start)) || column;
+      sums.set(sensor, (sums.get(sensor) || 0) + Math.max(0, permutation));
+    }
+    return [...sums].sort((a, b) => b[1] - a[1]);
+  }
+
+  function restsOn({ importance = [] }) {
+    if (importance.length === 0) {
+      return [];
+    }
+    const all = bySensor(importance);
+    const sum = all.reduce((total, [, value]) => total + value, 0);
+    const shown = all.slice(0, SHOWN_COLUMNS).map(([name, value]) => [name, sum > 0 ? value / sum : 0]);
+    const more = all.length - shown.length;
+    return [
+      section('rests', [
+        pictures.bars(shown, percent),
+        el(
+          'p',
+          { class: 'tabular-hint' },
+          text('rests.hint'),
+          more > 0 ? ` ${text('rests.more', { more: number(more) })}` : '',
+        ),
+      ]),
+    ];
+  }
+
+  function versionsOf({ version, versions = [], task }, takeBack) {
+    if (versions.length === 0) {
+      return [];
+    }
+    const mainScore = SCORES[task][0];
+    return [
+      section(
+        'versions',
+        [
+          el(
+            'ul',
+            { class: 'tabular-versions' },
+            versions.map((one) => {
+              const score = one.scores && one.scores[mainScore];
+              const isInCharge = one.version === version;
+              return el(
+                'li',
+                { class: isInCharge ? 'tabular-in-charge' : '' },
+                el('b', {}, `@${one.version}`),
+                el('span', { class: 'tabular-when' }, time(one.fitted_at)),
+                el(
+                  'span',
+                  {},
+                  Number.isFinite(score) ? `${text(`score.${mainScore}`)} ${written(mainScore, score)}` : '',
+                ),
+                el(
+                  'small',
+                  {},
+                  text('versions.rows', { rows: number(one.rows) }),
+                  ' · ',
+                  models.reason(one.why),
+                ),
+                isInCharge
+                  ? el('em', {}, text('versions.inCharge'))
+                  : takeBack &&
+                      el(
+                        'button',
+                        {
+                          type: 'button',
+                          class: 'red-ui-button red-ui-button-small',
+                          onclick: () => takeBack(one.version),
+                        },
+                        text('versions.take'),
+                      ),
+              );
+            }),
+          ),
+        ],
+        versions.length > 1,
+      ),
+    ];
+  }
+
+  /* Why a version came to be, in words; an unknown reason stays as it is. */
+  models.reason = (why) => {
+    const word = text(`why.${why}`);
+    return word.includes(`why.${why}`) ? String(why ?? '') : word;
+  };
+
+  function facts({ card, kind }) {
+    const {
+      task,
+      target,
+      rows,
+      fitted_at: at,
+      order,
+      group,
+      relative_to: relativeTo,
+      trained_until: until,
+    } = card;
+    const line = (name, ...value) =>
+      el('div', {}, el('dt', {}, text(`fact.${name}`)), el('dd', {}, ...value));
+    return el(
+      'dl',
+      { class: 'tabular-facts' },
+      line('target', text(`task.${task}`), ': ', bdi(target || '–')),
+      line('fitted', time(at, 'medium')),
+      line('rows', number(rows)),
+      until ? line('until', time(until, 'medium')) : '',
+      order === 'time' ? line('order', text('fact.inTime')) : '',
+      group ? line('group', bdi(group)) : '',
+      relativeTo ? line('relativeTo', bdi(relativeTo)) : '',
+      line('service', text(`service.${kind}`)),
+    );
+  }
+
+  /* The sections of an opened model; `live` is the place of the live part, `form` that of Try it. */
+  models.opened = (shown, { live, form, takeBack, manage }) => [
+    facts(shown),
+    live,
+    howGood(shown),
+    ...restsOn(shown.card),
+    form,
+    ...versionsOf(shown.card, takeBack),
+    manage,
+  ];
+})();

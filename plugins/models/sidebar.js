@@ -1,0 +1,195 @@
+/* global RED, $, document, IntersectionObserver */
+/*
+ * The sidebar Models: what is shown, when it is fetched. Values are fetched only while they can be seen; a notice of
+ * the runtime says that some have changed, and holds none.
+ */
+(function () {
+  'use strict';
+  const models = RED.tabularPrediction.models;
+  const { el, text, bdi, icon, standing, mark } = models;
+
+  const ID = 'tabular-models';
+  const TOPIC = 'tabular-prediction/changed';
+  /* A burst of notices is one fetch, milliseconds. */
+  const GATHER_MS = 400;
+
+  const at = (...parts) => `tabular-prediction/${parts.map(encodeURIComponent).join('/')}`;
+
+  function sidebar() {
+    /* The opened model, or undefined for the list. */
+    let opened;
+    let services = [];
+    let isVisible = false;
+    let isStale = true;
+    let timer;
+    let shownCard = '';
+
+    const body = el('div', { class: 'tabular-body' });
+    const search = el('input', {
+      type: 'text',
+      class: 'tabular-search',
+      placeholder: text('list.search'),
+      'aria-label': text('list.search'),
+      oninput: () => drawList(),
+    });
+    const iconButton = (name, key, onclick) =>
+      el(
+        'button',
+        {
+          type: 'button',
+          class: 'red-ui-button red-ui-button-small tabular-icon',
+          title: text(key),
+          'aria-label': text(key),
+          onclick,
+        },
+        icon(name),
+      );
+    const bar = el('div', { class: 'tabular-bar-top' });
+    const root = el('div', { class: 'tabular-models' }, bar, body);
+
+    function failed({ status, responseJSON }) {
+      const key = { 401: 'failed.rights', 403: 'failed.rights', 404: 'failed.gone' }[status];
+      const said = key ? text(key) : (responseJSON && responseJSON.message) || text('failed.away');
+      body.replaceChildren(
+        el('p', { class: 'tabular-none' }, icon('exclamation-circle'), el('span', {}, said)),
+      );
+      shownCard = '';
+    }
+
+    /* The line that has the focus keeps it. */
+    function drawList(from) {
+      const { activeElement } = document;
+      const { service, model } = from || (body.contains(activeElement) ? activeElement.dataset : {});
+      const top = body.scrollTop;
+      body.replaceChildren(models.list(services, search.value, open));
+      body.scrollTop = top;
+      [...body.querySelectorAll('.tabular-model')]
+        .find((line) => line.dataset.service === service && line.dataset.model === model)
+        ?.focus();
+    }
+
+    function showList() {
+      const from = opened;
+      opened = undefined;
+      shownCard = '';
+      bar.replaceChildren(
+        search,
+        ...models.tools(services, refresh).map((tool) => iconButton(...tool)),
+        iconButton('refresh', 'list.refresh', refresh),
+      );
+      drawList(from && { service: from.service, model: from.name });
+      refresh();
+    }
+
+    function open(service, name) {
+      opened = { service, name };
+      shownCard = '';
+      const known = services.find(({ id }) => id === service)?.models.find((one) => one.name === name);
+      const back = iconButton('chevron-left', 'model.back', showList);
+      bar.replaceChildren(
+        back,
+        ...(known ? [mark(standing(known))] : []),
+        el('h2', { title: name }, bdi(name)),
+      );
+      body.replaceChildren();
+      back.focus();
+      refresh();
+    }
+
+    /* The whole model where it is another one than before, else its live part alone: a form that is being filled in stays. */
+    function showModel(shown, watch) {
+      const { live: { loss, promised } = {} } = watch || {};
+      const next = JSON.stringify(shown.card);
+      const live = models.live(watch);
+      bar.querySelector('.tabular-mark')?.remove();
+      bar.firstChild.after(mark(standing({ ...shown.card, live: { loss, promised } })));
+      if (next === shownCard) {
+        body.querySelector('.tabular-live-part').replaceChildren(live);
+        return;
+      }
+      shownCard = next;
+      const top = body.scrollTop;
+      const { service } = opened;
+      body.replaceChildren(
+        ...models
+          .opened(shown, {
+            live: el('div', { class: 'tabular-live-part' }, live),
+            form: models.tryIt(service, shown),
+            ...models.actions(service, shown.card, {
+              refresh,
+              close: showList,
+              open: (name) => open(service, name),
+            }),
+          })
+          .filter(Boolean),
+      );
+      body.scrollTop = top;
+    }
+
+    function refresh() {
+      if (!isVisible) {
+        isStale = true;
+        return;
+      }
+      isStale = false;
+      if (opened === undefined) {
+        $.getJSON(at('sidebar'))
+          .done((found) => {
+            services = found;
+            if (opened === undefined) {
+              drawList();
+            }
+          })
+          .fail((failure) => opened === undefined && failed(failure));
+        return;
+      }
+      const mine = opened;
+      const failure = (answer) => mine === opened && failed(answer);
+      $.getJSON(`${at('sidebar', mine.service, 'model')}?${$.param({ name: mine.name })}`)
+        .done((shown) => {
+          const show = (watch) => mine === opened && showModel(shown, watch);
+          if (shown.watched) {
+            $.getJSON(at('watch', mine.name)).done(show).fail(failure);
+          } else {
+            show();
+          }
+        })
+        .fail(failure);
+    }
+
+    function noticed(_topic, { model } = {}) {
+      if (opened === undefined || model === undefined || model === opened.name) {
+        clearTimeout(timer);
+        timer = setTimeout(refresh, GATHER_MS);
+      }
+    }
+
+    new IntersectionObserver((entries) => {
+      isVisible = entries.at(-1).isIntersecting;
+      if (isVisible && isStale) {
+        refresh();
+      }
+    }).observe(root);
+    RED.comms.subscribe(TOPIC, noticed);
+    showList();
+    return root;
+  }
+
+  models.sidebar = () => {
+    const label = text('label');
+    RED.sidebar.addTab({
+      id: ID,
+      label,
+      name: text('name'),
+      iconClass: 'fa fa-line-chart',
+      content: $(sidebar()),
+      enableOnEdit: true,
+      action: 'tabular-prediction:show-models',
+    });
+    RED.actions.add('tabular-prediction:show-models', () => RED.sidebar.show(ID));
+  };
+
+  if (!RED.plugins.getPlugin(ID)) {
+    RED.plugins.registerPlugin(ID, { type: ID, onadd: models.sidebar });
+  }
+})();

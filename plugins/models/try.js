@@ -1,0 +1,265 @@
+/* global RED, $ */
+/* Try it: a row of the train set to change, and what the model says of it. */
+(function () {
+  'use strict';
+  const models = RED.tabularPrediction.models;
+  const { el, text, bdi, number, percent, section, pictures } = models;
+
+  const PAUSE_MS = 250;
+  const FIRST_FIELDS = 6;
+  const MANY = 5;
+
+  function kindOf({ type, usual }) {
+    if (usual && usual.kind === 'category' && usual.complete) {
+      return 'choice';
+    }
+    return usual && usual.kind === 'number' && type !== 'date' ? 'number' : 'text';
+  }
+
+  /* A step fine enough for a slider of about two hundred places. */
+  function stepOf({ type }, low, high) {
+    const step = 10 ** Math.floor(Math.log10((high - low) / 100 || 1));
+    return type === 'integer' || type === 'bigint' ? Math.max(1, Math.round(step)) : step;
+  }
+
+  function numberField(field, id, row, changed) {
+    const { name, usual } = field;
+    const [low, high] = [usual.q05, usual.q95];
+    const typed = el('input', {
+      type: 'number',
+      step: 'any',
+      id,
+      value: row[name] ?? '',
+      placeholder: text('try.missing'),
+    });
+    const hasRoom = high > low;
+    const slider =
+      hasRoom &&
+      el('input', {
+        type: 'range',
+        min: low,
+        max: high,
+        step: stepOf(field, low, high),
+        value: row[name] ?? usual.median,
+        'aria-label': name,
+        'aria-describedby': `${id}-usual`,
+      });
+    const take = (value) => {
+      row[name] = value === '' ? null : Number(value);
+      changed();
+    };
+    typed.addEventListener('input', () => {
+      if (slider && typed.value !== '') {
+        slider.value = typed.value;
+      }
+      take(typed.value);
+    });
+    if (slider) {
+      slider.addEventListener('input', () => {
+        typed.value = slider.value;
+        take(slider.value);
+      });
+    }
+    const hint = text('try.usually', { low: number(usual.q10), high: number(usual.q90) });
+    return [typed, ...(slider ? [slider] : []), el('small', { id: `${id}-usual` }, hint)];
+  }
+
+  function choiceField({ name, usual, type }, id, row, changed) {
+    const options = usual.categories
+      .slice(0, 200)
+      .map((one, i) => el('option', { value: i, selected: String(row[name]) === String(one) }, String(one)));
+    const isKnown = usual.categories.some((one) => String(one) === String(row[name]));
+    const missing = el('option', { value: '', selected: !isKnown }, text('try.missing'));
+    return [
+      el(
+        'select',
+        {
+          id,
+          'data-type': type,
+          onchange(event) {
+            row[name] = event.target.value === '' ? null : usual.categories[event.target.value];
+            changed();
+          },
+        },
+        missing,
+        options,
+      ),
+    ];
+  }
+
+  function textField({ name, type }, id, row, changed) {
+    const input = el('input', {
+      type: 'text',
+      id,
+      value: row[name] ?? '',
+      placeholder: type === 'date' ? 'YYYY-MM-DDThh:mm' : text('try.missing'),
+      oninput(event) {
+        row[name] = event.target.value === '' ? null : event.target.value;
+        changed();
+      },
+    });
+    return [input];
+  }
+
+  let fields = 0;
+  function fieldOf(field, row, changed) {
+    const id = `tabular-try-${fields++}`;
+    const make = { number: numberField, choice: choiceField }[kindOf(field)] || textField;
+    return el(
+      'div',
+      { class: 'tabular-field-row' },
+      el('label', { for: id, title: field.name }, bdi(field.name)),
+      ...make(field, id, row, changed),
+    );
+  }
+
+  /* Classes: a bar each. Numbers: the middle, with the band from 10 to 90 %. */
+  function answerOf({ task, target }, { prediction, why }) {
+    const causes = Array.isArray(why) ? why.filter((one) => one && one.text) : [];
+    const said =
+      causes.length === 0
+        ? []
+        : [
+            el('h4', {}, text('try.why')),
+            el(
+              'ul',
+              { class: 'tabular-changes' },
+              causes.map((one) => el('li', {}, one.text)),
+            ),
+          ];
+    if (task === 'classification') {
+      const all = Object.entries(prediction || {}).sort((a, b) => b[1] - a[1]);
+      return [pictures.bars(all.slice(0, MANY), percent, 1), ...said];
+    }
+    const [low, middle, high] = Object.entries(prediction || {})
+      .sort((a, b) => a[0] - b[0])
+      .map(([, value]) => value);
+    return [
+      el(
+        'p',
+        { class: 'tabular-answer-number' },
+        el('span', {}, bdi(target)),
+        el('b', {}, number(middle)),
+        el('small', {}, text('try.band', { low: number(low), high: number(high) })),
+      ),
+      ...said,
+    ];
+  }
+
+  /* @param service id of the service; asked again only when the row was changed or `Predict` was pressed */
+  models.tryIt = (service, { card, kind, fields: columns, examples }) => {
+    if (columns.length === 0 || card.dead) {
+      return '';
+    }
+    const isFree = kind === 'embedded';
+    const row = {};
+    const answer = el('div', { class: 'tabular-answer', role: 'status', 'aria-live': 'polite' });
+    const form = el('div', { class: 'tabular-form-rows' });
+    let example = 0;
+    let asked = 0;
+    let timer;
+    let part;
+
+    function ask() {
+      const mine = ++asked;
+      answer.classList.add('tabular-busy');
+      $.ajax({
+        url: `tabular-prediction/sidebar/${encodeURIComponent(service)}/try`,
+        method: 'POST',
+        contentType: 'application/json',
+        data: JSON.stringify({ model: card.name, row }),
+      })
+        .done((found) => mine === asked && answer.replaceChildren(...answerOf(card, found)))
+        .fail((failure) => {
+          if (mine === asked) {
+            const { message } = failure.responseJSON || {};
+            answer.replaceChildren(
+              el(
+                'p',
+                { class: 'tabular-note' },
+                message ||
+                  text(failure.status === 401 || failure.status === 403 ? 'failed.rights' : 'failed.away'),
+              ),
+            );
+          }
+        })
+        .always(() => mine === asked && answer.classList.remove('tabular-busy'));
+    }
+
+    const changed = () => {
+      if (isFree) {
+        clearTimeout(timer);
+        timer = setTimeout(ask, PAUSE_MS);
+      }
+    };
+
+    function show(all) {
+      const shown = columns.slice(0, all ? columns.length : FIRST_FIELDS);
+      const rest = columns.length - shown.length;
+      form.replaceChildren(
+        ...shown.map((field) => fieldOf(field, row, changed)),
+        ...(rest > 0
+          ? [
+              el(
+                'button',
+                {
+                  type: 'button',
+                  class: 'red-ui-button red-ui-button-small',
+                  onclick() {
+                    show(true);
+                    form.querySelectorAll('input, select')[0]?.focus();
+                  },
+                },
+                text('try.more', { more: number(rest) }),
+              ),
+            ]
+          : []),
+      );
+      form.dataset.all = String(Boolean(all));
+    }
+
+    function start() {
+      const usual = Object.fromEntries(
+        columns.map(({ name, usual: one }) => [
+          name,
+          one ? (one.kind === 'number' ? one.median : (one.categories[0] ?? null)) : null,
+        ]),
+      );
+      Object.assign(row, examples.length > 0 ? examples[example++ % examples.length] : usual);
+      show(form.dataset.all === 'true');
+      changed();
+    }
+
+    const buttons = el(
+      'div',
+      { class: 'tabular-buttons' },
+      examples.length > 1
+        ? el(
+            'button',
+            { type: 'button', class: 'red-ui-button red-ui-button-small', onclick: start },
+            text('try.another'),
+          )
+        : '',
+      isFree
+        ? ''
+        : el(
+            'button',
+            { type: 'button', class: 'red-ui-button red-ui-button-small primary', onclick: ask },
+            text('try.ask'),
+          ),
+    );
+    const hint = text(isFree ? 'try.hint' : 'try.hintPaid');
+    // Nothing is asked until somebody opens it.
+    let isStarted = false;
+    part = section('try', [el('p', { class: 'tabular-hint' }, hint), answer, form, buttons], false);
+    const begin = () => {
+      if (part.open && !isStarted) {
+        isStarted = true;
+        start();
+      }
+    };
+    part.addEventListener('toggle', begin);
+    begin();
+    return part;
+  };
+})();

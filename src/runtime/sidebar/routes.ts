@@ -1,0 +1,53 @@
+import { toServiceError } from '../../wire/service-error';
+import type { Red } from '../node-red';
+import { services } from './services';
+import { listModels, showModel } from './shown-models';
+import { tryRow } from './try-row';
+
+interface Request {
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  body?: unknown;
+}
+
+interface Response {
+  json(body: unknown): void;
+  status(code: number): Response;
+}
+
+type Next = () => void;
+
+/** The routes of the sidebar *Models*. Values of a table leave behind a permission only. */
+export function sidebarRoutes(red: Red): void {
+  const read = red.auth.needsPermission('tabular-prediction.read');
+  const write = red.auth.needsPermission('tabular-prediction.write');
+  // A prediction changes nothing, but other services than the embedded one may charge for it.
+  const mayTry = (request: Request, response: Response, next: Next): void => {
+    const isFree = services(red).find(({ id }) => id === request.params.id)?.kind === 'embedded';
+    (isFree ? read : write)(request as never, response as never, next);
+  };
+
+  red.httpAdmin.get('/tabular-prediction/sidebar', read, (_: Request, response: Response) => {
+    answer(response, () => listModels(red));
+  });
+  red.httpAdmin.get('/tabular-prediction/sidebar/:id/model', read, (request: Request, response: Response) => {
+    answer(response, () => showModel(red, request.params.id ?? '', String(request.query.name)));
+  });
+  red.httpAdmin.post(
+    '/tabular-prediction/sidebar/:id/try',
+    mayTry,
+    (request: Request, response: Response) => {
+      answer(response, () => tryRow(red, request.params.id ?? '', request.body ?? {}));
+    },
+  );
+}
+
+function answer(response: Response, work: () => Promise<unknown>): void {
+  work().then(
+    (body) => response.json(body),
+    (thrown: unknown) => {
+      const { code, message } = toServiceError(thrown);
+      response.status(code === 'model.unknown' ? 404 : 500).json({ code, message });
+    },
+  );
+}

@@ -1,0 +1,115 @@
+import type { ReferenceCell, Usual } from '../../scoring';
+import type { ModelCard, ModelCurves } from '../../scoring/types';
+import type { Column } from '../../table';
+import { ServiceError } from '../../wire/service-error';
+import type { Red } from '../node-red';
+import { services, type ShownService, withCards } from './services';
+
+/** A line of the list. */
+export type ListedModel = Pick<ModelCard, 'name' | 'task' | 'target' | 'rows' | 'scores' | 'fitted_at'> & {
+  dead?: true;
+  /** Something speaks against it: `doubts` of the card. */
+  doubted?: true;
+};
+
+/** Every model of every service that the flows use. */
+export async function listModels(red: Red): Promise<(ShownService & { models: ListedModel[] })[]> {
+  const lists = services(red).map(async (service) => {
+    const { id, name, kind } = service;
+    return {
+      id,
+      name,
+      kind,
+      models: await withCards(red, service, (cards) => cards?.list().map(listed) ?? []),
+    };
+  });
+  return Promise.all(lists);
+}
+
+function listed(card: ModelCard & { dead?: true }): ListedModel {
+  const { name, task, target, rows, scores, fitted_at, dead, doubts } = card;
+  return {
+    name,
+    task,
+    target,
+    rows,
+    scores,
+    fitted_at,
+    ...(dead === true && { dead }),
+    ...(doubts !== undefined && doubts.length > 0 && { doubted: true as const }),
+  };
+}
+
+/** Columns of the form, and train rows that it can be filled from. */
+const FIELDS = 60;
+const EXAMPLES = 12;
+
+/** A field of the form of *Try it*. */
+interface Field {
+  name: string;
+  type: string;
+  /** What the column usually holds, where it is known. */
+  usual?: Usual;
+}
+
+/** What the sidebar shows of one model. */
+export interface ShownModel {
+  card: ModelCard & { dead?: true };
+  kind: ShownService['kind'];
+  curves?: ModelCurves;
+  /** The most important first; at most FIELDS. */
+  fields: Field[];
+  /** Whole rows of the train set. */
+  examples: Record<string, ReferenceCell>[];
+}
+
+/** @throws ServiceError `model.unknown` */
+export async function showModel(red: Red, id: string, name: string): Promise<ShownModel> {
+  const service = services(red).find((one) => one.id === id);
+  if (service === undefined) {
+    throw unknown(name);
+  }
+  return withCards(red, service, async (cards) => {
+    const card = cards?.list().find((one) => one.name === name);
+    if (cards === undefined || card === undefined) {
+      throw unknown(name);
+    }
+    const reference = await cards.reference(card.fitted_train_set_id);
+    const { usual = [], rows = [], curves } = reference ?? {};
+    const { columns } = reference === undefined || reference.columns.length === 0 ? card : reference;
+    const rank = new Map(card.importance?.map(({ column }, place) => [column, place]));
+    const fields = columns
+      .map(({ name: column, type }, at): Field => ({ name: column, type, usual: usual[at] }))
+      .sort((a, b) => (rank.get(a.name) ?? FIELDS) - (rank.get(b.name) ?? FIELDS))
+      .slice(0, FIELDS);
+    const step = Math.max(1, rows.length / EXAMPLES);
+    const chosen = Array.from(
+      { length: Math.min(rows.length, EXAMPLES) },
+      (_, i) => rows[Math.floor((i + 0.5) * step)]!,
+    );
+    return {
+      card,
+      kind: service.kind,
+      curves,
+      fields,
+      examples: chosen.map((row) => asObject(columns, row)),
+    };
+  });
+}
+
+/** A kept row as a message would bring it. A date is text of its zone's local time, as it is kept. */
+function asObject(columns: readonly Column[], row: readonly ReferenceCell[]): Record<string, ReferenceCell> {
+  return Object.fromEntries(
+    columns.map(({ name, type }, at): [string, ReferenceCell] => {
+      const cell = row[at] ?? null;
+      return [
+        name,
+        type === 'date' && typeof cell === 'number' ? new Date(cell).toISOString().slice(0, 19) : cell,
+      ];
+    }),
+  );
+}
+
+function unknown(name: string): ServiceError {
+  return new ServiceError('model.unknown', `There is no model "${name}" any more.`);
+}

@@ -1,0 +1,327 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { type Editor, findChromium, openEditor, themes, useTheme } from './editor';
+
+const HELL = [
+  '<img src=x onerror=alert(1)>',
+  '__name__ $t(list.none)',
+  'a/b?c=d&e#f %2F',
+  'ملخص ⚙️',
+  '__proto__',
+];
+
+/** A card as it stands in the file of cards. */
+function cardOf(name: string, more: Record<string, unknown> = {}): object {
+  return {
+    card: {
+      name,
+      fitted_train_set_id: `fitted ${name}`,
+      train_set_upload_id: `upload ${name}`,
+      task: 'regression',
+      target: 'size',
+      columns: [{ name: 'x', type: 'number' }],
+      rows: 100,
+      options: {},
+      service: 'embedded',
+      fitted_at: '2026-01-02T03:04:05.000Z',
+      scores: { from: 'out-of-fold', rows: 100, mae: 1, rmse: 2, r2: 0.9, baseline: { rows: 100, rmse: 9 } },
+      ...more,
+    },
+  };
+}
+
+const KEPT = [
+  cardOf('no scores', { scores: undefined }),
+  { ...cardOf('dead'), deadAt: Date.now() },
+  ...Array.from({ length: 200 }, (_, i) => cardOf(`model ${i}`)),
+  ...HELL.map((name) => cardOf(name)),
+];
+
+const ROWS = Array.from({ length: 240 }, (_, i) => ({
+  load: (i * 37) % 101,
+  kind: ['oil', 'water', 'air'][i % 3],
+  state: ((i * 37) % 101) + ((i * 53) % 29) > 70 ? 'hot' : 'fine',
+  power: ((i * 37) % 101) * 2 + ((i * 53) % 17),
+}));
+
+function fit(id: string, target: string, ignore: string): FlowNode[] {
+  return [
+    {
+      id: `give-${id}`,
+      type: 'inject',
+      z: 'sheet',
+      props: [{ p: 'payload' }],
+      payload: JSON.stringify(ROWS),
+      payloadType: 'json',
+      wires: [[id]],
+    },
+    {
+      id,
+      type: 'tabular-fit',
+      z: 'sheet',
+      config: 'local',
+      target,
+      ignore,
+      model: `fitted ${target}`,
+      wires: [['shown']],
+    },
+  ];
+}
+
+const FLOWS: FlowNode[] = [
+  { id: 'sheet', type: 'tab', label: 'Sheet' },
+  { id: 'local', type: 'tabular-config', name: '', service: 'embedded' },
+  ...fit('states', 'state', 'power'),
+  ...fit('powers', 'power', 'state'),
+  { id: 'shown', type: 'debug', z: 'sheet', active: true, tosidebar: true, complete: 'true', wires: [] },
+];
+
+describe('the sidebar Models, in Chromium', function () {
+  this.timeout(90_000);
+  let red: RealNodeRed;
+  let editor: Editor;
+  let userDir: string;
+
+  before(async function () {
+    const executablePath = findChromium();
+    if (executablePath === undefined) {
+      this.skip();
+    }
+    userDir = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-models-'));
+    fs.mkdirSync(path.join(userDir, 'tabular-prediction'));
+    fs.writeFileSync(
+      path.join(userDir, 'tabular-prediction', 'models.json'),
+      JSON.stringify({ version: 1, services: { embedded: { models: KEPT, uploads: [], pending: [] } } }),
+    );
+    red = await startNodeRed({ flows: placed(FLOWS), userDir });
+    await red.inject('give-states');
+    await red.shown('shown', 1, 60_000);
+    editor = await openEditor(executablePath, red.url);
+    await editor.page.evaluate("RED.sidebar.show('tabular-models')");
+    await editor.page.waitForSelector('.tabular-model');
+  });
+
+  after(async () => {
+    await editor?.close();
+    await red?.stop();
+    fs.rmSync(userDir, { recursive: true, force: true });
+  });
+
+  beforeEach(async () => {
+    const { page } = editor;
+    if (await back().isVisible()) {
+      await back().click();
+    }
+    await page.getByLabel('Search models').fill('');
+    await line('dead').waitFor();
+  });
+
+  afterEach(() => assert.deepEqual(editor.complaints.splice(0), []));
+
+  const body = () => editor.page.locator('.tabular-models .tabular-body');
+  const line = (name: string) =>
+    editor.page.locator('.tabular-model').filter({ has: editor.page.getByText(name, { exact: true }) });
+  const back = () => editor.page.getByRole('button', { name: 'Back to the list' });
+
+  async function opened(name: string): Promise<string> {
+    await line(name).click();
+    await editor.page.waitForSelector('.tabular-facts');
+    return body().innerText();
+  }
+
+  it('lists every model with its task, target and score, and finds one by its name', async () => {
+    const { page } = editor;
+    const lines = page.locator('.tabular-model');
+    assert.equal(await lines.count(), KEPT.length + 1);
+    assert.match(await line('fitted state').innerText(), /fitted state\s+Accuracy \d+%\s+Label: state/);
+    assert.equal(await line('dead').locator('.tabular-bad').count(), 1);
+    assert.equal(await line('no scores').locator('.tabular-unknown').count(), 1);
+    for (const name of HELL) {
+      assert.equal(await line(name).count(), 1, name);
+      assert.match(await opened(name), /Number: size/);
+      assert.equal(await page.locator('.tabular-models h2').textContent(), name);
+      await back().click();
+    }
+    await page.getByLabel('Search models').fill('MODEL 19');
+    await page.waitForFunction(() => document.querySelectorAll('.tabular-model').length === 11);
+    await page.getByLabel('Search models').fill('no such thing');
+    assert.match(await body().innerText(), /No model has this in its name/);
+    await page.getByLabel('Search models').fill('');
+  });
+
+  it('opens a model: scores beside none, pictures with what they say, what it rests on', async () => {
+    const { page } = editor;
+    const said = await opened('fitted state');
+    for (const part of [
+      /Accuracy\s+\d+%\s+without a model \d+%/,
+      /\d+ of 240 right/,
+      /Area under the curve 0\.\d+/,
+      /Furthest off: said/,
+      /What it rests on\s+load\s+\d+%/,
+      /Versions|Try it/,
+    ]) {
+      assert.match(said, part);
+    }
+    const pictures = await page.locator('.tabular-models svg').evaluateAll((all) =>
+      all.map((one) => ({
+        name: one.getAttribute('aria-label'),
+        drawn: one.querySelectorAll('path').length,
+      })),
+    );
+    assert.ok(pictures.length === 2 && pictures.every(({ name, drawn }) => name !== '' && drawn > 0));
+    // The threshold moves along the curve: lower, and more is found.
+    const found = async (): Promise<number> =>
+      Number(/: (\d+) of/.exec(await page.locator('.tabular-said').innerText())![1]);
+    const slider = page.getByLabel('From this probability on');
+    const before = await found();
+    await slider.focus();
+    await page.keyboard.press('End');
+    assert.ok((await found()) > before);
+    await page.keyboard.press('Home');
+    assert.ok((await found()) < before);
+    await back().click();
+    assert.equal(
+      await page.evaluate(() => (document.activeElement as HTMLElement).dataset.model),
+      'fitted state',
+      'the focus is where it was',
+    );
+  });
+
+  it('says what is not known of a model without scores, and of one that the service has lost', async () => {
+    assert.match(await opened('no scores'), /No scores are known/);
+    await back().click();
+    const dead = await opened('dead');
+    assert.match(dead, /There are no pictures of this fit/);
+    assert.doesNotMatch(dead, /Try it/);
+    assert.equal(await editor.page.locator('.tabular-bar-top .tabular-bad').count(), 1);
+    await back().click();
+  });
+
+  it('tries a row: a change of a value moves the prediction', async () => {
+    const { page } = editor;
+    await opened('fitted state');
+    await page.getByText('Try it').click();
+    const load = page.getByRole('spinbutton', { name: 'load' });
+    const hot = async (value: string): Promise<number> => {
+      const answered = page.waitForResponse((answer) => answer.url().endsWith('/try'));
+      await load.fill(value);
+      await answered;
+      await page.waitForSelector('.tabular-answer:not(.tabular-busy)');
+      const text = await page.locator('.tabular-answer').innerText();
+      return Number(/hot\s+([\d.]+)%/.exec(text)![1]);
+    };
+    await page.waitForSelector('.tabular-answer li');
+    assert.ok((await hot('100')) > (await hot('5')) + 30);
+    await page.getByLabel('kind').selectOption('air');
+    await page.getByRole('button', { name: 'Another row' }).click();
+    await back().click();
+  });
+
+  it('goes by keyboard alone, from the search to a model and back', async () => {
+    const { page } = editor;
+    await page.getByLabel('Search models').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).dataset.model);
+    const first = await focused();
+    await page.keyboard.press('ArrowDown');
+    const second = await focused();
+    assert.ok(first !== undefined && second !== undefined && first !== second);
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await focused(), first);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.tabular-facts');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.tabular-model');
+    assert.equal(await focused(), first);
+  });
+
+  it('is whole at 180 to 600 pixels, and readable in every theme', async () => {
+    const { page } = editor;
+    for (const name of ['', 'fitted state']) {
+      if (name !== '') {
+        await opened(name);
+        await page.locator('[data-part=try]').evaluate((part: HTMLDetailsElement) => (part.open = true));
+        await page.waitForSelector('.tabular-answer li');
+      }
+      for (const theme of await themes(page)) {
+        await useTheme(page, theme);
+        for (const width of [180, 300, 600]) {
+          const root = page.locator('.tabular-models');
+          await root.evaluate((one: HTMLElement, wide) => (one.style.width = `${wide}px`), width);
+          await page.waitForTimeout(100);
+          const seen = await root.evaluate(look);
+          assert.deepEqual(seen, { wider: [], faint: [] }, `${name || 'list'} ${theme} ${width}`);
+        }
+      }
+    }
+    await useTheme(page, 'light');
+    await page.locator('.tabular-models').evaluate((one: HTMLElement) => (one.style.width = ''));
+    await back().click();
+  });
+
+  it('fetches values only while it can be seen, and then what has changed', async () => {
+    const { page } = editor;
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/sidebar') && asked.push(request.url()));
+    await page.evaluate("RED.sidebar.show('info')");
+    await page.waitForSelector('.tabular-models', { state: 'hidden' });
+    await red.inject('give-powers');
+    await red.shown('shown', 2, 60_000);
+    await page.waitForTimeout(1500);
+    assert.deepEqual(asked, []);
+    await page.evaluate("RED.sidebar.show('tabular-models')");
+    await line('fitted power').waitFor();
+    assert.match(await opened('fitted power'), /Off by [\d.]+ on average/);
+    await back().click();
+  });
+});
+
+/** What does not fit into the sidebar, and words that stand out by less than 4.5 to 1. Runs in the page. */
+function look(root: Element): { wider: string[]; faint: string[] } {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })!;
+  const painted = (colours: string[]): number => {
+    canvas.fillStyle = '#fff';
+    canvas.fillRect(0, 0, 1, 1);
+    for (const colour of colours) {
+      canvas.fillStyle = colour;
+      canvas.fillRect(0, 0, 1, 1);
+    }
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data]
+      .map((value) => value / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+  };
+  const right = root.getBoundingClientRect().right + 1;
+  const wider = [...root.querySelectorAll('*')]
+    .filter((one) => one.closest('.tabular-scroll, svg') === null || one.matches('.tabular-scroll, svg'))
+    .filter(
+      (one) => getComputedStyle(one).visibility === 'visible' && one.getBoundingClientRect().right > right,
+    )
+    .filter(
+      (one) => one.closest('.tabular-name, .tabular-about, h2, .tabular-bar-name, label, option') === null,
+    );
+  const own = (one: Element): boolean =>
+    [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent!.trim() !== '');
+  const faint = [...root.querySelectorAll('*')]
+    .filter((one) => own(one) && one.checkVisibility() && one.closest('button.red-ui-button') === null)
+    .map((one) => {
+      const grounds: string[] = [];
+      for (let at: Element | null = one; at !== null; at = at.parentElement) {
+        grounds.unshift(getComputedStyle(at).backgroundColor);
+      }
+      const style = getComputedStyle(one);
+      const ink = one instanceof SVGElement ? style.fill : style.color;
+      const pair = [painted(grounds), painted([...grounds, ink])];
+      return { text: one.textContent, ratio: (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05) };
+    })
+    .filter(({ ratio }) => ratio < 4.5);
+  return {
+    wider: wider.slice(0, 5).map((one) => `${one.tagName} ${one.className}`),
+    faint: [...new Set(faint.map(({ text, ratio }) => `${text} ${ratio.toFixed(2)}`))].slice(0, 5),
+  };
+}
