@@ -52,6 +52,7 @@ const FOLDERS = {
     context: ['models'],
     predict: ['batching', 'context', 'models', 'reference'],
     train: ['context', 'models', 'predict', 'reference'],
+    challenger: ['context', 'models', 'predict', 'reference', 'train'],
     'on-prem': ['context'],
   },
   'src/learner': {

@@ -14,6 +14,7 @@ const benches = {
   stream: { file: 'stream/stream.ts', peers: false },
   series: { file: 'series/series.mjs', peers: false },
   recipes: { file: 'series/recipes.mjs', peers: false },
+  takeover: { file: 'takeover/takeover.mjs', peers: false },
   forecasts: { file: 'series/forecasts.mjs', peers: false },
 };
 

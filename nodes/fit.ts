@@ -29,7 +29,7 @@ module.exports = function (RED: NodeAPI): void {
         const result = await config.connection().train(request, hooks(this, work));
         tables.finish(msg);
         rememberTypes(this.id, result.card.cleaned?.types);
-        showFitted(work.status, result.card, result.taskFound);
+        showFitted(work.status, result.card, result.taskFound, result.challenger);
         modelChanged(RED, result.card.name);
         return answerFit(msg, result);
       },

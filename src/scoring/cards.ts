@@ -102,6 +102,48 @@ export interface ModelCard extends FittedModel {
   versions: ModelVersion[];
 }
 
+/**
+ * Why a new fit took over from the model in charge, or did not. Taken after a comparison: `better`, `decayed`; without
+ * one: `first`, `gone` (the service lost the one in charge), `other_target`, `other_columns`, `rows_unknown` (which the
+ * one in charge was fitted on), `grown`. Not taken: `not_better`, `label_noise`, `too_few_rows`, `unchanged`, `late`.
+ */
+export type ChallengerReason =
+  | 'better'
+  | 'decayed'
+  | 'first'
+  | 'gone'
+  | 'other_target'
+  | 'other_columns'
+  | 'rows_unknown'
+  | 'grown'
+  | 'not_better'
+  | 'label_noise'
+  | 'too_few_rows'
+  | 'unchanged'
+  | 'late';
+
+/** Mean losses of two models on rows that neither has learned from. */
+export interface ChallengerScores {
+  loss: 'log_loss' | 'pinball';
+  champion: number;
+  challenger: number;
+  rows: number;
+  /** Champion less challenger: above 0 the challenger is better. */
+  difference: number;
+  standard_error: number;
+}
+
+/** What became of a fit that replaces the model in charge only if it is better: `msg.challenger`. */
+export interface Challenger {
+  /** The new fit is in charge now. */
+  taken: boolean;
+  why: ChallengerReason;
+  /** The same as a sentence. */
+  text: string;
+  /** Where the two were compared. */
+  scores?: ChallengerScores;
+}
+
 /** What a fit answers, before it has its place among the versions of its name. */
 export interface FittedModel {
   name: string;

@@ -8,6 +8,7 @@ import { Semaphore } from '../util/semaphore';
 import { toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
 import { closedError } from './batching/closed-error';
+import { fitIfBetter } from './challenger/fit-if-better';
 import { checkLimits } from './check-limits';
 import type { ClientPort } from './context/client-port';
 import type { Context } from './context/context';
@@ -114,7 +115,11 @@ export class Connection {
     };
     const underWay = this.cards.beginFit(request.model);
     return this.work(hooks, (linked) =>
-      train(this.context, request, linked, (card, fingerprint, why) => underWay.done(card, fingerprint, why)),
+      request.replace === 'better'
+        ? fitIfBetter(this.context, request, linked, underWay)
+        : train(this.context, request, linked, (card, fingerprint, why) =>
+            underWay.done(card, fingerprint, why),
+          ),
     )
       .then((result) => {
         underWay.ended();

@@ -1,7 +1,7 @@
 import type { ModelCurves } from '../metrics/curves';
 import type { FileFormat, GivenType, TableSource } from '../table';
 import type { OutputType, Task } from '../wire/types';
-import type { Cleaned, ModelCard, UploadCard } from './cards';
+import type { Challenger, Cleaned, ModelCard, UploadCard } from './cards';
 
 export type { ClassCurves, ModelCurves, NumberCurves, ThresholdCurve } from '../metrics/curves';
 export type { Scores } from '../metrics/scores';
@@ -87,6 +87,13 @@ export interface TrainRequest extends TableChoices {
   embargo?: number;
   thinking?: { effort?: string; timeoutSecs?: number; metric?: string };
   forceRefit?: boolean;
+  /**
+   * Whether the new model takes over in any case (default), or only if it proves better than the one in charge on rows
+   * that neither has learned from. That costs another fit and two predicts.
+   */
+  replace?: 'always' | 'better';
+  /** With `better`: the model in charge has become worse than its scores promise, so less proof is asked for. */
+  decayed?: boolean;
 }
 
 export interface TrainResult {
@@ -96,6 +103,8 @@ export interface TrainResult {
   curves?: ModelCurves;
   /** The version that the fit made, or found unchanged, where it is not in charge. */
   aside?: number;
+  /** With `replace` `better`: whether the new fit took over, and why. */
+  challenger?: Challenger;
   /** An unchanged train set with unchanged options: no fit was asked for. */
   reused: boolean;
   /** The task was found out by the rule of `auto`. */

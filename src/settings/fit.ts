@@ -25,6 +25,7 @@ export const FIT = {
   embargo: numberIn({ min: 0, integer: true, message: 'embargo' }),
   group: column({ message: 'group' }),
   relativeTo: column({ message: 'relative_to' }),
+  replace: choice(['always', 'better'], { message: 'replace' }),
   forceRefit: flag({ message: 'force_refit' }),
   ...COLLECTING,
 };

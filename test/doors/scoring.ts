@@ -6,6 +6,11 @@ export { Batcher, type BatcherOptions } from '../../dist/src/scoring/batching/ba
 export { Fifo } from '../../dist/src/scoring/batching/fifo';
 export { OrderedDelivery, Outbox } from '../../dist/src/scoring/batching/ordered-delivery';
 export { type QueuedMessage } from '../../dist/src/scoring/batching/queued-message';
+export { decide } from '../../dist/src/scoring/challenger/decision';
+export { pairedDifference } from '../../dist/src/scoring/challenger/paired-difference';
+export { labelNoise, pinballLosses } from '../../dist/src/scoring/challenger/row-losses';
+export { keepDigests, SEEN, UNCERTAIN, UNSEEN, whichSeen } from '../../dist/src/scoring/challenger/seen-rows';
+export { chooseTestRows } from '../../dist/src/scoring/challenger/test-rows';
 export { type ClientPort } from '../../dist/src/scoring/context/client-port';
 export {
   limitSetOf,

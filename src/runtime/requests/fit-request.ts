@@ -2,6 +2,7 @@ import type { TrainRequest, UploadCard } from '../../scoring/types';
 import { FIT, type FlowProperties } from '../../settings';
 import { flag, freeText } from '../../settings/kinds';
 import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
+import { isDecay } from '../input/decay';
 import type { TableCollector } from '../input/table-collector';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 import { readCleaning } from './cleaning';
@@ -48,6 +49,8 @@ export async function fitRequest(
     embargo: read('embargo'),
     group: read('group'),
     relativeTo: read('relativeTo'),
+    replace: read('replace') ?? 'always',
+    decayed: isDecay(msg),
   };
 }
 

@@ -4,6 +4,7 @@ import { type FlowProperties, freeText, SERIES } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
 import { readProperty, settingsReader } from '../fields/settings-reader';
+import { isDecay } from '../input/decay';
 import { type Reading, readingOf } from '../input/reading';
 import type { TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
@@ -53,11 +54,6 @@ export async function seriesRequest(
   return reading === undefined
     ? { kind: 'table', table: input, key }
     : { kind: 'reading', reading, key: reading.key ?? key };
-}
-
-function isDecay(msg: Message): boolean {
-  const words = [msg.train, msg.change].map((told) => (told ?? {}) as { reason?: unknown; what?: unknown });
-  return words.some(({ reason, what }) => reason === 'decay' || what === 'decay');
 }
 
 function broughtBy(msg: Message): BroughtOutcome {

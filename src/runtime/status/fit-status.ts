@@ -1,4 +1,4 @@
-import type { ModelCard, ModelScores } from '../../scoring/types';
+import type { Challenger, ModelCard, ModelScores } from '../../scoring/types';
 import type { Shown, StatusKind, StatusLine } from './status-line';
 
 /**
@@ -46,7 +46,26 @@ function scoreWithout({ scores }: ModelCard, name: 'accuracy' | 'r2'): number | 
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-export function showFitted(status: StatusLine, card: ModelCard, taskFound: boolean): void {
+/** Why a new fit did not take over, where that is worth saying in place of the score. */
+const STAYS = ['not_better', 'label_noise', 'too_few_rows'] as const;
+
+/** Shows the model of a fit, or that the one before stays. */
+export function showFitted(
+  status: StatusLine,
+  card: ModelCard,
+  taskFound: boolean,
+  challenger?: Challenger,
+): void {
+  const why = STAYS.find((one) => one === challenger?.why);
+  if (why !== undefined) {
+    const scores = challenger?.scores;
+    const values = scores && {
+      own: status.number(scores.champion, 3),
+      other: status.number(scores.challenger, 3),
+    };
+    status.show('ready', `stays.${why}`, values);
+    return;
+  }
   const { kind, key, values } = fittedStatus(status, card, taskFound);
   status.show(kind, key, values);
 }

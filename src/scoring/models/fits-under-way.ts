@@ -1,4 +1,5 @@
 import { BoundedMap } from '../../util/bounded-map';
+import { Serial } from '../../util/serial';
 import type { FittedModel, ModelCard } from '../types';
 import type { NewVersion } from './versioned-model';
 
@@ -41,6 +42,7 @@ export class FitsUnderWay {
   private readonly begun = new Map<string, number>();
   private readonly lastError = new BoundedMap<string, Error>(MAX_ERRORS);
   private readonly arrivals = new Map<string, Set<() => void>>();
+  private readonly turns = new Map<string, { serial: Serial; waiting: number }>();
 
   /** Announces a fit. Until it ends, `end(name)` is there to wait for. */
   begin(name: string, put: Put, late: boolean): FitUnderWay {
@@ -78,6 +80,21 @@ export class FitsUnderWay {
   /** What is under way under that name does not take charge any more. */
   overtake(name: string): void {
     this.begun.set(name, ++fitCount);
+  }
+
+  /** Runs steps of one name one after the other. */
+  async inTurn<Result>(name: string, step: () => Promise<Result>): Promise<Result> {
+    const turn = this.turns.get(name) ?? { serial: new Serial(), waiting: 0 };
+    this.turns.set(name, turn);
+    turn.waiting++;
+    try {
+      return await turn.serial.run(step);
+    } finally {
+      turn.waiting--;
+      if (turn.waiting === 0) {
+        this.turns.delete(name);
+      }
+    }
   }
 
   /** Resolves when a fit of that model ends, whether it succeeds or fails; undefined when none is under way. */

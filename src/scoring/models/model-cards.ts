@@ -283,6 +283,12 @@ export class ModelCards {
     return this.shared.held.has(id);
   }
 
+  /** Notes a model that was fitted and is not kept under any name: the service may remove it once nobody uses it. */
+  discard({ fitted_train_set_id: fitted, train_set_upload_id: upload }: FittedModel): void {
+    addFormer(this.shared.section, [{ fitted, upload }]);
+    this.file?.changed();
+  }
+
   /** Models that are not kept any more, of all names, and may be removed from the service: see `superfluous`. */
   superfluous(): { fitted: string; upload?: string }[] {
     return superfluous(this.shared.section, (id) => this.isHeld(id));
@@ -351,6 +357,11 @@ export class ModelCards {
       },
       late,
     );
+  }
+
+  /** Fits that are compared with the model in charge: each with the one that the last has left in charge. */
+  inTurn<Result>(name: string, step: () => Promise<Result>): Promise<Result> {
+    return this.shared.fits.inTurn(name, step);
   }
 
   /** Resolves when a fit of that model ends, whether it succeeds or fails; undefined when none is under way. */

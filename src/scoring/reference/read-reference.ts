@@ -7,7 +7,7 @@ export function readReference(value: unknown): Reference | undefined {
   if (!isObject(value)) {
     return undefined;
   }
-  const { columns, rows, usual, drift, curves } = value;
+  const { columns, rows, usual, drift, curves, seen } = value;
   const isWhole =
     isListOf(columns, isColumn) &&
     isListOf(rows, (row) => isListOf(row, isCell) && row.length === columns.length) &&
@@ -15,7 +15,8 @@ export function readReference(value: unknown): Reference | undefined {
     isListOf(drift, isDrift) &&
     usual.length === columns.length &&
     drift.length === columns.length &&
-    (curves === undefined || isObject(curves));
+    (curves === undefined || isObject(curves)) &&
+    (seen === undefined || isSeen(seen));
   return isWhole ? (value as unknown as Reference) : undefined;
 }
 
@@ -23,6 +24,10 @@ function isListOf<Item>(value: unknown, is: (item: unknown) => item is Item): va
 function isListOf(value: unknown, is: (item: unknown) => boolean): value is unknown[];
 function isListOf(value: unknown, is: (item: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(is);
+}
+
+function isSeen(value: unknown): boolean {
+  return isObject(value) && typeof value.rows === 'number' && typeof value.digests === 'string';
 }
 
 function isColumn(value: unknown): boolean {

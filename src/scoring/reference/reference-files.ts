@@ -123,7 +123,8 @@ function withinSize(given: Reference): { reference: Reference; text: string } {
     text = JSON.stringify(reference);
   }
   if (text.length > MAX_SIZE) {
-    reference = { columns: [], rows: [], usual: [], drift: [], curves: given.curves };
+    const { curves, seen } = given;
+    reference = { columns: [], rows: [], usual: [], drift: [], curves, seen };
     text = JSON.stringify(reference);
   }
   return { reference, text };

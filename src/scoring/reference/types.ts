@@ -19,6 +19,16 @@ export interface Reference {
   drift: DriftReference[];
   /** What pictures of the model are drawn from. */
   curves?: ModelCurves;
+  /** Which rows it was fitted on, where a later fit may have to prove itself on others. */
+  seen?: SeenRows;
+}
+
+/** The rows that a model was fitted on: enough to tell rows that it has not seen. */
+export interface SeenRows {
+  /** Rows of the train set. */
+  rows: number;
+  /** Digests of 48 bits in ascending order, big-endian, as base64: of all rows, or of a long train set the lowest. */
+  digests: string;
 }
 
 /** What a column usually holds. */

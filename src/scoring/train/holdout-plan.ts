@@ -140,7 +140,7 @@ function leaveOutNeighbours(plan: Uint8Array, embargo: number): void {
 }
 
 /** Something to score, and something to fit: of two classes at least, where there are two. */
-function isUsable(plan: Uint8Array, { task, codes, counts }: RowFacts): boolean {
+export function isUsable(plan: Uint8Array, { task, codes, counts }: RowFacts): boolean {
   const kept = new Set<number>();
   let held = false;
   for (let row = 0; row < plan.length; row++) {

@@ -5,7 +5,7 @@ import type { Reference } from '../reference/types';
 import type { TrainSet } from './train-set';
 
 /** Of a train set that was not read here. */
-const UNREAD: Reference = { columns: [], rows: [], usual: [], drift: [] };
+export const UNREAD: Reference = { columns: [], rows: [], usual: [], drift: [] };
 
 /**
  * What is to be kept of a train set beside the card; undefined where its rows are not here. The sample that it is made

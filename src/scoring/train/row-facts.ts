@@ -43,6 +43,8 @@ export interface RowFacts {
   order: 'time' | 'none';
   /** The time of each row, where a column tells it and rows are kept back. */
   times?: Float64Array;
+  /** The column that tells the time. */
+  timeColumn?: Column;
   /** The newest rows come first. */
   falling: boolean;
   /** ISO 8601. */
@@ -139,6 +141,7 @@ export async function readRowFacts(
     facts.sameAsNow = sameAsNow.subarray(0, first);
   }
   if (found !== undefined) {
+    facts.timeColumn = found.column;
     facts.trainedUntil = isoTime(found.column, found.steps);
     facts.clock = found.column.type === 'date' ? undefined : found.column.name;
     if (holdout) {

@@ -22,6 +22,8 @@ export interface TrainSetRequest extends TableChoices, RowChoices {
   options: Record<string, unknown>;
   /** Percent of the rows to keep back. */
   holdout?: number;
+  /** With `better` all that is known of the rows is asked for. */
+  replace?: 'always' | 'better';
 }
 
 /** What a model card says of the order of its rows. */
@@ -36,8 +38,13 @@ export async function factsOf(
   request: CheckedRequest,
   signal: AbortSignal | undefined,
 ): Promise<RowFacts | undefined> {
-  const { holdout = 0, order = 'none' } = request;
-  const questions: RowQuestions = { ...request, order, holdout: holdout > 0, signal };
+  const { holdout = 0, order = 'none', replace } = request;
+  const questions: RowQuestions = {
+    ...request,
+    order,
+    holdout: holdout > 0 || replace === 'better',
+    signal,
+  };
   return hasRowQuestions(questions, profile) ? readRowFacts(source, profile, questions) : undefined;
 }
 

@@ -59,32 +59,98 @@ export async function scoreHoldout(
   hooks: Hooks,
 ): Promise<HoldoutScores | undefined> {
   hooks.onStatus?.({ key: 'predicting' });
-  const signal = hooks.signal ?? new AbortController().signal;
-  const ask = (outputType: OutputType): Promise<Scored> => {
-    const model: ResolvedModel = {
-      fittedId: card.fitted_train_set_id,
-      name: card.name,
-      task: card.task,
-      outputType,
-      quantiles: outputType === 'quantiles' ? [...LEVELS] : undefined,
-      columns: card.columns,
-      classes: card.classes,
-      trainRows: card.rows,
-      options: card.options,
-      relativeTo: card.relative_to,
-    };
-    return scoreInParts(context, model, card.columns, holdout.batches(), { signal });
-  };
   try {
-    return holdout.truth.task === 'classification'
-      ? await labelScores(await ask('probas'), holdout.truth, card.classes, holdout.numbers)
-      : await numberScores(await ask('mean'), await ask('quantiles'), holdout.truth, holdout.numbers);
+    return await scoresOf(await askHoldout(context, card, holdout, hooks), card, holdout);
   } catch (thrown) {
     rethrowClosed(thrown, hooks);
     const { message } = toServiceError(thrown);
     hooks.onWarning?.(`The model is fitted, but the rows kept back could not be scored: ${message}`);
     return undefined;
   }
+}
+
+/** What a model says of the rows kept back: probabilities, or means and the quantiles of LEVELS. */
+export type HoldoutAnswers =
+  { task: 'classification'; probas: Scored } | { task: 'regression'; mean: Scored; quantiles: Scored };
+
+export async function askHoldout(
+  context: Context,
+  card: FittedModel,
+  holdout: Holdout,
+  hooks: Hooks,
+): Promise<HoldoutAnswers> {
+  const ask = (outputType: OutputType): Promise<Scored> => askRows(context, card, holdout, outputType, hooks);
+  return holdout.truth.task === 'classification'
+    ? { task: 'classification', probas: await ask('probas') }
+    : { task: 'regression', mean: await ask('mean'), quantiles: await ask('quantiles') };
+}
+
+/** Predictions of the rows kept back, of one kind; quantiles are those of LEVELS. */
+export function askRows(
+  context: Context,
+  card: FittedModel,
+  holdout: Holdout,
+  outputType: OutputType,
+  hooks: Hooks,
+): Promise<Scored> {
+  const signal = hooks.signal ?? new AbortController().signal;
+  const model: ResolvedModel = {
+    fittedId: card.fitted_train_set_id,
+    name: card.name,
+    task: card.task,
+    outputType,
+    quantiles: outputType === 'quantiles' ? [...LEVELS] : undefined,
+    columns: card.columns,
+    classes: card.classes,
+    trainRows: card.rows,
+    options: card.options,
+    relativeTo: card.relative_to,
+  };
+  return scoreInParts(context, model, card.columns, holdout.batches(), { signal });
+}
+
+export function scoresOf(
+  answers: HoldoutAnswers,
+  card: Pick<FittedModel, 'classes'>,
+  { truth, numbers }: Holdout,
+): Promise<HoldoutScores> {
+  if (answers.task === 'classification' && truth.task === 'classification') {
+    return labelScores(answers.probas, truth, card.classes, numbers);
+  }
+  if (answers.task === 'regression' && truth.task === 'regression') {
+    return numberScores(answers.mean, answers.quantiles, truth, numbers);
+  }
+  throw wrongKind(answers.task);
+}
+
+/** The probability that a model gives the true class of each row; 0 for a class that it does not know. */
+export function chancesOf(
+  { prediction, metadata }: Scored,
+  truth: Extract<Truth, { task: 'classification' }>,
+  cardClasses: readonly Label[] | undefined,
+): Float64Array {
+  if (prediction.kind !== 'probas') {
+    throw wrongKind(prediction.kind);
+  }
+  const codeOf = codesOfClasses(metadata.classes ?? cardClasses ?? [], truth);
+  return Float64Array.from(truth.held, (code, row) => prediction.values[row]![codeOf[code]!] ?? 0);
+}
+
+/** @returns [level][row] for LEVELS */
+export function quantilesIn({ prediction }: Scored): number[][] {
+  if (prediction.kind !== 'quantiles') {
+    throw wrongKind(prediction.kind);
+  }
+  return prediction.values;
+}
+
+/** Each class of the truth as an index of a model's classes; −1 for one that it does not know. */
+function codesOfClasses(
+  classes: readonly Label[],
+  truth: Extract<Truth, { task: 'classification' }>,
+): number[] {
+  const at = new Map(classes.map((label, index) => [comparable(label), index]));
+  return truth.classes.map((label) => at.get(comparable(label)) ?? -1);
 }
 
 async function labelScores(
@@ -97,8 +163,7 @@ async function labelScores(
     throw wrongKind(prediction.kind);
   }
   const classes = metadata.classes ?? cardClasses ?? [];
-  const at = new Map(classes.map((label, index) => [comparable(label), index]));
-  const codeOf = truth.classes.map((label) => at.get(comparable(label)) ?? -1);
+  const codeOf = codesOfClasses(classes, truth);
   const codes = truth.held.map((code) => codeOf[code]!);
   const kept = truth.keptCounts.reduce((sum, count) => sum + count, 0);
   const frequencies = classes.map(() => 0);

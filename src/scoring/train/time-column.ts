@@ -85,11 +85,21 @@ export function followsTime({ type }: Column, steps: Steps, target: Steps): bool
 }
 
 /** The newest time as ISO 8601. */
-export function isoTime({ type, zone }: Column, { max }: Steps): string | undefined {
-  const seconds = type !== 'date' && max < SECONDS[1];
-  const time = seconds ? max * 1000 : max;
-  const date = new Date(zone === undefined ? time : TimeZone.of(zone).toInstant(time));
+export function isoTime(column: Column, { max }: Steps): string | undefined {
+  const date = new Date(instants(column, [max])[0]!);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/** Times of a column as milliseconds since 1970 (UTC). NaN where one is missing. */
+export function instants({ type, zone }: Column, times: ArrayLike<number>): Float64Array {
+  const numbers = Float64Array.from(times);
+  const isSeconds =
+    type !== 'date' && numbers.reduce((max, time) => (time > max ? time : max), -Infinity) < SECONDS[1];
+  const clock = zone === undefined ? undefined : TimeZone.of(zone);
+  return numbers.map((time) => {
+    const ms = isSeconds ? time * 1000 : time;
+    return clock === undefined || Number.isNaN(ms) ? ms : clock.toInstant(ms);
+  });
 }
 
 function within({ min, max }: Steps, [low, high]: readonly [number, number]): boolean {

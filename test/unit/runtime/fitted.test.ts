@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { ModelCard, ModelScores } from '../../../dist/src/scoring';
+import type { Challenger, ModelCard, ModelScores } from '../../../dist/src/scoring';
 import { showFitted, StatusLine } from '../../doors/runtime';
 import { fakeNode, fakeRed } from './fake';
 
@@ -65,6 +65,22 @@ describe('the status of a fit', () => {
       showFitted(new StatusLine(node, fakeRed()), card as unknown as ModelCard, false);
       assert.equal(node.statuses[0]!.fill, fill);
     }
+  });
+
+  it('says that the model in charge stays, and why', () => {
+    const stays = (challenger: Omit<Challenger, 'text' | 'taken'>): string => {
+      const node = fakeNode();
+      const card = { rows: 9, task: 'regression', scores: scores({ r2: 0.7 }) } as unknown as ModelCard;
+      showFitted(new StatusLine(node, fakeRed()), card, false, { taken: false, text: '', ...challenger });
+      return node.statuses[0]!.text!.replace(/^.*:status\./, '');
+    };
+    const compared = { loss: 'pinball', rows: 90, difference: -0.01, standard_error: 0.02 } as const;
+    assert.equal(
+      stays({ why: 'not_better', scores: { ...compared, champion: 0.4142, challenger: 0.4242 } }),
+      'stays.not_better {"own":"0.414","other":"0.424"}',
+    );
+    assert.equal(stays({ why: 'too_few_rows' }), 'stays.too_few_rows');
+    assert.equal(stays({ why: 'unchanged' }), 'fitted.r2 {"score":"0.70"}');
   });
 
   it('never rounds up to a perfect score', () => {

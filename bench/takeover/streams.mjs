@@ -1,0 +1,52 @@
+/* A simulated machine, row by row: four sensors that wander, and what came of them. */
+
+/** mulberry32 */
+export function randomOf(seed) {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+function normalOf(random) {
+  return () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+export const SENSORS = 4;
+const MEMORY = 0.9;
+
+/**
+ * @param lawAt row from which another law holds (Infinity: never)
+ * @param sensorAt row from which the first sensor has another scale
+ * @param flipped rows [from, to) of which 30 % of the labels are wrong
+ */
+export function stream({ task, rows, seed, lawAt = Infinity, sensorAt = Infinity, flipped = [0, 0] }) {
+  const random = randomOf(seed);
+  const normal = normalOf(random);
+  const features = Array.from({ length: SENSORS }, () => new Float64Array(rows));
+  const target = new Float64Array(rows);
+  const state = features.map(() => normal());
+  let noise = 0;
+  for (let row = 0; row < rows; row++) {
+    for (let k = 0; k < SENSORS; k++) {
+      state[k] = MEMORY * state[k] + Math.sqrt(1 - MEMORY ** 2) * normal();
+      features[k][row] = k === 0 && row >= sensorAt ? 3 * state[k] + 2 : state[k];
+    }
+    const [a, b, c] = state;
+    // Errors of neighbours are alike, as on every machine.
+    noise = 0.8 * noise + 0.6 * normal();
+    const law = row < lawAt ? a + 0.5 * b * b + 0.3 * c : -0.5 * a + 0.5 * b * b + 0.3 * c + 1;
+    if (task === 'regression') {
+      target[row] = law + 0.5 * noise;
+    } else {
+      target[row] = law + 0.4 * noise > 1.3 ? 1 : 0;
+      if (row >= flipped[0] && row < flipped[1] && random() < 0.3) {
+        target[row] = 1 - target[row];
+      }
+    }
+  }
+  return { task, features, target };
+}

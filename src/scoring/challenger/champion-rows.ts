@@ -1,0 +1,57 @@
+import type { TableSource } from '../../table';
+import type { Context } from '../context/context';
+import type { SeenRows } from '../reference/types';
+import { KEPT } from '../train/holdout-plan';
+import { instants } from '../train/time-column';
+import type { TrainTable } from '../train/train-table';
+import type { FittedModel, ModelCard } from '../types';
+import { digestRows } from './row-digests';
+import { keepDigests, SEEN, UNSEEN, whichSeen } from './seen-rows';
+
+/**
+ * Of each row of a table, whether the champion was fitted on it: by the time, where a column tells it, else by the digests
+ * kept of its rows. Undefined where neither is known.
+ *
+ * @throws ServiceError `table.invalid` where its columns cannot be read as the champion's
+ */
+export async function championRows(
+  context: Context,
+  champion: ModelCard,
+  table: TrainTable,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array | undefined> {
+  const facts = table.facts!;
+  const { times, timeColumn } = facts;
+  const until = Date.parse(champion.trained_until ?? '');
+  if (times !== undefined && timeColumn !== undefined && !Number.isNaN(until)) {
+    // Rows without a time are taken for seen.
+    return Uint8Array.from(instants(timeColumn, times), (time) => (time > until ? UNSEEN : SEEN));
+  }
+  const reference = await context.cards.reference(champion.fitted_train_set_id);
+  return reference?.seen && whichSeen(reference.seen, await digestsFor(champion, table, signal));
+}
+
+/** What tells the rows that a model of this table is fitted on. @param plan what becomes of each row, where some are held back */
+export async function seenRowsOf(
+  table: TrainTable,
+  plan: Uint8Array | undefined,
+  signal: AbortSignal | undefined,
+): Promise<SeenRows> {
+  const digests = await digestsFor({ columns: table.features }, table, signal);
+  return keepDigests(plan === undefined ? digests : digests.filter((_, row) => plan[row] === KEPT));
+}
+
+/** Whether a table has all columns of a model. */
+export function hasColumnsOf({ columns }: Pick<ModelCard, 'columns'>, { names }: TableSource): boolean {
+  const known = new Set(names);
+  return columns.length > 0 && columns.every(({ name }) => known.has(name));
+}
+
+function digestsFor(
+  { columns }: Pick<FittedModel, 'columns'>,
+  { source, profile, request, facts }: TrainTable,
+  signal: AbortSignal | undefined,
+): Promise<Float64Array> {
+  const target = profile.columns.find(({ name }) => name === request.target)!;
+  return digestRows(source, columns, target, facts!, signal);
+}

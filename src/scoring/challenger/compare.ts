@@ -1,0 +1,199 @@
+import { type ServiceError, toServiceError } from '../../wire/service-error';
+import type { Context } from '../context/context';
+import { predictToEstimate } from '../context/estimate';
+import { fitAlone, type Fitting, fittingOf } from '../train/fit-set';
+import { type Holdout, holdoutOf } from '../train/holdout';
+import { seedOf } from '../train/row-plan';
+import { askRows, chancesOf, quantilesIn } from '../train/score-holdout';
+import { encodeTrainTable } from '../train/train-set';
+import type { TrainTable } from '../train/train-table';
+import type { Challenger, FittedModel, Hooks, ModelCard } from '../types';
+import {
+  compared,
+  decayedUncompared,
+  gone,
+  muchGrown,
+  otherColumns,
+  otherTarget,
+  ROWS_UNKNOWN,
+  tooFew,
+} from './challenger';
+import { championRows, hasColumnsOf } from './champion-rows';
+import { type Answers, decide } from './decision';
+import { chooseTestRows } from './test-rows';
+
+/** With so many more rows than the champion's a new model takes over where the two cannot be compared. */
+const GROWN = 1.5;
+
+/** What would be fitted. */
+interface Candidate {
+  table: TrainTable;
+  fitting: Fitting;
+}
+
+/** What one model says of each row: see `Answers`. */
+type OwnAnswers = Answers['champion'];
+
+/**
+ * Whether a new model is to take over from the champion: a challenger is fitted without the newest rows, and both are
+ * scored on them.
+ */
+export async function compare(
+  context: Context,
+  champion: ModelCard,
+  { table, fitting }: Candidate,
+  hooks: Hooks,
+): Promise<Challenger> {
+  const { request, facts } = table;
+  if (champion.target !== request.target || champion.task !== request.task) {
+    return otherTarget(champion);
+  }
+  if (!hasColumnsOf(champion, table.source)) {
+    const names = new Set(table.source.names);
+    const missing = champion.columns.find(({ name }) => !names.has(name));
+    return otherColumns(missing === undefined ? 'its columns are not known.' : `it lacks "${missing.name}".`);
+  }
+  let seen: Uint8Array | undefined;
+  try {
+    seen = await championRows(context, champion, table, hooks.signal);
+  } catch (thrown) {
+    const error = toServiceError(thrown);
+    if (isUnreadable(error)) {
+      return otherColumns(error.message);
+    }
+    throw thrown;
+  }
+  if (seen === undefined) {
+    return ROWS_UNKNOWN;
+  }
+  const isDecayed = fitting.request.decayed === true;
+  const chosen = await chooseTestRows(facts!, {
+    seen,
+    embargo: request.embargo ?? 0,
+    seed: seedOf(request.options),
+    isDecayed,
+  });
+  if ('tooFew' in chosen) {
+    const isGrown = facts!.rows >= GROWN * champion.rows;
+    return isDecayed ? decayedUncompared(chosen.tooFew) : (isGrown ? muchGrown : tooFew)(chosen.tooFew);
+  }
+  const answers = await answersOfBoth(context, champion, { table, fitting }, chosen.plan, hooks);
+  return 'taken' in answers ? answers : compared(decide(answers, isDecayed));
+}
+
+/** What both say; or what decides without, where the champion cannot answer. */
+async function answersOfBoth(
+  context: Context,
+  champion: ModelCard,
+  { table, fitting }: Candidate,
+  plan: Uint8Array,
+  hooks: Hooks,
+): Promise<Answers | Challenger> {
+  const quiet = { signal: hooks.signal, onStatus: hooks.onStatus };
+  const set = await encodeTrainTable(table, plan, quiet);
+  try {
+    const holdout = set.holdout!;
+    await announceCost(context, champion, holdout, hooks);
+    // The champion first: where it is gone there is nothing to compare.
+    const own = await championAnswers(context, champion, table, plan, quiet);
+    if ('taken' in own) {
+      return own;
+    }
+    const challenger = await fitAlone(
+      context,
+      fittingOf(context, { ...fitting.request, forceReupload: undefined }, set.card, set),
+      quiet,
+    );
+    const held = [challenger.fitted_train_set_id, challenger.train_set_upload_id].map((id) =>
+      context.cards.hold(id),
+    );
+    // Noted before it is used, so that it goes even if this process is killed.
+    context.cards.discard(challenger);
+    try {
+      const other = await answersOf(context, challenger, holdout, quiet);
+      return pairOf(holdout, own, other);
+    } finally {
+      held.forEach((letGoOf) => letGoOf());
+    }
+  } finally {
+    await Promise.all([set.x.dispose(), set.y.dispose()]);
+  }
+}
+
+/** The champion reads the same rows by its own columns. */
+async function championAnswers(
+  context: Context,
+  champion: ModelCard,
+  { source, profile, request, facts }: TrainTable,
+  plan: Uint8Array,
+  hooks: Hooks,
+): Promise<OwnAnswers | Challenger> {
+  const columns = { columns: profile.columns, target: request.target, features: champion.columns };
+  const letGo = context.cards.hold(champion.fitted_train_set_id);
+  try {
+    const holdout = await holdoutOf(source, columns, facts!, plan, hooks.signal);
+    return await answersOf(context, champion, holdout, hooks);
+  } catch (thrown) {
+    const error = toServiceError(thrown);
+    if (error.code === 'model.unknown') {
+      return gone(champion);
+    }
+    if (isUnreadable(error)) {
+      return otherColumns(error.message);
+    }
+    throw thrown;
+  } finally {
+    letGo();
+  }
+}
+
+async function answersOf(
+  context: Context,
+  model: FittedModel,
+  holdout: Holdout,
+  hooks: Hooks,
+): Promise<OwnAnswers> {
+  hooks.onStatus?.({ key: 'predicting' });
+  return holdout.truth.task === 'classification'
+    ? chancesOf(await askRows(context, model, holdout, 'probas', hooks), holdout.truth, model.classes)
+    : quantilesIn(await askRows(context, model, holdout, 'quantiles', hooks));
+}
+
+function pairOf({ truth }: Holdout, champion: OwnAnswers, challenger: OwnAnswers): Answers {
+  return truth.task === 'classification'
+    ? ({ task: truth.task, classes: truth.classes.length, champion, challenger } as Answers)
+    : ({ task: truth.task, actual: truth.held, champion, challenger } as Answers);
+}
+
+/** The table cannot be read as the champion read its own. */
+function isUnreadable({ code }: ServiceError): boolean {
+  return code === 'table.invalid' || code === 'columns.missing';
+}
+
+/** One warning says what a comparison costs where the service charges for it. */
+async function announceCost(
+  context: Context,
+  champion: ModelCard,
+  { rows, kept }: Holdout,
+  hooks: Hooks,
+): Promise<void> {
+  if (context.key === 'embedded' || context.onPrem) {
+    return;
+  }
+  const what = `Comparing the new model with the one in charge takes one more fit and two predicts of ${rows} rows`;
+  try {
+    const limits = await context.limits.forChecks(hooks.signal);
+    const request = predictToEstimate(limits, champion, { train: kept, test: rows });
+    const cost = 2 * (await context.costs.estimate(request, hooks.signal));
+    if (cost > 0) {
+      hooks.onWarning?.(
+        `${what}, which are estimated to cost ${cost}. To do without, set Replace the model to always.`,
+      );
+    }
+  } catch (thrown) {
+    hooks.signal?.throwIfAborted();
+    hooks.onWarning?.(
+      `${what}; what they cost could not be found out (${toServiceError(thrown).message}). To do without, set Replace the model to always.`,
+    );
+  }
+}

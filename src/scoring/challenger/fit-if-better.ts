@@ -1,0 +1,132 @@
+import type { Context } from '../context/context';
+import type { FitUnderWay } from '../models/fits-under-way';
+import { fitSet, type Fitting, fittingOf } from '../train/fit-set';
+import { chooseHoldout } from '../train/row-plan';
+import { isTaskFound, keepFitted, keepKnown, setRequestOf, train } from '../train/train';
+import { encodeTrainTable } from '../train/train-set';
+import { readTrainTable } from '../train/train-table';
+import type { Challenger, Hooks, ModelCard, TrainRequest, TrainResult, VersionReason } from '../types';
+import { FIRST, gone, LATE, ROWS_UNKNOWN, UNCHANGED } from './challenger';
+import { seenRowsOf } from './champion-rows';
+import { compare } from './compare';
+
+/**
+ * Fits a model that takes over from the one in charge, the champion, only if it proves better: fitted without the newest
+ * rows it is the challenger, and both are scored on those of them that are new to the champion. The one that takes over
+ * is fitted on all rows. Fits of one name go one after the other.
+ */
+export function fitIfBetter(
+  context: Context,
+  request: TrainRequest,
+  hooks: Hooks,
+  underWay: FitUnderWay,
+): Promise<TrainResult> {
+  return context.cards.inTurn(request.model, async () => {
+    hooks.signal?.throwIfAborted();
+    const result =
+      request.trainSetUploadId === undefined
+        ? await fitTable(context, request, hooks, underWay)
+        : await fitUploaded(context, request, hooks, underWay);
+    return result.aside === undefined || result.challenger?.taken !== true
+      ? result
+      : { ...result, challenger: { ...result.challenger, ...LATE } };
+  });
+}
+
+/** Rows that were uploaded before are not here to be compared on. */
+async function fitUploaded(
+  context: Context,
+  request: TrainRequest,
+  hooks: Hooks,
+  underWay: FitUnderWay,
+): Promise<TrainResult> {
+  const why = championOf(context, request) === undefined ? firstOrGone(context, request) : ROWS_UNKNOWN;
+  if (why === ROWS_UNKNOWN) {
+    hooks.onWarning?.(
+      'The new model takes over without a comparison, since its train set was uploaded before: give the table to the fit node for that.',
+    );
+  }
+  const result = await train(context, request, hooks, (...kept) => underWay.done(...kept));
+  return { ...result, challenger: result.reused ? UNCHANGED : why };
+}
+
+async function fitTable(
+  context: Context,
+  request: TrainRequest,
+  hooks: Hooks,
+  underWay: FitUnderWay,
+): Promise<TrainResult> {
+  const table = await readTrainTable(context, setRequestOf(context, request), hooks);
+  const plan = table.facts && (await chooseHoldout(table.facts, table.request, hooks));
+  const set = await encodeTrainTable(table, plan, hooks);
+  try {
+    const fitting = fittingOf(context, request, set.card, set);
+    const champion = championOf(context, request);
+    if (champion !== undefined && isUnchanged(context, fitting)) {
+      return kept(champion, request, UNCHANGED, true);
+    }
+    // Now, while the rows are those that were encoded.
+    fitting.seen = await seenRowsOf(table, plan, hooks.signal);
+    const challenger =
+      champion === undefined
+        ? firstOrGone(context, request)
+        : await compare(context, champion, { table, fitting }, hooks);
+    if (champion !== undefined && !challenger.taken) {
+      return kept(champion, request, challenger, false);
+    }
+    return { ...(await takeOver(context, fitting, challenger, hooks, underWay)), challenger };
+  } finally {
+    await Promise.all([set.x.dispose(), set.y.dispose()]);
+  }
+}
+
+/** Fits all rows. */
+async function takeOver(
+  context: Context,
+  fitting: Fitting,
+  challenger: Challenger,
+  hooks: Hooks,
+  underWay: FitUnderWay,
+): Promise<TrainResult> {
+  const put: FitUnderWay['done'] = (...model) => underWay.done(...model);
+  const known = await keepKnown(context, fitting, hooks, put);
+  if (known !== undefined) {
+    return known;
+  }
+  const fitted = await fitSet(context, fitting, hooks);
+  return keepFitted(context, fitting, fitted, hooks, put, versionReason(challenger));
+}
+
+function versionReason({ why }: Challenger): VersionReason | undefined {
+  return why === 'better' || why === 'decayed' ? why : undefined;
+}
+
+/** The model stays in charge. */
+function kept(
+  champion: ModelCard,
+  request: TrainRequest,
+  challenger: Challenger,
+  reused: boolean,
+): TrainResult {
+  return { card: structuredClone(champion), challenger, reused, taskFound: isTaskFound(request) };
+}
+
+/** The model in charge of the very name, unless the service was found not to have it. */
+function championOf({ cards }: Context, { model }: TrainRequest): ModelCard | undefined {
+  const card = cards.get(model);
+  return card?.name === model ? card : undefined;
+}
+
+function firstOrGone({ cards }: Context, { model }: TrainRequest): Challenger {
+  return cards.named(model)?.name === model ? gone({ name: model }) : FIRST;
+}
+
+/** There is a version of the name of the same train set and options. */
+function isUnchanged({ cards }: Context, { request, fingerprint }: Fitting): boolean {
+  const isForced = request.forceRefit === true || request.forceReupload === true;
+  return (
+    fingerprint !== undefined &&
+    !isForced &&
+    cards.byFingerprint(fingerprint, request.model)?.card.name === request.model
+  );
+}

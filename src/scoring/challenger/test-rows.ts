@@ -1,0 +1,188 @@
+import { Yielder } from '../../util/event-loop';
+import { chooseHeld, HELD, isUsable, KEPT, LEFT_OUT, MAX_HELD_ROWS } from '../train/holdout-plan';
+import type { RowFacts } from '../train/row-facts';
+import { SEEN, UNSEEN } from './seen-rows';
+
+/** On fewer rows chance decides which model is better. */
+const MIN_ROWS = 30;
+/** Classification: as many of them at least are not of the most frequent class. */
+const MIN_OTHERS = 5;
+/** Part of all rows that is compared on at most, in percent. */
+const MAX_PERCENT = 20;
+
+export interface TestRowsChoice {
+  /** Of each row: whether the champion has learned from it. */
+  seen: Uint8Array;
+  /** Rows to leave out between what a model has learned from and what it is scored on, where rows follow in time. */
+  embargo: number;
+  seed: number;
+  /** Then a smaller embargo is better than no comparison. */
+  isDecayed: boolean;
+}
+
+/** What becomes of each row; or how many rows are new to the champion, where they are too few to compare on. */
+export type TestRows = { plan: Uint8Array } | { tooFew: string };
+
+/**
+ * The rows that champion and challenger are compared on: new to both. Where rows follow each other in time they are the
+ * newer half of those that came after the champion's, so that the challenger learns from the older half of them; else a
+ * half of those that the champion has not seen, by chance. A group that the champion does not know is not split.
+ */
+export async function chooseTestRows(facts: RowFacts, choice: TestRowsChoice): Promise<TestRows> {
+  const chosen =
+    facts.order === 'time' ? newestRows(facts, choice) : await someUnseen(facts, choice, choice.seed);
+  if ('tooFew' in chosen) {
+    return chosen;
+  }
+  const { plan } = chosen;
+  if (facts.task === 'classification') {
+    const held = facts.counts.map(() => 0);
+    plan.forEach((what, row) => (held[facts.codes[row]!]! += what === HELD ? 1 : 0));
+    const others = held.reduce((sum, count) => sum + count, 0) - Math.max(...held);
+    if (facts.counts.length > 1 && others < MIN_OTHERS) {
+      return {
+        tooFew: `only ${others} of the newest rows are of another class than the most frequent one, and ${MIN_OTHERS} are needed`,
+      };
+    }
+  }
+  return isUsable(plan, facts)
+    ? chosen
+    : { tooFew: 'the other rows would be too few to learn from, or all of one class' };
+}
+
+function newestRows(facts: RowFacts, choice: TestRowsChoice): TestRows {
+  const { rows, times } = facts;
+  const sequence = sequenceOf(facts);
+  const first = firstNewer(sequence, choice.seen);
+  const newer = rows - first;
+  const embargo = choice.isDecayed
+    ? Math.max(0, Math.min(choice.embargo, newer - 2 * MIN_ROWS))
+    : choice.embargo;
+  const most = Math.min(MAX_HELD_ROWS, Math.floor((rows * MAX_PERCENT) / 100));
+  const held = Math.min(most, Math.floor((newer - embargo) / 2));
+  if (held < MIN_ROWS) {
+    return { tooFew: tooFew(newer, Math.max(2 * MIN_ROWS + embargo, newer + 1)) };
+  }
+  let from = rows - held;
+  // Rows of one time stay together.
+  while (times !== undefined && from < rows && times[sequence[from]!] === times[sequence[from - 1]!]) {
+    from++;
+  }
+  if (rows - from < MIN_ROWS) {
+    return { tooFew: `only ${rows - from} rows are newer than those of one time before them` };
+  }
+  const plan = new Uint8Array(rows);
+  for (let at = Math.max(0, from - embargo); at < rows; at++) {
+    plan[sequence[at]!] = at < from ? LEFT_OUT : HELD;
+  }
+  leaveOutNewGroups(plan, facts, sequence, first);
+  return { plan };
+}
+
+/** A group that began after the champion's rows is not learned from where some of it is held back. */
+function leaveOutNewGroups(
+  plan: Uint8Array,
+  { groups }: RowFacts,
+  sequence: Int32Array,
+  first: number,
+): void {
+  if (groups === undefined) {
+    return;
+  }
+  const known = new Set(Array.from(sequence.subarray(0, first), (row) => groups[row]!));
+  const held = new Set<number>();
+  plan.forEach((what, row) => {
+    if (what === HELD && !known.has(groups[row]!)) {
+      held.add(groups[row]!);
+    }
+  });
+  plan.forEach((what, row) => {
+    if (what === KEPT && held.has(groups[row]!)) {
+      plan[row] = LEFT_OUT;
+    }
+  });
+}
+
+/** The rows from the oldest to the newest. */
+function sequenceOf({ rows, times, falling }: RowFacts): Int32Array {
+  const sequence = Int32Array.from({ length: rows }, (_, at) => (falling ? rows - 1 - at : at));
+  if (times === undefined) {
+    return sequence;
+  }
+  const timeOf = (row: number): number => (Number.isNaN(times[row]!) ? -Infinity : times[row]!);
+  // Equal times keep their order; two times of −∞ are equal.
+  return sequence.sort((a, b) => {
+    const [one, other] = [timeOf(a), timeOf(b)];
+    return one === other ? 0 : one - other;
+  });
+}
+
+/**
+ * Where in the sequence the champion's rows end: it has seen most of what is before and least of what is after. A row
+ * that only looks like one it has seen, such as of a machine at rest, changes that little.
+ */
+function firstNewer(sequence: Int32Array, seen: Uint8Array): number {
+  let first = 0;
+  let best = 0;
+  let balance = 0;
+  sequence.forEach((row, at) => {
+    balance += seen[row] === SEEN ? 1 : seen[row] === UNSEEN ? -1 : 0;
+    if (balance >= best && seen[row] === SEEN) {
+      best = balance;
+      first = at + 1;
+    }
+  });
+  return first;
+}
+
+async function someUnseen(facts: RowFacts, choice: TestRowsChoice, seed: number): Promise<TestRows> {
+  const { seen } = choice;
+  const known = new Set<number>();
+  const { groups } = facts;
+  if (groups !== undefined) {
+    seen.forEach((what, row) => what === SEEN && known.add(groups[row]!));
+  }
+  const candidates: number[] = [];
+  const yielder = new Yielder();
+  for (let row = 0; row < facts.rows; row++) {
+    if (seen[row] === UNSEEN && (groups === undefined || !known.has(groups[row]!))) {
+      candidates.push(row);
+    }
+    if (yielder.isDueAt(row)) {
+      await yielder.yield();
+    }
+  }
+  const most = Math.floor((facts.rows * MAX_PERCENT) / 100);
+  const part = Math.min(0.5, most / Math.max(1, candidates.length));
+  // A group is drawn as one, by its number; rows of their own are drawn by class.
+  const units = Int32Array.from(candidates, (row) =>
+    groups === undefined ? (facts.codes[row] ?? 0) : groups[row]!,
+  );
+  const mask = groups === undefined ? await drawRows(units, part, seed) : await drawGroups(units, part, seed);
+  const plan = new Uint8Array(facts.rows);
+  let held = 0;
+  candidates.forEach((row, at) => {
+    plan[row] = mask[at] === 1 ? HELD : KEPT;
+    held += mask[at]!;
+  });
+  return held < MIN_ROWS ? { tooFew: tooFew(candidates.length, 2 * MIN_ROWS) } : { plan };
+}
+
+async function drawRows(codes: Int32Array, part: number, seed: number): Promise<Uint8Array> {
+  const counts: number[] = [];
+  codes.forEach((code) => (counts[code] = (counts[code] ?? 0) + 1));
+  return chooseHeld({ codes, counts: Array.from(counts, (count) => count ?? 0) }, 100 * part, seed);
+}
+
+/** Which candidates: all rows of some of the groups. */
+async function drawGroups(groups: Int32Array, part: number, seed: number): Promise<Uint8Array> {
+  const numbers = new Map<number, number>();
+  groups.forEach((group) => numbers.has(group) || numbers.set(group, numbers.size));
+  const codes = new Int32Array(numbers.size);
+  const drawn = await chooseHeld({ codes, counts: [codes.length] }, 100 * part, seed);
+  return Uint8Array.from(groups, (group) => drawn[numbers.get(group)!]!);
+}
+
+function tooFew(newer: number, needed: number): string {
+  return `${newer} rows are new to the model in charge, and ${needed} are needed`;
+}

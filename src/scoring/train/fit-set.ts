@@ -1,0 +1,186 @@
+import { isObject } from '../../util/json';
+import { ServiceError } from '../../wire/service-error';
+import type { Context } from '../context/context';
+import type { Reference, SeenRows } from '../reference/types';
+import type { FittedModel, Hooks, ModelCurves, Task, TrainRequest, UploadCard } from '../types';
+import { scoreDoubts } from './doubts';
+import { fingerprintOf } from './fingerprint';
+import { keepReference, referenceOfSet, UNREAD } from './keep-reference';
+import { readCurves } from './read-curves';
+import { readReport, tellsNeighboursAlike } from './report';
+import { foldsOf, type Lineage, lineageOf } from './row-plan';
+import { fitUnderWay, sendAndFit } from './run-fit';
+import { announceCost, scoreHoldout } from './score-holdout';
+import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './score-warnings';
+import { thinkingWarnings } from './thinking';
+import type { TrainSet } from './train-set';
+
+/** A train set that is to be fitted. */
+export interface Fitting {
+  request: TrainRequest;
+  upload: Omit<UploadCard, 'id' | 'reused'> & { id?: string };
+  /** Left out where it was uploaded before. */
+  set?: TrainSet;
+  /** What tells its rows later, where the next fit is to be compared with this one. */
+  seen?: SeenRows;
+  task: Task;
+  lineage: Lineage;
+  /** Equal for the same train set and options. */
+  fingerprint: string | undefined;
+}
+
+/** @throws ServiceError `config.invalid` where the task cannot be found out */
+export function fittingOf(
+  context: Context,
+  request: TrainRequest,
+  upload: Fitting['upload'],
+  set: TrainSet | undefined,
+): Fitting {
+  const wanted = request.task ?? 'auto';
+  const task = wanted === 'auto' ? upload.task : wanted;
+  if (task === undefined) {
+    throw new ServiceError(
+      'config.invalid',
+      `The train set ${upload.id ?? ''} was not uploaded from here, so the task cannot be found out: choose one.`,
+    );
+  }
+  const lineage = set?.lineage ?? uploadedLineage(upload, request);
+  const fingerprint =
+    upload.hash === '' ? undefined : fingerprintOf(upload, task, { ...request, lineage }, context.learner);
+  return { request, upload, set, task, lineage, fingerprint };
+}
+
+/** A fitted model that is not yet kept. */
+export interface Fitted {
+  card: FittedModel;
+  curves?: ModelCurves;
+}
+
+/** Fits a model and scores it on the rows kept back. */
+export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): Promise<Fitted> {
+  const { request, upload, set, fingerprint } = fitting;
+  const options = request.options ?? {};
+  if (set?.holdout !== undefined) {
+    await announceCost(context, { columns: upload.columns, options }, set.holdout, hooks);
+  }
+  for (const warning of thinkingWarnings(context.key, request, upload.rows)) {
+    hooks.onWarning?.(warning);
+  }
+  const reference = await referenceOfFitting(fitting);
+  const fitted =
+    (await fitUnderWay(context, request, fingerprint, hooks)) ??
+    (await sendFitting(context, fitting, hooks, (fittedId, uploadId) => {
+      context.cards.putPending({ card: cardOf(context, fitting, fittedId, uploadId), fingerprint });
+      // It never fails; a restart finds it when the fit is taken up.
+      void keepReference(context, fittedId, reference, undefined);
+    }));
+  const card: FittedModel = {
+    ...cardOf(context, fitting, fitted.fittedId, fitted.uploadId),
+    ...readReport(fitted.report),
+  };
+  if (card.scores !== undefined && set?.now !== undefined) {
+    card.scores = scoresOfLevel(card.scores, set.now);
+  }
+  if (card.limited !== undefined) {
+    hooks.onWarning?.(
+      `The model "${card.name}" is fitted, but its fit had to save work: ${card.limited.join(' ')}`,
+    );
+  }
+  let curves = readCurves(fitted.report);
+  let neighboursAlike = tellsNeighboursAlike(fitted.report);
+  if (set?.holdout !== undefined) {
+    const scored = await scoreHoldout(context, card, set.holdout, hooks);
+    if (scored !== undefined) {
+      card.scores = { ...scored.scores, baseline_now: set.now?.held };
+      ({ curves } = scored);
+      neighboursAlike ||= scored.neighboursAlike;
+    }
+  }
+  for (const warning of scoreWarnings(card)) {
+    hooks.onWarning?.(warning);
+  }
+  const doubts = [...(upload.doubts ?? []), ...scoreDoubts(card.scores, set?.distinctRows)];
+  if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
+    doubts.push(NEIGHBOURS_ALIKE);
+  }
+  for (const doubt of doubts) {
+    hooks.onWarning?.(doubt);
+  }
+  if (doubts.length > 0) {
+    card.doubts = doubts;
+  }
+  await keepReference(context, card.fitted_train_set_id, reference, curves);
+  return { card, ...(curves !== undefined && { curves }) };
+}
+
+/** What is to be kept of a train set beside its card; undefined where its rows are not here. */
+export async function referenceOfFitting({ set, seen }: Fitting): Promise<Reference | undefined> {
+  const reference = await referenceOfSet(set);
+  return seen === undefined ? reference : { ...(reference ?? UNREAD), seen };
+}
+
+/** Fits a model that stands for nothing but itself: neither scored nor taken up again after a restart. */
+export async function fitAlone(context: Context, fitting: Fitting, hooks: Hooks): Promise<FittedModel> {
+  const fitted = await sendFitting(context, fitting, hooks, () => undefined);
+  return cardOf(context, fitting, fitted.fittedId, fitted.uploadId);
+}
+
+function sendFitting(
+  context: Context,
+  { request, upload, set, task, lineage }: Fitting,
+  hooks: Hooks,
+  onPending: Parameters<typeof sendAndFit>[6],
+): ReturnType<typeof sendAndFit> {
+  const folds = set === undefined ? foldsOf(request, lineage.order ?? 'none', true) : set.folds;
+  const asked = { ...request, options: fitOptions(context, request.options ?? {}, folds) };
+  return sendAndFit(context, asked, task, upload, set, hooks, onPending);
+}
+
+function cardOf(
+  context: Context,
+  { request, upload, task, lineage }: Fitting,
+  fittedId: string,
+  uploadId: string,
+): FittedModel {
+  return {
+    name: request.model,
+    task,
+    target: upload.target ?? '',
+    columns: upload.columns,
+    ...(task === 'classification' && upload.classes !== undefined && { classes: upload.classes }),
+    rows: upload.rows,
+    options: request.options ?? {},
+    service: context.key,
+    fitted_at: new Date().toISOString(),
+    ...lineage,
+    cleaned: upload.cleaned,
+    ...(context.onPrem && { keeps_rows: true as const }),
+    fitted_train_set_id: fittedId,
+    train_set_upload_id: uploadId,
+  };
+}
+
+/** Of a train set that was uploaded before, only what its card and the request say. */
+function uploadedLineage(
+  upload: Pick<UploadCard, 'order'>,
+  { order = 'auto', group, embargo }: TrainRequest,
+): Lineage {
+  const known = order === 'auto' ? upload.order : order;
+  if (known === undefined && group === undefined) {
+    return {};
+  }
+  return lineageOf({ order: known ?? 'none', group, embargo }, undefined);
+}
+
+/** What the fit alone is asked: how to draw its folds is asked of the embedded service only, and a user's word wins. */
+function fitOptions(
+  { key }: Context,
+  options: Record<string, unknown>,
+  folds: Record<string, unknown> | undefined,
+): Record<string, unknown> {
+  if (key !== 'embedded' || folds === undefined) {
+    return options;
+  }
+  const own = isObject(options.inference_config) ? options.inference_config : {};
+  return { ...options, inference_config: { ...folds, ...own } };
+}
