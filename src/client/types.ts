@@ -102,6 +102,8 @@ export interface PredictCall extends ParsedPredictRequest {
   /** Rows of the test set and classes of the model, where they are known: they bound the answer. */
   rows?: number;
   classes?: number;
+  /** Causes that each row is explained by at most: they bound the answer too. */
+  causes?: number;
 }
 
 export interface PredictResult {

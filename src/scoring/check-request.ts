@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 import { FIT, PREDICT, problemWith, type Setting } from '../settings';
-import { choice, freeText, numberIn, object } from '../settings/kinds';
+import { choice, flag, freeText, numberIn, object } from '../settings/kinds';
 import { ServiceError } from '../wire/service-error';
 import type { PredictRequest, PredictSettings, TrainRequest } from './types';
 
@@ -42,6 +42,8 @@ const ASKING: Rules<PredictRequest> = {
   unreadable: PREDICT.unreadable,
   timezone: PREDICT.timezone,
   property: freeText(),
+  explain: flag(),
+  explainAbove: PREDICT.explainAbove,
 };
 
 const SETTINGS: Rules<PredictSettings> = {

@@ -1,5 +1,5 @@
 import type { ModelCurves } from '../metrics/curves';
-import type { FileFormat, GivenType, TableSource } from '../table';
+import type { FileFormat, GivenType, Label, TableSource } from '../table';
 import type { OutputType, Task } from '../wire/types';
 import type { Challenger, Cleaned, ModelCard, UploadCard } from './cards';
 
@@ -122,6 +122,22 @@ export interface UploadRequest extends TableChoices {
   missingColumns?: 'error' | 'fill';
 }
 
+/** Why a row is predicted as it is, in part: a column (of a sensor, with all its windows) that raised or lowered it. */
+export interface Cause {
+  column: string;
+  /** What the row has in that column. */
+  value: unknown;
+  /** What the column usually holds, of numbers: the 10 % and the 90 % quantile over the train set. */
+  usual?: [low: number, high: number];
+  /** By how much it raised the answer (below 0: lowered it): probability of a class, or units of the target. */
+  effect: number;
+  /** The same as a sentence. */
+  text: string;
+}
+
+/** Writes a cause as a sentence; `label` is the class whose probability it raised or lowered. */
+export type CauseText = (cause: Omit<Cause, 'text'>, label: Label | undefined) => string;
+
 /** How a predict node batches and bounds what waits. */
 export interface PredictSettings {
   /** Rows that messages may gather into one predict; 1 = off. Default 500. */
@@ -142,9 +158,11 @@ export interface PredictSettings {
   maxCost?: number;
   /** Messages for a model that does not exist yet fail, or wait until it is fitted. Default `error`. */
   noModel?: 'error' | 'wait';
+  /** The sentence of a cause. Default: in English. */
+  causeText?: CauseText;
   /** Called when the numbers change, at most every 250 ms and once at rest. */
   onLoad?: (load: PredictLoad) => void;
-  /** Called once to say that the route `v1` is deprecated. */
+  /** Called once each to say that the route `v1` is deprecated, what explanations take, and why there is none. */
   onWarning?: (text: string) => void;
 }
 
@@ -178,6 +196,10 @@ export interface PredictRequest extends Omit<CleaningChoices, 'missingTarget'> {
   forceRefit?: boolean;
   /** Column that the predictions are attached under. Default `prediction`. */
   property?: string;
+  /** Whether each row gets its causes, under `<property>_why`. */
+  explain?: boolean;
+  /** Only rows whose prediction is above this: a probability, or a value. */
+  explainAbove?: number;
   /** `v1`: the deprecated multipart route, with `modelId`. */
   api?: 'svc' | 'v1';
   modelId?: string;

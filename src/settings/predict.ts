@@ -20,6 +20,10 @@ export const PREDICT = {
   quantiles: quantiles({ message: 'quantiles', fallback: [0.1, 0.5, 0.9] }),
   /** The column that predictions are attached under. */
   property: freeText({ standard: 'prediction' }),
+  /** Whether each row gets its causes, under `<property>_why`. */
+  explain: choice(['off', 'on'], { default: 'off', open: 'off', message: 'explain' }),
+  /** Only rows whose probability, or whose value, is above this. */
+  explainAbove: numberIn({}),
   noModel: choice(['error', 'pass', 'wait'], { default: 'error' }),
   missingColumns: choice(['error', 'fill'], { default: 'error' }),
   ...CLEANING,

@@ -23,7 +23,7 @@ export {
   type GivenType,
   type Label,
 } from './cells/types';
-export { joinBatches, pickRows, sliceBatch } from './columns/batch-rows';
+export { joinBatches, mixRows, pickRows, sliceBatch } from './columns/batch-rows';
 export { assertDense, assertWidth, isSparse, isTooWide, MAX_COLUMNS } from './columns/bounds';
 export {
   addCounts,

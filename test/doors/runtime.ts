@@ -18,6 +18,7 @@ export { Follower } from '../../dist/src/runtime/messages/progress';
 export { modelChanged } from '../../dist/src/runtime/model-changed';
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
+export { causeTextOf } from '../../dist/src/runtime/requests/cause-words';
 export { offerKeptUpload } from '../../dist/src/runtime/requests/kept-upload';
 export { percentUsed } from '../../dist/src/runtime/requests/limits-request';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/model-field';

@@ -23,6 +23,17 @@ export {
   versionOf,
 } from '../../dist/src/scoring/context/limits';
 export { LimitsCache } from '../../dist/src/scoring/context/limits-cache';
+export { causeGroups } from '../../dist/src/scoring/explain/cause-groups';
+export { causeText } from '../../dist/src/scoring/explain/cause-text';
+export { causesOf } from '../../dist/src/scoring/explain/causes';
+export {
+  addOffsetsToEffects,
+  type Effects,
+  joinEffects,
+  readEffects,
+  sliceEffects,
+} from '../../dist/src/scoring/explain/effects';
+export { effectsOfMixtures, mixturesPerRow, planMixtures } from '../../dist/src/scoring/explain/mixtures';
 export { ModelCards } from '../../dist/src/scoring/models/model-cards';
 export { ModelMismatch } from '../../dist/src/scoring/models/model-mismatch';
 export { serviceKey } from '../../dist/src/scoring/models/service-key';

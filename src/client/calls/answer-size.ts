@@ -22,6 +22,8 @@ export interface AskedSize {
   /** Rows of the test set and classes of the model, where they are known. */
   rows?: number;
   classes?: number;
+  /** Causes that each row is explained by, at most. */
+  causes?: number;
 }
 
 /** Upper bound of an answer to a predict, in bytes: more than it can need, and few enough to be parsed safely. */
@@ -41,5 +43,6 @@ export function maxPredictBytes(asked: AskedSize): number {
     main: NUMBER_BYTES * (3 + quantiles.length),
     full: NUMBER_BYTES * (3 + DEFAULT_QUANTILES.length + MAX_BARS),
   };
-  return Math.min(CEILING, FLOOR + rows * bytesPerRow[output]);
+  const explained = asked.causes === undefined ? 0 : NUMBER_BYTES * (asked.causes + 4);
+  return Math.min(CEILING, FLOOR + rows * (bytesPerRow[output] + explained));
 }

@@ -6,7 +6,7 @@ import { encodeFeatures, firstMembers, type PredictOptions, recalibrated } from 
 import { LEAF } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import type { Compared } from './compared';
-import { type Effects, meanEffects, probabilityEffects } from './game';
+import { type GroupEffects, meanEffects, probabilityEffects } from './game';
 
 export interface ExplainOptions extends PredictOptions {
   /** Features that are one cause together, by the cause's name; one that is in none is a cause by itself. Others are passed by. */
@@ -74,7 +74,7 @@ export function explain(
   rows.forEach((row, i) => {
     const bins = Uint8Array.from(columns, (column) => column[row]);
     const { compared, active } = differing(bins, background, groupOf, used);
-    let found: Effects;
+    let found: GroupEffects;
     if (calibration === undefined) {
       found = meanEffects(members, compared);
       found.base = model.center + model.scale * found.base;

@@ -9,13 +9,13 @@ import { contributions } from './contributions';
 import { drawOrders, stepScores } from './orders';
 
 /** Shapley values of a row's answer: `base` and `effects` (per group) add up to it. */
-export interface Effects {
+export interface GroupEffects {
   base: number;
   effects: Float64Array;
 }
 
 /** Of the ensemble's mean, on the scale that members learn: exact for any number of groups. */
-export function meanEffects(members: Member[], compared: Compared): Effects {
+export function meanEffects(members: Member[], compared: Compared): GroupEffects {
   const effects = new Float64Array(compared.groups);
   let base = 0;
   const walk = new LeafWalk(compared);
@@ -55,7 +55,7 @@ export function probabilityEffects(
   compared: Compared,
   of: number,
   exactUpTo?: number,
-): Effects {
+): GroupEffects {
   const { groups, background } = compared;
   const perMixture = background.rows * members.length * members[0].width;
   const isSmall = groups <= EXACT_GROUPS && (1 << groups) * perMixture <= EXACT_SCORES;
@@ -64,7 +64,12 @@ export function probabilityEffects(
     : byOrders(members, calibration, compared, of);
 }
 
-function byCoalitions(members: Member[], calibration: Calibration, compared: Compared, of: number): Effects {
+function byCoalitions(
+  members: Member[],
+  calibration: Calibration,
+  compared: Compared,
+  of: number,
+): GroupEffects {
   const { rows } = compared.background;
   const classes = calibration.priors.length;
   const coalitions = 1 << compared.groups;
@@ -82,7 +87,7 @@ function byCoalitions(members: Member[], calibration: Calibration, compared: Com
  * the share of a sum of scores that follows the probability from the background's to the row's (a control variate). So
  * only what differs from it depends on the orders drawn.
  */
-function byOrders(members: Member[], calibration: Calibration, compared: Compared, of: number): Effects {
+function byOrders(members: Member[], calibration: Calibration, compared: Compared, of: number): GroupEffects {
   const { groups, background } = compared;
   const { rows } = background;
   const { width } = members[0];

@@ -6,6 +6,7 @@ import type { UsedConfig } from '../config/use-config';
 import { settingsReader } from '../fields/settings-reader';
 import type { FlowNode, Message, Red } from '../node-red';
 import { type Progress, StatusLine } from '../status/status-line';
+import { causeTextOf } from './cause-words';
 import { inWordsOfUser } from './model-mismatch';
 import type { PredictDef } from './predict-request';
 
@@ -42,6 +43,7 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
       maxCost: read('maxCost'),
       onLoad: (load) => showLoad(StatusLine.of(node, red), load),
       onWarning: (warning) => node.warn(warning),
+      causeText: causeTextOf(red),
     });
 
   return {

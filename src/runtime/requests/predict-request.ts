@@ -20,7 +20,7 @@ export async function predictRequest(
   table: TableReader,
   msg: Message,
 ): Promise<PredictRequest> {
-  const read = settingsReader(red, node, PREDICT, def, msg);
+  const read = settingsReader(red, node, PREDICT, def, withExplainWord(msg));
   const legacy = read('api') === 'v1';
   const uploadId = readProperty(freeText(), 'test_set_upload_id', msg);
   const where = uploadId === undefined ? { table: await table.read(msg) } : { testSetUploadId: uploadId };
@@ -37,7 +37,14 @@ export async function predictRequest(
     ...readCleaning(read),
     forceRefit: readProperty(flag(), 'force_refit', msg),
     property: read('property'),
+    ...(read('explain') === 'on' && { explain: true, explainAbove: read('explainAbove') }),
   };
+}
+
+/** `msg.explain` may be true or false too. */
+function withExplainWord(msg: Message): Message {
+  const { explain } = msg as { explain?: unknown };
+  return typeof explain === 'boolean' ? Object.assign({ ...msg }, { explain: explain ? 'on' : 'off' }) : msg;
 }
 
 /**

@@ -28,6 +28,8 @@ export interface ResolvedModel {
   /** 0 where not known. */
   trainRows: number;
   options: Record<string, unknown>;
+  /** Of two classes the rarer one, where it is known. */
+  rarer?: Label;
   /** The column that its predictions are the change from. */
   relativeTo?: string;
 }
@@ -137,6 +139,7 @@ export function resolveModel(
     classes: card.classes,
     trainRows: card.rows,
     options: { ...withoutRows(card.options), ...request.options },
+    rarer: card.thresholds?.label,
     relativeTo: card.relative_to,
   };
 }

@@ -1,8 +1,9 @@
-import type { Label, TableForm } from '../../table';
+import { type Label, setCell as put, type TableForm } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { orNull, type Prediction } from '../../wire/prediction';
 import { ServiceError } from '../../wire/service-error';
 import { DEFAULT_QUANTILES, type Statistics } from '../../wire/types';
+import type { CausesOf } from '../explain/causes';
 
 type Row = Record<string, unknown>;
 
@@ -13,6 +14,8 @@ export interface Attachment {
   value: (row: number) => unknown;
   /** `{label: p}` under `<property>_probabilities`. */
   probabilities?: (row: number) => Record<string, number>;
+  /** Its causes, under `<property>_why`. */
+  why?: CausesOf;
 }
 
 /**
@@ -87,6 +90,9 @@ export function attachInPlace(row: Row, index: number, attachment: Attachment): 
   if (attachment.probabilities !== undefined) {
     put(row, `${attachment.property}_probabilities`, attachment.probabilities(index));
   }
+  if (attachment.why !== undefined) {
+    put(row, `${attachment.property}_why`, attachment.why(index, ownCell(row)));
+  }
   return row;
 }
 
@@ -123,7 +129,7 @@ async function attachToRows(rows: Row[], attachment: Attachment): Promise<Row[]>
 }
 
 async function attachToColumns(columns: Row, attachment: Attachment): Promise<Row> {
-  const { property, rows, value, probabilities } = attachment;
+  const { property, rows, value, probabilities, why } = attachment;
   const values: unknown[] = [];
   await inSlices(rows, (index) => values.push(value(index)));
   put(columns, property, values);
@@ -132,19 +138,32 @@ async function attachToColumns(columns: Row, attachment: Attachment): Promise<Ro
     await inSlices(rows, (index) => shares.push(probabilities(index)));
     put(columns, `${property}_probabilities`, shares);
   }
+  if (why !== undefined) {
+    const causes: unknown[] = [];
+    const cellsOf = ownCell(columns);
+    await inSlices(rows, (index) =>
+      causes.push(why(index, (column) => (cellsOf(column) as ArrayLike<unknown> | undefined)?.[index])),
+    );
+    put(columns, `${property}_why`, causes);
+  }
   return columns;
 }
 
 async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Promise<unknown[][]> {
   assertRows(matrix.length - 1, attachment);
-  const { property, rows, value, probabilities } = attachment;
+  const { property, rows, value, probabilities, why } = attachment;
+  const header = [...matrix[0]!];
   const at = columnAt(matrix[0]!, property);
   const atShares = probabilities === undefined ? -1 : columnAt(matrix[0]!, `${property}_probabilities`);
+  const atCauses = why === undefined ? -1 : columnAt(matrix[0]!, `${property}_why`);
   await inSlices(rows, (index) => {
     const row = matrix[index + 1]!;
     row[at] = value(index);
     if (probabilities !== undefined) {
       row[atShares] = probabilities(index);
+    }
+    if (why !== undefined) {
+      row[atCauses] = why(index, (column) => row[header.indexOf(column)]);
     }
   });
   return matrix;
@@ -209,11 +228,7 @@ function argmax(values: readonly number[]): number {
   return best;
 }
 
-/** Column names are data: `__proto__` too becomes a column. */
-function put(target: Row, key: string, value: unknown): void {
-  if (key === '__proto__') {
-    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
-  } else {
-    target[key] = value;
-  }
+/** What a row has under the name of a column, which may be any text. */
+function ownCell(row: Row): (column: string) => unknown {
+  return (column) => (Object.hasOwn(row, column) ? row[column] : undefined);
 }

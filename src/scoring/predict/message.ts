@@ -86,6 +86,9 @@ export function batchKey({ request, reference, model, table }: PredictMessage): 
   if (forceRefit === true) {
     parts.push('refit');
   }
+  if (request.explain === true) {
+    parts.push(`explain ${request.explainAbove ?? ''}`);
+  }
   for (const choice of [options, missingWords, unreadable, timezone]) {
     parts.push(choice === undefined ? '' : JSON.stringify(choice));
   }

@@ -1,6 +1,7 @@
 import type { Label } from '../../table';
 import { cloneJson } from '../../util/json';
 import { type Prediction, toService } from '../../wire/prediction';
+import type { CausesOf } from '../explain/causes';
 import type { PredictOutcome } from '../types';
 import { attachmentOf } from './attach-predictions';
 import type { MessageTable } from './message-table';
@@ -16,6 +17,7 @@ export function outcomeOf(
   model: { name: string; classes?: readonly Label[] },
   property: string,
   signal: AbortSignal,
+  why?: CausesOf,
 ): PredictOutcome | Promise<PredictOutcome> {
   const outcome: PredictOutcome = {
     prediction: serviceForm(scored),
@@ -25,7 +27,8 @@ export function outcomeOf(
   if (table.cleaned !== undefined) {
     outcome.cleaned = { cells_missing: table.cleaned };
   }
-  const attachment = attachmentOf(scored.prediction, property, scored.metadata.classes ?? model.classes);
+  const classes = scored.metadata.classes ?? model.classes;
+  const attachment = { ...attachmentOf(scored.prediction, property, classes), why };
   const attached = table.attach(attachment, signal);
   return attached instanceof Promise
     ? attached.then((late) => Object.assign(outcome, late))

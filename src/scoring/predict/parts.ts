@@ -4,6 +4,7 @@ import { linkedController } from '../../util/abort';
 import { joinPredictions } from '../../wire/prediction';
 import type { Context } from '../context/context';
 import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from '../context/limits';
+import { joinEffects } from '../explain/effects';
 import type { ResolvedModel } from '../models/model-request';
 import { addOffsets, withOffsets } from './relative';
 import { limitsOfModel, type Scored, scoreFile, type ScoreOptions } from './test-set';
@@ -59,7 +60,7 @@ export async function scoreInParts(
   const isRelative = model.relativeTo !== undefined;
   const reader = new PartReader(isRelative ? withOffsets(model, columns, batches, offsets) : batches);
   const uploads = new UploadProgress(options.rows, options.onUpload ?? (() => undefined));
-  const results: PredictResult[] = [];
+  const results: Scored[] = [];
   const running = new Set<Promise<void>>();
   let rowsPerPart = first;
   let failure: { error: unknown } | undefined;
@@ -101,8 +102,9 @@ export async function scoreInParts(
   return addOffsets(joined(results), isRelative ? offsets : undefined, model);
 }
 
-function joined(results: readonly PredictResult[]): Scored {
+function joined(results: readonly Scored[]): Scored {
   return {
+    effects: joinEffects(results),
     prediction: joinPredictions(results.map((result) => result.prediction)),
     metadata: results[0]!.metadata,
     rows: results.reduce((sum, result) => sum + result.rows, 0),

@@ -29,7 +29,7 @@ export class Predictor {
   private readonly modelWait: ModelWait<QueuedPredict>;
   private readonly closing = new AbortController();
   private readonly reading = new Set<Promise<void>>();
-  private warnedOfLegacy = false;
+  private readonly warned = new Set<string>();
 
   constructor(
     private readonly context: Context,
@@ -44,7 +44,8 @@ export class Predictor {
       overflow: settings.overflow ?? PREDICT.overflow.fallback,
       slots: context.slots,
       onLoad: (load) => settings.onLoad?.({ ...load, forModel: this.modelWait.size }),
-      run: (_, messages, signal) => runBatch({ context, settings, batcher: this.batcher }, messages, signal),
+      run: (_, messages, signal) =>
+        runBatch({ context, settings, batcher: this.batcher, warn: this.warnOnce }, messages, signal),
     });
     this.modelWait = new ModelWait(
       context.cards,
@@ -94,19 +95,17 @@ export class Predictor {
     const payload = predictMessage(request, hooks, this.context);
     const { order, table } = payload;
     if (table instanceof LegacyTable) {
-      this.warnOfLegacy();
+      this.warnOnce('v1', 'The v1 route is deprecated: the service may drop it. Fit a model and use svc.');
     }
     return this.batcher.admit(order, payload, table.rowCount, table.bytes, hooks?.signal);
   }
 
-  private warnOfLegacy(): void {
-    if (!this.warnedOfLegacy) {
-      this.warnedOfLegacy = true;
-      this.settings.onWarning?.(
-        'The v1 route is deprecated: the service may drop it. Fit a model and use svc.',
-      );
+  private readonly warnOnce = (key: string, text: string): void => {
+    if (!this.warned.has(key)) {
+      this.warned.add(key);
+      this.settings.onWarning?.(text);
     }
-  }
+  };
 
   /** Sends a message on its way, as far as it can go at once: to the queue, to be read, or to wait for its model. */
   private begin(message: QueuedPredict): void {

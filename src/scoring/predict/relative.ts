@@ -1,5 +1,6 @@
 import { cellAt, type Column, type ColumnBatch } from '../../table';
 import { ServiceError } from '../../wire/service-error';
+import { addOffsetsToEffects } from '../explain/effects';
 import type { ResolvedModel } from '../models/model-request';
 import type { Scored } from './test-set';
 
@@ -39,13 +40,14 @@ export function addOffsets(
       `Row ${missing + 1} has no value in "${relativeTo}", and the model predicts the change from it: fill it in, or leave the row out.`,
     );
   }
+  const effects = scored.effects && addOffsetsToEffects(scored.effects, offsets, relativeTo!);
   const add = (values: readonly number[]): number[] => values.map((value, row) => value + offsets[row]!);
   const { prediction } = scored;
   switch (prediction.kind) {
     case 'numbers':
-      return { ...scored, prediction: { ...prediction, values: add(prediction.values) } };
+      return { ...scored, effects, prediction: { ...prediction, values: add(prediction.values) } };
     case 'quantiles':
-      return { ...scored, prediction: { ...prediction, values: prediction.values.map(add) } };
+      return { ...scored, effects, prediction: { ...prediction, values: prediction.values.map(add) } };
     case 'full': {
       const { mean, median, mode, quantiles } = prediction.value;
       const value = {
@@ -55,10 +57,10 @@ export function addOffsets(
         mode: add(mode),
         quantiles: quantiles.map(add),
       };
-      return { ...scored, prediction: { kind: 'full', value }, offsets };
+      return { ...scored, effects, prediction: { kind: 'full', value }, offsets };
     }
     default:
-      return scored;
+      return { ...scored, effects };
   }
 }
 

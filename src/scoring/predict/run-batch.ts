@@ -4,9 +4,11 @@ import { slicePrediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';
+import { type Effects, sliceEffects } from '../explain/effects';
 import { type ResolvedModel, resolveModel } from '../models/model-request';
 import type { PredictOutcome, PredictSettings } from '../types';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
+import { type ExplainByRows, explainByRows } from './explain-rows';
 import { LegacyTable } from './legacy-table';
 import type { PredictMessage, QueuedPredict } from './message';
 import { LoneTable } from './message-table';
@@ -15,12 +17,15 @@ import { rowsPerTestSet, scoreInParts } from './parts';
 import { columnsOf, type ReadTogether, readTogether } from './read-together';
 import { addOffsets, offsetsOf } from './relative';
 import { type Scored, scoreFile, type ScoreOptions } from './test-set';
+import { whyOf, wishOf } from './why';
 
 /** What a batch is run with. */
 export interface BatchRun {
   context: Context;
   settings: PredictSettings;
   batcher: Batcher<PredictMessage, PredictOutcome>;
+  /** Tells the user, once for each key. */
+  warn: (key: string, text: string) => void;
 }
 
 /** Scores the messages of one batch and settles each. */
@@ -40,11 +45,20 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
     throw new ServiceError('internal', 'The batch has no model.');
   }
   const options: ScoreOptions = { signal, retryPredict, maxCost, forceRefit: request.forceRefit };
+  if (request.explain === true) {
+    options.explain = wishOf(model, request);
+  }
   // A fit that ends meanwhile may replace the model: it stays until the batch has its answers.
   const letGo = context.cards.hold(model.fittedId);
   try {
     if (table instanceof LoneTable) {
       const scored = await table.score({ context, model, options, hooks });
+      if (options.explain !== undefined && scored.effects === undefined) {
+        run.warn(
+          'streamed',
+          'Predictions of a large table or of an upload are explained by the embedded service alone.',
+        );
+      }
       await deliver(run, first, scored, model, signal);
     } else {
       await runJoined(run, messages, model, options);
@@ -108,6 +122,7 @@ async function scoreTogether(
   } finally {
     await file.dispose();
   }
+  const byRows = await effectsByRows(run, { model, columns, batch, options }, scored);
   const yielder = new Yielder();
   let from = 0;
   for (const [index, message] of messages.entries()) {
@@ -116,11 +131,14 @@ async function scoreTogether(
       prediction: slicePrediction(scored.prediction, from, to),
       metadata: scored.metadata,
       rows: to - from,
+      effects: sliceEffects(scored.effects, from, to),
     };
+    const ownByRows = sliceEffects(byRows, from, to);
     const ownOffsets = offsets?.slice(from, to);
     from = to;
     try {
       const level = addOffsets(own, ownOffsets, model);
+      level.effects ??= ownByRows;
       await (deliver(run, message, level, model, signal) ?? yielder.due());
     } catch (error) {
       run.batcher.fail(message, error);
@@ -137,16 +155,30 @@ async function runOversize(
 ): Promise<void> {
   const message = messages[0]!;
   try {
-    const scored = await scoreInParts(run.context, model, columnsOf([message], model), [batch], options);
+    const columns = columnsOf([message], model);
+    const scored = await scoreInParts(run.context, model, columns, [batch], options);
+    scored.effects ??= await effectsByRows(run, { model, columns, batch, options }, scored);
     await deliver(run, message, scored, model, options.signal);
   } catch (error) {
     run.batcher.fail(message, error);
   }
 }
 
+/** Effects of a service that does not explain itself; undefined where none are asked for, or they are there. */
+async function effectsByRows(
+  { context, warn }: BatchRun,
+  { options, ...rows }: Pick<ExplainByRows, 'model' | 'columns' | 'batch' | 'options'>,
+  { effects }: Scored,
+): Promise<Effects | undefined> {
+  const { explain: wish } = options;
+  return wish === undefined || effects !== undefined
+    ? undefined
+    : explainByRows({ context, ...rows, wish, options, warn });
+}
+
 /** Hands a message its result; a promise only where its table is large enough to be attached in slices. */
 function deliver(
-  { batcher }: BatchRun,
+  { batcher, settings, warn }: BatchRun,
   message: QueuedPredict,
   scored: Scored,
   model: { name: string; classes?: readonly Label[] },
@@ -157,7 +189,8 @@ function deliver(
   }
   const { table, request } = message.payload;
   const bytes = message.bytes + outcomeBytes(scored.prediction, scored.rows);
-  const outcome = outcomeOf(scored, table, model, request.property ?? 'prediction', signal);
+  const why = request.explain === true ? whyOf(scored, request, model.classes, settings, warn) : undefined;
+  const outcome = outcomeOf(scored, table, model, request.property ?? 'prediction', signal, why);
   if (!(outcome instanceof Promise)) {
     batcher.finish(message, outcome, bytes, scored.rows);
     return undefined;

@@ -1,10 +1,12 @@
 import { missingOf } from '../../client/errors/missing';
 import type { PredictResult } from '../../client/types';
 import type { TableFile } from '../../table';
+import { isObject } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { predictToEstimate } from '../context/estimate';
 import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/limits';
+import { type Effects, type ExplainWish, readEffects } from '../explain/effects';
 import type { ResolvedModel } from '../models/model-request';
 import type { Budget } from './bisection';
 import { withKnownLabels } from './known-labels';
@@ -24,6 +26,8 @@ export interface ScoreOptions {
   forceRefit?: boolean;
   /** Where it is used up no predict is repeated. */
   budget?: Budget;
+  /** What the embedded service is to explain as it predicts. */
+  explain?: ExplainWish;
   onProgress?: (sentBytes: number, totalBytes: number) => void;
 }
 
@@ -31,6 +35,8 @@ export interface ScoreOptions {
 export interface Scored extends PredictResult {
   /** A full distribution of a relative model: what is added to the borders, for each row. */
   offsets?: readonly number[];
+  /** Why rows are predicted so, where that was asked for. */
+  effects?: Effects;
 }
 
 /**
@@ -46,7 +52,7 @@ export async function scoreFile(
   model: ResolvedModel,
   file: TableFile,
   options: ScoreOptions,
-): Promise<PredictResult> {
+): Promise<Scored> {
   const { signal } = options;
   await checkCost(context, model, file.rows, options);
   const excess = sizeExcess(await context.limits.forChecks(signal), file.bytes);
@@ -62,7 +68,7 @@ export async function scoreFile(
     );
   try {
     const sent = await upload(file.bytes <= NO_HASH_BYTES);
-    let result: PredictResult;
+    let result: Scored;
     try {
       result = await predictUpload(context, model, sent.test_set_upload_id, options, file.rows);
     } catch (thrown) {
@@ -91,8 +97,10 @@ export async function predictUpload(
   testSetUploadId: string,
   options: ScoreOptions,
   rows = context.cards.upload(testSetUploadId)?.rows,
-): Promise<PredictResult> {
+): Promise<Scored> {
   const client = await context.client();
+  const asked = context.key === 'embedded' ? options.explain : undefined;
+  const config = asked === undefined ? model.options : withExplain(model, asked);
   const result = await client.predict(
     {
       rows,
@@ -102,13 +110,33 @@ export async function predictUpload(
       task: model.task,
       output_type: model.outputType,
       ...(model.quantiles !== undefined && { quantiles: model.quantiles }),
-      ...(Object.keys(model.options).length > 0 && { svc_config: model.options }),
+      ...(Object.keys(config).length > 0 && { svc_config: config }),
+      ...(asked !== undefined && { causes: model.columns.length }),
       ...(options.forceRefit === true && { force_refit: true }),
       ...(options.retryPredict === true && { retryAmbiguous: true }),
     },
     { signal: options.signal },
   );
-  return withKnownLabels(result, model.classes);
+  const { explanation, ...metadata } = result.metadata;
+  const scored = withKnownLabels({ ...result, metadata }, model.classes);
+  return asked === undefined ? scored : { ...scored, effects: readEffects(explanation) };
+}
+
+/** The embedded service takes this as an option of its own (docs/embedded-service.md). */
+function withExplain(
+  { options, relativeTo }: ResolvedModel,
+  { groups, label, above }: ExplainWish,
+): Record<string, unknown> {
+  const inner = isObject(options.inference_config) ? options.inference_config : {};
+  const explain: Record<string, unknown> = { GROUPS: groups };
+  if (label !== undefined) {
+    explain.LABEL = label;
+  }
+  // It knows the change alone that a relative model predicts.
+  if (above !== undefined && relativeTo === undefined) {
+    explain.ABOVE = above;
+  }
+  return { ...options, inference_config: { ...inner, EXPLAIN: explain } };
 }
 
 /** A model that the service itself says it does not have: its card is marked dead, and the error says what to do. */

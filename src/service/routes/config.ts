@@ -3,6 +3,8 @@ import type { ModelConfig } from '../../wire/types';
 import type { ModelEntry } from '../store/entries';
 import { MODEL_VERSION } from '../version';
 import { canonical } from '../work/fit/canonical';
+import type { ExplainJob } from '../work/jobs';
+import { takeExplain } from './explain-option';
 
 /** What a prediction's configuration comes to. */
 export interface Applied {
@@ -11,12 +13,14 @@ export interface Applied {
   config: ModelConfig;
   /** Options of the fit or of this prediction that had no effect. */
   ignored: string[];
+  /** Where causes are asked for. */
+  explain?: ExplainJob;
 }
 
 /**
  * The configuration that came with a prediction over the one of the fit (S 2.6). A prediction can still choose
  * the softmax temperature, where to average, whether to balance, and a smaller ensemble; the rest is settled when
- * trees have grown.
+ * trees have grown. What it asks to be explained stands apart.
  *
  * @param ignored what else of the request had no effect
  */
@@ -27,7 +31,11 @@ export function applyConfig(
 ): Applied {
   const fitted = fittedConfig(model);
   const applied: Applied = { options: {}, config: fitted, ignored: [...model.ignoredOptions, ...ignored] };
-  for (const [name, value] of Object.entries(sent)) {
+  const { config, explain } = takeExplain(sent, model);
+  if (explain !== undefined) {
+    applied.explain = explain;
+  }
+  for (const [name, value] of Object.entries(config)) {
     if (name === 'model_path' || same(value, fitted[name]) || same(value, model.config[name])) {
       continue;
     }

@@ -52,6 +52,7 @@ async function predicted(
       outputType: sent.output_type ?? DEFAULT_OUTPUT_TYPE[sent.task],
       quantiles: sent.quantiles ?? DEFAULT_QUANTILES,
       options: applied.options,
+      explain: applied.explain,
       signal,
     });
     const metadata = toWireMetadata(metadataOf(model, applied, outcome), { apiName });

@@ -39,6 +39,7 @@ export const predictRoute: Route = {
         outputType: asked.output_type ?? DEFAULT_OUTPUT_TYPE[asked.task],
         quantiles: asked.quantiles ?? DEFAULT_QUANTILES,
         options: applied.options,
+        explain: applied.explain,
         signal: abortedWith(res),
       }),
     );

@@ -29,7 +29,9 @@ export function modelFor(context: ServiceContext, id: string, task: ModelEntry['
 export async function score(
   context: ServiceContext,
   model: ModelEntry,
-  asked: Pick<PredictJob, 'x' | 'outputType' | 'quantiles' | 'options'> & { signal?: AbortSignal },
+  asked: Pick<PredictJob, 'x' | 'outputType' | 'quantiles' | 'options' | 'explain'> & {
+    signal?: AbortSignal;
+  },
 ): Promise<ScoredFile> {
   const { signal, ...what } = asked;
   const { store, predictPool, limits } = context;
@@ -82,6 +84,7 @@ export function metadataOf(model: ModelEntry, applied: Applied, outcome: ScoredF
     ...(model.classes === undefined ? {} : { classes: labelsOf(model, model.classes) }),
     ignored_options: applied.ignored,
     ignored_columns: outcome.extra,
+    ...(outcome.explanation && { explanation: outcome.explanation }),
   };
 }
 

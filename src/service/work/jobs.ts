@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 
-import type { FitReport, PredictOptions, TrainOptions } from '../../learner';
+import type { ExplainOptions, FitReport, PredictOptions, TrainOptions } from '../../learner';
 import type { Label } from '../../table/cells/types';
 import type { OutputType } from '../../wire/types';
 import type { Task } from '../../wire/vocabulary';
@@ -60,7 +60,32 @@ export interface PredictJob {
   /** Labels are whole numbers, held as text. */
   longClasses?: true;
   options: PredictOptions;
+  explain?: ExplainJob;
   limits: ServiceLimits;
+}
+
+/** Which causes of the predictions are asked for; see `ExplainOptions`. */
+export type ExplainJob = Pick<ExplainOptions, 'groups' | 'of' | 'above'>;
+
+/** Why rows are predicted as they are: a base and its row of effects add up to a prediction. */
+export interface ExplainedRows {
+  /** The causes: groups of columns, or single columns. */
+  groups: string[];
+  /** Per cause with a column of numbers of its name: its 10 % and 90 % quantile over the train set. */
+  usual: ([low: number, high: number] | null)[];
+  /** And the mean of that column over the rows that effects are told against. */
+  means: (number | null)[];
+  /** The rows explained, from 0. */
+  rows: number[];
+  /** Rows to be explained beyond the most that one request may have. */
+  left: number;
+  /** Classification: the class explained in each of them, by its number. */
+  classes?: number[];
+  /** Probabilities of that class, or means. */
+  predictions: number[];
+  bases: number[];
+  /** [row explained][cause] */
+  effects: number[][];
 }
 
 export interface ScoredFile {
@@ -70,4 +95,6 @@ export interface ScoredFile {
   columns: number;
   /** Columns of the test file that the train set does not have; they were not read. */
   extra: string[];
+  /** Where it was asked for, and the model can tell. */
+  explanation?: ExplainedRows;
 }

@@ -43,6 +43,14 @@ export function pickRows(batch: ColumnBatch, rows: readonly number[]): ColumnBat
   return { rows: rows.length, columns: batch.columns.map((column) => pickCells(column, rows)) };
 }
 
+/** Rows made of the cells of several: `rows[column]` says from which row (from 0) each cell of a column is. */
+export function mixRows(batch: ColumnBatch, rows: readonly (readonly number[])[]): ColumnBatch {
+  return {
+    rows: rows[0]?.length ?? 0,
+    columns: batch.columns.map((column, index) => pickCells(column, rows[index]!)),
+  };
+}
+
 function pickCells(column: ColumnData, rows: readonly number[]): ColumnData {
   switch (column.type) {
     case 'number':

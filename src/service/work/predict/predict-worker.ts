@@ -6,6 +6,7 @@ import { readFeatures } from '../data/columns';
 import type { PredictJob, PredictTask, ScoredFile } from '../jobs';
 import { type JobResult, serveJobs } from '../pool/serve';
 import { assertAnswerSize } from './answer-size';
+import { explanationOf } from './explanation';
 import { ModelCache } from './model-cache';
 import { predictionJson } from './prediction-json';
 
@@ -41,9 +42,16 @@ async function score(job: PredictJob): Promise<JobResult> {
     limits,
   );
   let json: Uint8Array<ArrayBuffer>;
+  let explanation: ScoredFile['explanation'];
   try {
     const result = predict(model, features.columns, features.rows, job.options);
     json = predictionJson(result, job.outputType, job.quantiles, job.longClasses);
+    if (job.explain !== undefined) {
+      explanation = explanationOf(model, features.columns, result, {
+        options: job.options,
+        asked: job.explain,
+      });
+    }
   } catch (error) {
     if (error instanceof LearnerError) {
       throw invalid(error.message);
@@ -55,6 +63,7 @@ async function score(job: PredictJob): Promise<JobResult> {
     rows: features.rows,
     columns: features.width,
     extra: features.extra,
+    ...(explanation && { explanation }),
   };
   return { result, transfer: [json.buffer] };
 }
