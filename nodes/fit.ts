@@ -10,6 +10,7 @@ import type { FlowNode } from '../src/runtime/node-red';
 import { answerFit } from '../src/runtime/requests/fit-answer';
 import { type FitDef, fitRequest } from '../src/runtime/requests/fit-request';
 import { showKeptFit } from '../src/runtime/requests/kept-fit';
+import { modelReport } from '../src/runtime/requests/model-report';
 import { showFitted } from '../src/runtime/status/fit-status';
 
 /** tabular-fit: a train set in, a model out. */
@@ -26,7 +27,11 @@ module.exports = function (RED: NodeAPI): void {
         if (request === undefined) {
           return undefined;
         }
-        const result = await config.connection().train(request, hooks(this, work));
+        const connection = config.connection();
+        const result = await connection.train(request, hooks(this, work));
+        if (def.modelReport === true) {
+          msg.model_report = await modelReport(connection.cards, result.card);
+        }
         tables.finish(msg);
         rememberTypes(this.id, result.card.cleaned?.types);
         showFitted(work.status, result.card, result.taskFound, result.challenger);

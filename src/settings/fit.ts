@@ -27,5 +27,7 @@ export const FIT = {
   relativeTo: column({ message: 'relative_to' }),
   replace: choice(['always', 'better'], { message: 'replace' }),
   forceRefit: flag({ message: 'force_refit' }),
+  /** Send what pictures of the model are drawn from, as `msg.model_report`. */
+  modelReport: flag(),
   ...COLLECTING,
 };

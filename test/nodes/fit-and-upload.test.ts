@@ -50,6 +50,24 @@ describe('tabular-fit and tabular-upload on a strict service', () => {
     assert.ok(!stored.includes(service.token));
   });
 
+  it('sends what pictures of the model are drawn from, where asked, also of a model that was fitted before', async () => {
+    const bench = await hosted([
+      { id: 'told', type: 'tabular-fit', target: 'y', model: 'told', holdout: '20', modelReport: true },
+      { id: 'plain', type: 'tabular-fit', target: 'y', model: 'plain', holdout: '20' },
+    ]);
+    bench.send('told', { payload: trainRows() });
+    const [first] = await bench.out('told').first();
+    const { curves, ...rest } = first!.model_report;
+    assert.equal(rest.model, 'told');
+    assert.deepEqual(rest.scores, first!.model.scores);
+    assert.deepEqual([curves.kind, curves.rows, curves.labels], ['classes', 6, ['no', 'yes']]);
+    assert.ok(!('curves' in first!.model), 'not on the card');
+    bench.send('told', { payload: trainRows() });
+    assert.deepEqual((await bench.out('told').first(2))[1]!.model_report, first!.model_report);
+    bench.send('plain', { payload: trainRows() });
+    assert.ok(!('model_report' in (await bench.out('plain').first())[0]!));
+  });
+
   it('a table with gaps is read as the dialog says, else the message, and msg.cleaned says what was done', async () => {
     const rows = trainRows().map((row, n) => ({
       ...row,
