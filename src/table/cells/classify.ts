@@ -25,6 +25,8 @@ export const DATE = 128;
 export const DAY_FIRST = 32768;
 export const MONTH_FIRST = 65536;
 export const YEAR_FIRST = 131072;
+/** A number with a unit after it: `45 %`, `1,20 €`, `21.5 °C`. */
+export const WITH_UNIT = 262144;
 
 /** NA and its like: missing where the column is not text. */
 export const ABSENT = 512;
@@ -40,7 +42,7 @@ export const DATES = DATE | LOCAL_DATES;
 /** What a column of text can settle as. */
 export const TYPES = WHOLE | POINT_NUMBER | COMMA_NUMBER | BOOLEAN | DATES;
 /** What a column that stays text can look like. */
-export const LOOKS = PLAIN | READS_POINT | READS_COMMA | DATE | LOCAL_DATES;
+export const LOOKS = PLAIN | READS_POINT | READS_COMMA | DATE | LOCAL_DATES | WITH_UNIT;
 export const NUMERIC = WHOLE | POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
 
 const EXACT = POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
@@ -52,8 +54,28 @@ export type CommaUse = 'none' | 'decimal' | 'either';
 const CHAR_0 = 48;
 const CHAR_9 = 57;
 
-/** NA, N/A, NaN and null in any case. */
+/** What spreadsheets show where a formula has no value: #N/A and its like. */
+const CELL_ERRORS = new Set([
+  '#N/A',
+  '#NA',
+  '#NV',
+  '#DIV/0!',
+  '#VALUE!',
+  '#WERT!',
+  '#VALEUR!',
+  '#REF!',
+  '#BEZUG!',
+  '#NAME?',
+  '#NUM!',
+  '#ZAHL!',
+  '#NULL!',
+]);
+
+/** NA, N/A, NaN and null in any case, and the errors of spreadsheets. */
 export function isAbsent(text: string): boolean {
+  if (text.charCodeAt(0) === 35) {
+    return text.length <= 8 && CELL_ERRORS.has(text);
+  }
   if (text.length < 2 || text.length > 4 || (text.charCodeAt(0) | 32) !== 110) {
     return false;
   }
@@ -70,7 +92,13 @@ export function classify(text: string, comma: CommaUse = 'none'): number {
   if (first > 64 && first < 128) {
     return classifyWord(text, first | 32);
   }
-  return first > 127 ? 0 : classifyNumber(text, comma) || classifyLocal(text.trim());
+  if (first > 127) {
+    return 0;
+  }
+  if (first === 35) {
+    return isAbsent(text) ? ABSENT | NUMERIC | BOOLEAN | DATES : 0;
+  }
+  return classifyNumber(text, comma) || classifyLocal(text.trim(), comma);
 }
 
 function classifyWord(text: string, first: number): number {
@@ -191,14 +219,31 @@ function classifyWhole(text: string, start: number, end: number, digits: number)
   return Number.isSafeInteger(Number(value)) ? WHOLE | INEXACT | PLAIN : WHOLE | INEXACT | BEYOND_SAFE;
 }
 
-/** Numbers with grouped thousands, and dates as people write them. */
-function classifyLocal(text: string): number {
+/** Numbers with grouped thousands, dates as people write them, and numbers with a unit. */
+function classifyLocal(text: string, comma: CommaUse): number {
+  // With both marks there is no doubt which of them is the decimal one.
+  if (GROUPED_COMMA.test(text)) {
+    return READS_COMMA | (comma === 'none' ? 0 : COMMA_NUMBER | FRACTION);
+  }
+  if (GROUPED_POINT.test(text)) {
+    return READS_POINT | POINT_NUMBER | FRACTION;
+  }
   return (
     (WITH_POINT.test(text) ? READS_POINT : 0) |
     (WITH_COMMA.test(text) ? READS_COMMA : 0) |
+    (NUMBER_AND_UNIT.test(text) ? WITH_UNIT : 0) |
     localDateKinds(text)
   );
 }
+
+/** A number with grouped thousands and a decimal mark: by points or spaces and a comma, or the other way round. */
+const GROUPED_COMMA = /^[+-]?[1-9]\d{0,2}([. \u00a0\u202f])\d{3}(?:\1\d{3}){0,3},\d+$/;
+const GROUPED_POINT = /^[+-]?[1-9]\d{0,2}([,'’ \u00a0\u202f])\d{3}(?:\1\d{3}){0,3}\.\d+$/;
+/** What groups thousands, beside a comma or a point. */
+export const GROUP_SPACES = /[ \u00a0\u202f'’]/g;
+
+const NUMBER_AND_UNIT =
+  /^(?:[$£¥] ?[+-]?\d[\d.,]*|[+-]?\d[\d.,]*(?:[ \u00a0\u202f]?(?:[%€$£¥‰]|°[A-Z]?)|[ \u00a0\u202f][A-Za-zµΩ][A-Za-z0-9µΩ²³/]{0,5}))$/;
 
 /** A number with a decimal comma, whose points may group thousands; and the other way round. */
 export const WITH_COMMA = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/;

@@ -66,10 +66,38 @@ function offsetOf(zone: string | undefined): number | undefined {
 const LOCAL_DATE =
   /^(?:(\d\d?)([./-])(\d\d?)\2(\d{4}|\d\d)|(\d{4})([./])(\d\d?)\6(\d\d?))(?:,? (\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?: ?([AaPp])[Mm])?)?$/;
 
+const TIME = '(?:,? (\\d\\d?):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?(?: ?([AaPp])[Mm])?)?';
+/** `2024年11月21日`, also with a time: `9:05`, `9時5分`, `9時05分07秒`. */
+const KANJI_DATE =
+  /^(\d{4})年(\d\d?)月(\d\d?)日(?: ?(\d\d?)(?::(\d\d)(?::(\d\d))?|時(?:(\d\d?)分(?:(\d\d?)秒)?)?))?$/;
+/** `21-Nov-2024`, `21. November 2024`, `21 nov. 2024 9:05`. */
+const NAMED_MONTH = new RegExp(`^(\\d\\d?)(?:\\.? |[-.])(\\p{L}{3,9})\\.?[ -](\\d{4}|\\d\\d)${TIME}$`, 'u');
+
+/** Months by their names and short names in English, German and French, lower case. */
+const MONTHS: ReadonlyMap<string, number> = new Map(
+  [
+    'january jan januar jän jänner janvier janv',
+    'february feb februar février févr fév',
+    'march mar märz mär mrz mars',
+    'april apr avril avr',
+    'may mai',
+    'june jun juni juin',
+    'july jul juli juillet juil',
+    'august aug août aoû',
+    'september sep sept septembre',
+    'october oct oktober okt octobre',
+    'november nov novembre',
+    'december dec dezember dez décembre déc',
+  ].flatMap((names, month) => names.split(' ').map((name) => [name, month + 1] as const)),
+);
+
 /** A date as people write it, in local time, by every order that it can have. */
 export function parseLocalDate(text: string): Partial<Record<DateOrder, number>> {
   const match = LOCAL_DATE.exec(text);
-  if (match === null || isVersion(text)) {
+  if (match === null) {
+    return parseWords(text);
+  }
+  if (isVersion(text)) {
     return {};
   }
   const [, first, mark, second, last, year, , month, day, hour, minute, seconds, fraction, half] = match;
@@ -83,13 +111,31 @@ export function parseLocalDate(text: string): Partial<Record<DateOrder, number>>
   return orders(mark === '.' ? { dmy } : { dmy, mdy: dayOf(full, Number(first), Number(second)) + time });
 }
 
+/** A date with signs or names for its parts. */
+function parseWords(text: string): Partial<Record<DateOrder, number>> {
+  const kanji = KANJI_DATE.exec(text);
+  if (kanji !== null) {
+    const [, year, month, day, hour, colon, seconds, minutes, spoken] = kanji;
+    const time = timeOf(hour, colon ?? minutes, seconds ?? spoken);
+    return orders({ ymd: dayOf(Number(year), Number(month), Number(day)) + time });
+  }
+  const named = NAMED_MONTH.exec(text);
+  const month = named === null ? undefined : MONTHS.get(named[2]!.toLowerCase());
+  if (named === null || month === undefined) {
+    return {};
+  }
+  const [, day, , year, hour, minute, seconds, fraction, half] = named;
+  const time = timeOf(hourOf(hour, half), minute, seconds, fraction);
+  return orders({ dmy: dayOf(fullYear(year!), month, Number(day)) + time });
+}
+
 function orders(read: Partial<Record<DateOrder, number>>): Partial<Record<DateOrder, number>> {
   return Object.fromEntries(Object.entries(read).filter(([, time]) => !Number.isNaN(time)));
 }
 
-/** 1.2.10 is a version. */
+/** 1.2.10 is a version, unless a time follows. */
 function isVersion(text: string): boolean {
-  return /^\d\.|^\d\d?\.\d\./.test(text) && !/^[\d.]+\d{4}(?!\d)/.test(text);
+  return !text.includes(':') && /^\d\.|^\d\d?\.\d\./.test(text) && !/^[\d.]+\d{4}(?!\d)/.test(text);
 }
 
 /** Two digits mean 1969 to 2068, as POSIX has it. */

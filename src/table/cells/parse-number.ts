@@ -2,6 +2,7 @@ import {
   ABSENT,
   classify,
   COMMA_NUMBER,
+  GROUP_SPACES,
   NUMERIC,
   PLAIN,
   POINT_NUMBER,
@@ -25,14 +26,25 @@ export function parseNumber(text: string, comma: boolean): number | undefined {
   }
   if ((kinds & POINT_NUMBER) !== 0) {
     const value = Number(text);
-    return Number.isNaN(value) ? infinity(text) : value;
+    return Number.isNaN(value) ? infinityOrGrouped(text) : value;
   }
-  return (kinds & COMMA_NUMBER) !== 0 ? Number(text.replace(',', '.')) : undefined;
+  return (kinds & COMMA_NUMBER) !== 0 ? fromComma(text) : undefined;
 }
 
-/** "inf" and its like, which JavaScript does not read. */
-function infinity(text: string): number {
-  return text.includes('-') ? -Infinity : Infinity;
+/** The number in text with a decimal comma, whose points or spaces may group thousands. */
+function fromComma(text: string): number {
+  const value = Number(text.replace(',', '.'));
+  return Number.isNaN(value) ? Number(withoutGroups(text, '.').replace(',', '.')) : value;
+}
+
+function withoutGroups(text: string, mark: string): string {
+  return text.trim().replaceAll(mark, '').replace(GROUP_SPACES, '');
+}
+
+/** What JavaScript does not read: "inf" and its like, and grouped thousands. */
+function infinityOrGrouped(text: string): number {
+  const value = Number(withoutGroups(text, ','));
+  return !Number.isNaN(value) ? value : text.includes('-') ? -Infinity : Infinity;
 }
 
 /** The 64-bit integer in a field, null when it is missing there, undefined when it is not one. */
@@ -49,7 +61,7 @@ export function parseBigint(text: string): bigint | null | undefined {
 
 /** The number in text with this decimal mark, whose other mark may group thousands; undefined where it is not one. */
 function parseGrouped(text: string, decimal: Decimal): number | undefined {
-  const trimmed = text.trim();
+  const trimmed = text.trim().replace(GROUP_SPACES, decimal === ',' ? '.' : ',');
   if (decimal === ',') {
     return WITH_COMMA.test(trimmed) ? Number(trimmed.replaceAll('.', '').replace(',', '.')) : undefined;
   }

@@ -43,6 +43,8 @@ export interface SliceSource {
   readonly rowCount?: number;
   /** The rows themselves, where the table came as objects. */
   readonly objects?: readonly Row[];
+  /** Sentences for the user on how the table was read; complete once its slices have been. */
+  readonly warnings?: readonly string[];
   slices(options: SliceOptions): Iterable<Slice> | AsyncIterable<Slice>;
 }
 

@@ -35,7 +35,11 @@ export class CsvParser {
   /** True where the current text has a CR without LF, as in very old files. */
   private bareCr = false;
 
-  constructor(private readonly delimiter: string) {}
+  /** @param dropsBlanks whether empty fields beyond the last named column are dropped, as spreadsheets add them */
+  constructor(
+    private readonly delimiter: string,
+    private readonly dropsBlanks = false,
+  ) {}
 
   /** Rows that are complete and not taken yet. */
   get ready(): number {
@@ -210,6 +214,9 @@ export class CsvParser {
       this.columns = row.map(() => []);
       return;
     }
+    if (this.dropsBlanks) {
+      this.dropBlanks(this.names, row);
+    }
     if (row.length !== this.names.length) {
       if (row.length === 1 && row[0]!.trim() === '') {
         // A line of spaces counts as empty.
@@ -229,6 +236,17 @@ export class CsvParser {
     this.rows++;
   }
 
+  private dropBlanks(names: string[], row: string[]): void {
+    if (this.taken + this.rows === 0) {
+      this.names = withoutBlanks(names, row);
+      this.columns = this.names.map(() => []);
+    }
+    const { length } = this.names!;
+    if (row.length > length && row.slice(length).every(isBlank)) {
+      row.length = length;
+    }
+  }
+
   /** The end of the line around `at`: its CRLF, LF or CR, or the end of the text. */
   private lineEnd(text: string, at: number): number {
     const lf = text.indexOf('\n', at);
@@ -243,6 +261,22 @@ export class CsvParser {
   private rowNumber(): number {
     return this.taken + this.rows + (this.names === undefined ? 0 : 1);
   }
+}
+
+const isBlank = (field: string | undefined): boolean => field === undefined || field.trim() === '';
+
+/** The header without the nameless columns at its end that the first row has nothing in: spreadsheets add them. */
+function withoutBlanks(names: string[], first: readonly string[]): string[] {
+  let width = names.length;
+  while (
+    width > 1 &&
+    names.some((name) => !isBlank(name)) &&
+    isBlank(names[width - 1]) &&
+    isBlank(first[width - 1])
+  ) {
+    width--;
+  }
+  return names.slice(0, width);
 }
 
 function nameOf(delimiter: string): string {

@@ -1,4 +1,4 @@
-import { emptyTable, invalidTable } from '../cells/errors';
+import { emptyTable, invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import { assertWidth } from '../columns/bounds';
 import {
@@ -51,8 +51,12 @@ export class CsvSource implements SliceSource {
       pieces = without(pieces, told[0].length);
     }
     const found = told?.[1] ?? delimiter ?? findDelimiter(head, !more);
-    const parser = new CsvParser(found);
-    parser.push(head, !more);
+    const parser = new CsvParser(found, true);
+    try {
+      parser.push(head, !more);
+    } catch (error) {
+      throw preambleError(head, found) ?? error;
+    }
     if (parser.names === undefined) {
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
@@ -60,8 +64,12 @@ export class CsvSource implements SliceSource {
     return new CsvSource(form, parser.names, found, pieces);
   }
 
+  get warnings(): readonly string[] {
+    return this.pieces.isWestern?.() === true ? [WESTERN] : [];
+  }
+
   async *slices({ sizer, signal }: SliceOptions): AsyncIterable<Slice> {
-    const parser = new CsvParser(this.delimiter);
+    const parser = new CsvParser(this.delimiter, true);
     for await (const piece of this.pieces()) {
       parser.push(piece, false);
       if (parser.ready > 0) {
@@ -86,10 +94,16 @@ export class CsvSource implements SliceSource {
       first,
       rows,
       part: this.pieces.reached?.(),
-      column: (index) => ({ kind: 'fields', cells: columns[index]!, comma, grouped }),
+      // A nameless last column is dropped with the first row, which the header may have been read without.
+      column: (index) => ({ kind: 'fields', cells: columns[index] ?? blanks(rows), comma, grouped }),
     };
   }
 }
+
+const blanks = (rows: number): string[] => new Array<string>(rows).fill('');
+
+const WESTERN =
+  'The text is not UTF-8; it was read as Windows-1252 (Latin-1), as spreadsheets of Western Europe save it. If letters look wrong, save it as UTF-8.';
 
 /** A first line `sep=;` names the delimiter, as spreadsheets write it; it is not a row. */
 const SEPARATOR_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i;
@@ -103,7 +117,37 @@ function without(pieces: Pieces, characters: number): Pieces {
       left = Math.max(0, left - piece.length);
     }
   };
-  return Object.assign(rest, { reached: pieces.reached });
+  return Object.assign(rest, { reached: pieces.reached, isWestern: pieces.isWestern });
+}
+
+/** Lines in which a header is looked for, and lines alike that must follow it. */
+const MAX_PREAMBLE = 30;
+const ALIKE = 3;
+
+/** `table.invalid` that names the line of the header, where other text stands before it; undefined where none does. */
+function preambleError(head: string, found: string): Error | undefined {
+  const lines = head.split(/\r\n|\n|\r/, MAX_PREAMBLE + ALIKE);
+  const widthsBy = (delimiter: string): number[] => lines.map((line) => line.split(delimiter).length);
+  const own = widthsBy(found);
+  if (own.filter((width) => width === own[0]).length * 2 > own.length) {
+    // The header fits: some row further down does not.
+    return undefined;
+  }
+  for (const delimiter of new Set([found, ...DELIMITERS])) {
+    const widths = widthsBy(delimiter);
+    const at = widths.findIndex(
+      (width, line) =>
+        width > 1 &&
+        lines[line]!.split(delimiter).every((field) => parseNumber(field, true) === undefined) &&
+        widths.slice(line + 1, line + 1 + ALIKE).filter((next) => next === width).length === ALIKE,
+    );
+    if (at > 0) {
+      return invalidTable(
+        `The first line names ${widths[0] === 1 ? 'one column' : `${widths[0]} columns`}, but the table seems to begin in line ${at + 1} (${show(lines[at])}). Remove the lines before it: the first line must hold the names of the columns.`,
+      );
+    }
+  }
+  return undefined;
 }
 
 function checkHeader(names: readonly string[]): void {
@@ -118,7 +162,7 @@ function checkHeader(names: readonly string[]): void {
   checkNames(names);
 }
 
-const DELIMITERS = [',', ';', '\t'];
+const DELIMITERS = [',', ';', '\t', '|'];
 const SAMPLE_ROWS = 50;
 
 /**
@@ -137,7 +181,7 @@ function findDelimiter(head: string, last: boolean): string {
 }
 
 function tryDelimiter(head: string, delimiter: string, last: boolean): { even: boolean; fields: number } {
-  const parser = new CsvParser(delimiter);
+  const parser = new CsvParser(delimiter, true);
   try {
     const lines = head.split('\n', SAMPLE_ROWS + 1);
     const whole = last && lines.length <= SAMPLE_ROWS;

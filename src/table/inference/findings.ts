@@ -33,7 +33,7 @@ export interface OddWords {
 
 /** What all text of a column looks like; `whole`: like whole numbers. */
 export interface TextLook {
-  like: 'number' | 'either number' | 'date' | 'local date';
+  like: 'number' | 'either number' | 'date' | 'local date' | 'unit';
   whole: boolean;
   example: Sight;
 }
@@ -78,7 +78,7 @@ export interface LookWarning {
 
 /** One warning for all columns that look alike. */
 export function lookWarnings(list: readonly NamedLook[]): LookWarning[] {
-  return (['number', 'either number', 'date', 'local date'] as const).flatMap((like) => {
+  return (['number', 'either number', 'date', 'local date', 'unit'] as const).flatMap((like) => {
     const alike = list.filter((look) => look.like === like);
     return alike.length === 0 ? [] : [lookWarning(like, alike)];
   });
@@ -104,6 +104,8 @@ function lookWarning(like: TextLook['like'], list: readonly NamedLook[]): LookWa
         return `${are} that reads as ${like}s (${where}): set Column types ${types(like)}.`;
       case 'either number':
         return `${are} that reads as numbers (${where}), but this can mean ${bothReadings(String(example.value))}: give numbers, or write them with a decimal point and without grouping.`;
+      case 'unit':
+        return `${are} that holds numbers with a unit (${where}), so that each of them is a category of its own: take the unit out of the cells.`;
       case 'local date':
         return `${are} that looks like dates (${where}), but the day may come first or the month: set Column types ${types('date-dmy')} or ${types('date-mdy')}.`;
     }

@@ -108,6 +108,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
     throw emptyTable(`The table has no rows, only the column names ${listNames(source.names)}.`);
   }
   const warnings = [
+    ...(source.warnings ?? []),
     ...unknownNames(source.names, Object.keys(types), 'A type is given for'),
     ...unknownNames(source.names, ignore, 'There is nothing to ignore in'),
   ];

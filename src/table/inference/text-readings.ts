@@ -154,7 +154,7 @@ function likeOf(readings: number): TextLook['like'] {
   }
   switch (readings & (READS_POINT | READS_COMMA)) {
     case 0:
-      return (readings & DATE) !== 0 ? 'date' : 'local date';
+      return (readings & DATE) !== 0 ? 'date' : (readings & DATES) !== 0 ? 'local date' : 'unit';
     case READS_POINT | READS_COMMA:
       return 'either number';
     default:

@@ -3,6 +3,7 @@ import { TextDecoder } from 'node:util';
 import { invalidTable } from '../cells/errors';
 import { wideEncoding } from './sniff';
 import { notUtf8 } from './utf8-error';
+import { encodingOf, firstBeyondAscii, looksWestern } from './western';
 
 /** Characters of text that are parsed at a time: about a millisecond of work. */
 export const PIECE = 64 * 1024;
@@ -11,6 +12,8 @@ export interface Pieces {
   (): Iterable<string> | AsyncIterable<string>;
   /** How much of the text has been given out, 0 to 1, where its size is known. */
   reached?: () => number;
+  /** True once the text has turned out to be Windows-1252. */
+  isWestern?: () => boolean;
 }
 
 /** The pieces of a string; a byte order mark at its start is dropped. */
@@ -26,8 +29,9 @@ export function stringPieces(text: string): Pieces {
 }
 
 /**
- * The text in bytes, decoded as a stream so that a character cut in two by a chunk stays whole: UTF-8, or
- * UTF-16 where a byte order mark says so. Other bytes are `table.invalid`.
+ * The text in bytes, decoded as a stream so that a character cut in two by a chunk stays whole: UTF-16 where a byte
+ * order mark says so, else UTF-8, or Windows-1252 where already the first bytes beyond ASCII are no UTF-8. Other bytes
+ * are `table.invalid`.
  *
  * @param size bytes of all chunks
  */
@@ -36,26 +40,61 @@ export function decodedPieces(
   size: number,
 ): Pieces {
   let reached = 0;
-  const refuse = async ({ encoding }: TextDecoder): Promise<never> => {
-    throw encoding === 'utf-8'
-      ? await notUtf8(chunks())
-      : invalidTable(`The text is not the ${encoding.toUpperCase()} that its first bytes say it is.`);
+  let western = false;
+  const refuse = async (encoding: string): Promise<never> => {
+    throw encoding.startsWith('utf-16')
+      ? invalidTable(`The text is not the ${encoding.toUpperCase()} that its first bytes say it is.`)
+      : await notUtf8(chunks());
   };
   const pieces = async function* (): AsyncIterable<string> {
     let decoder: TextDecoder | undefined;
     let done = 0;
-    for await (const chunk of chunks()) {
-      decoder ??= decoderFor(chunk);
-      const text = decode(decoder, chunk) ?? (await refuse(decoder));
+    // While all is ASCII: the bytes beyond it that are too few to tell.
+    let carry = new Uint8Array(0);
+    const next = async (chunk: Uint8Array, last: boolean): Promise<string> => {
+      const isStart = done === 0;
       done += chunk.length;
       reached = Math.min(1, done / size);
-      yield* stringChunks(text);
+      const wide = isStart ? wideEncoding(chunk) : undefined;
+      if (wide !== undefined) {
+        decoder = new TextDecoder(wide, { fatal: true });
+      }
+      if (decoder !== undefined) {
+        if (western && !looksWestern(chunk)) {
+          return refuse('windows-1252');
+        }
+        return decode(decoder, chunk, last) ?? refuse(decoder.encoding);
+      }
+      const bytes = carry.length === 0 ? chunk : Buffer.concat([carry, chunk]);
+      const at = firstBeyondAscii(bytes);
+      if (at < 0) {
+        return asciiText(bytes);
+      }
+      const start = asciiText(bytes.subarray(0, at));
+      const rest = bytes.subarray(at);
+      const verdict = encodingOf(rest, last);
+      if (verdict === 'too few') {
+        carry = Uint8Array.from(rest);
+        return start;
+      }
+      if (verdict === 'neither') {
+        return refuse('utf-8');
+      }
+      western = verdict === 'windows-1252';
+      // A byte order mark is one at the start of the text alone.
+      decoder = new TextDecoder(verdict, { fatal: true, ignoreBOM: !isStart || at > 0 });
+      return start + (decode(decoder, rest, last) ?? (await refuse(verdict)));
+    };
+    for await (const chunk of chunks()) {
+      yield* stringChunks(await next(chunk, false));
     }
-    if (decoder !== undefined) {
-      yield decode(decoder) ?? (await refuse(decoder));
-    }
+    yield await next(new Uint8Array(0), true);
   };
-  return Object.assign(pieces, { reached: () => reached });
+  return Object.assign(pieces, { reached: () => reached, isWestern: () => western });
+}
+
+function asciiText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
 function* stringChunks(text: string): Iterable<string> {
@@ -64,14 +103,10 @@ function* stringChunks(text: string): Iterable<string> {
   }
 }
 
-function decoderFor(start: Uint8Array): TextDecoder {
-  return new TextDecoder(wideEncoding(start) ?? 'utf-8', { fatal: true });
-}
-
-/** The text of a chunk, or of the rest at the end; undefined where it is invalid. */
-function decode(decoder: TextDecoder, chunk?: Uint8Array): string | undefined {
+/** The text of a chunk, with the rest where it is the last; undefined where it is invalid. */
+function decode(decoder: TextDecoder, chunk: Uint8Array, last: boolean): string | undefined {
   try {
-    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+    return decoder.decode(chunk, { stream: !last });
   } catch {
     return undefined;
   }

@@ -222,13 +222,46 @@ describe('CSV text as a table', () => {
     assert.deepEqual(await readRows(await openTable(Buffer.from(text))), rows);
   });
 
-  it('refuses bytes that are no UTF-8 instead of changing them', async () => {
-    const source = Buffer.from('a,b\nM\xfcller,1\n', 'latin1');
-    await rejectsWith(
-      openTable(source).then((table) => readRows(table)),
-      'table.invalid',
-      /Line 2 of the text is not UTF-8 \(byte 0xfc at position 5\).*latin1/,
-    );
+  it('reads Windows-1252, with a warning, where the first bytes beyond ASCII are no UTF-8', async () => {
+    const euro = Buffer.concat([Buffer.from('a,b\n'), Buffer.from([0x80]), Buffer.from(',1\n')]);
+    const late = 'plain,1\n'.repeat(30_000);
+    const french = 'a,b\ncréée à Noël,1\ncôté,2\n';
+    for (const [bytes, first, last] of [
+      [Buffer.from('a,b\nM\xfcller,1\n', 'latin1'), 'Müller', 'Müller'],
+      [euro, '€', '€'],
+      [Buffer.from(`a,b\n${late}K\xf6ln,1\n`, 'latin1'), 'plain', 'Köln'],
+      [Buffer.from(french, 'latin1'), 'créée à Noël', 'côté'],
+    ] as const) {
+      // Also where the letter lies at the end of one of the pieces that are read.
+      for (const table of [bytes, Buffer.concat([Buffer.from('\n'.repeat(65_531)), bytes])]) {
+        const source = await openTable(table);
+        const { warnings } = await profileTable(source, {});
+        assert.match(warnings[0]!, /not UTF-8; it was read as Windows-1252/);
+        const rows = await readRows(source);
+        assert.deepEqual([rows[0]!.a, rows.at(-1)!.a], [first, last]);
+      }
+    }
+    assert.deepEqual((await profileTable(await openTable(Buffer.from(french)), {})).warnings, []);
+  });
+
+  it('refuses bytes that are neither, instead of changing them', async () => {
+    const japanese = Buffer.from([0x8e, 0x9e, 0x8d, 0x8f, 0x2c, 0x92, 0x6c, 0x0a]);
+    const cyrillic = Buffer.from([0xc2, 0xf0, 0xe5, 0xec, 0xff, 0x2c, 0x62, 0x0a]);
+    const mixed = Buffer.concat([Buffer.from('é,b\nM'), Buffer.from([0xfc]), Buffer.from('ller,1\n')]);
+    for (const [bytes, message] of [
+      [
+        Buffer.concat([japanese, Buffer.from('1,2\n')]),
+        /Line 1 of the text is not UTF-8 \(byte 0x8e at position 0\)/,
+      ],
+      [Buffer.concat([cyrillic, Buffer.from('1,2\n')]), /Line 1 of the text is not UTF-8/],
+      [mixed, /Line 2 of the text is not UTF-8 \(byte 0xfc at position 6\)/],
+    ] as const) {
+      await rejectsWith(
+        openTable(bytes).then((table) => readRows(table)),
+        'table.invalid',
+        message,
+      );
+    }
   });
 
   it('names the line of a byte that is no UTF-8, wherever it is', async () => {

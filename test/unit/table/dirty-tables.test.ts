@@ -75,6 +75,82 @@ describe('Spreadsheets of four countries', () => {
   }
 });
 
+/** A column in a file with ";", and what is read: its type, its second cell, and the warning. */
+const WRITTEN: [
+  name: string,
+  cell: (i: number) => string,
+  type: string,
+  second: unknown,
+  warning?: RegExp,
+][] = [
+  ['thousands in points', (i) => `1.${200 + i},5`, 'number', 1201.5],
+  ['thousands in no-break spaces', (i) => `1\u00a0${200 + i},5`, 'number', 1201.5],
+  ['thousands in narrow spaces', (i) => `-1\u202f${200 + i},5`, 'number', -1201.5],
+  ['thousands in Swiss apostrophes', (i) => `1'${200 + i}.5`, 'number', 1201.5],
+  ['thousands in commas', (i) => `1,234,${200 + i}.5`, 'number', 1234201.5],
+  ['errors of formulas', (i) => (i === 3 ? '#DIV/0!' : i === 4 ? '#NV' : `${i},5`), 'number', 1.5],
+  [
+    'percent',
+    (i) => `${i},5 %`,
+    'text',
+    '1,5 %',
+    /"v" is text that holds numbers with a unit \("0,5 %", row 1\)/,
+  ],
+  ['a currency', (i) => `$${i}.50`, 'text', '$1.50', /holds numbers with a unit/],
+  ['a unit', (i) => `${i}.5 kWh`, 'text', '1.5 kWh', /holds numbers with a unit/],
+  ['years, months and days in Japanese', (i) => `2024年11月${i + 1}日`, 'date', new Date('2024-11-02')],
+  ['Japanese with a time', (i) => `2024年1月2日 9時0${i}分`, 'date', new Date('2024-01-02T09:01Z')],
+  ['Japanese with slashes', (i) => `2024/11/21 9:0${i}`, 'date', new Date('2024-11-21T09:01Z')],
+  ['short German days with a time', (i) => `${i + 1}.1.24 7:05`, 'date', new Date('2024-01-02T07:05Z')],
+  ['German months', (i) => `${i + 1}. März 2024`, 'date', new Date('2024-03-02')],
+  ['English months', (i) => `${i + 1}-Jan-2024 9:05 PM`, 'date', new Date('2024-01-02T21:05Z')],
+  ['French months', (i) => `${i + 1} févr. 2024`, 'date', new Date('2024-02-02')],
+  ['versions', (i) => `1.2.${i + 10}`, 'text', '1.2.11'],
+  ['things in numbers', (i) => `${i} Main Street`, 'text', '1 Main Street'],
+];
+
+describe('Cells as people and programs write them', () => {
+  for (const [name, cell, type, second, warning] of WRITTEN) {
+    it(`${name}: ${type}`, async () => {
+      const text = `t;v\n${Array.from({ length: 9 }, (_, i) => `${i};${cell(i)}`).join('\n')}\n`;
+      const { types, cells, profile } = await clean(text);
+      assert.deepEqual([types.v, cells.v![1]], [type, second]);
+      assert.match(profile.warnings.join('\n'), warning ?? /^$/);
+    });
+  }
+});
+
+describe('Files as spreadsheets and meters save them', () => {
+  const rows = Array.from({ length: 9 }, (_, i) => `${i};${i},5`);
+  const files: [name: string, text: string][] = [
+    ['nameless empty columns at the end', `t;v;;\n${rows.map((row) => `${row};;`).join('\n')}\n`],
+    ['a delimiter at the end of each row', `t;v\n${rows.map((row) => `${row};`).join('\n')}\n`],
+    ['a delimiter at the end of the header', `t;v;\n${rows.join('\n')}\n`],
+    ['fields between bars', `t|v\n${rows.join('\n').replaceAll(',', '.').replaceAll(';', '|')}\n`],
+    ['a line that names the delimiter', `sep=;\r\nt;v\r\n${rows.join('\r\n')}`],
+  ];
+  for (const [name, text] of files) {
+    it(`${name}: read`, async () => {
+      const { types, cells, profile } = await clean(text);
+      assert.deepEqual([types, cells.v![1], profile.rows], [{ t: 'integer', v: 'number' }, 1.5, 9]);
+    });
+  }
+
+  const refused: [name: string, text: string, message: RegExp][] = [
+    [
+      'lines before the header',
+      `Meter 17\nPeriod: 01.01.2024 - 31.01.2024\n\nt;v\n${rows.join('\n')}\n`,
+      /the table seems to begin in line 4 \("t;v"\)\. Remove the lines before it/,
+    ],
+    ['a note after a value', `t;v\n${rows.join('\n')};estimated\n`, /Row 9 has 3 fields, the header has 2/],
+    ['a short last row', `t;v\n${rows.join('\n')}\n36\n`, /Row 10 has 1 field, the header has 2/],
+    ['one name twice', `v;v\n${rows.join('\n')}\n`, /"v" appears twice/],
+  ];
+  for (const [name, text, message] of refused) {
+    it(`${name}: an error that says where`, () => rejectsWith(clean(text), 'table.invalid', message));
+  }
+});
+
 describe('Words that mean "missing"', () => {
   const odd = { 3: 'unavailable', 77: 'unknown', 78: ' Unknown ', 99: '-' };
 
