@@ -16,6 +16,7 @@ const benches = {
   recipes: { file: 'series/recipes.mjs', peers: false },
   takeover: { file: 'takeover/takeover.mjs', peers: false },
   forecasts: { file: 'series/forecasts.mjs', peers: false },
+  watch: { file: 'watch/watch.mjs', peers: false },
 };
 
 const [name, ...args] = process.argv.slice(2);

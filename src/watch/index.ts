@@ -14,11 +14,13 @@ export {
   type WatchAnswer,
   type WatchChange,
   type WatchCounts,
+  type WatchedColumn,
   type WatchedModel,
   type WatchedRow,
   type WatchNumbers,
   type WatchOptions,
   type WatchReport,
 } from './types';
-export { Watch, type WatchState } from './watch';
+export { Watch } from './watch';
+export type { WatchState } from './watch-state';
 export { watchedModel } from './watched-model';

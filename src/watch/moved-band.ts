@@ -1,6 +1,9 @@
 import { isObject } from '../util/json';
 import { attachedQuantiles, isNumber, type IssuedBand } from './issued';
 
+/** A half of a band with less of its width than this has none of its own. */
+const LEAST_HALF = 1e-9;
+
 /** How a band is moved: in units of `scale`, which is its width, or a little more where that is next to nothing. */
 export interface BandMove {
   /** Added to the middle. */
@@ -56,9 +59,9 @@ function movedQuantile(level: number, value: number, band: IssuedBand, moved: Mo
   const isLow = level < 0.5;
   const [end, movedEnd] = isLow ? [band.low, moved.low] : [band.high, moved.high];
   const half = Math.abs(end - band.middle);
-  if (half > 0) {
-    const factor = Math.abs(movedEnd - moved.middle) / half;
-    return moved.middle + (value - band.middle) * factor;
+  const width = Math.max(band.high - band.low, moved.high - moved.low);
+  if (half > LEAST_HALF * width) {
+    return moved.middle + ((value - band.middle) / half) * Math.abs(movedEnd - moved.middle);
   }
   // The half has no width of its own: levels within it are placed by level, those beyond keep their distance to its end.
   const share = Math.abs(level - 0.5) / (0.5 - band.level);

@@ -1,5 +1,5 @@
 import { isObject, tryParseJson } from '../util/json';
-import type { WatchState } from './watch';
+import type { WatchState } from './watch-state';
 
 /** Predictions of one line. */
 const PER_LINE = 200;

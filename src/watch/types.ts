@@ -1,3 +1,4 @@
+import type { DriftReference } from '../scoring/reference/types';
 import type { Task } from '../wire/types';
 
 /** What to watch for. What is left out has the default of the dialog. */
@@ -55,6 +56,15 @@ export interface WatchedModel {
   now?: PromisedScores;
   /** The column of a row that tells the target as it is now. */
   relativeTo?: string;
+  /** Columns of the rows, as they were in the train set; 200 at most. */
+  drift?: WatchedColumn[];
+}
+
+/** A column whose drift is told, and the index from which on it differs more than the train set from itself. */
+export interface WatchedColumn {
+  column: string;
+  reference: DriftReference;
+  threshold: number;
 }
 
 export interface PromisedScores {

@@ -1,21 +1,23 @@
 import { BoundedMap } from '../util/bounded-map';
-import { Alarms, type AlarmsState } from './alarms';
-import { Changes, type ChangesState } from './changes';
-import { ExpectedLoss, type ExpectedLossState } from './expected-loss';
-import { attachedQuantiles, isLabel, isNumber, type Issued, readIssued } from './issued';
-import { movedBand, movedPrediction } from './moved-band';
-import { type OpenPrediction, OpenPredictions, type OpenState } from './open-predictions';
-import { promisedLoss, ScoredModel, type ScoredModelState } from './scored-model';
-import { Silence, type SilenceState } from './silence';
+import { Alarms } from './alarms';
+import { Changes } from './changes';
+import { Drift } from './drift';
+import { ExpectedLoss } from './expected-loss';
+import { isLabel, isNumber, type Issued, readIssued } from './issued';
+import { leaveAsIs, leaveMoved, type Leaving } from './leaving';
+import { keysTold, liveNumbers } from './live-numbers';
+import { type OpenPrediction, OpenPredictions } from './open-predictions';
+import { ScoredModel } from './scored-model';
+import { Silence } from './silence';
 import { measureOf, scoreTruth } from './truth-scores';
 import type {
+  ColumnDrift,
   PredictionSeen,
   SettledPrediction,
   TruthAnswer,
   TruthSeen,
   WatchAnswer,
   WatchChange,
-  WatchCounts,
   WatchedModel,
   WatchedRow,
   WatchNumbers,
@@ -23,34 +25,12 @@ import type {
   WatchReport,
 } from './types';
 import { type WatchSettings, watchSettings } from './watch-settings';
+import type { KeptCounts, WatchState } from './watch-state';
 
-/** Truths that are kept with their predictions, for pictures, and keys that a report tells of. */
+/** Truths that are kept with their predictions, for pictures. */
 const MOST_RECENT = 200;
-const MOST_KEYS_TOLD = 100;
 const MOST_FORMER = 8;
-/** Truths below which what the predictions expect of themselves is told too. */
-const FEW_TRUTHS = 20;
-
-type Counts = Omit<WatchCounts, 'open' | 'early' | 'dropped'>;
-
-/** All that a watch knows, as JSON takes it. What waits for its truth is never changed, so it may be written later. */
-export interface WatchState {
-  v: 1;
-  model: WatchedModel;
-  generation: number;
-  former: [generation: number, model: WatchedModel][];
-  /** Time of the newest row, milliseconds since 1970. */
-  latest?: number;
-  counts: Counts;
-  open: OpenState;
-  expected: ExpectedLossState;
-  scored?: ScoredModelState;
-  alarms: AlarmsState;
-  silence: SilenceState;
-  silent: boolean;
-  changes: ChangesState;
-  recent: SettledPrediction[];
-}
+const MOST_REASONS = 5;
 
 /**
  * Watches the predictions of one model: corrects their bands by the truths that come later, keeps its live scores, and
@@ -72,8 +52,10 @@ export class Watch {
   private readonly silence: Silence;
   private readonly changes: Changes;
   private silent: boolean;
+  private drift: Drift;
+  private drifted: boolean;
   private recent: SettledPrediction[];
-  private readonly counts: Counts;
+  private readonly counts: KeptCounts;
 
   /** @param now milliseconds since 1970, for rows that do not tell their time */
   constructor(model: WatchedModel, options: WatchOptions = {}, now = Date.now, state?: WatchState) {
@@ -92,6 +74,8 @@ export class Watch {
     this.alarms = new Alarms(this.settings.alarm, state?.alarms);
     this.silence = new Silence(state?.silence);
     this.silent = state?.silent ?? false;
+    this.drift = new Drift(this.current.drift ?? [], state?.drift);
+    this.drifted = state?.drifted ?? false;
     this.changes = new Changes(state?.changes);
     this.recent = state?.recent.slice() ?? [];
     this.counts =
@@ -121,10 +105,14 @@ export class Watch {
       return { prediction, numbers: this.numbers(key), changes: [] };
     }
     this.expected.add(issued);
-    const { waiting, leaves, shift, widen } = this.correct(issued, prediction, key, ahead);
+    const { waiting, leaves, shift, widen } = this.leaving(issued, prediction, key, ahead);
+    if (row !== undefined) {
+      this.drift.add(row, `${key ?? ''} ${time}`);
+    }
     const changes = [
       ...this.alarm(key, ahead, time, issued, waiting.left),
       ...this.missTruth(key, time, ahead),
+      ...this.driftAlone(time),
     ];
     const id = idOf(series);
     if (id !== undefined) {
@@ -181,6 +169,10 @@ export class Watch {
   modelChanged(model: WatchedModel): WatchChange[] {
     const before = this.current;
     this.current = model;
+    if (model.id !== before.id || !sameColumns(model, before)) {
+      this.drift = new Drift(model.drift ?? []);
+      this.drifted = false;
+    }
     if (model.id === before.id) {
       if (this.scored?.generation === this.generation) {
         this.scored.model = model;
@@ -206,11 +198,11 @@ export class Watch {
       ...(current.version !== undefined && { version: current.version }),
       ...numbers,
       ...(widen !== undefined && { widen }),
-      drift: [],
+      drift: this.drift.all,
       losses: all?.decay.means ?? [],
       recent: [...recent],
       changes: [...changes.newest],
-      ...(this.settings.perKey && { keys: this.keysTold() }),
+      ...(this.settings.perKey && { keys: keysTold(scored) }),
       ...(calibration !== undefined && { calibration }),
       decayed: all?.decay.isDecayed === true && scored?.generation === this.generation,
       counts: { ...counts, open: open.size, early: open.waitingTruths, dropped: open.dropped },
@@ -219,6 +211,7 @@ export class Watch {
 
   toJSON(): WatchState {
     const { current, generation, counts, open, expected, scored, alarms, silence, silent, changes } = this;
+    const { drift, drifted } = this;
     return {
       v: 1,
       model: current,
@@ -232,38 +225,26 @@ export class Watch {
       alarms: alarms.toJSON(),
       silence: silence.toJSON(),
       silent,
+      drift: drift.toJSON(),
+      drifted,
       changes: changes.toJSON(),
       recent: [...this.recent],
     };
   }
 
-  private correct(issued: Issued, prediction: unknown, key: string | null, ahead: number | null) {
-    const waiting: Pick<OpenPrediction, 'left' | 'scale' | 'nine'> = {};
+  private leaving(issued: Issued, prediction: unknown, key: string | null, ahead: number | null): Leaving {
     if (issued.kind !== 'band') {
-      return { waiting, leaves: prediction };
+      return { leaves: prediction, waiting: {} };
     }
-    const { middle, low, high, level } = issued;
-    const scale = this.expected.scaleOf(high - low);
     const { scored, settings } = this;
+    const scale = this.expected.scaleOf(issued.high - issued.low);
+    if (!settings.honest || scale === 0) {
+      return leaveAsIs(prediction, issued);
+    }
     const isOwn = scored?.generation === this.generation;
-    const { shift, widen } =
-      isOwn && settings.honest ? scored.corrections.of({ key, ahead, level }) : { shift: 0, widen: 0 };
-    const isMoved = shift !== 0 || widen !== 0;
-    const left = isMoved ? movedBand(issued, { shift, widen, scale }) : { middle, low, high };
-    const leaves = isMoved ? movedPrediction(prediction, issued, left) : prediction;
-    waiting.left = left;
-    if (settings.honest && scale > 0) {
-      waiting.scale = scale;
-    }
-    const quantiles = attachedQuantiles(leaves);
-    if (quantiles.length === 9 && quantiles.every((one, k) => Math.abs(one.level - (k + 1) / 10) < 1e-9)) {
-      waiting.nine = quantiles.map(({ value }) => value);
-    }
-    return {
-      ...{ waiting, leaves },
-      ...(settings.honest && { shift: left.middle - middle }),
-      ...(settings.honest && high > low && { widen: (left.high - left.low) / (high - low) }),
-    };
+    const { level } = issued;
+    const move = isOwn ? scored.corrections.of({ key, ahead, level }) : { shift: 0, widen: 0 };
+    return leaveMoved(prediction, issued, { shift: move.shift, widen: move.widen, scale });
   }
 
   private alarm(
@@ -294,9 +275,30 @@ export class Watch {
     ];
   }
 
+  /** Columns that drift are a reason beside a decay; only where no truth comes are they told by themselves. */
+  private driftAlone(time: number): WatchChange[] {
+    const drifted = this.silent && this.drift.isSure ? this.drift.beyond : [];
+    if (drifted.length === 0) {
+      return [];
+    }
+    if (this.drifted || !this.changes.mayTell('drift', undefined, time)) {
+      return [];
+    }
+    this.drifted = true;
+    const [{ psi, threshold }] = drifted as [ColumnDrift];
+    const why = drifted.slice(0, MOST_REASONS);
+    return [
+      this.changes.tell(
+        { what: 'drift', model: this.current.name, since: time, value: psi, limit: threshold, why },
+        time,
+      ),
+    ];
+  }
+
   private hearTruth(key: string | null): void {
     this.silence.truth(this.settings.perKey ? (key ?? '') : undefined);
     this.silent = false;
+    this.drifted = false;
   }
 
   /** What a truth counts for: the newest model that has one. Undefined where that is a later one. */
@@ -345,57 +347,18 @@ export class Watch {
       return [];
     }
     scope.told = isDecayed;
-    const change: WatchChange = { what, model: this.current.name, ...own, since, value: newest };
-    return [
-      changes.tell(
-        { ...change, ...(expected !== undefined && { limit: expected }), measure: scored.measure },
-        time,
-      ),
-    ];
-  }
-
-  /** @param key undefined: of all keys together */
-  private numbers(key: string | null | undefined): Pick<WatchNumbers, 'live' | 'coverage'> {
-    const { scored, current } = this;
-    const isRegression = current.task === 'regression';
-    const measure = isRegression ? 'mae' : 'log_loss';
-    if (scored === undefined) {
-      const promised = promisedLoss(current.promised, measure);
-      const estimated = this.expected.estimate(promised, isRegression);
-      return {
-        live: {
-          ...{ measure, rows: 0 },
-          ...(promised !== undefined && { promised }),
-          ...(estimated !== undefined && { estimated }),
-        },
-      };
-    }
-    const scope = key === undefined ? scored.all : scored.scope(key);
-    const live = scored.live(scope);
-    const estimated =
-      (this.silent || live.rows < FEW_TRUTHS) && scored.measure !== 'error'
-        ? this.expected.estimate(live.promised, isRegression)
-        : undefined;
-    const coverage = scored.coverage(scope);
-    return {
-      live: { ...live, ...(estimated !== undefined && { estimated }) },
-      ...(coverage && { coverage }),
+    const change: WatchChange = {
+      ...{ what, model: this.current.name, ...own, since, value: newest },
+      ...(expected !== undefined && { limit: expected }),
+      measure: scored.measure,
     };
+    const why = isDecayed ? this.drift.beyond.slice(0, MOST_REASONS) : [];
+    return [changes.tell({ ...change, ...(why.length > 0 && { why }) }, time)];
   }
 
-  private keysTold(): NonNullable<WatchReport['keys']> {
-    const { scored } = this;
-    const keys = Array.from(scored?.keys ?? [], ([key, scope]) => {
-      const coverage = scored!.coverage(scope);
-      return {
-        ...{ key, live: scored!.live(scope) },
-        ...(coverage && { coverage }),
-        decayed: scope.decay.isDecayed,
-      };
-    });
-    const badness = ({ decayed, live }: (typeof keys)[number]): number =>
-      (decayed ? 1e300 : 0) + (live.loss ?? 0);
-    return keys.sort((a, b) => badness(b) - badness(a)).slice(0, MOST_KEYS_TOLD);
+  private numbers(key: string | null | undefined): Pick<WatchNumbers, 'live' | 'coverage'> {
+    const { current, scored, expected, silent } = this;
+    return liveNumbers({ current, scored, expected, silent }, key);
   }
 }
 
@@ -406,4 +369,12 @@ function idOf({ id, key, time, ahead }: WatchedRow): string | undefined {
 
 function ofKey(key: string | null): { key?: string } {
   return key === null ? {} : { key };
+}
+
+function sameColumns({ drift: a = [] }: WatchedModel, { drift: b = [] }: WatchedModel): boolean {
+  return (
+    a === b ||
+    (a.length === b.length &&
+      a.every(({ column, threshold }, at) => b[at]!.column === column && b[at]!.threshold === threshold))
+  );
 }

@@ -1,10 +1,16 @@
 import type { ModelCard } from '../scoring/cards';
-import type { PromisedScores, WatchedModel } from './types';
+import type { Reference } from '../scoring/reference/types';
+import type { PromisedScores, WatchedColumn, WatchedModel } from './types';
 
-/** What a watch needs to know of a model, from its card. */
-export function watchedModel(card: ModelCard): WatchedModel {
-  const { name, fitted_train_set_id: id, task, scores, relative_to: relativeTo } = card;
+const MOST_COLUMNS = 200;
+
+/** What a watch needs to know of a model: from its card, and for drift from what is kept beside it. */
+export function watchedModel(card: ModelCard, reference?: Reference): WatchedModel {
+  const { name, fitted_train_set_id: id, version, task, scores, relative_to: relativeTo } = card;
   const model: WatchedModel = { name, id, task };
+  if (version !== undefined) {
+    model.version = version;
+  }
   if (scores !== undefined) {
     model.promised = promisedOf(scores);
     if (scores.baseline_now !== undefined) {
@@ -14,7 +20,21 @@ export function watchedModel(card: ModelCard): WatchedModel {
   if (relativeTo !== undefined) {
     model.relativeTo = relativeTo;
   }
+  const drift = reference === undefined ? [] : driftColumns(reference);
+  if (drift.length > 0) {
+    model.drift = drift;
+  }
   return model;
+}
+
+/** Times only ever rise, so that they are left out. */
+function driftColumns({ columns, drift }: Reference): WatchedColumn[] {
+  const watched = drift.flatMap((reference, at): WatchedColumn[] => {
+    const { name, type } = columns[at]!;
+    const { threshold } = reference;
+    return threshold === undefined || type === 'date' ? [] : [{ column: name, reference, threshold }];
+  });
+  return watched.slice(0, MOST_COLUMNS);
 }
 
 function promisedOf(scores: PromisedScores): PromisedScores {

@@ -1,0 +1,11 @@
+/** What tests reach of src/watch: a file that moves there is renamed here, and nowhere else. */
+export {
+  type PredictionSeen,
+  readStateLines,
+  stateLines,
+  Watch,
+  type WatchChange,
+  type WatchedModel,
+  watchedModel,
+  type WatchOptions,
+} from '../../dist/src/watch';
