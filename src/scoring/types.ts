@@ -85,6 +85,8 @@ export interface TrainRequest extends TableChoices {
   relativeTo?: string;
   /** With `time`: rows to leave out between what is fitted and what is held out. Default 0. */
   embargo?: number;
+  /** The newest time of the rows, ISO 8601, where no column of theirs tells it. */
+  trainedUntil?: string;
   thinking?: { effort?: string; timeoutSecs?: number; metric?: string };
   forceRefit?: boolean;
   /**

@@ -141,6 +141,7 @@ describe('tabular-series', () => {
     assert.equal(model.order, 'time');
     assert.equal(model.relative_to, 'temperature');
     assert.ok(model.embargo > 0);
+    assert.equal(model.trained_until, new Date(START + 144 * MINUTE).toISOString());
     assert.deepEqual(bench.caught.all, []);
   });
 

@@ -1,6 +1,7 @@
 import type { TrainRequest, UploadCard } from '../../scoring/types';
 import { FIT, type FlowProperties } from '../../settings';
 import { flag, freeText } from '../../settings/kinds';
+import { isObject } from '../../util/json';
 import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
 import { isDecay } from '../input/decay';
 import type { TableCollector } from '../input/table-collector';
@@ -51,7 +52,14 @@ export async function fitRequest(
     relativeTo: read('relativeTo'),
     replace: read('replace') ?? 'always',
     decayed: isDecay(msg),
+    trainedUntil: newestTime(msg.train),
   };
+}
+
+/** What a series node says of its train set, whose rows do not tell their time. */
+function newestTime(train: unknown): string | undefined {
+  const to = isObject(train) ? new Date(train.to as number) : undefined;
+  return to === undefined || Number.isNaN(to.getTime()) ? undefined : to.toISOString();
 }
 
 /** The card of the upload, if the message still carries the one with this id. */

@@ -163,13 +163,13 @@ function cardOf(
 /** Of a train set that was uploaded before, only what its card and the request say. */
 function uploadedLineage(
   upload: Pick<UploadCard, 'order'>,
-  { order = 'auto', group, embargo }: TrainRequest,
+  { order = 'auto', group, embargo, trainedUntil }: TrainRequest,
 ): Lineage {
   const known = order === 'auto' ? upload.order : order;
   if (known === undefined && group === undefined) {
     return {};
   }
-  return lineageOf({ order: known ?? 'none', group, embargo }, undefined);
+  return lineageOf({ order: known ?? 'none', group, embargo, trainedUntil }, undefined);
 }
 
 /** What the fit alone is asked: how to draw its folds is asked of the embedded service only, and a user's word wins. */

@@ -13,6 +13,8 @@ export interface RowChoices {
   group?: string;
   relativeTo?: string;
   embargo?: number;
+  /** The newest time of the rows, where no column tells it. */
+  trainedUntil?: string;
 }
 
 export interface TrainSetRequest extends TableChoices, RowChoices {
@@ -129,12 +131,13 @@ function leaveOutMissing(
 export function lineageOf(request: RowChoices, facts: RowFacts | undefined): Lineage {
   const { order = 'none', group, relativeTo, embargo } = request;
   const inTime = facts?.order === 'time' || order === 'time';
+  const trainedUntil = facts?.trainedUntil ?? request.trainedUntil;
   return {
     order: inTime ? 'time' : 'none',
     ...(group !== undefined && { group }),
     ...(inTime && embargo !== undefined && embargo > 0 && { embargo }),
     ...(facts?.relative !== undefined && { relative_to: relativeTo }),
-    ...(facts?.trainedUntil !== undefined && { trained_until: facts.trainedUntil }),
+    ...(trainedUntil !== undefined && { trained_until: trainedUntil }),
   };
 }
 
