@@ -64,9 +64,19 @@ export class Schedule {
     }
   }
 
-  /** Whether decay may bring a train set: not within an hour of the last, and not without a new outcome. */
+  /**
+   * Whether decay may bring a train set: not without a new outcome, and not within an hour of the last one; where train
+   * sets go by rows, not before a tenth of them is new.
+   */
   mayAnswerDecay({ now, outcomes }: ScheduleFacts): boolean {
-    return this.trainedAt === undefined || (now - this.trainedAt >= HOUR && outcomes > this.outcomesThen);
+    const { schedule } = this;
+    const fresh = outcomes - this.outcomesThen;
+    if (this.trainedAt === undefined) {
+      return true;
+    }
+    return schedule.kind === 'rows'
+      ? fresh >= schedule.rows / 10
+      : fresh > 0 && now - this.trainedAt >= HOUR;
   }
 
   went({ now, outcomes, kept }: ScheduleFacts): void {

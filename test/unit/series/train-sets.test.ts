@@ -132,6 +132,19 @@ describe('train sets of a series', () => {
     assert.equal((await series.train('decay'))?.train.reason, 'decay');
     assert.equal(await series.train('decay'), undefined, 'a storm of decays is one train set an hour');
   });
+
+  it('for a decay, where they go by rows, once a tenth of these is new', async () => {
+    const { series } = await open({ column: 'x', train: '100 rows' }, () => START + 1000 * DAY);
+    await live(series, readings(130));
+    const { outcomes, trainSets } = series.progress;
+    assert.deepEqual([outcomes > 105, trainSets], [true, 1]);
+    assert.equal((await series.train('decay'))?.train.reason, 'decay');
+    assert.equal(await series.train('decay'), undefined);
+    await live(series, readings(139).slice(130));
+    assert.equal(await series.train('decay'), undefined);
+    await live(series, readings(145).slice(139));
+    assert.equal((await series.train('decay'))?.train.reason, 'decay');
+  });
 });
 
 describe('the schedule of train sets', () => {
