@@ -82,6 +82,7 @@ const FOLDERS = {
     requests: ['config', 'fields', 'input', 'status'],
     series: ['fields', 'input', 'messages', 'status'],
     sidebar: ['config'],
+    watch: ['config', 'fields', 'input', 'messages', 'status'],
   },
   'src/service': {
     http: [],

@@ -6,6 +6,7 @@ import { ConfigState, type StartEmbedded } from '../src/runtime/config/config-st
 import { provideDefaultService } from '../src/runtime/config/default-service';
 import type { FlowNode } from '../src/runtime/node-red';
 import { sidebarRoutes } from '../src/runtime/sidebar/routes';
+import { watchRoute } from '../src/runtime/watch/route';
 import { LEARNER } from '../src/service/version';
 
 const startEmbedded: StartEmbedded = async (options) => {
@@ -36,6 +37,7 @@ module.exports = function (RED: NodeAPI): void {
     (node) =>
       new ConfigState(RED, node, { id: '', type: 'tabular-config', name: '', z: '' }, startEmbedded, LEARNER),
   );
+  watchRoute(RED);
   adminRoutes(RED, startEmbedded);
   sidebarRoutes(RED);
 };

@@ -156,18 +156,21 @@
         rows.select('unreadable', { icon: 'chain-broken' }) +
         text('timezone', { icon: 'globe', placeholder: true }),
 
+      /* The property, context or expression that holds the table. */
+      place: (more) =>
+        text('table', { icon: 'table', ...more }) +
+        `<input type="hidden" id="${shared.prefixOf(type)}tableType">`,
+
       /* Where the table is: a value in a property, or a file on disk. */
       table: (more = {}) =>
         rows.select('source', { icon: 'sign-in', when: more.when }) +
-        text('table', {
-          icon: 'table',
+        rows.place({
           labels: ['value=table', 'file=path']
             .map((pair) => pair.split('='))
             .map(([source, key]) => `<span${when(`source=${source}`)}>${word(`label.${key}`)}</span>`)
             .join(''),
           ...more,
-        }) +
-        `<input type="hidden" id="${shared.prefixOf(type)}tableType">`,
+        }),
 
       /* A message sequence as one table. */
       collect: () =>

@@ -14,4 +14,6 @@ export const modelCards = (): typeof import('../scoring/models/model-cards').Mod
 
 export const table = (): typeof import('../table') => load('../table') as typeof import('../table');
 
+export const watchLayer = (): typeof import('../watch') => load('../watch') as typeof import('../watch');
+
 export const seriesLayer = (): typeof import('../series') => load('../series') as typeof import('../series');

@@ -31,6 +31,12 @@ export function seriesFolder(red: Red, keepAs: string): string {
   return path.join(ownFolder(red), 'series', keepAs);
 }
 
+/** Where a watch node keeps its state. An id of a flow written by hand may hold what is no name of a file. */
+export function watchFile(red: Red, nodeId: string): string {
+  const name = /^[\w-]{1,100}$/.test(nodeId) ? nodeId : createHash('sha256').update(nodeId).digest('hex');
+  return path.join(ownFolder(red), 'watch', `${name}.json`);
+}
+
 /** Resolves a path as the core file nodes do: against `fileWorkingDirectory` if that is set. */
 export function filePath(red: Red, name: string): string {
   const base = (red.settings as { fileWorkingDirectory?: string }).fileWorkingDirectory;

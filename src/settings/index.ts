@@ -6,8 +6,9 @@ import { LIMITS } from './limits';
 import { PREDICT } from './predict';
 import { SERIES } from './series';
 import { UPLOAD } from './upload';
+import { WATCH } from './watch';
 
-export { CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD };
+export { CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD, WATCH };
 export { CLEANING, COLLECTING, TABLE, TRAIN_CLEANING } from './common';
 export type { FlowProperties, Setting, Settings, ValueOf } from './kinds';
 export { freeText } from './kinds';
@@ -21,5 +22,6 @@ export const NODE_SETTINGS = {
   fit: FIT,
   predict: PREDICT,
   series: SERIES,
+  watch: WATCH,
   cost: COST,
 } satisfies Record<string, Settings>;

@@ -94,7 +94,15 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
         '[id="red-ui-palette-tabular_prediction"] .red-ui-palette-label, [id*="tabular"] .red-ui-palette-label',
       )
       .allTextContents();
-    assert.deepEqual([...new Set(names)].sort(), ['cost', 'fit', 'limits', 'predict', 'series', 'upload']);
+    assert.deepEqual([...new Set(names)].sort(), [
+      'cost',
+      'fit',
+      'limits',
+      'predict',
+      'series',
+      'upload',
+      'watch',
+    ]);
   });
 
   it('are found in the palette by what people call the thing', async () => {
@@ -330,6 +338,39 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     assert.equal(stored.valid, true);
   });
 
+  it('watch: the fields of an alarm where there is one, which has to say from where on', async () => {
+    const { page } = editor;
+    await openDialog(page, 'watch');
+    const shown = async () =>
+      Promise.all(['Class', 'Raise at', 'Clear at', 'For'].map((label) => field(label).isVisible()));
+    assert.deepEqual(await shown(), [false, false, false, false]);
+    await field('Alarm on').selectOption('upper');
+    assert.deepEqual(await shown(), [false, true, true, true]);
+    await field('Alarm on').selectOption('probability');
+    assert.deepEqual(await shown(), [true, true, true, true]);
+    const reason = page.locator('#node-input-raise-error');
+    assert.match(await reason.innerText(), /must be filled in/);
+    await field('Raise at').fill('high');
+    assert.match(await reason.innerText(), /must be a number/);
+    await field('Raise at').fill('0.8');
+    await field('Class').fill('yes');
+    await field('Worse from').fill('20');
+    await field('Correct bands by their outcomes').uncheck();
+    await openAdvanced();
+    await field('Attached as').fill('failure');
+    await field('Score each key by itself').check();
+    await field('Keep').fill('500');
+    await done(page);
+    const { alarmOn, alarmLabel, raise, worse, honest, property, perKey, keep, valid } = await properties(
+      page,
+      'watch',
+    );
+    assert.deepEqual(
+      [alarmOn, alarmLabel, raise, worse, honest, property, perKey, keep, valid],
+      ['probability', 'yes', '0.8', '20', false, 'failure', true, '500', true],
+    );
+  });
+
   it('refuse wrong values with the reason', async () => {
     const { page } = editor;
     const reasons = async (id: string) =>
@@ -524,7 +565,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
 
   it('reopen with what was saved: Done without a change leaves every property as it was', async () => {
     const { page } = editor;
-    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost', 'series']) {
+    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost', 'series', 'watch']) {
       const before = await properties(page, id);
       await openDialog(page, id);
       await done(page);

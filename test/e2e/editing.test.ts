@@ -156,7 +156,7 @@ describeInEditor('editing flows with the nodes', FLOWS, ({ red, editor }) => {
   it('Done without a change leaves the flow undeployed as it was: nothing to deploy, the token untouched', async () => {
     const { page } = editor;
     await clean();
-    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost', 'series']) {
+    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost', 'series', 'watch']) {
       await openDialog(page, id);
       await done(page);
       assert.equal(await dirty(), false, id);

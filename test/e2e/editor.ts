@@ -38,11 +38,11 @@ export function findChromium(): string | undefined {
 }
 
 /** The ids of the nodes of `sheet`, its config node among them. */
-export const SHEET_IDS = ['fit', 'predict', 'upload', 'limits', 'cost', 'series', 'local'];
+export const SHEET_IDS = ['fit', 'predict', 'upload', 'limits', 'cost', 'series', 'watch', 'local'];
 
 /** The empty wires of a node's outputs. */
 export const outputsOf = (id: string): [][] =>
-  ({ limits: [[], []] as [][], series: [[], [], []] as [][] })[id] ?? [[]];
+  ({ limits: [[], []] as [][], series: [[], [], []] as [][], watch: [[], []] as [][] })[id] ?? [[]];
 
 /** A flow with one node of each type, as a user drags them in, on an embedded service. */
 export function sheet(more: FlowNode[] = []): FlowNode[] {

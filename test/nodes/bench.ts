@@ -46,7 +46,7 @@ const helper = requireHere('node-red-node-test-helper') as Helper;
 helper.init(requireHere.resolve('node-red'));
 
 const dist = path.resolve(__dirname, '../../dist/nodes');
-const OURS = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'cost'].map(
+const OURS = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'cost'].map(
   (name) => requireHere(path.join(dist, `${name}.js`)) as NodeInitializer,
 );
 const core = (file: string) =>
@@ -151,7 +151,7 @@ export async function startBench(setup: Setup): Promise<Bench> {
   helper.settings({ userDir, ...setup.settings });
   const sinks: string[] = [];
   const outputs = ({ type }: { type: string }) =>
-    type === 'tabular-limits' ? 2 : type === 'tabular-series' ? 3 : 1;
+    ({ 'tabular-limits': 2, 'tabular-watch': 2, 'tabular-series': 3 })[type] ?? 1;
   const sinkOf = (id: string, output: number) => `${id}-out${output}`;
   const under = setup.nodes.map((node) => ({
     z: 'flow',

@@ -110,8 +110,8 @@ describe('catalogues', () => {
   it('hold nothing that no dialog asks for', () => {
     const { asked } = loadDialogs('en-US');
     const scripts = scriptTexts();
-    // Statuses, warnings and causes are the runtime's, checked below and where they are written; Node-RED asks for the labels of the ports.
-    const others = /^(status|warning|labels|why)\./;
+    // Statuses, warnings, changes and causes are the runtime's, checked below and where they are written; Node-RED asks for the labels of the ports.
+    const others = /^(status|warning|change|labels|why)\./;
     for (const node of NODES) {
       for (const key of catalogue('en-US', node).keys()) {
         if (others.test(key) || asked.has(`${node}:${key}`) || scripts.includes(`'${key}'`)) {

@@ -1,0 +1,32 @@
+import type { NodeAPI } from 'node-red';
+
+import { useConfig } from '../src/runtime/config/use-config';
+import { tableReader } from '../src/runtime/input/table-input';
+import { handleMessages } from '../src/runtime/messages/message-handler';
+import type { FlowNode } from '../src/runtime/node-red';
+import { watchAnswer } from '../src/runtime/watch/answer';
+import { WatchKeeper } from '../src/runtime/watch/keeper';
+import { showKeptWatch } from '../src/runtime/watch/kept-state';
+import { type WatchDef, watchOptions, watchRequest } from '../src/runtime/watch/request';
+
+/** tabular-watch: predictions and their outcomes in; predictions with honest bands, and changes, out. */
+module.exports = function (RED: NodeAPI): void {
+  function TabularWatch(this: FlowNode, def: WatchDef): void {
+    RED.nodes.createNode(this, def);
+    const config = useConfig(RED, this, def.config);
+    const table = tableReader(RED, this, { ...def, source: 'value' }, { allowMissing: true });
+    const keeper = new WatchKeeper(RED, this, config, () => watchOptions(RED, this, def));
+    showKeptWatch(RED, this, keeper);
+    handleMessages(this, RED, {
+      secrets: () => config.secrets(),
+      // All of it one message after the other: an outcome changes the bands of the next prediction.
+      read: async (msg, work) => {
+        const request = await watchRequest(RED, this, def, table, msg);
+        return watchAnswer(RED, keeper, table, request, msg, work);
+      },
+      run: (output) => output,
+      close: () => keeper.close(),
+    });
+  }
+  RED.nodes.registerType('tabular-watch', TabularWatch);
+};

@@ -1,0 +1,195 @@
+import type { ModelCard } from '../../scoring';
+import { BoundedMap } from '../../util/bounded-map';
+import { reasonOf } from '../../util/reason';
+import { Serial } from '../../util/serial';
+import type { TruthSeen, Watch, WatchChange, WatchOptions, WatchReport } from '../../watch';
+import { ServiceError } from '../../wire/service-error';
+import type { Task } from '../../wire/types';
+import type { UsedConfig } from '../config/use-config';
+import { watchLayer } from '../lazy';
+import { type FlowNode, type Red, text } from '../node-red';
+import { watchFile } from '../paths';
+import type { NamedCard } from './request';
+import { StateFile } from './state-file';
+
+/** Models that one node watches; beyond that the one whose predictions are longest ago is forgotten. */
+const MAX_MODELS = 20;
+/** The state is written at most once in this time, in milliseconds; at once where the flow was told of a change. */
+const WRITE_MS = 60_000;
+
+/** Truths that wait for the first prediction: those of rows that wait in a predict node for their model. */
+const MAX_EARLY = 10_000;
+
+/** The keepers of all nodes that are there. */
+const keepers = new Set<WatchKeeper>();
+
+/** A model as its predictions are watched just now. */
+export interface Watched {
+  watch: Watch;
+  /** That the model is another one than before. */
+  changes: WatchChange[];
+  /** The model has learned from rows up to this time, in milliseconds since 1970. */
+  trainedUntil: number;
+}
+
+/** The watches of one node, one for each model: read from disk with the first message, written each minute and at close. */
+export class WatchKeeper {
+  private readonly watches = new BoundedMap<string, Watch>(MAX_MODELS);
+  private readonly file: StateFile;
+  private early: TruthSeen[] = [];
+  private readonly serial = new Serial();
+  private known: WatchOptions | undefined;
+  private isRead = false;
+  private isWritten = true;
+  private isFailing = false;
+  private closed = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly red: Red,
+    private readonly node: FlowNode,
+    private readonly config: UsedConfig,
+    private readonly readOptions: () => WatchOptions,
+  ) {
+    this.file = new StateFile(watchFile(red, node.id));
+    keepers.add(this);
+  }
+
+  /** What the dialog says. @throws ServiceError `config.invalid` */
+  get options(): WatchOptions {
+    this.known ??= this.readOptions();
+    return this.known;
+  }
+
+  /**
+   * Counts a truth for the models that have predicted its row, or will.
+   * @returns what it changes
+   * @throws ServiceError `closed`, `config.invalid`
+   */
+  async truth(seen: TruthSeen): Promise<WatchChange[]> {
+    const watches = await this.all();
+    if (watches.length > 0) {
+      return watches.flatMap((watch) => watch.truth(seen).changes);
+    }
+    this.early.push(seen);
+    if (this.early.length > MAX_EARLY) {
+      this.early = this.early.slice(-MAX_EARLY / 2);
+    }
+    return [];
+  }
+
+  /** The watches so far, that of the newest predictions last. @throws ServiceError `closed`, `config.invalid` */
+  async all(): Promise<Watch[]> {
+    await this.serial.run(() => this.read());
+    return [...this.watches.values()];
+  }
+
+  /**
+   * The watch of a model, which a fit may have replaced since it was asked for last.
+   * @param task of a model whose card is not known
+   * @throws ServiceError `closed`, `config.invalid`
+   */
+  of(named: NamedCard, task: Task): Promise<Watched> {
+    return this.serial.run(async () => {
+      await this.read();
+      return this.current(named, task);
+    });
+  }
+
+  /** Something was counted: it is written soon, or at once where the flow is told of a change. */
+  counted(changes: readonly WatchChange[]): void {
+    this.isWritten = false;
+    if (changes.length > 0) {
+      void this.serial.run(() => this.write());
+    }
+  }
+
+  report(model: string): WatchReport | undefined {
+    return this.watches.get(model)?.report();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearInterval(this.timer);
+    keepers.delete(this);
+    await this.serial.run(() => this.write());
+  }
+
+  private current({ name, card: given }: NamedCard, task: Task): Watched {
+    const card = this.card(name) ?? given;
+    const { Watch, watchedModel } = watchLayer();
+    const model = card === undefined ? undefined : { ...watchedModel(card), name };
+    const known = this.watches.get(name) ?? this.renamed(card);
+    const watch = known ?? new Watch(model ?? { name, id: name, task }, this.options);
+    // Set again, it is the last one to be forgotten.
+    this.watches.set(name, watch);
+    for (const seen of this.early.splice(0)) {
+      watch.truth(seen);
+    }
+    const changes = known === undefined || model === undefined ? [] : known.modelChanged(model);
+    const trainedUntil = card?.trained_until === undefined ? -Infinity : Date.parse(card.trained_until);
+    return { watch, changes, trainedUntil };
+  }
+
+  private card(name: string): ModelCard | undefined {
+    const cards = this.config.cards();
+    return cards?.get(name) ?? cards?.byFittedId(name);
+  }
+
+  /** The watch of the same model under the name that it had before. */
+  private renamed(card: ModelCard | undefined): Watch | undefined {
+    for (const [name, watch] of this.watches) {
+      if (watch.model.id === card?.fitted_train_set_id && this.card(name) === undefined) {
+        this.watches.delete(name);
+        return watch;
+      }
+    }
+    return undefined;
+  }
+
+  private async read(): Promise<void> {
+    if (this.closed) {
+      throw new ServiceError('closed', 'The node was closed before its state was read.');
+    }
+    if (this.isRead) {
+      return;
+    }
+    const { options } = this;
+    const { Watch } = watchLayer();
+    try {
+      for (const { model, state } of await this.file.read()) {
+        this.watches.set(model, Watch.from(state, options));
+      }
+    } catch (error) {
+      this.watches.clear();
+      this.node.warn(text(this.red, 'warning.watchState', { reason: reasonOf(error) }));
+    }
+    this.isRead = true;
+    this.timer = setInterval(() => void this.serial.run(() => this.write()), WRITE_MS);
+    this.timer.unref();
+  }
+
+  /** Never fails, but tells. */
+  private async write(): Promise<void> {
+    if (this.isWritten || !this.isRead) {
+      return;
+    }
+    this.isWritten = true;
+    try {
+      await this.file.write(Array.from(this.watches, ([model, watch]) => ({ model, state: watch.toJSON() })));
+      this.isFailing = false;
+    } catch (error) {
+      this.isWritten = false;
+      if (!this.isFailing) {
+        this.isFailing = true;
+        this.node.warn(text(this.red, 'warning.watchStorage', { reason: reasonOf(error) }));
+      }
+    }
+  }
+}
+
+/** What the watch nodes know of a model; where several watch it, the one with the most outcomes. */
+export function watchReport(model: string): WatchReport | undefined {
+  const reports = [...keepers].flatMap((keeper) => keeper.report(model) ?? []);
+  return reports.sort((a, b) => b.live.rows - a.live.rows)[0];
+}

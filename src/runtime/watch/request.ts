@@ -1,0 +1,176 @@
+import type { ModelCard } from '../../scoring';
+import { type FlowProperties, WATCH } from '../../settings';
+import { isObject } from '../../util/json';
+import type { AlarmOptions, WatchedRow, WatchOptions } from '../../watch';
+import { ServiceError } from '../../wire/service-error';
+import { type ReadSetting, settingsReader } from '../fields/settings-reader';
+import type { TableReader } from '../input/table-input';
+import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import { type PredictedTable, predictedTable } from './predicted-table';
+
+/** The watch node as it stands in a flow file. */
+export type WatchDef = FlowNodeDef & FlowProperties<typeof WATCH>;
+
+/** What a message brings to the watch node. */
+export type WatchRequest =
+  /** Rows that no model has predicted yet: they go on as they are. */
+  | { kind: 'unpredicted' }
+  | { kind: 'predictions'; model: NamedCard; table: PredictedTable; property: string; series: WatchedRow[] }
+  | { kind: 'truths'; truths: { series: WatchedRow; truth: unknown }[] };
+
+/** The model of a message: its name or id, and its card where the message has it. */
+export interface NamedCard {
+  name: string;
+  card?: ModelCard;
+}
+
+/** @throws ServiceError `validation.failed`, `table.empty`, `table.invalid`, `model.unknown`, `config.invalid` */
+export async function watchRequest(
+  red: Red,
+  node: FlowNode,
+  def: WatchDef,
+  table: TableReader,
+  msg: Message,
+): Promise<WatchRequest> {
+  if (msg.truth !== undefined) {
+    return { kind: 'truths', truths: truthsOf(msg) };
+  }
+  const read = settingsReader(red, node, WATCH, def);
+  const value = await table.read(msg);
+  const predicted = predictedTable('value' in value ? value.value : undefined);
+  const property = read('property');
+  if (predicted !== undefined && predicted.rows > 0 && predicted.cell(0, property) !== undefined) {
+    const series = addressesOf(msg.series, predicted.rows);
+    return { kind: 'predictions', model: modelOf(read('model'), msg), table: predicted, property, series };
+  }
+  if (predicted !== undefined && msg.series !== undefined && msg.model_name === undefined) {
+    return { kind: 'unpredicted' };
+  }
+  throw new ServiceError(
+    'validation.failed',
+    `There is neither a prediction nor a truth: ${table.place} has no "${property}", and msg.truth is not set. ` +
+      'Wire a predict node in here, with the same name under Attach as, and outcomes with msg.truth and msg.series.',
+  );
+}
+
+function truthsOf(msg: Message): { series: WatchedRow; truth: unknown }[] {
+  const series: unknown = msg.series;
+  const truth: unknown = msg.truth;
+  if (!Array.isArray(truth)) {
+    return [{ series: addressOf(Array.isArray(series) && series.length === 1 ? series[0] : series), truth }];
+  }
+  if (!Array.isArray(series) || series.length !== truth.length) {
+    throw new ServiceError(
+      'validation.failed',
+      `msg.truth has ${truth.length} values and msg.series ${Array.isArray(series) ? series.length : 'is no array'}: ` +
+        'each truth needs the msg.series of its row.',
+    );
+  }
+  return truth.map((one: unknown, index) => ({ series: addressOf(series[index]), truth: one }));
+}
+
+/** Which row each prediction is of. Without msg.series nothing can be known of its truth, but alarms work. */
+function addressesOf(series: unknown, rows: number): WatchedRow[] {
+  if (series === undefined || series === null) {
+    return Array.from({ length: rows }, () => ({}));
+  }
+  const list: unknown[] = Array.isArray(series) ? series : [series];
+  if (list.length !== rows) {
+    throw new ServiceError(
+      'validation.failed',
+      `There are ${rows} predictions and ${list.length} entries in msg.series: each row needs its own, in the same order.`,
+    );
+  }
+  return list.map(addressOf);
+}
+
+function addressOf(series: unknown): WatchedRow {
+  if (!isObject(series)) {
+    throw new ServiceError(
+      'validation.failed',
+      'msg.series must be an object {key, time, ahead, id}, as the series node sets it, or an array of them.',
+    );
+  }
+  const { id, key, time, ahead } = series;
+  const number = (value: unknown): number | undefined =>
+    typeof value === 'number' && Number.isFinite(value)
+      ? value
+      : value instanceof Date && !Number.isNaN(value.getTime())
+        ? value.getTime()
+        : undefined;
+  const row: WatchedRow = {
+    ...(isName(id) && { id: String(id) }),
+    ...(isName(key) && { key: String(key) }),
+    ...(number(time) !== undefined && { time: number(time) }),
+    ...(number(ahead) !== undefined && { ahead: number(ahead) }),
+  };
+  if (row.id === undefined && row.time === undefined) {
+    throw new ServiceError(
+      'validation.failed',
+      'msg.series names no row: it needs an id, or the time (and key) of the row, in milliseconds since 1970.',
+    );
+  }
+  return row;
+}
+
+function isName(value: unknown): value is string | number {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number';
+}
+
+/** The dialog's model; else the one that made the predictions, or the card or name in the message. */
+function modelOf(dialog: string | undefined, msg: Message): NamedCard {
+  if (dialog !== undefined) {
+    return { name: dialog };
+  }
+  const name: unknown = msg.model_name;
+  const model: unknown = msg.model;
+  const card = isObject(model) && typeof model.fitted_train_set_id === 'string' ? model : undefined;
+  if (typeof name === 'string' && name !== '') {
+    return card?.name === name ? { name, card: card as unknown as ModelCard } : { name };
+  }
+  if (typeof card?.name === 'string') {
+    return { name: card.name, card: card as unknown as ModelCard };
+  }
+  if (typeof model === 'string' && model !== '') {
+    return { name: model };
+  }
+  throw new ServiceError(
+    'model.unknown',
+    'No model is named: choose one in the node, or leave msg.model_name as the predict node sets it.',
+  );
+}
+
+/** @throws ServiceError `config.invalid` */
+export function watchOptions(red: Red, node: FlowNode, def: WatchDef): WatchOptions {
+  const read = settingsReader(red, node, WATCH, def);
+  return {
+    honest: read('honest'),
+    worse: read('worse') / 100,
+    perKey: read('perKey'),
+    keep: read('keep'),
+    alarm: alarmOptions(read),
+  };
+}
+
+/** What is hidden in the dialog is not read. */
+function alarmOptions(read: ReadSetting<typeof WATCH>): AlarmOptions {
+  const on = read('alarmOn');
+  if (on === 'off') {
+    return { on };
+  }
+  const raise = read('raise');
+  const label = on === 'probability' ? read('alarmLabel') : undefined;
+  if (raise === undefined) {
+    throw new ServiceError(
+      'config.invalid',
+      'An alarm needs a number under Raise at, from which on it is raised.',
+    );
+  }
+  if (on === 'probability' && label === undefined) {
+    throw new ServiceError(
+      'config.invalid',
+      'An alarm on a probability needs the class that it is of, under Class.',
+    );
+  }
+  return { on, raise, ...(label !== undefined && { label }), clear: read('clear'), for: read('alarmFor') };
+}

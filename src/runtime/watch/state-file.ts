@@ -1,0 +1,75 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { writeFileAtomic } from '../../util/atomic-file';
+import { Yielder } from '../../util/event-loop';
+import { isObject, tryParseJson } from '../../util/json';
+import type { WatchState } from '../../watch';
+import { watchLayer } from '../lazy';
+
+/** What a watch node keeps of the predictions of one model. */
+export interface KeptWatch {
+  model: string;
+  state: WatchState;
+}
+
+/** Before the lines of each watch stands what they are of, and how many they are. */
+interface Heading {
+  model: string;
+  lines: number;
+}
+
+/** The file of one watch node: lines of JSON, so that a large state is written and read without holding the event loop. */
+export class StateFile {
+  constructor(private readonly file: string) {}
+
+  /** What was written last; nothing where there is no file. @throws Error where it cannot be read */
+  async read(): Promise<KeptWatch[]> {
+    const lines = (await this.text()).split('\n');
+    const kept: KeptWatch[] = [];
+    for (let at = 0; at < lines.length && lines[at] !== '';) {
+      const heading = tryParseJson(lines[at]!);
+      const state = isHeading(heading)
+        ? watchLayer().readStateLines(lines.slice(at + 1, at + 1 + heading.lines))
+        : undefined;
+      if (!isHeading(heading) || state === undefined) {
+        throw new Error(`line ${at + 1} of ${this.file} is not what a watch node writes`);
+      }
+      kept.push({ model: heading.model, state });
+      at += 1 + heading.lines;
+    }
+    return kept;
+  }
+
+  /** In one step: a crash leaves what was written before. @throws Error where it cannot be written */
+  async write(watches: readonly KeptWatch[]): Promise<void> {
+    const yielder = new Yielder();
+    const text: string[] = [];
+    for (const { model, state } of watches) {
+      const lines: string[] = [];
+      for (const line of watchLayer().stateLines(state)) {
+        lines.push(line);
+        await yielder.due();
+      }
+      const heading: Heading = { model, lines: lines.length };
+      text.push(JSON.stringify(heading), ...lines);
+    }
+    await mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
+    await writeFileAtomic(this.file, `${text.join('\n')}\n`, true);
+  }
+
+  private async text(): Promise<string> {
+    try {
+      return await readFile(this.file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+        return '';
+      }
+      throw error;
+    }
+  }
+}
+
+function isHeading(value: unknown): value is Heading {
+  return isObject(value) && typeof value.model === 'string' && Number.isInteger(value.lines);
+}

@@ -1,0 +1,42 @@
+import type { WatchReport } from '../../watch';
+import { type Red, text } from '../node-red';
+import type { Progress, Shown, StatusKind } from '../status/status-line';
+import { shortNumber } from './change-text';
+
+/** What a watch node shows of a model: how good it has been of late, and what it had promised. */
+export function watchStatus(
+  red: Red,
+  {
+    live,
+    coverage,
+    decayed,
+    counts,
+    model,
+  }: Pick<WatchReport, 'live' | 'coverage' | 'decayed' | 'counts' | 'model'>,
+  isOneOfSeveral: boolean,
+): Shown & { kind: StatusKind } {
+  const progress: Progress = { phase: 'live', rows: live.rows, waiting: counts.open };
+  const kind = decayed ? 'doubtful' : 'ready';
+  const shown = (key: string, values: Record<string, string | number>): Shown & { kind: StatusKind } =>
+    isOneOfSeveral
+      ? { kind, key: 'watch.ofModel', values: { model, text: text(red, `status.${key}`, values) }, progress }
+      : { kind, key, values, progress };
+  const { rows, loss, promised } = live;
+  if (rows === 0 || loss === undefined) {
+    return { ...shown('watch.waiting', { open: counts.open }), kind: 'waiting' };
+  }
+  const measured = text(red, promised === undefined ? 'status.watch.loss' : 'status.watch.lossOf', {
+    measure: text(red, `status.watch.measure.${live.measure}`),
+    loss: shortNumber(red, loss),
+    promised: shortNumber(red, promised ?? 0),
+  });
+  if (coverage === undefined || live.measure === 'error') {
+    return shown('watch.plain', { rows, loss: measured });
+  }
+  const percent = Math.round(100 * coverage.held);
+  return shown(live.measure === 'mae' ? 'watch.band' : 'watch.right', {
+    percent,
+    rows: coverage.rows,
+    loss: measured,
+  });
+}

@@ -1,0 +1,423 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import type { ModelCard } from '../../dist/src/scoring';
+import { ModelCards } from '../doors/scoring';
+import { waitFor } from '../helpers/node-red';
+import { type Anything, type Bench, server, startBench, stopBench } from './bench';
+
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 2, 2);
+
+/** The row of minute `i`, and how it is known. */
+const row = (i: number) => ({ load: i % 7, temperature: 60 + (i % 5) });
+const address = (i: number, key: string | null = null) => ({
+  ...{ key, time: START + i * MINUTE, ahead: 5 * MINUTE },
+  id: `${key} ${i}`,
+});
+const band = (middle: number, half = 1) => ({ '0.1': middle - half, '0.5': middle, '0.9': middle + half });
+
+describe('tabular-watch', () => {
+  afterEach(stopBench);
+
+  const start = (properties: object = {}, more: object = {}): Promise<Bench> =>
+    startBench({ nodes: [{ id: 'w', type: 'tabular-watch', ...properties }], ...more });
+  /** All that was sent so far is worked off. */
+  const settled = (bench: Bench, count: number) =>
+    waitFor(`${count} messages done`, () =>
+      bench.completed.all.length + bench.caught.all.length >= count ? true : undefined,
+    );
+  const predict = (bench: Bench, i: number, prediction: unknown, more: object = {}) =>
+    bench.send('w', { payload: { ...row(i), prediction }, series: address(i), model_name: 'motor', ...more });
+  const tell = (bench: Bench, i: number, truth: unknown) =>
+    bench.send('w', { payload: {}, series: address(i), truth });
+  const changes = async (bench: Bench, count = 1): Promise<Anything[]> =>
+    (await bench.out('w', 1).first(count)).map(({ change }) => change);
+  const near = (a: number, b: number) => assert.ok(Math.abs(a - b) < 1e-6, `${a} is not ${b}`);
+
+  it('lets predictions go at once, with bands that hold what came, and changes nothing else', async () => {
+    const bench = await start();
+    const given = { ...row(0), prediction: band(50), note: 'kept' };
+    const own = [[49], [50], [51]];
+    bench.send('w', { payload: given, series: address(0), model_name: 'motor', prediction: own, topic: 't' });
+    const [first] = await bench.out('w').first();
+    assert.deepEqual(first!.payload, given);
+    assert.deepEqual(first!.prediction, own, 'the answer of the service stays as it is');
+    assert.equal(first!.topic, 't');
+    assert.deepEqual(first!.watch, { live: { measure: 'mae', rows: 0 }, shift: 0, widen: 1 });
+    // What comes lies 3 above, each time: the bands follow.
+    for (let i = 1; i < 200; i++) {
+      predict(bench, i, band(50));
+      tell(bench, i, 53 + (i % 3) / 10);
+    }
+    await settled(bench, 399);
+    assert.equal(bench.out('w').all.length, 200, 'an outcome leaves nothing');
+    const { payload, watch } = bench.out('w').all.at(-1)!;
+    assert.ok(payload.prediction['0.5'] > 52 && payload.prediction['0.5'] < 54, payload.prediction['0.5']);
+    assert.deepEqual({ ...payload, prediction: 0 }, { ...row(199), prediction: 0 });
+    near(payload.prediction['0.5'] - watch.shift, 50);
+    assert.equal(watch.live.rows, 198);
+    near(watch.live.loss, 3.1);
+    near(watch.coverage.told, 0.8);
+    assert.ok(watch.coverage.held > 0.7 && watch.coverage.rows === 198);
+    await waitFor('the status', () => (bench.progress('w')?.rows === 199 ? true : undefined));
+    assert.deepEqual([bench.caught.all, bench.out('w', 1).all], [[], []]);
+  });
+
+  it('corrects a table in the form in which it came: rows, columns, a matrix; with main, too', async () => {
+    const bench = await start();
+    for (let i = 0; i < 60; i++) {
+      predict(bench, i, band(50));
+      tell(bench, i, 52);
+    }
+    await settled(bench, 120);
+    const seen = bench.out('w').all.length;
+    const series = [address(100), address(101)];
+    const main = { mean: 50, median: 50, mode: 50, quantiles: band(50) };
+    const rows = [
+      { ...row(0), prediction: band(50) },
+      { ...row(1), prediction: main },
+    ];
+    const columns = { load: [0, 1], prediction: [band(50), main] };
+    const matrix = [
+      ['load', 'prediction'],
+      [0, band(50)],
+      [1, main],
+    ];
+    for (const payload of [rows, columns, matrix]) {
+      bench.send('w', { payload: structuredClone(payload), series, model_name: 'motor' });
+    }
+    const [asRows, asColumns, asMatrix] = (await bench.out('w').first(seen + 3))
+      .slice(seen)
+      .map(({ payload }) => payload);
+    const [one, two] = asRows.map(({ prediction }: Anything) => prediction);
+    assert.ok(one['0.5'] > 51 && one['0.5'] < 53);
+    assert.equal(two.median, one['0.5']);
+    assert.deepEqual(two.quantiles, one);
+    assert.deepEqual(asRows[1], { ...row(1), prediction: two });
+    assert.deepEqual(asColumns, { load: [0, 1], prediction: [one, two] });
+    assert.deepEqual(asMatrix, [
+      ['load', 'prediction'],
+      [0, one],
+      [1, two],
+    ]);
+    bench.send('w', { truth: [52, 52], series });
+    await settled(bench, 124);
+    await waitFor('both outcomes', () => (bench.progress('w')?.rows === 62 ? true : undefined));
+  });
+
+  it('leaves bands as they are where the dialog says so; reads another property, and a table elsewhere', async () => {
+    const bench = await start({ honest: false, property: 'forecast', table: 'rows' });
+    for (let i = 0; i < 60; i++) {
+      bench.send('w', { rows: { forecast: band(50) }, series: address(i), model_name: 'motor' });
+      tell(bench, i, 52);
+    }
+    const sent = await bench.out('w').first(60);
+    assert.deepEqual(sent.at(-1)!.rows, { forecast: band(50) });
+    assert.equal(sent.at(-1)!.watch.live.rows, 59);
+    near(sent.at(-1)!.watch.live.loss, 2);
+  });
+
+  it('scores labels with their probabilities, and labels alone', async () => {
+    const bench = await start();
+    const ask = (i: number, model: string, more: object) =>
+      bench.send('w', { payload: { prediction: 'yes', ...more }, series: address(i), model_name: model });
+    for (let i = 0; i < 40; i++) {
+      ask(i, 'sure', { prediction_probabilities: { no: 0.2, yes: 0.8 } });
+      ask(i, 'plain', {});
+      tell(bench, i, i % 4 === 0 ? 'no' : 'yes');
+    }
+    await settled(bench, 120);
+    ask(40, 'sure', { prediction_probabilities: { no: 0.2, yes: 0.8 } });
+    ask(40, 'plain', {});
+    const [sure, plain] = (await bench.out('w').first(82)).slice(-2);
+    assert.deepEqual(sure!.payload, { prediction: 'yes', prediction_probabilities: { no: 0.2, yes: 0.8 } });
+    assert.equal(sure!.watch.live.measure, 'log_loss');
+    near(sure!.watch.live.loss, -0.75 * Math.log(0.8) - 0.25 * Math.log(0.2));
+    near(sure!.watch.coverage.held, 0.75);
+    assert.equal(plain!.watch.live.measure, 'error');
+    near(plain!.watch.live.loss, 0.25);
+  });
+
+  it('raises an alarm after three readings, clears it, and tells both in words', async () => {
+    const bench = await start({ alarmOn: 'upper', raise: '80' });
+    for (const [i, middle] of [70, 79.5, 79.5, 78, 79.5, 79.5, 79.5, 90, 60, 60, 60].entries()) {
+      predict(bench, i, band(middle));
+    }
+    const [raised, cleared] = await bench.out('w', 1).first(2);
+    assert.deepEqual(
+      { ...raised!.change, text: '' },
+      { what: 'alarm', model: 'motor', since: START + 4 * MINUTE, value: 80.5, limit: 80, text: '' },
+    );
+    assert.equal(raised!.payload, raised!.change.text);
+    assert.equal(raised!.model_name, 'motor');
+    assert.equal(cleared!.change.what, 'cleared');
+    assert.ok(!('train' in raised!) && !('watch' in raised!));
+    assert.equal(bench.out('w').all.length, 11);
+  });
+
+  it('asks a series node for a train set by the wire back when the model has decayed; nothing else does', async () => {
+    const bench = await startBench({
+      nodes: [
+        {
+          ...{ id: 'w', type: 'tabular-watch', alarmOn: 'value', raise: 56, clear: 55, alarmFor: 1 },
+          wires: [[], ['s', 'told']],
+        },
+        { id: 's', type: 'tabular-series', column: 'temperature', ahead: '5m', windows: '5m', train: '1d' },
+      ],
+      extra: [{ id: 'told', type: 'helper', z: 'flow', x: 1, y: 1 }],
+    });
+    const told: Anything[] = [];
+    bench.node('told').on('input', (msg: Anything) => told.push(msg));
+    for (let i = 0; i < 60; i++) {
+      bench.send('s', { payload: { time: START + i * MINUTE, temperature: 60 + (i % 5) } });
+    }
+    await settled(bench, 60);
+    // The readings alone bring no train set: less than 200 outcomes.
+    assert.equal(bench.out('s', 2).all.length, 0);
+    for (let i = 0; i < 1000; i++) {
+      predict(bench, i, i === 5 ? 60 : 50);
+      tell(bench, i, 50 + (i < 700 ? 1 : 3) * Math.sin(i * 1.7));
+    }
+    const [set] = await bench.out('s', 2).first();
+    assert.equal(set!.train.reason, 'decay');
+    assert.equal(set!.payload.length, 55);
+    await settled(bench, 2060);
+    assert.deepEqual(
+      told.map(({ change }) => change.what as string),
+      ['alarm', 'cleared', 'decay'],
+    );
+    const { change, train } = told[2] as { change: Anything; train: object };
+    assert.deepEqual(train, { reason: 'decay', model: 'motor' });
+    assert.ok(change.value > 1.15 * change.limit && change.since >= START + 600 * MINUTE);
+    await waitFor('what the series made of them', () =>
+      bench.completed.all.length >= 2063 ? true : undefined,
+    );
+    assert.deepEqual(bench.caught.all, []);
+    assert.equal(bench.out('s', 2).all.length, 1);
+  });
+
+  it('knows truth that comes early, twice, of no row and of no prediction, without an error', async () => {
+    const bench = await start();
+    predict(bench, 0, 50);
+    tell(bench, 1, 52);
+    predict(bench, 1, 50);
+    tell(bench, 0, 51);
+    tell(bench, 0, 90);
+    tell(bench, 7, 60);
+    bench.send('w', { truth: null, series: address(3) });
+    await settled(bench, 7);
+    predict(bench, 2, 50);
+    const { watch } = (await bench.out('w').first(3))[2]!;
+    assert.deepEqual(watch.live, { measure: 'mae', rows: 2, loss: 1.5 });
+    assert.deepEqual(bench.caught.all, []);
+  });
+
+  it('refuses what is neither a prediction nor a truth, and says what is missing; passes rows without a model', async () => {
+    const bench = await start();
+    const refused: [object, string, RegExp][] = [
+      [{ payload: 'hello' }, 'validation.failed', /neither a prediction nor a truth/],
+      [{}, 'validation.failed', /neither a prediction nor a truth: msg.payload/],
+      [
+        { payload: { forecast: 1 }, series: address(0), model_name: 'm' },
+        'validation.failed',
+        /has no "prediction".*Attach as/,
+      ],
+      [{ payload: { prediction: 1 }, series: address(0) }, 'model.unknown', /msg.model_name/],
+      [
+        { payload: { prediction: 1 }, series: [], model_name: 'm' },
+        'validation.failed',
+        /1 predictions and 0/,
+      ],
+      [
+        { payload: { prediction: 1 }, series: 'row 1', model_name: 'm' },
+        'validation.failed',
+        /msg.series must be/,
+      ],
+      [{ payload: { prediction: 1 }, series: {}, model_name: 'm' }, 'validation.failed', /needs an id/],
+      [{ truth: 3 }, 'validation.failed', /msg.series must be/],
+      [{ truth: [1, 2], series: [address(0)] }, 'validation.failed', /2 values and msg.series 1/],
+      [{ payload: Promise.resolve(1) }, 'table.invalid', /promise/],
+    ];
+    for (const [msg, code, why] of refused) {
+      bench.send('w', msg);
+      const caught = (await bench.caught.first(refused.findIndex(([one]) => one === msg) + 1)).at(-1)!;
+      assert.equal(caught.error!.code, code, caught.error!.message);
+      assert.match(caught.error!.message, why);
+    }
+    bench.send('w', { payload: row(0), series: address(0) });
+    const [passed] = await bench.out('w').first();
+    assert.deepEqual(passed!.payload, row(0));
+    assert.ok(!('watch' in passed!));
+  });
+
+  it('names the field of an alarm that is missing', async () => {
+    const bench = await startBench({
+      nodes: [
+        { id: 'w', type: 'tabular-watch', alarmOn: 'value' },
+        { id: 'l', type: 'tabular-watch', alarmOn: 'probability', raise: 0.5 },
+      ],
+    });
+    for (const [id, field] of [
+      ['w', /Raise at/],
+      ['l', /Class/],
+    ] as const) {
+      const before = bench.caught.all.length;
+      bench.send(id, { payload: { prediction: 1 }, series: address(0), model_name: 'm' });
+      const caught = (await bench.caught.first(before + 1)).at(-1)!;
+      assert.equal(caught.error!.code, 'config.invalid');
+      assert.match(caught.error!.message, field);
+    }
+  });
+
+  describe('with a folder that stays', () => {
+    let userDir: string;
+    beforeEach(() => {
+      userDir = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-watch-'));
+    });
+    afterEach(async () => {
+      await stopBench();
+      fs.rmSync(userDir, { recursive: true, force: true });
+    });
+
+    const card = (name: string, id: string, more: Partial<ModelCard> = {}): ModelCard => ({
+      ...{ name, fitted_train_set_id: id, train_set_upload_id: 'u', task: 'regression', target: 'y' },
+      ...{ columns: [], rows: 100, options: {}, service: 'embedded', fitted_at: '2026-03-01T00:00:00.000Z' },
+      scores: { from: 'out-of-fold', rows: 100, mae: 2, baseline: { rows: 100, mae: 9 } },
+      ...{ version: 1, versions: [] },
+      ...more,
+    });
+    const openCards = () =>
+      new ModelCards({ path: path.join(userDir, 'tabular-prediction', 'models.json'), service: 'embedded' });
+
+    it('goes on after a restart and a deploy where it stopped', async () => {
+      let bench = await start({}, { userDir });
+      for (let i = 0; i < 60; i++) {
+        predict(bench, i, band(50));
+        tell(bench, i, 52);
+      }
+      predict(bench, 60, band(50));
+      await settled(bench, 121);
+      const { prediction } = bench.out('w').all.at(-1)!.payload;
+      await bench.stop();
+      bench = await start({ id: 'w' }, { userDir });
+      await waitFor('the kept numbers', () => (bench.progress('w')?.rows === 60 ? true : undefined));
+      tell(bench, 60, 52);
+      predict(bench, 61, band(50));
+      const [next] = await bench.out('w').first();
+      assert.equal(next!.watch.live.rows, 61);
+      assert.ok(Math.abs(next!.payload.prediction['0.5'] - prediction['0.5']) < 0.1);
+      await bench.redeploy();
+      await waitFor('the kept numbers', () => (bench.progress('w')?.rows === 61 ? true : undefined));
+      assert.deepEqual(bench.caught.all, []);
+    });
+
+    it('begins anew, with one warning, where the file is damaged', async () => {
+      const folder = path.join(userDir, 'tabular-prediction', 'watch');
+      fs.mkdirSync(folder, { recursive: true });
+      fs.writeFileSync(path.join(folder, 'w.json'), '{"model":"motor","lines":3}\n{"v":');
+      const bench = await start({}, { userDir });
+      predict(bench, 0, 50);
+      const [first] = await bench.out('w').first();
+      assert.equal(first!.watch.live.rows, 0);
+      await bench.stop();
+      assert.equal(bench.warnings().filter((text) => text.includes('watchState')).length, 1);
+      assert.equal(
+        fs.readFileSync(path.join(folder, 'w.json'), 'utf8').split('\n')[0],
+        '{"model":"motor","lines":2}',
+      );
+    });
+
+    it('tells when a fit replaces the model, whose bands then begin anew', async () => {
+      const cards = openCards();
+      try {
+        cards.put(card('motor', 'one'));
+        await cards.flush();
+        const bench = await start({}, { userDir });
+        for (let i = 0; i < 60; i++) {
+          predict(bench, i, band(50));
+          tell(bench, i, 52);
+        }
+        await settled(bench, 120);
+        const before = bench.out('w').all.at(-1)!;
+        assert.equal(before.watch.live.promised, 2);
+        assert.ok(before.watch.shift > 1);
+        cards.put(card('motor', 'two'));
+        predict(bench, 60, band(50));
+        const after = (await bench.out('w').first(61))[60]!;
+        assert.deepEqual([after.watch.shift, after.watch.widen], [0, 1]);
+        assert.deepEqual(after.payload.prediction, band(50));
+        assert.deepEqual(
+          (await changes(bench)).map(({ what }) => what as string),
+          ['model'],
+        );
+        assert.ok(!('train' in bench.out('w', 1).all[0]!));
+        // What the model before it had predicted still finds its truth.
+        tell(bench, 60, 53);
+        await settled(bench, 122);
+        await bench.stop();
+      } finally {
+        await cards.close();
+      }
+    });
+
+    it('does not count rows that the model has learned from', async () => {
+      const cards = openCards();
+      try {
+        cards.put(card('motor', 'one', { trained_until: new Date(START + 50 * MINUTE).toISOString() }));
+        await cards.flush();
+        const bench = await start({ alarmOn: 'value', raise: 10, alarmFor: 2 }, { userDir });
+        const payload = Array.from({ length: 53 }, (_, i) => ({ ...row(i), prediction: 50 }));
+        bench.send('w', { payload, series: payload.map((_, i) => address(i)), model_name: 'motor' });
+        const [table] = await bench.out('w').first();
+        assert.deepEqual(table!.payload, payload);
+        assert.deepEqual(
+          (await changes(bench)).map(({ what, since }) => [what, since]),
+          [['alarm', START + 51 * MINUTE]],
+        );
+        bench.send('w', { truth: payload.map(() => 51), series: payload.map((_, i) => address(i)) });
+        await settled(bench, 2);
+        await waitFor('two outcomes', () => (bench.progress('w')?.rows === 2 ? true : undefined));
+        await bench.stop();
+      } finally {
+        await cards.close();
+      }
+    });
+
+    it('tells the sidebar of a model, of the node that knows most of it, and null where none watches it', async () => {
+      await server.start();
+      try {
+        const bench = await startBench({
+          nodes: [
+            { id: 'v', type: 'tabular-watch' },
+            { id: 'w', type: 'tabular-watch', model: 'motor/1 °C' },
+          ],
+          userDir,
+        });
+        const name = 'motor/1 °C';
+        bench.send('v', { payload: { prediction: band(50) }, series: address(0), model_name: name });
+        for (let i = 0; i < 30; i++) {
+          bench.send('w', { payload: { prediction: band(50) }, series: address(i), model_name: 'other' });
+          tell(bench, i, 50.5);
+        }
+        await settled(bench, 61);
+        const get = async (model: string): Promise<Anything> => {
+          const route = `/tabular-prediction/watch/${encodeURIComponent(model)}`;
+          return (await bench.request().get(route).expect(200)).body;
+        };
+        const known = await get(name);
+        assert.equal(known.model, name);
+        assert.equal(known.live.rows, 30);
+        near(known.live.loss, 0.5);
+        assert.equal(known.recent.length, 30);
+        assert.deepEqual(Object.keys(known.recent[0]).sort(), ['high', 'low', 'prediction', 'time', 'truth']);
+        assert.equal(await get('models'), null);
+        await bench.stop();
+      } finally {
+        await server.stop();
+      }
+    });
+  });
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+
+import type { AlarmOptions, WatchChange, WatchReport } from '../../../dist/src/watch';
+import { changeText, StatusLine, watchStatus } from '../../doors/runtime';
+import { fakeNode, redIn } from './fake';
+
+const LANGUAGES = ['en-US', 'de', 'ja'];
+const change = (what: WatchChange['what'], more: Partial<WatchChange> = {}): WatchChange => ({
+  ...{ what, model: 'motor', since: 0, value: 2.1 },
+  ...more,
+});
+const WHY = [{ column: 'load', psi: 0.4, threshold: 0.2 }];
+
+describe('what a watch node says', () => {
+  it('has words for every change, in each language', () => {
+    const all: [WatchChange, AlarmOptions?][] = [
+      ...(['probability', 'value', 'upper', 'lower'] as const).flatMap(
+        (on): [WatchChange, AlarmOptions][] => [
+          [change('alarm', { limit: 80 }), { on, label: 'yes' }],
+          [change('cleared', { limit: 72 }), { on, label: 'yes' }],
+        ],
+      ),
+      ...(['mae', 'log_loss', 'error'] as const).map((measure): [WatchChange] => [
+        change('decay', { measure, limit: 1.6, why: WHY }),
+      ]),
+      [change('recovered', { measure: 'mae', limit: 1.6 })],
+      [change('drift', { why: WHY })],
+      [change('no_truth', { value: 3_600_000 })],
+      [change('model', { value: 4 })],
+      [change('model', { value: 'some id' })],
+    ];
+    for (const language of LANGUAGES) {
+      const red = redIn(language);
+      const texts = all.map(([one, alarm]) => changeText(red, { ...one, key: 'pump1' }, alarm));
+      for (const text of texts) {
+        assert.ok(text.startsWith('pump1: ') && !/change\.|status\.|undefined|__/.test(text), text);
+      }
+      assert.equal(new Set(texts).size, texts.length);
+    }
+  });
+
+  it('gives numbers as a person would', () => {
+    const red = redIn('en-US');
+    const alarm = change('alarm', { value: 80.512, limit: 80 });
+    assert.equal(
+      changeText(red, alarm, { on: 'upper' }),
+      'The upper edge of the band has reached 80.5 (alarm from 80 on).',
+    );
+    assert.equal(
+      changeText(redIn('de'), change('decay', { value: 2.14, limit: 1.604, measure: 'mae', why: WHY }), {}),
+      'Das Modell „motor“ ist schlechter geworden: MAE 2,1, versprochen 1,6. Nicht mehr wie in der Trainingsmenge: "load".',
+    );
+    assert.equal(
+      changeText(red, change('no_truth', { value: 3 * 3_600_000 }), {}),
+      'No outcome of the model "motor" has come for 3 h.',
+    );
+  });
+
+  it('shows what was held and what was promised in the status', () => {
+    const red = redIn('en-US');
+    const counts = { open: 25 } as WatchReport['counts'];
+    const status = (report: object, isOneOfSeveral = false): string => {
+      const node = fakeNode();
+      const shown = { model: 'motor', decayed: false, counts, ...report } as WatchReport;
+      new StatusLine(node, red).become(() => watchStatus(red, shown, isOneOfSeveral));
+      return node.statuses.at(-1)!.text!;
+    };
+    const live = { measure: 'mae', rows: 412, loss: 1.71, promised: 1.6 };
+    const coverage = { told: 0.8, held: 0.78, rows: 412 };
+    assert.equal(status({ live, coverage }), '78% of 412 in the band · MAE 1.7 (promised 1.6)');
+    assert.equal(status({ live }, true), 'motor: 412 outcomes · MAE 1.7 (promised 1.6)');
+    assert.equal(
+      status({ live: { measure: 'log_loss', rows: 412, loss: 0.312 }, coverage }),
+      '78% of 412 right · log-loss 0.31',
+    );
+    assert.equal(status({ live: { measure: 'mae', rows: 0 } }), 'waiting for outcomes, 25 predictions open');
+  });
+});
