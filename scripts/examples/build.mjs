@@ -9,6 +9,7 @@ import { energy } from './energy.mjs';
 import { errorsByCode } from './errors-by-code.mjs';
 import { firstSteps } from './first-steps.mjs';
 import { hostedService } from './hosted-service.mjs';
+import { keepingTrue } from './keeping-true.mjs';
 import { limitsCheck } from './limits-check.mjs';
 import { liveMachine } from './live-machine.mjs';
 import { mqttSensors } from './mqtt-sensors.mjs';
@@ -22,6 +23,7 @@ const examples = {
   'Energy of the next 24 hours': energy(),
   'Handling errors by code': errorsByCode(),
   'Hosted service': hostedService(),
+  'Keeping a model true': keepingTrue(),
   'Limits check': limitsCheck(),
   'First steps': firstSteps(),
   'Live machine': liveMachine(false),

@@ -179,6 +179,23 @@ export const SERIES_DEFAULTS = {
   keepAs: '',
 };
 
+/** A watch node as it is dragged in. */
+export const WATCH_DEFAULTS = {
+  model: '',
+  honest: true,
+  worse: 15,
+  alarmOn: 'off',
+  alarmLabel: '',
+  raise: '',
+  clear: '',
+  alarmFor: 3,
+  perKey: false,
+  property: 'prediction',
+  table: 'payload',
+  tableType: 'msg',
+  keep: 2000,
+};
+
 /** The text of a function node, kept as a file of its own beside this one. */
 export function source(file) {
   return readFileSync(path.join(import.meta.dirname, file), 'utf8').trimEnd();

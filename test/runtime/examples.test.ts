@@ -413,6 +413,43 @@ describe('every example, imported and deployed', function () {
     assert.deepEqual(payload[0]!.facts.at(2), ['rows', '1,200']);
   });
 
+  it('Keeping a model true: a cooler clogs; an alarm, decay, a new train set by the wire back, a new model', async () => {
+    interface Change {
+      what: string;
+      since: number;
+      value: number;
+      limit: number;
+      text: string;
+    }
+    const flow = await start('Keeping a model true', (nodes) => {
+      nodes.find(({ name }) => name === 'every second')!.repeat = '0.25';
+      const forecasts = nodes.find(({ name }) => name === 'forecasts')!;
+      Object.assign(forecasts, { active: true, complete: 'true', targetType: 'full' });
+      withoutFunctionNodes(nodes, 'Compressor', 'forecasts');
+      withoutFunctionNodes(nodes, 'Compressor', 'changes');
+    });
+    const of = (node: string) => red.debug.filter(({ id }) => id === find(flow, 'debug', node));
+    const changes = () => of('changes').map(({ msg }) => msg as Change);
+    const told = (what: string) =>
+      waitFor(what, () => changes().find((change) => change.what === what), 120_000);
+    const [alarm, decay] = [await told('alarm'), await told('decay')];
+    assert.ok(alarm.value >= 88 && alarm.limit === 88, alarm.text);
+    assert.ok(decay.value > 2 * decay.limit, decay.text);
+    assert.match(decay.text, /^The model "compressor oil" has become worse: MAE [\d.]+, promised [\d.]+\.$/);
+    await told('model');
+    const live = await waitFor('the new model', () => {
+      const { payload, watch } = of('forecasts').at(-1)!.msg as {
+        payload: { forecast: Record<string, number>; oil_c: number };
+        watch: { live: { rows: number; loss: number }; coverage?: { held: number }; widen: number };
+      };
+      assert.ok(payload.forecast['0.1']! <= payload.forecast['0.5']!);
+      return watch.live.rows >= 60 && watch.live.rows < 300 ? watch : undefined;
+    });
+    assert.ok(live.live.loss < decay.value / 2, `${live.live.loss} after ${decay.value}`);
+    assert.ok(live.coverage!.held > 0.6, `${live.coverage!.held}`);
+    assert.deepEqual(of('error'), []);
+  });
+
   for (const name of ['Live machine', 'Live machine with plots']) {
     it(`${name}: predictions come by themselves soon after the start, and move`, async () => {
       // As its button in the editor does: a message a second would flood the sidebar.
