@@ -240,6 +240,18 @@ describe('tabular-watch', () => {
       [{ truth: 3 }, 'validation.failed', /msg.series must be/],
       [{ truth: [1, 2], series: [address(0)] }, 'validation.failed', /2 values and msg.series 1/],
       [{ payload: Promise.resolve(1) }, 'table.invalid', /promise/],
+      [{ payload: Object.assign([{ prediction: 1 }], { 5_000_000: 1 }) }, 'table.invalid', /sparse/],
+      [
+        {
+          payload: Object.fromEntries(
+            Array(20_000)
+              .fill(0)
+              .map((_, i) => [i, i]),
+          ),
+        },
+        'limit.exceeded',
+        /columns/,
+      ],
     ];
     for (const [msg, code, why] of refused) {
       bench.send('w', msg);

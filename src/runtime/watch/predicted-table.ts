@@ -1,4 +1,5 @@
 import { isObject } from '../../util/json';
+import { table } from '../lazy';
 
 type Row = Record<string, unknown>;
 
@@ -15,14 +16,21 @@ export interface PredictedTable {
   readonly table: unknown;
 }
 
-/** Undefined for what is no table of rows. */
+/**
+ * Undefined for what is no table of rows.
+ *
+ * @throws ServiceError `limit.exceeded` for too many columns, `table.invalid` for a sparse array
+ */
 export function predictedTable(value: unknown): PredictedTable | undefined {
   if (Array.isArray(value)) {
+    table().assertDense(value, 'The table');
     return Array.isArray(value[0]) ? new MatrixTable(value as unknown[][]) : new RowsTable(value, false);
   }
   if (!isObject(value)) {
     return undefined;
   }
+  const { length } = Object.keys(value);
+  table().assertWidth(length, value);
   const cells = Object.values(value);
   return cells.length > 0 && cells.every((cell) => Array.isArray(cell))
     ? new ColumnsTable(value as Record<string, unknown[]>)
