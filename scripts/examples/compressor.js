@@ -44,7 +44,7 @@ if (msg.topic === 'history') {
   // What was kept of another run is of another machine.
   node.send({ reset: true });
   const machine = { seed: 11, count: 0, since: 0, isFull: true, oil: 60, clogged: 0, isClogged: false };
-  const payload = Array.from({ length: 800 }, () => next(machine));
+  const payload = Array.from({ length: 500 }, () => next(machine));
   machine.clogsAt = machine.count + CLOGS_AT;
   context.set('machine', machine);
   return { payload };

@@ -47,7 +47,7 @@ export function keepingTrue() {
     ahead: '30m',
     windows: '30m, 2h',
     train: '1000 rows',
-    keep: 500,
+    keep: 300,
   });
   const predict = flow.node('tabular-predict', 'how hot?', [3.4, 1], {
     config: EMBEDDED,

@@ -431,7 +431,7 @@ describe('every example, imported and deployed', function () {
     const of = (node: string) => red.debug.filter(({ id }) => id === find(flow, 'debug', node));
     const changes = () => of('changes').map(({ msg }) => msg as Change);
     const told = (what: string) =>
-      waitFor(what, () => changes().find((change) => change.what === what), 120_000);
+      waitFor(what, () => changes().find((change) => change.what === what), 200_000);
     const [alarm, decay] = [await told('alarm'), await told('decay')];
     assert.ok(alarm.value >= 88 && alarm.limit === 88, alarm.text);
     assert.ok(decay.value > 2 * decay.limit, decay.text);
