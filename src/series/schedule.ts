@@ -74,9 +74,7 @@ export class Schedule {
     if (this.trainedAt === undefined) {
       return true;
     }
-    return schedule.kind === 'rows'
-      ? fresh >= schedule.rows / 10
-      : fresh > 0 && now - this.trainedAt >= HOUR;
+    return schedule.kind === 'rows' ? fresh >= schedule.rows / 10 : fresh > 0 && now - this.trainedAt >= HOUR;
   }
 
   went({ now, outcomes, kept }: ScheduleFacts): void {

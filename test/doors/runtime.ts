@@ -25,7 +25,7 @@ export { namedModel, requiredModel } from '../../dist/src/runtime/requests/model
 export { inWordsOfUser } from '../../dist/src/runtime/requests/model-mismatch';
 export { type PredictDef, predictRequest } from '../../dist/src/runtime/requests/predict-request';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';
-export { changeText } from '../../dist/src/runtime/watch/change-text';
-export { watchStatus } from '../../dist/src/runtime/watch/status';
 export { Pace, speedText, timeParts } from '../../dist/src/runtime/status/speed';
 export { StatusLine } from '../../dist/src/runtime/status/status-line';
+export { changeText } from '../../dist/src/runtime/watch/change-text';
+export { watchStatus } from '../../dist/src/runtime/watch/status';

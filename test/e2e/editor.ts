@@ -107,7 +107,9 @@ export async function openEditor(executablePath: string, url: string, locale = '
     route.fulfill({ json: { modules: [] }, headers: { 'access-control-allow-origin': '*' } }),
   );
   // Node-RED starts its tips a second after its settings are there, on a slow machine before the box they stand in is.
-  await page.request.post(`${url}/settings/user`, { data: { editor: { view: { 'view-show-tips': false } } } });
+  await page.request.post(`${url}/settings/user`, {
+    data: { editor: { view: { 'view-show-tips': false } } },
+  });
   await page.goto(url);
   await loaded(page);
   return { page, complaints, close: () => browser.close() };
