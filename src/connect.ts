@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import type { ClientOptions } from './client';
 import {
+  type Challenger,
   checkAsking,
   checkSettings,
   checkTraining,
@@ -47,7 +48,12 @@ export type GivenTable = { table: unknown; path?: undefined } | { path: string; 
 /** As the fit node; `model` is the name to keep it under, by default the target's. */
 export type Training = GivenTable &
   Omit<TrainRequest, 'table' | 'trainSetUploadId' | 'upload' | 'model' | 'target'> &
-  Hooks & { target: string; model?: string };
+  Hooks & {
+    target: string;
+    model?: string;
+    /** With `replace: 'better'`: told whether the new model took over, and why. */
+    onChallenger?: (challenger: Challenger) => void;
+  };
 
 /** As the predict node; `model` is a card or a name. */
 export type Asking = GivenTable & Omit<PredictRequest, 'table' | 'testSetUploadId'> & Hooks;
@@ -67,7 +73,8 @@ export class Tabular {
   }
 
   /**
-   * Fits a model and keeps its card. An unchanged table with unchanged options answers with the card that is there.
+   * Fits a model and keeps its card; the answer is the card in charge. An unchanged table with unchanged options answers
+   * with the card that is there, and so does one that does not take over by `replace: 'better'`.
    * @throws ServiceError
    */
   async train(training: Training): Promise<ModelCard> {
@@ -78,7 +85,10 @@ export class Tabular {
     }
     const request = { ...given, table: inputOf(given), target, model };
     checkTraining(request);
-    const { card } = await this.connection.train(request, given);
+    const { card, challenger } = await this.connection.train(request, given);
+    if (challenger !== undefined) {
+      given.onChallenger?.(challenger);
+    }
     return card;
   }
 

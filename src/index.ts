@@ -29,7 +29,7 @@ export {
   type SeriesRows,
   type SeriesTraining,
 } from './open-series';
-export type { ModelCard, PredictOutcome } from './scoring';
+export type { Challenger, ModelCard, PredictOutcome } from './scoring';
 export type { RowAddress, SeriesOutcome, SeriesProgress, SeriesReading, SeriesRow } from './series';
 export type { ServiceHandle, ServiceOptions } from './service';
 export { startService } from './service';

@@ -21,6 +21,7 @@ const TRAINING: Rules<TrainRequest> = {
   group: FIT.group,
   relativeTo: FIT.relativeTo,
   embargo: FIT.embargo,
+  replace: FIT.replace,
   missingTarget: FIT.missingTarget,
   missingWords: FIT.missingWords,
   unreadable: FIT.unreadable,
