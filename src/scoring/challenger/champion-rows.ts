@@ -2,7 +2,7 @@ import type { TableSource } from '../../table';
 import type { Context } from '../context/context';
 import type { SeenRows } from '../reference/types';
 import { KEPT } from '../train/holdout-plan';
-import { instants } from '../train/time-column';
+import { columnTime } from '../train/time-column';
 import type { TrainTable } from '../train/train-table';
 import type { FittedModel, ModelCard } from '../types';
 import { digestRows } from './row-digests';
@@ -24,8 +24,10 @@ export async function championRows(
   const { times, timeColumn } = facts;
   const until = Date.parse(champion.trained_until ?? '');
   if (times !== undefined && timeColumn !== undefined && !Number.isNaN(until)) {
+    const newest = times.reduce((max, time) => (time > max ? time : max), -Infinity);
+    const last = columnTime(timeColumn, until, newest);
     // Rows without a time are taken for seen.
-    return Uint8Array.from(instants(timeColumn, times), (time) => (time > until ? UNSEEN : SEEN));
+    return Uint8Array.from(times, (time) => (time > last ? UNSEEN : SEEN));
   }
   const reference = await context.cards.reference(champion.fitted_train_set_id);
   return reference?.seen && whichSeen(reference.seen, await digestsFor(champion, table, signal));

@@ -9,8 +9,8 @@ const MISSING = 0x5bd1e995;
 const HIGH = 2 ** 32;
 
 /**
- * A number for each row of a train set that has a target: equal for rows with equal features and an equal target. It is
- * no secret code, but no value can be read from it.
+ * A number for each row of a train set that has a target: equal for rows with equal features and an equal target. It
+ * shows no value; whoever has a row can tell by it whether the row was there.
  *
  * @param features read as these types, in this order
  * @param target as the table's profile has it: rows without one are left out where it is required
@@ -29,7 +29,7 @@ export async function digestRows(
     const low = new Int32Array(batch.rows).fill(BASIS);
     const high = new Int32Array(batch.rows).fill(BASIS ^ MISSING);
     for (const column of batch.columns.slice(0, features.length)) {
-      mixColumn(column, low, high);
+      await mixColumn(column, low, high, yielder);
       await yielder.due();
     }
     mixTarget(facts, first, low, high);
@@ -41,7 +41,12 @@ export async function digestRows(
   return digests;
 }
 
-function mixColumn(column: ColumnData, low: Int32Array, high: Int32Array): void {
+async function mixColumn(
+  column: ColumnData,
+  low: Int32Array,
+  high: Int32Array,
+  yielder: Yielder,
+): Promise<void> {
   const rows = low.length;
   const mix = (row: number, word: number): void => {
     low[row] = mixed(low[row]!, word);
@@ -69,6 +74,9 @@ function mixColumn(column: ColumnData, low: Int32Array, high: Int32Array): void 
         mix(row, column.missing?.[row] === 1 ? MISSING : to - from);
         for (let at = from; at < to; at++) {
           mix(row, column.bytes[at]!);
+          if (yielder.isDueAt(at)) {
+            await yielder.yield();
+          }
         }
       }
   }

@@ -1,4 +1,6 @@
+import { Yielder } from '../../util/event-loop';
 import type { SeenRows } from '../reference/types';
+import { sortedCopy } from '../train/sort';
 
 /** What a row of a table is to a model. */
 export const UNSEEN = 0;
@@ -10,15 +12,21 @@ export const UNCERTAIN = 2;
 const MAX_KEPT = 20_000;
 const BYTES = 6;
 
-export function keepDigests(digests: Float64Array): SeenRows {
-  const kept = Float64Array.from(new Set(digests)).sort().subarray(0, MAX_KEPT);
-  const bytes = Buffer.alloc(kept.length * BYTES);
-  kept.forEach((digest, at) => bytes.writeUIntBE(digest, at * BYTES, BYTES));
-  return { rows: digests.length, digests: bytes.toString('base64') };
+export async function keepDigests(digests: Float64Array): Promise<SeenRows> {
+  const sorted = await sortedCopy(digests);
+  const bytes = Buffer.alloc(Math.min(sorted.length, MAX_KEPT) * BYTES);
+  let kept = 0;
+  for (let at = 0; at < sorted.length && kept < MAX_KEPT; at++) {
+    if (at === 0 || sorted[at] !== sorted[at - 1]) {
+      bytes.writeUIntBE(sorted[at]!, kept * BYTES, BYTES);
+      kept++;
+    }
+  }
+  return { rows: digests.length, digests: bytes.toString('base64', 0, kept * BYTES) };
 }
 
 /** Of each row of another table, by its digest: SEEN, UNSEEN or UNCERTAIN. */
-export function whichSeen({ digests: text }: SeenRows, digests: Float64Array): Uint8Array {
+export async function whichSeen({ digests: text }: SeenRows, digests: Float64Array): Promise<Uint8Array> {
   const bytes = Buffer.from(text, 'base64');
   const kept = new Set<number>();
   let highest = 0;
@@ -27,7 +35,14 @@ export function whichSeen({ digests: text }: SeenRows, digests: Float64Array): U
     kept.add(highest);
   }
   const all = kept.size < MAX_KEPT;
-  return Uint8Array.from(digests, (digest) =>
-    kept.has(digest) ? SEEN : all || digest < highest ? UNSEEN : UNCERTAIN,
-  );
+  const told = new Uint8Array(digests.length);
+  const yielder = new Yielder();
+  for (let row = 0; row < digests.length; row++) {
+    const digest = digests[row]!;
+    told[row] = kept.has(digest) ? SEEN : all || digest < highest ? UNSEEN : UNCERTAIN;
+    if (yielder.isDueAt(row)) {
+      await yielder.yield();
+    }
+  }
+  return told;
 }

@@ -1,6 +1,7 @@
 import { Yielder } from '../../util/event-loop';
 import { chooseHeld, HELD, isUsable, KEPT, LEFT_OUT, MAX_HELD_ROWS } from '../train/holdout-plan';
 import type { RowFacts } from '../train/row-facts';
+import { orderBy } from '../train/sort';
 import { SEEN, UNSEEN } from './seen-rows';
 
 /** On fewer rows chance decides which model is better. */
@@ -29,8 +30,9 @@ export type TestRows = { plan: Uint8Array } | { tooFew: string };
  * half of those that the champion has not seen, by chance. A group that the champion does not know is not split.
  */
 export async function chooseTestRows(facts: RowFacts, choice: TestRowsChoice): Promise<TestRows> {
-  const chosen =
-    facts.order === 'time' ? newestRows(facts, choice) : await someUnseen(facts, choice, choice.seed);
+  const chosen = await (facts.order === 'time'
+    ? newestRows(facts, choice)
+    : someUnseen(facts, choice, choice.seed));
   if ('tooFew' in chosen) {
     return chosen;
   }
@@ -50,9 +52,9 @@ export async function chooseTestRows(facts: RowFacts, choice: TestRowsChoice): P
     : { tooFew: 'the other rows would be too few to learn from, or all of one class' };
 }
 
-function newestRows(facts: RowFacts, choice: TestRowsChoice): TestRows {
+async function newestRows(facts: RowFacts, choice: TestRowsChoice): Promise<TestRows> {
   const { rows, times } = facts;
-  const sequence = sequenceOf(facts);
+  const sequence = await sequenceOf(facts);
   const first = firstNewer(sequence, choice.seen);
   const newer = rows - first;
   const embargo = choice.isDecayed
@@ -104,17 +106,10 @@ function leaveOutNewGroups(
 }
 
 /** The rows from the oldest to the newest. */
-function sequenceOf({ rows, times, falling }: RowFacts): Int32Array {
-  const sequence = Int32Array.from({ length: rows }, (_, at) => (falling ? rows - 1 - at : at));
-  if (times === undefined) {
-    return sequence;
-  }
-  const timeOf = (row: number): number => (Number.isNaN(times[row]!) ? -Infinity : times[row]!);
-  // Equal times keep their order; two times of −∞ are equal.
-  return sequence.sort((a, b) => {
-    const [one, other] = [timeOf(a), timeOf(b)];
-    return one === other ? 0 : one - other;
-  });
+async function sequenceOf({ rows, times, falling }: RowFacts): Promise<Int32Array> {
+  return times === undefined
+    ? Int32Array.from({ length: rows }, (_, at) => (falling ? rows - 1 - at : at))
+    : orderBy(times);
 }
 
 /**

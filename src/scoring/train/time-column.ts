@@ -86,20 +86,26 @@ export function followsTime({ type }: Column, steps: Steps, target: Steps): bool
 
 /** The newest time as ISO 8601. */
 export function isoTime(column: Column, { max }: Steps): string | undefined {
-  const date = new Date(instants(column, [max])[0]!);
+  const { zone } = column;
+  const time = isSeconds(column, max) ? max * 1000 : max;
+  const date = new Date(zone === undefined ? time : TimeZone.of(zone).toInstant(time));
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Times of a column as milliseconds since 1970 (UTC). NaN where one is missing. */
-export function instants({ type, zone }: Column, times: ArrayLike<number>): Float64Array {
-  const numbers = Float64Array.from(times);
-  const isSeconds =
-    type !== 'date' && numbers.reduce((max, time) => (time > max ? time : max), -Infinity) < SECONDS[1];
-  const clock = zone === undefined ? undefined : TimeZone.of(zone);
-  return numbers.map((time) => {
-    const ms = isSeconds ? time * 1000 : time;
-    return clock === undefined || Number.isNaN(ms) ? ms : clock.toInstant(ms);
-  });
+/**
+ * A time as the column holds it: the other way round.
+ *
+ * @param instant milliseconds since 1970
+ * @param newest the newest time of the column
+ */
+export function columnTime(column: Column, instant: number, newest: number): number {
+  const { zone } = column;
+  const time = zone === undefined ? instant : TimeZone.of(zone).toLocal(instant);
+  return isSeconds(column, newest) ? time / 1000 : time;
+}
+
+function isSeconds({ type }: Column, newest: number): boolean {
+  return type !== 'date' && newest < SECONDS[1];
 }
 
 function within({ min, max }: Steps, [low, high]: readonly [number, number]): boolean {

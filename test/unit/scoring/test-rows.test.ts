@@ -170,23 +170,25 @@ describe('chooseTestRows, without an order', () => {
 });
 
 describe('seen rows', () => {
-  it('tell each row of a train set again, and those that were not in it', () => {
+  it('tell each row of a train set again, and those that were not in it', async () => {
     const digests = Float64Array.from({ length: 5000 }, (_, row) => (row + 1) * 2 ** 33 + row);
-    const kept = keepDigests(digests);
-    assert.ok(whichSeen(kept, digests).every((one) => one === SEEN));
+    const kept = await keepDigests(digests);
+    assert.ok((await whichSeen(kept, digests)).every((one) => one === SEEN));
     assert.ok(
-      whichSeen(
-        kept,
-        digests.map((one) => one + 1),
+      (
+        await whichSeen(
+          kept,
+          digests.map((one) => one + 1),
+        )
       ).every((one) => one === UNSEEN),
     );
   });
 
-  it('of a long one only a sample is kept, and the others are uncertain', () => {
+  it('of a long one only a sample is kept, and the others are uncertain', async () => {
     const digests = Float64Array.from({ length: 50_000 }, (_, row) => row * 1000);
-    const kept = keepDigests(digests);
+    const kept = await keepDigests(digests);
     assert.ok(kept.digests.length < 170_000);
-    const told = whichSeen(kept, Float64Array.of(1000, 1001, 40_000_000));
+    const told = await whichSeen(kept, Float64Array.of(1000, 1001, 40_000_000));
     assert.deepEqual([...told], [SEEN, UNSEEN, UNCERTAIN]);
   });
 });
