@@ -55,6 +55,7 @@ const FOLDERS = {
     train: ['context', 'models', 'predict', 'reference'],
     challenger: ['context', 'models', 'predict', 'reference', 'train'],
     'on-prem': ['context'],
+    management: ['context', 'models', 'reference'],
   },
   'src/learner': {
     math: [],

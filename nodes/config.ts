@@ -5,6 +5,7 @@ import type { ConfigCredentials, ConfigDef } from '../src/runtime/config/client-
 import { ConfigState, type StartEmbedded } from '../src/runtime/config/config-state';
 import { provideDefaultService } from '../src/runtime/config/default-service';
 import type { FlowNode } from '../src/runtime/node-red';
+import { modelRoutes } from '../src/runtime/sidebar/model-routes';
 import { sidebarRoutes } from '../src/runtime/sidebar/routes';
 import { watchRoute } from '../src/runtime/watch/route';
 import { LEARNER } from '../src/service/version';
@@ -39,5 +40,6 @@ module.exports = function (RED: NodeAPI): void {
   );
   watchRoute(RED);
   adminRoutes(RED, startEmbedded);
+  modelRoutes(RED);
   sidebarRoutes(RED);
 };

@@ -8,10 +8,10 @@ import { hooks } from '../src/runtime/messages/progress';
 import { modelChanged } from '../src/runtime/model-changed';
 import type { FlowNode } from '../src/runtime/node-red';
 import { answerFit } from '../src/runtime/requests/fit-answer';
-import { type FitDef, fitRequest } from '../src/runtime/requests/fit-request';
+import { type FitDef, fitRequest, isRollBack, rollBackRequest } from '../src/runtime/requests/fit-request';
 import { showKeptFit } from '../src/runtime/requests/kept-fit';
 import { modelReport } from '../src/runtime/requests/model-report';
-import { showFitted } from '../src/runtime/status/fit-status';
+import { showFitted, showVersion } from '../src/runtime/status/fit-status';
 
 /** tabular-fit: a train set in, a model out. */
 module.exports = function (RED: NodeAPI): void {
@@ -22,19 +22,29 @@ module.exports = function (RED: NodeAPI): void {
     showKeptFit(RED, this, def, config);
     handleMessages(this, RED, {
       secrets: () => config.secrets(),
-      read: (msg) => fitRequest(RED, this, def, tables, msg),
+      read: (msg) => rollBackRequest(RED, this, def, msg) ?? fitRequest(RED, this, def, tables, msg),
       run: async (request, msg, work) => {
         if (request === undefined) {
           return undefined;
         }
         const connection = config.connection();
+        if (isRollBack(request)) {
+          const card = await connection.rollBack(request.model, request.rollback, hooks(this, work));
+          showVersion(work.status, card);
+          modelChanged(RED, card.name);
+          return answerFit(msg, { card });
+        }
         const result = await connection.train(request, hooks(this, work));
         if (def.modelReport === true) {
           msg.model_report = await modelReport(connection.cards, result.card);
         }
         tables.finish(msg);
         rememberTypes(this.id, result.card.cleaned?.types);
-        showFitted(work.status, result.card, result.taskFound, result.challenger);
+        if (result.aside === undefined) {
+          showFitted(work.status, result.card, result.taskFound, result.challenger);
+        } else {
+          showVersion(work.status, result.card, result.aside);
+        }
         modelChanged(RED, result.card.name);
         return answerFit(msg, result);
       },

@@ -108,6 +108,25 @@ export class Tabular {
     return this.cards.list().map(cloneJson);
   }
 
+  /**
+   * Puts an earlier version of a model in charge, without a fit: the one that was in charge before, or that of the
+   * number. Answers with its card.
+   * @throws ServiceError `model.unknown`, `rollback.impossible`
+   */
+  rollBack(model: string, version?: number): Promise<ModelCard> {
+    return this.connection.rollBack(model, version ?? true);
+  }
+
+  /** Gives a model another name, with all of its versions. @throws ServiceError `model.unknown`, `validation.failed` */
+  rename(model: string, name: string): Promise<ModelCard> {
+    return this.connection.rename(model, name);
+  }
+
+  /** Deletes a model with all of its versions, from the embedded service too. @throws ServiceError `model.unknown` */
+  delete(model: string): Promise<void> {
+    return this.connection.delete(model);
+  }
+
   /** Ends what is under way with `closed`, and an embedded service that this started. */
   async close(): Promise<void> {
     await this.predictor.close();

@@ -16,6 +16,7 @@ import { CostEstimates } from './context/cost';
 import { LimitsCache } from './context/limits-cache';
 import { assertKeepsUploads } from './context/on-prem';
 import { type Allowance, UsageReport } from './context/usage';
+import { rollBack } from './management/roll-back';
 import type { ModelCards } from './models/model-cards';
 import { checkedCard, unknownModel } from './models/model-request';
 import { Predictor } from './predict/predictor';
@@ -131,6 +132,29 @@ export class Connection {
         underWay.failed(error);
         throw error;
       });
+  }
+
+  /** Puts an earlier version of a model in charge: see `rollBack` of management. */
+  rollBack(name: string, to: true | number = true, hooks: Hooks = {}): Promise<ModelCard> {
+    return this.work(hooks, (linked) => rollBack(this.context, name, to, linked));
+  }
+
+  /** Gives a model another name, with all of its versions. @throws ServiceError `model.unknown`, `validation.failed` */
+  rename(name: string, to: string, hooks: Hooks = {}): Promise<ModelCard> {
+    return this.work(hooks, async () => {
+      const card = cloneJson(this.cards.rename(name, to));
+      await this.cards.flush();
+      return card;
+    });
+  }
+
+  /** Deletes a model with all of its versions, here and in the embedded service. @throws ServiceError `model.unknown` */
+  async delete(name: string, hooks: Hooks = {}): Promise<void> {
+    await this.work(hooks, () => {
+      this.cards.remove(name);
+      return this.cards.flush();
+    });
+    this.releaseFormer();
   }
 
   /** What a fit has replaced may go, after its result: nobody waits for that. */

@@ -19,21 +19,11 @@ import {
 } from './client-options';
 import { type StartEmbedded } from './config-state';
 import type { TestResult } from './connection-test';
+import { type EditorRequest, type EditorResponse, respond } from './http';
 import { type ConfigNode, configNode } from './use-config';
 
 /** What an unchanged password field holds. */
 const UNCHANGED = '__PWRD__';
-
-interface Request {
-  params: Record<string, string>;
-  query?: Record<string, unknown>;
-  body?: unknown;
-}
-
-interface Response {
-  json(body: unknown): void;
-  status(code: number): Response;
-}
 
 /** The routes of the dialogs, each behind a Node-RED permission. Registered once, with the config node's type. */
 export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
@@ -41,32 +31,48 @@ export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
   const write = red.auth.needsPermission('tabular-prediction.write');
   // A variable could be sent to any address: those are for users who may read all of them in a flow anyway.
   const edit = red.auth.needsPermission('flows.write');
-  const variables = (request: Request, response: Response, next: () => void): void => {
+  const variables = (request: EditorRequest, response: EditorResponse, next: () => void): void => {
     if (namesVariable(request.body)) {
       edit(request as never, response as never, next);
     } else {
       next();
     }
   };
-  const config = (request: Request): ConfigNode | undefined => configNode(red, request.params.id ?? '');
+  const config = (request: EditorRequest): ConfigNode | undefined => configNode(red, request.params.id ?? '');
 
-  red.httpAdmin.get('/tabular-prediction/:id/models', read, (request: Request, response: Response) => {
-    respond(response, () => models(red, config(request), request.query ?? {}));
-  });
-  red.httpAdmin.get('/tabular-prediction/:id/versions', read, (request: Request, response: Response) => {
-    respond(response, () => versions(config(request)));
-  });
-  red.httpAdmin.get('/tabular-prediction/:id/columns', read, (request: Request, response: Response) => {
-    respond(response, () => columnsSeen(request.params.id ?? ''));
-  });
-  red.httpAdmin.get('/tabular-prediction/:id/types', read, (request: Request, response: Response) => {
-    respond(response, () => typesSeen(request.params.id ?? ''));
-  });
+  red.httpAdmin.get(
+    '/tabular-prediction/:id/models',
+    read,
+    (request: EditorRequest, response: EditorResponse) => {
+      respond(response, () => models(red, config(request), request.query ?? {}));
+    },
+  );
+  red.httpAdmin.get(
+    '/tabular-prediction/:id/versions',
+    read,
+    (request: EditorRequest, response: EditorResponse) => {
+      respond(response, () => versions(config(request)));
+    },
+  );
+  red.httpAdmin.get(
+    '/tabular-prediction/:id/columns',
+    read,
+    (request: EditorRequest, response: EditorResponse) => {
+      respond(response, () => columnsSeen(request.params.id ?? ''));
+    },
+  );
+  red.httpAdmin.get(
+    '/tabular-prediction/:id/types',
+    read,
+    (request: EditorRequest, response: EditorResponse) => {
+      respond(response, () => typesSeen(request.params.id ?? ''));
+    },
+  );
   red.httpAdmin.post(
     '/tabular-prediction/:id/test',
     write,
     variables,
-    (request: Request, response: Response) => {
+    (request: EditorRequest, response: EditorResponse) => {
       respond(response, () => test(red, startEmbedded, config(request), request.body ?? {}));
     },
   );
@@ -74,18 +80,6 @@ export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
 
 function namesVariable(body: unknown): boolean {
   return JSON.stringify(body ?? {}).includes('${');
-}
-
-function respond(response: Response, answer: () => unknown): void {
-  Promise.resolve()
-    .then(answer)
-    .then(
-      (body) => response.json(body),
-      (error: unknown) => {
-        const known = toServiceError(error);
-        response.status(500).json({ code: known.code, message: known.message });
-      },
-    );
 }
 
 /** What a dialog shows of a service's live models. The service need not be deployed: cards are kept by its address. */

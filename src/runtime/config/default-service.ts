@@ -53,6 +53,11 @@ export function provideDefaultService(open: OpenEmbedded): void {
   service = new DefaultService(open);
 }
 
+/** The default service, without being counted as a user; undefined if the config node's set is disabled. */
+export function defaultService(): Pick<DefaultService, 'open' | 'opened'> | undefined {
+  return service;
+}
+
 /** The default service, with this node counted as a user; undefined if the config node's set is disabled. */
 export function joinDefaultService(node: FlowNode): { state(): ConfigState } | undefined {
   const joined = service;

@@ -2,6 +2,7 @@ import type { TrainRequest, UploadCard } from '../../scoring/types';
 import { FIT, type FlowProperties } from '../../settings';
 import { flag, freeText } from '../../settings/kinds';
 import { isObject } from '../../util/json';
+import { ServiceError } from '../../wire/service-error';
 import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
 import { isDecay } from '../input/decay';
 import type { TableCollector } from '../input/table-collector';
@@ -11,6 +12,46 @@ import { targetMissing } from './target-missing';
 
 /** The fit node as it stands in a flow file. */
 export type FitDef = FlowNodeDef & FlowProperties<typeof FIT>;
+
+/** A message that asks for an earlier version of the model instead of a fit. */
+export interface RollBackRequest {
+  model: string;
+  /** `true`: the version that was in charge before; or its number. */
+  rollback: true | number;
+}
+
+/** What `msg.rollback` asks for; undefined where it asks for nothing. @throws ServiceError `validation.failed` */
+export function rollBackRequest(
+  red: Red,
+  node: FlowNode,
+  def: FitDef,
+  msg: Message,
+): RollBackRequest | undefined {
+  const { rollback } = msg;
+  if (rollback === undefined || rollback === null || rollback === '' || rollback === false) {
+    return undefined;
+  }
+  const version = typeof rollback === 'string' && rollback !== 'true' ? Number(rollback) : rollback;
+  const isVersion = typeof version === 'number' && Number.isInteger(version) && version > 0;
+  if (!isVersion && version !== true && version !== 'true') {
+    throw new ServiceError(
+      'validation.failed',
+      'msg.rollback must be true, for the version before, or the number of a version.',
+    );
+  }
+  return {
+    model: modelName(settingsReader(red, node, FIT, def, msg), node),
+    rollback: isVersion ? version : true,
+  };
+}
+
+export function isRollBack(request: TrainRequest | RollBackRequest): request is RollBackRequest {
+  return 'rollback' in request;
+}
+
+function modelName(read: ReadSetting<typeof FIT>, node: FlowNode): string {
+  return read('model') ?? (node.name || node.id);
+}
 
 /** What a message asks of the fit node; undefined until its sequence is complete. */
 export async function fitRequest(
@@ -36,7 +77,7 @@ export async function fitRequest(
     ignore: read('ignore'),
     types: read('types'),
     task: read('task'),
-    model: read('model') ?? (node.name || node.id),
+    model: modelName(read, node),
     description: readProperty(freeText(), 'description', msg),
     forceReupload: readProperty(flag(), 'force_reupload', msg),
     forceRefit: read('forceRefit'),

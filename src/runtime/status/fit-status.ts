@@ -70,6 +70,15 @@ export function showFitted(
   status.show(kind, key, values);
 }
 
+/** After a roll back, or a fit whose model did not take charge: the version that is in charge. */
+export function showVersion(status: StatusLine, { version }: ModelCard, aside?: number): void {
+  if (aside === undefined) {
+    status.show('ready', 'fitted.version', { version });
+  } else {
+    status.show('doubtful', 'fitted.stays', { version, aside });
+  }
+}
+
 /** Two digits; below 1 it is never rounded up to 1.00. */
 function rounded(score: number): number {
   return score < 1 ? Math.min(score, 0.99) : score;

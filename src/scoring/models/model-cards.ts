@@ -167,6 +167,14 @@ export class ModelCards {
   }
 
   /**
+   * The id of the model that a roll back would put in charge: see `rollBack`.
+   * @throws ServiceError `model.unknown`, `rollback.impossible`
+   */
+  rollBackTo(name: string, to: true | number): string {
+    return this.earlier(name, to).version.card.fitted_train_set_id;
+  }
+
+  /**
    * Puts an earlier version of the name in charge, between two batches: `true` for the one before the one in charge, or
    * the number of any that is kept. Fits of the name that are under way do not take charge any more.
    *
@@ -174,15 +182,7 @@ export class ModelCards {
    * @throws ServiceError `model.unknown`, `rollback.impossible`
    */
   rollBack(name: string, to: true | number): ModelCard {
-    const model = this.shared.section.models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}": there is nothing to roll back.`);
-    }
-    const version =
-      to === true ? [...model.before()].find((one) => one.deadAt === undefined) : model.find(to);
-    if (version === undefined || version.deadAt !== undefined) {
-      throw rollbackImpossible(model, to, version);
-    }
+    const { model, version } = this.earlier(name, to);
     this.shared.fits.overtake(name);
     for (const fit of this.shared.section.pending.values()) {
       if (fit.card.name === name) {
@@ -418,6 +418,19 @@ export class ModelCards {
     const model = models.get(address?.name ?? '');
     const version = address && model?.find(address.version);
     return version && { model: model!, version };
+  }
+
+  private earlier(name: string, to: true | number): { model: VersionedModel; version: KeptVersion } {
+    const model = this.shared.section.models.get(name);
+    if (model === undefined) {
+      throw new ServiceError('model.unknown', `There is no model "${name}": there is nothing to roll back.`);
+    }
+    const version =
+      to === true ? [...model.before()].find((one) => one.deadAt === undefined) : model.find(to);
+    if (version === undefined || version.deadAt !== undefined) {
+      throw rollbackImpossible(model, to, version);
+    }
+    return { model, version };
   }
 
   private replace(before: VersionedModel, after: VersionedModel): void {

@@ -16,7 +16,8 @@ export async function releaseFormer(context: Context, { signal }: Hooks): Promis
   }
   const client = await context.client();
   for (const { fitted, upload } of cards.superfluous()) {
-    if (cards.isHeld(fitted)) {
+    // It may be in use, or have come back from a file, since the list was made.
+    if (cards.isHeld(fitted) || cards.byFittedId(fitted) !== undefined) {
       continue;
     }
     try {

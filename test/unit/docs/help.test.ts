@@ -107,7 +107,10 @@ const AN_UPLOAD = ['upload.failed', 'upload.expired', 'duplicate', 'limit.exceed
 const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string[] }> = {
   limits: { work: 'scoring/context/limits-cache', calls: ANY_CALL },
   upload: { work: 'scoring/upload', calls: [...ANY_CALL, ...AN_UPLOAD] },
-  fit: { work: 'scoring/train/train', calls: [...ANY_CALL, ...AN_UPLOAD, 'fit.failed', 'budget.exceeded'] },
+  fit: {
+    work: 'scoring/train/train',
+    calls: [...ANY_CALL, ...AN_UPLOAD, 'fit.failed', 'budget.exceeded', 'rollback.impossible'],
+  },
   predict: {
     work: 'scoring/predict/predictor',
     calls: [...ANY_CALL, ...AN_UPLOAD, 'predict.unknown', 'model.unknown', 'budget.exceeded'],
@@ -118,7 +121,7 @@ const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string
 };
 /** Codes in the code that a node reaches which cannot come out of it. */
 const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
-  fit: ['columns.missing', 'model.unknown'], // of rows held back: a warning
+  fit: ['columns.missing'], // of rows held back: a warning
   predict: ['target.missing'], // a test set needs none
   series: ['target.missing'], // its tables need none
   watch: ['table.empty', 'file.unreadable'], // a message without a table may bring a truth, and no file is read

@@ -1,0 +1,181 @@
+import type { Connection, ModelCard, ModelCards } from '../../scoring';
+import { ServiceError } from '../../wire/service-error';
+import type { ConfigState } from '../config/config-state';
+import { defaultService } from '../config/default-service';
+import { type EditorRequest, type EditorResponse, jsonBody, respond } from '../config/http';
+import { configNode } from '../config/use-config';
+import { modelChanged } from '../model-changed';
+import type { FlowNode, Red } from '../node-red';
+import { NO_CONFIG, type ServiceOfModels, services, withCards } from './services';
+
+/** A service with its models, as `GET /tabular-prediction/models` lists it. */
+interface ListedService {
+  /** Of the config node, or `none`. */
+  id: string;
+  /** Name of the config node; empty where it has none. */
+  name: string;
+  /** Key of the service: see `serviceKey`. */
+  service: string;
+  models: ListedModel[];
+}
+
+/** A model in a list; its whole card is at `…/card`. */
+type ListedModel = Pick<
+  ModelCard,
+  | 'name'
+  | 'task'
+  | 'target'
+  | 'rows'
+  | 'scores'
+  | 'doubts'
+  | 'trained_until'
+  | 'fitted_at'
+  | 'fitted_train_set_id'
+  | 'version'
+  | 'versions'
+> & { dead?: true };
+
+/**
+ * The routes that list and manage models, each behind a permission. `:service` is the id of a config node, or `none`.
+ * Models are named in the query or the body, where a name may hold any character.
+ */
+export function modelRoutes(red: Red): void {
+  const read = red.auth.needsPermission('tabular-prediction.read');
+  const write = red.auth.needsPermission('tabular-prediction.write');
+  const root = '/tabular-prediction/models';
+
+  red.httpAdmin.get(root, read, (_request: EditorRequest, response: EditorResponse) => {
+    respond(response, () => allServices(red));
+  });
+  red.httpAdmin.get(`${root}/:service`, read, (request: EditorRequest, response: EditorResponse) => {
+    respond(response, () => withCards(red, serviceOf(red, request), listed));
+  });
+  red.httpAdmin.get(`${root}/:service/card`, read, (request: EditorRequest, response: EditorResponse) => {
+    respond(response, () =>
+      withCards(red, serviceOf(red, request), (cards) => cardOf(cards, request.query ?? {})),
+    );
+  });
+
+  const change = (
+    what: string,
+    make: (connection: Connection, model: string, body: Record<string, unknown>) => Promise<unknown>,
+  ): void => {
+    red.httpAdmin.post(
+      `${root}/:service/${what}`,
+      write,
+      (request: EditorRequest, response: EditorResponse) => {
+        respond(response, () => {
+          const body = jsonBody(request);
+          const model = textIn(body, 'model');
+          const work = withConnection(red, serviceOf(red, request), (connection) =>
+            make(connection, model, body),
+          );
+          return work.finally(() => modelChanged(red, model));
+        });
+      },
+    );
+  };
+  change('rollback', async (connection, model, { version = true }) =>
+    listedOf(await connection.rollBack(model, versionOf(version))),
+  );
+  change('rename', async (connection, model, body) =>
+    listedOf(await connection.rename(model, textIn(body, 'name'))),
+  );
+  change('delete', async (connection, model) => {
+    await connection.delete(model);
+    return { deleted: model };
+  });
+}
+
+async function allServices(red: Red): Promise<ListedService[]> {
+  const all = services(red).map(async (service) => ({
+    id: service.id,
+    name: service.name,
+    service: service.key,
+    models: await withCards(red, service, listed),
+  }));
+  return Promise.all(all);
+}
+
+/** @throws ServiceError `not_found` */
+function serviceOf(red: Red, { params }: EditorRequest): ServiceOfModels {
+  const { service: id = '' } = params;
+  const all = services(red);
+  // Several config nodes may be of one service, which is listed once.
+  const key = id === NO_CONFIG ? 'embedded' : configNode(red, id)?.state.key();
+  const found = all.find((service) => service.key === key);
+  if (found === undefined) {
+    throw new ServiceError('not_found', `There is no service ${id.slice(0, 100)}: deploy it first.`);
+  }
+  return found;
+}
+
+function listed(cards: ModelCards | undefined): ListedModel[] {
+  return (cards?.list() ?? []).map(listedOf);
+}
+
+function listedOf(card: ModelCard & { dead?: true }): ListedModel {
+  const { name, task, target, rows, scores, doubts, trained_until, fitted_at } = card;
+  const { fitted_train_set_id, version, versions, dead } = card;
+  return {
+    ...{ name, task, target, rows, scores, doubts, trained_until, fitted_at },
+    ...{ fitted_train_set_id, version, versions, dead },
+  };
+}
+
+function cardOf(cards: ModelCards | undefined, query: Record<string, unknown>): ModelCard {
+  const name = textIn(query, 'model');
+  const card = cards?.get(name);
+  if (card === undefined) {
+    throw new ServiceError('model.unknown', `There is no model "${name}".`);
+  }
+  return card;
+}
+
+/** The connection of a service; where no node has opened the embedded one, it is opened for this alone. */
+async function withConnection<Result>(
+  red: Red,
+  { state }: ServiceOfModels,
+  use: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  if (state !== undefined) {
+    return use(state.connection());
+  }
+  const opened: ConfigState | undefined = defaultService()?.open(nodeOf(red));
+  if (opened === undefined) {
+    throw new ServiceError('not_found', 'The nodes of this package are disabled.');
+  }
+  try {
+    return await use(opened.connection());
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Stands for a node where there is none: what is told to it is logged. */
+function nodeOf(red: Red): FlowNode {
+  const node = {
+    id: '',
+    type: 'tabular-config',
+    warn: (text: string) => red.log.warn(text),
+    debug: (text: string) => red.log.debug(text),
+  };
+  return node as unknown as FlowNode;
+}
+
+/** @throws ServiceError `validation.failed` */
+function textIn(given: Record<string, unknown>, name: string): string {
+  const value = given[name];
+  if (typeof value !== 'string' || value === '') {
+    throw new ServiceError('validation.failed', `The property "${name}" must be a text.`);
+  }
+  return value;
+}
+
+/** @throws ServiceError `validation.failed` */
+function versionOf(value: unknown): true | number {
+  if (value === true || (typeof value === 'number' && Number.isInteger(value) && value > 0)) {
+    return value;
+  }
+  throw new ServiceError('validation.failed', 'The property "version" must be the number of a version.');
+}
