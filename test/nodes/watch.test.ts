@@ -177,14 +177,17 @@ describe('tabular-watch', () => {
     await settled(bench, 60);
     // The readings alone bring no train set: less than 200 outcomes.
     assert.equal(bench.out('s', 2).all.length, 0);
-    for (let i = 0; i < 1000; i++) {
-      predict(bench, i, i === 5 ? 60 : 50);
-      tell(bench, i, 50 + (i < 700 ? 1 : 3) * Math.sin(i * 1.7));
+    for (let from = 0; from < 1000; from += 10) {
+      const rows = Array.from({ length: 10 }, (_, i) => from + i);
+      const series = rows.map((i) => address(i));
+      const payload = rows.map((i) => ({ prediction: i === 5 ? 60 : 50 }));
+      bench.send('w', { payload, series, model_name: 'motor' });
+      bench.send('w', { truth: rows.map((i) => 50 + (i < 700 ? 1 : 3) * Math.sin(i * 1.7)), series });
     }
     const [set] = await bench.out('s', 2).first();
     assert.equal(set!.train.reason, 'decay');
     assert.equal(set!.payload.length, 55);
-    await settled(bench, 2060);
+    await settled(bench, 263);
     assert.deepEqual(
       told.map(({ change }) => change.what as string),
       ['alarm', 'cleared', 'decay'],
@@ -193,7 +196,7 @@ describe('tabular-watch', () => {
     assert.deepEqual(train, { reason: 'decay', model: 'motor' });
     assert.ok(change.value > 1.15 * change.limit && change.since >= START + 600 * MINUTE);
     await waitFor('what the series made of them', () =>
-      bench.completed.all.length >= 2063 ? true : undefined,
+      bench.completed.all.length >= 263 ? true : undefined,
     );
     assert.deepEqual(bench.caught.all, []);
     assert.equal(bench.out('s', 2).all.length, 1);
@@ -400,7 +403,11 @@ describe('tabular-watch', () => {
 
     it('tells the sidebar of a model, of the node that knows most of it, and null where none watches it', async () => {
       await server.start();
+      const cards = openCards();
       try {
+        cards.put(card('motor/1 °C', 'one'));
+        cards.put(card('other', 'two'));
+        await cards.flush();
         const bench = await startBench({
           nodes: [
             { id: 'v', type: 'tabular-watch' },
@@ -410,24 +417,32 @@ describe('tabular-watch', () => {
         });
         const name = 'motor/1 °C';
         bench.send('v', { payload: { prediction: band(50) }, series: address(0), model_name: name });
+        const why = [{ column: 'load', text: 'load 7 raised it' }];
         for (let i = 0; i < 30; i++) {
-          bench.send('w', { payload: { prediction: band(50) }, series: address(i), model_name: 'other' });
+          const payload = { prediction: band(50), prediction_why: why };
+          bench.send('w', { payload, series: address(i), model_name: 'other' });
           tell(bench, i, 50.5);
         }
         await settled(bench, 61);
-        const get = async (model: string): Promise<Anything> => {
-          const route = `/tabular-prediction/watch/${encodeURIComponent(model)}`;
-          return (await bench.request().get(route).expect(200)).body;
-        };
-        const known = await get(name);
+        const get = async (route: string): Promise<Anything> =>
+          (await bench.request().get(`/tabular-prediction/${route}`).expect(200)).body;
+        const known = await get(`watch/${encodeURIComponent(name)}`);
         assert.equal(known.model, name);
         assert.equal(known.live.rows, 30);
         near(known.live.loss, 0.5);
         assert.equal(known.recent.length, 30);
         assert.deepEqual(Object.keys(known.recent[0]).sort(), ['high', 'low', 'prediction', 'time', 'truth']);
-        assert.equal(await get('models'), null);
+        assert.deepEqual(known.causes, why);
+        assert.equal(await get('watch/models'), null);
+        const [service] = await get('sidebar');
+        const [other, listed] = service.models;
+        assert.deepEqual(listed.live, { measure: 'mae', loss: 0.5, promised: 2 });
+        assert.equal(other.live, undefined);
+        const shown = (model: string) => get(`sidebar/c/model?name=${encodeURIComponent(model)}`);
+        assert.deepEqual([(await shown(name)).watched, (await shown('other')).watched], [true, false]);
         await bench.stop();
       } finally {
+        await cards.close();
         await server.stop();
       }
     });

@@ -423,6 +423,7 @@ describe('every example, imported and deployed', function () {
     }
     const flow = await start('Keeping a model true', (nodes) => {
       nodes.find(({ name }) => name === 'every second')!.repeat = '0.25';
+      nodes.find(({ name }) => name === 'learn')!.options = '{"n_estimators":2}';
       const forecasts = nodes.find(({ name }) => name === 'forecasts')!;
       Object.assign(forecasts, { active: true, complete: 'true', targetType: 'full' });
       withoutFunctionNodes(nodes, 'Compressor', 'forecasts');

@@ -29,7 +29,7 @@ function flow(): FlowNode[] {
 
 interface Known {
   live: { rows: number; loss: number };
-  changes: { what: string }[];
+  changes: { what: string; text: string }[];
   counts: { open: number };
 }
 
@@ -84,6 +84,7 @@ describe('a watch in a real Node-RED', function () {
       after!.changes.map(({ what }) => what),
       ['alarm', 'cleared'],
     );
+    assert.equal(after!.changes[0]!.text, 'The predicted value has reached 90.0 (alarm from 80 on).');
     assert.equal(after!.live.rows, 41);
     assert.equal(after!.counts.open, 2);
   });

@@ -1,8 +1,10 @@
 import type { ReferenceCell, Usual } from '../../scoring';
 import type { ModelCard, ModelCurves } from '../../scoring/types';
 import type { Column } from '../../table';
+import type { LiveLoss } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
 import type { Red } from '../node-red';
+import { shownWatch } from '../watch/keeper';
 import { services, type ShownService, withCards } from './services';
 
 /** A line of the list. */
@@ -10,6 +12,8 @@ export type ListedModel = Pick<ModelCard, 'name' | 'task' | 'target' | 'rows' | 
   dead?: true;
   /** Something speaks against it: `doubts` of the card. */
   doubted?: true;
+  /** What a watch node found lately. */
+  live?: Pick<LiveLoss, 'measure' | 'loss' | 'promised'>;
 };
 
 /** Every model of every service that the flows use. */
@@ -27,6 +31,7 @@ export async function listModels(red: Red): Promise<(ShownService & { models: Li
 }
 
 function listed(card: ModelCard & { dead?: true }): ListedModel {
+  const live = shownWatch(card.name, card.service)?.live;
   const { name, task, target, rows, scores, fitted_at, dead, doubts } = card;
   return {
     name,
@@ -36,6 +41,9 @@ function listed(card: ModelCard & { dead?: true }): ListedModel {
     scores,
     fitted_at,
     ...(dead === true && { dead }),
+    ...(live?.loss !== undefined && {
+      live: { measure: live.measure, loss: live.loss, promised: live.promised },
+    }),
     ...(doubts !== undefined && doubts.length > 0 && { doubted: true as const }),
   };
 }
@@ -56,6 +64,8 @@ interface Field {
 export interface ShownModel {
   card: ModelCard & { dead?: true };
   kind: ShownService['kind'];
+  /** A watch node knows it. */
+  watched: boolean;
   curves?: ModelCurves;
   /** The most important first; at most FIELDS. */
   fields: Field[];
@@ -90,6 +100,7 @@ export async function showModel(red: Red, id: string, name: string): Promise<Sho
     return {
       card,
       kind: service.kind,
+      watched: shownWatch(name, service.key) !== undefined,
       curves,
       fields,
       examples: chosen.map((row) => asObject(columns, row)),

@@ -54,7 +54,7 @@ async function takeTruths(keeper: WatchKeeper, truths: Truths): Promise<WatchCha
     changes.push(...(await keeper.truth(truth)));
     await yielder.due();
   }
-  keeper.counted(changes);
+  keeper.counted(keeper.models, changes);
   return changes;
 }
 
@@ -88,9 +88,10 @@ async function takePredictions(
     }
     numbers = answer.numbers;
     changes.push(...answer.changes);
+    keeper.because(watch.model.name, table.cell(index, `${property}_why`));
     await yielder.due();
   }
-  keeper.counted(changes);
+  keeper.counted([watch.model.name], changes);
   return { numbers, changes };
 }
 

@@ -7,8 +7,10 @@ import { ServiceError } from '../../wire/service-error';
 import type { Task } from '../../wire/types';
 import type { UsedConfig } from '../config/use-config';
 import { watchLayer } from '../lazy';
+import { modelChanged } from '../model-changed';
 import { type FlowNode, type Red, text } from '../node-red';
 import { watchFile } from '../paths';
+import { changeText } from './change-text';
 import type { NamedCard } from './request';
 import { StateFile } from './state-file';
 
@@ -36,6 +38,7 @@ export interface Watched {
 export class WatchKeeper {
   private readonly watches = new BoundedMap<string, Watch>(MAX_MODELS);
   private readonly file: StateFile;
+  private readonly causes = new BoundedMap<string, readonly unknown[]>(MAX_MODELS);
   private early: TruthSeen[] = [];
   private readonly serial = new Serial();
   private known: WatchOptions | undefined;
@@ -96,16 +99,46 @@ export class WatchKeeper {
     });
   }
 
-  /** Something was counted: it is written soon, or at once where the flow is told of a change. */
-  counted(changes: readonly WatchChange[]): void {
+  /** Something was counted of models: it is written soon, or at once where the flow is told of a change. */
+  counted(models: Iterable<string>, changes: readonly WatchChange[]): void {
     this.isWritten = false;
+    for (const model of models) {
+      modelChanged(this.red, model);
+    }
     if (changes.length > 0) {
       void this.serial.run(() => this.write());
     }
   }
 
-  report(model: string): WatchReport | undefined {
-    return this.watches.get(model)?.report();
+  /** The names of the models watched so far. */
+  get models(): Iterable<string> {
+    return this.watches.keys();
+  }
+
+  /** Key of the service whose models are watched; undefined where none of them is known yet. */
+  get service(): string | undefined {
+    return this.config.cards()?.service;
+  }
+
+  /** Keeps why a prediction is what it is, until the next one says. */
+  because(model: string, causes: unknown): void {
+    if (Array.isArray(causes)) {
+      this.causes.set(model, causes);
+    }
+  }
+
+  shown(model: string): ShownWatch | undefined {
+    const report = this.watches.get(model)?.report();
+    if (report === undefined) {
+      return undefined;
+    }
+    const { alarm } = this.options;
+    const changes = report.changes.map((change) => ({
+      ...change,
+      text: changeText(this.red, change, alarm),
+    }));
+    const causes = this.causes.get(model);
+    return { ...report, changes, ...(causes !== undefined && { causes }) };
   }
 
   async close(): Promise<void> {
@@ -188,8 +221,21 @@ export class WatchKeeper {
   }
 }
 
-/** What the watch nodes know of a model; where several watch it, the one with the most outcomes. */
-export function watchReport(model: string): WatchReport | undefined {
-  const reports = [...keepers].flatMap((keeper) => keeper.report(model) ?? []);
-  return reports.sort((a, b) => b.live.rows - a.live.rows)[0];
+/** What the editor is told of a model. */
+export interface ShownWatch extends Omit<WatchReport, 'changes'> {
+  changes: (WatchChange & { text: string })[];
+  /** What the newest prediction rests on, where its predict node said why. */
+  causes?: readonly unknown[];
+}
+
+/**
+ * What the watch nodes know of a model; where several watch it, the one with the most outcomes.
+ *
+ * @param service key of the service that has the model; left out: of any
+ */
+export function shownWatch(model: string, service?: string): ShownWatch | undefined {
+  return [...keepers]
+    .filter((keeper) => service === undefined || keeper.service === service)
+    .flatMap((keeper) => keeper.shown(model) ?? [])
+    .sort((a, b) => b.live.rows - a.live.rows)[0];
 }
