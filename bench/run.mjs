@@ -11,6 +11,7 @@ const root = path.join(here, '..');
 const benches = {
   tables: { file: 'tables.mjs', peers: true },
   learner: { file: 'learner/learner.mjs', peers: true },
+  why: { file: 'why/why.mjs', peers: false },
   stream: { file: 'stream/stream.ts', peers: false },
   series: { file: 'series/series.mjs', peers: false },
   recipes: { file: 'series/recipes.mjs', peers: false },

@@ -171,17 +171,18 @@ function usualOf(reference: Reference, causes: readonly string[]): Pick<Effects,
 
 /** Says once what explanations take, on a service that may charge for them. */
 async function announce({ context, model, options, warn }: ExplainByRows, rows: number): Promise<void> {
+  if (context.key === 'embedded') {
+    return;
+  }
   const limits = await context.limits.forChecks(options.signal);
   const request = predictToEstimate(limits, model, { train: model.trainRows, test: rows });
   let price: string;
   try {
-    const cost = await context.costs.estimate(request, options.signal);
+    const cost = context.onPrem ? 0 : await context.costs.estimate(request, options.signal);
     price = cost > 0 ? `, estimated to cost ${cost}` : '';
   } catch {
     options.signal.throwIfAborted();
     price = ', at a cost that could not be found out';
   }
-  if (context.key !== 'embedded') {
-    warn('cost', `Explaining these predictions asks the service for ${rows} more rows${price}.`);
-  }
+  warn('cost', `Explaining these predictions asks the service for ${rows} more rows${price}.`);
 }

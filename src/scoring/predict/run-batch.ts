@@ -19,6 +19,9 @@ import { addOffsets, offsetsOf } from './relative';
 import { type Scored, scoreFile, type ScoreOptions } from './test-set';
 import { whyOf, wishOf } from './why';
 
+/** What the causes of a row take while a result waits to be delivered in order. */
+const CAUSES_BYTES = 1024;
+
 /** What a batch is run with. */
 export interface BatchRun {
   context: Context;
@@ -188,7 +191,8 @@ function deliver(
     return undefined;
   }
   const { table, request } = message.payload;
-  const bytes = message.bytes + outcomeBytes(scored.prediction, scored.rows);
+  const causes = request.explain === true ? CAUSES_BYTES * scored.rows : 0;
+  const bytes = message.bytes + outcomeBytes(scored.prediction, scored.rows) + causes;
   const why = request.explain === true ? whyOf(scored, request, model.classes, settings, warn) : undefined;
   const outcome = outcomeOf(scored, table, model, request.property ?? 'prediction', signal, why);
   if (!(outcome instanceof Promise)) {

@@ -17,6 +17,8 @@ import { withKnownLabels } from './known-labels';
  * prediction. Sending so few bytes again costs nothing; of a large file the hash saves the transfer.
  */
 const NO_HASH_BYTES = 256 * 1024;
+/** Causes that an answer has room for where the columns of the model are not known. */
+const MANY_CAUSES = 500;
 
 export interface ScoreOptions {
   signal: AbortSignal;
@@ -111,7 +113,7 @@ export async function predictUpload(
       output_type: model.outputType,
       ...(model.quantiles !== undefined && { quantiles: model.quantiles }),
       ...(Object.keys(config).length > 0 && { svc_config: config }),
-      ...(asked !== undefined && { causes: model.columns.length }),
+      ...(asked !== undefined && { causes: model.columns.length || MANY_CAUSES }),
       ...(options.forceRefit === true && { force_refit: true }),
       ...(options.retryPredict === true && { retryAmbiguous: true }),
     },

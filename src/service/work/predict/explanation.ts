@@ -1,8 +1,11 @@
 import { explain, type FeatureColumn, type Model, type predict, type PredictOptions } from '../../../learner';
 import type { ExplainedRows, ExplainJob } from '../jobs';
 
-/** Rows that one request has explained at most: some seconds of a predict thread. */
+/** What one request has explained at most, so that it takes some seconds of a predict thread and an answer can be read. */
 const MOST_ROWS = 2000;
+const MOST_EFFECTS = 400_000;
+/** Rows times nodes of the trees. */
+const MOST_WORK = 1e8;
 
 /** Why rows are predicted as they are; undefined where the model was fitted before it kept rows to compare with. */
 export function explanationOf(
@@ -15,7 +18,7 @@ export function explanationOf(
   if (background === undefined) {
     return undefined;
   }
-  const told = explain(model, columns, result, { ...options, ...asked, most: MOST_ROWS });
+  const told = explain(model, columns, result, { ...options, ...asked, most: mostRows(model) });
   const { groups, rows, left, of, predictions, bases, effects } = told;
   const ofGroup = (values: Float64Array): (number | null)[] =>
     groups.map((group) => {
@@ -37,4 +40,11 @@ export function explanationOf(
       Array.from(effects.subarray(i * groups.length, (i + 1) * groups.length)),
     ),
   };
+}
+
+function mostRows({ members, features }: Model): number {
+  const parts = members.flatMap((member) => member.parts);
+  const nodes = parts.reduce((sum, part) => sum + (part.kind === 'trees' ? part.trees.left.length : 1), 0);
+  const most = Math.min(MOST_ROWS, MOST_EFFECTS / features.length, MOST_WORK / nodes);
+  return Math.max(1, Math.floor(most));
 }
