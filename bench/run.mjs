@@ -18,6 +18,7 @@ const benches = {
   takeover: { file: 'takeover/takeover.mjs', peers: false },
   forecasts: { file: 'series/forecasts.mjs', peers: false },
   watch: { file: 'watch/watch.mjs', peers: false },
+  unlike: { file: 'unlike/unlike.mjs', peers: false },
 };
 
 const [name, ...args] = process.argv.slice(2);

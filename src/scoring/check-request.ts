@@ -45,6 +45,7 @@ const ASKING: Rules<PredictRequest> = {
   property: freeText(),
   explain: flag(),
   explainAbove: PREDICT.explainAbove,
+  unlike: flag(),
 };
 
 const SETTINGS: Rules<PredictSettings> = {

@@ -202,6 +202,8 @@ export interface PredictRequest extends Omit<CleaningChoices, 'missingTarget'> {
   explain?: boolean;
   /** Only rows whose prediction is above this: a probability, or a value. */
   explainAbove?: number;
+  /** Whether each row is compared with the train set, under `<property>_unlike`. */
+  unlike?: boolean;
   /** `v1`: the deprecated multipart route, with `modelId`. */
   api?: 'svc' | 'v1';
   modelId?: string;

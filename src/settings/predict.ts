@@ -24,6 +24,8 @@ export const PREDICT = {
   explain: choice(['off', 'on'], { default: 'off', open: 'off', message: 'explain' }),
   /** Only rows whose probability, or whose value, is above this. */
   explainAbove: numberIn({}),
+  /** Whether each row is compared with the train set, under `<property>_unlike`. */
+  unlike: choice(['off', 'on'], { default: 'off', open: 'off', message: 'unlike' }),
   noModel: choice(['error', 'pass', 'wait'], { default: 'error' }),
   missingColumns: choice(['error', 'fill'], { default: 'error' }),
   ...CLEANING,

@@ -44,7 +44,9 @@ export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bise
 export { OwnCopy } from '../../dist/src/scoring/predict/own-copy';
 export { hasColumns, smallRows } from '../../dist/src/scoring/predict/small-rows';
 export { driftBin, driftBins } from '../../dist/src/scoring/reference/drift-bins';
+export { driftOfNumbers } from '../../dist/src/scoring/reference/make-drift';
 export { type Reference } from '../../dist/src/scoring/reference/types';
+export { TrainSetComparison, type Unlike } from '../../dist/src/scoring/reference/unlike';
 export { classificationScores } from '../../dist/src/scoring/train/classification-scores';
 export {
   chooseHeld,

@@ -20,7 +20,7 @@ export async function predictRequest(
   table: TableReader,
   msg: Message,
 ): Promise<PredictRequest> {
-  const read = settingsReader(red, node, PREDICT, def, withExplainWord(msg));
+  const read = settingsReader(red, node, PREDICT, def, withWords(msg));
   const legacy = read('api') === 'v1';
   const uploadId = readProperty(freeText(), 'test_set_upload_id', msg);
   const where = uploadId === undefined ? { table: await table.read(msg) } : { testSetUploadId: uploadId };
@@ -38,13 +38,17 @@ export async function predictRequest(
     forceRefit: readProperty(flag(), 'force_refit', msg),
     property: read('property'),
     ...(read('explain') === 'on' && { explain: true, explainAbove: read('explainAbove') }),
+    ...(read('unlike') === 'on' && { unlike: true }),
   };
 }
 
-/** `msg.explain` may be true or false too. */
-function withExplainWord(msg: Message): Message {
-  const { explain } = msg as { explain?: unknown };
-  return typeof explain === 'boolean' ? Object.assign({ ...msg }, { explain: explain ? 'on' : 'off' }) : msg;
+/** `msg.explain` and `msg.unlike` may be true or false too. */
+function withWords(msg: Message): Message {
+  const { explain, unlike } = msg as { explain?: unknown; unlike?: unknown };
+  const words = Object.entries({ explain, unlike }).filter(([, value]) => typeof value === 'boolean');
+  return words.length === 0
+    ? msg
+    : { ...msg, ...Object.fromEntries(words.map(([name, on]) => [name, on === true ? 'on' : 'off'])) };
 }
 
 /**

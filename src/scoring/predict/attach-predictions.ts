@@ -4,6 +4,7 @@ import { orNull, type Prediction } from '../../wire/prediction';
 import { ServiceError } from '../../wire/service-error';
 import { DEFAULT_QUANTILES, type Statistics } from '../../wire/types';
 import type { CausesOf } from '../explain/causes';
+import type { Unlike } from '../reference/unlike';
 
 type Row = Record<string, unknown>;
 
@@ -16,6 +17,8 @@ export interface Attachment {
   probabilities?: (row: number) => Record<string, number>;
   /** Its causes, under `<property>_why`. */
   why?: CausesOf;
+  /** How unlike the train set it is, under `<property>_unlike`. */
+  unlike?: (row: number) => Unlike;
 }
 
 /**
@@ -93,6 +96,9 @@ export function attachInPlace(row: Row, index: number, attachment: Attachment): 
   if (attachment.why !== undefined) {
     put(row, `${attachment.property}_why`, attachment.why(index, ownCell(row)));
   }
+  if (attachment.unlike !== undefined) {
+    put(row, `${attachment.property}_unlike`, attachment.unlike(index));
+  }
   return row;
 }
 
@@ -129,7 +135,7 @@ async function attachToRows(rows: Row[], attachment: Attachment): Promise<Row[]>
 }
 
 async function attachToColumns(columns: Row, attachment: Attachment): Promise<Row> {
-  const { property, rows, value, probabilities, why } = attachment;
+  const { property, rows, value, probabilities, why, unlike } = attachment;
   const values: unknown[] = [];
   await inSlices(rows, (index) => values.push(value(index)));
   put(columns, property, values);
@@ -146,16 +152,22 @@ async function attachToColumns(columns: Row, attachment: Attachment): Promise<Ro
     );
     put(columns, `${property}_why`, causes);
   }
+  if (unlike !== undefined) {
+    const compared: unknown[] = [];
+    await inSlices(rows, (index) => compared.push(unlike(index)));
+    put(columns, `${property}_unlike`, compared);
+  }
   return columns;
 }
 
 async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Promise<unknown[][]> {
   assertRows(matrix.length - 1, attachment);
-  const { property, rows, value, probabilities, why } = attachment;
+  const { property, rows, value, probabilities, why, unlike } = attachment;
   const header = [...matrix[0]!];
   const at = columnAt(matrix[0]!, property);
   const atShares = probabilities === undefined ? -1 : columnAt(matrix[0]!, `${property}_probabilities`);
   const atCauses = why === undefined ? -1 : columnAt(matrix[0]!, `${property}_why`);
+  const atUnlike = unlike === undefined ? -1 : columnAt(matrix[0]!, `${property}_unlike`);
   await inSlices(rows, (index) => {
     const row = matrix[index + 1]!;
     row[at] = value(index);
@@ -164,6 +176,9 @@ async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Prom
     }
     if (why !== undefined) {
       row[atCauses] = why(index, (column) => row[header.indexOf(column)]);
+    }
+    if (unlike !== undefined) {
+      row[atUnlike] = unlike(index);
     }
   });
   return matrix;

@@ -1,6 +1,7 @@
 import { type Column, readRows, type TableSource } from '../../table';
 import type { Context } from '../context/context';
 import type { ResolvedModel } from '../models/model-request';
+import type { TrainSetComparison } from '../reference/unlike';
 import type { Hooks } from '../types';
 import { attach, type Attachment } from './attach-predictions';
 import type { Scored, ScoreOptions } from './test-set';
@@ -33,6 +34,8 @@ export interface Scoring {
   model: ResolvedModel;
   options: ScoreOptions;
   hooks: Hooks | undefined;
+  /** What the rows are compared with, where that is asked for. */
+  comparison?: TrainSetComparison;
 }
 
 /** Rows that share no test set with those of other messages. */

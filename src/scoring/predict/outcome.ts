@@ -28,7 +28,12 @@ export function outcomeOf(
     outcome.cleaned = { cells_missing: table.cleaned };
   }
   const classes = scored.metadata.classes ?? model.classes;
-  const attachment = { ...attachmentOf(scored.prediction, property, classes), why };
+  const { unlike } = scored;
+  const attachment = {
+    ...attachmentOf(scored.prediction, property, classes),
+    why,
+    ...(unlike !== undefined && { unlike: (row: number) => unlike[row]! }),
+  };
   const attached = table.attach(attachment, signal);
   return attached instanceof Promise
     ? attached.then((late) => Object.assign(outcome, late))

@@ -1,4 +1,4 @@
-import { encodeBatches, type Label } from '../../table';
+import { type Column, type ColumnBatch, encodeBatches, type Label } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { slicePrediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
@@ -6,6 +6,7 @@ import type { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';
 import { type Effects, sliceEffects } from '../explain/effects';
 import { type ResolvedModel, resolveModel } from '../models/model-request';
+import type { Unlike } from '../reference/unlike';
 import type { PredictOutcome, PredictSettings } from '../types';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
 import { type ExplainByRows, explainByRows } from './explain-rows';
@@ -17,6 +18,8 @@ import { rowsPerTestSet, scoreInParts } from './parts';
 import { columnsOf, type ReadTogether, readTogether } from './read-together';
 import { addOffsets, offsetsOf } from './relative';
 import { type Scored, scoreFile, type ScoreOptions } from './test-set';
+import { comparisonOf } from './unlike-rows';
+import { UploadedSet } from './uploaded-set';
 import { whyOf, wishOf } from './why';
 
 /** What the causes of a row take while a result waits to be delivered in order. */
@@ -55,7 +58,15 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
   const letGo = context.cards.hold(model.fittedId);
   try {
     if (table instanceof LoneTable) {
-      const scored = await table.score({ context, model, options, hooks });
+      const isHere = request.unlike === true && !(table instanceof UploadedSet);
+      const comparison = isHere ? await comparisonOf(context, model, run.warn) : undefined;
+      const scored = await table.score({ context, model, options, hooks, comparison });
+      if (request.unlike === true && !isHere) {
+        run.warn(
+          'unlike',
+          'The rows of an upload are not here, so they are not compared with the train set.',
+        );
+      }
       if (options.explain !== undefined && scored.effects === undefined) {
         run.warn(
           'streamed',
@@ -126,6 +137,7 @@ async function scoreTogether(
     await file.dispose();
   }
   const byRows = await effectsByRows(run, { model, columns, batch, options }, scored);
+  const unlikeOf = await unlikeRows(run, messages, model, { columns, batch, signal });
   const yielder = new Yielder();
   let from = 0;
   for (const [index, message] of messages.entries()) {
@@ -138,10 +150,12 @@ async function scoreTogether(
     };
     const ownByRows = sliceEffects(byRows, from, to);
     const ownOffsets = offsets?.slice(from, to);
+    const first = from;
     from = to;
     try {
       const level = addOffsets(own, ownOffsets, model);
       level.effects ??= ownByRows;
+      level.unlike = await unlikeOf(message, first, to);
       await (deliver(run, message, level, model, signal) ?? yielder.due());
     } catch (error) {
       run.batcher.fail(message, error);
@@ -161,6 +175,8 @@ async function runOversize(
     const columns = columnsOf([message], model);
     const scored = await scoreInParts(run.context, model, columns, [batch], options);
     scored.effects ??= await effectsByRows(run, { model, columns, batch, options }, scored);
+    const unlikeOf = await unlikeRows(run, messages, model, { columns, batch, signal: options.signal });
+    scored.unlike = await unlikeOf(message, 0, batch.rows);
     await deliver(run, message, scored, model, options.signal);
   } catch (error) {
     run.batcher.fail(message, error);
@@ -177,6 +193,26 @@ async function effectsByRows(
   return wish === undefined || effects !== undefined
     ? undefined
     : explainByRows({ context, ...rows, wish, options, warn });
+}
+
+interface ReadRows {
+  columns: readonly Column[];
+  batch: ColumnBatch;
+  signal: AbortSignal;
+}
+
+/** Compares the rows of those messages with the train set that ask for it. */
+async function unlikeRows(
+  { context, warn }: BatchRun,
+  messages: readonly QueuedPredict[],
+  model: ResolvedModel,
+  { columns, batch, signal }: ReadRows,
+): Promise<(message: QueuedPredict, from: number, to: number) => Promise<Unlike[]> | undefined> {
+  const isAsked = ({ payload }: QueuedPredict): boolean => payload.request.unlike === true;
+  const comparison = messages.some(isAsked) ? await comparisonOf(context, model, warn) : undefined;
+  const names = columns.map(({ name }) => name);
+  return (message, from, to) =>
+    isAsked(message) ? comparison?.compare(names, batch, { from, to, signal }) : undefined;
 }
 
 /** Hands a message its result; a promise only where its table is large enough to be attached in slices. */

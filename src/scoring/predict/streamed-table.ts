@@ -1,6 +1,7 @@
 import { addCounts, type Column, type ColumnBatch, fileAsIs, readBatches, type TableFile } from '../../table';
 import type { Context } from '../context/context';
 import type { ResolvedModel } from '../models/model-request';
+import type { TrainSetComparison, Unlike } from '../reference/unlike';
 import type { Attachment } from './attach-predictions';
 import {
   type Attached,
@@ -12,6 +13,7 @@ import {
 } from './message-table';
 import { rowsPerTestSet, scoreInParts } from './parts';
 import { type Scored, scoreFile } from './test-set';
+import { withUnlike } from './unlike-rows';
 
 export interface StreamingOptions {
   missingColumns?: 'error' | 'fill';
@@ -32,7 +34,7 @@ export class StreamedTable extends LoneTable {
     super();
   }
 
-  async score({ context, model, options, hooks }: Scoring): Promise<Scored> {
+  async score({ context, model, options, hooks, comparison }: Scoring): Promise<Scored> {
     const { source } = this.opened;
     const columns = model.columns.length > 0 ? model.columns : this.columns;
     let done = 0;
@@ -47,11 +49,14 @@ export class StreamedTable extends LoneTable {
         hooks?.onStatus?.({ key: 'uploading', sent, total });
       }
     };
-    const file = await this.wholeFile(context, columns, model, options.signal);
+    const file = await this.wholeFile(context, columns, model, { signal: options.signal, comparison });
     if (file !== undefined) {
       return scoreFile(context, model, file, { ...options, onProgress: onUpload });
     }
-    return scoreInParts(context, model, columns, this.batches(columns, options.signal), {
+    const read = this.batches(columns, options.signal);
+    const unlike: Unlike[] = [];
+    const batches = comparison === undefined ? read : withUnlike(comparison, columns, read, unlike);
+    const scored = await scoreInParts(context, model, columns, batches, {
       ...options,
       rows: source.rowCount,
       onUpload,
@@ -60,6 +65,7 @@ export class StreamedTable extends LoneTable {
         showPredicting();
       },
     });
+    return comparison === undefined ? scored : { ...scored, unlike };
   }
 
   attach(attachment: Attachment, signal: AbortSignal): Promise<Attached> {
@@ -82,10 +88,10 @@ export class StreamedTable extends LoneTable {
     context: Context,
     columns: readonly Column[],
     model: ResolvedModel,
-    signal: AbortSignal,
+    { signal, comparison }: { signal: AbortSignal; comparison?: TrainSetComparison },
   ): Promise<TableFile | undefined> {
-    // A relative model needs the rows here, to add its predictions to.
-    if (this.choices.asIs !== true || model.relativeTo !== undefined) {
+    // A relative model needs the rows here, to add its predictions to; so does a comparison.
+    if (this.choices.asIs !== true || model.relativeTo !== undefined || comparison !== undefined) {
       return undefined;
     }
     const rows = await rowsPerTestSet(context, model, columns.length, signal);

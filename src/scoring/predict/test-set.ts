@@ -8,6 +8,7 @@ import { predictToEstimate } from '../context/estimate';
 import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/limits';
 import { type Effects, type ExplainWish, readEffects } from '../explain/effects';
 import type { ResolvedModel } from '../models/model-request';
+import type { Unlike } from '../reference/unlike';
 import type { Budget } from './bisection';
 import { withKnownLabels } from './known-labels';
 
@@ -39,6 +40,8 @@ export interface Scored extends PredictResult {
   offsets?: readonly number[];
   /** Why rows are predicted so, where that was asked for. */
   effects?: Effects;
+  /** How unlike the train set each row is, where that was asked for. */
+  unlike?: readonly Unlike[];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { quantileOf } from '../../metrics/regression';
 import type { CategorySample, Column, NumberSample, TableSample } from '../../table';
 import { Yielder } from '../../util/event-loop';
-import { driftOfCategories, driftOfNumbers } from './make-drift';
+import { driftOfCategories, driftOfNumbers, type RowOrder } from './make-drift';
 import type { DriftReference, Reference, Usual } from './types';
 
 /** Characters of all category names of a column: more are no categories but texts. */
@@ -23,14 +23,17 @@ export async function referenceOf(
   const yielder = new Yielder();
   const usual: Usual[] = [];
   const drift: DriftReference[] = [];
+  const { rows: trained } = sample;
+  const orderOf = (measured: number): RowOrder =>
+    inTime ? (measured === trained ? 'whole' : 'windows') : 'none';
   for (const column of sample.columns) {
     if (column.kind === 'number') {
       const sorted = column.values.filter((value) => Number.isFinite(value)).sort();
-      usual.push(usualNumber(column, sorted, sample.rows));
-      drift.push(driftOfNumbers(column.values, sorted, inTime));
+      usual.push(usualNumber(column, sorted, trained));
+      drift.push(driftOfNumbers(column.values, sorted, orderOf(column.values.length)));
     } else {
-      usual.push(usualCategory(column, sample.rows));
-      drift.push(driftOfCategories(column, inTime));
+      usual.push(usualCategory(column, trained));
+      drift.push(driftOfCategories(column, orderOf(column.codes.length)));
     }
     await yielder.due();
   }

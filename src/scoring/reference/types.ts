@@ -70,8 +70,8 @@ export interface DriftReference {
   /** Part of the train rows in each bin; the last one is missing values. They sum to 1. */
   shares: number[];
   /**
-   * The population stability index (see `src/metrics/stability.ts`) from which on a window of DRIFT_WINDOW rows differs
-   * more than the train set from itself. Left out where its rows do not follow each other in time, or are too few.
+   * The population stability index (see `src/metrics/stability.ts`) above which a window of DRIFT_WINDOW rows differs
+   * much more from the train set than its own windows do. Left out where its rows do not follow each other in time, or are too few.
    */
   threshold?: number;
 }

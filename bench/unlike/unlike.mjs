@@ -1,0 +1,139 @@
+/*
+ * How well "unlike the train set" tells bad times, what it costs, and how often drift thresholds are passed without
+ * any drift. npm run bench -- unlike
+ */
+import { createRequire } from 'node:module';
+
+import { milling, seeded, simulatedBench, temperature, turbofan, wander } from './machines.mjs';
+
+const load = createRequire(import.meta.url);
+const table = load('../../dist/src/table/index.js');
+const { referenceOf } = load('../../dist/src/scoring/reference/make-reference.js');
+const { driftOfNumbers } = load('../../dist/src/scoring/reference/make-drift.js');
+const { sampleChoice } = load('../../dist/src/scoring/reference/sample-choice.js');
+const { driftBin, driftBins } = load('../../dist/src/scoring/reference/drift-bins.js');
+const { TrainSetComparison } = load('../../dist/src/scoring/reference/unlike.js');
+const { stabilityIndex } = load('../../dist/src/metrics/stability.js');
+
+/** The reference of rows, as a fit makes it. */
+async function referenceOfRows(rows) {
+  const source = await table.openTable(rows.map((row, at) => ({ ...row, target: at })));
+  const profile = await table.profileTable(source, { target: 'target' });
+  const columns = profile.columns.filter(({ name }) => name !== 'target');
+  const sample = sampleChoice(columns, rows.length);
+  const files = await table.encodeTrainSet(source, profile, { target: 'target', sample });
+  await Promise.all([files.x.dispose(), files.y.dispose()]);
+  return referenceOf(columns, files.sample, true);
+}
+
+async function batchOf(rows, columns) {
+  const batches = [];
+  for await (const batch of table.readBatches(await table.openTable(rows), columns)) {
+    batches.push(batch);
+  }
+  return table.joinBatches(batches);
+}
+
+/** Area under the ROC curve: how often a bad row ranks above a calm one. */
+function rocArea(scores, bad) {
+  const order = scores.map((score, at) => ({ score, bad: bad[at] })).sort((a, b) => a.score - b.score);
+  let [ranks, bads] = [0, 0];
+  for (let at = 0; at < order.length;) {
+    let end = at;
+    while (end < order.length && order[end].score === order[at].score) {
+      end++;
+    }
+    const rank = (at + end + 1) / 2;
+    for (; at < end; at++) {
+      if (order[at].bad) {
+        ranks += rank;
+        bads++;
+      }
+    }
+  }
+  const calm = order.length - bads;
+  return (ranks - (bads * (bads + 1)) / 2) / (bads * calm);
+}
+
+async function measure({ train, test, bad }) {
+  const reference = await referenceOfRows(train);
+  const comparison = await TrainSetComparison.of(reference);
+  const batch = await batchOf(test, reference.columns);
+  const names = reference.columns.map(({ name }) => name);
+  await comparison.compare(names, batch, { to: Math.min(200, batch.rows) });
+  const began = process.cpuUsage();
+  const unlike = await comparison.compare(names, batch);
+  // Processor time: a busy machine would count as slow.
+  const { user, system } = process.cpuUsage(began);
+  const micros = (user + system) / batch.rows;
+  return {
+    area: rocArea(
+      unlike.map(({ rank }) => rank),
+      bad,
+    ),
+    outside: rocArea(
+      unlike.map((one) => one.new.length),
+      bad,
+    ),
+    high: unlike.filter(({ rank }, at) => rank > 0.99 && !bad[at]).length / bad.filter((one) => !one).length,
+    micros,
+    columns: names.length,
+  };
+}
+
+const digits = (value, count = 3) => value.toFixed(count);
+const print = (name, { area, outside, high, micros, columns }) =>
+  console.log(
+    `| ${name} | ${Math.round(columns)} | ${digits(area)} | ${digits(outside)} | ${digits(100 * high, 0)} % | ${digits(micros, 0)} |`,
+  );
+
+console.log(
+  '| machine | columns | AUC of the rank | AUC of values out of range alone | calm rows above rank 0.99 | µs a row |',
+);
+console.log('|---|---|---|---|---|---|');
+const faults = {};
+for (let seed = 0; seed < 40; seed++) {
+  const bench = simulatedBench(seed);
+  (faults[bench.name] ??= []).push(await measure(bench));
+}
+const mean = (list, of) => list.reduce((sum, one) => sum + of(one) / list.length, 0);
+const joined = (list) =>
+  Object.fromEntries(Object.keys(list[0]).map((key) => [key, mean(list, (one) => one[key])]));
+for (const [name, list] of Object.entries(faults)) {
+  print(`simulated, ${name} (${list.length} runs)`, joined(list));
+}
+print('simulated, all', joined(Object.values(faults).flat()));
+for (const make of [turbofan, milling, temperature]) {
+  const machine = make();
+  if (machine !== undefined) {
+    print(machine.name, await measure(machine));
+  }
+}
+
+console.log(
+  '\n| autocorrelation | windows of 200 above their own threshold, no drift | above 0.25 | found after a shift of 2 spreads |',
+);
+console.log('|---|---|---|---|');
+const [TRAIN, LATER, WINDOW, RUNS] = [4000, 4000, 200, Number(process.env.BENCH_RUNS ?? 200)];
+for (const alike of [0, 0.8, 0.95]) {
+  let [over, plain, found, windows] = [0, 0, 0, 0];
+  for (let run = 0; run < RUNS; run++) {
+    const values = wander(seeded(run * 31 + 7), TRAIN + LATER, alike);
+    const train = values.slice(0, TRAIN);
+    const drift = driftOfNumbers(train, train.slice().sort(), 'whole');
+    const indexOf = (at, shift) => {
+      const counts = new Float64Array(driftBins(drift));
+      values.subarray(at, at + WINDOW).forEach((value) => counts[driftBin(drift, value + shift)]++);
+      return stabilityIndex(drift.shares, counts);
+    };
+    for (let at = TRAIN; at < TRAIN + LATER; at += WINDOW) {
+      windows++;
+      over += indexOf(at, 0) > drift.threshold ? 1 : 0;
+      plain += indexOf(at, 0) > 0.25 ? 1 : 0;
+      found += indexOf(at, 2) > drift.threshold ? 1 : 0;
+    }
+  }
+  const percent = (count) => `${((100 * count) / windows).toFixed(1)} %`;
+  console.log(`| ${alike} | ${percent(over)} | ${percent(plain)} | ${percent(found)} |`);
+}
+await table.closeEncoder();
