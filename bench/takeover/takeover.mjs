@@ -99,6 +99,7 @@ async function challenge(data, champion, until, to, isDecayed) {
     data,
     rows.filter((_, i) => chosen.plan[i] === 0),
   );
+  const { scores } = champion.report;
   const decision = decide(
     {
       task: data.task,
@@ -107,7 +108,7 @@ async function challenge(data, champion, until, to, isDecayed) {
       challenger: answersOf(challenger, data, held),
       ...(data.task === 'regression' && { actual: take(data.target, held) }),
     },
-    isDecayed,
+    { decayed: isDecayed, promised: scores.log_loss ?? scores.pinball },
   );
   const taken = decision.why === 'better' || decision.why === 'decayed';
   return { ...decision, taken, model: taken ? fit(data, rows) : undefined };

@@ -78,7 +78,13 @@ export async function compare(
     return isDecayed ? decayedUncompared(chosen.tooFew) : (isGrown ? muchGrown : tooFew)(chosen.tooFew);
   }
   const answers = await answersOfBoth(context, champion, { table, fitting }, chosen.plan, hooks);
-  return 'taken' in answers ? answers : compared(decide(answers, isDecayed));
+  return 'taken' in answers
+    ? answers
+    : compared(decide(answers, { decayed: isDecayed, promised: promisedBy(champion) }));
+}
+
+function promisedBy({ scores }: ModelCard): number | undefined {
+  return scores?.log_loss ?? scores?.pinball;
 }
 
 /** What both say; or what decides without, where the champion cannot answer. */

@@ -31,13 +31,24 @@ export interface Decision {
  */
 const NOISE_IN_DOUBT = [0.1, 0.85] as const;
 
+/** What was said of the champion before. */
+export interface Suspicion {
+  /** It has decayed. */
+  decayed?: boolean;
+  /** The loss that its scores promise, where they do. */
+  promised?: number;
+}
+
+/** Part by which a loss is above the one promised where a decay still holds: a watch calls it over at the same. */
+const STILL_WORSE = 0.05;
+
 /**
- * Whether a challenger takes over. Its loss must be lower by one standard error; where the champion has decayed, lower
- * at all. Labels that are partly wrong are no reason: a model that has learned from such labels is better only in
+ * Whether a challenger takes over. Its loss must be lower by one standard error; where the champion has decayed, and is
+ * worse than promised on these rows too, lower at all. Labels that are partly wrong are no reason: a model that has learned from such labels is better only in
  * expecting more of them, and is worse as soon as they are right again. So where the champion's misses look like labels
  * drawn by chance, the challenger must be better beyond that too.
  */
-export function decide(answers: Answers, isDecayed: boolean): Decision {
+export function decide(answers: Answers, suspicion: Suspicion = {}): Decision {
   const [champion, challenger] =
     answers.task === 'classification'
       ? [logLosses(answers.champion), logLosses(answers.challenger)]
@@ -51,6 +62,8 @@ export function decide(answers: Answers, isDecayed: boolean): Decision {
     difference,
     standard_error: standardError,
   };
+  const { decayed = false, promised = 0 } = suspicion;
+  const isDecayed = decayed && scores.champion > promised * (1 + STILL_WORSE);
   if (!(difference > (isDecayed ? 0 : standardError))) {
     return { why: 'not_better', scores };
   }

@@ -16,8 +16,8 @@ function chances(seed: number, { p = 0.8, flipped = 0, rows = ROWS } = {}): numb
   }, rows);
 }
 
-const classes = (champion: number[], challenger: number[], isDecayed = false) =>
-  decide({ task: 'classification', classes: 2, champion, challenger }, isDecayed);
+const classes = (champion: number[], challenger: number[], decayed = false, promised?: number) =>
+  decide({ task: 'classification', classes: 2, champion, challenger }, { decayed, promised });
 
 describe('pairedDifference', () => {
   it('is the mean difference, with the standard error of the mean of ten blocks', () => {
@@ -67,6 +67,9 @@ describe('decide', () => {
     assert.equal(classes(champion, challenger).why, 'not_better');
     assert.equal(classes(champion, challenger, true).why, 'decayed');
     assert.equal(classes(challenger, champion, true).why, 'not_better');
+    // On these rows it is as good as ever: what was wrong is over.
+    assert.equal(classes(champion, challenger, true, 0.4).why, 'not_better');
+    assert.equal(classes(champion, challenger, true, 0.3).why, 'decayed');
   });
 
   it('one that only expects wrong labels does not take over, decayed or not', () => {
@@ -89,10 +92,12 @@ describe('decide', () => {
     const actual = list((row) => Math.sin(row));
     const levels = Array.from({ length: 9 }, (_, level) => 0.1 * (level - 4));
     const around = (offset: number) => levels.map((step) => actual.map((value) => value + offset + step));
-    const { why, scores } = decide(
-      { task: 'regression', actual, champion: around(1), challenger: around(0.1) },
-      false,
-    );
+    const { why, scores } = decide({
+      task: 'regression',
+      actual,
+      champion: around(1),
+      challenger: around(0.1),
+    });
     assert.deepEqual([why, scores.loss], ['better', 'pinball']);
   });
 
