@@ -2,7 +2,7 @@ import type { ModelCard } from '../../scoring';
 import { BoundedMap } from '../../util/bounded-map';
 import { reasonOf } from '../../util/reason';
 import { Serial } from '../../util/serial';
-import type { TruthSeen, Watch, WatchChange, WatchOptions, WatchReport } from '../../watch';
+import type { TruthSeen, Watch, WatchChange, WatchedModel, WatchOptions, WatchReport } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
 import type { Task } from '../../wire/types';
 import type { UsedConfig } from '../config/use-config';
@@ -39,6 +39,7 @@ export class WatchKeeper {
   private readonly watches = new BoundedMap<string, Watch>(MAX_MODELS);
   private readonly file: StateFile;
   private readonly causes = new BoundedMap<string, readonly unknown[]>(MAX_MODELS);
+  private readonly modelsRead = new BoundedMap<string, WatchedModel>(MAX_MODELS);
   private early: TruthSeen[] = [];
   private readonly serial = new Serial();
   private known: WatchOptions | undefined;
@@ -148,20 +149,32 @@ export class WatchKeeper {
     await this.serial.run(() => this.write());
   }
 
-  private current({ name, card: given }: NamedCard, task: Task): Watched {
+  private async current({ name, card: given }: NamedCard, task: Task): Promise<Watched> {
     const card = this.card(name) ?? given;
-    const { Watch, watchedModel } = watchLayer();
-    const model = card === undefined ? undefined : { ...watchedModel(card), name };
+    const model = card === undefined ? undefined : await this.modelOf(card, name);
     const known = this.watches.get(name) ?? this.renamed(card);
-    const watch = known ?? new Watch(model ?? { name, id: name, task }, this.options);
+    const watch = known ?? new (watchLayer().Watch)(model ?? { name, id: name, task }, this.options);
     // Set again, it is the last one to be forgotten.
     this.watches.set(name, watch);
     for (const seen of this.early.splice(0)) {
       watch.truth(seen);
     }
-    const changes = known === undefined || model === undefined ? [] : known.modelChanged(model);
+    const changes = model === undefined || model === watch.model ? [] : watch.modelChanged(model);
     const trainedUntil = card?.trained_until === undefined ? -Infinity : Date.parse(card.trained_until);
     return { watch, changes, trainedUntil };
+  }
+
+  /** What is to be known of a model: with its reference, which is read from disk once for each model. */
+  private async modelOf(card: ModelCard, name: string): Promise<WatchedModel> {
+    const { fitted_train_set_id: id, version } = card;
+    const before = this.modelsRead.get(name);
+    if (before?.id === id && before.version === version) {
+      return before;
+    }
+    const reference = await this.config.cards()?.reference(id);
+    const model = { ...watchLayer().watchedModel(card, reference), name };
+    this.modelsRead.set(name, model);
+    return model;
   }
 
   private card(name: string): ModelCard | undefined {
