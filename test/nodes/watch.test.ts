@@ -378,6 +378,37 @@ describe('tabular-watch', () => {
       }
     });
 
+    it('tells that outcomes have stopped, and then which column is no longer as in the train set', async () => {
+      const cards = openCards();
+      try {
+        const drift = [{ edges: [0, 10], shares: [0.1, 0.8, 0.1, 0], threshold: 0.3 }];
+        await cards.putReference('one', {
+          columns: [{ name: 'load', type: 'number' }],
+          ...{ rows: [], usual: [], drift },
+        });
+        cards.put(card('motor', 'one'));
+        await cards.flush();
+        const bench = await start({}, { userDir });
+        for (let from = 0; from < 500; from += 50) {
+          const payload = Array.from({ length: 50 }, () => ({ load: 30, prediction: 50 }));
+          const series = payload.map((_, i) => address(from + i));
+          bench.send('w', { payload, series, model_name: 'motor' });
+        }
+        const [silent, drifted] = await changes(bench, 2);
+        assert.equal(silent.what, 'no_truth');
+        assert.equal(drifted.what, 'drift');
+        assert.ok(drifted.value > 0.3 && drifted.limit === 0.3);
+        assert.deepEqual(
+          drifted.why.map(({ column, threshold }: Anything) => [column, threshold]),
+          [['load', 0.3]],
+        );
+        await settled(bench, 10);
+        await bench.stop();
+      } finally {
+        await cards.close();
+      }
+    });
+
     it('does not count rows that the model has learned from', async () => {
       const cards = openCards();
       try {
