@@ -82,7 +82,7 @@ const FOLDERS = {
     config: ['fields', 'input', 'status'],
     requests: ['config', 'fields', 'input', 'status'],
     series: ['fields', 'input', 'messages', 'status'],
-    sidebar: ['config', 'watch'],
+    sidebar: ['config', 'requests', 'watch'],
     watch: ['config', 'fields', 'input', 'messages', 'status'],
   },
   'src/service': {

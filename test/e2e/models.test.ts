@@ -215,6 +215,7 @@ describe('the sidebar Models, in Chromium', function () {
       return Number(/hot\s+([\d.]+)%/.exec(text)![1]);
     };
     await page.waitForSelector('.tabular-answer li');
+    assert.match(await page.locator('.tabular-answer').innerText(), /Why\s+.*load/, 'and says why');
     assert.ok((await hot('100')) > (await hot('5')) + 30);
     await page.getByLabel('kind').selectOption('air');
     await page.getByRole('button', { name: 'Another row' }).click();

@@ -1,6 +1,7 @@
 import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { Red } from '../node-red';
+import { causeTextOf } from '../requests/cause-words';
 import { serviceState } from './services';
 
 const TIMEOUT_MS = 60_000;
@@ -31,17 +32,22 @@ export async function tryRow(red: Red, id: string, { model, row }: TryRequest): 
   }
   const isClass = card.task === 'classification';
   const property = 'prediction';
-  const { table } = await connection.predict(
-    {
-      table: { value: [row] },
-      model: card,
-      outputType: isClass ? 'probas' : 'quantiles',
-      ...(!isClass && { quantiles: BAND }),
-      missingColumns: 'fill',
-      property,
-    },
-    { signal: AbortSignal.timeout(TIMEOUT_MS) },
-  );
+  const predictor = connection.predictor({ causeText: causeTextOf(red) });
+  const { table } = await predictor
+    .predict(
+      {
+        table: { value: [row] },
+        model: card,
+        outputType: isClass ? 'probas' : 'quantiles',
+        ...(!isClass && { quantiles: BAND }),
+        missingColumns: 'fill',
+        property,
+        // Of other services causes are asked by hundreds of rows more.
+        explain: connection.key === 'embedded',
+      },
+      { signal: AbortSignal.timeout(TIMEOUT_MS) },
+    )
+    .finally(() => predictor.close());
   const [first] = table as Record<string, unknown>[];
   return {
     prediction: isClass ? first?.[`${property}_probabilities`] : first?.[property],
