@@ -122,6 +122,37 @@ async function main(): Promise<void> {
       await sideBySide(page, [series, fit, predict], path.join(images, 'dialogs.png'));
     });
   }
+  if (wanted('models')) {
+    const seconds = Number(process.env.SECONDS_OF_LIFE ?? 60);
+    await withNodeRed('Live machine', async (page, red) => {
+      await page.waitForTimeout(seconds * 1000);
+      const sheets: string[] = [];
+      await page.setViewportSize({ width: 1000, height: 1000 });
+      await openEditor(page, red.url);
+      await page.evaluate("RED.sidebar.show('tabular-models')");
+      const root = page.locator('.tabular-models');
+      await root.evaluate((one: HTMLElement) => (one.style.width = '320px'));
+      for (const model of ['pump failure', 'pump bearing']) {
+        await page.locator('.tabular-model', { hasText: model }).first().click();
+        await page.locator('.tabular-facts').waitFor();
+        for (const part of model === 'pump failure' ? ['good'] : ['good', 'try']) {
+          await page.locator('.tabular-part').evaluateAll((parts, open) => {
+            for (const one of parts as HTMLDetailsElement[]) {
+              one.open = one.dataset.part === open || (open === 'try' && one.dataset.part === 'rests');
+            }
+          }, part);
+          await page.waitForTimeout(1500);
+          const { x, y, height } = (await root.boundingBox())!;
+          const picture = await page.screenshot({
+            clip: { x, y, width: 320, height: Math.min(height, 860) },
+          });
+          sheets.push(`data:image/png;base64,${picture.toString('base64')}`);
+        }
+        await page.locator('.tabular-bar-top button').first().click();
+      }
+      await sideBySide(page, sheets, path.join(images, 'models.png'));
+    });
+  }
   if (wanted('energy')) {
     const seconds = Number(process.env.SECONDS_OF_LIFE ?? 150);
     await withNodeRed('Energy of the next 24 hours', async (page, red) => {

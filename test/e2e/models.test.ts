@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { type FlowNode, placed, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
 import { type Editor, findChromium, openEditor, themes, useTheme } from './editor';
 
 const HELL = [
@@ -72,7 +72,37 @@ function fit(id: string, target: string, ignore: string): FlowNode[] {
   ];
 }
 
+/** An inject node that sets these properties of its message. */
+function give(id: string, properties: Record<string, unknown>, to: string): FlowNode {
+  const props = Object.entries(properties).map(([name, value]) => ({
+    p: name,
+    v: JSON.stringify(value),
+    vt: 'json',
+  }));
+  return { id, type: 'inject', z: 'sheet', props, wires: [[to]] };
+}
+
+/** Sixty predictions with a band, and what came, two higher each time. */
+const SERIES = Array.from({ length: 60 }, (_, i) => ({
+  id: `row ${i}`,
+  time: Date.UTC(2026, 2, 2) + i * 60_000,
+}));
+const WATCHED: FlowNode[] = [
+  give(
+    'give-predictions',
+    {
+      payload: SERIES.map((_, i) => ({ load: i, prediction: { '0.1': i - 1, '0.5': i, '0.9': i + 1 } })),
+      series: SERIES,
+      model_name: 'fitted power',
+    },
+    'watch',
+  ),
+  give('give-truths', { payload: {}, truth: SERIES.map((_, i) => i + 2), series: SERIES }, 'watch'),
+  { id: 'watch', type: 'tabular-watch', z: 'sheet', config: 'local', wires: [['shown'], []] },
+];
+
 const FLOWS: FlowNode[] = [
+  ...WATCHED,
   { id: 'sheet', type: 'tab', label: 'Sheet' },
   { id: 'local', type: 'tabular-config', name: '', service: 'embedded' },
   ...fit('states', 'state', 'power'),
@@ -279,6 +309,27 @@ describe('the sidebar Models, in Chromium', function () {
     await line('fitted power').waitFor();
     assert.match(await opened('fitted power'), /Off by [\d.]+ on average/);
     await back().click();
+  });
+
+  it('shows how a model does live, where a node watches it', async () => {
+    const { page } = editor;
+    assert.match(await opened('fitted power'), /No watch node scores this model live/);
+    await back().click();
+    await red.inject('give-predictions');
+    await red.shown('shown', 3);
+    await red.inject('give-truths');
+    // The node's next status says that the truths are counted.
+    await waitFor('the truths', () => (/60/.test(red.statuses.get('watch')?.text ?? '') ? true : undefined));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.tabular-live')].some((one) =>
+        /MAE: told .+, live 2/.test(one.textContent),
+      ),
+    );
+    const said = await opened('fitted power');
+    assert.match(said, /Live\s+MAE\s+2\s+told [\d.]+/);
+    assert.match(said, /The last 60 truths/);
+    assert.match(said, /0 of 60 truths \(dots\) are inside the band/);
   });
 });
 
