@@ -3,7 +3,6 @@ export { assertJsonShape } from '../../dist/src/service/http/json-shape';
 export { answerLate } from '../../dist/src/service/http/late-answer';
 export { envelopeFor } from '../../dist/src/service/http/reply';
 export { signUpload, verifyUpload } from '../../dist/src/service/http/signed-url';
-export { zipBytes, type ZipEntry, zipOf } from '../../dist/src/service/http/zip';
 export {
   BYTES_PER_CELL,
   decoderBytes,
