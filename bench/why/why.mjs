@@ -3,7 +3,10 @@
  * A quarter of the rows is held back; 100 of these are explained, of two classes those of more than 0.3 first. "Exact"
  * tries every coalition of columns, by the same 32 rows of the train set; "other rows" are 128 others of the train set.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
 
 import { TABLES } from '../learner/tables.mjs';
 
@@ -109,7 +112,8 @@ async function throughput(features, target, trained) {
   };
   const row = (i) => Object.fromEntries(features.map((feature) => [feature.name, cell(feature, i)]));
   const label = (i) => (target.task === 'classification' ? `c${target.codes[i]}` : target.values[i]);
-  const tabular = await connect({ settings: { batchRows: 100 } });
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tabular-why-'));
+  const tabular = await connect({ dataDir, settings: { batchRows: 100 } });
   try {
     const model = await tabular.train({
       table: trained.map((i) => ({ ...row(i), y: label(i) })),
@@ -133,6 +137,7 @@ async function throughput(features, target, trained) {
     return { plain, explained, alone: waits.sort((a, b) => a - b)[20].toFixed(1) };
   } finally {
     await tabular.close();
+    await rm(dataDir, { recursive: true, force: true });
   }
 }
 
