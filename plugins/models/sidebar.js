@@ -72,11 +72,7 @@
       const from = opened;
       opened = undefined;
       shownCard = '';
-      bar.replaceChildren(
-        search,
-        ...models.tools(services, refresh).map((tool) => iconButton(...tool)),
-        iconButton('refresh', 'list.refresh', refresh),
-      );
+      bar.replaceChildren(search, iconButton('refresh', 'list.refresh', refresh));
       drawList(from && { service: from.service, model: from.name });
       refresh();
     }

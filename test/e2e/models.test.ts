@@ -102,6 +102,7 @@ const WATCHED: FlowNode[] = [
 ];
 
 const FLOWS: FlowNode[] = [
+  give('give-again', { payload: ROWS.slice(20) }, 'states'),
   ...WATCHED,
   { id: 'sheet', type: 'tab', label: 'Sheet' },
   { id: 'local', type: 'tabular-config', name: '', service: 'embedded' },
@@ -111,7 +112,7 @@ const FLOWS: FlowNode[] = [
 ];
 
 describe('the sidebar Models, in Chromium', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let red: RealNodeRed;
   let editor: Editor;
   let userDir: string;
@@ -156,6 +157,13 @@ describe('the sidebar Models, in Chromium', function () {
   const line = (name: string) =>
     editor.page.locator('.tabular-model').filter({ has: editor.page.getByText(name, { exact: true }) });
   const back = () => editor.page.getByRole('button', { name: 'Back to the list' });
+
+  /** Presses an inject node, and waits for what comes of it. */
+  async function press(id: string): Promise<void> {
+    const before = red.debug.filter((one) => one.id === 'shown').length;
+    await red.inject(id);
+    await red.shown('shown', before + 1, 90_000);
+  }
 
   async function opened(name: string): Promise<string> {
     await line(name).click();
@@ -301,8 +309,7 @@ describe('the sidebar Models, in Chromium', function () {
     page.on('request', (request) => request.url().includes('/sidebar') && asked.push(request.url()));
     await page.evaluate("RED.sidebar.show('info')");
     await page.waitForSelector('.tabular-models', { state: 'hidden' });
-    await red.inject('give-powers');
-    await red.shown('shown', 2, 60_000);
+    await press('give-powers');
     await page.waitForTimeout(1500);
     assert.deepEqual(asked, []);
     await page.evaluate("RED.sidebar.show('tabular-models')");
@@ -313,10 +320,11 @@ describe('the sidebar Models, in Chromium', function () {
 
   it('shows how a model does live, where a node watches it', async () => {
     const { page } = editor;
+    await press('give-powers');
+    await line('fitted power').waitFor();
     assert.match(await opened('fitted power'), /No watch node scores this model live/);
     await back().click();
-    await red.inject('give-predictions');
-    await red.shown('shown', 3);
+    await press('give-predictions');
     await red.inject('give-truths');
     // The node's next status says that the truths are counted.
     await waitFor('the truths', () => (/60/.test(red.statuses.get('watch')?.text ?? '') ? true : undefined));
@@ -330,6 +338,41 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(said, /Live\s+MAE\s+2\s+told [\d.]+/);
     assert.match(said, /The last 60 truths/);
     assert.match(said, /0 of 60 truths \(dots\) are inside the band/);
+  });
+
+  it('takes a version back, renames and deletes, each after a word of warning', async () => {
+    const { page } = editor;
+    await press('give-again');
+    await opened('fitted state');
+    await page.locator('[data-part=versions]').evaluate((part: HTMLDetailsElement) => (part.open = true));
+    const inCharge = () => page.locator('.tabular-in-charge b').innerText();
+    assert.equal(await inCharge(), '@2');
+    const notice = page.locator('.red-ui-notification');
+    const answer = async (name: string): Promise<void> => {
+      await notice.getByRole('button', { name, exact: true }).click();
+      await notice.waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: 'Take back' }).click();
+    assert.match(await notice.innerText(), /version 1 of “fitted state” in charge, in place of version 2/);
+    await answer('Cancel');
+    assert.equal(await inCharge(), '@2');
+    await page.getByRole('button', { name: 'Take back' }).click();
+    await answer('Take back');
+    await page.waitForFunction(() => document.querySelector('.tabular-in-charge b')?.textContent === '@1');
+
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await notice.getByLabel('New name').fill('<b>renamed</b>');
+    await answer('Rename');
+    await page.waitForFunction(
+      () => document.querySelector('.tabular-models h2')?.textContent === '<b>renamed</b>',
+    );
+    await page.waitForSelector('.tabular-facts');
+    await page.getByRole('button', { name: 'Delete' }).click();
+    assert.match(await notice.innerText(), /“<b>renamed<\/b>” with all of its versions/);
+    await answer('Delete');
+    await line('dead').waitFor();
+    await page.waitForFunction(() => !document.querySelector('[data-model="<b>renamed</b>"]'));
+    assert.equal(await line('fitted state').count(), 0);
   });
 });
 

@@ -9,14 +9,7 @@ export type ClientPort = Pick<
   Partial<
     Pick<
       ServiceClient,
-      | 'resumeFit'
-      | 'getUsage'
-      | 'rateLimit'
-      | 'getSettings'
-      | 'fitProgress'
-      | 'deleteDataset'
-      | 'exportModel'
-      | 'importModel'
+      'resumeFit' | 'getUsage' | 'rateLimit' | 'getSettings' | 'fitProgress' | 'deleteDataset'
     >
   > & {
     // Written out: the client's own is marked deprecated, for programs.

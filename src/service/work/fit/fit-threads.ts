@@ -99,7 +99,6 @@ export class FitThreads {
     };
     const done = this.pool.run<FitOutcome>(job, {
       transfer: job.helpers,
-      again: { ...job, helpers: [] },
       signal: stop,
       endsThread: true,
       onProgress,
