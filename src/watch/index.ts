@@ -1,4 +1,4 @@
-export { readStateLines, stateLines } from './state-lines';
+export { readStateLines, stateLines, stateOfLines } from './state-lines';
 export {
   type AlarmOptions,
   type ChangeKind,

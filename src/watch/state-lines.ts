@@ -15,23 +15,16 @@ export function* stateLines(state: WatchState): Generator<string> {
 
 /** The state of such lines; undefined where they are not whole. */
 export function readStateLines(lines: Iterable<string>): WatchState | undefined {
-  let head: Record<string, unknown> | undefined;
-  const open: unknown[] = [];
-  for (const line of lines) {
-    const value = line === '' ? [] : tryParseJson(line);
-    if (head === undefined) {
-      if (!isObject(value) || value.v !== 1 || !isObject(value.open)) {
-        return undefined;
-      }
-      head = value;
-    } else if (Array.isArray(value)) {
-      open.push(...(value as unknown[]));
-    } else {
-      return undefined;
-    }
-  }
-  if (head === undefined || (head.open as Record<string, unknown>).open !== open.length) {
+  return stateOfLines(Array.from(lines, tryParseJson));
+}
+
+/** The same of lines that are parsed already, for who parses a large state in turns. */
+export function stateOfLines([head, ...pieces]: unknown[]): WatchState | undefined {
+  if (!isObject(head) || head.v !== 1 || !isObject(head.open) || !pieces.every(Array.isArray)) {
     return undefined;
   }
-  return { ...head, open: { ...(head.open as object), open } } as unknown as WatchState;
+  const open = pieces.flat() as unknown[];
+  return head.open.open === open.length
+    ? ({ ...head, open: { ...head.open, open } } as unknown as WatchState)
+    : undefined;
 }

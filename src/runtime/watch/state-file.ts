@@ -25,12 +25,18 @@ export class StateFile {
 
   /** What was written last; nothing where there is no file. @throws Error where it cannot be read */
   async read(): Promise<KeptWatch[]> {
-    const lines = (await this.text()).split('\n');
+    const yielder = new Yielder();
+    const lines: unknown[] = [];
+    for (const line of (await this.text()).split('\n')) {
+      lines.push(tryParseJson(line));
+      await yielder.due();
+    }
     const kept: KeptWatch[] = [];
-    for (let at = 0; at < lines.length && lines[at] !== '';) {
-      const heading = tryParseJson(lines[at]!);
+    // After the last line stands an end of line.
+    for (let at = 0; at < lines.length - 1;) {
+      const heading = lines[at];
       const state = isHeading(heading)
-        ? watchLayer().readStateLines(lines.slice(at + 1, at + 1 + heading.lines))
+        ? watchLayer().stateOfLines(lines.slice(at + 1, at + 1 + heading.lines))
         : undefined;
       if (!isHeading(heading) || state === undefined) {
         throw new Error(`line ${at + 1} of ${this.file} is not what a watch node writes`);
