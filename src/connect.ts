@@ -1,3 +1,4 @@
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { ClientOptions } from './client';
@@ -10,6 +11,7 @@ import {
   cloneJson,
   Connection,
   type Hooks,
+  MAX_MODEL_FILE_BYTES,
   type ModelCard,
   ModelCards,
   openClient,
@@ -21,6 +23,8 @@ import {
   type TrainRequest,
 } from './scoring';
 import { type ServiceHandle, startService } from './service';
+import { writeFileAtomic } from './util/atomic-file';
+import { reasonOf } from './util/reason';
 import { ServiceError } from './wire/service-error';
 
 /**
@@ -127,6 +131,39 @@ export class Tabular {
     return this.connection.delete(model);
   }
 
+  /**
+   * Writes a model to a file, which `importModel` takes here or elsewhere; `model` may be `name@version`.
+   * @throws ServiceError `model.unknown`, `config.invalid`, `storage.failed`
+   */
+  async exportModel(model: string, file: string): Promise<void> {
+    const { pieces } = await this.connection.exportModel(model);
+    const whole: Uint8Array[] = [];
+    for await (const piece of pieces) {
+      whole.push(piece);
+    }
+    try {
+      await writeFileAtomic(file, Buffer.concat(whole), true);
+    } catch (error) {
+      throw new ServiceError('storage.failed', `${file} cannot be written: ${reasonOf(error)}.`);
+    }
+  }
+
+  /**
+   * Takes a model from a file that `exportModel` wrote, under the name that it had or another one. Answers with its card.
+   * @throws ServiceError `file.unreadable`, `limit.exceeded`, `validation.failed` (the name is taken), `config.invalid`
+   */
+  async importModel(file: string, name?: string): Promise<ModelCard> {
+    let bytes: Buffer;
+    try {
+      bytes = await readModelBytes(file);
+    } catch (error) {
+      throw error instanceof ServiceError
+        ? error
+        : new ServiceError('file.unreadable', `${file} cannot be read: ${reasonOf(error)}.`);
+    }
+    return this.connection.importModel(bytes, name);
+  }
+
   /** Ends what is under way with `closed`, and an embedded service that this started. */
   async close(): Promise<void> {
     await this.predictor.close();
@@ -189,6 +226,17 @@ export async function connect(options: ConnectOptions): Promise<Tabular> {
     await service?.close();
     throw error;
   }
+}
+
+async function readModelBytes(file: string): Promise<Buffer> {
+  const { size } = await stat(file);
+  if (size > MAX_MODEL_FILE_BYTES) {
+    throw new ServiceError(
+      'limit.exceeded',
+      `${file} has ${size} bytes; a model may have ${MAX_MODEL_FILE_BYTES}.`,
+    );
+  }
+  return readFile(file);
 }
 
 /** A program in JavaScript may leave the argument out. */

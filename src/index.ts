@@ -46,6 +46,16 @@ export {
   readBatches,
   readRows,
 } from './table';
+export {
+  type AlarmOptions,
+  Watch,
+  type WatchAnswer,
+  type WatchChange,
+  type WatchedModel,
+  watchedModel,
+  type WatchOptions,
+  type WatchReport,
+} from './watch';
 export type { Dialect } from './wire/dialect';
 export type { Prediction } from './wire/prediction';
 export type { ErrorCode, ServiceErrorCause } from './wire/service-error';

@@ -15,6 +15,7 @@ import { assertRequest, Core, warm } from './calls/core';
 import { callFit, resumeFit } from './calls/fit-call';
 import { progressOf } from './calls/fit-status';
 import { askDeletion, getModelLimits, getSettings, getUsage } from './calls/info-calls';
+import { askModelExport, askModelImport } from './calls/model-files';
 import { callLegacyPredict, callPredict } from './calls/predict-calls';
 import { askTestSetUpload, askTrainSetUpload, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
 import { ask } from './retry/request';
@@ -83,6 +84,25 @@ export class ServiceClient {
   async deleteDataset(id: string, options: CallOptions = {}): Promise<void> {
     await warm();
     await this.core.call('info', 'deletion', options, (call) => askDeletion(this.core, call, id));
+  }
+
+  /**
+   * A fitted train set as bytes, which `importModel` takes, here or in another place. Not of the specification: only the
+   * embedded service has them; `not_found` elsewhere.
+   */
+  async exportModel(fittedTrainSetId: string, options: CallOptions = {}): Promise<Buffer> {
+    await warm();
+    return this.core.call('info', 'export of the model', options, (call) =>
+      askModelExport(this.core, call, fittedTrainSetId),
+    );
+  }
+
+  /** Hands a fitted train set to the service; answers its id there. See `exportModel`. */
+  async importModel(bytes: Buffer, options: CallOptions = {}): Promise<string> {
+    await warm();
+    return this.core.call('info', 'import of the model', options, (call) =>
+      askModelImport(this.core, call, bytes),
+    );
   }
 
   /** S 4.1, the bare route. A duplicate rejects with DuplicateUploadError, whose `uploadId` may be reused. */

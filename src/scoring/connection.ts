@@ -16,6 +16,9 @@ import { CostEstimates } from './context/cost';
 import { LimitsCache } from './context/limits-cache';
 import { assertKeepsUploads } from './context/on-prem';
 import { type Allowance, UsageReport } from './context/usage';
+import { exportModel } from './management/export-model';
+import { importModel } from './management/import-model';
+import type { ModelFile } from './management/model-file';
 import { rollBack } from './management/roll-back';
 import type { ModelCards } from './models/model-cards';
 import { checkedCard, unknownModel } from './models/model-request';
@@ -155,6 +158,16 @@ export class Connection {
       return this.cards.flush();
     });
     this.releaseFormer();
+  }
+
+  /** A model as one file, for `importModel` here or elsewhere: see `exportModel` of management. */
+  exportModel(name: string, hooks: Hooks = {}): Promise<ModelFile> {
+    return this.work(hooks, (linked) => exportModel(this.context, name, linked));
+  }
+
+  /** Takes a model from a file, under the name that it had or another: see `importModel` of management. */
+  importModel(file: Buffer, name?: string, hooks: Hooks = {}): Promise<ModelCard> {
+    return this.work(hooks, (linked) => importModel(this.context, file, name, linked));
   }
 
   /** What a fit has replaced may go, after its result: nobody waits for that. */

@@ -3,6 +3,7 @@ export { checkAsking, checkSettings, checkTraining } from './check-request';
 export { Connection, type ConnectionOptions } from './connection';
 export type { ClientPort } from './context/client-port';
 export { causeText, causeTextIn } from './explain/cause-text';
+export { MAX_MODEL_FILE_BYTES, type ModelFile } from './management/model-file';
 export { ModelCards, type ModelCardsOptions } from './models/model-cards';
 export { serviceKey, type ServiceKind } from './models/service-key';
 export { OnPremPort } from './on-prem/on-prem-port';

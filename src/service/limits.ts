@@ -1,3 +1,4 @@
+import { maxWasmBytes } from '../table/storage/heavy-modules';
 import { availableMemory } from '../util/memory';
 import type { LimitSet, ModelLimits } from '../wire/types';
 import type { ResolvedOptions } from './options';
@@ -67,6 +68,16 @@ export function modelLimits(
     prediction_max_cells,
     max_quantiles,
   };
+}
+
+/** Part of the memory that all Parquet decoders may take together, and what one needs at least. */
+const DECODER_SHARE = 1 / 4;
+const MIN_DECODER_BYTES = 64 * 1024 * 1024;
+
+/** Bytes that the Parquet decoder of each thread may take; undefined where all may take the most that one may. */
+export function decoderBytes(threads: number, memoryBytes = availableMemory()): number | undefined {
+  const bytes = Math.max(MIN_DECODER_BYTES, Math.floor((memoryBytes * DECODER_SHARE) / threads));
+  return bytes < maxWasmBytes(memoryBytes) ? bytes : undefined;
 }
 
 /** Share of the memory for models kept for predictions, over all threads. */

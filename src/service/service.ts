@@ -2,8 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
+import { Semaphore } from '../util/semaphore';
 import { ServiceError } from '../wire/service-error';
-import { machineLimits, modelCacheBytes, type ServiceLimits } from './limits';
+import { decoderBytes, machineLimits, modelCacheBytes, type ServiceLimits } from './limits';
 import type { Log, ResolvedOptions } from './options';
 import { RateLimiter } from './rate-limit';
 import { answer } from './router';
@@ -49,12 +50,17 @@ export async function runService(
     void own.service?.close().finally(() => onLost(reason));
   });
   const limits = limitsUnder(store.maxBytes);
+  const memory = {
+    wasmBytes: decoderBytes(options.fitThreads + options.predictThreads),
+    largeReads: new Semaphore(1),
+  };
   const fitPool = new WorkerPool({
     name: 'fit',
     script: path.join(__dirname, 'work', 'fit', 'fit-worker.js'),
     threads: options.fitThreads,
     maxWaiting: 64,
     idleMs: 60_000,
+    ...memory,
     log,
   });
   const predictPool = new WorkerPool({
@@ -64,6 +70,7 @@ export async function runService(
     maxWaiting: 1_000,
     idleMs: 60_000,
     workerData: { cacheBytes: modelCacheBytes(options.predictThreads) },
+    ...memory,
     log,
   });
   const fits = new Fits(

@@ -46,6 +46,10 @@ export function routePath(route: ServiceRoute, dialect: Pick<Dialect, 'apiName'>
 }
 
 /** Not of the specification: what a service keeps can be removed. */
+/** Not of the specification: a fitted train set as bytes, out of the embedded service and into it. */
+export const EXPORT_MODEL_PATH = '/export_fitted_train_set/';
+export const IMPORT_MODEL_PATH = '/import_fitted_train_set/';
+
 export const DELETE_DATASET_PATH = '/delete_dataset/';
 
 type Body = Record<string, unknown>;

@@ -3,8 +3,13 @@ export { assertJsonShape } from '../../dist/src/service/http/json-shape';
 export { answerLate } from '../../dist/src/service/http/late-answer';
 export { envelopeFor } from '../../dist/src/service/http/reply';
 export { signUpload, verifyUpload } from '../../dist/src/service/http/signed-url';
-export { zipBytes, type ZipEntry, zipOf } from '../../dist/src/service/http/zip';
-export { BYTES_PER_CELL, machineLimits, modelCacheBytes, modelLimits } from '../../dist/src/service/limits';
+export {
+  BYTES_PER_CELL,
+  decoderBytes,
+  machineLimits,
+  modelCacheBytes,
+  modelLimits,
+} from '../../dist/src/service/limits';
 export { type ResolvedOptions, resolveOptions, type ServiceOptions } from '../../dist/src/service/options';
 export { RateLimiter } from '../../dist/src/service/rate-limit';
 export { invalid, Refusal, toRefusal } from '../../dist/src/service/refusal';

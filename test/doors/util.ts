@@ -10,3 +10,5 @@ export { availableMemory } from '../../dist/src/util/memory';
 export { seededRandom } from '../../dist/src/util/random';
 export { Semaphore } from '../../dist/src/util/semaphore';
 export { Serial } from '../../dist/src/util/serial';
+export { unzip } from '../../dist/src/util/unzip';
+export { zipBytes, type ZipEntry, zipOf } from '../../dist/src/util/zip';

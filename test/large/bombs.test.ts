@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
 import { equalRows, equalTexts, longTexts, zeros } from '../helpers/parquet-bombs';
 import type { ReadOutcome } from '../helpers/read-table';
+import { end, startCli } from '../service/command';
+import { type Answer, answerOf, infoOf, putFile, temporaryFolder } from '../service/harness';
 
 const run = promisify(execFile);
 const MIB = 2 ** 20;
@@ -31,6 +33,38 @@ async function readInChild(content: Buffer): Promise<ReadOutcome> {
   }
 }
 
+interface Fitted {
+  fitted_train_set_id: string;
+}
+
+/** Uploads and fits, and uploads and predicts, at a service: the text of each answer. */
+function clientOf(url: string) {
+  const post = (route: string, body: object): Promise<Answer> =>
+    fetch(`${url}/svc/${route}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer mine', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then(answerOf);
+  const task_config = { task: 'regression' };
+  return {
+    async fit(x: string | Buffer, y: string): Promise<string> {
+      const files = { x_train_info: infoOf(x), y_train_info: infoOf(y), force_reupload: true };
+      const { body } = await post('prepare_train_set_upload', files);
+      await putFile(body.x_train_info, x);
+      await putFile(body.y_train_info, y);
+      const { train_set_upload_id } = body;
+      return (await post('fit', { train_set_upload_id, task_config, force_refit: true })).text;
+    },
+    async predict(fitted_train_set_id: string, x: Buffer): Promise<string> {
+      const file = { fitted_train_set_id, x_test_info: { ...infoOf(x), hash: null } };
+      const { body } = await post('prepare_test_set_upload', file);
+      await putFile(body.x_test_info, x);
+      const { test_set_upload_id } = body;
+      return (await post('predict', { test_set_upload_id, fitted_train_set_id, task_config })).text;
+    },
+  };
+}
+
 describe('A Parquet file of a few KB that holds gigabytes', function () {
   this.timeout(120_000);
 
@@ -52,6 +86,38 @@ describe('A Parquet file of a few KB that holds gigabytes', function () {
       assert.ok(outcome.held < 250, `the event loop was held for ${outcome.held} ms`);
     });
   }
+
+  it('six at once leave an embedded service of 512 MB alive, and in its memory', async function () {
+    if (process.platform !== 'linux') {
+      this.skip();
+    }
+    this.timeout(300_000);
+    const folder = await temporaryFolder();
+    const shim = path.join(folder, 'small.cjs');
+    await writeFile(shim, `require('node:os').totalmem = () => ${512 * MIB};`);
+    const { child, url } = await startCli(['--port', '0', '--data', path.join(folder, 'data')], {
+      TABULAR_SERVICE_TOKEN: 'mine',
+      NODE_OPTIONS: `--require ${shim}`,
+    });
+    try {
+      const client = clientOf(url);
+      const y = `y\n${'1\n2\n'.repeat(100)}`;
+      const { fitted_train_set_id } = JSON.parse(
+        await client.fit(`c1\n${'1\n2\n'.repeat(100)}`, y),
+      ) as Fitted;
+      const bomb = equalTexts(200, MIB);
+      const jobs = [1, 2, 3].flatMap(() => [client.fit(bomb, y), client.predict(fitted_train_set_id, bomb)]);
+      for (const answer of await Promise.all(jobs)) {
+        assert.match(answer, /FILE_UNREADABLE/);
+      }
+      const peak = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${child.pid}/status`, 'utf8'))![1];
+
+      assert.ok(Number(peak) < 512 * 1024, `${peak} kB`);
+    } finally {
+      await end(child, 'SIGTERM');
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
 
   it('gives only the rows that its footer tells of, whatever its pages hold', async () => {
     const { code, rows } = await readInChild(equalRows(1e8, { rows: 10 }));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Anything, type Bench, row, server, startBench, stopBench, trainRows } from './bench';
@@ -121,6 +122,28 @@ describe('versions of a model in nodes and admin routes', function () {
     assert.deepEqual([card.version, card.columns.length, card.classes], [1, 3, ['a', 'b']]);
     await bench.request().get(`${root}/nowhere`).expect(404);
     await bench.request().post(`${root}/none/delete`).type('form').send({ model: 'fan' }).expect(400);
+    const file = (
+      await bench
+        .request()
+        .get(`${root}/none/export`)
+        .query({ model: 'fan@1' })
+        .buffer()
+        .parse((response: Readable, done: (error: null, body: Buffer) => void) => {
+          const pieces: Buffer[] = [];
+          response.on('data', (piece: Buffer) => pieces.push(piece));
+          response.on('end', () => done(null, Buffer.concat(pieces)));
+        })
+        .expect('content-disposition', /filename="fan-1\.tabular-model\.zip"/)
+        .expect(200)
+    ).body as Buffer;
+    await bench.request().get(`${root}/none/export`).query({ model: 'none' }).expect(404);
+    const send = (body: Buffer, type = 'application/octet-stream') =>
+      bench.request().post(`${root}/none/import`).query({ name: 'ä b' }).type(type).send(body);
+    await send(file, 'text/plain').expect(400);
+    assert.equal((await send(file.subarray(9)).expect(400)).body.code, 'file.unreadable');
+    assert.equal((await send(file).expect(200)).body.versions[0].why, 'imported');
+    assert.equal((await ask({ model: 'ä b' })).payload.prediction, 'a');
+    await post('delete', { model: 'ä b' }).expect(200);
     await post('delete', { model: 'fan' }).expect(200);
     assert.deepEqual((await bench.request().get(`${root}/none`).expect(200)).body, []);
   });

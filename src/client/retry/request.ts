@@ -47,6 +47,8 @@ export interface RequestPlan extends Asked, RequestRights {
   lateError?: 'fit.failed';
   /** The answer has labels: whole numbers beyond 2^53 in it become text, with all of their digits. */
   labels?: 'preds' | 'probas';
+  /** The answer is no JSON: its bytes as they are, as `bytes` of the result. */
+  isBytes?: boolean;
   /** Bytes that the answer may have, from what was asked. */
   maxBytes?: number;
 }
@@ -88,6 +90,9 @@ async function attemptOnce(
   if (answer.status < 200 || answer.status > 299) {
     const holdMs = retryAfter(answer.headers['retry-after']);
     return errorAnswer(answer.status, readEnvelope(answer.body), plan, secrets, holdMs);
+  }
+  if (plan.isBytes === true) {
+    return { result: { bytes: answer.body } };
   }
   const read = readAnswer(answer, plan.what, plan.labels);
   return 'body' in read ? { result: read.body } : lateError(envelopeOf(read.error), plan, secrets);

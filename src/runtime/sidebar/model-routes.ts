@@ -6,6 +6,7 @@ import { type EditorRequest, type EditorResponse, jsonBody, respond } from '../c
 import { configNode } from '../config/use-config';
 import { modelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
+import { type FileRequest, type FileResponse, receiveFile, sendFile } from './model-files';
 import { NO_CONFIG, type ServiceOfModels, services, withCards } from './services';
 
 /** A service with its models, as `GET /tabular-prediction/models` lists it. */
@@ -85,8 +86,27 @@ export function modelRoutes(red: Red): void {
     await connection.delete(model);
     return { deleted: model };
   });
+
+  red.httpAdmin.get(`${root}/:service/export`, read, (request: EditorRequest, response: FileResponse) => {
+    sendFile(response, () => {
+      const model = textIn(request.query ?? {}, 'model');
+      return withConnection(red, serviceOf(red, request), (connection) => connection.exportModel(model));
+    });
+  });
+  red.httpAdmin.post(`${root}/:service/import`, write, (request: FileRequest, response: EditorResponse) => {
+    respond(response, async () => {
+      const { name } = request.query ?? {};
+      const file = await receiveFile(request);
+      const card = await withConnection(red, serviceOf(red, request), (connection) =>
+        connection.importModel(file, typeof name === 'string' && name !== '' ? name : undefined),
+      );
+      modelChanged(red, card.name);
+      return listedOf(card);
+    });
+  });
 }
 
+/** Each service, once, with its models. */
 async function allServices(red: Red): Promise<ListedService[]> {
   const all = services(red).map(async (service) => ({
     id: service.id,

@@ -9,7 +9,14 @@ export type ClientPort = Pick<
   Partial<
     Pick<
       ServiceClient,
-      'resumeFit' | 'getUsage' | 'rateLimit' | 'getSettings' | 'fitProgress' | 'deleteDataset'
+      | 'resumeFit'
+      | 'getUsage'
+      | 'rateLimit'
+      | 'getSettings'
+      | 'fitProgress'
+      | 'deleteDataset'
+      | 'exportModel'
+      | 'importModel'
     >
   > & {
     // Written out: the client's own is marked deprecated, for programs.

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { zipBytes, type ZipEntry, zipOf } from '../http/zip';
+import { zipBytes, type ZipEntry, zipOf } from '../../util/zip';
 import { fileName } from '../store/file-ref';
 import { MODEL_FILE, type Store } from '../store/store';
 import type { Route } from './context';

@@ -5,6 +5,7 @@ import { deleteAllDatasets, deleteDataset, getDataSummary } from './datasets';
 import { downloadAllData } from './download';
 import { fit, getFit, getFitStatus, submitFit } from './fit';
 import { legacyPredict } from './legacy-predict';
+import { exportModelRoute, importModelRoute } from './model-files';
 import { estimateCost, getServiceStatus, modelLimitsRoute, settingsRoute } from './other';
 import { predictRoute } from './predict';
 import { predictRows } from './predict-rows';
@@ -34,6 +35,8 @@ const ROOT_ROUTES: Readonly<Record<string, Route>> = {
   download_all_data: downloadAllData,
   delete_dataset: deleteDataset,
   delete_all_datasets: deleteAllDatasets,
+  export_fitted_train_set: exportModelRoute,
+  import_fitted_train_set: importModelRoute,
   predict: predictRows,
 };
 

@@ -5,7 +5,15 @@ import type { ArrowBatch } from '../arrow/source';
 import { invalidTable } from '../cells/errors';
 import type { BlobLike } from '../storage/blob';
 import { BlockStore, type Place } from '../storage/block-store';
-import { arrow, dropParquet, maxWasmBytes, parquet, wasmBytes } from '../storage/heavy-modules';
+import {
+  arrow,
+  dropParquet,
+  isWasmLimited,
+  maxWasmBytes,
+  NeedsMemory,
+  parquet,
+  wasmBytes,
+} from '../storage/heavy-modules';
 import { type GroupPlan, planGroup } from './read-plan';
 import { untilTrap } from './traps';
 
@@ -288,7 +296,7 @@ const NEAR_BOUND = 3 / 4;
 
 /** Why a Parquet file cannot be read. After a trap the next file finds a new instance of the decoder. */
 function readError(error: unknown): Error {
-  if (error instanceof ServiceError || isAbort(error)) {
+  if (error instanceof ServiceError || error instanceof NeedsMemory || isAbort(error)) {
     return error;
   }
   if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) {
@@ -299,6 +307,10 @@ function readError(error: unknown): Error {
 }
 
 function trapError(error: Error): Error {
+  if (isWasmLimited()) {
+    dropParquet();
+    return new NeedsMemory('Reading the Parquet file takes more memory than this thread may take.');
+  }
   const bound = maxWasmBytes();
   const isFull = wasmBytes() > bound * NEAR_BOUND;
   dropParquet();

@@ -33,9 +33,32 @@ const WASM_SHARE = 1 / 4;
 const MIN_WASM_BYTES = 128 * 1024 * 1024;
 const MAX_WASM_BYTES = 1024 * 1024 * 1024;
 
-/** Bytes that parquet-wasm may take in this thread; what needs more traps. */
+/** Bytes that parquet-wasm may take in a thread, unless it is limited to less; what needs more traps. */
 export function maxWasmBytes(memoryBytes = availableMemory()): number {
   return Math.max(MIN_WASM_BYTES, Math.min(MAX_WASM_BYTES, Math.floor(memoryBytes * WASM_SHARE)));
+}
+
+/** Reading took more than this thread was allowed (`limitWasm`); with the whole share it may succeed. */
+export class NeedsMemory extends Error {}
+
+let limit: number | undefined;
+
+/**
+ * Lowers what parquet-wasm may take in this thread, so that many threads cannot take the share of one each.
+ * @param bytes undefined: the whole share of a thread, and no `NeedsMemory` any more
+ */
+export function limitWasm(bytes: number | undefined): void {
+  if (bytes !== limit) {
+    limit = bytes;
+    if (instance !== undefined) {
+      unloadParquet();
+    }
+  }
+}
+
+/** Whether this thread may take less than the whole share. */
+export function isWasmLimited(): boolean {
+  return limit !== undefined;
 }
 
 let instance: ParquetWasm | undefined;
@@ -45,16 +68,20 @@ export function parquet(): ParquetWasm {
   if (instance === undefined) {
     // A loader of its own: what it loads is collected with it.
     const loadOnce = createRequire(__filename);
-    instance = loadBounded(maxWasmBytes(), () => loadOnce('parquet-wasm') as ParquetWasm);
+    instance = loadBounded(limit ?? maxWasmBytes(), () => loadOnce('parquet-wasm') as ParquetWasm);
   }
   return instance;
 }
 
 /** Drops the instance after a trap, which leaves it in an unknown state; the next use loads a new one. */
 export function dropParquet(): void {
+  unloadParquet();
+  trapped = true;
+}
+
+function unloadParquet(): void {
   Reflect.deleteProperty(load.cache, load.resolve('parquet-wasm'));
   instance = undefined;
-  trapped = true;
 }
 
 /** Bytes of WebAssembly memory that this thread holds. */

@@ -26,8 +26,10 @@ describe('admin routes', () => {
       'GET /tabular-prediction/models tabular-prediction.read',
       'GET /tabular-prediction/models/:service tabular-prediction.read',
       'GET /tabular-prediction/models/:service/card tabular-prediction.read',
+      'GET /tabular-prediction/models/:service/export tabular-prediction.read',
       'POST /tabular-prediction/:id/test tabular-prediction.write',
       'POST /tabular-prediction/models/:service/delete tabular-prediction.write',
+      'POST /tabular-prediction/models/:service/import tabular-prediction.write',
       'POST /tabular-prediction/models/:service/rename tabular-prediction.write',
       'POST /tabular-prediction/models/:service/rollback tabular-prediction.write',
     ]);

@@ -4,16 +4,21 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Refusal, WorkerPool } from '../../doors/service';
+import { decoderBytes, Refusal, WorkerPool } from '../../doors/service';
+import { Semaphore } from '../../doors/util';
 
 const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool/serve.js');
+
+const HEAVY = path.join(__dirname, '../../../dist/src/table/storage/heavy-modules.js');
 
 /** A worker that sleeps, dies, fails or says which thread it is, as the job tells it. */
 const SCRIPT = `
 const { threadId } = require('node:worker_threads');
 const { serveJobs } = require(${JSON.stringify(SERVE)});
 const { invalid } = require(${JSON.stringify(path.join(__dirname, '../../../dist/src/service/refusal.js'))});
+const { isWasmLimited, NeedsMemory } = require(${JSON.stringify(HEAVY)});
 serveJobs(async (task, progress) => {
+  const from = Date.now();
   progress(0.5);
   if (task.sleep) await new Promise((resolve) => setTimeout(resolve, task.sleep));
   if (task.die) process.exit(3);
@@ -24,22 +29,39 @@ serveJobs(async (task, progress) => {
     setImmediate(() => { throw Object.assign(new Error('no heap is left'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }); });
     await new Promise(() => undefined);
   }
+  if (task.takes > (isWasmLimited() ? 64 : 128)) throw new NeedsMemory();
+  if (task.timed) return { result: [threadId, from, Date.now()] };
   if (task.refuse) throw invalid('no good');
   return { result: threadId };
 });
 `;
 
+describe('What the Parquet decoders of a service may take', () => {
+  const MIB = 2 ** 20;
+  for (const [machine, threads, bytes] of [
+    [512, 4, 64],
+    [4096, 8, 128],
+    [8192, 4, 512],
+    [24_576, 4, undefined],
+  ] as const) {
+    it(`${machine} MiB, ${threads} threads: ${bytes ?? 'the most that one may take'}`, () =>
+      assert.equal(decoderBytes(threads, machine * MIB), bytes === undefined ? undefined : bytes * MIB));
+  }
+});
+
 describe('WorkerPool', () => {
   let folder: string;
   let pool: WorkerPool;
   const log: string[] = [];
-  const make = (threads: number, maxWaiting = 100, idleMs = 60_000) =>
+  const make = (threads: number, maxWaiting = 100, idleMs = 60_000, more = {}) =>
     (pool = new WorkerPool({
       name: 'test',
       script: path.join(folder, 'worker.js'),
       threads,
       maxWaiting,
       idleMs,
+      largeReads: new Semaphore(1),
+      ...more,
       log: (_level, text) => void log.push(text),
     }));
   before(async () => {
@@ -48,6 +70,29 @@ describe('WorkerPool', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
   afterEach(() => pool.close());
+
+  it('tries a job that takes too much memory once more, alone, with the whole share, on a thread of its own', async () => {
+    make(3, 100, 60_000, { wasmBytes: 1 });
+    const runs = await Promise.all(
+      Array.from({ length: 3 }, () =>
+        pool.run<[thread: number, from: number, to: number]>(
+          { takes: 100 },
+          { again: { takes: 100, sleep: 20, timed: true } },
+        ),
+      ),
+    );
+    assert.equal(new Set(runs.map(([thread]) => thread)).size, 3, 'each thread ends with its job');
+    runs.sort(([, a], [, b]) => a - b);
+    assert.ok(
+      runs.every(([, from], at) => at === 0 || from >= runs[at - 1]![2]),
+      'one after the other',
+    );
+    assert.equal(typeof (await pool.run({ takes: 10 })), 'number');
+    const stop = new AbortController();
+    const stopped = pool.run({ takes: 100 }, { signal: stop.signal });
+    stop.abort();
+    await assert.rejects(stopped, /shutting down/);
+  });
 
   it('never runs more jobs at once than it has threads, and runs them all', async () => {
     make(2);

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { FeatureColumn } from '../../../learner';
 import { type ColumnBatch, crc32c, crc32cToBase64, readTableFile } from '../../../table';
 import type { ColumnType } from '../../../table/cells/types';
+import { NeedsMemory } from '../../../table/storage/heavy-modules';
 import { ServiceError } from '../../../wire/service-error';
 import { fileSystemCode, invalid, Refusal, unreadableNow } from '../../refusal';
 import type { FeatureShape } from '../../store/entries';
@@ -39,7 +40,7 @@ export interface Features {
  * @param wanted columns as they were trained, in that order; default: all columns as they are in the file
  * @param fitFolder of a fit: where columns go that are too much for the memory; without one all stay there
  * @throws Refusal 422: unreadable file, no rows, over a bound, columns missing, or a value of the wrong type; 413: a
- *   column of more text than the memory bears
+ *   column of more text than the memory bears; NeedsMemory
  */
 export async function readFeatures(
   file: FileRef,
@@ -157,6 +158,9 @@ export async function openUpload(
 }
 
 async function openFailure(ref: FileRef, error: unknown): Promise<Error> {
+  if (error instanceof NeedsMemory) {
+    return error;
+  }
   if (error instanceof ServiceError && error.code === 'file.unreadable' && ref.file !== undefined) {
     return readFailure('uploaded file', ref, error, damaged);
   }

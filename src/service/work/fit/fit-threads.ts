@@ -99,6 +99,7 @@ export class FitThreads {
     };
     const done = this.pool.run<FitOutcome>(job, {
       transfer: job.helpers,
+      again: { ...job, helpers: [] },
       signal: stop,
       endsThread: true,
       onProgress,

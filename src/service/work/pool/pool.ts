@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Transferable, Worker } from 'node:worker_threads';
 
+import type { Semaphore } from '../../../util/semaphore';
 import type { Log } from '../../options';
 import { Refusal, type RefusalBody } from '../../refusal';
 import { causeOfDeath, notStarted, outOfMemory, shuttingDown, tooManyWait } from './pool-refusals';
@@ -11,6 +12,7 @@ export type WorkerAnswer =
   | { id: number; result: unknown }
   | { id: number; refusal: RefusalBody }
   | { id: number; outOfMemory: true }
+  | { id: number; needsMemory: true }
   | { id: number; failure: string };
 
 interface PoolOptions {
@@ -24,8 +26,15 @@ interface PoolOptions {
   /** An idle thread ends after this time; its memory is then free. The first one stays longer. */
   idleMs: number;
   workerData?: Record<string, unknown>;
+  /** What the Parquet decoder of a thread may take; undefined: the whole share of a process. */
+  wasmBytes?: number;
+  /** One turn for all pools of a process: whoever has it may take the whole share. */
+  largeReads: Semaphore;
   log: Log;
 }
+
+/** A job that needs the whole share of memory: its thread is gone, and it may be tried again with that. */
+class NeedsTurn extends Error {}
 
 interface Job {
   id: number;
@@ -33,6 +42,8 @@ interface Job {
   /** Jobs with the same key prefer the same thread, which has their model in memory. */
   key?: string;
   transfer?: Transferable[];
+  /** It may take the whole share of memory; its thread ends with it. */
+  large: boolean;
   onProgress?: (fraction: number) => void;
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
@@ -57,6 +68,8 @@ export interface RunOptions {
   /** An abort also ends the thread of a running job; the error is the reason of the abort. */
   endsThread?: boolean;
   transfer?: Transferable[];
+  /** The task as it is sent a second time, without what was transferred: after the first try took too much memory. */
+  again?: unknown;
   onProgress?: (fraction: number) => void;
 }
 
@@ -92,9 +105,24 @@ export class WorkerPool {
    *
    * @throws Refusal what the job itself refuses; 429 when too many wait; 500 when its thread died
    */
-  run<R>(task: unknown, options: RunOptions = {}): Promise<R> {
-    if (this.closed) {
-      return Promise.reject(shuttingDown());
+  async run<R>(task: unknown, options: RunOptions = {}): Promise<R> {
+    try {
+      return await this.attempt<R>(task, options, this.options.wasmBytes === undefined);
+    } catch (error) {
+      if (!(error instanceof NeedsTurn)) {
+        throw error;
+      }
+    }
+    // What was transferred is gone with the first thread.
+    const { again = task, ...rest } = { ...options, transfer: [] };
+    return this.options.largeReads.run(() => this.attempt<R>(again, rest, true));
+  }
+
+  private attempt<R>(task: unknown, options: RunOptions, large: boolean): Promise<R> {
+    if (this.closed || options.signal?.aborted === true) {
+      return Promise.reject(
+        options.signal?.reason instanceof Refusal ? options.signal.reason : shuttingDown(),
+      );
     }
     if (this.full) {
       return Promise.reject(tooManyWait(this.options.name));
@@ -103,6 +131,7 @@ export class WorkerPool {
       const job: Job = {
         id: ++this.lastId,
         task,
+        large: large && this.options.wasmBytes !== undefined,
         resolve: resolve as (result: unknown) => void,
         reject,
         ...(options.key === undefined ? {} : { key: options.key }),
@@ -221,7 +250,8 @@ export class WorkerPool {
         thread.keys.delete(key);
       }
     }
-    thread.worker.postMessage({ id: job.id, task: job.task }, job.transfer ?? []);
+    const wasmBytes = job.large ? undefined : this.options.wasmBytes;
+    thread.worker.postMessage({ id: job.id, task: job.task, wasmBytes }, job.transfer ?? []);
   }
 
   private start(): Thread {
@@ -248,21 +278,35 @@ export class WorkerPool {
       return;
     }
     delete thread.job;
+    if (job.large || 'needsMemory' in answer) {
+      // WebAssembly gives no memory back before its thread ends; whoever has the next turn is to find it free.
+      void this.stop(thread).then(() => {
+        this.settle(job, answer);
+        this.assign();
+      });
+      return;
+    }
     if (thread.retired === true) {
       void this.stop(thread);
     } else {
       this.rest(thread);
     }
+    this.settle(job, answer);
+    this.assign();
+  }
+
+  private settle(job: Job, answer: Exclude<WorkerAnswer, { progress: number }>): void {
     if ('result' in answer) {
       job.resolve(answer.result);
     } else if ('refusal' in answer) {
       job.reject(new Refusal(answer.refusal));
     } else if ('outOfMemory' in answer) {
       job.reject(outOfMemory(this.options.name));
+    } else if ('needsMemory' in answer) {
+      job.reject(new NeedsTurn());
     } else {
       job.reject(new Error(answer.failure));
     }
-    this.assign();
   }
 
   private rest(thread: Thread): void {

@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
+import { limitWasm, NeedsMemory } from '../../../table/storage/heavy-modules';
 import { isStorageFailure, Refusal, toRefusal } from '../../refusal';
 import type { WorkerAnswer } from './pool';
 import { isOutOfMemory } from './pool-refusals';
@@ -26,7 +27,8 @@ export function serveJobs<T>(work: JobWork<T>): void {
   if (port === null) {
     throw new Error('This script runs in a worker thread only.');
   }
-  port.on('message', ({ id, task }: { id: number; task: T }) => {
+  port.on('message', ({ id, task, wasmBytes }: { id: number; task: T; wasmBytes?: number }) => {
+    limitWasm(wasmBytes);
     const answer = (message: WorkerAnswer, transfer: ArrayBuffer[] = []): void =>
       port.postMessage(message, transfer);
     let reported = 0;
@@ -46,6 +48,9 @@ export function serveJobs<T>(work: JobWork<T>): void {
 function describe(id: number, error: unknown): WorkerAnswer {
   if (error instanceof Refusal || isStorageFailure(error)) {
     return { id, refusal: toRefusal(error).body };
+  }
+  if (error instanceof NeedsMemory) {
+    return { id, needsMemory: true };
   }
   if (isOutOfMemory(error)) {
     return { id, outOfMemory: true };

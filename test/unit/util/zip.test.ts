@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { zipBytes, type ZipEntry, zipOf } from '../../doors/service';
+import { zipBytes, type ZipEntry, zipOf } from '../../doors/util';
 import { filesOfZip } from '../../service/zip-reader';
 
 async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {

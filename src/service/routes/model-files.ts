@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+import { MODEL_FORMAT } from '../../learner/model/serialize';
+import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
+import { writeFileAtomic } from '../../util/atomic-file';
+import { tryParseJson } from '../../util/json';
+import { readBody } from '../http/body';
+import { invalid, notFound, Refusal } from '../refusal';
+import { isModelEntry, type ModelEntry } from '../store/entries';
+import { readFailure } from '../store/read-failure';
+import { MODEL_FILE } from '../store/store';
+import type { Route, ServiceContext } from './context';
+
+/** A model is held in memory on its way in and out. */
+const MAX_MODEL_BYTES = 256 * 1024 * 1024;
+/** The entry has a line per feature. */
+const MAX_ENTRY_BYTES = 16 * 1024 * 1024;
+const LINE_END = 10;
+
+/**
+ * Not of the specification: a fitted train set as bytes that `importModelRoute` takes, here or in another service: a line of
+ * JSON, its entry, and the model.
+ */
+export const exportModelRoute: Route = {
+  method: 'GET',
+  envelope: 'quickstart',
+  async handle({ store }, { url, res }) {
+    const id = (url.searchParams.get('fitted_train_set_id') ?? '').toLowerCase();
+    const item = store.models.use(id);
+    if (item === undefined) {
+      throw notFound('There is no fitted train set of this fitted_train_set_id.');
+    }
+    if (item.bytes > MAX_MODEL_BYTES) {
+      throw tooLarge();
+    }
+    item.pins += 1;
+    try {
+      const file = path.join(item.folder, MODEL_FILE);
+      const model = await readFile(file).catch(async (error: unknown) => {
+        throw await readFailure('fitted train set', { file }, error, damaged);
+      });
+      if (!isWhole(item.entry, model)) {
+        throw damaged('its checksum is wrong');
+      }
+      const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(item.entry)}\n`), model]);
+      res.writeHead(200, {
+        'content-type': 'application/octet-stream',
+        'content-length': bytes.length,
+        'cache-control': 'no-store',
+      });
+      res.end(bytes);
+    } finally {
+      item.pins -= 1;
+    }
+    return undefined;
+  },
+};
+
+/**
+ * Not of the specification: takes a fitted train set that `exportModelRoute` gave. It keeps its id, unless another model has
+ * it here; one that is here already is not written again.
+ */
+export const importModelRoute: Route = {
+  method: 'POST',
+  envelope: 'quickstart',
+  rawBody: true,
+  async handle(context, { req }) {
+    const body = await readBody(req, MAX_MODEL_BYTES + MAX_ENTRY_BYTES, context.options.times.upload);
+    const { entry, model } = modelIn(body);
+    const known = context.store.models.items.get(entry.id)?.entry;
+    const isHere = known?.crc === entry.crc && known.bytes === entry.bytes;
+    const id = isHere ? entry.id : await keep(context, entry, model);
+    return { status: 200, body: { fitted_train_set_id: id } };
+  },
+};
+
+/** @throws Refusal 422 for bytes that are no model, or one that this version of the package cannot use */
+function modelIn(body: Buffer): { entry: ModelEntry; model: Buffer } {
+  const end = body.subarray(0, MAX_ENTRY_BYTES).indexOf(LINE_END);
+  const entry = end < 0 ? undefined : tryParseJson(body.toString('utf8', 0, end));
+  const { id, format } = (entry ?? {}) as Partial<ModelEntry>;
+  if (typeof id !== 'string' || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) {
+    throw invalid('These bytes are not a fitted train set.');
+  }
+  if (format !== MODEL_FORMAT) {
+    throw invalid(
+      `The model is of format ${String(format).slice(0, 20)}, and this version of the package reads ${MODEL_FORMAT}: fit it again, or use the version that wrote it.`,
+    );
+  }
+  const model = body.subarray(end + 1);
+  if (!isModelEntry(entry, id) || !isWhole(entry, model)) {
+    throw invalid('The fitted train set is damaged: its length or checksum is wrong.');
+  }
+  return { entry, model };
+}
+
+function isWhole({ bytes, crc }: ModelEntry, model: Buffer): boolean {
+  return model.length === bytes && crc32cToBase64(crc32c(model)) === crc;
+}
+
+async function keep({ store }: ServiceContext, entry: ModelEntry, model: Buffer): Promise<string> {
+  const { models } = store;
+  const taken = (await models.ids()).includes(entry.id);
+  const id = taken ? randomUUID() : entry.id;
+  const folder = models.makeFolder(id);
+  try {
+    await writeFileAtomic(path.join(folder, MODEL_FILE), model, true);
+    await models.put({ ...entry, id }, folder, true);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  await store.trim();
+  return id;
+}
+
+function damaged(reason: string): Refusal {
+  return new Refusal({
+    status: 404,
+    errorCode: 'MODEL_DAMAGED',
+    message: `The fitted train set cannot be read any more (${reason}): fit it again.`,
+  });
+}
+
+function tooLarge(): Refusal {
+  return new Refusal({
+    status: 413,
+    errorCode: 'PAYLOAD_TOO_LARGE',
+    message: `The fitted train set is larger than ${MAX_MODEL_BYTES} bytes, the most that is handed out in one piece.`,
+  });
+}

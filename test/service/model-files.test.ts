@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { connect, type ModelCard, type ServiceError, type Tabular } from '../../dist/src';
+import { Connection, ModelCards } from '../../dist/src/scoring';
+import { unzip, zipOf } from '../doors/util';
+import { temporaryFolder } from './harness';
+
+const rows = Array.from({ length: 80 }, (_, i) => ({
+  load: i % 10,
+  oil: i % 3 === 0 ? 'old' : 'new',
+  heat: 20 + (i % 10) * 3.7 + (i % 3 === 0 ? 8.1 : 0),
+}));
+
+async function zip(files: Map<string, Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  const entries = [...files].map(([name, bytes]) => ({
+    name,
+    bytes: bytes.length,
+    read: async function* () {
+      yield await Promise.resolve(bytes);
+    },
+  }));
+  for await (const piece of zipOf(entries)) {
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+describe('a model in a file', function () {
+  this.timeout(60_000);
+  let here: Tabular;
+  let there: Tabular;
+  let folder: string;
+  let file: string;
+  let bytes: Buffer;
+
+  const ask = async (at: Tabular, model: string) =>
+    (
+      await at.predict({
+        table: rows.slice(0, 20).map(({ load, oil }) => ({ load: load + 0.3, oil })),
+        model,
+        outputType: 'full',
+      })
+    ).prediction;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    here = await connect({ dataDir: path.join(folder, 'here') });
+    there = await connect({ dataDir: path.join(folder, 'there') });
+    const given = { target: 'heat', options: { n_estimators: 2 } };
+    await here.train({ table: rows, ...given, model: 'Pumpe 1/ü' });
+    await here.train({ table: rows.slice(20), ...given, model: 'Pumpe 1/ü' });
+    file = path.join(folder, 'pump.zip');
+    await here.exportModel('Pumpe 1/ü@1', file);
+    bytes = await readFile(file);
+  });
+  after(async () => {
+    await here.close();
+    await there.close();
+  });
+
+  it('predicts elsewhere bit for bit the same, under its name or another; a name that is taken is refused', async () => {
+    const card = await there.importModel(file);
+    assert.deepEqual([card.name, card.version, card.versions[0]?.why], ['Pumpe 1/ü', 1, 'imported']);
+    const wanted = await ask(here, 'Pumpe 1/ü@1');
+    assert.deepEqual(await ask(there, 'Pumpe 1/ü'), wanted);
+    await assert.rejects(there.importModel(file), { code: 'validation.failed' });
+    const second = await there.importModel(file, 'fan');
+    assert.equal(second.fitted_train_set_id, card.fitted_train_set_id, 'the model is there once');
+    await there.delete('Pumpe 1/ü');
+    assert.deepEqual(await ask(there, 'fan'), wanted);
+    assert.equal((await here.importModel(file, 'copy')).name, 'copy');
+  });
+
+  it('brings what is kept of the train set, and no secret', async () => {
+    const files = await unzip(bytes, 1e9);
+    assert.deepEqual([...files.keys()], ['model.json', 'model.bin']);
+    const head = JSON.parse(files.get('model.json')!.toString()) as Record<string, Record<string, unknown>>;
+    assert.equal(head.card!.name, 'Pumpe 1/ü');
+    assert.ok(Array.isArray(head.reference!.rows));
+    assert.doesNotMatch(bytes.toString('latin1'), /token|bearer|signature/i);
+  });
+
+  it('is refused where it is damaged, of a later version or something else, and leaves nothing', async () => {
+    const files = await unzip(bytes, 1e9);
+    const head = JSON.parse(files.get('model.json')!.toString()) as Record<string, unknown>;
+    const model = files.get('model.bin')!;
+    const withHead = (more: object) =>
+      zip(new Map([...files, ['model.json', Buffer.from(JSON.stringify({ ...head, ...more }))]]));
+    const flipped = Buffer.from(model);
+    flipped[flipped.length - 9]! ^= 1;
+    for (const [what, damaged, message] of [
+      ['cut', bytes.subarray(0, Math.floor(bytes.length * 0.6)), /damaged/],
+      ['empty', Buffer.alloc(0), /damaged, or no model/],
+      ['a text', Buffer.from('name;value\n1;2\n'), /damaged, or no model/],
+      ['a later format', await withHead({ version: 2 }), /later version of this package/],
+      ['another format', await withHead({ format: 'x' }), /not of a model/],
+      ['no card', await withHead({ card: { name: 7 } }), /card is damaged/],
+      [
+        'the card alone',
+        await zip(new Map([['model.json', files.get('model.json')!]])),
+        /card of the model alone/,
+      ],
+      ['other bytes', await zip(new Map([...files, ['model.bin', flipped]])), /damaged/],
+      ['no model', await zip(new Map([...files, ['model.bin', Buffer.from('x')]])), /not a fitted train set/],
+    ] as const) {
+      const wrong = path.join(folder, 'wrong.zip');
+      await writeFile(wrong, damaged);
+      await assert.rejects(there.importModel(wrong, 'wrong'), (error: ServiceError) => {
+        assert.equal(error.code, 'file.unreadable', `${what}: ${error.message}`);
+        assert.match(error.message, message, what);
+        return true;
+      });
+    }
+    await assert.rejects(there.importModel(path.join(folder, 'none')), { code: 'file.unreadable' });
+    assert.ok(!there.models().some(({ name }) => name === 'wrong'));
+  });
+
+  it('of a hosted service is its card, for the same service alone', async () => {
+    const open = (key: string) => {
+      const cards = new ModelCards({ service: key });
+      const client = () => Promise.reject(new Error('nothing is asked'));
+      return { cards, connection: new Connection({ key, cards, client }) };
+    };
+    const [card] = here.models() as [ModelCard];
+    const from = open('https://a.example/svc');
+    from.cards.put({ ...card, service: 'https://a.example/svc' });
+    const { pieces, bytes: size } = await from.connection.exportModel(card.name);
+    const sent: Uint8Array[] = [];
+    for await (const piece of pieces) {
+      sent.push(piece);
+    }
+    const whole = Buffer.concat(sent);
+    assert.equal(whole.length, size);
+    const to = open('https://a.example/svc');
+    const kept = await to.connection.importModel(whole, 'moved');
+    assert.equal(kept.fitted_train_set_id, card.fitted_train_set_id);
+    const other = open('https://b.example/svc');
+    await assert.rejects(other.connection.importModel(whole), {
+      code: 'config.invalid',
+      message: /a\.example/,
+    });
+    await assert.rejects(there.importModel(file, ''), { code: 'validation.failed' });
+  });
+});
