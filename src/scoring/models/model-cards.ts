@@ -1,15 +1,15 @@
 import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 
 import { cloneJson } from '../../util/json';
-import { ServiceError } from '../../wire/service-error';
 import { ReferenceFiles } from '../reference/reference-files';
 import type { Reference } from '../reference/types';
 import type { FittedModel, ModelCard, UploadCard } from '../types';
 import { CardFile, newSection, type PendingFit, type ServiceSection } from './card-file';
+import { dropOldest } from './drop-oldest';
 import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
 import { addFormer, superfluous, unmeant } from './former-models';
-import { type KeptVersion, type NewVersion, VersionedModel } from './versioned-model';
+import { NamedModels } from './named-models';
+import type { KeptVersion, NewVersion, VersionedModel } from './versioned-model';
 
 export interface ModelCardsOptions {
   /** The file the cards of every service are kept in; left out: memory only. */
@@ -22,16 +22,13 @@ export interface ModelCardsOptions {
 /** The folder beside the file of the cards with what is kept of their train sets. */
 const REFERENCES = 'references';
 
-const MAX_MODELS = 2000;
 const MAX_UPLOADS = 500;
 const MAX_PENDING = 100;
-/** A dead model is asked for again after this, since a 404 may have come from something on the way. */
-const DEAD_MS = 60_000;
 
 /** What the cards objects of one path and service share. */
 interface Shared {
   section: ServiceSection;
-  byId: Map<string, VersionedModel>;
+  models: NamedModels;
   fits: FitsUnderWay;
   /** How many use a model or a train set now, by its id. */
   held: Map<string, number>;
@@ -50,7 +47,7 @@ export class ModelCards {
   constructor(options: ModelCardsOptions) {
     this.service = options.service;
     if (options.path === undefined) {
-      this.shared = newShared(newSection(), new ReferenceFiles(undefined, options.service));
+      this.shared = newShared(newSection(), new ReferenceFiles(undefined, options.service), undefined);
       return;
     }
     this.file = CardFile.open(options.path, options.onWarning ?? (() => undefined));
@@ -62,7 +59,8 @@ export class ModelCards {
     let shared = services.get(options.service);
     if (shared === undefined) {
       const folder = path.join(path.dirname(options.path), REFERENCES);
-      shared = newShared(this.file.section(options.service), new ReferenceFiles(folder, options.service));
+      const references = new ReferenceFiles(folder, options.service);
+      shared = newShared(this.file.section(options.service), references, this.file);
       services.set(options.service, shared);
     }
     this.shared = shared;
@@ -70,99 +68,49 @@ export class ModelCards {
 
   /** The cards in charge, the newest first; `dead` marks those that the service does not have any more. */
   list(): (ModelCard & { dead?: true })[] {
-    return [...this.shared.section.models.values()]
-      .map((model) =>
-        model.inCharge.deadAt === undefined ? model.card() : { ...model.card(), dead: true as const },
-      )
-      .reverse();
+    return this.shared.models.list();
   }
 
   /** The card in charge of a name, or of `name@version`, unless its model was found dead a moment ago. */
   get(name: string): ModelCard | undefined {
-    const found = this.find(name);
-    return found === undefined || isDead(found.version) ? undefined : found.model.card(found.version);
+    return this.shared.models.get(name);
   }
 
   /** The card of that model, in charge or not. */
   byFittedId(id: string): ModelCard | undefined {
-    const model = this.shared.byId.get(id);
-    return model?.card(model.byFittedId(id));
+    return this.shared.models.byFittedId(id);
   }
 
   /** As `byFittedId`, unless the model was found dead a moment ago. */
   livingById(id: string): ModelCard | undefined {
-    const version = this.shared.byId.get(id)?.byFittedId(id);
-    return version === undefined || isDead(version) ? undefined : this.byFittedId(id);
+    return this.shared.models.livingById(id);
   }
 
-  /**
-   * A living card fitted from the same train set with the same options: one of that name, or else one in charge of
-   * another. `aside`: it is of that name, and was rolled back from or came too late.
-   */
+  /** See `NamedModels.byFingerprint`. */
   byFingerprint(fingerprint: string, name: string): { card: ModelCard; aside: boolean } | undefined {
-    const { models } = this.shared.section;
-    const isSame = (one: KeptVersion): boolean => one.fingerprint === fingerprint && one.deadAt === undefined;
-    const own = models.get(name);
-    const version = own && [own.inCharge, ...own.versions].find(isSame);
-    if (version !== undefined) {
-      return { card: own!.card(version), aside: own!.isAside(version) };
-    }
-    const other = [...models.values()].findLast(({ inCharge }) => isSame(inCharge));
-    return other && { card: other.card(), aside: false };
+    return this.shared.models.byFingerprint(fingerprint, name);
   }
 
   /** Whether there is a model of the name, or `name@version`, at all, dead or alive. */
   has(name: string): boolean {
-    return this.find(name) !== undefined;
+    return this.shared.models.has(name);
   }
 
   /** The model of the name, or that `name@version` is a version of, whether there is such a version or not. */
   named(name: string): VersionedModel | undefined {
-    return (
-      this.shared.section.models.get(name) ?? this.shared.section.models.get(addressOf(name)?.name ?? '')
-    );
+    return this.shared.models.named(name);
   }
 
-  /**
-   * Keeps a copy as another version of its name, in charge of it: what a flow does to its card changes nothing here.
-   * The model that is in charge already stays the version that it is, and is not written again.
-   *
-   * @returns the card of that version
-   */
+  /** Keeps a card as another version of its name, in charge of it: see `NamedModels.put`. Who waits for it goes on. */
   put(
     given: FittedModel,
     fingerprint?: string,
     more: Omit<NewVersion, 'card' | 'fingerprint'> = {},
   ): ModelCard {
-    const { models } = this.shared.section;
-    const card = withoutVersion(cloneJson(given));
-    const added: NewVersion = { card, ...(fingerprint !== undefined && { fingerprint }), ...more };
-    const before = models.get(card.name);
-    const isThere =
-      before !== undefined &&
-      isDeepStrictEqual(before.inCharge.card, card) &&
-      before.inCharge.fingerprint === fingerprint &&
-      before.inCharge.deadAt === undefined;
-    const { model, gone } =
-      before === undefined
-        ? { model: VersionedModel.first(added), gone: [] }
-        : isThere
-          ? { model: before, gone: [] }
-          : before.withVersion(added);
-    models.delete(card.name);
-    models.set(card.name, model);
-    const kept = model.card(model.byFittedId(card.fitted_train_set_id));
-    if (!isThere) {
-      this.index(before, model);
-      this.release(gone);
-      dropOldest(models, MAX_MODELS, (old) => {
-        this.index(old, undefined);
-        this.release(old.versions);
-      });
-      this.file?.changed();
-    }
-    this.shared.fits.arrived(card.name);
-    this.shared.fits.arrived(`${card.name}@${kept.version}`);
+    const { models, fits } = this.shared;
+    const kept = models.put(given, fingerprint, more);
+    fits.arrived(kept.name);
+    fits.arrived(`${kept.name}@${kept.version}`);
     return kept;
   }
 
@@ -171,27 +119,25 @@ export class ModelCards {
    * @throws ServiceError `model.unknown`, `rollback.impossible`
    */
   rollBackTo(name: string, to: true | number): string {
-    return this.earlier(name, to).version.card.fitted_train_set_id;
+    return this.shared.models.rollBackTo(name, to);
   }
 
   /**
-   * Puts an earlier version of the name in charge, between two batches: `true` for the one before the one in charge, or
-   * the number of any that is kept. Fits of the name that are under way do not take charge any more.
+   * Puts an earlier version of the name in charge, between two batches: see `NamedModels.rollBack`. Fits of the name that
+   * are under way do not take charge any more.
    *
-   * @returns its card
    * @throws ServiceError `model.unknown`, `rollback.impossible`
    */
   rollBack(name: string, to: true | number): ModelCard {
-    const { model, version } = this.earlier(name, to);
-    this.shared.fits.overtake(name);
-    for (const fit of this.shared.section.pending.values()) {
+    const { models, fits, section } = this.shared;
+    const rolled = models.rollBack(name, to);
+    fits.overtake(name);
+    for (const fit of section.pending.values()) {
       if (fit.card.name === name) {
         fit.late = true;
       }
     }
-    const rolled = model.withCharge(version);
-    this.replace(model, rolled);
-    return rolled.card();
+    return rolled;
   }
 
   /**
@@ -199,43 +145,29 @@ export class ModelCards {
    * @throws ServiceError `model.unknown`, `validation.failed` for a name that is taken or empty
    */
   rename(name: string, to: string): ModelCard {
-    const { models } = this.shared.section;
-    const model = models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}" to rename.`);
-    }
-    if (to === name) {
-      return model.card();
-    }
-    this.assertFree(to);
-    models.delete(name);
-    const renamed = model.renamed(to);
-    this.replace(model, renamed);
+    const renamed = this.shared.models.rename(name, to);
     this.shared.fits.arrived(to);
-    return renamed.card();
+    return renamed;
   }
 
   /** Forgets a model with all of its versions; the service may remove them then. @throws ServiceError `model.unknown` */
   remove(name: string): void {
-    const { models } = this.shared.section;
-    const model = models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}" to delete.`);
-    }
-    models.delete(name);
-    this.index(model, undefined);
-    this.release(model.versions);
-    this.file?.changed();
+    this.shared.models.remove(name);
   }
 
   /** @throws ServiceError `validation.failed` for a name that is taken or empty */
   assertFree(name: string): void {
-    if (name === '') {
-      throw new ServiceError('validation.failed', 'A model needs a name.');
-    }
-    if (this.shared.section.models.has(name)) {
-      throw new ServiceError('validation.failed', `There is a model "${name}" already: choose another name.`);
-    }
+    this.shared.models.assertFree(name);
+  }
+
+  /** The service answered 404 for the id. */
+  markDead(fittedTrainSetId: string): void {
+    this.shared.models.markDead(fittedTrainSetId);
+  }
+
+  /** The service answered for an id that was marked dead. */
+  markAlive(fittedTrainSetId: string): void {
+    this.shared.models.markAlive(fittedTrainSetId);
   }
 
   /** What is kept of a model's train set; undefined where that is not known. */
@@ -251,18 +183,6 @@ export class ModelCards {
   /** Resolves when a card is put under the name, or the signal is aborted. */
   arrival(name: string, signal: AbortSignal): Promise<void> {
     return this.shared.fits.arrival(name, signal);
-  }
-
-  /** The service answered 404 for the id. */
-  markDead(fittedTrainSetId: string): void {
-    this.setDead(fittedTrainSetId, Date.now());
-  }
-
-  /** The service answered for an id that was marked dead. */
-  markAlive(fittedTrainSetId: string): void {
-    if (this.shared.byId.get(fittedTrainSetId)?.byFittedId(fittedTrainSetId)?.deadAt !== undefined) {
-      this.setDead(fittedTrainSetId, undefined);
-    }
   }
 
   /** Notes that a model, or a train set, is in use until the answer is called: it is not removed from the service. */
@@ -298,7 +218,7 @@ export class ModelCards {
   forgetFormer(fittedTrainSetId: string): void {
     const { section } = this.shared;
     section.former = section.former.filter(({ fitted }) => fitted !== fittedTrainSetId);
-    this.dropReferences([fittedTrainSetId]);
+    dropReferences(this.shared, [fittedTrainSetId]);
     this.file?.changed();
   }
 
@@ -328,7 +248,7 @@ export class ModelCards {
   /** The fit came to nothing: what was kept of its train set goes too. */
   failPending(fittedTrainSetId: string): void {
     this.removePending(fittedTrainSetId);
-    this.dropReferences([fittedTrainSetId]);
+    dropReferences(this.shared, [fittedTrainSetId]);
   }
 
   /** Fits that were not done when they were last heard of. */
@@ -353,7 +273,7 @@ export class ModelCards {
       name,
       (card, { fingerprint, why, takesCharge }) => {
         const own = this.put(card, fingerprint, { why, takesCharge });
-        return { own, inCharge: this.shared.section.models.get(card.name)!.card() };
+        return { own, inCharge: this.shared.models.named(card.name)!.card() };
       },
       late,
     );
@@ -387,138 +307,35 @@ export class ModelCards {
     this.closed = true;
     await Promise.all([this.file?.release(), this.shared.references.idle()]);
   }
-
-  /** Removes what is kept of train sets of those models that no name means any more. */
-  private dropReferences(ids: readonly string[]): void {
-    for (const id of unmeant(this.shared.section, ids)) {
-      // It never fails, and `flush` waits for it.
-      void this.shared.references.remove(id);
-    }
-  }
-
-  private setDead(id: string, deadAt: number | undefined): void {
-    for (const { versions } of this.shared.section.models.values()) {
-      for (const version of versions) {
-        if (version.card.fitted_train_set_id === id) {
-          version.deadAt = deadAt;
-          this.file?.changed();
-        }
-      }
-    }
-  }
-
-  /** The version that a name means: an exact name first, then `name@version`. */
-  private find(name: string): { model: VersionedModel; version: KeptVersion } | undefined {
-    const { models } = this.shared.section;
-    const exact = models.get(name);
-    if (exact !== undefined) {
-      return { model: exact, version: exact.inCharge };
-    }
-    const address = addressOf(name);
-    const model = models.get(address?.name ?? '');
-    const version = address && model?.find(address.version);
-    return version && { model: model!, version };
-  }
-
-  private earlier(name: string, to: true | number): { model: VersionedModel; version: KeptVersion } {
-    const model = this.shared.section.models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}": there is nothing to roll back.`);
-    }
-    const version =
-      to === true ? [...model.before()].find((one) => one.deadAt === undefined) : model.find(to);
-    if (version === undefined || version.deadAt !== undefined) {
-      throw rollbackImpossible(model, to, version);
-    }
-    return { model, version };
-  }
-
-  private replace(before: VersionedModel, after: VersionedModel): void {
-    this.shared.section.models.set(after.name, after);
-    this.index(before, after);
-    this.file?.changed();
-  }
-
-  /** Keeps the index by id: a model that goes is still meant where another name has it too. */
-  private index(before: VersionedModel | undefined, after: VersionedModel | undefined): void {
-    const { byId, section } = this.shared;
-    for (const { card } of before?.versions ?? []) {
-      const id = card.fitted_train_set_id;
-      if (byId.get(id) === before) {
-        byId.delete(id);
-        const other = [...section.models.values()].find((model) => model.byFittedId(id) !== undefined);
-        if (other !== undefined) {
-          byId.set(id, other);
-        }
-      }
-    }
-    for (const { card } of after?.versions ?? []) {
-      byId.set(card.fitted_train_set_id, after!);
-    }
-  }
-
-  private release(gone: readonly KeptVersion[]): void {
-    addFormer(
-      this.shared.section,
-      gone.map(({ card }) => ({ fitted: card.fitted_train_set_id, upload: card.train_set_upload_id })),
-    );
-    this.dropReferences(gone.map(({ card }) => card.fitted_train_set_id));
-  }
 }
 
-/** `name@version` in its parts. */
-function addressOf(name: string): { name: string; version: number } | undefined {
-  const [, model, version] = /^(.+)@([1-9]\d{0,8})$/s.exec(name) ?? [];
-  return model === undefined ? undefined : { name: model, version: Number(version) };
+function newShared(section: ServiceSection, references: ReferenceFiles, file: CardFile | undefined): Shared {
+  const models = new NamedModels(section.models, {
+    changed: () => file?.changed(),
+    gone: (versions) => release({ section, references }, versions),
+  });
+  return { section, models, fits: new FitsUnderWay(), held: new Map(), references };
 }
 
-/** A card may be that of a version already. It is changed in place. */
-function withoutVersion(card: FittedModel & Partial<ModelCard>): FittedModel {
-  delete card.version;
-  delete card.versions;
-  return card;
-}
-
-function rollbackImpossible(
-  model: VersionedModel,
-  to: true | number,
-  dead: KeptVersion | undefined,
-): ServiceError {
-  const { name, inCharge } = model;
-  const kept = model.versions.map(({ version }) => version).reverse();
-  const why =
-    dead !== undefined
-      ? `the service does not have version ${dead.version} any more`
-      : to !== true
-        ? `there is no version ${to}`
-        : `nothing that the service still has was in charge before version ${inCharge.version}`;
-  return new ServiceError(
-    'rollback.impossible',
-    `The model "${name}" cannot be rolled back: ${why}. Kept are: ${kept.join(', ')}; version ${inCharge.version} is in charge.`,
+function release(shared: Pick<Shared, 'section' | 'references'>, gone: readonly KeptVersion[]): void {
+  const cards = gone.map(({ card }) => card);
+  addFormer(
+    shared.section,
+    cards.map((card) => ({ fitted: card.fitted_train_set_id, upload: card.train_set_upload_id })),
+  );
+  dropReferences(
+    shared,
+    cards.map((card) => card.fitted_train_set_id),
   );
 }
 
-/** Drops the oldest entries until at most `max` are left. */
-function dropOldest<Value>(map: Map<string, Value>, max: number, onDrop?: (value: Value) => void): void {
-  for (const [key, value] of map) {
-    if (map.size <= max) {
-      return;
-    }
-    map.delete(key);
-    onDrop?.(value);
+/** Removes what is kept of train sets of those models that no name means any more. */
+function dropReferences(
+  { section, references }: Pick<Shared, 'section' | 'references'>,
+  ids: readonly string[],
+): void {
+  for (const id of unmeant(section, ids)) {
+    // It never fails, and `flush` waits for it.
+    void references.remove(id);
   }
-}
-
-function newShared(section: ServiceSection, references: ReferenceFiles): Shared {
-  const byId = new Map<string, VersionedModel>();
-  for (const model of section.models.values()) {
-    for (const { card } of model.versions) {
-      byId.set(card.fitted_train_set_id, model);
-    }
-  }
-  return { section, byId, fits: new FitsUnderWay(), held: new Map(), references };
-}
-
-function isDead({ deadAt }: KeptVersion): boolean {
-  return deadAt !== undefined && Date.now() - deadAt < DEAD_MS;
 }
