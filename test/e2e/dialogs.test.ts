@@ -155,7 +155,9 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Missing words').fill('unavailable');
     await field('Unreadable cells').selectOption('missing');
     await field('Time zone').fill('Europe/Berlin');
+    await field('Replace the model').selectOption('better');
     await field('Fit again even if nothing changed').check();
+    await field('Send a report of the model').check();
     assert.equal(await field('Give up after').isVisible(), false);
     await field('Collect message sequences into one table').check();
     await field('Give up after').fill('30');
@@ -188,7 +190,9 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       thinkingTimeout: '90',
       thinkingMetric: 'log_loss',
       holdout: '20',
+      replace: 'better',
       forceRefit: true,
+      modelReport: true,
       collect: true,
       collectTimeout: '30',
     });
@@ -224,6 +228,10 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Queue').fill('5000');
     await field('When full').selectOption('dropOldest');
     await field('Highest cost').fill('12.5');
+    assert.equal(await field('Only above').isVisible(), false);
+    await field('Say why').selectOption('on');
+    await field('Only above').fill('0.5');
+    await field('Compare with the train set').selectOption('on');
     await done(page);
     await deploy(page);
     assert.deepEqual(without(saved('predict'), ['x', 'y', 'z', 'wires']), {
@@ -239,6 +247,9 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       outputType: 'quantiles',
       quantiles: '0.05,0.95',
       property: 'life',
+      explain: 'on',
+      explainAbove: '0.5',
+      unlike: 'on',
       noModel: 'error',
       missingColumns: 'fill',
       missingWords: '',
@@ -349,9 +360,9 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Alarm on').selectOption('probability');
     assert.deepEqual(await shown(), [true, true, true, true]);
     const reason = page.locator('#node-input-raise-error');
-    assert.match(await reason.innerText(), /must be filled in/);
+    assert.match(await reason.innerText(), /must be filled in/i);
     await field('Raise at').fill('high');
-    assert.match(await reason.innerText(), /must be a number/);
+    assert.match(await reason.innerText(), /must be a number/i);
     await field('Raise at').fill('0.8');
     await field('Class').fill('yes');
     await field('Worse from').fill('20');
