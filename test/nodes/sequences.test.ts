@@ -84,8 +84,9 @@ describe('message sequences of the core nodes', () => {
   };
 
   it('split: rows of an array, two arrays at once', async () => {
-    bench.send('split', { payload: trainRows(30) });
-    bench.send('split', { payload: trainRows(20) });
+    // Each under a name of its own: of two fits of one name the one that began last is in charge.
+    bench.send('split', { payload: trainRows(30), model_name: 'long' });
+    bench.send('split', { payload: trainRows(20), model_name: 'short' });
     assert.deepEqual((await rowsFitted(2)).sort(), [20, 30]);
     await bench.completed.first(50);
     assert.equal(bench.completed.all.length, 50);

