@@ -8,7 +8,7 @@ const nodes = path.resolve(__dirname, '../../dist/nodes');
 function load(): { ms: number; foreign: string[] } {
   const script = `
     const start = performance.now();
-    for (const name of ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'cost']) require(${JSON.stringify(nodes)} + '/' + name + '.js');
+    for (const name of ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'cost']) require(${JSON.stringify(nodes)} + '/' + name + '.js');
     const ms = performance.now() - start;
     const foreign = Object.keys(require.cache).filter((file) => file.includes('node_modules'));
     console.log(JSON.stringify({ ms, foreign }));`;

@@ -1,5 +1,5 @@
-import { causeText, causeTextIn } from '../../scoring';
 import type { CauseText } from '../../scoring/types';
+import { scoring } from '../lazy';
 import { number, type Red, SHARED_CATALOGUE } from '../node-red';
 
 const VALUES = ['subject', 'column', 'value', 'low', 'high', 'label', 'effect'];
@@ -17,9 +17,9 @@ export function causeTextOf(red: Red): CauseText {
     return text;
   };
   if (!textOf('subject').includes(MARK)) {
-    return causeText;
+    return scoring().causeText;
   }
-  return causeTextIn({
+  return scoring().causeTextIn({
     word: (key, values) => textOf(key).replace(MARKED, (_, name: string) => values[name] ?? ''),
     number: (value, { decimals }) => {
       const [rounded, written] = [Number(value.toFixed(decimals)), value.toFixed(decimals)];

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+
 import type { Connection, ModelCard, ModelCards } from '../../scoring';
 import { ServiceError } from '../../wire/service-error';
 import type { ConfigState } from '../config/config-state';
@@ -6,8 +8,13 @@ import { type EditorRequest, type EditorResponse, jsonBody, respond } from '../c
 import { configNode } from '../config/use-config';
 import { modelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
-import { type FileRequest, type FileResponse, receiveFile, sendFile } from './model-files';
-import { NO_CONFIG, type ServiceOfModels, services, withCards } from './services';
+import type { FileRequest, FileResponse } from './model-files';
+import type { ServiceOfModels } from './services';
+
+/** Loaded with the first request: Node-RED loads every node of the package at startup, and that must stay fast. */
+const load = createRequire(__filename);
+const files = () => load('./model-files') as typeof import('./model-files');
+const known = () => load('./services') as typeof import('./services');
 
 /** A service with its models, as `GET /tabular-prediction/models` lists it. */
 interface ListedService {
@@ -49,11 +56,11 @@ export function modelRoutes(red: Red): void {
     respond(response, () => allServices(red));
   });
   red.httpAdmin.get(`${root}/:service`, read, (request: EditorRequest, response: EditorResponse) => {
-    respond(response, () => withCards(red, serviceOf(red, request), listed));
+    respond(response, () => known().withCards(red, serviceOf(red, request), listed));
   });
   red.httpAdmin.get(`${root}/:service/card`, read, (request: EditorRequest, response: EditorResponse) => {
     respond(response, () =>
-      withCards(red, serviceOf(red, request), (cards) => cardOf(cards, request.query ?? {})),
+      known().withCards(red, serviceOf(red, request), (cards) => cardOf(cards, request.query ?? {})),
     );
   });
 
@@ -88,7 +95,7 @@ export function modelRoutes(red: Red): void {
   });
 
   red.httpAdmin.get(`${root}/:service/export`, read, (request: EditorRequest, response: FileResponse) => {
-    sendFile(response, () => {
+    files().sendFile(response, () => {
       const model = textIn(request.query ?? {}, 'model');
       return withConnection(red, serviceOf(red, request), (connection) => connection.exportModel(model));
     });
@@ -96,7 +103,7 @@ export function modelRoutes(red: Red): void {
   red.httpAdmin.post(`${root}/:service/import`, write, (request: FileRequest, response: EditorResponse) => {
     respond(response, async () => {
       const { name } = request.query ?? {};
-      const file = await receiveFile(request);
+      const file = await files().receiveFile(request);
       const card = await withConnection(red, serviceOf(red, request), (connection) =>
         connection.importModel(file, typeof name === 'string' && name !== '' ? name : undefined),
       );
@@ -108,21 +115,23 @@ export function modelRoutes(red: Red): void {
 
 /** Each service, once, with its models. */
 async function allServices(red: Red): Promise<ListedService[]> {
-  const all = services(red).map(async (service) => ({
-    id: service.id,
-    name: service.name,
-    service: service.key,
-    models: await withCards(red, service, listed),
-  }));
+  const all = known()
+    .services(red)
+    .map(async (service) => ({
+      id: service.id,
+      name: service.name,
+      service: service.key,
+      models: await known().withCards(red, service, listed),
+    }));
   return Promise.all(all);
 }
 
 /** @throws ServiceError `not_found` */
 function serviceOf(red: Red, { params }: EditorRequest): ServiceOfModels {
   const { service: id = '' } = params;
-  const all = services(red);
+  const all = known().services(red);
   // Several config nodes may be of one service, which is listed once.
-  const key = id === NO_CONFIG ? 'embedded' : configNode(red, id)?.state.key();
+  const key = id === known().NO_CONFIG ? 'embedded' : configNode(red, id)?.state.key();
   const found = all.find((service) => service.key === key);
   if (found === undefined) {
     throw new ServiceError('not_found', `There is no service ${id.slice(0, 100)}: deploy it first.`);

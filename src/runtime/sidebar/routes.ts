@@ -1,8 +1,13 @@
+import { createRequire } from 'node:module';
+
 import { toServiceError } from '../../wire/service-error';
 import type { Red } from '../node-red';
-import { services } from './services';
-import { listModels, showModel } from './shown-models';
-import { tryRow } from './try-row';
+
+/** Loaded with the first request: Node-RED loads every node of the package at startup, and that must stay fast. */
+const load = createRequire(__filename);
+const known = () => load('./services') as typeof import('./services');
+const shown = () => load('./shown-models') as typeof import('./shown-models');
+const trying = () => load('./try-row') as typeof import('./try-row');
 
 interface Request {
   params: Record<string, string>;
@@ -23,21 +28,24 @@ export function sidebarRoutes(red: Red): void {
   const write = red.auth.needsPermission('tabular-prediction.write');
   // A prediction changes nothing, but other services than the embedded one may charge for it.
   const mayTry = (request: Request, response: Response, next: Next): void => {
-    const isFree = services(red).find(({ id }) => id === request.params.id)?.kind === 'embedded';
+    const isFree =
+      known()
+        .services(red)
+        .find(({ id }) => id === request.params.id)?.kind === 'embedded';
     (isFree ? read : write)(request as never, response as never, next);
   };
 
   red.httpAdmin.get('/tabular-prediction/sidebar', read, (_: Request, response: Response) => {
-    answer(response, () => listModels(red));
+    answer(response, () => shown().listModels(red));
   });
   red.httpAdmin.get('/tabular-prediction/sidebar/:id/model', read, (request: Request, response: Response) => {
-    answer(response, () => showModel(red, request.params.id ?? '', String(request.query.name)));
+    answer(response, () => shown().showModel(red, request.params.id ?? '', String(request.query.name)));
   });
   red.httpAdmin.post(
     '/tabular-prediction/sidebar/:id/try',
     mayTry,
     (request: Request, response: Response) => {
-      answer(response, () => tryRow(red, request.params.id ?? '', request.body ?? {}));
+      answer(response, () => trying().tryRow(red, request.params.id ?? '', request.body ?? {}));
     },
   );
 }

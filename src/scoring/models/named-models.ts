@@ -67,7 +67,9 @@ export class NamedModels {
     const { models } = this;
     const isSame = (one: KeptVersion): boolean => one.fingerprint === fingerprint && one.deadAt === undefined;
     const own = models.get(name);
-    const version = own && [own.inCharge, ...own.versions].find(isSame);
+    // Where the service has lost the one in charge, others of the same train set are most likely gone too.
+    const isLost = own?.inCharge.fingerprint === fingerprint && own.inCharge.deadAt !== undefined;
+    const version = isLost ? undefined : own && [own.inCharge, ...own.versions].find(isSame);
     if (version !== undefined) {
       return { card: own!.card(version), aside: own!.isAside(version) };
     }

@@ -138,6 +138,15 @@ describe('versions of a model', () => {
     assert.equal(cards.byFingerprint('print-3', 'fan'), undefined, 'of another name only what is in charge');
   });
 
+  it('where the service has lost the one in charge, its train set is fitted anew, not found among older ones', () => {
+    cards.put(fitted(1), 'same');
+    cards.put(fitted(2), 'same');
+    cards.markDead('fitted-2');
+    assert.equal(cards.byFingerprint('same', 'pump'), undefined);
+    cards.put(fitted(3), 'same');
+    assert.equal(cards.byFingerprint('same', 'pump')?.card.version, 3);
+  });
+
   it('follow a new name, and go with their name', () => {
     put(1, 2);
     cards.put(fitted(2, 'fan'));
