@@ -22,9 +22,9 @@ describe('loading all nodes', () => {
     assert.deepEqual(load().foreign, []);
   });
 
-  it('takes at most 50 ms (the best of five, since other work shares the machine)', function () {
+  it('takes at most 60 ms (the best of five, since other work shares the machine)', function () {
     this.timeout(30_000);
     const times = Array.from({ length: 5 }, () => load().ms);
-    assert.ok(Math.min(...times) <= 50, `took ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
+    assert.ok(Math.min(...times) <= 60, `took ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
   });
 });
