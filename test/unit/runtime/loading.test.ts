@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+
+const dist = path.resolve(__dirname, '../../../dist');
+const NODES = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'cost'];
+
+/** Files that requiring all node files loads in a fresh process, relative to dist/. */
+function loaded(): string[] {
+  const script = `
+    for (const name of ${JSON.stringify(NODES)}) require(${JSON.stringify(dist)} + '/nodes/' + name + '.js');
+    console.log(JSON.stringify(Object.keys(require.cache)));`;
+  const files = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as string[];
+  return files.map((file) => path.relative(dist, file).replaceAll('\\', '/'));
+}
+
+/** Layers that are there for messages: of each, a door that brings the rest along. */
+const FOR_MESSAGES =
+  /^src\/(scoring\/(index|connection)|table\/index|client\/(index|service-client)|(series|watch|service\/(routes|store|work)|learner\/(trees|training|model))\/)/;
+
+// Node-RED requires every node of the package at startup: what is loaded there is paid for by flows that do not use it.
+describe('loading all nodes', () => {
+  it('loads no dependency, and no layer below, before a message needs it', () => {
+    const files = loaded();
+    assert.ok(files.includes('nodes/watch.js'));
+    assert.deepEqual(
+      files.filter((file) => file.includes('node_modules') || FOR_MESSAGES.test(file)),
+      [],
+    );
+  });
+
+  it('loads some hundred small files', () => {
+    assert.ok(loaded().length <= 110, `${loaded().length} files`);
+  });
+});
