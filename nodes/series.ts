@@ -4,15 +4,14 @@ import { forgetColumns } from '../src/runtime/input/columns-seen';
 import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
-import { seriesAnswer } from '../src/runtime/series/answer';
-import { SeriesKeeper } from '../src/runtime/series/keeper';
-import { showKeptSeries } from '../src/runtime/series/kept-state';
-import { type SeriesDef, seriesRequest } from '../src/runtime/series/request';
+import { seriesNodes } from '../src/runtime/series/load';
+import type { SeriesDef } from '../src/runtime/series/request';
 
 /** tabular-series: readings in; rows, outcomes and train sets out. */
 module.exports = function (RED: NodeAPI): void {
   function TabularSeries(this: FlowNode, def: SeriesDef): void {
     RED.nodes.createNode(this, def);
+    const { SeriesKeeper, seriesAnswer, seriesRequest, showKeptSeries } = seriesNodes();
     const table = tableReader(RED, this, def);
     const keeper = new SeriesKeeper(RED, this, def);
     showKeptSeries(RED, this, keeper);

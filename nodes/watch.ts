@@ -4,15 +4,14 @@ import { useConfig } from '../src/runtime/config/use-config';
 import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
-import { watchAnswer } from '../src/runtime/watch/answer';
-import { WatchKeeper } from '../src/runtime/watch/keeper';
-import { showKeptWatch } from '../src/runtime/watch/kept-state';
-import { type WatchDef, watchOptions, watchRequest } from '../src/runtime/watch/request';
+import { watchNodes } from '../src/runtime/watch/load';
+import type { WatchDef } from '../src/runtime/watch/request';
 
 /** tabular-watch: predictions and their outcomes in; predictions with honest bands, and changes, out. */
 module.exports = function (RED: NodeAPI): void {
   function TabularWatch(this: FlowNode, def: WatchDef): void {
     RED.nodes.createNode(this, def);
+    const { WatchKeeper, showKeptWatch, watchAnswer, watchOptions, watchRequest } = watchNodes();
     const config = useConfig(RED, this, def.config);
     const table = tableReader(RED, this, { ...def, source: 'value' }, { allowMissing: true });
     const keeper = new WatchKeeper(RED, this, config, () => watchOptions(RED, this, def));
