@@ -35,6 +35,7 @@ export {
   type ColumnData,
   labelAt,
   MISSING_BOOLEAN,
+  numberAt,
   rowsOf,
 } from './columns/column-batch';
 export type { ReadOptions } from './columns/read-batches';

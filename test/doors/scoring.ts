@@ -23,6 +23,7 @@ export {
   versionOf,
 } from '../../dist/src/scoring/context/limits';
 export { LimitsCache } from '../../dist/src/scoring/context/limits-cache';
+export { classificationScores } from '../../dist/src/scoring/evaluation/classification-scores';
 export { causeGroups } from '../../dist/src/scoring/explain/cause-groups';
 export { causeText } from '../../dist/src/scoring/explain/cause-text';
 export { causesOf } from '../../dist/src/scoring/explain/causes';
@@ -47,7 +48,6 @@ export { driftBin, driftBins } from '../../dist/src/scoring/reference/drift-bins
 export { driftOfNumbers } from '../../dist/src/scoring/reference/make-drift';
 export { type Reference } from '../../dist/src/scoring/reference/types';
 export { TrainSetComparison, type Unlike } from '../../dist/src/scoring/reference/unlike';
-export { classificationScores } from '../../dist/src/scoring/train/classification-scores';
 export {
   chooseHeld,
   HELD,
@@ -60,5 +60,5 @@ export { readCurves } from '../../dist/src/scoring/train/read-curves';
 export { readReport } from '../../dist/src/scoring/train/report';
 export { type RowFacts } from '../../dist/src/scoring/train/row-facts';
 export { scoreWarnings } from '../../dist/src/scoring/train/score-warnings';
-export { sortedCopy } from '../../dist/src/scoring/train/sort';
 export { type FittedModel } from '../../dist/src/scoring/types';
+export { sortedCopy } from '../../dist/src/util/sort';

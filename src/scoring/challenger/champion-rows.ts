@@ -1,8 +1,8 @@
 import type { TableSource } from '../../table';
 import type { Context } from '../context/context';
+import { columnTime } from '../evaluation/time-column';
 import type { SeenRows } from '../reference/types';
 import { KEPT } from '../train/holdout-plan';
-import { columnTime } from '../train/time-column';
 import type { TrainTable } from '../train/train-table';
 import type { FittedModel, ModelCard } from '../types';
 import { digestRows } from './row-digests';

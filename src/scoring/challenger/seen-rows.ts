@@ -1,6 +1,6 @@
 import { Yielder } from '../../util/event-loop';
+import { sortedCopy } from '../../util/sort';
 import type { SeenRows } from '../reference/types';
-import { sortedCopy } from '../train/sort';
 
 /** What a row of a table is to a model. */
 export const UNSEEN = 0;

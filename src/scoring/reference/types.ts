@@ -31,6 +31,23 @@ export interface SeenRows {
   digests: string;
 }
 
+/** What a target usually is: what one would predict without a model. */
+export type UsualTarget = UsualNumbers | UsualClasses;
+
+export interface UsualNumbers {
+  kind: 'numbers';
+  mean: number;
+  /** Of LEVELS of src/metrics. */
+  quantiles: number[];
+}
+
+export interface UsualClasses {
+  kind: 'classes';
+  labels: Label[];
+  /** Rows of each. */
+  counts: number[];
+}
+
 /** What a column usually holds. */
 export type Usual = UsualNumber | UsualCategory;
 

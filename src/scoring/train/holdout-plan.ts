@@ -1,7 +1,7 @@
 import { Yielder } from '../../util/event-loop';
 import { seededRandom } from '../../util/random';
+import { sortedCopy } from '../../util/sort';
 import type { RowFacts } from './row-facts';
-import { sortedCopy } from './sort';
 
 /** Classes of all rows, by code, and how many there are of each. */
 export interface Coded {

@@ -5,6 +5,7 @@ import {
   encodeTrainBatches,
   type FileFormat,
   type Label,
+  numberAt,
   pickRows,
   readBatches,
   type SampleChoice,
@@ -14,7 +15,7 @@ import {
 } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { HELD, KEPT } from './holdout-plan';
-import { numberAt, type RowFacts } from './row-facts';
+import type { RowFacts } from './row-facts';
 
 /** Rows of a train set that the fit does not see. */
 export interface Holdout {

@@ -1,6 +1,6 @@
 import { regressionScores } from '../../metrics/regression';
 import type { Scores } from '../../metrics/scores';
-import { baselineOf } from './baseline';
+import { numberBaseline, usualNumbers } from '../evaluation/baseline';
 import { HELD, KEPT } from './holdout-plan';
 import type { RowFacts } from './row-facts';
 
@@ -38,7 +38,7 @@ export async function nowScores(
   return {
     kept: regressionScores(pick(relative, KEPT), [], level),
     held: regressionScores(pick(relative, HELD), [], pick(values, HELD)),
-    baseline: await baselineOf(level, level),
+    baseline: numberBaseline(await usualNumbers(level), level),
     variance: level.reduce((sum, value) => sum + (value - mean) ** 2 / level.length, 0),
   };
 }

@@ -1,15 +1,15 @@
 import {
-  cellAt,
   type Column,
   type ColumnData,
   type Label,
   labelAt,
+  numberAt,
   readBatches,
   type TableProfile,
   type TableSource,
 } from '../../table';
 import type { Task } from '../../wire/types';
-import { followsTime, isoTime, Steps, timeCandidates } from './time-column';
+import { followsTime, isoTime, Steps, timeCandidates } from '../evaluation/time-column';
 
 export interface RowQuestions {
   target: string;
@@ -174,15 +174,6 @@ class Codes {
     this.codes[row] = code;
     this.counts[code]!++;
   }
-}
-
-/** A cell as a number, dates as milliseconds since 1970; NaN where it is not one. */
-export function numberAt(column: ColumnData, row: number): number {
-  if (column.type === 'number' || column.type === 'integer' || column.type === 'date') {
-    return column.values[row]!;
-  }
-  const cell = cellAt(column, row);
-  return typeof cell === 'bigint' || typeof cell === 'boolean' ? Number(cell) : Number.NaN;
 }
 
 /** The columns that are features. */

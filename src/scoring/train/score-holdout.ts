@@ -1,16 +1,18 @@
-import { classCurves, type ModelCurves, numberCurves } from '../../metrics/curves';
-import { areNeighboursAlike } from '../../metrics/neighbours';
-import { LEVELS, regressionScores } from '../../metrics/regression';
+import type { ModelCurves } from '../../metrics/curves';
+import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
+import { LEVELS } from '../../metrics/regression';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Label, OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
 import { predictToEstimate } from '../context/estimate';
+import { usualNumbers } from '../evaluation/baseline';
+import { codesOfLabels } from '../evaluation/labels';
+import { type RowAnswers, scoreRows } from '../evaluation/score-rows';
 import type { ResolvedModel } from '../models/model-request';
 import { scoreInParts } from '../predict/parts';
 import type { Scored } from '../predict/test-set';
+import type { UsualTarget } from '../reference/types';
 import type { FittedModel, Hooks, ModelScores } from '../types';
-import { baselineOf } from './baseline';
-import { classificationScores } from './classification-scores';
 import type { Holdout, Truth } from './holdout';
 
 /**
@@ -109,18 +111,72 @@ export function askRows(
   return scoreInParts(context, model, card.columns, holdout.batches(), { signal });
 }
 
-export function scoresOf(
+async function scoresOf(
   answers: HoldoutAnswers,
   card: Pick<FittedModel, 'classes'>,
-  { truth, numbers }: Holdout,
+  { truth, numbers: rows }: Holdout,
 ): Promise<HoldoutScores> {
+  const own = rowAnswers(answers, card.classes, truth);
+  const { scores, baseline, curves } = await scoreRows(own, await usualTarget(truth));
+  return {
+    scores: { from: 'holdout', ...scores, baseline },
+    curves,
+    neighboursAlike: areNeighboursAlike({ rows, ...errorsIn(own) }),
+  };
+}
+
+function rowAnswers(
+  answers: HoldoutAnswers,
+  cardClasses: readonly Label[] | undefined,
+  truth: Truth,
+): RowAnswers {
   if (answers.task === 'classification' && truth.task === 'classification') {
-    return labelScores(answers.probas, truth, card.classes, numbers);
+    const { prediction, metadata } = answers.probas;
+    if (prediction.kind !== 'probas') {
+      throw wrongKind(prediction.kind);
+    }
+    const classes = metadata.classes ?? cardClasses ?? [];
+    const codeOf = codesOfLabels(classes, truth.classes);
+    return {
+      task: 'classification',
+      classes,
+      probas: prediction.values,
+      codes: truth.held.map((code) => codeOf[code]!),
+    };
   }
   if (answers.task === 'regression' && truth.task === 'regression') {
-    return numberScores(answers.mean, answers.quantiles, truth, numbers);
+    const { prediction } = answers.mean;
+    if (prediction.kind !== 'numbers') {
+      throw wrongKind(prediction.kind);
+    }
+    return {
+      task: 'regression',
+      mean: prediction.values,
+      quantiles: quantilesIn(answers.quantiles),
+      actual: truth.held,
+    };
   }
   throw wrongKind(answers.task);
+}
+
+/** The target of the rows that are fitted. */
+async function usualTarget(truth: Truth): Promise<UsualTarget> {
+  return truth.task === 'regression'
+    ? usualNumbers(truth.kept)
+    : { kind: 'classes', labels: truth.classes, counts: truth.keptCounts };
+}
+
+function errorsIn(answers: RowAnswers): Omit<ScoredRows, 'rows'> {
+  if (answers.task === 'regression') {
+    const { actual, mean } = answers;
+    return { target: actual, width: 1, error: (i) => actual[i]! - mean[i]! };
+  }
+  const { codes, probas, classes } = answers;
+  return {
+    target: codes,
+    width: classes.length,
+    error: (i, k) => (codes[i] === k ? 1 : 0) - (probas[i]![k] ?? 0),
+  };
 }
 
 /** The probability that a model gives the true class of each row; 0 for a class that it does not know. */
@@ -132,7 +188,7 @@ export function chancesOf(
   if (prediction.kind !== 'probas') {
     throw wrongKind(prediction.kind);
   }
-  const codeOf = codesOfClasses(metadata.classes ?? cardClasses ?? [], truth);
+  const codeOf = codesOfLabels(metadata.classes ?? cardClasses ?? [], truth.classes);
   return Float64Array.from(truth.held, (code, row) => prediction.values[row]![codeOf[code]!] ?? 0);
 }
 
@@ -142,85 +198,6 @@ export function quantilesIn({ prediction }: Scored): number[][] {
     throw wrongKind(prediction.kind);
   }
   return prediction.values;
-}
-
-/** Each class of the truth as an index of a model's classes; −1 for one that it does not know. */
-function codesOfClasses(
-  classes: readonly Label[],
-  truth: Extract<Truth, { task: 'classification' }>,
-): number[] {
-  const at = new Map(classes.map((label, index) => [comparable(label), index]));
-  return truth.classes.map((label) => at.get(comparable(label)) ?? -1);
-}
-
-async function labelScores(
-  { prediction, metadata }: Scored,
-  truth: Extract<Truth, { task: 'classification' }>,
-  cardClasses: readonly Label[] | undefined,
-  rowNumbers: Int32Array,
-): Promise<HoldoutScores> {
-  if (prediction.kind !== 'probas') {
-    throw wrongKind(prediction.kind);
-  }
-  const classes = metadata.classes ?? cardClasses ?? [];
-  const codeOf = codesOfClasses(classes, truth);
-  const codes = truth.held.map((code) => codeOf[code]!);
-  const kept = truth.keptCounts.reduce((sum, count) => sum + count, 0);
-  const frequencies = classes.map(() => 0);
-  truth.keptCounts.forEach((count, code) => {
-    if (codeOf[code]! >= 0) {
-      frequencies[codeOf[code]!] = count / kept;
-    }
-  });
-  const always = codes.map(() => frequencies);
-  const { values } = prediction;
-  return {
-    scores: {
-      from: 'holdout',
-      ...(await classificationScores(values, codes, classes.length)),
-      baseline: await classificationScores(always, codes, classes.length),
-    },
-    curves: classCurves({ labels: classes, codes, probability: (row, of) => values[row]![of] ?? 0 }),
-    neighboursAlike: areNeighboursAlike({
-      rows: rowNumbers,
-      target: codes,
-      width: classes.length,
-      error: (i, k) => (codes[i] === k ? 1 : 0) - (values[i]![k] ?? 0),
-    }),
-  };
-}
-
-async function numberScores(
-  mean: Scored,
-  quantiles: Scored,
-  truth: Extract<Truth, { task: 'regression' }>,
-  rowNumbers: Int32Array,
-): Promise<HoldoutScores> {
-  if (mean.prediction.kind !== 'numbers' || quantiles.prediction.kind !== 'quantiles') {
-    throw wrongKind(`${mean.prediction.kind} and ${quantiles.prediction.kind}`);
-  }
-  const { held, kept } = truth;
-  const { values } = mean.prediction;
-  return {
-    scores: {
-      from: 'holdout',
-      ...regressionScores(values, quantiles.prediction.values, held),
-      baseline: await baselineOf(kept, held),
-    },
-    curves: numberCurves(held, values),
-    neighboursAlike: areNeighboursAlike({
-      rows: rowNumbers,
-      target: held,
-      width: 1,
-      error: (i) => held[i]! - values[i]!,
-    }),
-  };
-}
-
-/** Labels of a service may come back as text: `True` for true, `1` for 1. */
-function comparable(label: Label): string {
-  const text = String(label);
-  return /^(true|false)$/i.test(text) ? text.toLowerCase() : text;
 }
 
 function rethrowClosed(thrown: unknown, { signal }: Hooks): void {

@@ -83,6 +83,15 @@ export function labelAt(column: ColumnData, row: number): Label | null {
   return cell instanceof Date ? cell.toISOString() : cell;
 }
 
+/** A cell as a number, dates as milliseconds since 1970; NaN where it is not one. */
+export function numberAt(column: ColumnData, row: number): number {
+  if (column.type === 'number' || column.type === 'integer' || column.type === 'date') {
+    return column.values[row]!;
+  }
+  const cell = cellAt(column, row);
+  return typeof cell === 'bigint' || typeof cell === 'boolean' ? Number(cell) : Number.NaN;
+}
+
 /** Number of rows that a column holds. */
 export function rowsOf(column: ColumnData): number {
   return column.type === 'text' ? column.offsets.length - 1 : column.values.length;

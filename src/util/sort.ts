@@ -1,4 +1,4 @@
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from './event-loop';
 
 /** Numbers that are sorted in one go: a few milliseconds. */
 const RUN = 32_768;
