@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
@@ -52,6 +52,27 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/**
+ * Makes a folder, and at most so many of those above it. A whole path that is gone is a disk that is away: what is made
+ * in its place would be hidden, or in the way, when it comes back.
+ *
+ * @param levels folders that may be missing, this one included
+ * @throws Error with the code ENOENT where more are
+ */
+export async function makeFolder(folder: string, levels: number): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && levels > 1) {
+      await makeFolder(path.dirname(folder), levels - 1);
+      await makeFolder(folder, 1);
+    } else if (code !== 'EEXIST') {
+      throw error;
+    }
   }
 }
 

@@ -1,53 +1,38 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { syncFolder } from '../../util/atomic-file';
-import { isObject } from '../../util/json';
+import { makeFolder, syncFolder } from '../../util/atomic-file';
 import { reasonOf } from '../../util/reason';
-import type { FittedModel, UploadCard } from '../types';
-import { type FormerModel, type KeptVersion, VersionedModel } from './versioned-model';
-
-/** A fit that goes on in the service: kept, so that it is taken up again after a restart. */
-export interface PendingFit {
-  /** The card as it will be, without what the service says of the fit. */
-  card: FittedModel;
-  fingerprint?: string;
-  /** Its model was rolled back meanwhile, so that it does not take charge. */
-  late?: true;
-}
-
-/** What is kept of one service. */
-export interface ServiceSection {
-  models: Map<string, VersionedModel>;
-  uploads: Map<string, UploadCard>;
-  /** Fits that go on in the service, by the id of the model that comes of them. */
-  pending: Map<string, PendingFit>;
-  /** Models that are not kept any more, the newest first, until the service has removed them. */
-  former: FormerModel[];
-}
+import { fileText, newSection, putBefore, sectionsOf, type ServiceSection } from './card-sections';
 
 const DEBOUNCE_MS = 250;
-/** Characters that are made and written at a time: what hundreds of wide models fill would hold the event loop. */
-const PIECE = 64 * 1024;
 const STALE_TMP_MS = 60_000;
+/** What could not be read or written is tried again after this, and each time later. */
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 60_000;
 
 /** Files open in this process, by absolute path: several config nodes write one file. */
 const openFiles = new Map<string, CardFile>();
 
 /**
  * The file that model cards are kept in. It is replaced as a whole (temporary file, fsync, rename, fsync of the
- * folder), so a process killed at any moment leaves the old or the new one. Bursts of changes share a write.
+ * folder), so a process killed at any moment leaves the old or the new one. Bursts of changes share a write. A file that
+ * cannot be read now (too many open files, a disk in trouble) is not replaced before it has been read.
  */
 export class CardFile {
   readonly services = new Map<string, ServiceSection>();
   private holders = 1;
+  private readonly listeners = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private retryMs = RETRY_MS;
   private writing: Promise<void> | undefined;
   private changes = 0;
   private written = 0;
   private warned = false;
-  private readOnly = false;
+  /** What the file holds is not known yet. */
+  private unread = false;
   private warn: (text: string) => void;
 
   private constructor(
@@ -80,6 +65,11 @@ export class CardFile {
     return section;
   }
 
+  /** Calls back when a file that could not be read at first was: the sections hold its cards then. */
+  onRead(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
   /** Notes a change: it is written a moment later, together with others. */
   changed(): void {
     this.changes++;
@@ -92,7 +82,7 @@ export class CardFile {
   /** Resolves when every change noted so far is on disk, or could not be written (then one warning was given). */
   async flush(): Promise<void> {
     const upTo = this.changes;
-    while (this.written < upTo && !this.readOnly) {
+    while (this.written < upTo) {
       this.writing ??= this.write().finally(() => {
         this.writing = undefined;
       });
@@ -105,9 +95,13 @@ export class CardFile {
       clearTimeout(this.timer);
       this.timer = undefined;
     }
+    if (this.retry !== undefined) {
+      this.changes++;
+    }
     await this.flush();
     this.holders--;
     if (this.holders === 0 && openFiles.get(this.file) === this) {
+      clearTimeout(this.retry);
       openFiles.delete(this.file);
     }
   }
@@ -117,10 +111,13 @@ export class CardFile {
     const folder = path.dirname(this.file);
     const temporary = `${this.file}.${process.pid}.tmp`;
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (this.unread) {
+        await this.readLate();
+      }
+      await makeFolder(folder, 1);
       const handle = await open(temporary, 'w', 0o600);
       try {
-        await writeFile(handle, pieces(fileText(this.services)));
+        await writeFile(handle, fileText(this.services));
         await handle.sync();
       } finally {
         await handle.close();
@@ -129,78 +126,79 @@ export class CardFile {
       // Makes the rename itself durable; some file systems refuse to sync a folder, which changes nothing else.
       await syncFolder(folder).catch(() => undefined);
       this.warned = false;
+      this.retryMs = RETRY_MS;
+      clearTimeout(this.retry);
+      this.retry = undefined;
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
-      this.warnOnce(
-        `Model cards are kept in memory only: ${this.file} cannot be written (${reasonOf(error)}).`,
-      );
+      this.fail(`cannot be ${this.unread ? 'used' : 'written'} (${reasonOf(error)})`);
     }
     this.written = upTo;
   }
 
   private load(): void {
-    let text: string;
     try {
       mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 });
       removeStaleTemporaries(this.file);
-      text = readFileSync(this.file, 'utf8');
+      this.take(readFileSync(this.file, 'utf8'));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-        this.readOnly = true;
-        this.warnOnce(
-          `Model cards are kept in memory only: ${this.file} cannot be used (${reasonOf(error)}).`,
-        );
+      if (!isMissing(error)) {
+        this.unread = true;
+        this.fail(`cannot be used (${reasonOf(error)})`);
       }
-      return;
-    }
-    try {
-      this.take(JSON.parse(text) as unknown);
-    } catch (error) {
-      this.services.clear();
-      this.setAside(reasonOf(error));
     }
   }
 
-  private take(body: unknown): void {
-    if (!isObject(body) || body.version !== 1 || !isObject(body.services)) {
-      throw new Error('it does not hold model cards');
+  /** Reads the file that could not be read when it was opened; what came meanwhile is newer. */
+  private async readLate(): Promise<void> {
+    try {
+      this.take(await readFile(this.file, 'utf8'));
+    } catch (error) {
+      if (!isMissing(error)) {
+        throw error;
+      }
     }
-    for (const [service, saved] of Object.entries(body.services)) {
-      const section = this.section(service);
-      if (!isObject(saved) || !Array.isArray(saved.models)) {
-        throw new Error('it does not hold model cards');
+    this.unread = false;
+    for (const listener of this.listeners) {
+      listener();
+    }
+  }
+
+  /** Cards stay in memory, and are tried to be read and written again later. */
+  private fail(why: string): void {
+    this.warnOnce(`Model cards are kept in memory only: ${this.file} ${why}. It is tried again.`);
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => {
+      this.changes++;
+      void this.flush();
+    }, this.retryMs).unref();
+    this.retryMs = Math.min(2 * this.retryMs, MAX_RETRY_MS);
+  }
+
+  /** Puts the cards of the file before those that are there. @throws Error where a damaged file cannot be set aside */
+  private take(text: string): void {
+    let saved: Map<string, ServiceSection>;
+    try {
+      saved = sectionsOf(JSON.parse(text) as unknown);
+    } catch (error) {
+      this.setAside(reasonOf(error));
+      return;
+    }
+    for (const [service, section] of saved) {
+      const own = this.services.get(service);
+      if (own === undefined) {
+        this.services.set(service, section);
+      } else {
+        putBefore(own, section);
       }
-      for (const record of saved.models as unknown[]) {
-        if (isRecord(record)) {
-          section.models.set(record.card.name, modelOf(record));
-          // Of a version of this package that kept the ids alone.
-          section.former.push(...formerOf(record.former));
-        }
-      }
-      for (const upload of Array.isArray(saved.uploads) ? (saved.uploads as unknown[]) : []) {
-        if (isObject(upload) && typeof upload.id === 'string') {
-          section.uploads.set(upload.id, upload as unknown as UploadCard);
-        }
-      }
-      for (const fit of Array.isArray(saved.pending) ? (saved.pending as unknown[]) : []) {
-        if (isRecord(fit)) {
-          section.pending.set(fit.card.fitted_train_set_id, fit);
-        }
-      }
-      section.former.push(...formerOf(saved.former));
     }
   }
 
   private setAside(why: string): void {
     const aside = `${this.file}.corrupt-${Date.now()}`;
-    try {
-      renameSync(this.file, aside);
-      this.warnOnce(`${this.file} could not be read (${why}): it was set aside as ${aside}.`);
-      this.warned = false;
-    } catch {
-      this.readOnly = true;
-      this.warnOnce(`Model cards are kept in memory only: ${this.file} could not be read (${why}).`);
-    }
+    renameSync(this.file, aside);
+    this.warnOnce(`${this.file} could not be read (${why}): it was set aside as ${aside}.`);
+    this.warned = false;
   }
 
   private warnOnce(text: string): void {
@@ -211,47 +209,8 @@ export class CardFile {
   }
 }
 
-export function newSection(): ServiceSection {
-  return { models: new Map(), uploads: new Map(), pending: new Map(), former: [] };
-}
-
-/** The text of the file: {version, services: {key: {models, uploads, pending, former}}}, record by record. */
-function* fileText(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
-  yield '{"version":1,"services":{';
-  let comma = '';
-  for (const [service, { models, uploads, pending, former }] of services) {
-    yield `${comma}${JSON.stringify(service)}:{"models":[`;
-    yield* list(models.values());
-    yield '],"uploads":[';
-    yield* list(uploads.values());
-    yield '],"pending":[';
-    yield* list(pending.values());
-    yield '],"former":[';
-    yield* list(former);
-    yield ']}';
-    comma = ',';
-  }
-  yield '}}';
-}
-
-function* list(items: Iterable<object>): Generator<string> {
-  let comma = '';
-  for (const item of [...items]) {
-    yield comma + JSON.stringify(item);
-    comma = ',';
-  }
-}
-
-function* pieces(texts: Iterable<string>): Generator<string> {
-  let piece = '';
-  for (const text of texts) {
-    piece += text;
-    if (piece.length >= PIECE) {
-      yield piece;
-      piece = '';
-    }
-  }
-  yield piece;
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
 function removeStaleTemporaries(file: string): void {
@@ -267,42 +226,4 @@ function removeStaleTemporaries(file: string): void {
       rmSync(full, { force: true });
     }
   }
-}
-
-/** The version in charge, as it is written, and beside it the others. */
-interface WrittenModel extends KeptVersion {
-  others?: unknown;
-  former?: unknown;
-}
-
-/** A model as the file keeps it. One of a version of this package without versions is the first of its name. */
-function modelOf({ others, ...written }: WrittenModel): VersionedModel {
-  const inCharge: KeptVersion = { ...written, version: written.version ?? 1, why: written.why ?? 'first' };
-  Reflect.deleteProperty(inCharge, 'former');
-  const { name, columns } = inCharge.card;
-  const rest = (Array.isArray(others) ? (others as unknown[]) : []).flatMap((one): KeptVersion[] => {
-    const whole = isObject(one) && isObject(one.card) && { ...one, card: { columns, ...one.card, name } };
-    return isRecord(whole) && whole.version > 0 ? [whole] : [];
-  });
-  return VersionedModel.of(inCharge, rest);
-}
-
-function isRecord(value: unknown): value is WrittenModel {
-  return (
-    isObject(value) &&
-    isObject(value.card) &&
-    typeof value.card.name === 'string' &&
-    typeof value.card.fitted_train_set_id === 'string' &&
-    Array.isArray(value.card.columns)
-  );
-}
-
-/** The list as it should be; a card file may have been edited by hand. */
-function formerOf(value: unknown): FormerModel[] {
-  return Array.isArray(value)
-    ? value.filter(
-        (one): one is FormerModel =>
-          isObject(one) && typeof one.fitted === 'string' && typeof one.upload === 'string',
-      )
-    : [];
 }

@@ -1,5 +1,5 @@
 import type { FittedModel } from '../types';
-import type { ServiceSection } from './card-file';
+import type { ServiceSection } from './card-sections';
 import type { FormerModel } from './versioned-model';
 
 /** Models that are remembered until the service has removed them. */

@@ -4,7 +4,8 @@ import { cloneJson } from '../../util/json';
 import { ReferenceFiles } from '../reference/reference-files';
 import type { Reference } from '../reference/types';
 import type { FittedModel, ModelCard, UploadCard } from '../types';
-import { CardFile, newSection, type PendingFit, type ServiceSection } from './card-file';
+import { CardFile } from './card-file';
+import { newSection, type PendingFit, type ServiceSection } from './card-sections';
 import { dropOldest } from './drop-oldest';
 import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
 import { addFormer, superfluous, unmeant } from './former-models';
@@ -314,7 +315,14 @@ function newShared(section: ServiceSection, references: ReferenceFiles, file: Ca
     changed: () => file?.changed(),
     gone: (versions) => release({ section, references }, versions),
   });
-  return { section, models, fits: new FitsUnderWay(), held: new Map(), references };
+  const fits = new FitsUnderWay();
+  file?.onRead(() => {
+    models.readAnew();
+    for (const name of section.models.keys()) {
+      fits.arrived(name);
+    }
+  });
+  return { section, models, fits, held: new Map(), references };
 }
 
 function release(shared: Pick<Shared, 'section' | 'references'>, gone: readonly KeptVersion[]): void {

@@ -27,7 +27,13 @@ export class NamedModels {
     private readonly models: Map<string, VersionedModel>,
     private readonly on: ModelChanges,
   ) {
-    for (const model of models.values()) {
+    this.readAnew();
+  }
+
+  /** To be called when the models were changed from outside. */
+  readAnew(): void {
+    this.byId.clear();
+    for (const model of this.models.values()) {
       this.index(undefined, model);
     }
   }

@@ -120,6 +120,15 @@ export class VersionedModel {
     return (takesCharge ? new VersionedModel(all, next) : new VersionedModel(all, inCharge)).bounded();
   }
 
+  /** The same models as the newest versions of that one, the one in charge of them in charge. */
+  following(before: VersionedModel): VersionedModel {
+    let model = before;
+    for (const { card, fingerprint, why } of this.versions.toReversed()) {
+      model = model.withVersion({ card, fingerprint, why: why === 'first' ? 'refit' : why }).model;
+    }
+    return model.withCharge(model.byFittedId(this.inCharge.card.fitted_train_set_id)!);
+  }
+
   /** With another of its versions in charge. */
   withCharge(version: KeptVersion): VersionedModel {
     return new VersionedModel(this.versions, version);

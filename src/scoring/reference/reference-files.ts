@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { writeFileAtomic } from '../../util/atomic-file';
+import { makeFolder, writeFileAtomic } from '../../util/atomic-file';
 import { BoundedMap } from '../../util/bounded-map';
 import { isObject, tryParseJson } from '../../util/json';
 import { Serial } from '../../util/serial';
@@ -15,6 +15,8 @@ const HELD = 16;
 const MAX_SIZE = 2 * 1024 * 1024;
 /** What an interrupted write left behind is removed after this. */
 const STALE_MS = 3_600_000;
+/** Folders that are made when they are gone: its own, and that of the cards. */
+const LEVELS = 2;
 
 /**
  * What is kept of train sets, a JSON file for each fitted model of one service. A file that is missing, damaged or of
@@ -56,8 +58,9 @@ export class ReferenceFiles {
       const { service } = this;
       const text = `{"version":1,"service":${JSON.stringify(service)},"model":${JSON.stringify(fittedId)},"reference":${fitting.text}}`;
       try {
-        await mkdir(this.folder, { recursive: true, mode: 0o700 });
-        await this.sweep(this.folder);
+        await makeFolder(this.folder, LEVELS);
+        // What another process or node removes meanwhile cannot be looked at.
+        await this.sweep(this.folder).catch(() => undefined);
         await writeFileAtomic(this.fileOf(this.folder, fittedId), text, true);
       } catch {
         // The model works without; the cards beside it have warned of a folder that cannot be written.

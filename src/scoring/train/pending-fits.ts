@@ -1,6 +1,6 @@
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
-import type { PendingFit } from '../models/card-file';
+import type { PendingFit } from '../models/card-sections';
 import type { FitUnderWay } from '../models/fits-under-way';
 import type { Hooks } from '../types';
 import { keepReference } from './keep-reference';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import promises from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -14,23 +14,7 @@ import {
   type UploadEntry,
 } from '../../doors/service';
 import { crc32c, crc32cToBase64 } from '../../doors/table';
-
-const { mkdir, mkdtemp, readdir, rm, symlink, writeFile } = promises;
-
-type Failing = 'stat' | 'readFile' | 'open' | 'rename';
-
-/** From now on calls that name such a path fail with a code, as they do with too many open files or a tired disk. */
-function failing(names: Failing[], code: string, wanted: RegExp): () => void {
-  const originals = names.map((name) => [name, promises[name]] as const);
-  for (const [name, original] of originals) {
-    const broken = (...args: unknown[]): unknown =>
-      wanted.test(String(args[0]))
-        ? Promise.reject(Object.assign(new Error(`${code}: injected, ${name}`), { code }))
-        : (original as (...rest: unknown[]) => unknown)(...args);
-    Object.assign(promises, { [name]: broken });
-  }
-  return () => Object.assign(promises, Object.fromEntries(originals));
-}
+import { failing } from '../../helpers/failing-files';
 
 describe('What cannot be read now', () => {
   let root: string;

@@ -1,0 +1,30 @@
+import fs from 'node:fs';
+import promises from 'node:fs/promises';
+
+/** Calls of `node:fs/promises`, and of `node:fs` where their names end in Sync. */
+export type FailingCall =
+  'stat' | 'readFile' | 'open' | 'rename' | 'readdir' | 'readFileSync' | 'readdirSync';
+
+/**
+ * From now on calls whose first argument matches fail with a code, as they do with too many open files or a tired disk.
+ * @returns makes them work again
+ */
+export function failing(calls: readonly FailingCall[], code: string, wanted: RegExp): () => void {
+  const originals = calls.map((call) => {
+    const module = (call.endsWith('Sync') ? fs : promises) as unknown as Record<string, unknown>;
+    return { module, call, original: module[call] as (...args: unknown[]) => unknown };
+  });
+  for (const { module, call, original } of originals) {
+    module[call] = (...args: unknown[]): unknown => {
+      if (!wanted.test(String(args[0]))) {
+        return original(...args);
+      }
+      const error = Object.assign(new Error(`${code}: injected, ${call}`), { code, syscall: call });
+      if (module === (fs as unknown)) {
+        throw error;
+      }
+      return Promise.reject(error);
+    };
+  }
+  return () => originals.forEach(({ module, call, original }) => (module[call] = original));
+}

@@ -1,0 +1,135 @@
+import { strict as assert } from 'node:assert';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { type FittedModel, ModelCards } from '../../doors/scoring';
+import { failing } from '../../helpers/failing-files';
+
+function card(name: string, id: string): FittedModel {
+  return {
+    name,
+    fitted_train_set_id: id,
+    train_set_upload_id: `upload-${id}`,
+    task: 'regression',
+    target: 'wear',
+    columns: [{ name: 'x', type: 'number' }],
+    rows: 10,
+    options: {},
+    service: 'embedded',
+    fitted_at: '2026-01-01T00:00:00.000Z',
+  };
+}
+
+describe('A file of model cards that cannot be read or written now', () => {
+  let root: string;
+  let file: string;
+  let warnings: string[];
+  let mend: () => void = () => undefined;
+  const opened: ModelCards[] = [];
+  const open = (): ModelCards => {
+    const cards = new ModelCards({
+      path: file,
+      service: 'embedded',
+      onWarning: (text) => warnings.push(text),
+    });
+    opened.push(cards);
+    return cards;
+  };
+
+  beforeEach(async () => {
+    root = mkdtempSync(path.join(tmpdir(), 'unread-'));
+    file = path.join(root, 'user', 'tabular-prediction', 'models.json');
+    warnings = [];
+    const first = open();
+    first.put(card('pump', 'pump-1'));
+    first.put(card('drive', 'drive-1'));
+    await first.close();
+  });
+
+  afterEach(async () => {
+    mend();
+    mend = () => undefined;
+    await Promise.all(opened.splice(0).map((cards) => cards.close()));
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  const saved = (): string => readFileSync(file, 'utf8');
+
+  for (const code of ['EMFILE', 'EACCES', 'EIO']) {
+    it(`is left as it is after ${code}, and read by itself later`, async () => {
+      const before = saved();
+      mend = failing(['readFileSync', 'readFile'], code, /models\.json$/);
+      const cards = open();
+      assert.equal(cards.get('pump'), undefined);
+      cards.put(card('fan', 'fan-1'));
+      await cards.flush();
+      assert.deepEqual([warnings.length, /memory only.*tried again/.test(warnings[0]!)], [1, true]);
+      mend();
+      assert.deepEqual([saved(), readdirSync(path.dirname(file))], [before, ['models.json']]);
+      await cards.arrival('drive', AbortSignal.timeout(20_000));
+      assert.deepEqual(
+        cards.list().map(({ name }) => name),
+        ['fan', 'drive', 'pump'],
+      );
+      assert.equal(cards.byFittedId('drive-1')?.name, 'drive');
+      await cards.close();
+      assert.match(saved(), /fan-1/);
+      assert.equal(open().list().length, 3);
+    });
+  }
+
+  it('has its models as earlier versions of those fitted meanwhile', async () => {
+    mend = failing(['readFileSync'], 'EMFILE', /models\.json$/);
+    const cards = open();
+    cards.put(card('pump', 'pump-2'));
+    mend();
+    await cards.flush();
+    assert.deepEqual(
+      cards.get('pump')?.versions.map(({ version, why }) => [version, why]),
+      [
+        [2, 'refit'],
+        [1, 'first'],
+      ],
+    );
+    assert.equal(cards.rollBack('pump', true).fitted_train_set_id, 'pump-1');
+  });
+
+  it('is written by itself after a write that failed', async () => {
+    const cards = open();
+    mend = failing(['rename'], 'EIO', /models\.json/);
+    cards.put(card('fan', 'fan-1'));
+    await cards.flush();
+    assert.doesNotMatch(saved(), /fan-1/);
+    mend();
+    const end = Date.now() + 20_000;
+    while (!saved().includes('fan-1')) {
+      assert.ok(Date.now() < end);
+      await sleep(50);
+    }
+  });
+
+  it('is not made in the place of a user folder that is away, and goes on when that is back', async () => {
+    const cards = open();
+    const [user, away] = [path.join(root, 'user'), path.join(root, 'away')];
+    renameSync(user, away);
+    cards.put(card('fan', 'fan-1'));
+    await cards.flush();
+    assert.deepEqual(readdirSync(root), ['away']);
+    renameSync(away, user);
+    cards.put(card('belt', 'belt-1'));
+    await cards.flush();
+    assert.equal(warnings.length, 1);
+    assert.match(saved(), /fan-1.*belt-1/);
+  });
+
+  it('keeps the reference of a train set whatever else is in the folder', async () => {
+    const cards = open();
+    const folder = path.join(path.dirname(file), 'references');
+    mkdirSync(folder);
+    mend = failing(['readdir'], 'EMFILE', /references$/);
+    await cards.putReference('pump-1', { columns: [], rows: [], usual: [], drift: [] });
+    assert.equal(readdirSync(folder).length, 1);
+  });
+});
