@@ -1,10 +1,11 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { syncFolder } from '../util/atomic-file';
-import { Yielder } from '../util/event-loop';
+import { makeFolder, syncFolder } from '../util/atomic-file';
 import { writeAll } from '../util/file-io';
 import { reasonOf } from '../util/reason';
+import { ServiceError } from '../wire/service-error';
+import { journalsIn, numberOf, openJournal, readLines, removeOthers, writeLines } from './journal-files';
 import type { KeptRow } from './kept-rows';
 import { record, Replay, snapshot } from './records';
 import type { Sensor } from './sensors';
@@ -15,8 +16,8 @@ import type { SeriesNote, SeriesProgress } from './types';
 const FLUSH_MS = 5000;
 /** A journal is written anew once it has grown by its own size, and by this many bytes at least. */
 const MIN_GROWTH = 4 * 1024 * 1024;
-const CHUNK = 256 * 1024;
-const NAME = /^(\d{8})\.jsonl$/;
+/** Folders that are made for a journal when they are gone: its own, that of all series, and that of the package. */
+const LEVELS = 3;
 
 /**
  * A series on disk: a file to whose end lines are written every few seconds, and which is written anew, in one step,
@@ -42,7 +43,10 @@ export class Journal implements Recorder {
     private readonly writeEvery = FLUSH_MS,
   ) {}
 
-  /** Reads what the last series with this folder left. */
+  /**
+   * Reads what the last series with this folder left. Where the folder cannot be made the series goes on in memory.
+   * @throws ServiceError `storage.failed` where a folder that is there cannot be read now: it is not to be written over
+   */
   async open(state: SeriesState): Promise<void> {
     const { folder } = this;
     this.state = state;
@@ -52,9 +56,18 @@ export class Journal implements Recorder {
     this.health = 'ok';
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await this.read(folder, state);
     } catch (error) {
       this.failed(error);
+      return;
+    }
+    try {
+      await this.read(folder, state);
+    } catch (error) {
+      this.state = undefined;
+      throw new ServiceError(
+        'storage.failed',
+        `What the series has kept in ${folder} cannot be read now (${reasonOf(error)}). Nothing of it is lost: it is read again with the next message.`,
+      );
     }
   }
 
@@ -143,23 +156,29 @@ export class Journal implements Recorder {
   }
 
   private async read(folder: string, state: SeriesState): Promise<void> {
-    const names = (await readdir(folder)).filter((name) => NAME.test(name)).sort();
-    const newest = names.at(-1);
+    const newest = (await journalsIn(folder)).at(-1);
     if (newest !== undefined) {
-      this.number = Number(NAME.exec(newest)![1]);
-      const file = await open(path.join(folder, newest), 'r+');
+      this.number = numberOf(newest);
+      const { file, refused } = await openJournal(path.join(folder, newest));
       try {
         this.size = await readLines(file, new Replay(state), (replay) => this.told(replay, newest));
-        // A line that was torn would otherwise run on into the next one.
-        await file.truncate(this.size);
+        if (refused === undefined) {
+          // A line that was torn would otherwise run on into the next one.
+          await file.truncate(this.size);
+        }
       } catch (error) {
         await file.close();
         throw error;
       }
-      this.file = file;
       this.snapshotSize = this.size;
+      if (refused === undefined) {
+        this.file = file;
+      } else {
+        await file.close();
+        this.failed(refused);
+      }
     }
-    await removeOthers(folder, newest);
+    await removeOthers(folder, newest).catch(() => undefined);
   }
 
   private told({ unreadable, isForeign }: Replay, name: string): void {
@@ -172,10 +191,19 @@ export class Journal implements Recorder {
     }
   }
 
+  /** What is in a folder that was away as the series was opened has not been read: it is not replaced. */
+  private async assertKnown(folder: string): Promise<void> {
+    const newest = (await journalsIn(folder)).at(-1);
+    if (newest !== undefined && numberOf(newest) > this.number) {
+      throw new Error('it holds readings that were not there before; deploy the node again to read them');
+    }
+  }
+
   private async writeAnew(folder: string, state: SeriesState): Promise<void> {
     const name = `${String(this.number + 1).padStart(8, '0')}.jsonl`;
     const temporary = path.join(folder, `${name}.tmp`);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, LEVELS);
+    await this.assertKnown(folder);
     const file = await open(temporary, 'w+', 0o600);
     try {
       const size = await writeLines(file, snapshot(state));
@@ -195,65 +223,5 @@ export class Journal implements Recorder {
     this.pending = [];
     this.isOutdated = false;
     await removeOthers(folder, name);
-  }
-}
-
-/** @returns bytes written */
-async function writeLines(file: FileHandle, lines: Iterable<string>): Promise<number> {
-  const yielder = new Yielder();
-  let size = 0;
-  let chunk: string[] = [];
-  let length = 0;
-  const write = async (): Promise<void> => {
-    const bytes = Buffer.from(chunk.map((line) => `${line}\n`).join(''));
-    await writeAll(file, bytes, size);
-    size += bytes.length;
-    chunk = [];
-    length = 0;
-  };
-  for (const line of lines) {
-    chunk.push(line);
-    length += line.length;
-    if (length >= CHUNK) {
-      await write();
-    }
-    await yielder.due();
-  }
-  await write();
-  return size;
-}
-
-/** @returns bytes of the lines that are whole */
-async function readLines(file: FileHandle, replay: Replay, told: (replay: Replay) => void): Promise<number> {
-  const yielder = new Yielder();
-  const buffer = Buffer.alloc(CHUNK);
-  let rest = Buffer.alloc(0);
-  let whole = 0;
-  for (let position = 0; ;) {
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
-    if (bytesRead === 0) {
-      break;
-    }
-    position += bytesRead;
-    let bytes = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10)) {
-      replay.line(bytes.toString('utf8', 0, end));
-      bytes = bytes.subarray(end + 1);
-      whole += end + 1;
-      await yielder.due();
-    }
-    rest = Buffer.from(bytes);
-  }
-  replay.end();
-  told(replay);
-  return whole;
-}
-
-/** Journals that a newer one has replaced, and what a crash left half written. */
-async function removeOthers(folder: string, keep: string | undefined): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (name !== keep && (NAME.test(name) || name.endsWith('.jsonl.tmp'))) {
-      await rm(path.join(folder, name), { force: true });
-    }
   }
 }

@@ -26,7 +26,7 @@ const READINGS_PER_STEP = 256;
 /** What the clocks of a table may be ahead of ours. */
 const TABLE_AHEAD_OF_US = 86_400_000;
 
-/** Opens a series; with a folder, where the last one with it stopped. Errors: `storage.failed` where it cannot be read. */
+/** Opens a series; with a folder, where the last one with it stopped. Errors: `storage.failed` where that cannot be read now. */
 export async function openSeries(
   settings: SeriesSettings,
   surroundings: SeriesSurroundings = {},
