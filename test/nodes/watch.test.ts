@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import type { ModelCard } from '../../dist/src/scoring';
 import { ModelCards } from '../doors/scoring';
+import { failing } from '../helpers/failing-files';
 import { waitFor } from '../helpers/node-red';
 import { type Anything, type Bench, server, startBench, stopBench } from './bench';
 
@@ -343,6 +344,32 @@ describe('tabular-watch', () => {
         fs.readFileSync(path.join(folder, 'w.json'), 'utf8').split('\n')[0],
         '{"model":"motor","lines":2}',
       );
+    });
+
+    it('leaves a file that cannot be read now as it is, and warns once; predictions go on', async () => {
+      const folder = path.join(userDir, 'tabular-prediction', 'watch');
+      const seen = await start({}, { userDir });
+      predict(seen, 0, 50);
+      tell(seen, 0, 52);
+      await settled(seen, 2);
+      await seen.stop();
+      const kept = fs.readFileSync(path.join(folder, 'w.json'), 'utf8');
+      const mend = failing(['readFile'], 'EMFILE', /w\.json$/);
+      try {
+        const bench = await start({}, { userDir });
+        predict(bench, 1, 50);
+        predict(bench, 2, 50);
+        await bench.out('w').first(2);
+        await bench.stop();
+        assert.equal(bench.warnings().filter((text) => text.includes('watchUnread')).length, 1);
+      } finally {
+        mend();
+      }
+      assert.equal(fs.readFileSync(path.join(folder, 'w.json'), 'utf8'), kept);
+      const later = await start({}, { userDir });
+      predict(later, 3, 50);
+      const [first] = await later.out('w').first();
+      assert.equal(first!.watch.live.rows, 1);
     });
 
     it('tells when a fit replaces the model, whose bands then begin anew', async () => {

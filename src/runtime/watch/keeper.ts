@@ -18,6 +18,8 @@ import { StateFile } from './state-file';
 const MAX_MODELS = 20;
 /** The state is written at most once in this time, in milliseconds; at once where the flow was told of a change. */
 const WRITE_MS = 60_000;
+/** A state that cannot be read now (too many open files, a disk in trouble) is tried again after this, in milliseconds. */
+const READ_AGAIN_MS = 5_000;
 
 /** Truths that wait for the first prediction: those of rows that wait in a predict node for their model. */
 const MAX_EARLY = 10_000;
@@ -44,6 +46,7 @@ export class WatchKeeper {
   private readonly serial = new Serial();
   private known: WatchOptions | undefined;
   private isRead = false;
+  private readAgainAt = 0;
   private isWritten = true;
   private isFailing = false;
   private closed = false;
@@ -201,18 +204,31 @@ export class WatchKeeper {
       return;
     }
     const { options } = this;
+    if (this.timer === undefined) {
+      this.timer = setInterval(() => void this.serial.run(() => this.write()), WRITE_MS);
+      this.timer.unref();
+    }
+    const now = performance.now();
+    if (now < this.readAgainAt) {
+      return;
+    }
     const { Watch } = watchLayer();
     try {
       for (const { model, state } of await this.file.read()) {
         this.watches.set(model, Watch.from(state, options));
       }
+      this.isFailing = false;
     } catch (error) {
+      if (isOfFileSystem(error)) {
+        // What was kept is whole: predictions go on meanwhile, and nothing is written over it.
+        this.readAgainAt = now + READ_AGAIN_MS;
+        this.failed('warning.watchUnread', error);
+        return;
+      }
       this.watches.clear();
       this.node.warn(text(this.red, 'warning.watchState', { reason: reasonOf(error) }));
     }
     this.isRead = true;
-    this.timer = setInterval(() => void this.serial.run(() => this.write()), WRITE_MS);
-    this.timer.unref();
   }
 
   /** Never fails, but tells. */
@@ -226,12 +242,21 @@ export class WatchKeeper {
       this.isFailing = false;
     } catch (error) {
       this.isWritten = false;
-      if (!this.isFailing) {
-        this.isFailing = true;
-        this.node.warn(text(this.red, 'warning.watchStorage', { reason: reasonOf(error) }));
-      }
+      this.failed('warning.watchStorage', error);
     }
   }
+
+  private failed(key: string, error: unknown): void {
+    if (!this.isFailing) {
+      this.isFailing = true;
+      this.node.warn(text(this.red, key, { reason: reasonOf(error) }));
+    }
+  }
+}
+
+/** Whether the file system said so, and not the bytes that were read. */
+function isOfFileSystem(error: unknown): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }
 
 /** What the editor is told of a model. */

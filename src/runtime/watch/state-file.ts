@@ -1,11 +1,14 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { writeFileAtomic } from '../../util/atomic-file';
+import { makeFolder, writeFileAtomic } from '../../util/atomic-file';
 import { Yielder } from '../../util/event-loop';
 import { isObject, tryParseJson } from '../../util/json';
 import type { WatchState } from '../../watch';
 import { watchLayer } from '../lazy';
+
+/** Folders that are made when they are gone: that of all watch nodes, and that of the package. */
+const LEVELS = 2;
 
 /** What a watch node keeps of the predictions of one model. */
 export interface KeptWatch {
@@ -60,7 +63,7 @@ export class StateFile {
       const heading: Heading = { model, lines: lines.length };
       text.push(JSON.stringify(heading), ...lines);
     }
-    await mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
+    await makeFolder(path.dirname(this.file), LEVELS);
     await writeFileAtomic(this.file, `${text.join('\n')}\n`, true);
   }
 
