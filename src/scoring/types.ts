@@ -209,6 +209,15 @@ export interface PredictRequest extends Omit<CleaningChoices, 'missingTarget'> {
   modelId?: string;
 }
 
+/** `msg.predicted_by` */
+export interface PredictedBy {
+  /** Its name, or its id where it has no card. */
+  name: string;
+  /** Left out where it has no card. */
+  version?: number;
+  fitted_train_set_id: string;
+}
+
 export interface PredictOutcome {
   /** The service's own shape, with this message's rows only. */
   prediction: unknown;
@@ -216,6 +225,8 @@ export interface PredictOutcome {
   metadata: Record<string, unknown>;
   /** Name of the model, or its id where it has no card. */
   modelName: string;
+  /** The very model that made the predictions: meanwhile another one may be in charge. Left out with the route `v1`. */
+  predictedBy?: PredictedBy;
   /** The table with the predictions attached; left out when there was no table. */
   table?: unknown;
   /** Cells that were taken as missing, where there were any. */

@@ -71,6 +71,10 @@ describe('tabular-predict on a strict service', () => {
     assert.deepEqual(msg.prediction, service.predictionFor([5], 'probas', { classes: CLASSES }));
     assert.equal(msg.metadata.test_set_num_rows, 1);
     assert.equal(msg.model_name, 'class');
+    const { predicted_by: by } = msg;
+    assert.deepEqual([by.name, by.version, Object.keys(by).length], ['class', 1, 3]);
+    assert.equal(service.seen('predict').length, 1);
+    assert.ok(JSON.stringify(service.seen('predict')[0]).includes(by.fitted_train_set_id));
   });
 
   it('an array stays an array, columns gain a column, CSV becomes rows', async () => {

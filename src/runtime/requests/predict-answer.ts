@@ -12,6 +12,11 @@ export function answerPredict(msg: Message, table: TableReader, outcome: Predict
   msg.prediction = outcome.prediction;
   msg.metadata = outcome.metadata;
   msg.model_name = outcome.modelName;
+  if (outcome.predictedBy === undefined) {
+    delete msg.predicted_by;
+  } else {
+    msg.predicted_by = outcome.predictedBy;
+  }
   if (outcome.cleaned === undefined) {
     delete msg.cleaned;
   } else {
@@ -24,5 +29,6 @@ export function answerPredict(msg: Message, table: TableReader, outcome: Predict
 export function answerUnpredicted(msg: Message): Message {
   delete msg.prediction;
   delete msg.metadata;
+  delete msg.predicted_by;
   return msg;
 }

@@ -19,6 +19,8 @@ export interface ResolvedModel {
   fittedId: string;
   /** Its name, or its id where it has no card. */
   name: string;
+  /** Left out where it is not known. */
+  version?: number;
   task: Task;
   outputType: OutputType;
   quantiles: number[] | undefined;
@@ -132,6 +134,7 @@ export function resolveModel(
   return {
     fittedId: card.fitted_train_set_id,
     name: card.name ?? card.fitted_train_set_id,
+    version: card.version,
     task: card.task,
     outputType,
     quantiles: quantilesOf(outputType, request),

@@ -1,11 +1,15 @@
-import type { Label } from '../../table';
 import { cloneJson } from '../../util/json';
 import { type Prediction, toService } from '../../wire/prediction';
 import type { CausesOf } from '../explain/causes';
+import type { ResolvedModel } from '../models/model-request';
 import type { PredictOutcome } from '../types';
 import { attachmentOf } from './attach-predictions';
 import type { MessageTable } from './message-table';
 import type { Scored } from './test-set';
+
+/** What an outcome says of the model that made it. */
+export type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
+  Partial<Pick<ResolvedModel, 'fittedId' | 'classes'>>;
 
 /**
  * What a message gets: its own prediction, its own copy of the metadata, its table with the predictions attached. A
@@ -14,7 +18,7 @@ import type { Scored } from './test-set';
 export function outcomeOf(
   scored: Scored,
   table: MessageTable,
-  model: { name: string; classes?: readonly Label[] },
+  model: OutcomeModel,
   property: string,
   signal: AbortSignal,
   why?: CausesOf,
@@ -24,6 +28,10 @@ export function outcomeOf(
     metadata: { ...cloneJson(scored.metadata), test_set_num_rows: scored.rows },
     modelName: model.name,
   };
+  if (model.fittedId !== undefined) {
+    const { name, version, fittedId: id } = model;
+    outcome.predictedBy = { name, ...(version !== undefined && { version }), fitted_train_set_id: id };
+  }
   if (table.cleaned !== undefined) {
     outcome.cleaned = { cells_missing: table.cleaned };
   }

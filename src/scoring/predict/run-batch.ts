@@ -1,4 +1,4 @@
-import { type Column, type ColumnBatch, encodeBatches, type Label } from '../../table';
+import { type Column, type ColumnBatch, encodeBatches } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { slicePrediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
@@ -13,7 +13,7 @@ import { type ExplainByRows, explainByRows } from './explain-rows';
 import { LegacyTable } from './legacy-table';
 import type { PredictMessage, QueuedPredict } from './message';
 import { LoneTable } from './message-table';
-import { outcomeBytes, outcomeOf } from './outcome';
+import { outcomeBytes, type OutcomeModel, outcomeOf } from './outcome';
 import { rowsPerTestSet, scoreInParts } from './parts';
 import { columnsOf, type ReadTogether, readTogether } from './read-together';
 import { addOffsets, offsetsOf } from './relative';
@@ -220,7 +220,7 @@ function deliver(
   { batcher, settings, warn }: BatchRun,
   message: QueuedPredict,
   scored: Scored,
-  model: { name: string; classes?: readonly Label[] },
+  model: OutcomeModel,
   signal: AbortSignal,
 ): Promise<void> | undefined {
   if (message.state !== 'flying') {
