@@ -103,7 +103,7 @@ const GROUND = {
   'src/scoring': ['cards', 'types', 'without-empty'],
   'src/learner': ['types', 'version'],
   'src/client': ['types', 'settings', 'secrets'],
-  'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'model-changed'],
+  'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'in-flow', 'model-changed'],
   'src/service': [
     'limits',
     'options',

@@ -24,7 +24,7 @@ module.exports = function (RED: NodeAPI): void {
         return watchAnswer(RED, keeper, table, request, msg, work);
       },
       run: (output) => output,
-      close: () => keeper.close(),
+      close: (removed) => keeper.close(removed),
     });
   }
   RED.nodes.registerType('tabular-watch', TabularWatch);

@@ -12,6 +12,8 @@ interface Waiting {
   since: number;
   /** Milliseconds in which rows came and no truth. */
   waited: number;
+  /** The same, when the newest message began; left out: none of it is of the newest message. */
+  before?: number;
 }
 
 export type SilenceState = [key: string, waiting: Waiting][];
@@ -19,6 +21,8 @@ export type SilenceState = [key: string, waiting: Waiting][];
 /** How long rows have come and no truth of any: beyond three times ahead something does not bring it any more. */
 export class Silence {
   private readonly keys = new BoundedMap<string, Waiting>(MOST_KEYS);
+  /** Keys that the newest message has rows of. */
+  private readonly ofMessage = new Set<string>();
 
   constructor(state: SilenceState = []) {
     for (const [key, waiting] of state) {
@@ -26,18 +30,28 @@ export class Silence {
     }
   }
 
+  /** Another message begins: truths may have come since the last one, and cannot come between its rows. */
+  message(): void {
+    this.ofMessage.clear();
+  }
+
   /** A row is predicted: says since when truth is missed, where it is. */
   row(key: string, time: number, ahead: number): { since: number; waited: number } | undefined {
     const waiting = this.keys.get(key);
+    const isFirst = !this.ofMessage.has(key);
+    this.ofMessage.add(key);
     if (waiting === undefined) {
-      this.keys.set(key, { time, since: time, waited: 0 });
+      this.keys.set(key, { time, since: time, waited: 0, before: 0 });
       return undefined;
     }
     if (time > waiting.time) {
       waiting.waited += Math.min(time - waiting.time, STEP_SHARE * ahead);
       waiting.time = time;
     }
-    return waiting.waited > OVERDUE * ahead ? waiting : undefined;
+    if (isFirst) {
+      waiting.before = waiting.waited;
+    }
+    return (waiting.before ?? waiting.waited) > OVERDUE * ahead ? waiting : undefined;
   }
 
   /** A truth has come, of one key or (left out) for all of them. */

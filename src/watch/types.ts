@@ -85,6 +85,10 @@ export interface PredictionSeen {
   probabilities?: unknown;
   /** The row itself, for "as it is now" and for drift. */
   row?: Readonly<Record<string, unknown>>;
+  /** The id of the model that made it, where that may be one that is no longer in charge. */
+  model?: string;
+  /** It came in one message with the prediction before: truths cannot have come in between. Default false. */
+  continues?: boolean;
 }
 
 export interface TruthSeen {

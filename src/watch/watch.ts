@@ -1,17 +1,14 @@
-import { BoundedMap } from '../util/bounded-map';
 import { Alarms } from './alarms';
 import { Changes } from './changes';
-import { Drift } from './drift';
 import { ExpectedLoss } from './expected-loss';
+import { Generations } from './generations';
 import { isLabel, isNumber, type Issued, readIssued } from './issued';
 import { leaveAsIs, leaveMoved, type Leaving } from './leaving';
 import { keysTold, liveNumbers } from './live-numbers';
 import { type OpenPrediction, OpenPredictions } from './open-predictions';
 import { ScoredModel } from './scored-model';
-import { Silence } from './silence';
 import { measureOf, scoreTruth } from './truth-scores';
 import type {
-  ColumnDrift,
   PredictionSeen,
   SettledPrediction,
   TruthAnswer,
@@ -26,11 +23,10 @@ import type {
 } from './types';
 import { type WatchSettings, watchSettings } from './watch-settings';
 import type { KeptCounts, WatchState } from './watch-state';
+import { WithoutTruth } from './without-truth';
 
 /** Truths that are kept with their predictions, for pictures. */
 const MOST_RECENT = 200;
-const MOST_FORMER = 8;
-const MOST_REASONS = 5;
 
 /**
  * Watches the predictions of one model: corrects their bands by the truths that come later, keeps its live scores, and
@@ -39,21 +35,14 @@ const MOST_REASONS = 5;
 export class Watch {
   private readonly settings: WatchSettings;
   private readonly now: () => number;
-  private current: WatchedModel;
-  /** How many models were in charge before. */
-  private generation: number;
-  /** Models that were in charge before: truths of their predictions may still come. */
-  private readonly former: BoundedMap<number, WatchedModel>;
+  private readonly generations: Generations;
   private scored: ScoredModel | undefined;
   private latest: number | undefined;
   private expected: ExpectedLoss;
   private readonly open: OpenPredictions;
   private readonly alarms: Alarms;
-  private readonly silence: Silence;
   private readonly changes: Changes;
-  private silent: boolean;
-  private drift: Drift;
-  private drifted: boolean;
+  private readonly withoutTruth: WithoutTruth;
   private recent: SettledPrediction[];
   private readonly counts: KeptCounts;
 
@@ -61,22 +50,14 @@ export class Watch {
   constructor(model: WatchedModel, options: WatchOptions = {}, now = Date.now, state?: WatchState) {
     this.settings = watchSettings(options);
     this.now = now;
-    this.current = state?.model ?? model;
-    this.generation = state?.generation ?? 0;
-    this.former = new BoundedMap(MOST_FORMER);
-    for (const [generation, former] of state?.former ?? []) {
-      this.former.set(generation, former);
-    }
+    this.generations = new Generations(state?.model ?? model, state);
     this.latest = state?.latest;
     this.open = new OpenPredictions(state?.open);
     this.expected = new ExpectedLoss(state?.expected);
     this.scored = state?.scored && new ScoredModel(this.settings, state.scored);
     this.alarms = new Alarms(this.settings.alarm, state?.alarms);
-    this.silence = new Silence(state?.silence);
-    this.silent = state?.silent ?? false;
-    this.drift = new Drift(this.current.drift ?? [], state?.drift);
-    this.drifted = state?.drifted ?? false;
     this.changes = new Changes(state?.changes);
+    this.withoutTruth = new WithoutTruth(this.changes, this.model, state);
     this.recent = state?.recent.slice() ?? [];
     this.counts =
       state === undefined
@@ -90,39 +71,40 @@ export class Watch {
   }
 
   get model(): WatchedModel {
-    return this.current;
+    return this.generations.current;
+  }
+
+  /** Whether a model, by its id, was in charge before the one that is in charge now. */
+  wasInCharge(id: string): boolean {
+    return id !== this.model.id && this.generations.of(id) !== undefined;
   }
 
   /** Takes a prediction on its way: says what it leaves as. */
-  predicted({ series, prediction, probabilities, row }: PredictionSeen): WatchAnswer {
+  predicted({ series, prediction, probabilities, row, model, continues }: PredictionSeen): WatchAnswer {
     this.counts.predictions++;
     const key = series.key ?? null;
     const time = isNumber(series.time) ? series.time : this.now();
     const ahead = isNumber(series.ahead) ? series.ahead : null;
-    const issued = readIssued(this.current.task, prediction, probabilities);
+    const issued = readIssued(this.model.task, prediction, probabilities);
     this.latest = Math.max(this.latest ?? time, time);
     if (issued === undefined) {
       return { prediction, numbers: this.numbers(key), changes: [] };
     }
-    this.expected.add(issued);
-    const { waiting, leaves, shift, widen } = this.leaving(issued, prediction, key, ahead);
-    if (row !== undefined) {
-      this.drift.add(row, `${key ?? ''} ${time}`);
+    const generation = this.generations.of(model ?? this.model.id) ?? this.generations.number;
+    if (generation === this.generations.number) {
+      this.expected.add(issued);
     }
+    const place = { key, ahead, generation };
+    const { waiting, leaves, shift, widen } = this.leaving(issued, prediction, place);
     const changes = [
       ...this.alarm(key, ahead, time, issued, waiting.left),
-      ...this.missTruth(key, time, ahead),
-      ...this.driftAlone(time),
+      ...this.withoutTruth.row({ key, time, ahead, row, continues }),
     ];
     const id = idOf(series);
     if (id !== undefined) {
-      const { relativeTo } = this.current;
+      const { relativeTo } = this.model;
       const now = relativeTo === undefined ? undefined : row?.[relativeTo];
-      const { generation } = this;
-      const isNew = this.open.add({
-        ...{ id, key, time, ahead, generation, issued, ...waiting },
-        ...(isLabel(now) && { now }),
-      });
+      const isNew = this.open.add({ id, time, ...place, issued, ...waiting, ...(isLabel(now) && { now }) });
       const early = isNew ? this.open.takeEarly(id) : undefined;
       if (early !== undefined) {
         changes.push(...this.truth({ series, truth: early.truth }).changes);
@@ -148,7 +130,7 @@ export class Watch {
       this.counts.again += prediction === 'again' ? 1 : 0;
       return { counted: prediction, changes: [] };
     }
-    this.hearTruth(prediction.key);
+    this.withoutTruth.truth(this.settings.perKey ? (prediction.key ?? '') : undefined);
     const scores = scoreTruth(prediction, truth);
     if (scores === undefined) {
       this.counts.unreadable++;
@@ -167,20 +149,17 @@ export class Watch {
 
   /** Another model is in charge, or its card says something new. */
   modelChanged(model: WatchedModel): WatchChange[] {
-    const before = this.current;
-    this.current = model;
-    if (model.id !== before.id || !sameColumns(model, before)) {
-      this.drift = new Drift(model.drift ?? []);
-      this.drifted = false;
-    }
-    if (model.id === before.id) {
-      if (this.scored?.generation === this.generation) {
+    const { generations } = this;
+    const isSame = model.id === this.model.id;
+    this.withoutTruth.modelChanged(model);
+    if (isSame) {
+      generations.current = model;
+      if (this.scored?.generation === generations.number) {
         this.scored.model = model;
       }
       return [];
     }
-    this.former.set(this.generation, before);
-    this.generation++;
+    generations.next(model);
     this.expected = new ExpectedLoss();
     const time = this.latest ?? this.now();
     const value = model.version ?? model.id;
@@ -188,7 +167,7 @@ export class Watch {
   }
 
   report(): WatchReport {
-    const { scored, current, counts, open, changes, recent } = this;
+    const { scored, model: current, counts, open, changes, recent } = this;
     const all = scored?.all;
     const numbers = this.numbers(undefined);
     const calibration = scored?.measure === 'log_loss' ? all?.live.calibration() : undefined;
@@ -198,41 +177,39 @@ export class Watch {
       ...(current.version !== undefined && { version: current.version }),
       ...numbers,
       ...(widen !== undefined && { widen }),
-      drift: this.drift.all,
+      drift: this.withoutTruth.columns,
       losses: all?.decay.means ?? [],
       recent: [...recent],
       changes: [...changes.newest],
       ...(this.settings.perKey && { keys: keysTold(scored) }),
       ...(calibration !== undefined && { calibration }),
-      decayed: all?.decay.isDecayed === true && scored?.generation === this.generation,
+      decayed: all?.decay.isDecayed === true && scored?.generation === this.generations.number,
       counts: { ...counts, open: open.size, early: open.waitingTruths, dropped: open.dropped },
     };
   }
 
   toJSON(): WatchState {
-    const { current, generation, counts, open, expected, scored, alarms, silence, silent, changes } = this;
-    const { drift, drifted } = this;
+    const { generations, counts, open, expected, scored, alarms, withoutTruth, changes } = this;
     return {
       v: 1,
-      model: current,
-      generation,
-      former: [...this.former],
+      ...generations.toJSON(),
       ...(this.latest !== undefined && { latest: this.latest }),
       counts: { ...counts },
       open: open.toJSON(),
       expected: expected.toJSON(),
       ...(scored && { scored: scored.toJSON() }),
       alarms: alarms.toJSON(),
-      silence: silence.toJSON(),
-      silent,
-      drift: drift.toJSON(),
-      drifted,
+      ...withoutTruth.toJSON(),
       changes: changes.toJSON(),
       recent: [...this.recent],
     };
   }
 
-  private leaving(issued: Issued, prediction: unknown, key: string | null, ahead: number | null): Leaving {
+  private leaving(
+    issued: Issued,
+    prediction: unknown,
+    { key, ahead, generation }: Pick<OpenPrediction, 'key' | 'ahead' | 'generation'>,
+  ): Leaving {
     if (issued.kind !== 'band') {
       return { leaves: prediction, waiting: {} };
     }
@@ -241,7 +218,7 @@ export class Watch {
     if (!settings.honest || scale === 0) {
       return leaveAsIs(prediction, issued);
     }
-    const isOwn = scored?.generation === this.generation;
+    const isOwn = scored?.generation === generation;
     const { level } = issued;
     const move = isOwn ? scored.corrections.of({ key, ahead, level }) : { shift: 0, widen: 0 };
     return leaveMoved(prediction, issued, { shift: move.shift, widen: move.widen, scale });
@@ -257,48 +234,7 @@ export class Watch {
     const turn = this.alarms.add(`${key ?? ''} ${ahead ?? ''}`, time, issued, left);
     return turn === undefined
       ? []
-      : [this.changes.tell({ ...turn, model: this.current.name, ...ofKey(key) }, time)];
-  }
-
-  private missTruth(key: string | null, time: number, ahead: number | null): WatchChange[] {
-    if (ahead === null || ahead <= 0) {
-      return [];
-    }
-    const missed = this.silence.row(key ?? '', time, ahead);
-    if (missed === undefined || this.silent || !this.changes.mayTell('no_truth', undefined, time)) {
-      return [];
-    }
-    this.silent = true;
-    const { since, waited: value } = missed;
-    return [
-      this.changes.tell({ what: 'no_truth', model: this.current.name, since, value, limit: 3 * ahead }, time),
-    ];
-  }
-
-  /** Columns that drift are a reason beside a decay; only where no truth comes are they told by themselves. */
-  private driftAlone(time: number): WatchChange[] {
-    const drifted = this.silent && this.drift.isSure ? this.drift.beyond : [];
-    if (drifted.length === 0) {
-      return [];
-    }
-    if (this.drifted || !this.changes.mayTell('drift', undefined, time)) {
-      return [];
-    }
-    this.drifted = true;
-    const [{ psi, threshold }] = drifted as [ColumnDrift];
-    const why = drifted.slice(0, MOST_REASONS);
-    return [
-      this.changes.tell(
-        { what: 'drift', model: this.current.name, since: time, value: psi, limit: threshold, why },
-        time,
-      ),
-    ];
-  }
-
-  private hearTruth(key: string | null): void {
-    this.silence.truth(this.settings.perKey ? (key ?? '') : undefined);
-    this.silent = false;
-    this.drifted = false;
+      : [this.changes.tell({ ...turn, model: this.model.name, ...ofKey(key) }, time)];
   }
 
   /** What a truth counts for: the newest model that has one. Undefined where that is a later one. */
@@ -308,7 +244,7 @@ export class Watch {
     if (scored !== undefined && generation <= scored.generation) {
       return generation === scored.generation ? scored : undefined;
     }
-    const model = generation === this.generation ? this.current : this.former.get(generation);
+    const model = this.generations.model(generation);
     if (model === undefined) {
       return undefined;
     }
@@ -337,7 +273,7 @@ export class Watch {
   private judge({ key, time }: OpenPrediction): WatchChange[] {
     const { scored, settings, changes } = this;
     const scope = scored?.scope(key);
-    if (scored === undefined || scope === undefined || scored.generation !== this.generation) {
+    if (scored === undefined || scope === undefined || scored.generation !== this.generations.number) {
       return [];
     }
     const { isDecayed, since, newest, expected } = scope.decay;
@@ -348,17 +284,18 @@ export class Watch {
     }
     scope.told = isDecayed;
     const change: WatchChange = {
-      ...{ what, model: this.current.name, ...own, since, value: newest },
+      ...{ what, model: this.model.name, ...own, since, value: newest },
       ...(expected !== undefined && { limit: expected }),
       measure: scored.measure,
     };
-    const why = isDecayed ? this.drift.beyond.slice(0, MOST_REASONS) : [];
+    const why = isDecayed ? this.withoutTruth.reasons : [];
     return [changes.tell({ ...change, ...(why.length > 0 && { why }) }, time)];
   }
 
   private numbers(key: string | null | undefined): Pick<WatchNumbers, 'live' | 'coverage'> {
-    const { current, scored, expected, silent } = this;
-    return liveNumbers({ current, scored, expected, silent }, key);
+    const { model, scored, expected } = this;
+    const { silent } = this.withoutTruth;
+    return liveNumbers({ current: model, scored, expected, silent }, key);
   }
 }
 
@@ -369,12 +306,4 @@ function idOf({ id, key, time, ahead }: WatchedRow): string | undefined {
 
 function ofKey(key: string | null): { key?: string } {
   return key === null ? {} : { key };
-}
-
-function sameColumns({ drift: a = [] }: WatchedModel, { drift: b = [] }: WatchedModel): boolean {
-  return (
-    a === b ||
-    (a.length === b.length &&
-      a.every(({ column, threshold }, at) => b[at]!.column === column && b[at]!.threshold === threshold))
-  );
 }

@@ -116,6 +116,8 @@ export interface Bench {
   /** What was logged at level warn (30) or worse, as text. */
   warnings: () => string[];
   redeploy(type?: 'full' | 'nodes'): Promise<void>;
+  /** Deploys with properties of a node changed, or (undefined) without it. */
+  change(id: string, properties: object | undefined, type: 'full' | 'nodes'): Promise<void>;
   request(): Anything;
   /** Ends the flow; may be called once more by `after`. */
   stop(): Promise<void>;
@@ -168,7 +170,7 @@ export async function startBench(setup: Setup): Promise<Bench> {
       }),
   }));
   const scope = under.map(({ id }) => id);
-  const flow = [
+  let flow: Record<string, Anything>[] = [
     { id: 'flow', type: 'tab', label: 'test' },
     { id: 'c', type: 'tabular-config', name: '', ...setup.config },
     ...under,
@@ -226,6 +228,12 @@ export async function startBench(setup: Setup): Promise<Bench> {
       if (type === 'full') {
         listen();
       }
+    },
+    change(id, properties, type) {
+      flow = flow.flatMap((node) =>
+        node.id !== id ? [node] : properties === undefined ? [] : [{ ...node, ...properties }],
+      );
+      return bench.redeploy(type);
     },
     request: () => helper.request(),
     async stop() {

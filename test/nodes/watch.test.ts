@@ -416,10 +416,16 @@ describe('tabular-watch', () => {
         cards.put(card('motor', 'one'));
         await cards.flush();
         const bench = await start({}, { userDir });
-        for (let from = 0; from < 500; from += 50) {
+        const send = (from: number): void => {
           const payload = Array.from({ length: 50 }, () => ({ load: 30, prediction: 50 }));
           const series = payload.map((_, i) => address(from + i));
           bench.send('w', { payload, series, model_name: 'motor' });
+        };
+        send(0);
+        await settled(bench, 1);
+        assert.deepEqual(bench.out('w', 1).all, [], 'no outcome can come between the rows of one table');
+        for (let from = 50; from < 500; from += 50) {
+          send(from);
         }
         const [silent, drifted] = await changes(bench, 2);
         assert.equal(silent.what, 'no_truth');
@@ -434,6 +440,96 @@ describe('tabular-watch', () => {
       } finally {
         await cards.close();
       }
+    });
+
+    it('counts what was on its way while a fit took over for the model that made it; another version may be watched', async () => {
+      const cards = openCards();
+      try {
+        cards.put(card('motor', 'one'));
+        await cards.flush();
+        const bench = await start({}, { userDir });
+        const by = (id: string) => ({ predicted_by: { name: 'motor', fitted_train_set_id: id } });
+        for (let i = 0; i < 60; i++) {
+          predict(bench, i, band(50), by('one'));
+          tell(bench, i, 52);
+        }
+        cards.put(card('motor', 'two'));
+        predict(bench, 60, band(80), by('two'));
+        predict(bench, 61, band(50), by('one'));
+        const sent = await bench.out('w').first(62);
+        assert.deepEqual(sent[60]!.payload.prediction, band(80));
+        assert.ok(sent[61]!.payload.prediction['0.5'] > 51, 'with the correction of its own model');
+        for (const [i, truth] of [
+          [61, 52],
+          [60, 80.5],
+        ] as const) {
+          tell(bench, i, truth);
+        }
+        predict(bench, 62, band(80), by('two'));
+        const last = (await bench.out('w').first(63))[62]!;
+        assert.deepEqual([last.watch.live.rows, last.watch.live.loss], [1, 0.5]);
+        // A version that predicts on purpose, and was not in charge lately.
+        cards.put(card('motor', 'three'));
+        cards.put(card('motor', 'four'));
+        predict(bench, 63, band(80), by('three'));
+        predict(bench, 64, band(80), by('three'));
+        const told = await changes(bench, 2);
+        assert.deepEqual(
+          told.map(({ what, value }) => [what, value]),
+          [
+            ['model', 2],
+            ['model', 3],
+          ],
+        );
+        await settled(bench, 127);
+        assert.equal(bench.out('w', 1).all.length, 2);
+        await bench.stop();
+      } finally {
+        await cards.close();
+      }
+    });
+
+    it('knows a model under its new name', async () => {
+      const cards = openCards();
+      try {
+        cards.put(card('motor', 'one'));
+        await cards.flush();
+        const bench = await start({}, { userDir });
+        for (let i = 0; i < 60; i++) {
+          predict(bench, i, band(50));
+          tell(bench, i, 52);
+        }
+        predict(bench, 60, band(50));
+        await settled(bench, 121);
+        cards.rename('motor', 'engine');
+        predict(bench, 61, band(50), { model_name: 'engine' });
+        tell(bench, 60, 52);
+        predict(bench, 62, band(50), { model_name: 'engine' });
+        const after = (await bench.out('w').first(63))[62]!;
+        assert.ok(after.watch.shift > 1, 'with what it knew');
+        assert.equal(after.watch.live.rows, 61);
+        assert.deepEqual(bench.out('w', 1).all, []);
+        await bench.stop();
+      } finally {
+        await cards.close();
+      }
+    });
+
+    it('keeps its state while it is disabled, and not when it is deleted', async () => {
+      const bench = await start({}, { userDir });
+      predict(bench, 0, band(50));
+      await bench.out('w').first();
+      const file = path.join(userDir, 'tabular-prediction', 'watch', 'w.json');
+      await bench.redeploy('full');
+      assert.ok(fs.existsSync(file));
+      for (const type of ['nodes', 'full'] as const) {
+        await bench.change('w', { d: true }, type);
+        assert.ok(fs.existsSync(file), `disabled, ${type}`);
+        await bench.change('w', { d: false }, type);
+      }
+      await bench.change('w', undefined, 'nodes');
+      assert.ok(!fs.existsSync(file));
+      await bench.stop();
     });
 
     it('does not count rows that the model has learned from', async () => {

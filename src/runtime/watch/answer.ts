@@ -68,9 +68,10 @@ async function takePredictions(
 ): Promise<{ numbers: WatchNumbers | undefined; changes: WatchChange[] }> {
   const shares = `${property}_probabilities`;
   const task = taskOf(table.cell(0, property), table.cell(0, shares));
-  const { watch, changes, trainedUntil } = await keeper.of(model, task);
+  const { watch, changes, trainedUntil, madeBy } = await keeper.of(model, task);
   const yielder = new Yielder();
   let numbers: WatchNumbers | undefined;
+  let continues = false;
   for (let index = 0; index < table.rows; index++) {
     const given = table.cell(index, property);
     const { time = Infinity } = series[index]!;
@@ -82,7 +83,10 @@ async function takePredictions(
       prediction: given,
       probabilities: table.cell(index, shares),
       row: table.cells(index),
+      model: madeBy,
+      continues,
     });
+    continues = true;
     if (answer.prediction !== given) {
       table.put(index, property, answer.prediction);
     }

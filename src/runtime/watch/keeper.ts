@@ -6,6 +6,7 @@ import type { TruthSeen, Watch, WatchChange, WatchedModel, WatchOptions, WatchRe
 import { ServiceError } from '../../wire/service-error';
 import type { Task } from '../../wire/types';
 import type { UsedConfig } from '../config/use-config';
+import { isInFlow } from '../in-flow';
 import { watchLayer } from '../lazy';
 import { modelChanged } from '../model-changed';
 import { type FlowNode, type Red, text } from '../node-red';
@@ -21,6 +22,9 @@ const WRITE_MS = 60_000;
 /** A state that cannot be read now (too many open files, a disk in trouble) is tried again after this, in milliseconds. */
 const READ_AGAIN_MS = 5_000;
 
+/** How long after a take over, in milliseconds, a prediction of the model before may have been on its way. */
+const ON_ITS_WAY_MS = 60_000;
+
 /** Truths that wait for the first prediction: those of rows that wait in a predict node for their model. */
 const MAX_EARLY = 10_000;
 
@@ -34,6 +38,8 @@ export interface Watched {
   changes: WatchChange[];
   /** The model has learned from rows up to this time, in milliseconds since 1970. */
   trainedUntil: number;
+  /** The id of the model that made the predictions, where it was in charge before: they were on their way. */
+  madeBy?: string;
 }
 
 /** The watches of one node, one for each model: read from disk with the first message, written each minute and at close. */
@@ -42,6 +48,7 @@ export class WatchKeeper {
   private readonly file: StateFile;
   private readonly causes = new BoundedMap<string, readonly unknown[]>(MAX_MODELS);
   private readonly modelsRead = new BoundedMap<string, WatchedModel>(MAX_MODELS);
+  private readonly takeOvers = new BoundedMap<string, number>(MAX_MODELS);
   private early: TruthSeen[] = [];
   private readonly serial = new Serial();
   private known: WatchOptions | undefined;
@@ -145,17 +152,23 @@ export class WatchKeeper {
     return { ...report, changes, ...(causes !== undefined && { causes }) };
   }
 
-  async close(): Promise<void> {
+  /** Writes what was counted; of a node that is deleted nothing stays. */
+  async close(removed: boolean): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
     keepers.delete(this);
-    await this.serial.run(() => this.write());
+    const isDeleted = removed && !isInFlow(this.red, this.node);
+    await this.serial.run(() => (isDeleted ? this.file.remove() : this.write()));
   }
 
-  private async current({ name, card: given }: NamedCard, task: Task): Promise<Watched> {
-    const card = this.card(name) ?? given;
+  private async current({ name, card: given, fittedId }: NamedCard, task: Task): Promise<Watched> {
+    const inCharge = this.card(name) ?? given;
+    const known = this.watches.get(name) ?? this.renamed(inCharge);
+    const isOther = fittedId !== undefined && fittedId !== inCharge?.fitted_train_set_id;
+    const isOnItsWay = isOther && known?.wasInCharge(fittedId) === true && this.isOnItsWay(name);
+    // Another version may predict on purpose, as one that is named with its number: then it is the one to watch.
+    const card = isOther && !isOnItsWay ? (this.config.cards()?.byFittedId(fittedId) ?? inCharge) : inCharge;
     const model = card === undefined ? undefined : await this.modelOf(card, name);
-    const known = this.watches.get(name) ?? this.renamed(card);
     const watch = known ?? new (watchLayer().Watch)(model ?? { name, id: name, task }, this.options);
     // Set again, it is the last one to be forgotten.
     this.watches.set(name, watch);
@@ -163,8 +176,15 @@ export class WatchKeeper {
       watch.truth(seen);
     }
     const changes = model === undefined || model === watch.model ? [] : watch.modelChanged(model);
+    if (changes.length > 0) {
+      this.takeOvers.set(name, Date.now());
+    }
     const trainedUntil = card?.trained_until === undefined ? -Infinity : Date.parse(card.trained_until);
-    return { watch, changes, trainedUntil };
+    return { watch, changes, trainedUntil, ...(isOnItsWay && { madeBy: fittedId }) };
+  }
+
+  private isOnItsWay(name: string): boolean {
+    return Date.now() - (this.takeOvers.get(name) ?? -Infinity) < ON_ITS_WAY_MS;
   }
 
   /** What is to be known of a model: with its reference, which is read from disk once for each model. */

@@ -18,10 +18,11 @@ export type WatchRequest =
   | { kind: 'predictions'; model: NamedCard; table: PredictedTable; property: string; series: WatchedRow[] }
   | { kind: 'truths'; truths: { series: WatchedRow; truth: unknown }[] };
 
-/** The model of a message: its name or id, and its card where the message has it. */
+/** The model of a message: its name or id, its card where the message has it, and the id of the very one that predicted. */
 export interface NamedCard {
   name: string;
   card?: ModelCard;
+  fittedId?: string;
 }
 
 /** @throws ServiceError `validation.failed`, `table.empty`, `table.invalid`, `model.unknown`, `config.invalid` */
@@ -119,6 +120,13 @@ function isName(value: unknown): value is string | number {
 
 /** The dialog's model; else the one that made the predictions, or the card or name in the message. */
 function modelOf(dialog: string | undefined, msg: Message): NamedCard {
+  const named = namedCard(dialog, msg);
+  const by: unknown = msg.predicted_by;
+  const isKnown = isObject(by) && by.name === msg.model_name && typeof by.fitted_train_set_id === 'string';
+  return isKnown ? { ...named, fittedId: by.fitted_train_set_id as string } : named;
+}
+
+function namedCard(dialog: string | undefined, msg: Message): NamedCard {
   if (dialog !== undefined) {
     return { name: dialog };
   }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { makeFolder, writeFileAtomic } from '../../util/atomic-file';
@@ -65,6 +65,11 @@ export class StateFile {
     }
     await makeFolder(path.dirname(this.file), LEVELS);
     await writeFileAtomic(this.file, `${text.join('\n')}\n`, true);
+  }
+
+  /** Never fails: a file that stays does no harm. */
+  async remove(): Promise<void> {
+    await rm(this.file, { force: true }).catch(() => undefined);
   }
 
   private async text(): Promise<string> {

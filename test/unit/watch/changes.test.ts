@@ -243,6 +243,24 @@ describe('no truth', () => {
     );
   });
 
+  it('is not missed between the rows of one message, however long, but after it', () => {
+    const watch = new Watch(NUMBERS);
+    const table = (from: number): string[] =>
+      Array.from({ length: 500 }, (_, i) =>
+        watch
+          .predicted({
+            series: { time: START + (from + i) * MINUTE, ahead },
+            prediction: 0,
+            continues: i > 0,
+          })
+          .changes.map(({ what }) => what as string),
+      ).flat();
+    assert.deepEqual(table(0), []);
+    watch.truth({ series: { time: START, ahead }, truth: 0 });
+    assert.deepEqual(table(500), []);
+    assert.deepEqual(table(1000), ['no_truth']);
+  });
+
   it('leaves the loss that the predictions expect', () => {
     const watch = new Watch({ ...CLASSES, promised: { rows: 9, log_loss: 0.4 } });
     watch.predicted({ series: {}, prediction: 'yes', probabilities: { yes: 0.5, no: 0.5 } });
