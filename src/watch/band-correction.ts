@@ -6,6 +6,9 @@ const FADES = 200;
 /** Truths before the first correction, and between two. */
 const FIRST = 20;
 const EVERY = 10;
+/** Of the model before: truths that the next one begins with, and the largest distance that one of them may have. */
+const CARRIED = 100;
+const MOST_CARRIED = 0.5;
 /** Step of the share of misses that is aimed at, per truth. */
 const STEP = 0.01;
 
@@ -15,6 +18,8 @@ export interface BandCorrectionState {
   widen: number;
   truths: number;
   ring: string;
+  /** The shift of each of the newest truths; left out in states of earlier versions. */
+  shifts?: string;
 }
 
 /** A truth by its band: distances in units of the band's scale. */
@@ -24,8 +29,9 @@ export interface BandMiss {
   /** Low end less truth, and truth less high end: positive where the truth is outside. */
   below: number;
   above: number;
-  /** Whether the truth was outside the band that left. */
+  /** Whether the truth was outside the band that left, and by how much its middle had been shifted. */
   missed: boolean;
+  shift: number;
 }
 
 /**
@@ -35,6 +41,7 @@ export interface BandMiss {
  */
 export class BandCorrection {
   private readonly ring: Ring;
+  private readonly shifts: Ring;
   private aim: number;
   private truths = 0;
   shift = 0;
@@ -50,6 +57,38 @@ export class BandCorrection {
     this.widen = state?.widen ?? 0;
     this.truths = state?.truths ?? 0;
     this.ring = state === undefined ? new Ring(3, REACH) : Ring.fromText(3, REACH, state.ring);
+    this.shifts =
+      state?.shifts === undefined ? new Ring(1, CARRIED) : Ring.fromText(1, CARRIED, state.shifts);
+  }
+
+  /**
+   * What a correction begins with when another model takes over: how far the newest truths were from the bands of the
+   * model before, once shifted as they had left. The next model has errors of its own, but is wrong about its bands much
+   * as the one before; its middle it has to prove by itself. Large distances are cut off: they may be why it was replaced.
+   */
+  static after(former: BandCorrection): BandCorrection {
+    const { ring, shifts, misses } = former;
+    const next = new BandCorrection(misses);
+    const from = ring.size - shifts.size;
+    for (let i = 0; i < shifts.size; i++) {
+      const shift = shifts.at(i);
+      const cut = (distance: number, most: number): number => Math.max(-most, Math.min(most, distance));
+      const [error, below, above] = [0, 1, 2].map((field) => ring.at(from + i, field)) as [
+        number,
+        number,
+        number,
+      ];
+      next.ring.push([
+        cut(error - shift, 2 * MOST_CARRIED),
+        Math.min(MOST_CARRIED, below + shift),
+        Math.min(MOST_CARRIED, above - shift),
+      ]);
+      next.shifts.push([0]);
+    }
+    if (shifts.size > 0) {
+      next.correct();
+    }
+    return next;
   }
 
   /** Truths so far. */
@@ -57,20 +96,21 @@ export class BandCorrection {
     return this.truths;
   }
 
-  add({ error, below, above, missed }: BandMiss): void {
+  add({ error, below, above, missed, shift }: BandMiss): void {
     this.ring.push([error, below, above]);
+    this.shifts.push([shift]);
     this.truths++;
     // What is aimed at is bounded: misses told late would otherwise drive it on and on.
     const aim = this.aim + STEP * (this.misses - (missed ? 1 : 0));
     this.aim = Math.min(3 * this.misses, Math.max(0, aim));
-    if (this.truths >= FIRST && this.truths % EVERY === 0) {
+    if (this.ring.size >= FIRST && this.truths % EVERY === 0) {
       this.correct();
     }
   }
 
   toJSON(): BandCorrectionState {
-    const { aim, shift, widen, truths, ring } = this;
-    return { aim, shift, widen, truths, ring: ring.toText() };
+    const { aim, shift, widen, truths, ring, shifts } = this;
+    return { aim, shift, widen, truths, ring: ring.toText(), shifts: shifts.toText() };
   }
 
   private correct(): void {
@@ -87,7 +127,8 @@ export class BandCorrection {
     }
     const trusted = sum ** 2 / squares;
     const share = trusted / (trusted + FIRST);
-    const shift = share * weightedQuantile(ring.field(0), weights, sum, 0.5);
+    const isOwn = this.truths >= FIRST;
+    const shift = isOwn ? share * weightedQuantile(ring.field(0), weights, sum, 0.5) : 0;
     const scores = Float64Array.from({ length: size }, (_, i) =>
       Math.max(ring.at(i, 1) + shift, ring.at(i, 2) - shift),
     );

@@ -25,6 +25,7 @@ export class Corrections {
   private readonly each = new Map<string, { correction: BandCorrection; misses: number; last: number }>();
   private readonly keys: Set<string>;
   private truths = 0;
+  private following: { truths: number; corrections: Corrections } | undefined;
 
   constructor(state?: CorrectionsState) {
     this.truths = state?.truths ?? 0;
@@ -32,6 +33,21 @@ export class Corrections {
     for (const { id, last, misses, state: own } of state?.each ?? []) {
       this.each.set(id, { correction: new BandCorrection(misses, own), misses, last });
     }
+  }
+
+  /** What the next model begins with. What keys have of their own starts again. */
+  get next(): Corrections {
+    const { truths } = this;
+    if (this.following?.truths !== truths) {
+      const corrections = new Corrections();
+      for (const [id, { correction, misses }] of this.each) {
+        if (!isOfKey(id)) {
+          corrections.each.set(id, { correction: BandCorrection.after(correction), misses, last: 0 });
+        }
+      }
+      this.following = { truths, corrections };
+    }
+    return this.following.corrections;
   }
 
   /** How a band is to be corrected now: of no width, where nothing is known. */
@@ -94,4 +110,9 @@ export class Corrections {
 
 function idOf({ ahead, level }: BandPlace, key?: string): string {
   return `${ahead ?? ''} ${level}${key === undefined ? '' : ` ${key}`}`;
+}
+
+/** Neither a step ahead nor a level holds a space. */
+function isOfKey(id: string): boolean {
+  return id.split(' ', 3).length > 2;
 }

@@ -67,8 +67,8 @@ export class ScoredModel {
       }
       own.add(scores, prediction);
     }
-    const { issued, key, ahead, scale } = prediction;
-    if (issued.kind === 'band' && scale !== undefined && isNumber(truth)) {
+    const { issued, key, ahead, scale, left } = prediction;
+    if (issued.kind === 'band' && scale !== undefined && left !== undefined && isNumber(truth)) {
       this.corrections.add(
         { key, ahead, level: issued.level },
         {
@@ -76,6 +76,7 @@ export class ScoredModel {
           below: (issued.low - truth) / scale,
           above: (truth - issued.high) / scale,
           missed: scores.held === 0,
+          shift: (left.middle - issued.middle) / scale,
         },
       );
     }

@@ -218,9 +218,14 @@ export class Watch {
     if (!settings.honest || scale === 0) {
       return leaveAsIs(prediction, issued);
     }
-    const isOwn = scored?.generation === generation;
-    const { level } = issued;
-    const move = isOwn ? scored.corrections.of({ key, ahead, level }) : { shift: 0, widen: 0 };
+    // Until a model has truths of its own it goes by those of the model before.
+    const corrections =
+      scored === undefined || generation < scored.generation
+        ? undefined
+        : generation === scored.generation
+          ? scored.corrections
+          : scored.corrections.next;
+    const move = corrections?.of({ key, ahead, level: issued.level }) ?? { shift: 0, widen: 0 };
     return leaveMoved(prediction, issued, { shift: move.shift, widen: move.widen, scale });
   }
 
@@ -253,6 +258,7 @@ export class Watch {
       model,
       measure: measureOf(prediction),
       before: scored?.scatter ?? [],
+      corrections: scored?.corrections.next.toJSON(),
     });
     return this.scored;
   }

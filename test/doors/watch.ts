@@ -8,4 +8,5 @@ export {
   type WatchedModel,
   watchedModel,
   type WatchOptions,
+  type WatchState,
 } from '../../dist/src/watch';

@@ -372,7 +372,7 @@ describe('tabular-watch', () => {
       assert.equal(first!.watch.live.rows, 1);
     });
 
-    it('tells when a fit replaces the model, whose bands then begin anew', async () => {
+    it('tells when a fit replaces the model, whose bands then keep their width and lose their shift', async () => {
       const cards = openCards();
       try {
         cards.put(card('motor', 'one'));
@@ -389,8 +389,10 @@ describe('tabular-watch', () => {
         cards.put(card('motor', 'two'));
         predict(bench, 60, band(50));
         const after = (await bench.out('w').first(61))[60]!;
-        assert.deepEqual([after.watch.shift, after.watch.widen], [0, 1]);
-        assert.deepEqual(after.payload.prediction, band(50));
+        assert.equal(after.watch.shift, 0);
+        // What missed the band before it was shifted still counts.
+        assert.ok(after.watch.widen > 1 && after.watch.widen <= 2, after.watch.widen);
+        assert.equal(after.payload.prediction['0.5'], 50);
         assert.deepEqual(
           (await changes(bench)).map(({ what }) => what as string),
           ['model'],
@@ -457,7 +459,7 @@ describe('tabular-watch', () => {
         predict(bench, 60, band(80), by('two'));
         predict(bench, 61, band(50), by('one'));
         const sent = await bench.out('w').first(62);
-        assert.deepEqual(sent[60]!.payload.prediction, band(80));
+        assert.equal(sent[60]!.payload.prediction['0.5'], 80);
         assert.ok(sent[61]!.payload.prediction['0.5'] > 51, 'with the correction of its own model');
         for (const [i, truth] of [
           [61, 52],

@@ -444,12 +444,10 @@ describe('every example, imported and deployed', function () {
         watch: { live: { rows: number; loss: number }; coverage?: { held: number }; widen: number };
       };
       assert.ok(payload.forecast['0.1']! <= payload.forecast['0.5']!);
-      return watch.live.rows >= 120 && watch.live.rows < 400 ? watch : undefined;
+      return watch.live.rows >= 60 && watch.live.rows < 300 ? watch : undefined;
     });
-    // Among its first rows are some that were on their way while it was fitted.
-    assert.ok(live.live.loss < 0.75 * decay.value, `${live.live.loss} after ${decay.value}`);
-    // The band of the model before held next to none of them.
-    assert.ok(live.coverage!.held > 0.5, `${live.coverage!.held}`);
+    assert.ok(live.live.loss < 0.5 * decay.value, `${live.live.loss} after ${decay.value}`);
+    assert.ok(live.coverage!.held > 0.6, `${live.coverage!.held}`);
     assert.deepEqual(of('error'), []);
   });
 

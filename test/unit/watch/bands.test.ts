@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { Watch } from '../../doors/watch';
+import { Watch, type WatchState } from '../../doors/watch';
 import { isInside, meanOf, MINUTE, noise, NUMBERS, quantilesAbout, replay, START } from './support';
 
 /** Runs of a change after 600 calm truths: what share of truths is inside, from one truth to another after it. */
@@ -111,13 +111,51 @@ describe('bands', () => {
     assert.equal(shiftOf('p1', 2 * MINUTE), 0);
   });
 
-  it('start again with a new model', () => {
-    const steps = Array.from({ length: 100 }, () => ({ prediction: quantilesAbout(0), truth: 2 }));
-    const { watch } = replay(steps);
-    watch.modelChanged({ ...NUMBERS, id: 'fit-2' });
-    const { prediction, numbers } = watch.predicted({ series: {}, prediction: quantilesAbout(0) });
-    assert.deepEqual(prediction, quantilesAbout(0));
-    assert.equal(numbers.shift, 0);
+  /** A model whose bands hold too few, replaced after 300 truths: what left in the 20 rows after, with their truths. */
+  function afterTakeOver(
+    run: number,
+    truthOf: (i: number, error: number) => number,
+  ): { left: Record<string, number>[]; truths: number[]; watch: Watch } {
+    const [delay, error] = [10, noise(run * 29 + 5)];
+    const truths = Array.from({ length: 320 }, (_, i) => truthOf(i, error()));
+    let watch = new Watch(NUMBERS);
+    const left: Record<string, number>[] = [];
+    truths.forEach((_, i) => {
+      if (i >= delay) {
+        watch.truth({ series: { id: `${i - delay}` }, truth: truths[i - delay]! });
+      }
+      if (i === 300) {
+        watch.modelChanged({ ...NUMBERS, id: 'fit-2' });
+        // A restart in between changes nothing.
+        watch = Watch.from(JSON.parse(JSON.stringify(watch.toJSON())) as WatchState);
+      }
+      const { prediction } = watch.predicted({ series: { id: `${i}` }, prediction: quantilesAbout(0) });
+      left.push(prediction as Record<string, number>);
+    });
+    return { left: left.slice(300), truths: truths.slice(300), watch };
+  }
+
+  it('of a new model hold what they say from its first row on, as wide as those of the model before had to be', () => {
+    const held: number[] = [];
+    for (let run = 0; run < 40; run++) {
+      const { left, truths } = afterTakeOver(run, (_, error) => 1.8 * error);
+      held.push(...left.map((band, i) => Number(isInside(band, truths[i]!))));
+    }
+    // As the model gives them they hold 0.52.
+    assert.ok(meanOf(held) > 0.74 && meanOf(held) < 0.84, `${meanOf(held)}`);
+  });
+
+  it('of a new model are not shifted by the errors of the one before, nor widened without end', () => {
+    const { left, watch } = afterTakeOver(1, (i, error) => (i > 200 && i < 300 ? 500 + error : error));
+    for (const band of left) {
+      assert.equal(band['0.5'], 0);
+      const width = band['0.9']! - band['0.1']!;
+      assert.ok(width >= 2 * 1.2816 - 1e-9 && width < 2 * 2 * 1.2816 + 1e-9, `${width}`);
+    }
+    for (let i = 310; i < 319; i++) {
+      watch.truth({ series: { id: `${i}` }, truth: 2 });
+    }
+    assert.equal(watch.predicted({ series: {}, prediction: quantilesAbout(0) }).numbers.shift, 0);
   });
 
   it('never cross, whatever comes', () => {
