@@ -65,8 +65,8 @@ export class SeriesRows {
     const readings = readingsOf(source, this.opened.settings, { signal });
     const whole: SeriesStep = { rows: [], outcomes: [] };
     for await (const step of this.opened.backfill(readings, { key })) {
-      whole.rows.push(...step.rows);
-      whole.outcomes.push(...step.outcomes);
+      step.rows.forEach((row) => whole.rows.push(row));
+      step.outcomes.forEach((outcome) => whole.outcomes.push(outcome));
       whole.trainSet = step.trainSet ?? whole.trainSet;
     }
     return answerOf(whole);

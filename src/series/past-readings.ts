@@ -2,10 +2,13 @@ import { Yielder } from '../util/event-loop';
 import { ServiceError } from '../wire/service-error';
 import type { Machine } from './machine';
 import type { SeriesState } from './state';
+import { inOrderOfTime } from './time-order';
 import type { SeriesReading } from './types';
 
 /** Numbers that a table of past readings may have: it is held whole, since its rows may be in any order. */
 const MAX_TABLE_NUMBERS = 10_000_000;
+/** Its rows: each has a time, and most have a number. They are objects until their columns are known. */
+const MAX_TABLE_ROWS = 4_000_000;
 
 export interface PastReading {
   key: string | null;
@@ -50,14 +53,18 @@ export async function readPast(
     const place = reader.place(reading, ++row);
     if (place.time > latest) {
       future++;
-    } else {
+    } else if (rows.length < MAX_TABLE_ROWS) {
       rows.push({ reading, row, ...place });
+    } else {
+      throw new ServiceError(
+        'limit.exceeded',
+        `The table has more than ${MAX_TABLE_ROWS} rows. Give a shorter time, or one key at a time.`,
+      );
     }
     await yielder.due();
   }
-  rows.sort((a, b) => a.time - b.time);
   const past: PastReading[] = [];
-  for (const { reading, row: number, key, time, column } of rows) {
+  for (const { reading, row: number, key, time, column } of await inOrderOfTime(rows)) {
     const cells = reader.cells(reading, number, column);
     numbers += cells.length / 2 + 1;
     if (numbers > MAX_TABLE_NUMBERS) {
@@ -73,7 +80,7 @@ export async function readPast(
 }
 
 /** Machines that have seen later readings than a table's first start over, with what they hold and the table. */
-export function withHeld(state: SeriesState, past: PastReading[]): PastReading[] {
+export async function withHeld(state: SeriesState, past: PastReading[]): Promise<PastReading[]> {
   const spans = new Map<string | null, { from: number; to: number }>();
   for (const { key, time } of past) {
     spans.set(key, { from: spans.get(key)?.from ?? time, to: time });
@@ -84,12 +91,16 @@ export function withHeld(state: SeriesState, past: PastReading[]): PastReading[]
     if (machine !== undefined && machine.newest >= from) {
       // Rows before that rest on readings that are gone: they stay as they are.
       const since = machine.heldFrom;
-      held.push(...heldReadings(machine).filter(({ time }) => time >= since));
+      for (const reading of heldReadings(machine)) {
+        if (reading.time >= since) {
+          held.push(reading);
+        }
+      }
       state.forget(machine, ({ time }) => time >= since || (time >= from && time <= to));
     }
   }
   // Sorting keeps the order of equals: what the table says of a time comes last, and so counts.
-  return held.length === 0 ? past : [...held, ...past].sort((a, b) => a.time - b.time);
+  return held.length === 0 ? past : inOrderOfTime(held.concat(past));
 }
 
 /** The readings that a machine still holds, to be taken again together with those of a table. */

@@ -243,7 +243,7 @@ class LiveSeries implements Series {
       });
     }
     this.journal.outdate();
-    const all = withHeld(state, past.readings);
+    const all = await withHeld(state, past.readings);
     const yielder = new Yielder();
     let step: SeriesStep = { rows: [], outcomes: [] };
     for (const [i, { key, time, cells }] of all.entries()) {
@@ -251,7 +251,7 @@ class LiveSeries implements Series {
       state.checkRoom(cells.length / 2);
       const { isRow, outcomes } = await this.accept(machine, time, cells);
       step.rows.push(...(isRow ? this.maker.rowsOf(machine, time) : []));
-      step.outcomes.push(...outcomes);
+      step.outcomes = step.outcomes.concat(outcomes);
       if (i % READINGS_PER_STEP === READINGS_PER_STEP - 1) {
         yield step;
         step = { rows: [], outcomes: [] };

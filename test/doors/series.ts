@@ -14,6 +14,7 @@ export {
   showDuration,
 } from '../../dist/src/series';
 export { Schedule } from '../../dist/src/series/schedule';
+export { inOrderOfTime } from '../../dist/src/series/time-order';
 export { Timeline } from '../../dist/src/series/timeline';
 export { Track } from '../../dist/src/series/track';
 export { describeNumber, describeState } from '../../dist/src/series/windows';
