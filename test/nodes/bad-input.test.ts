@@ -137,6 +137,46 @@ describe('bad input', () => {
     await refused(bench, 'fit', { payload: trainRows() }, 'config.invalid', /"float"/);
   });
 
+  it('an object of too many properties, whose names are gathered once, and a Map', async () => {
+    const names = Array.from({ length: 17_000 }, (_, i) => `c${i}`);
+    const wide = Object.fromEntries(names.map((name) => [name, 1]));
+    const nodes = ['fit', 'upload', 'predict', 'series', 'watch', 'cost'].map((type) => ({
+      ...{ id: type, type: `tabular-${type}`, target: 'y', column: 'c1', model: 'm' },
+    }));
+    const bench = await startBench({
+      config: { service: 'hosted', baseUrl: service.url, retries: 0 },
+      token: service.token,
+      nodes,
+    });
+    bench.send('fit', { payload: trainRows() });
+    await bench.completed.first();
+    for (const { id } of nodes) {
+      for (const make of [(row: object) => row, (row: object) => [row]]) {
+        let gathered = 0;
+        const ownKeys = (target: object): (string | symbol)[] => {
+          gathered++;
+          return Reflect.ownKeys(target);
+        };
+        // Without a truth or a prediction a watch node has no need of any name.
+        if (id !== 'watch' || make(wide) === wide) {
+          const before = bench.caught.all.length;
+          bench.send(id, { payload: make(new Proxy(wide, { ownKeys })) });
+          const { error, payload } = (await bench.caught.first(before + 1)).at(-1)!;
+          assert.deepEqual([error?.code, gathered], ['limit.exceeded', 1], id);
+          assert.match(payload as string, /an object of very many properties/);
+        }
+      }
+      if (id !== 'watch') {
+        const many = new Map(names.map((name) => [name, 1]));
+        const before = bench.caught.all.length;
+        bench.send(id, { payload: many });
+        const { error, payload } = (await bench.caught.first(before + 1)).at(-1)!;
+        assert.equal(error?.code, 'table.invalid', id);
+        assert.match(payload as string, /a Map of 17000 values/);
+      }
+    }
+  });
+
   it('a file that is not there', async () => {
     const bench = await start({
       nodes: [

@@ -71,7 +71,7 @@ export function columnNames(value: unknown): string[] {
   try {
     return namesAtHand(value);
   } catch {
-    // A Proxy or a getter: whoever reads the table says so.
+    // A Proxy, a getter or too many names: whoever reads the table says so.
     return [];
   }
 }
@@ -89,27 +89,13 @@ function namesAtHand(value: unknown): string[] {
       // Of the places of a sparse array there may be millions.
       return row.slice(0, MAX_COLUMNS).filter((name) => typeof name === 'string');
     }
-    return typeof row === 'object' && row !== null ? firstNames(row) : [];
+    return typeof row === 'object' && row !== null ? table().ownNames(row) : [];
   }
   const fields = (value as { schema?: { fields?: unknown } }).schema?.fields;
   if (Array.isArray(fields)) {
     return fields.map((field: { name?: unknown }) => String(field.name));
   }
-  return firstNames(value);
-}
-
-/** With an early end: to gather a million names takes longer than to count some. */
-function firstNames(value: object): string[] {
-  const names: string[] = [];
-  for (const name in value) {
-    if (names.length === MAX_COLUMNS) {
-      break;
-    }
-    if (Object.hasOwn(value, name)) {
-      names.push(name);
-    }
-  }
-  return names;
+  return table().ownNames(value);
 }
 
 function headerNames(text: string): string[] {

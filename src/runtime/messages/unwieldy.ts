@@ -1,9 +1,14 @@
+import { types } from 'node:util';
+
 import type { ErrorCode } from '../../wire/service-error';
 import { table } from '../lazy';
 import type { Message } from '../node-red';
 
 /** Codes of errors that a table may end in by its size or shape. */
 const OF_TABLES: ReadonlySet<ErrorCode> = new Set(['limit.exceeded', 'table.invalid']);
+
+/** Values of a Map or a Set that are copied in some milliseconds. */
+const LARGE = 10_000;
 
 /**
  * Puts a few words in place of what a copy of the message would take long for: Node-RED copies a message that failed
@@ -47,6 +52,9 @@ function unwieldiness(value: unknown): string | undefined {
 function ofOne(value: object): string | undefined {
   if (table().isTooWide(value)) {
     return 'an object of very many properties';
+  }
+  if ((types.isMap(value) || types.isSet(value)) && value.size > LARGE) {
+    return `a ${types.isMap(value) ? 'Map' : 'Set'} of ${value.size} values`;
   }
   return Array.isArray(value) && table().isSparse(value)
     ? `a sparse array of ${value.length} places`

@@ -29,8 +29,7 @@ export function predictedTable(value: unknown): PredictedTable | undefined {
   if (!isObject(value)) {
     return undefined;
   }
-  const { length } = Object.keys(value);
-  table().assertWidth(length, value);
+  table().ownNames(value);
   const cells = Object.values(value);
   return cells.length > 0 && cells.every((cell) => Array.isArray(cell))
     ? new ColumnsTable(value as Record<string, unknown[]>)

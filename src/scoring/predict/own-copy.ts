@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-import { assertDense, assertWidth, isArrowTable } from '../../table';
+import { assertDense, assertWidth, isArrowTable, ownNames } from '../../table';
 import { Yielder } from '../../util/event-loop';
 
 type Row = Record<string, unknown>;
@@ -75,8 +75,7 @@ function assertSmall(value: unknown): void {
   if (Array.isArray(value)) {
     assertDense(value, 'The table');
   } else if (isColumns(value)) {
-    const names = Object.keys(value);
-    assertWidth(names.length, value);
+    const names = ownNames(value);
     for (const name of names) {
       const column = value[name];
       if (Array.isArray(column)) {
@@ -93,7 +92,12 @@ function isColumns(value: unknown): value is Row {
 /** What is no container of rows or columns, or never changes. */
 function isWhole(value: object): boolean {
   return (
-    types.isDate(value) || types.isAnyArrayBuffer(value) || ArrayBuffer.isView(value) || isArrowTable(value)
+    types.isDate(value) ||
+    types.isMap(value) ||
+    types.isSet(value) ||
+    types.isAnyArrayBuffer(value) ||
+    ArrayBuffer.isView(value) ||
+    isArrowTable(value)
   );
 }
 
@@ -143,7 +147,7 @@ function copyOfRow(row: unknown): unknown {
   if (typeof row !== 'object' || row === null || isWhole(row)) {
     return row;
   }
-  assertWidth(Object.keys(row).length, row);
+  ownNames(row);
   try {
     return { ...row };
   } catch {

@@ -1,4 +1,4 @@
-import { assertWidth, type Column, openTable } from '../../table';
+import { type Column, openTable, ownNames } from '../../table';
 import { attachInPlace, type Attachment } from './attach-predictions';
 import { type Attached, MessageTable, type OwnTable, ROW_BYTES } from './message-table';
 
@@ -44,7 +44,8 @@ export class SmallRows extends MessageTable {
 
   /** Adds a copy of a row; false for one with nested values or without any. Errors: `limit.exceeded`; as getters throw. */
   take(row: Row): boolean {
-    assertWidth(Object.keys(row).length, row);
+    // Before it is copied, which takes longer than to count.
+    ownNames(row);
     const copy = { ...row };
     let bytes = ROW_BYTES;
     let keys = 0;

@@ -30,6 +30,20 @@ export function assertWidth(columns: number, of?: object): void {
   }
 }
 
+/**
+ * The names of an object's own properties. To gather those of a million takes a third of a second, so one that was
+ * refused before is refused at once.
+ * @throws ServiceError `limit.exceeded` for more than a table may have columns
+ */
+export function ownNames(value: object): string[] {
+  if (wide.has(value)) {
+    throw tooWide();
+  }
+  const names = Object.keys(value);
+  assertWidth(names.length, value);
+  return names;
+}
+
 /** Whether an object was refused for its many properties; to count them again would take a second. */
 export function isTooWide(value: object): boolean {
   return wide.has(value);

@@ -5,7 +5,7 @@ import { reasonOf } from '../../util/reason';
 import { ServiceError } from '../../wire/service-error';
 import { ArrowSource, isArrowTable } from '../arrow/source';
 import { emptyTable, invalidTable, show } from '../cells/errors';
-import { assertWidth } from '../columns/bounds';
+import { ownNames } from '../columns/bounds';
 import type { SliceSource, TableForm } from '../columns/slices';
 import { ColumnsSource, isColumnValues, MatrixSource, RowsSource } from './sources';
 
@@ -44,9 +44,7 @@ async function openPlain(
   if (isArrowTable(value)) {
     return new ArrowSource('arrow', value);
   }
-  // Once, before anything else: to look at the names of a million columns takes a second.
-  const names = Object.keys(value);
-  assertWidth(names.length, value);
+  const names = ownNames(value);
   const cells = names.map((name) => (value as Record<string, unknown>)[name]);
   if (cells.length === 0) {
     throw emptyTable('The table is an object without properties. A row needs at least one column.');

@@ -3,7 +3,7 @@ import { isDate, isTypedArray } from '../../util/realms';
 import { reasonOf } from '../../util/reason';
 import { emptyTable, invalidCell, invalidTable, show } from '../cells/errors';
 import type { Row } from '../cells/types';
-import { assertDense, assertWidth } from '../columns/bounds';
+import { assertDense, assertWidth, ownNames } from '../columns/bounds';
 import {
   checkNames,
   type Slice,
@@ -71,7 +71,7 @@ export class KeyUnion {
   private last: string[] = [];
 
   add(row: Row): void {
-    const keys = Object.keys(row);
+    const keys = ownNames(row);
     const { last } = this;
     if (keys.length === last.length) {
       let i = 0;
@@ -82,7 +82,6 @@ export class KeyUnion {
         return;
       }
     }
-    assertWidth(keys.length, row);
     this.last = keys;
     for (const key of keys) {
       if (!this.seen.has(key)) {
