@@ -29,5 +29,6 @@ export { Grower, type GrowRules } from '../../dist/src/learner/trees/grow';
 export { addRows, removeRows } from '../../dist/src/learner/trees/histogram';
 export { quantise } from '../../dist/src/learner/trees/quantise';
 export { trySmallNode } from '../../dist/src/learner/trees/small-node';
+export { SortedRows } from '../../dist/src/learner/trees/sorted-rows';
 export { type SplitCandidate, tryCategories, tryOrdered } from '../../dist/src/learner/trees/split-finder';
 export { leafOf, TreeBuilder } from '../../dist/src/learner/trees/trees';

@@ -130,8 +130,15 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   });
   const { lowNoise } = plan;
   const random = new Random(settings.seed, STREAM.fold + fold, LOW_NOISE_STEP);
-  const explains = lowNoise !== undefined && explainedBy(boosted[0]) >= lowNoise.minExplained;
-  boosted.push(explains ? boost({ ...common, onIteration: stopIfAsked }, lowNoise.rules, random) : undefined);
+  // A candidate counts only where all folds have it. Which folds find that out in time differs, the model does not.
+  if (lowNoise === undefined || explainedBy(boosted[0]) < lowNoise.minExplained) {
+    Atomics.store(prepared.noisy, 0, 1);
+  }
+  boosted.push(
+    lowNoise && Atomics.load(prepared.noisy, 0) === 0
+      ? boost({ ...common, onIteration: stopIfAsked }, lowNoise.rules, random)
+      : undefined,
+  );
   const regression = prepared.task === 'regression';
   const target = regression ? prepared.values : prepared.codes;
   const linear = plan.linear

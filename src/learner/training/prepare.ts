@@ -41,6 +41,8 @@ export interface PreparedFit {
   clusters: Clusters | undefined;
   settings: LearnerSettings;
   plan: TrainingPlan;
+  /** [0] is 1 once a fold has found too much noise for the candidate that wants little: no fold need grow it then. */
+  noisy: Int32Array;
   background: Background;
 }
 
@@ -110,6 +112,7 @@ export function prepare(input: TrainInput): PreparedFit {
     clusters,
     settings,
     plan,
+    noisy: new Int32Array(new SharedArrayBuffer(4)),
     background,
   };
 }

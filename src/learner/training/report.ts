@@ -33,7 +33,8 @@ export function makeReport(
   const { plan, settings } = prepared;
   const { weights } = parts;
   const gains = new Float64Array(prepared.specs.length);
-  completeRuns(folds).forEach((run, c) => {
+  const runs = completeRuns(folds);
+  runs.forEach((run, c) => {
     for (const { boosted } of folds) {
       boosted[run]!.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
     }
@@ -61,7 +62,7 @@ export function makeReport(
     importance: featureImportance(prepared, gains, parts.sample, parts.lossOf),
     options: { used: settings.used, ignored: settings.ignored },
     work: {
-      units: folds.reduce((sum, fold) => sum + workOf(fold), parts.extraWork),
+      units: folds.reduce((sum, fold) => sum + workOf(fold, runs), parts.extraWork),
       budget: plan.workBudget,
       limited: reasons.length > 0,
       reasons,
@@ -100,6 +101,7 @@ function treesIn(parts: Part[]): number {
   return parts.reduce((sum, part) => sum + (part.kind === 'trees' ? part.trees.roots.length : 0), 0);
 }
 
-function workOf({ boosted, linear }: FoldResult): number {
-  return boosted.reduce((sum, run) => sum + (run?.work ?? 0), linear?.work ?? 0);
+/** Work of the candidates that every fold completed: which fold began another depends on the threads. */
+function workOf({ boosted, linear }: FoldResult, runs: number[]): number {
+  return runs.reduce((sum, run) => sum + boosted[run]!.work, linear?.work ?? 0);
 }

@@ -3,6 +3,7 @@ import type { Random } from '../math/random';
 import { addRows, type HistogramLayout, removeRows } from './histogram';
 import { partition } from './partition';
 import { trySmallNode } from './small-node';
+import { MAX_SORTED_ROWS, SortedRows } from './sorted-rows';
 import { type SplitCandidate, type SplitRules, tryCategories, tryOrdered } from './split-finder';
 import { isLeft, type TreeBuilder } from './trees';
 
@@ -35,6 +36,9 @@ interface OpenLeaf extends GrownLeaf {
 
 /** Mean number of rows per bin above which a histogram pays off. */
 const MIN_ROWS_PER_BIN = 1;
+
+/** So many times the rows of a small node a tree may have for sorted rows to take less time than histograms. */
+const MAX_SMALL_NODES = 1.5;
 
 /** What one tree is grown from. */
 export interface Growth {
@@ -69,6 +73,12 @@ export class Grower {
   private histogramSize = 0;
   /** Leaves of at most this many rows are searched without a histogram. */
   private smallNodeRows = 0;
+  /** Whether a picked column is a category. */
+  private hasCategory = false;
+  /** Used for this tree, in place of histograms. */
+  private sorted: SortedRows | undefined;
+  /** Kept from tree to tree. */
+  private sortedRows: SortedRows | undefined;
 
   /**
    * @param width gradients per row: outputs, or random projections of them
@@ -91,7 +101,7 @@ export class Grower {
    */
   grow(growth: Growth, builder: TreeBuilder, gains: Float64Array): GrownLeaf[] {
     const { rows, outOfSample, rules } = growth;
-    this.plan(growth.picked);
+    this.plan(growth);
     const root = this.open(builder.addRoot(), 0);
     root.end = rows.length;
     root.outOfSampleEnd = outOfSample.length;
@@ -127,17 +137,20 @@ export class Grower {
     return open;
   }
 
-  /** Lays out the histogram of each picked column. */
-  private plan(picked: Int32Array): void {
+  /** Lays out the histogram of each picked column, or sorts the rows. */
+  private plan({ picked, rows }: Growth): void {
     const offsets = new Int32Array(picked.length);
     const columns: Uint8Array[] = [];
     let size = 0;
+    let hasCategory = false;
     for (let i = 0; i < picked.length; i++) {
       offsets[i] = size;
       columns.push(this.columns[picked[i]]);
+      hasCategory ||= this.specs[picked[i]].category;
       size += this.specs[picked[i]].bins * (this.width + 1);
     }
     this.picked = picked;
+    this.hasCategory = hasCategory;
     this.layout = { columns, offsets, stride: this.width + 1 };
     this.smallNodeRows = this.width === 1 ? (MIN_ROWS_PER_BIN * size) / (2 * picked.length) : 0;
     this.size = size;
@@ -145,6 +158,23 @@ export class Grower {
       this.pool.length = 0;
     }
     this.histogramSize = Math.max(size, this.histogramSize);
+    this.sorted = this.isSortedBetter(rows) ? this.sort(picked, rows) : undefined;
+  }
+
+  private isSortedBetter(rows: Int32Array): boolean {
+    const tableRows = this.columns[0]?.length ?? 0;
+    return (
+      this.width === 1 &&
+      rows.length * 2 >= tableRows &&
+      tableRows <= MAX_SORTED_ROWS &&
+      rows.length <= MAX_SMALL_NODES * this.smallNodeRows
+    );
+  }
+
+  private sort(picked: Int32Array, rows: Int32Array): SortedRows {
+    this.sortedRows ??= new SortedRows(this.columns, this.specs, this.columns[0].length);
+    this.sortedRows.begin(picked, rows);
+    return this.sortedRows;
   }
 
   private open(node: number, depth: number): OpenLeaf {
@@ -169,7 +199,7 @@ export class Grower {
   }
 
   private isSmall(leaf: OpenLeaf): boolean {
-    return leaf.end - leaf.start <= this.smallNodeRows;
+    return this.sorted !== undefined || leaf.end - leaf.start <= this.smallNodeRows;
   }
 
   private worthSearching(leaf: OpenLeaf, rules: GrowRules): boolean {
@@ -215,6 +245,12 @@ export class Grower {
       small.histogram = this.histogramOf(small, growth);
     }
     const { histogram } = parent;
+    if (
+      this.sorted &&
+      (this.worthSearching(left, growth.rules) || this.worthSearching(right, growth.rules))
+    ) {
+      this.sorted.divide(this.picked, growth.rows, left.start, left.end, right.end);
+    }
     if (!histogram || !needs(large)) {
       this.release(parent);
       return;
@@ -246,13 +282,19 @@ export class Grower {
       : undefined;
     const tried = sampledColumns ? sampledColumns.length : count;
     if (!histogram) {
-      this.gather(leaf, growth);
       this.work += (end - start) * tried;
+      if (!this.sorted || this.hasCategory) {
+        this.gather(leaf, growth);
+      }
     }
     for (let k = 0; k < tried; k++) {
       const i = sampledColumns ? sampledColumns[k] : k;
       const column = this.picked[i];
       const spec = this.specs[column];
+      if (this.sorted && !spec.category) {
+        this.sorted.search(i, column, leaf, growth.gradHess, rules);
+        continue;
+      }
       if (!histogram) {
         trySmallNode(node, this.layout.columns[i], spec, column, rules, best);
         continue;
@@ -271,8 +313,15 @@ export class Grower {
     const { best, depth } = leaf;
     const node = builder.split(leaf.node, best);
     const goes = this.goesLeft;
-    for (let bin = this.specs[best.column].bins - 1; bin >= 0; bin--) {
-      goes[bin] = isLeft(builder.trees, leaf.node, bin) ? 1 : 0;
+    const { bins: binCount, category } = this.specs[best.column];
+    if (category) {
+      for (let bin = 0; bin < binCount; bin++) {
+        goes[bin] = isLeft(builder.trees, leaf.node, bin) ? 1 : 0;
+      }
+    } else {
+      goes.fill(0, best.bin + 1, binCount);
+      goes.fill(1, 1, best.bin + 1);
+      goes[0] = best.missingLeft ? 1 : 0;
     }
     const bins = this.columns[best.column];
     const spare = this.spare;

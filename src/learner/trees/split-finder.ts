@@ -119,7 +119,8 @@ function tryOrderedSingle(h: ColumnHistogram, column: number, rules: SplitRules,
   const missingHessian = sums[offset + 1];
   let top = Math.max(best.gain, rules.minGain) + parent;
   let found = 0;
-  let foundMissing = 0;
+  let foundMissing = false;
+  let foundHessian = 0;
   for (let withMissing = 0; withMissing < (missingHessian > 0 ? 2 : 1); withMissing++) {
     let gradient = withMissing ? missing : 0;
     let hessian = withMissing ? missingHessian : 0;
@@ -137,12 +138,16 @@ function tryOrderedSingle(h: ColumnHistogram, column: number, rules: SplitRules,
       if (rest < minHessian) {
         break;
       }
+      // The gain times both denominators: dividing each time would take longer than all the rest.
       const other = total - gradient;
-      const gain = (gradient * gradient) / (hessian + lambda) + (other * other) / (rest + lambda);
-      if (gain > top) {
-        top = gain;
+      const below = hessian + lambda;
+      const above = rest + lambda;
+      const scaled = gradient * gradient * above + other * other * below;
+      if (scaled > top * (below * above)) {
+        top = scaled / (below * above);
         found = bin;
-        foundMissing = missingHessian > 0 ? withMissing : hessian * 2 >= totalHessian ? 1 : 0;
+        foundHessian = hessian;
+        foundMissing = withMissing === 1;
       }
     }
   }
@@ -150,7 +155,7 @@ function tryOrderedSingle(h: ColumnHistogram, column: number, rules: SplitRules,
     best.gain = top - parent;
     best.column = column;
     best.bin = found;
-    best.missingLeft = foundMissing === 1;
+    best.missingLeft = missingHessian > 0 ? foundMissing : foundHessian * 2 >= totalHessian;
     best.set = undefined;
   }
 }

@@ -71,30 +71,30 @@ function target(options: TrainOptions = {}): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 2;
+const MADE_BY = 3;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
  * fixes; e^x and logarithms are the learner's own, sorts are stable. One list for all of them.
  */
 const cases: Record<string, [() => string, string]> = {
-  'two classes': [() => classes(Array.from(score, (value) => value > 1)), '4af7f1eb541540a32f63ed99131675a1'],
+  'two classes': [() => classes(Array.from(score, (value) => value > 1)), 'd7c033012a6247a1f7cdd64ccd20efd6'],
   'four classes': [
     () => classes(Array.from(score, (value) => Math.min(3, Math.max(0, Math.floor(value + 1))))),
-    '8bf2d3d0e79fddc510cbad8535f9ef18',
+    '90105984189af1b6ebd4d0c98335ed73',
   ],
   'thirty classes, a tree for all': [
     () => classes(Array.from(x, (_, i) => (i * 7) % 30)),
     '0c4d40f269fb545ca644419ad29196fd',
   ],
-  'a number': [() => target(), '9f58ee1066e64fc37ed1d5579cea45b5'],
+  'a number': [() => target(), '00d197a8736f803622f2c7ddb300b875'],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
-    'a2ea1cc9bfa3ae9bc257e8ad459df7c8',
+    'd2692828e0415e33d82ffd1d07bc5a65',
   ],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    '5eb9000dd265f234708ad58c41fb3db3',
+    '58bc6967901b9fb501bfc2fd87d5d0b5',
   ],
   'e^x and logarithms': [
     () =>

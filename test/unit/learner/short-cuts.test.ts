@@ -14,6 +14,7 @@ import {
   Random,
   removeRows,
   sigmoid,
+  SortedRows,
   sparse,
   type SplitCandidate,
   tryCategories,
@@ -38,7 +39,7 @@ function someNode(count: number, bins: number, seed: number) {
   quantise(gradHess, rows, 2);
   const totals = new Float64Array(2);
   gradHess.forEach((value, i) => (totals[i % 2]! += value));
-  const specs = columns.map((_, i) => ({ bins, category: i === 1 }));
+  const specs = columns.map((_, source) => ({ source, bins, category: source === 1 }));
   return { columns, specs, rows, gradHess, totals };
 }
 
@@ -65,6 +66,53 @@ describe('learner: the short cuts come out where the long way does', () => {
         });
       }),
       { numRuns: 400, seed: 11 },
+    );
+  });
+
+  it('rows in the order of their bins split as their histogram would, and so do both halves of a node', () => {
+    const node = fc.record({
+      count: fc.integer({ min: 2, max: 60 }),
+      bins: fc.constantFrom(3, 8, 40, 255),
+      seed: fc.nat(1e6),
+    });
+    fc.assert(
+      fc.property(node, ({ count, bins, seed }) => {
+        const { columns, specs, rows: table, gradHess } = someNode(count, bins, seed);
+        const picked = Int32Array.of(0, 2, 3);
+        // Every third row of the table is not in the sample.
+        const rows = table.filter((row) => row % 3 !== 1);
+        const goesLeft = (row: number) => columns[0]![row]! < bins / 2;
+        const halves = [...rows.filter(goesLeft), ...rows.filter((row) => !goesLeft(row))];
+        const middle = rows.filter(goesLeft).length;
+        const sorted = new SortedRows(columns, specs, count);
+        sorted.begin(picked, rows);
+        const compare = (list: Int32Array, start: number, end: number) => {
+          const own = list.subarray(start, end);
+          const gathered = Float64Array.from(
+            [...own].flatMap((row) => [gradHess[row * 2]!, gradHess[row * 2 + 1]!]),
+          );
+          const sums = new Float64Array(2);
+          gathered.forEach((value, i) => (sums[i % 2]! += value));
+          const [quick, plain] = [nothing(), nothing()];
+          picked.forEach((column, i) => {
+            const histogram = new Float64Array(bins * 2);
+            addRows(
+              histogram,
+              { columns: [columns[column]!], offsets: Int32Array.of(0), stride: 2 },
+              own,
+              gathered,
+            );
+            sorted.search(i, column, { start, end, sums, best: quick }, gradHess, rules);
+            tryOrdered({ sums: histogram, offset: 0, bins, totals: sums, width: 1 }, column, rules, plain);
+          });
+          assert.deepEqual(quick, plain);
+        };
+        compare(rows, 0, rows.length);
+        sorted.divide(picked, Int32Array.from(halves), 0, middle, rows.length);
+        compare(Int32Array.from(halves), 0, middle);
+        compare(Int32Array.from(halves), middle, rows.length);
+      }),
+      { numRuns: 400, seed: 12 },
     );
   });
 
