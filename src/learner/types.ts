@@ -1,5 +1,6 @@
 import type { ModelCurves } from '../metrics/curves';
 import type { Scores } from '../metrics/scores';
+import type { Thresholds } from '../metrics/thresholds';
 
 /** A label of a classification target, as in JSON. */
 export type Label = string | number | boolean;
@@ -93,21 +94,6 @@ export interface RegressionResult {
   quantiles(levels: number[]): Float64Array[];
   /** `borders`: B + 1 ascending values. `logits`: rows × B, the logarithms of the buckets' probabilities. */
   full(): { borders: Float64Array; logits: Float64Array };
-}
-
-/** A probability from which on to answer a class, and what is reached with it out of fold. */
-export interface Threshold {
-  at: number;
-  value: number;
-}
-
-/** Best thresholds of two classes: by accuracy, by F1, and by the mean cost per row where costs were given. */
-export interface Thresholds {
-  /** The class that they are for: the rarer one. */
-  label: Label;
-  accuracy: Threshold;
-  f1: Threshold;
-  costs?: Threshold;
 }
 
 export interface FeatureImportance {

@@ -54,6 +54,8 @@ export interface ThresholdCurve {
   /** Rows of the class, and other rows, with at least that probability. */
   hits: number[];
   false_alarms: number[];
+  /** Days that the rows are of, where they have a time: what is found, and false alarms, per day. */
+  days?: number;
 }
 
 /**

@@ -24,7 +24,6 @@ export {
   type HoldOut,
 } from '../../dist/src/learner/training/parts';
 export { chooseWeights, stackWeights } from '../../dist/src/learner/training/stacking';
-export { type Costs, findThresholds } from '../../dist/src/learner/training/thresholds';
 export { Grower, type GrowRules } from '../../dist/src/learner/trees/grow';
 export { addRows, removeRows } from '../../dist/src/learner/trees/histogram';
 export { quantise } from '../../dist/src/learner/trees/quantise';

@@ -3,3 +3,4 @@ export * from '../../dist/src/metrics/curves';
 export { areNeighboursAlike } from '../../dist/src/metrics/neighbours';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';
 export { stabilityIndex } from '../../dist/src/metrics/stability';
+export * from '../../dist/src/metrics/thresholds';

@@ -35,9 +35,11 @@ export {
   sliceEffects,
 } from '../../dist/src/scoring/explain/effects';
 export { effectsOfMixtures, mixturesPerRow, planMixtures } from '../../dist/src/scoring/explain/mixtures';
+export { readCosts } from '../../dist/src/scoring/models/answer-costs';
 export { ModelCards } from '../../dist/src/scoring/models/model-cards';
 export { ModelMismatch } from '../../dist/src/scoring/models/model-mismatch';
 export { serviceKey } from '../../dist/src/scoring/models/service-key';
+export { keptThreshold, thresholdBy } from '../../dist/src/scoring/models/threshold';
 export { cutRows, firstRow } from '../../dist/src/scoring/on-prem/cut-rows';
 export { TrainRows } from '../../dist/src/scoring/on-prem/train-rows';
 export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach-predictions';
@@ -56,7 +58,7 @@ export {
   MAX_HELD_ROWS,
   planRows,
 } from '../../dist/src/scoring/train/holdout-plan';
-export { readCurves } from '../../dist/src/scoring/train/read-curves';
+export { readCurves } from '../../dist/src/scoring/reference/read-curves';
 export { readReport } from '../../dist/src/scoring/train/report';
 export { type RowFacts } from '../../dist/src/scoring/train/row-facts';
 export { scoreWarnings } from '../../dist/src/scoring/train/score-warnings';

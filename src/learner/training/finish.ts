@@ -1,5 +1,6 @@
 import { classCurves, numberCurves } from '../../metrics/curves';
 import { errorsOf } from '../../metrics/regression';
+import { findThresholds, type Thresholds } from '../../metrics/thresholds';
 import {
   applyTemperature,
   balance,
@@ -15,14 +16,13 @@ import { Random } from '../math/random';
 import { heldOutScores, type Member, type Part, partScores } from '../model/members';
 import type { Model } from '../model/model';
 import { firstTrees } from '../trees/trees';
-import type { FitReport, Label, Thresholds } from '../types';
+import type { FitReport, Label } from '../types';
 import { type FoldResult, foldRows } from './fold';
 import { scoreProbabilities } from './metrics';
 import type { LearnerSettings } from './options';
 import { type PreparedFit, STREAM } from './prepare';
 import { completeRuns, makeReport, tableOrder } from './report';
 import { chooseWeights, type StackInput } from './stacking';
-import { findThresholds } from './thresholds';
 
 /** The rows that folds held out, each scored by the fold that did. */
 interface OutOfFold {

@@ -1,7 +1,7 @@
+import type { Costs } from '../../metrics/thresholds';
 import { type FeatureColumn, LearnerError, type TrainOptions } from '../types';
 import type { HoldOut } from './parts';
 import { knownMetric } from './stacking';
-import type { Costs } from './thresholds';
 
 /** Rows (≥ 1), part of the rows (< 1), or the rows themselves, counted from 0. */
 export type Subsample = number | Int32Array;

@@ -1,8 +1,9 @@
 import type { ModelCurves } from '../../metrics/curves';
 import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
 import type { Scores } from '../../metrics/scores';
+import type { Thresholds } from '../../metrics/thresholds';
 import type { Member, Part } from '../model/members';
-import type { FitReport, Thresholds } from '../types';
+import type { FitReport } from '../types';
 import type { FoldResult } from './fold';
 import { featureImportance } from './importance';
 import type { PreparedFit } from './prepare';

@@ -10,7 +10,8 @@ import {
   saveModel,
   trainModel,
 } from '../../../dist/src/learner';
-import { type Costs, findThresholds, Random } from '../../doors/learner';
+import { Random } from '../../doors/learner';
+import { type Costs, findThresholds } from '../../doors/metrics';
 import { classify, normals, numbers } from './tables';
 
 const COSTS: Costs = [

@@ -1,4 +1,19 @@
-import type { Label, Threshold, Thresholds } from '../types';
+import type { ThresholdCurve } from './curves';
+
+/** A probability from which on to answer a class, and what is reached with it on rows that the model had not seen. */
+export interface Threshold {
+  at: number;
+  value: number;
+}
+
+/** Best thresholds of two classes: by accuracy, by F1, and by the mean cost per row where costs were given. */
+export interface Thresholds {
+  /** The class that they are for: the rarer one. */
+  label: string | number | boolean;
+  accuracy: Threshold;
+  f1: Threshold;
+  costs?: Threshold;
+}
 
 /** Costs of answers: `costs[actual][predicted]`, in the order of the classes. */
 export type Costs = [[number, number], [number, number]];
@@ -12,7 +27,7 @@ interface Counts {
 }
 
 /**
- * The thresholds of two classes that are best on out-of-fold probabilities. They are for the rarer class, the one that
+ * The thresholds of two classes that are best on the probabilities of rows that the model had not seen. They are for the rarer class, the one that
  * is usually looked for: a row is answered so where its probability is at least the threshold. 0.5 stays where nothing
  * is better.
  *
@@ -21,7 +36,7 @@ interface Counts {
 export function findThresholds(
   probas: Float64Array,
   codes: Int32Array,
-  classes: Label[],
+  classes: readonly Thresholds['label'][],
   costs: Costs | undefined,
 ): Thresholds | undefined {
   const second = codes.reduce((sum, code) => sum + code, 0);
@@ -93,4 +108,39 @@ function bestThreshold(
     }
   }
   return best;
+}
+
+/** Costs of the four answers: of a row of the class that is looked for, and of another row, answered so or not. */
+export interface FourCosts {
+  hit: number;
+  miss: number;
+  falseAlarm: number;
+  pass: number;
+}
+
+/** The threshold of the lowest mean cost per row among the points of a curve, and above all of them: of equal ones the highest. */
+export function cheapestThreshold(curve: ThresholdCurve, costs: FourCosts): Threshold {
+  const { at, hits, false_alarms: alarms, positives, negatives } = curve;
+  const costOf = (found: number, wrong: number): number =>
+    (found * costs.hit +
+      (positives - found) * costs.miss +
+      wrong * costs.falseAlarm +
+      (negatives - wrong) * costs.pass) /
+    (positives + negatives);
+  let best: Threshold = { at: 1, value: at[0] < 1 ? costOf(0, 0) : Infinity };
+  for (let i = 0; i < at.length; i++) {
+    const value = costOf(hits[i], alarms[i]);
+    if (value < best.value) {
+      best = { at: at[i], value };
+    }
+  }
+  return best;
+}
+
+/** What a threshold answers, by the last point of the curve that is not below it. */
+export function answersFrom(curve: ThresholdCurve, at: number): { hits: number; false_alarms: number } {
+  const point = curve.at.findLastIndex((one) => one >= at);
+  return point < 0
+    ? { hits: 0, false_alarms: 0 }
+    : { hits: curve.hits[point], false_alarms: curve.false_alarms[point] };
 }
