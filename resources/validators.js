@@ -187,10 +187,12 @@
     return input.is(':checkbox') ? input.is(':checked') : input.val();
   }
 
-  /* Has to be filled in where another field has this value, or one of these. */
-  function requiredWhen(name, wanted, then) {
+  /* Has to be filled in where another field has this value, or one of these; may be where it has one of `optional`. */
+  function requiredWhen(name, wanted, then, optional = []) {
     return function (value, opt) {
-      if (!wanted.includes(current(this, name))) {
+      const other = current(this, name);
+      const mayBeEmpty = optional.includes(other);
+      if (!wanted.includes(other) && (!mayBeEmpty || isEmpty(value))) {
         return true;
       }
       if (isEmpty(value)) {

@@ -21,9 +21,12 @@ const VALIDATORS = {
 
 function validator(setting) {
   const check = VALIDATORS[setting.kind]?.(setting);
-  return setting.requiredWhen === undefined
-    ? check
-    : `shared.validators.requiredWhen(${[...setting.requiredWhen.map((one) => JSON.stringify(one)), check].join(', ')})`;
+  if (setting.requiredWhen === undefined) {
+    return check;
+  }
+  const [name, wanted, optional] = setting.requiredWhen.map((one) => JSON.stringify(one));
+  const parameters = optional === undefined ? [check] : [check ?? 'undefined', optional];
+  return `shared.validators.requiredWhen(${[name, wanted, ...parameters].join(', ')})`;
 }
 
 /** The options of a choice in the order of the dialog: a list, or lists by the key of their group's name. */

@@ -43,8 +43,8 @@ export interface Setting<Value = unknown, Flow = unknown> {
   readonly options?: readonly string[];
   /** The same in the groups of the dialog, by the key of each group's name. */
   readonly groups?: Readonly<Record<string, readonly string[]>>;
-  /** It must be filled in while another setting has one of these values. */
-  readonly requiredWhen?: readonly [name: string, values: readonly string[]];
+  /** It must be filled in while another setting has one of these values, and may be while it has one of the others. */
+  readonly requiredWhen?: readonly [name: string, values: readonly string[], optional?: readonly string[]];
   /** The type of the node that it names. */
   readonly type?: string;
   /** Of a property: the setting that says where it is. */

@@ -2,7 +2,8 @@ import { NODE } from './common';
 import { choice, flag, freeText, numberIn, property } from './kinds';
 
 /** What an alarm may rest on. */
-const ALARMS = ['probability', 'value', 'upper', 'lower'] as const;
+const BANDS = ['value', 'upper', 'lower'] as const;
+const ALARMS = ['probability', ...BANDS] as const;
 
 /** tabular-watch: which model is watched, whether its bands are corrected, and when it says so. */
 export const WATCH = {
@@ -15,7 +16,8 @@ export const WATCH = {
   worse: numberIn({ min: 1, max: 1000, default: 15 }),
   alarmOn: choice(['off', ...ALARMS], { default: 'off' }),
   alarmLabel: { ...freeText(), requiredWhen: ['alarmOn', ['probability']] },
-  raise: { ...numberIn({}), requiredWhen: ['alarmOn', ALARMS] },
+  /** Of a probability empty: from where the model answers the class. */
+  raise: { ...numberIn({}), requiredWhen: ['alarmOn', BANDS, ['probability']] },
   /** Empty: 10 % below `raise`. */
   clear: numberIn({}),
   /** Readings in a row that it takes to raise an alarm, and to clear it. */

@@ -1,10 +1,12 @@
 import { BoundedMap } from '../util/bounded-map';
 import type { Issued } from './issued';
 import type { MovedBand } from './moved-band';
-import type { AlarmOptions } from './types';
+import type { AlarmOptions, WatchedModel } from './types';
 
 /** Keys, with their steps ahead, whose readings are counted. */
 const MOST = 10_000;
+/** Of two classes the one that is answered has at least this probability, where no threshold was chosen. */
+const MORE_PROBABLE = 0.5;
 
 interface AlarmState {
   raised: boolean;
@@ -38,8 +40,15 @@ export class Alarms {
   }
 
   /** @param place key and step ahead */
-  add(place: string, time: number, issued: Issued, left: MovedBand | undefined): AlarmTurn | undefined {
-    const { raise, for: readings = 3 } = this.options;
+  add(
+    place: string,
+    time: number,
+    issued: Issued,
+    left: MovedBand | undefined,
+    threshold?: WatchedModel['threshold'],
+  ): AlarmTurn | undefined {
+    const { for: readings = 3 } = this.options;
+    const raise = this.options.raise ?? this.answeredFrom(threshold);
     const value = this.valueOf(issued, left);
     if (raise === undefined || value === undefined) {
       return undefined;
@@ -50,7 +59,7 @@ export class Alarms {
       return undefined;
     }
     state.time = time;
-    const clear = this.options.clear ?? raise - 0.1 * Math.abs(raise);
+    const clear = this.clearFrom(raise);
     const isFalling = clear > raise;
     const limit = state.raised ? clear : raise;
     const isBeyond = isFalling !== state.raised ? value <= limit : value >= limit;
@@ -67,6 +76,24 @@ export class Alarms {
 
   toJSON(): AlarmsState {
     return Array.from(this.states, ([place, state]) => [place, { ...state }]);
+  }
+
+  /** Where the model says when to raise, what is cleared later than raised would turn the alarm round. */
+  private clearFrom(raise: number): number {
+    const { raise: own, clear = raise - 0.1 * Math.abs(raise) } = this.options;
+    return own === undefined ? Math.min(clear, raise) : clear;
+  }
+
+  /** The probability from which on the model answers the label of the alarm. */
+  private answeredFrom(threshold: WatchedModel['threshold']): number | undefined {
+    const { on, label } = this.options;
+    if (on !== 'probability') {
+      return undefined;
+    }
+    if (threshold === undefined) {
+      return MORE_PROBABLE;
+    }
+    return String(threshold.label) === String(label) ? threshold.at : 1 - threshold.at;
   }
 
   private valueOf(issued: Issued, left: MovedBand | undefined): number | undefined {

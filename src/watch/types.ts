@@ -1,3 +1,4 @@
+import type { ModelThreshold } from '../scoring/cards';
 import type { DriftReference } from '../scoring/reference/types';
 import type { Task } from '../wire/types';
 
@@ -23,7 +24,10 @@ export interface AlarmOptions {
    */
   on?: 'off' | 'probability' | 'value' | 'upper' | 'lower';
   label?: string | number | boolean;
-  /** The alarm is raised from here on. */
+  /**
+   * The alarm is raised from here on. Left out with `probability`: from where the model answers `label`, by its threshold
+   * or else as the more probable class of two.
+   */
   raise?: number;
   /**
    * And cleared from here on. Default: 10 % below `raise`. Above `raise` it turns the alarm round: it is raised by values
@@ -54,6 +58,8 @@ export interface WatchedModel {
   /** Its scores as told when it was fitted, on rows it had not seen, and those of "as it is now" on the same rows. */
   promised?: PromisedScores;
   now?: PromisedScores;
+  /** The class that is answered from a probability on. */
+  threshold?: Pick<ModelThreshold, 'label' | 'at'>;
   /** The column of a row that tells the target as it is now. */
   relativeTo?: string;
   /** Columns of the rows, as they were in the train set; 200 at most. */
@@ -73,7 +79,7 @@ export interface PromisedScores {
   pinball?: number;
   coverage_80?: number;
   log_loss?: number;
-  accuracy?: number;
+  accuracy?: number | undefined;
 }
 
 /** A prediction as predict attached it to its row. */

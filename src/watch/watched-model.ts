@@ -1,4 +1,6 @@
+import { answersFrom } from '../metrics/thresholds';
 import type { ModelCard } from '../scoring/cards';
+import { isThreshold } from '../scoring/models/threshold';
 import type { Reference } from '../scoring/reference/types';
 import type { PromisedScores, WatchedColumn, WatchedModel } from './types';
 
@@ -6,13 +8,16 @@ const MOST_COLUMNS = 200;
 
 /** What a watch needs to know of a model: from its card, and for drift from what is kept beside it. */
 export function watchedModel(card: ModelCard, reference?: Reference): WatchedModel {
-  const { name, fitted_train_set_id: id, version, task, scores, relative_to: relativeTo } = card;
+  const { name, fitted_train_set_id: id, version, task, scores, relative_to: relativeTo, threshold } = card;
   const model: WatchedModel = { name, id, task };
   if (version !== undefined) {
     model.version = version;
   }
+  if (isThreshold(threshold)) {
+    model.threshold = { label: threshold.label, at: threshold.at };
+  }
   if (scores !== undefined) {
-    model.promised = promisedOf(scores);
+    model.promised = { ...promisedOf(scores), ...answeredAccuracy(model.threshold, reference) };
     if (scores.baseline_now !== undefined) {
       model.now = promisedOf(scores.baseline_now);
     }
@@ -25,6 +30,24 @@ export function watchedModel(card: ModelCard, reference?: Reference): WatchedMod
     model.drift = drift;
   }
   return model;
+}
+
+/** With a threshold the labels are right as often as it was on the scored rows, where that is known. */
+function answeredAccuracy(
+  threshold: WatchedModel['threshold'],
+  reference: Reference | undefined,
+): { accuracy?: number | undefined } {
+  if (threshold === undefined) {
+    return {};
+  }
+  const { curves } = reference ?? {};
+  const curve = curves?.kind === 'classes' ? curves.by_threshold : undefined;
+  if (curve === undefined || String(curve.positive) !== String(threshold.label)) {
+    return { accuracy: undefined };
+  }
+  const { hits, false_alarms: alarms } = answersFrom(curve, threshold.at);
+  const { positives, negatives } = curve;
+  return { accuracy: (hits + negatives - alarms) / (positives + negatives) };
 }
 
 /** Times only ever rise, so that they are left out. */

@@ -191,7 +191,8 @@ export class WatchKeeper {
   private async modelOf(card: ModelCard, name: string): Promise<WatchedModel> {
     const { fitted_train_set_id: id, version } = card;
     const before = this.modelsRead.get(name);
-    if (before?.id === id && before.version === version) {
+    const [chosen, known] = [card.threshold?.at, before?.threshold?.at];
+    if (before?.id === id && before.version === version && chosen === known) {
       return before;
     }
     const reference = await this.config.cards()?.reference(id);

@@ -168,7 +168,7 @@ function alarmOptions(read: ReadSetting<typeof WATCH>): AlarmOptions {
   }
   const raise = read('raise');
   const label = on === 'probability' ? read('alarmLabel') : undefined;
-  if (raise === undefined) {
+  if (raise === undefined && on !== 'probability') {
     throw new ServiceError(
       'config.invalid',
       'An alarm needs a number under Raise at, from which on it is raised.',
@@ -180,5 +180,11 @@ function alarmOptions(read: ReadSetting<typeof WATCH>): AlarmOptions {
       'An alarm on a probability needs the class that it is of, under Class.',
     );
   }
-  return { on, raise, ...(label !== undefined && { label }), clear: read('clear'), for: read('alarmFor') };
+  return {
+    on,
+    ...(raise !== undefined && { raise }),
+    ...(label !== undefined && { label }),
+    clear: read('clear'),
+    for: read('alarmFor'),
+  };
 }

@@ -327,4 +327,85 @@ describe('alarms', () => {
     }
     assert.deepEqual(told, [['p1', 'alarm', 0.6, 0.5]]);
   });
+
+  it('follow the threshold of the model where no number is given, of either class', () => {
+    const alarm = { on: 'probability', for: 1 } as const;
+    const limits = (
+      label: boolean,
+      steps: readonly [threshold: number | undefined, p: number][],
+      more: object = {},
+    ): unknown[] => {
+      const watch = new Watch(CLASSES, { alarm: { ...alarm, label, ...more } });
+      return steps.flatMap(([at, p], i) => {
+        watch.modelChanged({ ...CLASSES, ...(at !== undefined && { threshold: { label: true, at } }) });
+        const series = { time: START + i * MINUTE };
+        const probabilities = { true: p, false: 1 - p };
+        const { changes } = watch.predicted({ series, prediction: true, probabilities });
+        return changes.map(({ what, limit }) => [what, Number(limit!.toFixed(3))]);
+      });
+    };
+    assert.deepEqual(
+      limits(true, [
+        [0.3, 0.29],
+        [0.3, 0.31],
+        [0.4, 0.37],
+        [0.4, 0.35],
+        [undefined, 0.49],
+        [undefined, 0.5],
+      ]),
+      [
+        ['alarm', 0.3],
+        ['cleared', 0.36],
+        ['alarm', 0.5],
+      ],
+    );
+    assert.deepEqual(
+      limits(false, [
+        [0.3, 0.31],
+        [0.3, 0.29],
+      ]),
+      [['alarm', 0.7]],
+    );
+    // A clear above a threshold that has fallen does not turn the alarm round.
+    assert.deepEqual(
+      limits(
+        true,
+        [
+          [0.2, 0.1],
+          [0.2, 0.25],
+          [0.2, 0.15],
+        ],
+        { clear: 0.4 },
+      ),
+      [
+        ['alarm', 0.2],
+        ['cleared', 0.2],
+      ],
+    );
+  });
+
+  it('of labels that a threshold answers are promised what it reached', () => {
+    const card = {
+      ...{ name: 'fault', fitted_train_set_id: 'fit-1', task: 'classification', version: 1 },
+      scores: { rows: 10, accuracy: 0.9 },
+      threshold: { label: 'yes', at: 0.4 },
+    } as unknown as Parameters<typeof watchedModel>[0];
+    const curve = {
+      positive: 'yes',
+      positives: 4,
+      negatives: 6,
+      at: [0.8, 0.5, 0.3],
+      hits: [1, 3, 4],
+      false_alarms: [0, 2, 6],
+    };
+    const reference = {
+      ...{ columns: [], rows: [], usual: [], drift: [] },
+      curves: { kind: 'classes', by_threshold: curve },
+    };
+    const promised = (of: object) =>
+      watchedModel({ ...card, ...of }, reference as unknown as Parameters<typeof watchedModel>[1]).promised;
+    assert.equal(promised({})!.accuracy, 0.7);
+    assert.equal(promised({ threshold: undefined })!.accuracy, 0.9);
+    assert.equal(watchedModel(card).promised!.accuracy, undefined, 'nobody knows');
+  });
 });
