@@ -49,7 +49,7 @@ const FOLDERS = {
     batching: [],
     reference: [],
     evaluation: ['reference'],
-    models: ['reference'],
+    models: ['evaluation', 'reference'],
     context: ['models'],
     explain: [],
     predict: ['batching', 'context', 'evaluation', 'explain', 'models', 'reference'],

@@ -20,6 +20,7 @@ import {
   type PredictSettings,
   serviceKey,
   type TableInput,
+  type ThresholdWish,
   type TrainRequest,
 } from './scoring';
 import { type ServiceHandle, startService } from './service';
@@ -119,6 +120,16 @@ export class Tabular {
    */
   rollBack(model: string, version?: number): Promise<ModelCard> {
     return this.connection.rollBack(model, version ?? true);
+  }
+
+  /**
+   * Chooses from which probability on a model of two classes answers the rarer one: a number, the best for `accuracy`,
+   * `f1` or `costs`, or null for the more probable class.
+   *
+   * @throws ServiceError `model.unknown`, `validation.failed`
+   */
+  chooseThreshold(model: string, threshold: ThresholdWish): Promise<ModelCard> {
+    return this.connection.chooseThreshold(model, threshold);
   }
 
   /** Gives a model another name, with all of its versions. @throws ServiceError `model.unknown`, `validation.failed` */

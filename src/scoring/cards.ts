@@ -66,7 +66,7 @@ export interface ColumnImportance {
 
 /**
  * From which probability on to answer `label`, so that accuracy, F1 or the mean cost per row is best: `at`, and the
- * `value` reached with it out of fold.
+ * `value` reached with it on the rows that the scores are of.
  */
 export interface ModelThresholds {
   label: Label;
@@ -74,6 +74,26 @@ export interface ModelThresholds {
   f1?: { at: number; value: number };
   costs?: { at: number; value: number };
 }
+
+/** What a threshold can be best for. */
+export type ThresholdRule = 'accuracy' | 'f1' | 'costs';
+
+/**
+ * The threshold that was chosen, `msg.model.threshold`: `label` is answered where its probability is at least `at`, and
+ * the other class elsewhere.
+ */
+export interface ModelThreshold {
+  label: Label;
+  at: number;
+  /** It was chosen as the best for this: the next fit takes its own. */
+  by?: ThresholdRule;
+}
+
+/**
+ * What wrong answers cost: `{"yes": {"no": 5}}` says that a row which is yes and is answered no costs 5. A wrong answer
+ * that is not named costs 1, a right one 0.
+ */
+export type AnswerCosts = Record<string, Record<string, number>>;
 
 /**
  * Why a version came to be. `first`: the first under its name; `refit`: another fit; `better`: it won over the one before;
@@ -165,8 +185,12 @@ export interface FittedModel {
   scores?: ModelScores;
   /** What it rests on, where the service tells; at most 50 columns. */
   importance?: ColumnImportance[];
-  /** Of two classes: the best thresholds of the rarer one, where the service tells. */
+  /** Of two classes: the best thresholds of the rarer one, where the service tells or rows were kept back. */
   thresholds?: ModelThresholds;
+  /** What its wrong answers cost, as the fit was told. */
+  costs?: AnswerCosts;
+  /** Of two classes: from which probability on one is answered. Left out: the more probable one is. */
+  threshold?: ModelThreshold;
   /** Where the fit saved work, a sentence each, where the service tells; left out where it did all that it could. */
   limited?: string[];
   /** `time`: the rows followed each other in time, and were held out in blocks. Left out where nobody asked. */

@@ -21,6 +21,8 @@ const TRAINING: Rules<TrainRequest> = {
   group: FIT.group,
   relativeTo: FIT.relativeTo,
   embargo: FIT.embargo,
+  costs: FIT.costs,
+  threshold: FIT.threshold,
   replace: FIT.replace,
   missingTarget: FIT.missingTarget,
   missingWords: FIT.missingWords,
@@ -46,6 +48,7 @@ const ASKING: Rules<PredictRequest> = {
   explain: flag(),
   explainAbove: PREDICT.explainAbove,
   unlike: flag(),
+  threshold: numberIn({ min: 0, max: 1 }),
 };
 
 const SETTINGS: Rules<PredictSettings> = {

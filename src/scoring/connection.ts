@@ -36,6 +36,7 @@ import type {
   PredictOutcome,
   PredictRequest,
   PredictSettings,
+  ThresholdWish,
   TrainRequest,
   TrainResult,
   UploadCard,
@@ -146,6 +147,20 @@ export class Connection {
   rename(name: string, to: string, hooks: Hooks = {}): Promise<ModelCard> {
     return this.work(hooks, async () => {
       const card = cloneJson(this.cards.rename(name, to));
+      await this.cards.flush();
+      return card;
+    });
+  }
+
+  /**
+   * Chooses from which probability on a model of two classes answers the rarer one: a number, the best for `accuracy`,
+   * `f1` or `costs`, or null for the more probable class. It takes hold between two batches; nothing is fitted.
+   *
+   * @throws ServiceError `model.unknown`, `validation.failed`
+   */
+  chooseThreshold(name: string, wish: ThresholdWish, hooks: Hooks = {}): Promise<ModelCard> {
+    return this.work(hooks, async () => {
+      const card = cloneJson(this.cards.chooseThreshold(name, wish));
       await this.cards.flush();
       return card;
     });

@@ -1,7 +1,7 @@
 import type { ModelCurves } from '../metrics/curves';
 import type { FileFormat, GivenType, Label, TableSource } from '../table';
 import type { OutputType, Task } from '../wire/types';
-import type { Challenger, Cleaned, ModelCard, UploadCard } from './cards';
+import type { Challenger, Cleaned, ModelCard, ThresholdRule, UploadCard } from './cards';
 
 export type { ClassCurves, ModelCurves, NumberCurves, ThresholdCurve } from '../metrics/curves';
 export type { Scores } from '../metrics/scores';
@@ -85,8 +85,13 @@ export interface TrainRequest extends TableChoices {
   relativeTo?: string;
   /** With `time`: rows to leave out between what is fitted and what is held out. Default 0. */
   embargo?: number;
-  /** The newest time of the rows, ISO 8601, where no column of theirs tells it. */
+  /** The oldest and the newest time of the rows, ISO 8601, where no column of theirs tells it. */
+  trainedFrom?: string;
   trainedUntil?: string;
+  /** Of two classes: what wrong answers cost, as `AnswerCosts`. They change the best threshold, not the model. */
+  costs?: Record<string, unknown>;
+  /** Of two classes: the threshold to answer by. Left out: the one that was chosen for the model before, if any. */
+  threshold?: ThresholdRule;
   thinking?: { effort?: string; timeoutSecs?: number; metric?: string };
   forceRefit?: boolean;
   /**
@@ -123,6 +128,9 @@ export interface UploadRequest extends TableChoices {
   fittedTrainSetId?: string;
   missingColumns?: 'error' | 'fill';
 }
+
+/** A threshold as it is chosen: the best for something, a probability of the rarer class, or none. */
+export type ThresholdWish = ThresholdRule | number | null;
 
 /** Why a row is predicted as it is, in part: a column (of a sensor, with all its windows) that raised or lowered it. */
 export interface Cause {
@@ -204,6 +212,8 @@ export interface PredictRequest extends Omit<CleaningChoices, 'missingTarget'> {
   explainAbove?: number;
   /** Whether each row is compared with the train set, under `<property>_unlike`. */
   unlike?: boolean;
+  /** Of two classes: the rarer one is answered from this probability on. Default: as the card says. */
+  threshold?: number;
   /** `v1`: the deprecated multipart route, with `modelId`. */
   api?: 'svc' | 'v1';
   modelId?: string;

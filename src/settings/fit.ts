@@ -25,6 +25,10 @@ export const FIT = {
   embargo: numberIn({ min: 0, integer: true, message: 'embargo' }),
   group: column({ message: 'group' }),
   relativeTo: column({ message: 'relative_to' }),
+  /** What wrong answers cost, by the true label and the answer. */
+  costs: object({ message: 'costs' }),
+  /** Of two classes: the threshold to answer by; empty: the one that was chosen for the model. */
+  threshold: choice(['accuracy', 'f1', 'costs'], { message: 'threshold' }),
   replace: choice(['always', 'better'], { message: 'replace' }),
   forceRefit: flag({ message: 'force_refit' }),
   /** Send what pictures of the model are drawn from, as `msg.model_report`. */

@@ -48,6 +48,7 @@ export { OwnCopy } from '../../dist/src/scoring/predict/own-copy';
 export { hasColumns, smallRows } from '../../dist/src/scoring/predict/small-rows';
 export { driftBin, driftBins } from '../../dist/src/scoring/reference/drift-bins';
 export { driftOfNumbers } from '../../dist/src/scoring/reference/make-drift';
+export { readCurves } from '../../dist/src/scoring/reference/read-curves';
 export { type Reference } from '../../dist/src/scoring/reference/types';
 export { TrainSetComparison, type Unlike } from '../../dist/src/scoring/reference/unlike';
 export {
@@ -58,7 +59,6 @@ export {
   MAX_HELD_ROWS,
   planRows,
 } from '../../dist/src/scoring/train/holdout-plan';
-export { readCurves } from '../../dist/src/scoring/reference/read-curves';
 export { readReport } from '../../dist/src/scoring/train/report';
 export { type RowFacts } from '../../dist/src/scoring/train/row-facts';
 export { scoreWarnings } from '../../dist/src/scoring/train/score-warnings';

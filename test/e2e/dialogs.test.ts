@@ -145,12 +145,14 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
         globalThis as unknown as { $: (selector: string) => { typedInput(...args: unknown[]): void } }
       ).$;
       $('#node-input-options').typedInput('value', '{"random_state":1}');
+      $('#node-input-costs').typedInput('value', '{"yes":{"no":5}}');
     });
     await field('text').check();
     assert.equal(await field('Thinking time').isVisible(), false);
     await field('Thinking').selectOption('high');
     await field('Thinking time').fill('90');
     await field('Metric').fill('log_loss');
+    await field('Threshold').selectOption('costs');
     await field('Hold back').fill('20');
     await field('Missing words').fill('unavailable');
     await field('Unreadable cells').selectOption('missing');
@@ -181,6 +183,8 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       order: 'auto',
       group: '',
       relativeTo: '',
+      costs: '{"yes":{"no":5}}',
+      threshold: 'costs',
       embargo: '',
       task: 'classification',
       model: 'kept',
@@ -357,10 +361,12 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     assert.deepEqual(await shown(), [false, false, false, false]);
     await field('Alarm on').selectOption('upper');
     assert.deepEqual(await shown(), [false, true, true, true]);
-    await field('Alarm on').selectOption('probability');
-    assert.deepEqual(await shown(), [true, true, true, true]);
     const reason = page.locator('#node-input-raise-error');
     assert.match(await reason.innerText(), /must be filled in/i);
+    await field('Alarm on').selectOption('probability');
+    assert.deepEqual(await shown(), [true, true, true, true]);
+    await reason.waitFor({ state: 'hidden' });
+    assert.equal(await field('Raise at').getAttribute('placeholder'), "the model's threshold");
     await field('Raise at').fill('high');
     assert.match(await reason.innerText(), /must be a number/i);
     await field('Raise at').fill('0.8');

@@ -10,6 +10,7 @@ export function answerFit(
   delete msg.force_reupload;
   delete msg.force_refit;
   delete msg.rollback;
+  delete msg.threshold;
   msg.fitted_train_set_id = card.fitted_train_set_id;
   msg.model = card;
   msg.cleaned = card.cleaned;

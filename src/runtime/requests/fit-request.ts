@@ -93,14 +93,21 @@ export async function fitRequest(
     relativeTo: read('relativeTo'),
     replace: read('replace') ?? 'always',
     decayed: isDecay(msg),
-    trainedUntil: newestTime(msg.train),
+    costs: read('costs'),
+    threshold: read('threshold'),
+    ...trainTimes(msg.train),
   };
 }
 
 /** What a series node says of its train set, whose rows do not tell their time. */
-function newestTime(train: unknown): string | undefined {
-  const to = isObject(train) ? new Date(train.to as number) : undefined;
-  return to === undefined || Number.isNaN(to.getTime()) ? undefined : to.toISOString();
+function trainTimes(train: unknown): Pick<TrainRequest, 'trainedFrom' | 'trainedUntil'> {
+  const { from, to } = isObject(train) ? train : {};
+  return { trainedFrom: isoTimeOf(from), trainedUntil: isoTimeOf(to) };
+}
+
+function isoTimeOf(value: unknown): string | undefined {
+  const time = new Date(value as number);
+  return value === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
 /** The card of the upload, if the message still carries the one with this id. */

@@ -1,6 +1,6 @@
 import type { PredictRequest, UploadCard } from '../../scoring/types';
 import { type FlowProperties, PREDICT } from '../../settings';
-import { flag, freeText } from '../../settings/kinds';
+import { flag, freeText, numberIn } from '../../settings/kinds';
 import { ServiceError } from '../../wire/service-error';
 import { takesQuantiles } from '../../wire/vocabulary';
 import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
@@ -39,6 +39,7 @@ export async function predictRequest(
     property: read('property'),
     ...(read('explain') === 'on' && { explain: true, explainAbove: read('explainAbove') }),
     ...(read('unlike') === 'on' && { unlike: true }),
+    threshold: readProperty(numberIn({ min: 0, max: 1 }), 'threshold', msg),
   };
 }
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import type { Connection, ModelCard, ModelCards } from '../../scoring';
+import type { Connection, ModelCard, ModelCards, ThresholdWish } from '../../scoring';
 import { ServiceError } from '../../wire/service-error';
 import type { ConfigState } from '../config/config-state';
 import { defaultService } from '../config/default-service';
@@ -15,6 +15,8 @@ import type { ServiceOfModels } from './services';
 const load = createRequire(__filename);
 const files = () => load('./model-files') as typeof import('./model-files');
 const known = () => load('./services') as typeof import('./services');
+
+const RULES: ReadonlySet<unknown> = new Set(['accuracy', 'f1', 'costs']);
 
 /** A service with its models, as `GET /tabular-prediction/models` lists it. */
 interface ListedService {
@@ -39,6 +41,7 @@ type ListedModel = Pick<
   | 'trained_until'
   | 'fitted_at'
   | 'fitted_train_set_id'
+  | 'threshold'
   | 'version'
   | 'versions'
 > & { dead?: true };
@@ -88,6 +91,9 @@ export function modelRoutes(red: Red): void {
   );
   change('rename', async (connection, model, body) =>
     listedOf(await connection.rename(model, textIn(body, 'name'))),
+  );
+  change('threshold', async (connection, model, { threshold }) =>
+    listedOf(await connection.chooseThreshold(model, thresholdOf(threshold))),
   );
   change('delete', async (connection, model) => {
     await connection.delete(model);
@@ -145,10 +151,10 @@ function listed(cards: ModelCards | undefined): ListedModel[] {
 
 function listedOf(card: ModelCard & { dead?: true }): ListedModel {
   const { name, task, target, rows, scores, doubts, trained_until, fitted_at } = card;
-  const { fitted_train_set_id, version, versions, dead } = card;
+  const { fitted_train_set_id, threshold, version, versions, dead } = card;
   return {
     ...{ name, task, target, rows, scores, doubts, trained_until, fitted_at },
-    ...{ fitted_train_set_id, version, versions, dead },
+    ...{ fitted_train_set_id, threshold, version, versions, dead },
   };
 }
 
@@ -199,6 +205,17 @@ function textIn(given: Record<string, unknown>, name: string): string {
     throw new ServiceError('validation.failed', `The property "${name}" must be a text.`);
   }
   return value;
+}
+
+/** @throws ServiceError `validation.failed` */
+function thresholdOf(value: unknown): ThresholdWish {
+  if (value === null || typeof value === 'number' || RULES.has(value)) {
+    return value as ThresholdWish;
+  }
+  throw new ServiceError(
+    'validation.failed',
+    'The property "threshold" must be a number from 0 to 1, accuracy, f1, costs, or null.',
+  );
 }
 
 /** @throws ServiceError `validation.failed` */

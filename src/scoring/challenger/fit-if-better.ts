@@ -62,8 +62,13 @@ async function fitTable(
   try {
     const fitting = fittingOf(context, request, set.card, set);
     const champion = championOf(context, request);
-    if (champion !== undefined && isUnchanged(context, fitting)) {
-      return kept(champion, request, UNCHANGED, true);
+    const same = champion && unchanged(context, fitting);
+    if (same !== undefined) {
+      // Other costs, or another threshold, need no other fit.
+      const put: FitUnderWay['done'] = (...model) => underWay.done(...model);
+      const isInCharge = same.fitted_train_set_id === champion!.fitted_train_set_id;
+      const known = isInCharge ? await keepKnown(context, fitting, hooks, put) : undefined;
+      return kept(known?.card ?? champion!, request, UNCHANGED, true);
     }
     // Now, while the rows are those that were encoded.
     fitting.seen = await seenRowsOf(table, plan, hooks.signal);
@@ -121,12 +126,10 @@ function firstOrGone({ cards }: Context, { model }: TrainRequest): Challenger {
   return cards.named(model)?.name === model ? gone({ name: model }) : FIRST;
 }
 
-/** There is a version of the name of the same train set and options. */
-function isUnchanged({ cards }: Context, { request, fingerprint }: Fitting): boolean {
+/** The version of the name of the same train set and options. */
+function unchanged({ cards }: Context, { request, fingerprint }: Fitting): ModelCard | undefined {
   const isForced = request.forceRefit === true || request.forceReupload === true;
-  return (
-    fingerprint !== undefined &&
-    !isForced &&
-    cards.byFingerprint(fingerprint, request.model)?.card.name === request.model
-  );
+  const known =
+    fingerprint === undefined || isForced ? undefined : cards.byFingerprint(fingerprint, request.model);
+  return known?.card.name === request.model ? known.card : undefined;
 }

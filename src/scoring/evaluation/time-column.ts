@@ -92,6 +92,11 @@ export function isoTime(column: Column, { max }: Steps): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
+/** Days from the oldest time to the newest. */
+export function daysOf(column: Column, { min, max }: Steps): number {
+  return (max - min) / (isSeconds(column, max) ? 86_400 : 86_400_000);
+}
+
 /**
  * A time as the column holds it: the other way round.
  *

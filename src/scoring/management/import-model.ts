@@ -2,6 +2,7 @@ import { cloneJson, isObject } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { checkedCard } from '../models/model-request';
+import { isThreshold } from '../models/threshold';
 import { readReference } from '../reference/read-reference';
 import type { Hooks, ModelCard } from '../types';
 import { MAX_MODEL_FILE_BYTES, readModelFile, unreadableModel } from './model-file';
@@ -94,11 +95,15 @@ function cardIn(value: unknown): ModelCard {
     throw unreadableModel('its card is damaged');
   }
   const isSound = (name: string, part: unknown): boolean =>
-    LISTS.has(name) ? Array.isArray(part) : !OBJECTS.has(name) || isObject(part);
+    name === 'threshold'
+      ? isThreshold(part)
+      : LISTS.has(name)
+        ? Array.isArray(part)
+        : !OBJECTS.has(name) || isObject(part);
   return Object.fromEntries(
     Object.entries(card).filter(([name, part]) => isSound(name, part)),
   ) as unknown as ModelCard;
 }
 
 const LISTS = new Set(['importance', 'limited', 'doubts']);
-const OBJECTS = new Set(['scores', 'thresholds', 'cleaned']);
+const OBJECTS = new Set(['scores', 'thresholds', 'cleaned', 'costs']);

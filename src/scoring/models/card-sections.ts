@@ -1,5 +1,5 @@
 import { isObject } from '../../util/json';
-import type { FittedModel, UploadCard } from '../types';
+import type { FittedModel, ThresholdRule, UploadCard } from '../types';
 import { type FormerModel, type KeptVersion, VersionedModel } from './versioned-model';
 
 /** A fit that goes on in the service: kept, so that it is taken up again after a restart. */
@@ -7,6 +7,8 @@ export interface PendingFit {
   /** The card as it will be, without what the service says of the fit. */
   card: FittedModel;
   fingerprint?: string;
+  /** The threshold that it is to answer by. */
+  threshold?: ThresholdRule;
   /** Its model was rolled back meanwhile, so that it does not take charge. */
   late?: true;
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { cloneJson } from '../../util/json';
 import { ReferenceFiles } from '../reference/reference-files';
 import type { Reference } from '../reference/types';
-import type { FittedModel, ModelCard, UploadCard } from '../types';
+import type { FittedModel, ModelCard, ThresholdWish, UploadCard } from '../types';
 import { CardFile } from './card-file';
 import { newSection, type PendingFit, type ServiceSection } from './card-sections';
 import { dropOldest } from './drop-oldest';
@@ -149,6 +149,11 @@ export class ModelCards {
     const renamed = this.shared.models.rename(name, to);
     this.shared.fits.arrived(to);
     return renamed;
+  }
+
+  /** See `NamedModels.chooseThreshold`. @throws ServiceError `model.unknown`, `validation.failed` */
+  chooseThreshold(name: string, wish: ThresholdWish): ModelCard {
+    return this.shared.models.chooseThreshold(name, wish);
   }
 
   /** Forgets a model with all of its versions; the service may remove them then. @throws ServiceError `model.unknown` */

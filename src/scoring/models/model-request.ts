@@ -13,6 +13,7 @@ import { cleanedColumns, isReadable } from './cleaning';
 import type { ModelCards } from './model-cards';
 import { ModelMismatch } from './model-mismatch';
 import { assertPlain } from './options';
+import { type AnswerRule, answerRule } from './threshold';
 
 /** What a batch is scored with: the model, and what is asked of it. */
 export interface ResolvedModel {
@@ -32,6 +33,8 @@ export interface ResolvedModel {
   options: Record<string, unknown>;
   /** Of two classes the rarer one, where it is known. */
   rarer?: Label;
+  /** From which probability on one of two classes is answered; left out: the more probable one is. */
+  answers?: AnswerRule;
   /** The column that its predictions are the change from. */
   relativeTo?: string;
 }
@@ -130,7 +133,9 @@ export function resolveModel(
   if (card === undefined) {
     return undefined;
   }
-  const outputType = outputTypeOf(card.task, request);
+  const asked = outputTypeOf(card.task, request);
+  const answers = answerRule(card, request, asked === 'preds');
+  const outputType = answers?.labelsOnly === true ? 'probas' : asked;
   return {
     fittedId: card.fitted_train_set_id,
     name: card.name ?? card.fitted_train_set_id,
@@ -144,6 +149,7 @@ export function resolveModel(
     options: { ...withoutRows(card.options), ...request.options },
     rarer: card.thresholds?.label,
     relativeTo: card.relative_to,
+    ...(answers !== undefined && { answers }),
   };
 }
 
@@ -169,6 +175,12 @@ function bareModel(fittedId: string, request: PredictRequest): ResolvedModel {
     throw new ServiceError(
       'config.invalid',
       `The model ${fittedId} has no card here, so its task is not known: set the task in the dialog or msg.task.`,
+    );
+  }
+  if (request.threshold !== undefined) {
+    throw new ServiceError(
+      'validation.failed',
+      `The model ${fittedId} has no card here, so nobody knows which class a threshold is of.`,
     );
   }
   const outputType = outputTypeOf(task, request);

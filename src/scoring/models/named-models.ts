@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { cloneJson } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
-import type { FittedModel, ModelCard } from '../types';
+import type { FittedModel, ModelCard, ThresholdWish } from '../types';
 import { dropOldest } from './drop-oldest';
+import { keptThreshold, thresholdBy } from './threshold';
 import { type KeptVersion, type NewVersion, VersionedModel } from './versioned-model';
 
 const MAX_MODELS = 2000;
@@ -95,7 +96,8 @@ export class NamedModels {
 
   /**
    * Keeps a copy as another version of its name, in charge of it: what a flow does to its card changes nothing here.
-   * The model that is in charge already stays the version that it is, and is not written again.
+   * The model that is in charge already stays the version that it is, and is not written again. A card without a
+   * threshold gets that of the one in charge, where it can be its own.
    *
    * @returns the card of that version
    */
@@ -108,6 +110,11 @@ export class NamedModels {
     const card = withoutVersion(cloneJson(given));
     const added: NewVersion = { card, ...(fingerprint !== undefined && { fingerprint }), ...more };
     const before = models.get(card.name);
+    const chosen = before?.inCharge.card.threshold;
+    const threshold = card.threshold ?? (chosen && keptThreshold(chosen, card));
+    if (threshold !== undefined) {
+      card.threshold = threshold;
+    }
     const isThere =
       before !== undefined &&
       isDeepStrictEqual(before.inCharge.card, card) &&
@@ -174,6 +181,24 @@ export class NamedModels {
     const renamed = model.renamed(to);
     this.replace(model, renamed);
     return renamed.card();
+  }
+
+  /**
+   * Chooses from which probability on the model in charge answers one of its two classes, or that it answers the more
+   * probable one.
+   *
+   * @returns its card
+   * @throws ServiceError `model.unknown`, `validation.failed`
+   */
+  chooseThreshold(name: string, wish: ThresholdWish): ModelCard {
+    const model = this.models.get(name);
+    if (model === undefined) {
+      throw new ServiceError('model.unknown', `There is no model "${name}" to choose a threshold for.`);
+    }
+    const threshold = wish === null ? undefined : thresholdBy(model.inCharge.card, wish);
+    const chosen = model.withThreshold(threshold);
+    this.replace(model, chosen);
+    return chosen.card();
   }
 
   /** Forgets a model with all of its versions; the service may remove them then. @throws ServiceError `model.unknown` */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { FittedModel, ModelCard, ModelVersion, VersionReason } from '../types';
+import type { FittedModel, ModelCard, ModelThreshold, ModelVersion, VersionReason } from '../types';
 
 /** Models that are kept under a name. */
 export const KEPT_VERSIONS = 5;
@@ -132,6 +132,17 @@ export class VersionedModel {
   /** With another of its versions in charge. */
   withCharge(version: KeptVersion): VersionedModel {
     return new VersionedModel(this.versions, version);
+  }
+
+  /** With another threshold for the version in charge, or none. */
+  withThreshold(threshold: ModelThreshold | undefined): VersionedModel {
+    const card = { ...this.inCharge.card, threshold };
+    if (threshold === undefined) {
+      delete card.threshold;
+    }
+    const next: KeptVersion = { ...this.inCharge, card };
+    const versions = this.versions.map((one) => (one === this.inCharge ? next : one));
+    return new VersionedModel(versions, next);
   }
 
   renamed(name: string): VersionedModel {

@@ -5,6 +5,7 @@ import { ServiceError } from '../../wire/service-error';
 import { DEFAULT_QUANTILES, type Statistics } from '../../wire/types';
 import type { CausesOf } from '../explain/causes';
 import type { Unlike } from '../reference/unlike';
+import { type AnsweredLabels, likeliest } from './answered-labels';
 
 type Row = Record<string, unknown>;
 
@@ -23,12 +24,13 @@ export interface Attachment {
 
 /**
  * Reads a prediction as columns to attach. `classes` are the labels in the order of the
- * probabilities; without them a class is its index.
+ * probabilities; without them a class is its index. `answered`: the labels that a threshold answers.
  */
 export function attachmentOf(
   prediction: Prediction,
   property: string,
   classes: readonly Label[] | undefined,
+  answered?: AnsweredLabels,
 ): Attachment {
   switch (prediction.kind) {
     case 'labels': {
@@ -42,10 +44,14 @@ export function attachmentOf(
     case 'probas': {
       const { values } = prediction;
       const label = (index: number): Label => classes?.[index] ?? index;
+      if (answered?.labelsOnly === true) {
+        return attachmentOf(answered.labels, property, classes);
+      }
+      const own = answered?.labels.values;
       return {
         property,
         rows: values.length,
-        value: (row) => label(argmax(values[row]!)),
+        value: (row) => (own === undefined ? label(likeliest(values[row]!)) : own[row]),
         probabilities: (row) => keyed(values[row]!, (index) => String(label(index))),
       };
     }
@@ -231,16 +237,6 @@ function keyed(values: readonly number[], name: (index: number) => string): Reco
     put(result, name(index), values[index]);
   }
   return result;
-}
-
-function argmax(values: readonly number[]): number {
-  let best = 0;
-  for (let index = 1; index < values.length; index++) {
-    if (values[index]! > values[best]!) {
-      best = index;
-    }
-  }
-  return best;
 }
 
 /** What a row has under the name of a column, which may be any text. */

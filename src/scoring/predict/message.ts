@@ -5,7 +5,7 @@ import type { Context } from '../context/context';
 import { assertKeepsUploads } from '../context/on-prem';
 import { type ModelReference, modelReference, orderKey, type ResolvedModel } from '../models/model-request';
 import { assertPlain } from '../models/options';
-import type { Hooks, PredictOutcome, PredictRequest } from '../types';
+import type { Hooks, ModelCard, PredictOutcome, PredictRequest } from '../types';
 import { LegacyTable } from './legacy-table';
 import type { MessageTable } from './message-table';
 import { smallRows } from './small-rows';
@@ -76,15 +76,22 @@ function tableOf({ table }: PredictRequest): MessageTable {
   }
 }
 
+/** Cards of one model may have thresholds of their own. */
+function cardKey({ fitted_train_set_id: id, threshold }: ModelCard): string {
+  return threshold === undefined ? `card ${id}` : `card ${id} ${JSON.stringify(threshold)}`;
+}
+
 /** Messages with equal keys may share a test set. */
 export function batchKey({ request, reference, model, table }: PredictMessage): string {
-  const named =
-    reference.kind === 'card' ? `card ${reference.card.fitted_train_set_id}` : orderKey(reference);
+  const named = reference.kind === 'card' ? cardKey(reference.card) : orderKey(reference);
   const { outputType, quantiles, missingColumns, forceRefit, options, task } = request;
   const { missingWords, unreadable, timezone } = request;
   const parts = [named, outputType ?? '', quantiles?.join() ?? '', missingColumns ?? '', task ?? ''];
   if (forceRefit === true) {
     parts.push('refit');
+  }
+  if (request.threshold !== undefined) {
+    parts.push(`from ${request.threshold}`);
   }
   if (request.explain === true) {
     parts.push(`explain ${request.explainAbove ?? ''}`);

@@ -3,13 +3,14 @@ import { type Prediction, toService } from '../../wire/prediction';
 import type { CausesOf } from '../explain/causes';
 import type { ResolvedModel } from '../models/model-request';
 import type { PredictOutcome } from '../types';
+import { answeredBy } from './answered-labels';
 import { attachmentOf } from './attach-predictions';
 import type { MessageTable } from './message-table';
 import type { Scored } from './test-set';
 
 /** What an outcome says of the model that made it. */
 export type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
-  Partial<Pick<ResolvedModel, 'fittedId' | 'classes'>>;
+  Partial<Pick<ResolvedModel, 'fittedId' | 'classes' | 'answers'>>;
 
 /**
  * What a message gets: its own prediction, its own copy of the metadata, its table with the predictions attached. A
@@ -23,8 +24,12 @@ export function outcomeOf(
   signal: AbortSignal,
   why?: CausesOf,
 ): PredictOutcome | Promise<PredictOutcome> {
+  const classes = scored.metadata.classes ?? model.classes;
+  const answered = answeredBy(model.answers, scored.prediction, classes);
   const outcome: PredictOutcome = {
-    prediction: serviceForm(scored),
+    prediction: serviceForm(
+      answered?.labelsOnly === true ? { ...scored, prediction: answered.labels } : scored,
+    ),
     metadata: { ...cloneJson(scored.metadata), test_set_num_rows: scored.rows },
     modelName: model.name,
   };
@@ -35,10 +40,9 @@ export function outcomeOf(
   if (table.cleaned !== undefined) {
     outcome.cleaned = { cells_missing: table.cleaned };
   }
-  const classes = scored.metadata.classes ?? model.classes;
   const { unlike } = scored;
   const attachment = {
-    ...attachmentOf(scored.prediction, property, classes),
+    ...attachmentOf(scored.prediction, property, classes, answered),
     why,
     ...(unlike !== undefined && { unlike: (row: number) => unlike[row]! }),
   };

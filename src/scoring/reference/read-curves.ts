@@ -4,7 +4,7 @@ import { isObject } from '../../util/json';
 /** More labels have one row and column of the confusion matrix together. */
 const MAX_SIDE = 20;
 
-/** The curves of a fit answer's `report`; undefined where they are not as the embedded service sends them. */
+/** The curves of a fit answer's `report`, or of a file; undefined where they are not as the embedded service sends them. */
 export function readCurves(report: unknown): ModelCurves | undefined {
   const curves = isObject(report) ? report.curves : undefined;
   if (!isObject(curves) || typeof curves.rows !== 'number') {
@@ -45,7 +45,8 @@ function isClassCurves(curves: Record<string, unknown>): curves is Record<string
         isLabel(byThreshold.positive) &&
         typeof byThreshold.positives === 'number' &&
         typeof byThreshold.negatives === 'number' &&
-        areNumbers(byThreshold, ['at', 'hits', 'false_alarms'])))
+        areNumbers(byThreshold, ['at', 'hits', 'false_alarms']) &&
+        ['number', 'undefined'].includes(typeof byThreshold.days)))
   );
 }
 

@@ -1,5 +1,6 @@
 import { COLUMN_TYPES } from '../../table';
 import { isObject } from '../../util/json';
+import { readCurves } from './read-curves';
 import type { DriftReference, Reference, ReferenceCell, Usual } from './types';
 
 /** What a file holds, where it is whole: undefined for anything else, since it may have been edited or cut. */
@@ -15,7 +16,7 @@ export function readReference(value: unknown): Reference | undefined {
     isListOf(drift, isDrift) &&
     usual.length === columns.length &&
     drift.length === columns.length &&
-    (curves === undefined || isObject(curves)) &&
+    (curves === undefined || readCurves(value) !== undefined) &&
     (seen === undefined || isSeen(seen));
   return isWhole ? (value as unknown as Reference) : undefined;
 }

@@ -1,12 +1,13 @@
 import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
+import { readCurves } from '../reference/read-curves';
 import type { Reference, SeenRows } from '../reference/types';
 import type { FittedModel, Hooks, ModelCurves, Task, TrainRequest, UploadCard } from '../types';
 import { scoreDoubts } from './doubts';
 import { fingerprintOf } from './fingerprint';
+import { checkThresholdChoices, inDays, withThresholds } from './fit-threshold';
 import { keepReference, referenceOfSet, UNREAD } from './keep-reference';
-import { readCurves } from './read-curves';
 import { readReport, tellsNeighboursAlike } from './report';
 import { foldsOf, type Lineage, lineageOf } from './row-plan';
 import { fitUnderWay, sendAndFit } from './run-fit';
@@ -44,6 +45,7 @@ export function fittingOf(
       `The train set ${upload.id ?? ''} was not uploaded from here, so the task cannot be found out: choose one.`,
     );
   }
+  checkThresholdChoices(request, task, upload.classes);
   const lineage = set?.lineage ?? uploadedLineage(upload, request);
   const fingerprint =
     upload.hash === '' ? undefined : fingerprintOf(upload, task, { ...request, lineage }, context.learner);
@@ -70,11 +72,16 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   const fitted =
     (await fitUnderWay(context, request, fingerprint, hooks)) ??
     (await sendFitting(context, fitting, hooks, (fittedId, uploadId) => {
-      context.cards.putPending({ card: cardOf(context, fitting, fittedId, uploadId), fingerprint });
+      const { costs, threshold } = request;
+      const card = {
+        ...cardOf(context, fitting, fittedId, uploadId),
+        ...(costs && { costs }),
+      } as FittedModel;
+      context.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
       // It never fails; a restart finds it when the fit is taken up.
       void keepReference(context, fittedId, reference, undefined);
     }));
-  const card: FittedModel = {
+  let card: FittedModel = {
     ...cardOf(context, fitting, fitted.fittedId, fitted.uploadId),
     ...readReport(fitted.report),
   };
@@ -93,9 +100,13 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
     if (scored !== undefined) {
       card.scores = { ...scored.scores, baseline_now: set.now?.held };
       ({ curves } = scored);
+      card.thresholds = scored.thresholds ?? card.thresholds;
       neighboursAlike ||= scored.neighboursAlike;
     }
   }
+  const days = set?.days;
+  curves = curves && inDays(curves, { days, rows: upload.rows + (set?.holdout?.rows ?? 0) });
+  card = withThresholds(card, request, curves, hooks);
   for (const warning of scoreWarnings(card)) {
     hooks.onWarning?.(warning);
   }

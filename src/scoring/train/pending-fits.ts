@@ -2,9 +2,10 @@ import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import type { PendingFit } from '../models/card-sections';
 import type { FitUnderWay } from '../models/fits-under-way';
+import { readCurves } from '../reference/read-curves';
 import type { Hooks } from '../types';
+import { withThresholds } from './fit-threshold';
 import { keepReference } from './keep-reference';
-import { readCurves } from './read-curves';
 import { readReport } from './report';
 
 /** A train set of fewer bytes is fitted at once, without asking what the service takes for large. */
@@ -83,13 +84,13 @@ export async function takeUpFit(
     if (fitted === undefined) {
       throw new ServiceError('fit.failed', 'The service does not know the fit that was under way any more.');
     }
-    const { card, fingerprint } = pending;
+    const { card, fingerprint, threshold } = pending;
     const reference = await context.cards.reference(fitted.fittedId);
-    await keepReference(context, fitted.fittedId, reference, readCurves(fitted.report));
-    underWay.done(
-      { ...card, fitted_at: new Date().toISOString(), ...readReport(fitted.report) },
-      fingerprint,
-    );
+    const curves = readCurves(fitted.report);
+    await keepReference(context, fitted.fittedId, reference, curves);
+    const done = { ...card, fitted_at: new Date().toISOString(), ...readReport(fitted.report) };
+    const { costs } = card;
+    underWay.done(withThresholds(done, { costs, threshold }, curves, hooks), fingerprint);
     await context.cards.flush();
   } catch (thrown) {
     const error = toServiceError(thrown);

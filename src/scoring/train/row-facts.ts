@@ -9,7 +9,7 @@ import {
   type TableSource,
 } from '../../table';
 import type { Task } from '../../wire/types';
-import { followsTime, isoTime, Steps, timeCandidates } from '../evaluation/time-column';
+import { daysOf, followsTime, isoTime, Steps, timeCandidates } from '../evaluation/time-column';
 
 export interface RowQuestions {
   target: string;
@@ -49,6 +49,8 @@ export interface RowFacts {
   falling: boolean;
   /** ISO 8601. */
   trainedUntil?: string;
+  /** Days from the oldest row to the newest. */
+  days?: number;
   /** A column of numbers that tells the time. They only ever rise, so nothing learned from them holds for rows to come. */
   clock?: string;
 }
@@ -143,6 +145,7 @@ export async function readRowFacts(
   if (found !== undefined) {
     facts.timeColumn = found.column;
     facts.trainedUntil = isoTime(found.column, found.steps);
+    facts.days = daysOf(found.column, found.steps);
     facts.clock = found.column.type === 'date' ? undefined : found.column.name;
     if (holdout) {
       facts.times = found.values.subarray(0, first);

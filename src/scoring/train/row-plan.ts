@@ -15,6 +15,8 @@ export interface RowChoices {
   embargo?: number;
   /** The newest time of the rows, where no column tells it. */
   trainedUntil?: string;
+  /** The oldest time of the rows, where no column tells it. */
+  trainedFrom?: string;
 }
 
 export interface TrainSetRequest extends TableChoices, RowChoices {
@@ -139,6 +141,15 @@ export function lineageOf(request: RowChoices, facts: RowFacts | undefined): Lin
     ...(facts?.relative !== undefined && { relative_to: relativeTo }),
     ...(trainedUntil !== undefined && { trained_until: trainedUntil }),
   };
+}
+
+/** Days from the oldest row to the newest, where a column or the request tells. */
+export function daysOfRows(
+  { trainedFrom, trainedUntil }: RowChoices,
+  facts: RowFacts | undefined,
+): number | undefined {
+  const days = facts?.days ?? (Date.parse(trainedUntil ?? '') - Date.parse(trainedFrom ?? '')) / 86_400_000;
+  return Number.isNaN(days) ? undefined : days;
 }
 
 /** Parts of consecutive rows that a fold consists of: enough to mix the seasons, few enough to be long. */

@@ -1,6 +1,7 @@
 import type { ModelCurves } from '../../metrics/curves';
 import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
 import { LEVELS } from '../../metrics/regression';
+import { findThresholds } from '../../metrics/thresholds';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Label, OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
@@ -12,7 +13,7 @@ import type { ResolvedModel } from '../models/model-request';
 import { scoreInParts } from '../predict/parts';
 import type { Scored } from '../predict/test-set';
 import type { UsualTarget } from '../reference/types';
-import type { FittedModel, Hooks, ModelScores } from '../types';
+import type { FittedModel, Hooks, ModelScores, ModelThresholds } from '../types';
 import type { Holdout, Truth } from './holdout';
 
 /**
@@ -46,6 +47,8 @@ export async function announceCost(
 export interface HoldoutScores {
   scores: ModelScores;
   curves: ModelCurves;
+  /** Of two classes, where both occur. */
+  thresholds?: ModelThresholds;
   /** Errors of rows next to each other are alike. */
   neighboursAlike: boolean;
 }
@@ -118,9 +121,11 @@ async function scoresOf(
 ): Promise<HoldoutScores> {
   const own = rowAnswers(answers, card.classes, truth);
   const { scores, baseline, curves } = await scoreRows(own, await usualTarget(truth));
+  const thresholds = thresholdsOf(own);
   return {
     scores: { from: 'holdout', ...scores, baseline },
     curves,
+    ...(thresholds !== undefined && { thresholds }),
     neighboursAlike: areNeighboursAlike({ rows, ...errorsIn(own) }),
   };
 }
@@ -164,6 +169,18 @@ async function usualTarget(truth: Truth): Promise<UsualTarget> {
   return truth.task === 'regression'
     ? usualNumbers(truth.kept)
     : { kind: 'classes', labels: truth.classes, counts: truth.keptCounts };
+}
+
+/** The best thresholds of two classes, by the rows of classes that the model knows. */
+function thresholdsOf(answers: RowAnswers): ModelThresholds | undefined {
+  if (answers.task !== 'classification' || answers.classes.length !== 2) {
+    return undefined;
+  }
+  const { probas, classes } = answers;
+  const known = Array.from(answers.codes, (code, row) => ({ code, row })).filter(({ code }) => code >= 0);
+  const both = known.flatMap(({ row }) => [probas[row]![0] ?? 0, probas[row]![1] ?? 0]);
+  const codes = Int32Array.from(known, ({ code }) => code);
+  return findThresholds(Float64Array.from(both), codes, classes, undefined);
 }
 
 function errorsIn(answers: RowAnswers): Omit<ScoredRows, 'rows'> {

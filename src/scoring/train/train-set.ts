@@ -9,6 +9,7 @@ import { encodePlanned, type Holdout } from './holdout';
 import { type NowScores, nowScores } from './now-scores';
 import {
   chooseHoldout,
+  daysOfRows,
   foldsOf,
   type Lineage,
   lineageOf,
@@ -36,6 +37,8 @@ export interface TrainSet {
   folds?: Record<string, unknown>;
   /** Scores of taking the target as it is now, over the rows of the files. */
   now?: NowScores;
+  /** Days from the oldest row to the newest, those kept back among them. */
+  days?: number;
 }
 
 /**
@@ -130,6 +133,7 @@ export async function encodeTrainTable(
     distinctRows: profile.distinctRows,
     lineage: lineageOf(request, facts),
     folds: foldsOf(request, facts?.order ?? 'none', isFeature),
+    days: daysOfRows(request, facts),
     now: facts === undefined ? undefined : await nowScores(facts, rowPlan?.plan),
   };
 }

@@ -4,8 +4,9 @@ import type { Context } from '../context/context';
 import { assertKeepsUploads, checkOnPremFit } from '../context/on-prem';
 import type { FitUnderWay, PutModel } from '../models/fits-under-way';
 import { assertPlain } from '../models/options';
-import type { Hooks, TrainRequest, TrainResult, UploadCard, VersionReason } from '../types';
+import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard, VersionReason } from '../types';
 import { fitSet, type Fitted, type Fitting, fittingOf, referenceOfFitting } from './fit-set';
+import { withThresholds } from './fit-threshold';
 import { keepReference } from './keep-reference';
 import type { TrainSetRequest } from './row-plan';
 import { readTrainSet, type TrainSet } from './train-set';
@@ -91,13 +92,18 @@ export async function keepKnown(
   if (known === undefined) {
     return undefined;
   }
-  const { card, aside } = known;
-  if ((await context.cards.reference(card.fitted_train_set_id)) === undefined) {
-    await keepReference(context, card.fitted_train_set_id, await referenceOfFitting(fitting), undefined);
+  const { aside } = known;
+  const id = known.card.fitted_train_set_id;
+  const reference = await context.cards.reference(id);
+  if (reference === undefined) {
+    await keepReference(context, id, await referenceOfFitting(fitting), undefined);
   }
+  // The threshold in charge goes with the name; that of a former version, or of another name, does not.
+  const card: FittedModel = { ...known.card, name: model };
+  delete card.threshold;
   const answer = aside
-    ? { own: card, inCharge: context.cards.named(model)!.card() }
-    : put({ ...card, name: model }, fingerprint);
+    ? { own: known.card, inCharge: context.cards.named(model)!.card() }
+    : put(withThresholds(card, request, reference?.curves, hooks), fingerprint);
   await context.cards.flush();
   return { ...resultOf(answer, hooks, 'known'), reused: true, taskFound: isTaskFound(request) };
 }
@@ -111,7 +117,13 @@ export async function keepFitted(
   put: FitUnderWay['done'],
   why?: VersionReason,
 ): Promise<TrainResult> {
+  const chosen = context.cards.named(card.name)?.inCharge.card.threshold;
   const answer = put(card, fingerprint, why);
+  if (chosen !== undefined && answer.own.threshold === undefined) {
+    hooks.onWarning?.(
+      `The model "${card.name}" is fitted anew, and the threshold of "${chosen.label}" is not kept: the classes are others. The more probable one is answered.`,
+    );
+  }
   await context.cards.flush();
   const result = resultOf(answer, hooks, 'new');
   const ownCurves = result.aside === undefined ? curves : undefined;

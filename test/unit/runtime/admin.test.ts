@@ -32,6 +32,7 @@ describe('admin routes', () => {
       'POST /tabular-prediction/models/:service/import tabular-prediction.write',
       'POST /tabular-prediction/models/:service/rename tabular-prediction.write',
       'POST /tabular-prediction/models/:service/rollback tabular-prediction.write',
+      'POST /tabular-prediction/models/:service/threshold tabular-prediction.write',
     ]);
   });
 });
