@@ -1,5 +1,8 @@
+import { dateOfDigits, mayBeDigits } from './date-numbers';
 import { parseDate, parseLocalDate } from './parse-date';
 import type { DateOrder } from './types';
+import { tidyDate } from './written-date';
+import { writtenNumber } from './written-number';
 
 /*
  * What the text of a cell can be read as: a set of bits, since one text can be read as several things. 0 is text that
@@ -25,8 +28,10 @@ export const DATE = 128;
 export const DAY_FIRST = 32768;
 export const MONTH_FIRST = 65536;
 export const YEAR_FIRST = 131072;
-/** A number with a unit after it: `45 %`, `1,20 €`, `21.5 °C`. */
+/** A number with a unit beside it: `45 %`, `1,20 €`, `21.5 °C`. The other bits tell how the number reads. */
 export const WITH_UNIT = 262144;
+/** A whole number whose digits are those of a date: 20241121. */
+export const DATE_DIGITS = 524288;
 
 /** NA and its like: missing where the column is not text. */
 export const ABSENT = 512;
@@ -42,8 +47,11 @@ export const DATES = DATE | LOCAL_DATES;
 /** What a column of text can settle as. */
 export const TYPES = WHOLE | POINT_NUMBER | COMMA_NUMBER | BOOLEAN | DATES;
 /** What a column that stays text can look like. */
-export const LOOKS = PLAIN | READS_POINT | READS_COMMA | DATE | LOCAL_DATES | WITH_UNIT;
+export const LOOKS = PLAIN | READS_POINT | READS_COMMA | DATE | LOCAL_DATES | WITH_UNIT | DATE_DIGITS;
 export const NUMERIC = WHOLE | POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
+
+/** What a missing cell can be, of all that is not text. */
+const ANYTHING = ABSENT | NUMERIC | BOOLEAN | DATES | WITH_UNIT | DATE_DIGITS;
 
 const EXACT = POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
 const INEXACT = POINT_NUMBER | COMMA_NUMBER;
@@ -88,6 +96,11 @@ export function isAbsent(text: string): boolean {
  * zeros (an article number 007 is text).
  */
 export function classify(text: string, comma: CommaUse = 'none'): number {
+  return classifyPlain(text, comma) || classifyWritten(text, comma);
+}
+
+/** The same without what takes longer to read: see written-number.ts and written-date.ts. */
+export function classifyPlain(text: string, comma: CommaUse = 'none'): number {
   const first = text.charCodeAt(0);
   if (first > 64 && first < 128) {
     return classifyWord(text, first | 32);
@@ -96,14 +109,14 @@ export function classify(text: string, comma: CommaUse = 'none'): number {
     return 0;
   }
   if (first === 35) {
-    return isAbsent(text) ? ABSENT | NUMERIC | BOOLEAN | DATES : 0;
+    return isAbsent(text) ? ANYTHING : 0;
   }
   return classifyNumber(text, comma) || classifyLocal(text.trim(), comma);
 }
 
 function classifyWord(text: string, first: number): number {
   if (first === 110) {
-    return isAbsent(text) ? ABSENT | NUMERIC | BOOLEAN | DATES : 0;
+    return isAbsent(text) ? ANYTHING : 0;
   }
   if (first === 116 || first === 102) {
     const lower = text.length <= 5 ? text.toLowerCase() : '';
@@ -206,7 +219,8 @@ const MIN_INT64 = -(2n ** 63n);
 
 function classifyWhole(text: string, start: number, end: number, digits: number): number {
   if (digits <= 15) {
-    return WHOLE | EXACT;
+    const isDate = mayBeDigits(digits) && !Number.isNaN(dateOfDigits(text.slice(start, end)));
+    return isDate ? WHOLE | EXACT | DATE_DIGITS : WHOLE | EXACT;
   }
   if (digits > 19) {
     return INEXACT | BEYOND_INT64;
@@ -219,8 +233,12 @@ function classifyWhole(text: string, start: number, end: number, digits: number)
   return Number.isSafeInteger(Number(value)) ? WHOLE | INEXACT | PLAIN : WHOLE | INEXACT | BEYOND_SAFE;
 }
 
-/** Numbers with grouped thousands, dates as people write them, and numbers with a unit. */
+/** Numbers with grouped thousands, and dates as people write them. */
 function classifyLocal(text: string, comma: CommaUse): number {
+  return classifyGrouped(text, comma) || localDateKinds(text);
+}
+
+function classifyGrouped(text: string, comma: CommaUse): number {
   // With both marks there is no doubt which of them is the decimal one.
   if (GROUPED_COMMA.test(text)) {
     return READS_COMMA | (comma === 'none' ? 0 : COMMA_NUMBER | FRACTION);
@@ -228,12 +246,23 @@ function classifyLocal(text: string, comma: CommaUse): number {
   if (GROUPED_POINT.test(text)) {
     return READS_POINT | POINT_NUMBER | FRACTION;
   }
-  return (
-    (WITH_POINT.test(text) ? READS_POINT : 0) |
-    (WITH_COMMA.test(text) ? READS_COMMA : 0) |
-    (NUMBER_AND_UNIT.test(text) ? WITH_UNIT : 0) |
-    localDateKinds(text)
-  );
+  return (WITH_POINT.test(text) ? READS_POINT : 0) | (WITH_COMMA.test(text) ? READS_COMMA : 0);
+}
+
+/** What is written in a way that takes longer to read: numbers with a unit, a date with its weekday, and more. */
+function classifyWritten(text: string, comma: CommaUse): number {
+  const number = writtenNumber(text);
+  if (number !== undefined) {
+    const all = classifyNumber(number.text, comma) || classifyGrouped(number.text, comma);
+    // Digits that a number does not hold are those of an id.
+    const kinds = (all & (BEYOND_SAFE | BEYOND_INT64)) === 0 ? all & ~DATE_DIGITS : 0;
+    return kinds === 0 || number.unit === '' ? kinds : kinds | WITH_UNIT;
+  }
+  const date = tidyDate(text);
+  if (date === undefined) {
+    return 0;
+  }
+  return Number.isNaN(parseDate(date)) ? localDateKinds(date) : DATE;
 }
 
 /** A number with grouped thousands and a decimal mark: by points or spaces and a comma, or the other way round. */
@@ -241,9 +270,6 @@ const GROUPED_COMMA = /^[+-]?[1-9]\d{0,2}([. \u00a0\u202f])\d{3}(?:\1\d{3}){0,3}
 const GROUPED_POINT = /^[+-]?[1-9]\d{0,2}([,'’ \u00a0\u202f])\d{3}(?:\1\d{3}){0,3}\.\d+$/;
 /** What groups thousands, beside a comma or a point. */
 export const GROUP_SPACES = /[ \u00a0\u202f'’]/g;
-
-const NUMBER_AND_UNIT =
-  /^(?:[$£¥] ?[+-]?\d[\d.,]*|[+-]?\d[\d.,]*(?:[ \u00a0\u202f]?(?:[%€$£¥‰]|°[A-Z]?)|[ \u00a0\u202f][A-Za-zµΩ][A-Za-z0-9µΩ²³/]{0,5}))$/;
 
 /** A number with a decimal comma, whose points may group thousands; and the other way round. */
 export const WITH_COMMA = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/;

@@ -1,6 +1,11 @@
 import { isDate } from '../../util/realms';
+import { dateOfDigits, dateOfSerial } from './date-numbers';
+import { MONTHS } from './months';
 import { TimeZone } from './time-zone';
 import type { CellReading, DateOrder } from './types';
+import { tidyDate } from './written-date';
+
+const DAY = 86_400_000;
 
 const ISO_DATE =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
@@ -31,16 +36,15 @@ function parseIso(text: string): WrittenDate | undefined {
   return Number.isNaN(local) ? undefined : { local, offset: offsetOf(zone) };
 }
 
-/** Milliseconds since midnight, NaN for a time that does not exist. */
+/** Milliseconds since midnight, NaN for a time that does not exist. 24:00 is the end of the day. */
 function timeOf(hour = '0', minute = '0', second = '0', fraction = ''): number {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) {
-    return NaN;
+    return Number(hour) === 24 && Number(minute) === 0 && Number(second) === 0 ? DAY : NaN;
   }
   const milliseconds = fraction === '' ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'));
   return ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + milliseconds;
 }
 
-const DAY = 86_400_000;
 const DAYS_OF_400_YEARS = 146_097;
 
 /** The beginning of a day, NaN where the month (from 1) has no such day. */
@@ -72,24 +76,6 @@ const KANJI_DATE =
   /^(\d{4})年(\d\d?)月(\d\d?)日(?: ?(\d\d?)(?::(\d\d)(?::(\d\d))?|時(?:(\d\d?)分(?:(\d\d?)秒)?)?))?$/;
 /** `21-Nov-2024`, `21. November 2024`, `21 nov. 2024 9:05`. */
 const NAMED_MONTH = new RegExp(`^(\\d\\d?)(?:\\.? |[-.])(\\p{L}{3,9})\\.?[ -](\\d{4}|\\d\\d)${TIME}$`, 'u');
-
-/** Months by their names and short names in English, German and French, lower case. */
-const MONTHS: ReadonlyMap<string, number> = new Map(
-  [
-    'january jan januar jän jänner janvier janv',
-    'february feb februar février févr fév',
-    'march mar märz mär mrz mars',
-    'april apr avril avr',
-    'may mai',
-    'june jun juni juin',
-    'july jul juli juillet juil',
-    'august aug août aoû',
-    'september sep sept septembre',
-    'october oct oktober okt octobre',
-    'november nov novembre',
-    'december dec dezember dez décembre déc',
-  ].flatMap((names, month) => names.split(' ').map((name) => [name, month + 1] as const)),
-);
 
 /** A date as people write it, in local time, by every order that it can have. */
 export function parseLocalDate(text: string): Partial<Record<DateOrder, number>> {
@@ -144,13 +130,15 @@ function fullYear(digits: string): number {
   return digits.length === 4 ? year : year < 69 ? 2000 + year : 1900 + year;
 }
 
+const NO_HOUR = '99';
+
 function hourOf(hour: string | undefined, half: string | undefined): string | undefined {
   if (half === undefined || hour === undefined) {
     return hour;
   }
   const twelve = Number(hour);
   const pm = half.toLowerCase() === 'p' ? 12 : 0;
-  return twelve < 1 || twelve > 12 ? '24' : String((twelve % 12) + pm);
+  return twelve < 1 || twelve > 12 ? NO_HOUR : String((twelve % 12) + pm);
 }
 
 /** Numbers below are seconds since 1970 (until the year 5138), others milliseconds (from March 1973 on). */
@@ -169,10 +157,12 @@ function epochOf(value: number): number {
 export class DateReader {
   private readonly zone: TimeZone | undefined;
   private readonly order: DateOrder | undefined;
+  private readonly numbers: CellReading['numbers'];
 
-  constructor({ zone, order }: CellReading) {
+  constructor({ zone, order, numbers }: CellReading) {
     this.zone = zone === undefined ? undefined : TimeZone.of(zone);
     this.order = order;
+    this.numbers = numbers;
   }
 
   /** A date as the column holds it, in milliseconds; NaN when the cell is not one. */
@@ -181,7 +171,7 @@ export class DateReader {
       return this.readText(cell);
     }
     if (typeof cell === 'number' || typeof cell === 'bigint') {
-      return this.fromInstant(epochOf(Number(cell)));
+      return this.fromNumber(Number(cell));
     }
     return isDate(cell) ? this.fromInstant(cell.getTime()) : NaN;
   }
@@ -193,25 +183,43 @@ export class DateReader {
 
   /** The instant of a date, in milliseconds; NaN when the cell is not one. Text without a zone is in the column's. */
   instant(cell: unknown): number {
+    const utc = new DateReader({ order: this.order });
     if (typeof cell !== 'string' || this.zone === undefined) {
-      return new DateReader({ order: this.order }).read(cell);
+      return utc.read(cell);
     }
-    const written = parseIso(cell.trim());
-    const isLocal = written === undefined ? !PLAIN_NUMBER.test(cell.trim()) : written.offset === undefined;
-    const read = new DateReader({ order: this.order }).read(cell);
+    const trimmed = cell.trim();
+    const written = parseIso(trimmed) ?? parseIso(tidyDate(trimmed) ?? '');
+    const isLocal = written === undefined ? !PLAIN_NUMBER.test(trimmed) : written.offset === undefined;
+    const read = utc.read(cell);
     return isLocal && !Number.isNaN(read) ? this.zone.toInstant(read) : read;
+  }
+
+  private fromNumber(value: number): number {
+    if (this.numbers === undefined) {
+      return this.fromInstant(epochOf(value));
+    }
+    return this.numbers === 'days' ? dateOfSerial(value) : dateOfDigits(String(value));
   }
 
   private readText(text: string): number {
     const trimmed = text.trim();
-    const iso = parseIso(trimmed);
+    const read = this.readPlain(trimmed);
+    if (!Number.isNaN(read)) {
+      return read;
+    }
+    const tidy = tidyDate(trimmed);
+    return tidy === undefined ? NaN : this.readPlain(tidy);
+  }
+
+  private readPlain(text: string): number {
+    const iso = parseIso(text);
     if (iso !== undefined) {
       return iso.offset === undefined ? iso.local : this.fromInstant(iso.local - iso.offset);
     }
-    if (PLAIN_NUMBER.test(trimmed)) {
-      return this.fromInstant(epochOf(Number(trimmed)));
+    if (PLAIN_NUMBER.test(text)) {
+      return this.fromNumber(Number(text));
     }
-    const read = parseLocalDate(trimmed);
+    const read = parseLocalDate(text);
     if (this.order !== undefined) {
       return read[this.order] ?? NaN;
     }

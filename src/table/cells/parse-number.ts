@@ -1,8 +1,9 @@
 import {
   ABSENT,
-  classify,
+  classifyPlain,
   COMMA_NUMBER,
   GROUP_SPACES,
+  isAbsent,
   NUMERIC,
   PLAIN,
   POINT_NUMBER,
@@ -13,14 +14,50 @@ import {
   WITH_POINT,
 } from './classify';
 import { show } from './errors';
-import type { Decimal } from './types';
+import type { CellReading, Decimal } from './types';
+import { writtenNumber } from './written-number';
+
+/** Reads the text of one number column: NaN where a number is missing, undefined where there is none. */
+export class NumberReader {
+  constructor(private readonly column: Pick<CellReading, 'decimal' | 'unit'>) {}
+
+  /**
+   * @param comma whether a number may have a decimal comma
+   * @param grouped whether a comma may group thousands as well
+   */
+  read(text: string, comma: boolean, grouped: boolean): number | undefined {
+    const { unit } = this.column;
+    const value = unit === undefined ? this.readPlain(text, comma, grouped) : absent(text);
+    if (value !== undefined) {
+      return value;
+    }
+    // Read the slow way only where the other one is of no use.
+    const written = writtenNumber(text);
+    return written !== undefined && written.unit === (unit ?? '')
+      ? this.readPlain(written.text, comma, grouped)
+      : undefined;
+  }
+
+  private readPlain(text: string, comma: boolean, grouped: boolean): number | undefined {
+    const { decimal } = this.column;
+    if (decimal !== undefined) {
+      return parseWithDecimal(text, decimal);
+    }
+    const value = parseNumber(text, comma && !grouped);
+    return value === undefined && grouped ? parseWithAnyDecimal(text) : value;
+  }
+}
+
+function absent(text: string): number | undefined {
+  return text === '' || isAbsent(text) ? NaN : undefined;
+}
 
 /** The number in a field, NaN when it is missing there, undefined when it is not a number. */
 export function parseNumber(text: string, comma: boolean): number | undefined {
   if (text === '') {
     return NaN;
   }
-  const kinds = classify(text, comma ? 'decimal' : 'none');
+  const kinds = classifyPlain(text, comma ? 'decimal' : 'none');
   if ((kinds & ABSENT) !== 0) {
     return NaN;
   }
@@ -52,7 +89,7 @@ export function parseBigint(text: string): bigint | null | undefined {
   if (text === '') {
     return null;
   }
-  const kinds = classify(text);
+  const kinds = classifyPlain(text);
   if ((kinds & ABSENT) !== 0) {
     return null;
   }
@@ -81,7 +118,7 @@ export function parseWithDecimal(text: string, decimal: Decimal): number | undef
 
 /** The number in text whose decimal mark is not known; undefined where it is not one, or could be two. */
 export function parseWithAnyDecimal(text: string): number | undefined {
-  const decimal = decimalOf(classify(text));
+  const decimal = decimalOf(classifyPlain(text));
   return decimal === undefined ? undefined : parseGrouped(text, decimal);
 }
 
@@ -97,10 +134,15 @@ export function bothReadings(text: string): string {
 }
 
 /** Why text is not a number of a column, and what would be one. */
-export function whyNotNumber(text: string, decimal: Decimal | undefined): string {
-  const kinds = classify(text);
+export function whyNotNumber(text: string, { decimal, unit }: Pick<CellReading, 'decimal' | 'unit'>): string {
+  const written = writtenNumber(text);
+  if (written !== undefined && written.unit !== (unit ?? '')) {
+    const found = written.unit === '' ? 'no unit' : `the unit ${show(written.unit)}`;
+    return `${show(text)} has ${found}, and the numbers of this column have ${unit === undefined ? 'none' : show(unit)}. Give a number, or the same unit.`;
+  }
+  const kinds = classifyPlain(text);
   if (decimal === undefined && (kinds & READS_COMMA) !== 0 && (kinds & READS_POINT) !== 0) {
-    return `${show(text)} can mean ${bothReadings(text)}. Give it as a number, or with a decimal point and without grouping.`;
+    return `${show(text)} can mean ${bothReadings(text)}. Set its type in Column types to number-comma (decimal comma) or number-point (decimal point), or give it as a number.`;
   }
   if ((kinds & NUMERIC) !== 0) {
     return decimal === ','

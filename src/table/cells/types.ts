@@ -5,8 +5,11 @@ export const COLUMN_TYPES = ['number', 'integer', 'bigint', 'boolean', 'text', '
 
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
-/** The types that a user can give a column: a date may say in which order its day and month are written. */
-export const GIVEN_TYPES = [...COLUMN_TYPES, 'date-dmy', 'date-mdy'] as const;
+/**
+ * The types that a user can give a column: a date may say in which order its day and month are written, a number which
+ * decimal mark it has.
+ */
+export const GIVEN_TYPES = [...COLUMN_TYPES, 'date-dmy', 'date-mdy', 'number-comma', 'number-point'] as const;
 
 export type GivenType = (typeof GIVEN_TYPES)[number];
 
@@ -19,8 +22,15 @@ export interface Column extends CellReading {
 export interface CellReading {
   /** Text of a number column has this decimal mark, and its other one may group thousands. */
   decimal?: Decimal;
+  /** Text of a number column has this unit beside each number; left out, none. `h:mm` are times of day, in seconds. */
+  unit?: string;
   /** Text of a date column that is not ISO 8601 has its day, month and year in this order. */
   order?: DateOrder;
+  /**
+   * What numbers of a date column are: days since 1900 as spreadsheets count them, or the digits of a date (20241121).
+   * Left out, seconds or milliseconds since 1970.
+   */
+  numbers?: 'days' | 'digits';
   /** Dates are held as the local time of this zone (an IANA name), as if that were UTC; left out, as UTC. */
   zone?: string;
   /** Words that mean "missing", beside empty text and NA and its like. */

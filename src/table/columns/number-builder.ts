@@ -1,10 +1,11 @@
 import { show } from '../cells/errors';
-import { parseNumber, parseWithAnyDecimal, parseWithDecimal, whyNotNumber } from '../cells/parse-number';
+import { NumberReader, whyNotNumber } from '../cells/parse-number';
 import { cellsOf, type ColumnData } from './column-batch';
 import { FloatBuilder } from './column-builder';
 import type { SliceColumn } from './slices';
 
 export class NumberBuilder extends FloatBuilder {
+  private readonly reader = new NumberReader(this.column);
   /** An `integer` column in which a fraction turned up is handed over as `number`: nothing is lost. */
   private fractions = false;
 
@@ -31,25 +32,16 @@ export class NumberBuilder extends FloatBuilder {
       return NaN;
     }
     if (typeof cell === 'string') {
-      const value = this.read(cell, comma, grouped);
+      const value = this.reader.read(cell, comma, grouped);
       if (value !== undefined) {
         return value;
       }
-      return this.refuse(row, whyNotNumber(cell, this.column.decimal), NaN);
+      return this.refuse(row, whyNotNumber(cell, this.column), NaN);
     }
     if (typeof cell === 'bigint') {
       return Number(cell);
     }
     return this.refuse(row, `${show(cell)} is not a number, and this column holds numbers.`, NaN);
-  }
-
-  private read(cell: string, comma: boolean, grouped: boolean): number | undefined {
-    const { decimal } = this.column;
-    if (decimal !== undefined) {
-      return parseWithDecimal(cell, decimal);
-    }
-    const value = parseNumber(cell, comma && !grouped);
-    return value === undefined && grouped ? parseWithAnyDecimal(cell) : value;
   }
 
   take(): ColumnData {

@@ -75,7 +75,9 @@ export function checkNames(names: readonly string[]): void {
   for (const name of names) {
     if (seen.has(name)) {
       throw invalidTable(
-        `Column name "${name}" appears twice in the header. Every column needs its own name.`,
+        name.trim() === ''
+          ? 'Two columns have no name in the header. Every column needs a name of its own.'
+          : `Column name "${name}" appears twice in the header. Every column needs its own name.`,
       );
     }
     seen.add(name);

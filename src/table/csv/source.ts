@@ -65,7 +65,8 @@ export class CsvSource implements SliceSource {
   }
 
   get warnings(): readonly string[] {
-    return this.pieces.isWestern?.() === true ? [WESTERN] : [];
+    const encoding = this.pieces.oldEncoding?.();
+    return encoding === undefined ? [] : [OLD_ENCODINGS[encoding]];
   }
 
   async *slices({ sizer, signal }: SliceOptions): AsyncIterable<Slice> {
@@ -102,8 +103,12 @@ export class CsvSource implements SliceSource {
 
 const blanks = (rows: number): string[] => new Array<string>(rows).fill('');
 
-const WESTERN =
-  'The text is not UTF-8; it was read as Windows-1252 (Latin-1), as spreadsheets of Western Europe save it. If letters look wrong, save it as UTF-8.';
+const OLD_ENCODINGS = {
+  'windows-1252':
+    'The text is not UTF-8; it was read as Windows-1252 (Latin-1), as spreadsheets of Western Europe save it. If letters look wrong, save it as UTF-8.',
+  shift_jis:
+    'The text is not UTF-8; it was read as Shift-JIS, as spreadsheets of Japan save it. If letters look wrong, save it as UTF-8.',
+};
 
 /** A first line `sep=;` names the delimiter, as spreadsheets write it; it is not a row. */
 const SEPARATOR_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i;
@@ -117,7 +122,7 @@ function without(pieces: Pieces, characters: number): Pieces {
       left = Math.max(0, left - piece.length);
     }
   };
-  return Object.assign(rest, { reached: pieces.reached, isWestern: pieces.isWestern });
+  return Object.assign(rest, { reached: pieces.reached, oldEncoding: pieces.oldEncoding });
 }
 
 /** Lines in which a header is looked for, and lines alike that must follow it. */

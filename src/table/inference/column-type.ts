@@ -12,13 +12,15 @@ import {
   PLAIN,
   READS_COMMA,
   READS_POINT,
+  WITH_UNIT,
 } from '../cells/classify';
 import { nestedCell } from '../cells/errors';
 import { decimalOf } from '../cells/parse-number';
-import type { CellReading, ColumnType, DateOrder, GivenType } from '../cells/types';
+import type { CellReading, ColumnType, DateOrder, Decimal, GivenType } from '../cells/types';
 import { assertText, MAX_TEXT } from '../columns/bounds';
 import { cellsOf, type ColumnData, rowsOf } from '../columns/column-batch';
-import type { SliceColumn } from '../columns/slices';
+import { plainCells, type SliceColumn } from '../columns/slices';
+import type { MarksOfColumn } from './decimal-marks';
 import {
   beyond64Warning,
   mixedWarning,
@@ -27,6 +29,7 @@ import {
   type Sight,
   type TextLook,
 } from './findings';
+import { DateNumbers } from './numeric-dates';
 import { TargetTally } from './target-profile';
 import { TextReadings } from './text-readings';
 import { kindOfValue, NUMBERS, TEXT, ValueKinds } from './value-kinds';
@@ -50,11 +53,14 @@ export class ColumnTypeInference {
   private readonly strings = new TextReadings();
   private readonly values = new ValueKinds();
   private tabbed = false;
+  private comma: CommaUse = 'none';
   private rows = 0;
   private textBytes = 0;
 
   private readonly given: ColumnType | undefined;
   private readonly givenOrder: DateOrder | undefined;
+  private readonly givenDecimal: Decimal | undefined;
+  private readonly dateNumbers = new DateNumbers();
 
   /**
    * @param given the type that the user gives, which is then not looked for
@@ -67,8 +73,10 @@ export class ColumnTypeInference {
     private readonly unreadable?: CellReading['unreadable'],
   ) {
     this.target = isTarget ? new TargetTally() : undefined;
-    this.given = given?.startsWith('date') === true ? 'date' : (given as ColumnType | undefined);
+    // Such as date-dmy: the type, and how it is written.
+    this.given = given?.split('-')[0] as ColumnType | undefined;
     this.givenOrder = given === 'date-dmy' ? 'dmy' : given === 'date-mdy' ? 'mdy' : undefined;
+    this.givenDecimal = given === 'number-comma' ? ',' : given === 'number-point' ? '.' : undefined;
   }
 
   /** @param first number of the slice's first row */
@@ -79,6 +87,7 @@ export class ColumnTypeInference {
       this.addGiven(column, first);
     } else if (column.kind === 'fields') {
       this.tabbed ||= column.grouped === true;
+      this.comma = commaUse(column);
       this.fields.addFields(column.cells, first, commaUse(column));
     } else if (column.kind === 'values') {
       this.addValues(column.cells, first);
@@ -87,19 +96,40 @@ export class ColumnTypeInference {
     }
   }
 
+  /** The first value, where the column holds numbers and its type is not given. */
+  get firstNumber(): number | undefined {
+    const first = this.given !== undefined ? undefined : (this.values.first(NUMBERS) ?? this.fields.first);
+    const value = Number(first?.value ?? NaN);
+    return Number.isNaN(value) ? undefined : value;
+  }
+
+  /** What the fields of a text file say of its decimal mark; undefined for other columns. */
+  get marks(): MarksOfColumn | undefined {
+    if (this.given !== undefined || this.fields.count === 0 || !this.values.isEmpty) {
+      return undefined;
+    }
+    return { certain: this.fields.certainMark, doubtful: this.fields.doubtfulMark, comma: this.comma };
+  }
+
   settle(): Settled {
     if (this.given !== undefined) {
       return {
         type: this.given,
-        decimal: decimalOf(this.strings.all),
+        decimal: this.givenDecimal ?? decimalOf(this.strings.all),
         order: this.givenOrder ?? orderOf(this.strings.all),
+        unit: this.strings.unit,
+        numbers: this.given === 'date' ? this.dateNumbers.settle() : undefined,
       };
+    }
+    if (this.fields.inDigits && this.values.isEmpty && this.target === undefined) {
+      return { type: 'date', numbers: 'digits' };
     }
     const fields = this.fields.count === 0 ? 0 : this.fields.kinds(this.tabbed);
     const values = this.values.settle() & ~(this.datedText ? TEXT : 0);
     const settled = this.settleKinds(fields | values | (this.datedText ? DATE : 0));
     if (settled.type !== 'text') {
-      return { ...settled, order: settled.type === 'date' ? this.order : undefined };
+      const order = settled.type === 'date' ? this.order : undefined;
+      return { ...settled, order, unit: this.fields.unit };
     }
     const text = this.values.first(TEXT) ?? this.fields.odd ?? this.fields.first ?? this.strings.first;
     const look = this.lookOf(fields, values);
@@ -137,7 +167,13 @@ export class ColumnTypeInference {
       return { type: 'text', text, words, warning: oddWordsWarning(this.name, words, asText) };
     }
     const settled = this.settleKinds(kinds | (this.values.settle() & (NUMBERS | DATE)));
-    return { ...settled, words, decimal: settled.decimal ?? decimal, order: most.order };
+    return {
+      ...settled,
+      words,
+      decimal: settled.decimal ?? decimal,
+      order: most.order,
+      unit: readings.unit,
+    };
   }
 
   /** Bytes of the column as it is stored, without compression, at most. */
@@ -248,10 +284,13 @@ export class ColumnTypeInference {
       this.given === 'date'
         ? DATES & ~DATE
         : this.given === 'number' || this.given === 'integer'
-          ? PLAIN | READS_COMMA | READS_POINT
+          ? PLAIN | READS_COMMA | READS_POINT | WITH_UNIT
           : 0;
     if (wanted === 0) {
       return;
+    }
+    if (this.given === 'date') {
+      this.dateNumbers.add(plainCells(column));
     }
     const cells =
       column.kind !== 'typed' ? column.cells : column.data.type === 'text' ? cellsOf(column.data) : [];

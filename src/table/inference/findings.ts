@@ -1,6 +1,6 @@
 import { show } from '../cells/errors';
 import { bothReadings } from '../cells/parse-number';
-import type { ColumnType, DateOrder, Decimal } from '../cells/types';
+import type { CellReading, ColumnType, DateOrder, Decimal } from '../cells/types';
 
 /** A cell and its row, counted from 0. */
 export interface Sight {
@@ -13,6 +13,8 @@ export interface Settled {
   type: ColumnType;
   decimal?: Decimal;
   order?: DateOrder;
+  unit?: string;
+  numbers?: CellReading['numbers'];
   warning?: string;
   /** Text that looks like something else, wholly. */
   look?: TextLook;
@@ -40,7 +42,7 @@ export interface TextLook {
 
 /** @param odd the first cell that is not of the kind of those before it */
 export function mixedWarning(column: string, kinds: string, odd: Sight): string {
-  return `Column "${column}" holds ${kinds}, so it is taken as text; the first odd value is ${show(odd.value)} in row ${odd.row + 1}.`;
+  return `Column "${column}" holds ${kinds}, so it is taken as text; the first odd value is ${show(odd.value)} in row ${odd.row + 1}.${kinds === 'numbers and text' ? ` If such words mean that a value is missing, add them to Missing words (msg.missing_words).` : ''}`;
 }
 
 const SHOWN_WORDS = 5;
@@ -103,9 +105,9 @@ function lookWarning(like: TextLook['like'], list: readonly NamedLook[]): LookWa
       case 'date':
         return `${are} that reads as ${like}s (${where}): set Column types ${types(like)}.`;
       case 'either number':
-        return `${are} that reads as numbers (${where}), but this can mean ${bothReadings(String(example.value))}: give numbers, or write them with a decimal point and without grouping.`;
+        return `${are} that reads as numbers (${where}), but this can mean ${bothReadings(String(example.value))}: set Column types ${types('number-comma')} or ${types('number-point')}.`;
       case 'unit':
-        return `${are} that holds numbers with a unit (${where}), so that each of them is a category of its own: take the unit out of the cells.`;
+        return `${are} that holds numbers with several units (${where}), so that each of them is a category of its own: give all of them in one unit.`;
       case 'local date':
         return `${are} that looks like dates (${where}), but the day may come first or the month: set Column types ${types('date-dmy')} or ${types('date-mdy')}.`;
     }

@@ -1,15 +1,17 @@
 import { SliceSizer, Yielder } from '../../util/event-loop';
-import { isDate } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import { classify, DATES, NUMERIC } from '../cells/classify';
-import { emptyTable, invalidTable, isLong, listNames } from '../cells/errors';
+import { emptyTable, invalidTable, listNames } from '../cells/errors';
 import { knownZone } from '../cells/time-zone';
 import type { Column, ColumnType, GivenType, Label } from '../cells/types';
 import { COLUMNS_PER_LOOK } from '../columns/bounds';
 import { MissingWords } from '../columns/missing-words';
-import { plainCells, type SliceColumn, type SliceSource, tellRead } from '../columns/slices';
+import { type SliceSource, tellRead } from '../columns/slices';
 import { ColumnTypeInference } from './column-type';
+import { withMarkOf } from './decimal-marks';
+import { DistinctRows } from './distinct-rows';
 import { type LookWarning, lookWarnings, type NamedLook, type Settled } from './findings';
+import { dateNumbersWarning } from './numeric-dates';
 import type { TargetTally } from './target-profile';
 
 /** What the first pass over a table found out. */
@@ -115,11 +117,18 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   let bytes = FILE_BYTES;
   let targetFound: TargetProfile | undefined;
   const looks: NamedLook[] = [];
+  const marks = new Set(tallies.flatMap((tally) => tally.marks?.certain ?? []));
   const columns = await mapped(tallies, (tally) => {
-    const settled = tally.settle();
-    const { type, decimal, order, warning, look } = settled;
+    const settled = withMarkOf(marks, tally.name, tally.settle(), tally.marks);
+    const { type, decimal, order, unit, numbers, warning, look } = settled;
     if (warning !== undefined) {
       warnings.push(warning);
+    }
+    const { firstNumber } = tally;
+    const isFeature = tally.target === undefined && (type === 'integer' || type === 'number');
+    const maybeDates = isFeature && firstNumber !== undefined && dateNumbersWarning(tally.name, firstNumber);
+    if (maybeDates) {
+      warnings.push(maybeDates);
     }
     if (tally.target !== undefined) {
       targetFound = targetProfile(tally.name, settled, tally.target);
@@ -140,6 +149,12 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
     }
     if (order !== undefined) {
       column.order = order;
+    }
+    if (unit !== undefined) {
+      column.unit = unit;
+    }
+    if (numbers !== undefined) {
+      column.numbers = numbers;
     }
     if (zone !== undefined) {
       column.zone = zone;
@@ -165,52 +180,6 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
     profile.distinctRows = different.count;
   }
   return profile;
-}
-
-/** More different rows than these are not few. */
-const MAX_DISTINCT = 50;
-/** In a longer table they are not counted. */
-const MAX_COUNTED = 5000;
-
-/** Counts the different rows of a table, as long as they are few. */
-class DistinctRows {
-  private readonly seen = new Set<string>();
-  private rows = 0;
-  private columns: ArrayLike<unknown>[] = [];
-
-  /** How many there are, undefined where they are many, or most of them differ. */
-  get count(): number | undefined {
-    return this.isCounting && this.seen.size * 2 <= this.rows ? this.seen.size : undefined;
-  }
-
-  private get isCounting(): boolean {
-    return this.seen.size <= MAX_DISTINCT && this.rows <= MAX_COUNTED;
-  }
-
-  add(column: SliceColumn): void {
-    if (this.isCounting) {
-      // The cells of a slice may be valid only until the next column is asked for.
-      this.columns.push(Array.from(plainCells(column)));
-    }
-  }
-
-  endSlice(rows: number): void {
-    for (let row = 0; row < rows && this.columns.length > 0 && this.isCounting; row++) {
-      this.seen.add(this.columns.map((cells) => keyOf(cells[row])).join('\0'));
-    }
-    this.rows += rows;
-    this.columns = [];
-  }
-}
-
-/** Cells with equal keys count as equal; of long text the beginning tells. */
-function keyOf(cell: unknown): string {
-  if (typeof cell === 'string') {
-    return cell.slice(0, 1000);
-  }
-  const isPlain =
-    typeof cell === 'bigint' ? !isLong(cell) : typeof cell !== 'object' || cell === null || isDate(cell);
-  return isPlain ? String(cell) : typeof cell;
 }
 
 /** How the cells of every column are read. */

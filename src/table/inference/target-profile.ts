@@ -2,8 +2,8 @@ import { isDate } from '../../util/realms';
 import { isAbsent } from '../cells/classify';
 import { isLong } from '../cells/errors';
 import { parseDate } from '../cells/parse-date';
-import { parseBigint, parseNumber, parseWithDecimal } from '../cells/parse-number';
-import type { Column, ColumnType, Decimal, Label } from '../cells/types';
+import { NumberReader, parseBigint } from '../cells/parse-number';
+import type { Column, ColumnType, Label } from '../cells/types';
 import { cellsOf } from '../columns/column-batch';
 import type { SliceColumn } from '../columns/slices';
 
@@ -59,7 +59,7 @@ export class TargetTally {
     }
   }
 
-  settle({ type, decimal }: Omit<Column, 'name'>): {
+  settle({ type, decimal, unit }: Omit<Column, 'name'>): {
     missing: number;
     firstMissing?: number;
     distinct: number;
@@ -80,9 +80,10 @@ export class TargetTally {
       }
     }
     const lacks = { missing, ...(missing > 0 && { firstMissing: first }) };
+    const reader = new NumberReader({ decimal, unit });
     const labels = new Set<Label>();
     for (const value of this.distinct) {
-      const label = asLabel(value, type, this.comma, decimal);
+      const label = asLabel(value, type, this.comma, reader);
       if (label !== undefined) {
         labels.add(label);
       }
@@ -100,21 +101,11 @@ function isNoLabel(cell: unknown): boolean {
   return typeof cell === 'object' || (typeof cell === 'bigint' && isLong(cell));
 }
 
-function asLabel(
-  value: unknown,
-  type: ColumnType,
-  comma: boolean,
-  decimal: Decimal | undefined,
-): Label | undefined {
+function asLabel(value: unknown, type: ColumnType, comma: boolean, reader: NumberReader): Label | undefined {
   switch (type) {
     case 'number':
     case 'integer': {
-      const number =
-        typeof value !== 'string'
-          ? Number(value)
-          : decimal !== undefined
-            ? parseWithDecimal(value, decimal)
-            : parseNumber(value, comma);
+      const number = typeof value !== 'string' ? Number(value) : reader.read(value, comma, false);
       return number === undefined || Number.isNaN(number) ? undefined : number;
     }
     case 'bigint': {

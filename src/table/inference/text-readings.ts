@@ -4,7 +4,9 @@ import {
   classify,
   type CommaUse,
   DATE,
+  DATE_DIGITS,
   DATES,
+  FRACTION,
   LOOKS,
   NUMERIC,
   orderOf,
@@ -14,12 +16,19 @@ import {
   READS_POINT,
   TYPES,
   WHOLE,
+  WITH_UNIT,
 } from '../cells/classify';
 import { decimalOf } from '../cells/parse-number';
 import type { Decimal } from '../cells/types';
+import { writtenNumber } from '../cells/written-number';
 import type { Sight, TextLook } from './findings';
 import { type Majority, MajorityReadings } from './majority';
 import { NUMBERS, TEXT } from './value-kinds';
+
+const BOTH_MARKS = READS_POINT | READS_COMMA;
+
+/** Fewer whole numbers than these may read as dates by chance. */
+const MIN_IN_DIGITS = 3;
 
 /** What text can be read as, over many cells. */
 export class TextReadings {
@@ -36,6 +45,12 @@ export class TextReadings {
   private any = 0;
   /** The first cell that is not a plain number. */
   private telling: Sight | undefined;
+
+  /** What stands beside all of its numbers; undefined where nothing does. */
+  unit: string | undefined;
+
+  /** The first cell whose mark may group thousands. */
+  private marked: Sight | undefined;
 
   private readonly majority = new MajorityReadings();
 
@@ -65,7 +80,10 @@ export class TextReadings {
     }
   }
 
-  add(kinds: number, cell: string, row: number): void {
+  /** @param seen what the cell can be read as */
+  add(seen: number, cell: string, row: number): void {
+    const isPlain = (seen & WITH_UNIT) === 0 && this.unit === undefined;
+    const kinds = isPlain ? seen : this.ofOneUnit(seen, cell);
     if (this.all === 0) {
       this.majority.add(kinds, cell, row);
       return;
@@ -78,6 +96,9 @@ export class TextReadings {
     if ((kinds & ABSENT) === 0) {
       if (this.first === undefined || (this.telling === undefined && (kinds & PLAIN) === 0)) {
         this.see(kinds, { row, value: cell });
+      }
+      if (this.marked === undefined && (kinds & (WHOLE | READS_POINT | READS_COMMA)) === BOTH_MARKS) {
+        this.marked = { row, value: cell };
       }
       this.count++;
       this.any |= kinds;
@@ -92,9 +113,26 @@ export class TextReadings {
 
   /** As `add`, but a cell that does not fit those before changes nothing: it will be refused with its row. */
   addFitting(kinds: number, cell: string, row: number): void {
-    if ((this.all & kinds) !== 0) {
+    if ((this.all & this.ofOneUnit(kinds, cell) & ~WITH_UNIT) !== 0) {
       this.add(kinds, cell, row);
     }
+  }
+
+  /** The readings of a cell, less those as a number where the numbers before it had another unit, or none. */
+  private ofOneUnit(kinds: number, cell: string): number {
+    if ((kinds & ABSENT) !== 0 || (kinds & NUMERIC) === 0) {
+      return kinds;
+    }
+    const unit = (kinds & WITH_UNIT) === 0 ? undefined : writtenNumber(cell)?.unit;
+    if ((this.any & NUMERIC) === 0) {
+      this.unit = unit;
+    }
+    return unit === this.unit ? kinds : kinds & ~NUMERIC & ~FRACTION;
+  }
+
+  /** True where all cells are dates in digits, of which there are enough to tell. */
+  get inDigits(): boolean {
+    return this.count >= MIN_IN_DIGITS && (this.all & DATE_DIGITS) !== 0;
   }
 
   /** The kinds of values that the fields are. */
@@ -116,6 +154,23 @@ export class TextReadings {
   /** The decimal mark of cells copied from a spreadsheet: undefined where it is a point, or could be either. */
   get tabbedDecimal(): Decimal | undefined {
     return (this.all & POINT_NUMBER) === 0 ? decimalOf(this.all) : undefined;
+  }
+
+  /** The decimal mark of these cells, where at least one of them leaves no doubt. */
+  get certainMark(): Decimal | undefined {
+    const marks = this.all & (READS_POINT | READS_COMMA);
+    const isCertain = (this.any & FRACTION) !== 0;
+    return !isCertain ? undefined : marks === READS_POINT ? '.' : marks === READS_COMMA ? ',' : undefined;
+  }
+
+  /** The one mark of all cells, such as 1.234, where it may be a decimal one or group thousands. */
+  get doubtfulMark(): { mark: Decimal; example: Sight } | undefined {
+    const { all, first } = this;
+    const isDoubtful = (all & READS_POINT) !== 0 && (all & READS_COMMA) !== 0 && (all & WHOLE) === 0;
+    const example = this.marked ?? first;
+    return isDoubtful && example !== undefined
+      ? { mark: String(example.value).includes(',') ? ',' : '.', example }
+      : undefined;
   }
 
   /**

@@ -45,7 +45,11 @@ export async function typedRows(source: TableSource, signal?: AbortSignal): Prom
 /** None for a table without rows. */
 async function columnsOf(source: TableSource, signal?: AbortSignal): Promise<Column[]> {
   try {
-    return (await source.profile({ signal })).columns;
+    const { columns } = await source.profile({ signal });
+    // Numbers with a unit, and times of day, stay as they are written.
+    return columns.map(({ name, unit, ...column }) =>
+      unit === undefined ? { name, ...column } : { name, type: 'text' },
+    );
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'table.empty') {
       return [];

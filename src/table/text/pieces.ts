@@ -1,9 +1,9 @@
 import { TextDecoder } from 'node:util';
 
 import { invalidTable } from '../cells/errors';
+import { encodingOf, firstBeyondAscii, looksWestern, type OldEncoding } from './old-encodings';
 import { wideEncoding } from './sniff';
 import { notUtf8 } from './utf8-error';
-import { encodingOf, firstBeyondAscii, looksWestern } from './western';
 
 /** Characters of text that are parsed at a time: about a millisecond of work. */
 export const PIECE = 64 * 1024;
@@ -12,8 +12,8 @@ export interface Pieces {
   (): Iterable<string> | AsyncIterable<string>;
   /** How much of the text has been given out, 0 to 1, where its size is known. */
   reached?: () => number;
-  /** True once the text has turned out to be Windows-1252. */
-  isWestern?: () => boolean;
+  /** The encoding that the text has turned out to be in, where that is none of Unicode. */
+  oldEncoding?: () => OldEncoding;
 }
 
 /** The pieces of a string; a byte order mark at its start is dropped. */
@@ -30,8 +30,8 @@ export function stringPieces(text: string): Pieces {
 
 /**
  * The text in bytes, decoded as a stream so that a character cut in two by a chunk stays whole: UTF-16 where a byte
- * order mark says so, else UTF-8, or Windows-1252 where already the first bytes beyond ASCII are no UTF-8. Other bytes
- * are `table.invalid`.
+ * order mark says so, else UTF-8, or Windows-1252 or Shift-JIS where already the first bytes beyond ASCII are no UTF-8.
+ * Other bytes are `table.invalid`.
  *
  * @param size bytes of all chunks
  */
@@ -40,7 +40,7 @@ export function decodedPieces(
   size: number,
 ): Pieces {
   let reached = 0;
-  let western = false;
+  let old: OldEncoding;
   const refuse = async (encoding: string): Promise<never> => {
     throw encoding.startsWith('utf-16')
       ? invalidTable(`The text is not the ${encoding.toUpperCase()} that its first bytes say it is.`)
@@ -60,8 +60,8 @@ export function decodedPieces(
         decoder = new TextDecoder(wide, { fatal: true });
       }
       if (decoder !== undefined) {
-        if (western && !looksWestern(chunk)) {
-          return refuse('windows-1252');
+        if (old === 'windows-1252' && !looksWestern(chunk)) {
+          return refuse(old);
         }
         return decode(decoder, chunk, last) ?? refuse(decoder.encoding);
       }
@@ -80,7 +80,7 @@ export function decodedPieces(
       if (verdict === 'neither') {
         return refuse('utf-8');
       }
-      western = verdict === 'windows-1252';
+      old = verdict === 'utf-8' ? undefined : verdict;
       // A byte order mark is one at the start of the text alone.
       decoder = new TextDecoder(verdict, { fatal: true, ignoreBOM: !isStart || at > 0 });
       return start + (decode(decoder, rest, last) ?? (await refuse(verdict)));
@@ -90,7 +90,7 @@ export function decodedPieces(
     }
     yield await next(new Uint8Array(0), true);
   };
-  return Object.assign(pieces, { reached: () => reached, isWestern: () => western });
+  return Object.assign(pieces, { reached: () => reached, oldEncoding: () => old });
 }
 
 function asciiText(bytes: Uint8Array): string {

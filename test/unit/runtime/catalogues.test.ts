@@ -120,7 +120,7 @@ describe('catalogues', () => {
         // Composed from what the service found, or from the kind of button.
         assert.match(
           key,
-          /^types\.(number|integer|bigint|boolean|text|date|date-dmy|date-mdy)$|^(test|label)\.(address|token|noToken|otherAddress|apiName|tls|proxy|service|permission|failed|editConfig|addConfig)$/,
+          /^types\.(number|integer|bigint|boolean|text|date|date-dmy|date-mdy|number-comma|number-point)$|^(test|label)\.(address|token|noToken|otherAddress|apiName|tls|proxy|service|permission|failed|editConfig|addConfig)$/,
         );
       }
     }

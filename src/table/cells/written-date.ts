@@ -1,0 +1,124 @@
+import { MONTHS } from './months';
+
+/*
+ * Dates as people and programs write them, beyond what parse-date.ts reads at a glance. As with numbers, this slow way
+ * is taken only by text that the fast way does not read.
+ */
+
+const MAX_LENGTH = 80;
+
+const WEEKDAYS = new Set(
+  (
+    'mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday ' +
+    'mo montag di dienstag mi mittwoch do donnerstag fr freitag sa samstag sonnabend so sonntag ' +
+    'lun lundi mar mardi mer mercredi jeu jeudi ven vendredi sam samedi dim dimanche'
+  ).split(' '),
+);
+
+/** Minutes ahead of UTC. Of names that several zones have, the one that mail and HTTP mean. */
+const ZONES: Readonly<Record<string, string>> = {
+  UTC: 'Z',
+  GMT: 'Z',
+  CET: '+01:00',
+  MEZ: '+01:00',
+  CEST: '+02:00',
+  MESZ: '+02:00',
+  EST: '-05:00',
+  EDT: '-04:00',
+  CST: '-06:00',
+  CDT: '-05:00',
+  MST: '-07:00',
+  MDT: '-06:00',
+  PST: '-08:00',
+  PDT: '-07:00',
+  JST: '+09:00',
+};
+
+/** First years of Japanese eras, less one. */
+const ERAS: Readonly<Record<string, number>> = { 令和: 2018, 平成: 1988, 昭和: 1925 };
+
+const CLOCK = String.raw`(\d\d?):(\d\d)(?::(\d\d)([.,]\d+)?)?`;
+const ZONE = String.raw` ?(Z|[A-Z]{3,4}|(?:GMT|UTC)?[+-]\d\d:?\d\d)?`;
+/** `20241121T0905`, `20241121T090507Z`. */
+const BASIC = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?$/;
+/** `2024-11-21 10:00:00 UTC`, `2024-1-5, 7:05`. */
+const LOOSE = new RegExp(`^(\\d{4})-(\\d\\d?)-(\\d\\d?)(?:(?:,? |T)${CLOCK}${ZONE})?$`);
+/** `2 Jan 2024 10:00:00 GMT`. */
+const MAIL = new RegExp(`^(\\d\\d?) (\\p{L}{3,9}) (\\d{4}) ${CLOCK}${ZONE}$`, 'u');
+const YEAR_AND_MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
+const MONTH_FIRST = /^(\p{L}{3,9})\.? (\d\d?)(?:st|nd|rd|th)?,? (\d{4})(?!\d)(.*)$/u;
+
+/**
+ * A date in the way that parse-date.ts reads it, ISO 8601 where its zone or order is certain; undefined where the text
+ * is not a date of another kind. Without weekdays, "Uhr" and the like; Japanese eras as years.
+ */
+export function tidyDate(cell: string): string | undefined {
+  if (cell.length > MAX_LENGTH || !/[0-9０-９]/.test(cell)) {
+    return undefined;
+  }
+  const text = withoutWords(cell.normalize('NFKC').replace(/\s+/g, ' ').trim());
+  const basic = BASIC.exec(text);
+  if (basic !== null) {
+    const [, year, month, day, hour, minute, second = '00', fraction = '', zone = ''] = basic;
+    return `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${zone}`;
+  }
+  const loose = LOOSE.exec(text);
+  if (loose !== null) {
+    const [, year, month, day, ...time] = loose;
+    return iso(year!, month!, day!, time);
+  }
+  const mail = MAIL.exec(text);
+  const named = mail === null ? undefined : MONTHS.get(mail[2]!.toLowerCase());
+  if (mail?.[8] !== undefined && named !== undefined) {
+    return iso(mail[3]!, String(named), mail[1]!, mail.slice(4));
+  }
+  const month = YEAR_AND_MONTH.exec(text);
+  if (month !== null) {
+    return `${text}-01`;
+  }
+  return text === cell ? undefined : text;
+}
+
+function withoutWords(text: string): string {
+  const plain = text
+    .replace(/ ?\((?:[月火水木金土日]|[^()]*\p{L}{2}[^()]*)\)/u, '')
+    .replace(
+      /^(令和|平成|昭和)(\d\d?|元)年/,
+      (_, era: string, year: string) => `${(year === '元' ? 1 : Number(year)) + ERAS[era]!}年`,
+    )
+    .replace(/^(\d{4})年(\d\d?)月(\d\d?)日/, '$1/$2/$3')
+    .replace(/^(\d{4})\. ?(\d\d?)\. ?(\d\d?)\.?(?= |$)/, '$1/$2/$3')
+    .replace(
+      /(午前|午後) ?(\d\d?)(?::|時)(\d\d?)分?(.*)$/,
+      (_, half: string, hour: string, minute: string, rest: string) =>
+        `${hour}:${minute.padStart(2, '0')}${rest} ${half === '午前' ? 'AM' : 'PM'}`,
+    )
+    .replace(/ ?([ap])\. ?m\.$/i, ' $1m')
+    .replace(/ Uhr$/, '')
+    .replace(/(\d) ?h ?(\d\d)$/, '$1:$2')
+    .replace(/ (?:at|um|à) (?=\d)/, ' ')
+    .replace(/ de /g, ' ')
+    .replace(
+      / (\d\d?)\.(\d\d)(?:\.(\d\d))?$/,
+      (_, hour: string, minute: string, second?: string) =>
+        ` ${hour}:${minute}${second === undefined ? '' : `:${second}`}`,
+    );
+  const [first = '', ...rest] = plain.split(' ');
+  const dated = WEEKDAYS.has(first.replace(/[.,]+$/, '').toLowerCase()) ? rest.join(' ') : plain;
+  return dated.replace(MONTH_FIRST, (whole, name: string, day: string, year: string, time: string) =>
+    MONTHS.has(name.toLowerCase()) ? `${day} ${name} ${year}${time}` : whole,
+  );
+}
+
+/** @param time hour, minute, second, fraction and zone, as far as they are written */
+function iso(year: string, month: string, day: string, time: (string | undefined)[]): string | undefined {
+  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const [hour, minute, second = '00', fraction = '', zone = ''] = time;
+  if (hour === undefined) {
+    return date;
+  }
+  const offset = Object.hasOwn(ZONES, zone) ? ZONES[zone] : zone.replace(/^(?:GMT|UTC)/, '');
+  return /^(?:|Z|[+-].*)$/.test(offset!)
+    ? `${date}T${hour.padStart(2, '0')}:${minute}:${second}${fraction}${offset}`
+    : undefined;
+}

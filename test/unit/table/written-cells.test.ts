@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+
+import {
+  cellsOf,
+  type Column,
+  openTable,
+  type ProfileOptions,
+  profileTable,
+  readBatches,
+  readRows,
+} from '../../../dist/src/table';
+import { collect, rejectsWith } from './helpers';
+
+interface Read {
+  columns: Column[];
+  cells: unknown[][];
+  warnings: string;
+}
+
+async function read(table: unknown, options: ProfileOptions = {}): Promise<Read> {
+  const source = await openTable(table);
+  const { columns, warnings } = await profileTable(source, options);
+  const batches = await collect(readBatches(source, columns));
+  const cells = columns.map((_, at) => batches.flatMap((batch) => cellsOf(batch.columns[at]!)));
+  return { columns, cells, warnings: warnings.join('\n') };
+}
+
+/** A file of one column beside a counter, its cells in quotes. */
+function csv(cell: (i: number) => string, delimiter = ',', rows = 9): string {
+  const lines = Array.from({ length: rows }, (_, i) => `${i}${delimiter}"${cell(i).replaceAll('"', '""')}"`);
+  return `n${delimiter}v\n${lines.join('\n')}\n`;
+}
+
+const day = (date: string): Date => new Date(date);
+
+describe('Numbers as people write them, in a file', () => {
+  const cases: [name: string, cell: (i: number) => string, second: number, unit?: string][] = [
+    ['thousands in spaces', (i) => `1 ${230 + i}`, 1231],
+    ['thousands in no-break spaces', (i) => (i % 2 ? `1\u00a0${230 + i}` : '999'), 1231],
+    ['thousands in thin spaces', (i) => `1\u2009${230 + i}`, 1231],
+    ['thousands in apostrophes', (i) => `1’${230 + i}`, 1231],
+    ['Indian thousands', (i) => `12,34,56${i}`, 1234561],
+    ['the sign for minus', (i) => (i % 2 ? `\u2212${i}.5` : `${i}`), -1.5],
+    ['parentheses', (i) => (i % 2 ? `(${i}.50)` : `${i}.50`), -1.5],
+    ['parentheses and a currency', (i) => (i % 2 ? `$(1,23${i}.50)` : `$${i}.50`), -1231.5, '$'],
+    ['a minus behind', (i) => `${i}.50-`, -1.5],
+    ['full-width digits', (i) => `１２．${i}`, 12.1],
+    ['the shell of a formula', (i) => `="${i}.5"`, 1.5],
+    ['percent', (i) => `${i}.5%`, 1.5, '%'],
+    ['a code of a currency', (i) => `EUR ${i}.50`, 1.5, 'EUR'],
+    ['yen', (i) => `￥${i}`, 1, '¥'],
+    ['a temperature', (i) => `-${i}.5 ℃`, -1.5, '°C'],
+    ['a unit without a space', (i) => `${i}.5kWh`, 1.5, 'kWh'],
+    ['times of day', (i) => `0${i}:30`, 5400, 'h:mm'],
+    ['times of half a day', (i) => `${i + 1}:05:07 PM`, 14 * 3600 + 307, 'h:mm'],
+  ];
+  for (const [name, cell, second, unit] of cases) {
+    it(`${name}: are numbers`, async () => {
+      const { columns, cells, warnings } = await read(csv(cell));
+      assert.ok(['number', 'integer'].includes(columns[1]!.type), columns[1]!.type);
+      assert.deepEqual([cells[1]![1], columns[1]!.unit, warnings], [second, unit, '']);
+    });
+  }
+
+  it('with commas for decimals, beside semicolons', async () => {
+    const { cells, warnings } = await read(csv((i) => `\u22121.23${i},50 €`, ';'));
+    assert.deepEqual([cells[1]![1], warnings], [-1231.5, '']);
+  });
+
+  it('what only looks like it stays text', async () => {
+    for (const cell of [
+      (i: number) => `${i}-`,
+      (i: number) => `030 123 45${i}`,
+      (i: number) => `="00${i}"`,
+      (i: number) => `1.2.${i + 10}`,
+      (i: number) => `${i}x`,
+      (i: number) => `ABC ${i}`,
+      (i: number) => `9 007 199 254 740 99${i}`,
+      (i: number) => `16:${i}`,
+    ]) {
+      assert.equal((await read(csv(cell))).columns[1]!.type, 'text', cell(1));
+    }
+  });
+
+  it('a number without the unit of the others is told, and refused later', async () => {
+    const { columns, warnings } = await read(csv((i) => (i === 5 ? '0.4' : `${i} %`)));
+    assert.equal(columns[1]!.type, 'text');
+    assert.match(warnings, /"v" holds numbers and text.*"0.4" in row 6/);
+    const percent: Column[] = [{ name: 'v', type: 'number', unit: '%' }];
+    const batches = async (v: unknown): Promise<unknown> => {
+      const [batch] = await collect(readBatches(await openTable({ v }), percent));
+      return cellsOf(batch!.columns[0]!)[0];
+    };
+    assert.deepEqual([await batches('4 %'), await batches(4), await batches('NA')], [4, 4, null]);
+    await rejectsWith(batches('0.4'), 'table.invalid', /"0.4" has no unit, and .* have "%"/);
+    await rejectsWith(batches('4 €'), 'table.invalid', /"4 €" has the unit "€"/);
+  });
+
+  it('rows that leave again keep their text', async () => {
+    const rows = await readRows(await openTable(csv((i) => `0${i}:30`)));
+    assert.deepEqual(rows[1], { n: 1, v: '01:30' });
+  });
+
+  it('text of messages that reads so is told, and read once its type is given', async () => {
+    const rows = ['(1 234,50) €', '2,50 €'].map((v) => ({ v, n: 1 }));
+    assert.match(
+      (await read(rows)).warnings,
+      /"v" is text that reads as numbers \("\(1 234,50\) €", row 1\)/,
+    );
+    const { cells } = await read(rows, { types: { v: 'number' } });
+    assert.deepEqual(cells[0], [-1234.5, 2.5]);
+  });
+});
+
+describe('Dates as people and programs write them', () => {
+  const cases: [cell: (i: number) => string, second: Date][] = [
+    [(i) => `Jan ${i + 1}, 2024`, day('2024-01-02')],
+    [(i) => `September ${i + 1}st, 2024 5:0${i} PM`, day('2024-09-02T17:01Z')],
+    [(i) => `Mon, ${i + 1} Jan 2024 10:00:00 +0100`, day('2024-01-02T09:00Z')],
+    [(i) => new Date(Date.UTC(2024, 0, i + 1)).toString(), day('2024-01-02')],
+    [(i) => `2024112${i}T0905`, day('2024-11-21T09:05Z')],
+    [(i) => `2024112${i}T090507Z`, day('2024-11-21T09:05:07Z')],
+    [(i) => `2024112${i}`, day('2024-11-21')],
+    [(i) => `2024112${i}0905`, day('2024-11-21T09:05Z')],
+    [(i) => `2024-11-2${i} 10:00:00 UTC`, day('2024-11-21T10:00Z')],
+    [(i) => `2024-11-2${i}, 10:00`, day('2024-11-21T10:00Z')],
+    [(i) => `2024-0${i + 1}`, day('2024-02-01')],
+    [(i) => `1/${i + 13}/24, 3:05\u202fPM`, day('2024-01-14T15:05Z')],
+    [(i) => `Di., ${i + 1}.01.2024 14:05 Uhr`, day('2024-01-02T14:05Z')],
+    [(i) => `${i + 13}/01/2024 14h05`, day('2024-01-14T14:05Z')],
+    [(i) => `令和6年1月${i + 1}日(火)`, day('2024-01-02')],
+    [(i) => `2024/11/2${i} 午後3:05`, day('2024-11-21T15:05Z')],
+    [(i) => `0${i + 1}.01.2024 24:00`, day('2024-01-03')],
+  ];
+  for (const [cell, second] of cases) {
+    it(`${cell(1)}: is a date, in a file and in objects`, async () => {
+      const table = csv(cell);
+      const { columns, cells, warnings } = await read(table);
+      assert.deepEqual([columns[1]!.type, cells[1]![1], warnings], ['date', second, '']);
+      // Digits alone are a number to JavaScript programs, until the type is given.
+      const objects = Array.from({ length: 9 }, (_, i) => ({ v: cell(i), n: 1 }));
+      const given = await read(objects, { types: { v: 'date' } });
+      assert.deepEqual(given.cells[0]![1], second);
+    });
+  }
+
+  it('numbers of a date column: days of a spreadsheet, digits, or seconds since 1970', async () => {
+    const types = { v: 'date' } as const;
+    for (const [numbers, second] of [
+      [[45000, 45292.5], day('2024-01-01T12:00Z')],
+      [[20240131, 20241121], day('2024-11-21')],
+      [[1732000000, 1732147200], day('2024-11-21')],
+      [[45000, 1732147200], day('2024-11-21')],
+    ] as const) {
+      for (const table of [numbers.map((v) => ({ v, n: 1 })), `v,n\n${numbers.join(',1\n')},1\n`]) {
+        assert.deepEqual((await read(table, { types })).cells[0]![1], second, String(numbers));
+      }
+    }
+  });
+
+  it('numbers that may be dates by name and size are told', async () => {
+    for (const [name, value, told] of [
+      ['Datum', 45292, true],
+      ['lastChanged_ts', 1732000000, true],
+      ['time', 1732000000000, true],
+      ['time', 45292, false],
+      ['count', 1732000000, false],
+      ['date', 7, false],
+    ] as const) {
+      const { warnings } = await read([1, 2].map((i) => ({ [name]: value + i, n: i })));
+      assert.equal(/may be dates: set Column types/.test(warnings), told, `${name} ${value}`);
+    }
+    const options: ProfileOptions = { types: { Datum: 'integer' } };
+    assert.equal((await read([{ Datum: 45292, n: 1 }], options)).warnings, '');
+  });
+});
+
+describe('The decimal mark of a file', () => {
+  it('is that of its other columns, where a number could have either', async () => {
+    const german = await read('a;b\n1.234;0,5\n2.500;1,5\n');
+    assert.deepEqual([german.cells[0], german.warnings], [[1234, 2500], '']);
+    const program = await read('a;b\n1.234;0.5\n2.500;1.5\n');
+    assert.deepEqual([program.cells[0], program.warnings], [[1.234, 2.5], '']);
+    const american = await read('a,b\n"1,234",0.5\n"2,500",1.5\n');
+    assert.deepEqual([american.cells[0], american.warnings], [[1234, 2500], '']);
+  });
+
+  it('is told, and can be given, where nothing else tells it', async () => {
+    const text = 'a;b\n1.234;1\n2.500;2\n';
+    const { cells, warnings } = await read(text);
+    assert.deepEqual(cells[0], [1.234, 2.5]);
+    assert.match(warnings, /"1.234" \(row 1\) can mean 1234 or 1.234: .*\{"a":"number-comma"\}/);
+    const comma = await read(text, { types: { a: 'number-comma' } });
+    assert.deepEqual([comma.cells[0], comma.warnings], [[1234, 2500], '']);
+    const point = await read(text, { types: { a: 'number-point' } });
+    assert.deepEqual([point.cells[0], point.warnings], [[1.234, 2.5], '']);
+    const doubtful = await read('a,b\n"1,234",1\n"2,500",2\n', { types: { a: 'number-point' } });
+    assert.deepEqual(doubtful.cells[0], [1234, 2500]);
+  });
+});
+
+describe('Files of Japan', () => {
+  it('are read as Shift-JIS, with a warning, wherever a piece ends', async () => {
+    // 日付,電力量 and 稼働, as Excel saves them there.
+    const head = Buffer.from('93fa95742c936497cd97ca', 'hex');
+    const state = Buffer.from('89d293ad', 'hex');
+    const row = Buffer.concat([Buffer.from('2024/11/21,'), state, Buffer.from('\r\n')]);
+    const bytes = Buffer.concat([head, Buffer.from('\r\n'), ...new Array<Buffer>(6000).fill(row)]);
+    const { columns, cells, warnings } = await read(bytes);
+    assert.deepEqual(
+      columns.map(({ name, type }) => [name, type]),
+      [
+        ['日付', 'date'],
+        ['電力量', 'text'],
+      ],
+    );
+    assert.deepEqual([...new Set(cells[1])], ['稼働']);
+    assert.match(warnings, /read as Shift-JIS/);
+  });
+
+  it('other encodings are not taken for it', async () => {
+    for (const hex of ['c4ead2c62c76616c7565', 'cfeef2f0e5e1ebe5ede8e5', 'a4d5a4a9a4c8']) {
+      const bytes = Buffer.concat([Buffer.from(hex, 'hex'), Buffer.from(',n\n1,2\n')]);
+      await rejectsWith(read(bytes), 'table.invalid', /is not UTF-8/);
+    }
+  });
+});
