@@ -29,6 +29,11 @@ export class TestFlow {
     return this.flow.config('tabular-config', id, { id, name: '', service: 'embedded' });
   }
 
+  /** A config node for an MQTT broker on this computer. */
+  broker(id: string, port: number): string {
+    return this.flow.config('mqtt-broker', id, { id, name: '', broker: '127.0.0.1', port: String(port) });
+  }
+
   node(type: string, id: string, properties: object = {}): ExampleNode {
     return this.flow.node(type, '', [0, 0], { ...defaults(type), id, ...properties });
   }
