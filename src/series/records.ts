@@ -46,7 +46,6 @@ export function* snapshot(state: SeriesState): IterableIterator<string> {
       yield record.word(sensor, word);
     }
   }
-  yield record.summary(state);
   for (const row of state.kept) {
     yield record.kept(row);
   }
@@ -56,6 +55,8 @@ export function* snapshot(state: SeriesState): IterableIterator<string> {
   for (const machine of state.machines.values()) {
     yield* machineLines(machine, state.ripening.settledUntil(machine));
   }
+  // Last: what is counted of the lines before it does not stand, of those after it does.
+  yield record.summary(state);
 }
 
 function* machineLines(machine: Machine, settled: number): IterableIterator<string> {
@@ -193,6 +194,7 @@ export class Replay {
     const machine = state.machine(key);
     state.put(machine, time, cells, flag);
     state.counts.duplicates = duplicates;
+    state.counts.readings++;
     state.tidy(machine);
   }
 }

@@ -157,6 +157,8 @@ class LiveSeries implements Series {
       await due;
     }
     const key = intake.keyOf(reading, options, undefined);
+    // Before its columns are known: they would be there for good.
+    state.checkKeys([key]);
     const column = options.time === undefined ? intake.timeColumn(reading) : this.settings.time;
     const told = intake.timeOf(reading, column, options, undefined) ?? arrival;
     const cells: number[] = [];
@@ -234,6 +236,7 @@ class LiveSeries implements Series {
         return cells;
       },
     });
+    state.checkKeys(new Set(past.readings.map(({ key }) => key)));
     state.counts.readings += past.readings.length;
     state.counts.future += past.future;
     if (past.future > 0) {

@@ -89,16 +89,24 @@ export class SeriesState {
   machine(key: string | null): Machine {
     let machine = this.machines.get(key);
     if (machine === undefined) {
-      if (this.machines.size >= MAX_KEYS) {
+      this.checkKeys([key]);
+      machine = new Machine(key, this.settings.aheads.length, this.features.longest);
+      this.machines.set(key, machine);
+    }
+    return machine;
+  }
+
+  /** Whether there may be machines with these keys, each named once. @throws ServiceError limit.exceeded */
+  checkKeys(keys: Iterable<string | null>): void {
+    let count = this.machines.size;
+    for (const key of keys) {
+      if (!this.machines.has(key) && ++count > MAX_KEYS) {
         throw new ServiceError(
           'limit.exceeded',
           `${show(key)} would be one more than the ${MAX_KEYS} keys that a series may have. Use a key with fewer values, split the machines over several series, or forget some by a reset with their key.`,
         );
       }
-      machine = new Machine(key, this.settings.aheads.length, this.features.longest);
-      this.machines.set(key, machine);
     }
-    return machine;
   }
 
   /** @throws ServiceError limit.exceeded */

@@ -317,6 +317,28 @@ describe('tabular-series', () => {
     }
   });
 
+  it('goes on in memory where nothing can be kept on disk, and its status says so until it can', async () => {
+    const userDir = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-series-'));
+    try {
+      const kept = path.join(userDir, 'tabular-prediction', 'series');
+      fs.mkdirSync(path.dirname(kept));
+      fs.writeFileSync(kept, 'a file where the folder would be');
+      const bench = await start({ train: '30 rows', keepAs: 'hall' }, { userDir });
+      motors(0, 36).forEach((payload) => bench.send('s', { payload }));
+      await settled(bench, 36);
+      assert.equal(rowsOf(bench).all.length, 2);
+      await waitFor('the status', () => (/notOnDisk$/.test(bench.status('s')) ? true : undefined));
+      assert.equal(bench.warnings().filter((text) => /cannot be kept/.test(text)).length, 1);
+      fs.rmSync(kept);
+      await waitFor('room', () => (/series\.rows$/.test(bench.status('s')) ? true : undefined));
+      assert.ok(fs.existsSync(path.join(kept, 'hall')));
+      assert.deepEqual(bench.caught.all, []);
+    } finally {
+      await stopBench();
+      fs.rmSync(userDir, { recursive: true, force: true });
+    }
+  });
+
   it('refuses what it cannot read, each with its code and one end, and goes on', async () => {
     const bench = await start({ outcome: 'none' });
     const refused: [object, string, RegExp][] = [

@@ -96,11 +96,11 @@ describe('a motor on MQTT, ten minutes ahead', function () {
   });
 
   it('is warned of before it is too hot, with nodes that were only wired and filled in', async () => {
-    const { debug, statuses, log } = red!;
+    const { debug, statuses } = red!;
     const readings = motor(900);
     const shown = (id: string) =>
       debug.filter((message) => message.id === id).map(({ msg }) => msg as { what: string; since: number });
-    await waitFor('the broker', () => (log().includes('Connected to broker') ? true : undefined));
+    await waitFor('the broker', () => (red!.log().includes('Connected to broker') ? true : undefined));
     const publish = async (some: readonly Reading[]): Promise<void> => {
       const answer = await fetch(`${red!.url}/motor`, {
         method: 'POST',

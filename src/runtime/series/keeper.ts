@@ -1,12 +1,14 @@
 import path from 'node:path';
 
-import type { Series } from '../../series';
+import type { Series, SeriesNote } from '../../series';
 import { Serial } from '../../util/serial';
 import { ServiceError } from '../../wire/service-error';
 import { seriesLayer } from '../lazy';
 import type { FlowNode, Red } from '../node-red';
 import { seriesFolder } from '../paths';
+import { StatusLine } from '../status/status-line';
 import { keptAs, type SeriesDef, seriesOptions, type Told } from './request';
+import { seriesStatus } from './status';
 
 /** How readings are read, as far as messages may say it. */
 const READ_SO = ['missing_words', 'unreadable', 'timezone'] as const;
@@ -65,10 +67,19 @@ export class SeriesKeeper {
     this.opened = undefined;
     this.opened = await seriesLayer().openSeries(settings, {
       folder,
-      notify: ({ text: said }) => this.node.warn(said),
+      notify: (note) => this.tell(note),
     });
     this.openedBy = key;
     return this.opened;
+  }
+
+  private tell({ kind, text: said }: SeriesNote): void {
+    this.node.warn(said);
+    const { opened } = this;
+    if (opened !== undefined && (kind === 'storage.failed' || kind === 'storage.ok')) {
+      // The disk fills, and has room again, between two messages.
+      StatusLine.of(this.node, this.red).become(() => seriesStatus(opened.progress));
+    }
   }
 
   close(): Promise<void> {

@@ -55,6 +55,23 @@ describe('bad readings of a series', () => {
     );
   });
 
+  it('of a clock that jumps back are counted and told once; a reset of the key lets it begin anew', async () => {
+    const { series, notes } = await open({ key: 'k', column: 'x', train: 'never' });
+    const push = (k: string, i: number) => series.push({ k, time: START + i * MINUTE, x: i });
+    let rows = 0;
+    for (let i = 0; i < 200; i++) {
+      rows += (await push('back', i < 100 ? 500 + i : i)).rows.length;
+      rows += (await push('on', 500 + i)).rows.length;
+    }
+    assert.equal(rows, 300);
+    assert.equal(series.progress.late, 100);
+    assert.equal(notes.length, 1);
+    assert.match(notes[0]!.text, /"back".*reset the key/u);
+    await series.reset('back');
+    assert.equal((await push('back', 200)).rows.length, 1);
+    assert.equal(series.progress.keys, 2);
+  });
+
   it('with a value that turns to text are refused, or counted as missing', async () => {
     const strict = await open({ column: 'x', train: 'never' });
     await strict.series.push({ time: START, x: 1, y: 'on' });
@@ -133,15 +150,22 @@ describe('bad readings of a series', () => {
     assert.deepEqual({ keys, readings }, { keys: 0, readings: 0 });
   });
 
-  it('of a thousand and one keys, or of columns without end, are limit.exceeded', async () => {
+  it('of ten thousand keys, or of columns without end, are limit.exceeded, and the first thousand keys go on', async () => {
     const { series } = await open({ key: 'k', column: 'x', train: 'never' });
     for (let i = 0; i < 1000; i++) {
       await series.push({ k: i, time: START, x: 1 });
     }
-    await assert.rejects(series.push({ k: 'one more', time: START, x: 1 }), {
-      code: 'limit.exceeded',
-      message: /1000 keys/u,
-    });
+    for (let i = 1000; i < 10_000; i++) {
+      await assert.rejects(series.push({ k: i, time: START, [`c${i}`]: 1 }), {
+        code: 'limit.exceeded',
+        message: /1000 keys/u,
+      });
+    }
+    assert.equal((await series.push({ k: 999, time: START + SECOND, x: 2 })).rows[0]!.row.x, 2);
+    assert.deepEqual(series.progress.columns, ['x'], 'what is refused leaves no column behind');
+    const table = [1, 2, 3].map((i) => ({ k: `table ${i}`, time: START, x: 1 }));
+    await assert.rejects(series.backfill(table).next(), { code: 'limit.exceeded' });
+    assert.equal(series.progress.readings, 1001, 'nothing of the table is taken');
     await series.reset('7');
     await series.push({ k: 'one more', time: START, x: 1 });
     assert.equal(series.progress.keys, 1000);

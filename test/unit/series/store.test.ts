@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  cpSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -48,13 +49,18 @@ const readings = (from: number, to: number): SeriesReading[] =>
 describe('a series on disk', () => {
   let folder = '';
   let notes: SeriesNote[] = [];
+  let other: Pushing | undefined;
 
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'series-'));
     notes = [];
   });
 
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(async () => {
+    await other?.kill();
+    other = undefined;
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   const reopen = (options = OPTIONS, writeEvery?: number): Promise<Series> =>
     openSeries(parseSeriesSettings(options), {
@@ -195,12 +201,51 @@ describe('a series on disk', () => {
   });
 
   it('loses no more than the last write by kill -9, and goes on with the same rows', async () => {
-    const { child, count } = pushing(folder, 150);
-    await count(600);
-    const safe = await settled(child);
-    const series = await reopen();
+    other = new Pushing(folder, 150);
+    await other.count(600);
+    const safe = other.safe(150);
+    await other.kill();
+    await goesOn(safe);
+  }).timeout(60_000);
+
+  it('keeps what it told was kept where the disk fills in the middle of a write, and goes on with room', async function () {
+    other = new Pushing(folder, 100);
+    await other.count(300);
+    const safe = other.safe(100);
+    if (!other.allow(statSync(file()).size + 100)) {
+      await other.kill();
+      console.log('      prlimit is not on this machine');
+      return this.skip();
+    }
+    await other.note('storage.failed');
+    await other.count(other.counted + 200);
+    assert.ok(torn(file()), 'the first part of the write is there');
+    // Killed now, there would be what was there before.
+    const copy = mkdtempSync(path.join(tmpdir(), 'series-'));
+    try {
+      cpSync(folder, copy, { recursive: true });
+      await goesOn(safe, copy);
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
+    other.allow('unlimited');
+    await other.note('storage.ok');
+    const back = other.counted;
+    await other.count(back + 100);
+    await other.kill();
+    assert.deepEqual(other.notes, ['storage.failed', 'storage.ok']);
+    await goesOn(back - 100);
+  }).timeout(60_000);
+
+  /** At least so many readings are on disk, and what comes after them gives the rows that a series without a break gives. */
+  async function goesOn(safe: number, at = folder): Promise<void> {
+    const series = await openSeries(parseSeriesSettings(OPTIONS), {
+      folder: at,
+      now: () => START + 1000 * DAY,
+      notify: (note) => notes.push(note),
+    });
     const { readings: left } = series.progress;
-    assert.ok(left >= safe, `${left} readings are left, ${safe} came more than two writes before`);
+    assert.ok(left >= safe, `${left} readings are left of ${safe}`);
     const whole = await open(OPTIONS);
     await live(whole.series, readings(0, left));
     const next = await live(series, readings(left, left + 60));
@@ -209,7 +254,7 @@ describe('a series on disk', () => {
     assert.deepEqual(next.outcomes, wanted.outcomes);
     assert.deepEqual(notes, []);
     await series.close();
-  }).timeout(60_000);
+  }
 
   it('writes at most once in its time, whatever comes', async () => {
     const series = await reopen(OPTIONS, 300);
@@ -225,53 +270,80 @@ describe('a series on disk', () => {
   });
 });
 
+const torn = (file: string): boolean => !readFileSync(file, 'utf8').endsWith('\n');
+
 /** A process that pushes readings and says how many, until it is killed. */
-function pushing(
-  folder: string,
-  writeEvery: number,
-): { child: ChildProcess; count: (n: number) => Promise<void> } {
-  const code = `
-    const { openSeries, parseSeriesSettings } = require(${JSON.stringify(path.resolve('dist/src/series'))});
-    const START = ${START};
-    const reading = (i) => {
-      const step = Math.floor(i / 3);
-      const [k, mode] = ['m' + (i % 3), step % 9 < 4 ? 'a' : 'b'];
-      return { k, time: START + step * ${MINUTE}, x: Math.sin(step / 7) + i, mode };
-    };
-    void (async () => {
-      const series = await openSeries(parseSeriesSettings(${JSON.stringify(OPTIONS)}), {
-        folder: ${JSON.stringify(folder)}, writeEvery: ${writeEvery}, now: () => START + 1000 * 86400000,
-      });
-      for (let i = 0; ; i++) {
-        await series.push(reading(i));
-        process.stdout.write(i + 1 + '\\n');
-        await new Promise((resolve) => setTimeout(resolve, 1));
+class Pushing {
+  /** What the series told. */
+  readonly notes: string[] = [];
+  private readonly child: ChildProcess;
+  private readonly came: { at: number; count: number }[] = [];
+
+  constructor(folder: string, writeEvery: number) {
+    const code = `
+      const { openSeries, parseSeriesSettings } = require(${JSON.stringify(path.resolve('dist/src/series'))});
+      const START = ${START};
+      const say = (word) => process.stdout.write(word + '\\n');
+      const reading = (i) => {
+        const step = Math.floor(i / 3);
+        const [k, mode] = ['m' + (i % 3), step % 9 < 4 ? 'a' : 'b'];
+        return { k, time: START + step * ${MINUTE}, x: Math.sin(step / 7) + i, mode };
+      };
+      void (async () => {
+        const series = await openSeries(parseSeriesSettings(${JSON.stringify(OPTIONS)}), {
+          folder: ${JSON.stringify(folder)}, writeEvery: ${writeEvery}, now: () => START + 1000 * 86400000,
+          notify: ({ kind }) => say(kind),
+        });
+        for (let i = 0; ; i++) {
+          await series.push(reading(i));
+          say(i + 1);
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+      })();`;
+    this.child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let rest = '';
+    this.child.stdout!.on('data', (data: Buffer) => {
+      const lines = (rest + data.toString()).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) {
+        if (/^\d+$/u.test(line)) {
+          this.came.push({ at: Date.now(), count: Number(line) });
+        } else {
+          this.notes.push(line);
+        }
       }
-    })();`;
-  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const came: { at: number; count: number }[] = [];
-  child.stdout.on('data', (data: Buffer) => {
-    came.push({ at: Date.now(), count: Number(data.toString().trim().split('\n').at(-1)) });
-  });
-  Object.assign(child, { came, writeEvery });
-  const count = async (n: number): Promise<void> => {
-    while ((came.at(-1)?.count ?? 0) < n) {
-      assert.equal(child.exitCode, null);
+    });
+  }
+
+  get counted(): number {
+    return this.came.at(-1)?.count ?? 0;
+  }
+
+  count = (n: number): Promise<void> => this.wait(() => this.counted >= n);
+  note = (kind: string): Promise<void> => this.wait(() => this.notes.includes(kind));
+
+  /** How many readings it had well before now: the machine is loaded, and a timer may be late by a second. */
+  safe(writeEvery: number): number {
+    const now = Date.now();
+    return this.came.findLast(({ at }) => at < now - writeEvery - 1000)?.count ?? 1;
+  }
+
+  /** From now on no file of the process may grow beyond so many bytes. @returns false where that cannot be had */
+  allow(bytes: number | 'unlimited'): boolean {
+    return spawnSync('prlimit', ['--pid', String(this.child.pid), `--fsize=${bytes}:`]).status === 0;
+  }
+
+  async kill(): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      this.child.kill('SIGKILL');
+      await once(this.child, 'exit');
+    }
+  }
+
+  private async wait(isDone: () => boolean): Promise<void> {
+    while (!isDone()) {
+      assert.equal(this.child.exitCode, null);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-  };
-  return { child, count };
-}
-
-/** Kills the process. @returns how many readings it had well before */
-async function settled(child: ChildProcess): Promise<number> {
-  const { came, writeEvery } = child as unknown as {
-    came: { at: number; count: number }[];
-    writeEvery: number;
-  };
-  const killed = Date.now();
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  // The machine is loaded: a timer may be late by a second.
-  return came.findLast(({ at }) => at < killed - writeEvery - 1000)?.count ?? 1;
+  }
 }
