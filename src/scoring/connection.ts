@@ -96,6 +96,10 @@ export class Connection {
     };
     this.usage = new UsageReport(options.key, client);
     this.takeUpFits();
+    if (this.cards.superfluous().length > 0) {
+      // Left by a process that was killed before the service had removed them.
+      this.releaseFormer();
+    }
   }
 
   /** Fits that were under way in the service when this was last closed: messages for their models wait for them. */

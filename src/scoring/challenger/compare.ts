@@ -5,7 +5,7 @@ import { fitAlone, type Fitting, fittingOf } from '../train/fit-set';
 import { type Holdout, holdoutOf } from '../train/holdout';
 import { seedOf } from '../train/row-plan';
 import { askRows, chancesOf, quantilesIn } from '../train/score-holdout';
-import { encodeTrainTable } from '../train/train-set';
+import { encodeTrainTable, type TrainSet } from '../train/train-set';
 import type { TrainTable } from '../train/train-table';
 import type { Challenger, FittedModel, Hooks, ModelCard } from '../types';
 import {
@@ -105,24 +105,36 @@ async function answersOfBoth(
     if ('taken' in own) {
       return own;
     }
-    const challenger = await fitAlone(
-      context,
-      fittingOf(context, { ...fitting.request, forceReupload: undefined }, set.card, set),
-      quiet,
-    );
-    const held = [challenger.fitted_train_set_id, challenger.train_set_upload_id].map((id) =>
-      context.cards.hold(id),
-    );
-    // Noted before it is used, so that it goes even if this process is killed.
-    context.cards.discard(challenger);
-    try {
-      const other = await answersOf(context, challenger, holdout, quiet);
-      return pairOf(holdout, own, other);
-    } finally {
-      held.forEach((letGoOf) => letGoOf());
-    }
+    return pairOf(holdout, own, await challengerAnswers(context, fitting, set, holdout, quiet));
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
+  }
+}
+
+/**
+ * Fits the challenger and asks it. That it may be removed again is on disk before it is there, so that nothing of it
+ * stays where this process is killed.
+ */
+async function challengerAnswers(
+  context: Context,
+  fitting: Fitting,
+  set: TrainSet,
+  holdout: Holdout,
+  hooks: Hooks,
+): Promise<OwnAnswers> {
+  const { cards } = context;
+  const held: (() => void)[] = [];
+  const note = (fitted: string, upload: string): Promise<void> => {
+    held.push(cards.hold(fitted));
+    return cards.discard({ fitted, upload });
+  };
+  try {
+    const alone = fittingOf(context, { ...fitting.request, forceReupload: undefined }, set.card, set);
+    const challenger = await fitAlone(context, alone, hooks, (upload) => note(upload, upload));
+    await note(challenger.fitted_train_set_id, challenger.train_set_upload_id);
+    return await answersOf(context, challenger, holdout, hooks);
+  } finally {
+    held.forEach((letGoOf) => letGoOf());
   }
 }
 

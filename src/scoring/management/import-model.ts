@@ -44,6 +44,8 @@ export async function importModel(
   }
   const letGo = cards.hold(id);
   try {
+    // Where this process is killed before there is a card, the model goes again.
+    await cards.discard({ fitted: id, upload: card.train_set_upload_id });
     const reference = readReference(givenReference);
     if (reference !== undefined) {
       await cards.putReference(id, reference);

@@ -5,9 +5,11 @@ import type { FormerModel } from './versioned-model';
 /** Models that are remembered until the service has removed them. */
 const MAX_FORMER = 500;
 
-/** Notes that models are not kept any more. */
+/** Notes that models are not kept any more. A model takes the place of its train set, which was noted before its fit. */
 export function addFormer(section: ServiceSection, gone: readonly FormerModel[]): void {
-  section.former = [...gone, ...section.former].slice(0, MAX_FORMER);
+  const uploads = new Set(gone.map(({ upload }) => upload));
+  const others = section.former.filter(({ fitted }) => !uploads.has(fitted));
+  section.former = [...gone, ...others].slice(0, MAX_FORMER);
 }
 
 /** The versions of all names, and fits under way. */
@@ -42,8 +44,8 @@ export function superfluous(
   return former
     .filter(({ fitted }, at) => former.findIndex((other) => other.fitted === fitted) === at)
     .filter(({ fitted }) => !keptModels.has(fitted) && !isHeld(fitted))
-    .map(({ fitted, upload }) => {
+    .flatMap(({ fitted, upload }) => {
       const goes = uploads.get(upload)?.by_fit === true && !keptUploads.has(upload) && !isHeld(upload);
-      return goes ? { fitted, upload } : { fitted };
+      return goes ? [{ fitted, upload }] : fitted === upload ? [] : [{ fitted }];
     });
 }

@@ -10,7 +10,7 @@ import { dropOldest } from './drop-oldest';
 import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
 import { addFormer, superfluous, unmeant } from './former-models';
 import { NamedModels } from './named-models';
-import type { KeptVersion, NewVersion, VersionedModel } from './versioned-model';
+import type { FormerModel, KeptVersion, NewVersion, VersionedModel } from './versioned-model';
 
 export interface ModelCardsOptions {
   /** The file the cards of every service are kept in; left out: memory only. */
@@ -28,6 +28,7 @@ const MAX_PENDING = 100;
 
 /** What the cards objects of one path and service share. */
 interface Shared {
+  file: CardFile | undefined;
   section: ServiceSection;
   models: NamedModels;
   fits: FitsUnderWay;
@@ -209,10 +210,14 @@ export class ModelCards {
     return this.shared.held.has(id);
   }
 
-  /** Notes a model that was fitted and is not kept under any name: the service may remove it once nobody uses it. */
-  discard({ fitted_train_set_id: fitted, train_set_upload_id: upload }: FittedModel): void {
+  /**
+   * Notes a model that is kept under no name, or the train set of one that is to be fitted: the service may remove it
+   * once nobody uses it. Resolves when that is on disk.
+   */
+  async discard({ fitted, upload }: FormerModel): Promise<void> {
     addFormer(this.shared.section, [{ fitted, upload }]);
     this.file?.changed();
+    await this.file?.flush();
   }
 
   /** Models that are not kept any more, of all names, and may be removed from the service: see `superfluous`. */
@@ -318,7 +323,7 @@ export class ModelCards {
 function newShared(section: ServiceSection, references: ReferenceFiles, file: CardFile | undefined): Shared {
   const models = new NamedModels(section.models, {
     changed: () => file?.changed(),
-    gone: (versions) => release({ section, references }, versions),
+    gone: (versions) => release({ file, section, references }, versions),
   });
   const fits = new FitsUnderWay();
   file?.onRead(() => {
@@ -327,10 +332,12 @@ function newShared(section: ServiceSection, references: ReferenceFiles, file: Ca
       fits.arrived(name);
     }
   });
-  return { section, models, fits, held: new Map(), references };
+  return { file, section, models, fits, held: new Map(), references };
 }
 
-function release(shared: Pick<Shared, 'section' | 'references'>, gone: readonly KeptVersion[]): void {
+type Kept = Pick<Shared, 'file' | 'section' | 'references'>;
+
+function release(shared: Kept, gone: readonly KeptVersion[]): void {
   const cards = gone.map(({ card }) => card);
   addFormer(
     shared.section,
@@ -343,12 +350,9 @@ function release(shared: Pick<Shared, 'section' | 'references'>, gone: readonly 
 }
 
 /** Removes what is kept of train sets of those models that no name means any more. */
-function dropReferences(
-  { section, references }: Pick<Shared, 'section' | 'references'>,
-  ids: readonly string[],
-): void {
+function dropReferences({ file, section, references }: Kept, ids: readonly string[]): void {
   for (const id of unmeant(section, ids)) {
-    // It never fails, and `flush` waits for it.
-    void references.remove(id);
+    // Not before the cards on disk have forgotten the model. It never fails, and `flush` waits for it.
+    void references.remove(id, () => file?.flush());
   }
 }

@@ -7,7 +7,7 @@ export const KEPT_VERSIONS = 5;
 
 /** A model that stood under a name and is not kept: what the service still holds of it. */
 export interface FormerModel {
-  /** `fitted_train_set_id` and `train_set_upload_id`. */
+  /** `fitted_train_set_id` and `train_set_upload_id`; the same where it was not fitted yet when it was noted. */
   fitted: string;
   upload: string;
 }

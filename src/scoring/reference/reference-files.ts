@@ -68,9 +68,10 @@ export class ReferenceFiles {
     });
   }
 
-  /** The model is gone. */
-  remove(fittedId: string): Promise<void> {
+  /** The model is gone. @param first what has to be done before */
+  remove(fittedId: string, first?: () => Promise<void> | undefined): Promise<void> {
     return this.steps.run(async () => {
+      await first?.();
       this.held.delete(fittedId);
       if (this.folder !== undefined) {
         await rm(this.fileOf(this.folder, fittedId), { force: true }).catch(() => undefined);

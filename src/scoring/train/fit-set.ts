@@ -10,7 +10,7 @@ import { checkThresholdChoices, inDays, withThresholds } from './fit-threshold';
 import { keepReference, referenceOfSet, UNREAD } from './keep-reference';
 import { readReport, tellsNeighboursAlike } from './report';
 import { foldsOf, type Lineage, lineageOf } from './row-plan';
-import { fitUnderWay, sendAndFit } from './run-fit';
+import { type FitSteps, fitUnderWay, sendAndFit } from './run-fit';
 import { announceCost, scoreHoldout } from './score-holdout';
 import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './score-warnings';
 import { thinkingWarnings } from './thinking';
@@ -71,15 +71,17 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   const reference = await referenceOfFitting(fitting);
   const fitted =
     (await fitUnderWay(context, request, fingerprint, hooks)) ??
-    (await sendFitting(context, fitting, hooks, (fittedId, uploadId) => {
-      const { costs, threshold } = request;
-      const card = {
-        ...cardOf(context, fitting, fittedId, uploadId),
-        ...(costs && { costs }),
-      } as FittedModel;
-      context.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
-      // It never fails; a restart finds it when the fit is taken up.
-      void keepReference(context, fittedId, reference, undefined);
+    (await sendFitting(context, fitting, hooks, {
+      pending: (fittedId, uploadId) => {
+        const { costs, threshold } = request;
+        const card = {
+          ...cardOf(context, fitting, fittedId, uploadId),
+          ...(costs && { costs }),
+        } as FittedModel;
+        context.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
+        // It never fails; a restart finds it when the fit is taken up.
+        void keepReference(context, fittedId, reference, undefined);
+      },
     }));
   let card: FittedModel = {
     ...cardOf(context, fitting, fitted.fittedId, fitted.uploadId),
@@ -130,9 +132,18 @@ export async function referenceOfFitting({ set, seen }: Fitting): Promise<Refere
   return seen === undefined ? reference : { ...(reference ?? UNREAD), seen };
 }
 
-/** Fits a model that stands for nothing but itself: neither scored nor taken up again after a restart. */
-export async function fitAlone(context: Context, fitting: Fitting, hooks: Hooks): Promise<FittedModel> {
-  const fitted = await sendFitting(context, fitting, hooks, () => undefined);
+/**
+ * Fits a model that stands for nothing but itself: neither scored nor taken up again after a restart.
+ *
+ * @param sent called with the id of its train set before the fit begins
+ */
+export async function fitAlone(
+  context: Context,
+  fitting: Fitting,
+  hooks: Hooks,
+  sent: (uploadId: string) => Promise<void>,
+): Promise<FittedModel> {
+  const fitted = await sendFitting(context, fitting, hooks, { sent });
   return cardOf(context, fitting, fitted.fittedId, fitted.uploadId);
 }
 
@@ -140,11 +151,11 @@ function sendFitting(
   context: Context,
   { request, upload, set, task, lineage }: Fitting,
   hooks: Hooks,
-  onPending: Parameters<typeof sendAndFit>[6],
+  steps: FitSteps,
 ): ReturnType<typeof sendAndFit> {
   const folds = set === undefined ? foldsOf(request, lineage.order ?? 'none', true) : set.folds;
   const asked = { ...request, options: fitOptions(context, request.options ?? {}, folds) };
-  return sendAndFit(context, asked, task, upload, set, hooks, onPending);
+  return sendAndFit(context, asked, task, upload, set, hooks, steps);
 }
 
 function cardOf(

@@ -7,7 +7,14 @@ import { backgroundFit, type FitAnswer, leavesFitPending, resumedFit } from './p
 import { sendTrainSet, type TrainSet } from './train-set';
 
 type Fitted = FitAnswer & { uploadId: string };
-type OnPending = (fittedId: string, uploadId: string) => void;
+
+/** What is told of a fit before it has ended. */
+export interface FitSteps {
+  /** Its train set is in the service; the fit begins when this resolves. */
+  sent?(uploadId: string): Promise<void>;
+  /** It goes on in the service by itself. */
+  pending?(fittedId: string, uploadId: string): void;
+}
 
 /** The end of the same fit, where one is under way in the service that a restart or a time-out left behind. */
 export async function fitUnderWay(
@@ -38,13 +45,14 @@ export async function sendAndFit(
   upload: Pick<UploadCard, 'bytes'> & { id?: string },
   set: TrainSet | undefined,
   hooks: Hooks,
-  onPending: OnPending,
+  steps: FitSteps,
 ): Promise<Fitted> {
   const { bytes } = upload;
   const fitted = async (id: string): Promise<Fitted> => {
     const letGo = context.cards.hold(id);
     try {
-      return { ...(await fit(context, request, task, { id, bytes }, hooks, onPending)), uploadId: id };
+      await steps.sent?.(id);
+      return { ...(await fit(context, request, task, { id, bytes }, hooks, steps)), uploadId: id };
     } finally {
       letGo();
     }
@@ -71,7 +79,7 @@ async function fit(
   task: Task,
   upload: { id: string; bytes: number },
   hooks: Hooks,
-  onPending: OnPending,
+  steps: FitSteps,
 ): Promise<FitAnswer> {
   const client = await context.client();
   const { thinking, systems, options } = request;
@@ -96,7 +104,7 @@ async function fit(
         ...where,
         onPending: (id) => {
           pendingId = id;
-          onPending(id, upload.id);
+          steps.pending?.(id, upload.id);
         },
       },
     );
