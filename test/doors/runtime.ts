@@ -15,6 +15,7 @@ export { type Collected, Sequences, withoutSequence } from '../../dist/src/runti
 export { tableReader } from '../../dist/src/runtime/input/table-input';
 export { handleMessages, type Handler, PATIENCE } from '../../dist/src/runtime/messages/message-handler';
 export { Follower } from '../../dist/src/runtime/messages/progress';
+export { unreadablePart } from '../../dist/src/runtime/messages/usable-message';
 export { modelChanged } from '../../dist/src/runtime/model-changed';
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';

@@ -40,6 +40,13 @@ const FAILING: [name: string, to: string, code: string, error: string, message: 
     /msg\.reset cannot be read: boom/,
   ],
   [
+    'a value deep in it that throws as it is read',
+    'fit',
+    "msg.change = { what: 'decay' }; msg.train = { get reason() { throw new Error('boom'); } };",
+    'validation.failed',
+    /msg\.train\.reason cannot be read: boom/,
+  ],
+  [
     'a payload nested too deeply to be copied',
     'predict',
     `${deep} msg.payload = deep;`,

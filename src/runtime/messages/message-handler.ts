@@ -10,7 +10,7 @@ import { reportDone, reportError } from '../status/report';
 import { StatusLine } from '../status/status-line';
 import { InFlight } from './in-flight';
 import { dropUnwieldy } from './unwieldy';
-import { usableMessage } from './usable-message';
+import { unreadablePart, usableMessage } from './usable-message';
 
 /** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
 export interface ClosePatience {
@@ -93,7 +93,7 @@ export function handleMessages<T>(
       reportError(node, red, received, error, () => done(error));
     });
     const fail = (error: unknown): void =>
-      ticket.settle(finalError(error, controller.signal, handler.secrets?.()));
+      ticket.settle(finalError(readable(error, received), controller.signal, handler.secrets?.()));
     if (controller.signal.aborted) {
       fail(closedError());
       return;
@@ -167,6 +167,13 @@ function sendOutput(
 
 function closedError(): ServiceError {
   return new ServiceError('closed', 'The node was closed before the message was done.');
+}
+
+/** An error that nobody expected, or `validation.failed` where the message threw it as it was read. */
+function readable(error: unknown, msg: Message): ServiceError {
+  const known = toServiceError(error);
+  const problem = known.code === 'internal' ? unreadablePart(msg) : undefined;
+  return problem === undefined ? known : new ServiceError('validation.failed', problem);
 }
 
 function finalError(error: unknown, signal: AbortSignal, secrets: readonly string[] = []): ServiceError {

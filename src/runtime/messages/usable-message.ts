@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 import { reasonOf } from '../../util/reason';
 import { isThenable } from '../../util/thenable';
 import { ServiceError } from '../../wire/service-error';
@@ -38,4 +40,60 @@ function plainCopy(msg: Message): Message {
     }
   };
   return Object.fromEntries(Object.keys(msg).map((name) => [name, read(name)])) as Message;
+}
+
+/** How far a message is looked through: what throws stands near its beginning, or is one property of many rows. */
+const MAX_LOOKS = 20_000;
+const MAX_DEPTH = 5;
+
+/**
+ * What of a message throws as it is read, in words: `msg.payload.x cannot be read: boom`. That is a getter, or a Proxy.
+ * Undefined where nothing of it does, or nothing that was looked at. Never throws.
+ */
+export function unreadablePart(msg: object): string | undefined {
+  let looks = 0;
+  const seen = new Set<object>();
+
+  function partOf(value: unknown, place: string, depth: number): string | undefined {
+    if (typeof value !== 'object' || value === null || seen.has(value) || ArrayBuffer.isView(value)) {
+      return undefined;
+    }
+    seen.add(value);
+    const own = reading(place, () => namesOf(value));
+    if ('problem' in own || depth === MAX_DEPTH) {
+      return 'problem' in own ? own.problem : undefined;
+    }
+    for (const name of own.result) {
+      if (++looks > MAX_LOOKS) {
+        return undefined;
+      }
+      const at = Array.isArray(value) ? `${place}[${name}]` : `${place}.${name}`;
+      const part = reading(at, () => (value as Record<string, unknown>)[name]);
+      const problem = 'problem' in part ? part.problem : partOf(part.result, at, depth + 1);
+      if (problem !== undefined) {
+        return problem;
+      }
+    }
+    return undefined;
+  }
+
+  return partOf(msg, 'msg', 0);
+}
+
+function reading<Result>(place: string, read: () => Result): { result: Result } | { problem: string } {
+  try {
+    return { result: read() };
+  } catch (error) {
+    return { problem: `${place} cannot be read: ${reasonOf(error)}` };
+  }
+}
+
+/** Of what is read, a Proxy may refuse any name at all: so one is asked for. */
+function namesOf(value: object): string[] {
+  if (types.isProxy(value)) {
+    Reflect.get(value, 'id');
+  }
+  return Array.isArray(value)
+    ? Array.from({ length: Math.min(value.length, MAX_LOOKS) }, (_, index) => `${index}`)
+    : Object.keys(value);
 }
