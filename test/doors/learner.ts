@@ -15,6 +15,7 @@ export { logistic } from '../../dist/src/learner/linear/logistic';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
 export { Random } from '../../dist/src/learner/math/random';
+export { packTrees, unpackTrees } from '../../dist/src/learner/model/pack-trees';
 export { areaUnderRoc } from '../../dist/src/learner/training/metrics';
 export {
   assignParts,
@@ -26,8 +27,9 @@ export {
 export { chooseWeights, stackWeights } from '../../dist/src/learner/training/stacking';
 export { Grower, type GrowRules } from '../../dist/src/learner/trees/grow';
 export { addRows, removeRows } from '../../dist/src/learner/trees/histogram';
+export { roundToGrid } from '../../dist/src/learner/trees/leaf-grid';
 export { quantise } from '../../dist/src/learner/trees/quantise';
 export { trySmallNode } from '../../dist/src/learner/trees/small-node';
 export { SortedRows } from '../../dist/src/learner/trees/sorted-rows';
 export { type SplitCandidate, tryCategories, tryOrdered } from '../../dist/src/learner/trees/split-finder';
-export { leafOf, TreeBuilder } from '../../dist/src/learner/trees/trees';
+export { leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';

@@ -1,10 +1,37 @@
 import type { ColumnSpec } from '../features/encode';
 import { square } from '../math/numeric';
 
-/** One term of a linear model. `values`: a number per bin of the column. */
+/** One term of a linear model. `values`: a number per bin of the column; `rule` says how they were made. */
 export interface Term {
   column: number;
+  rule: TermRule;
   values: Float64Array;
+}
+
+/** A standardised column; an indicator of missing values less their share; or an indicator of a category. */
+export type TermRule =
+  | { kind: 'ordered'; mean: number; scale: number }
+  | { kind: 'missing'; share: number }
+  | { kind: 'category'; bin: number };
+
+/** Standardised values beyond this count as this. */
+const MOST_DEVIATIONS = 5;
+
+/** @param center mean value of each bin, where the rule is for an ordered column */
+export function termValues(rule: TermRule, bins: number, center: Float64Array | undefined): Float64Array {
+  const values = new Float64Array(bins);
+  if (rule.kind === 'category') {
+    values[rule.bin] = 1;
+    return values;
+  }
+  if (rule.kind === 'missing') {
+    return values.map((_, bin) => (bin === 0 ? 1 : 0) - rule.share);
+  }
+  for (let bin = 1; bin < bins; bin++) {
+    const z = ((center?.[bin] ?? 0) - rule.mean) / rule.scale;
+    values[bin] = Math.max(-MOST_DEVIATIONS, Math.min(MOST_DEVIATIONS, z));
+  }
+  return values;
 }
 
 /** The table's columns, and the rows to learn from. */
@@ -39,6 +66,10 @@ export function makeTerms({ columns, specs, centers, rows }: TermInput): Term[] 
   return terms;
 }
 
+export function makeTerm(column: number, rule: TermRule, bins: number, center?: Float64Array): Term {
+  return { column, rule, values: termValues(rule, bins, center) };
+}
+
 /** The standardised column with missing values at its mean, and an indicator of missing values. */
 function orderedTerms(column: number, center: Float64Array, counts: Int32Array, rows: number): Term[] {
   const terms: Term[] = [];
@@ -53,16 +84,11 @@ function orderedTerms(column: number, center: Float64Array, counts: Int32Array, 
   }
   if (spread > 0 && Number.isFinite(spread)) {
     const scale = Math.sqrt(spread) / (counts.length <= 3 ? Math.min(1, Math.sqrt(spread) / 0.15) : 1);
-    const limit = (z: number) => Math.max(-5, Math.min(5, z));
-    terms.push({
-      column,
-      values: center.map((value, bin) => (bin === 0 ? 0 : limit((value - mean) / scale))),
-    });
+    terms.push(makeTerm(column, { kind: 'ordered', mean, scale }, center.length, center));
   }
   const minority = Math.min(counts[0], known);
   if (minority >= 3) {
-    const share = counts[0] / rows;
-    terms.push({ column, values: center.map((_, bin) => (bin === 0 ? 1 : 0) - share) });
+    terms.push(makeTerm(column, { kind: 'missing', share: counts[0] / rows }, center.length));
   }
   return terms;
 }
@@ -76,11 +102,7 @@ function categoryTerms(column: number, counts: Int32Array): Term[] {
   if (common.length < 2) {
     return [];
   }
-  return common.map((bin) => {
-    const values = new Float64Array(counts.length);
-    values[bin] = 1;
-    return { column, values };
-  });
+  return common.map((bin) => makeTerm(column, { kind: 'category', bin }, counts.length));
 }
 
 /** The design matrix: rows × (1 + terms), row-major; the first column is 1. */

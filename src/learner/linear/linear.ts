@@ -1,7 +1,16 @@
 import type { ColumnSpec } from '../features/encode';
 import { gram, solve } from '../math/matrix';
 import type { Objective } from '../trees/loss';
-import { makeDesign, makeTerms, MAX_TERMS, sparse, type Term, type TermInput } from './design';
+import {
+  makeDesign,
+  makeTerm,
+  makeTerms,
+  MAX_TERMS,
+  sparse,
+  type Term,
+  type TermInput,
+  type TermRule,
+} from './design';
 import { logistic, penalised } from './logistic';
 
 /**
@@ -12,6 +21,15 @@ export interface LinearTables {
   base: Float64Array;
   at: Int32Array;
   scores: Float32Array;
+  /** What the scores are made of. Missing in models that were fitted before they kept it. */
+  terms?: LinearTerms;
+}
+
+/** The terms of a linear model. `weights`: terms × outputs. */
+export interface LinearTerms {
+  columns: Uint16Array;
+  rules: TermRule[];
+  weights: Float32Array;
 }
 
 /** One model per penalty, largest first, and its loss on the held-out rows. */
@@ -91,6 +109,7 @@ function leastSquares(
   solve(penalised(products, size, 1, penalty), size, weights);
 }
 
+/** @param weights (1 + terms) × outputs, the constant first */
 function makeTables(terms: Term[], weights: Float64Array, width: number, specs: ColumnSpec[]): LinearTables {
   const at = new Int32Array(specs.length).fill(-1);
   let length = 0;
@@ -102,15 +121,40 @@ function makeTables(terms: Term[], weights: Float64Array, width: number, specs: 
     length += specs[column].bins * width;
   }
   const scores = new Float32Array(length);
-  const base = new Float64Array(width);
+  const kept = Float32Array.from(weights.subarray(width));
   for (let k = 0; k < width; k++) {
-    base[k] = weights[k];
-    terms.forEach(({ column, values }, t) => {
-      const weight = weights[(t + 1) * width + k];
-      values.forEach((value, bin) => (scores[at[column] + bin * width + k] += weight * value));
-    });
+    for (let t = 0; t < terms.length; t++) {
+      const { column, values } = terms[t];
+      const weight = kept[t * width + k];
+      for (let bin = 0, cell = at[column] + k; bin < values.length; bin++, cell += width) {
+        scores[cell] += weight * values[bin];
+      }
+    }
   }
-  return { base, at, scores };
+  return {
+    base: weights.slice(0, width),
+    at,
+    scores,
+    terms: {
+      columns: Uint16Array.from(terms, ({ column }) => column),
+      rules: terms.map(({ rule }) => rule),
+      weights: kept,
+    },
+  };
+}
+
+/** The tables of a stored model, to the bit. */
+export function tablesOf(
+  { columns, rules, weights }: LinearTerms,
+  base: Float64Array,
+  specs: ColumnSpec[],
+  centers: (Float64Array | null | undefined)[],
+): LinearTables {
+  const terms = rules.map((rule, t) => {
+    const column = columns[t];
+    return makeTerm(column, rule, specs[column].bins, centers[column] ?? undefined);
+  });
+  return makeTables(terms, Float64Array.of(...base, ...weights), base.length, specs);
 }
 
 /** Adds `weight` times the model's scores of a row to `out[to … to + width - 1]`. */

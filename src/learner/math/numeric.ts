@@ -17,6 +17,11 @@ const POWERS_OF_TWO = new Float64Array(2100);
   }
 }
 
+/** 2^exponent, from -1074 to 1023. */
+export function powerOfTwo(exponent: number): number {
+  return POWERS_OF_TWO[1075 + exponent];
+}
+
 /** 1.5 · 2^52: adding and subtracting it rounds to a whole number. */
 const ROUND = 6755399441055744;
 

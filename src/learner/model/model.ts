@@ -26,4 +26,6 @@ export interface Model {
   borders: Float64Array | undefined;
   /** Missing in models that were fitted before there was one. */
   background?: Background;
+  /** columns × bins: mean value of each bin, undefined for categories; only where a linear model is stored by its terms. */
+  centers?: (Float64Array | undefined)[];
 }

@@ -1,24 +1,44 @@
 import { crc32 } from 'node:zlib';
 
+import type { ResidualForest } from '../calibration/residuals';
+import { columnSpecs } from '../features/encode';
+import { tablesOf } from '../linear/linear';
 import { LearnerError } from '../types';
+import type { Member, Part } from './members';
 import type { Model } from './model';
+import { type PackedForest, packForest, unpackForest } from './pack-forest';
+import { type PackedTerms, packTerms, unpackTerms } from './pack-terms';
+import { packTrees, unpackTrees } from './pack-trees';
 
 /*
- * A model as bytes: "TPM4", length and CRC-32 of the rest, the length of a JSON text, that text with every typed array
- * replaced by its position, and the arrays, each at a multiple of 8 bytes. Not compressed: terminating a thread while
- * zlib sets up a stream in it aborts the process (an assertion in Node), and these threads may be terminated.
+ * A model as bytes: "TPM5", length and CRC-32 of the rest, the length of a JSON text, that text with every typed array
+ * replaced by its position, and the arrays, each at a multiple of 8 bytes. Trees are packed, a linear model is its terms.
+ * Not compressed: terminating a thread while zlib sets up a stream in it aborts the process (an assertion in Node), and
+ * these threads may be terminated.
  */
-const MAGIC = 0x344d5054;
-/** The format that `saveModel` writes and `loadModel` reads. */
-export const MODEL_FORMAT = 'TPM4';
+const MAGIC = 0x354d5054;
+/** Of "TPM4", which had neither packed trees nor terms. */
+const FORMER_MAGIC = 0x344d5054;
+/** The format that `saveModel` writes. */
+export const MODEL_FORMAT = 'TPM5';
+/** The formats that `loadModel` reads. */
+export const READ_FORMATS: readonly unknown[] = ['TPM4', MODEL_FORMAT];
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
+
+/** A part with its trees packed, or with its terms in place of its tables. */
+type StoredPart = Part | (Omit<Part, 'trees' | 'tables'> & { packed?: Uint8Array; terms?: PackedTerms });
+
+interface StoredModel extends Omit<Model, 'members' | 'residuals'> {
+  members: (Omit<Member, 'parts'> & { parts: StoredPart[] })[];
+  residuals: ResidualForest | PackedForest | undefined;
+}
 
 /** The model as bytes. Equal models give equal bytes. */
 export function saveModel(model: Model): Uint8Array {
   const arrays: { at: number; bytes: Uint8Array }[] = [];
   let size = 0;
-  const text = JSON.stringify(model, (_key, value: unknown) => {
+  const text = JSON.stringify(toStored(model), (_key, value: unknown) => {
     if (typeof value === 'number' && !Number.isFinite(value)) {
       return { $number: String(value) };
     }
@@ -47,10 +67,48 @@ export function saveModel(model: Model): Uint8Array {
   return out;
 }
 
+function toStored(model: Model): StoredModel {
+  const members = model.members.map((member) => ({ ...member, parts: member.parts.map(toStoredPart) }));
+  return { ...model, members, residuals: model.residuals && packForest(model.residuals) };
+}
+
+function toStoredPart(part: Part): StoredPart {
+  if (part.kind !== 'linear') {
+    const { trees, ...rest } = part;
+    return { ...rest, packed: packTrees(trees).bytes };
+  }
+  const { tables, ...rest } = part;
+  return tables.terms ? { ...rest, terms: packTerms(tables.terms) } : part;
+}
+
+function fromStored(stored: StoredModel): Model {
+  const specs = columnSpecs(stored.encoders);
+  const whole = (part: StoredPart): Part => {
+    if ('packed' in part && part.packed) {
+      const { packed, ...rest } = part;
+      return { ...rest, trees: unpackTrees(packed) } as Part;
+    }
+    if ('terms' in part && part.terms) {
+      const { terms, ...rest } = part;
+      return {
+        ...rest,
+        tables: tablesOf(unpackTerms(terms), part.base, specs, stored.centers ?? []),
+      } as Part;
+    }
+    return part as Part;
+  };
+  const { residuals } = stored;
+  return {
+    ...stored,
+    members: stored.members.map((member) => ({ ...member, parts: member.parts.map(whole) })),
+    residuals: residuals && 'packedTrees' in residuals ? unpackForest(residuals) : residuals,
+  };
+}
+
 /** @throws LearnerError when the bytes are not a model, are damaged, or were written by a newer version. */
 export function loadModel(bytes: Uint8Array): Model {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (buffer.length < 16 || buffer.readUInt32LE(0) !== MAGIC) {
+  if (buffer.length < 16 || ![MAGIC, FORMER_MAGIC].includes(buffer.readUInt32LE(0))) {
     throw new LearnerError('These bytes are not a model of this version.');
   }
   const packed = buffer.subarray(16);
@@ -61,7 +119,7 @@ export function loadModel(bytes: Uint8Array): Model {
   body.set(packed);
   const jsonLength = packed.readUInt32LE(0);
   const start = 8 + Math.ceil(jsonLength / 8) * 8;
-  return JSON.parse(packed.toString('utf8', 8, 8 + jsonLength), (_key, value: unknown) => {
+  const stored = JSON.parse(packed.toString('utf8', 8, 8 + jsonLength), (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null) {
       return value;
     }
@@ -73,5 +131,6 @@ export function loadModel(bytes: Uint8Array): Model {
     }
     const { $array, at, length } = value as { $array: ArrayName; at: number; length: number };
     return new ARRAYS[$array](body.buffer, start + at, length);
-  }) as Model;
+  }) as StoredModel;
+  return fromStored(stored);
 }

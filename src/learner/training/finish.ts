@@ -326,6 +326,18 @@ function holders({ part }: PreparedFit, rows: Int32Array): Uint8Array {
 }
 
 function commonParts(prepared: PreparedFit, members: Member[], report: FitReport) {
-  const { task, classes, features, encoders, center, scale, background } = prepared;
-  return { task, classes, features, encoders, members, report, center, scale, background };
+  const { task, classes, features, encoders, center, scale, background, centers } = prepared;
+  const isLinear = members.some(({ parts }) => parts.some(({ kind }) => kind === 'linear'));
+  return {
+    task,
+    classes,
+    features,
+    encoders,
+    members,
+    report,
+    center,
+    scale,
+    background,
+    ...(isLinear && { centers }),
+  };
 }

@@ -1,6 +1,7 @@
 import type { ColumnSpec } from '../features/encode';
 import type { Random } from '../math/random';
 import { Grower, type GrownLeaf, type GrowRules } from './grow';
+import { roundToGrid } from './leaf-grid';
 import type { Objective } from './loss';
 import { quantise } from './quantise';
 import { TreeBuilder, type Trees } from './trees';
@@ -150,15 +151,19 @@ function addTree(run: Run, output: number): void {
     builder,
     run.gains,
   );
-  for (const leaf of leaves) {
-    const value = (-rules.learningRate * leaf.sums[0]) / (leaf.sums[1] + rules.lambda);
-    builder.setLeaf(leaf.node, [value]);
-    const rounded = Math.fround(value);
+  const values = Float64Array.from(
+    leaves,
+    ({ sums }) => (-rules.learningRate * sums[0]) / (sums[1] + rules.lambda),
+  );
+  roundToGrid([values]);
+  for (let l = 0; l < leaves.length; l++) {
+    const leaf = leaves[l];
+    builder.setLeaf(leaf.node, values.subarray(l, l + 1));
     for (let i = leaf.start; i < leaf.end; i++) {
-      scores[sample[i] * width + output] += rounded;
+      scores[sample[i] * width + output] += values[l];
     }
     for (let i = leaf.outOfSampleStart; i < leaf.outOfSampleEnd; i++) {
-      scores[outOfSample[i] * width + output] += rounded;
+      scores[outOfSample[i] * width + output] += values[l];
     }
   }
 }
@@ -189,6 +194,7 @@ function addMultiOutputTree(run: Run): void {
     run.gains,
   );
   const values = leaves.map((leaf) => leafValues(run, sample, leaf, placeOf));
+  roundToGrid(values);
   leaves.forEach((leaf, l) => {
     builder.setLeaf(leaf.node, values[l]);
     addToRows(scores, sample, leaf.start, leaf.end, values[l]);

@@ -3,7 +3,7 @@ export const LEAF = 0xffff;
 const MISSING_LEFT = 1;
 const CATEGORY = 2;
 /** 32-bit words of a set of bins. */
-const SET_WORDS = 8;
+export const SET_WORDS = 8;
 
 /**
  * Many trees in flat arrays, one element per node; the right child follows the left one. An ordered node sends bins
@@ -122,6 +122,16 @@ export class TreeBuilder {
     return at;
   }
 
+  /** Gives a leaf the values of another one, which begin at `at`. */
+  shareLeaf(node: number, at: number): void {
+    this.flat.left[node] = at;
+  }
+
+  /** How many nodes there are so far. */
+  get nodes(): number {
+    return this.nodeCount;
+  }
+
   /** The nodes so far, without the list of roots; valid until the next node is added. */
   get trees(): Trees {
     return this.flat;
@@ -146,6 +156,15 @@ export class TreeBuilder {
       values: t.values.slice(0, this.valueCount),
     };
   }
+}
+
+export function isCategoryNode(trees: Trees, node: number): boolean {
+  return (trees.flags[node] & CATEGORY) !== 0;
+}
+
+/** Whether missing values go left at this ordered node. */
+export function goesMissingLeft(trees: Trees, node: number): boolean {
+  return (trees.flags[node] & MISSING_LEFT) !== 0;
 }
 
 /** Whether rows of this bin go left at this node. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { MODEL_FORMAT } from '../../learner/model/serialize';
+import { READ_FORMATS } from '../../learner/model/serialize';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { writeFileAtomic } from '../../util/atomic-file';
 import { tryParseJson } from '../../util/json';
@@ -84,9 +84,9 @@ function modelIn(body: Buffer): { entry: ModelEntry; model: Buffer } {
   if (typeof id !== 'string' || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) {
     throw invalid('These bytes are not a fitted train set.');
   }
-  if (format !== MODEL_FORMAT) {
+  if (!READ_FORMATS.includes(format)) {
     throw invalid(
-      `The model is of format ${String(format).slice(0, 20)}, and this version of the package reads ${MODEL_FORMAT}: fit it again, or use the version that wrote it.`,
+      `The model is of format ${String(format).slice(0, 20)}, and this version of the package reads ${READ_FORMATS.join(' and ')}: fit it again, or use the version that wrote it.`,
     );
   }
   const model = body.subarray(end + 1);

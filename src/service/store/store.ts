@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 
-import { MODEL_FORMAT } from '../../learner/model/serialize';
+import { READ_FORMATS } from '../../learner/model/serialize';
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
@@ -72,7 +72,7 @@ export async function openStore(
       isEntry: isModelEntry,
       filesOf: (entry) => [{ name: MODEL_FILE, bytes: entry.bytes }],
       // The same request must fit again instead of finding it.
-      isForeign: (entry) => entry.format !== MODEL_FORMAT,
+      isForeign: (entry) => !READ_FORMATS.includes(entry.format),
       log,
     });
     await uploadShelf.load();

@@ -6,7 +6,7 @@ import { Refusal } from '../../refusal';
 import { readFailure } from '../../store/read-failure';
 import type { ModelRef } from '../jobs';
 
-/** A model in memory takes about this many times its file: trees are objects over the arrays. */
+/** A model in memory takes about this many times its arrays, with what holds them. */
 const EXPANSION = 2;
 
 /** Models in memory, the least recently used dropped beyond a number of bytes; the newest always stays. */
@@ -44,13 +44,24 @@ async function load(ref: ModelRef): Promise<{ model: Model; bytes: number }> {
     throw damaged('its checksum is wrong');
   }
   try {
-    return { model: loadModel(bytes), bytes: bytes.length * EXPANSION };
+    const model = loadModel(bytes);
+    return { model, bytes: bytesOf(model) * EXPANSION };
   } catch (error) {
     if (error instanceof LearnerError) {
       throw damaged(error.message);
     }
     throw error;
   }
+}
+
+/** Bytes of the arrays in a value: the file, whose trees are packed, is several times smaller. */
+function bytesOf(value: unknown): number {
+  if (ArrayBuffer.isView(value)) {
+    return value.byteLength;
+  }
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).reduce((sum: number, one) => sum + bytesOf(one), 0)
+    : 0;
 }
 
 async function readModel(file: string): Promise<Buffer> {

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import fc from 'fast-check';
+
+import {
+  LearnerError,
+  loadModel,
+  predict,
+  type RegressionResult,
+  saveModel,
+  trainModel,
+} from '../../../dist/src/learner';
+import {
+  leafOf,
+  packTrees,
+  Random,
+  roundToGrid,
+  TreeBuilder,
+  type Trees,
+  unpackTrees,
+} from '../../doors/learner';
+import { classify, normals, numbers, regress, text } from './tables';
+
+const COLUMNS = 40;
+const ROWS = 60;
+
+/** Trees of random splits, by numbers and by categories; some leaves share their values where that is asked for. */
+function someTrees({
+  seed,
+  width,
+  onGrid,
+  shares,
+}: {
+  seed: number;
+  width: number;
+  onGrid: boolean;
+  shares: boolean;
+}): Trees {
+  const random = new Random(seed);
+  const builder = new TreeBuilder(width);
+  for (let tree = 0; tree < 4; tree++) {
+    const leaves = [builder.addRoot()];
+    for (let split = random.below(9); split > 0; split--) {
+      const node = leaves.splice(random.below(leaves.length), 1)[0]!;
+      const set = Int32Array.from({ length: 8 }, (_, w) => (w < 2 ? random.uint32() : -1));
+      const left = builder.split(node, {
+        column: random.below(COLUMNS),
+        bin: random.below(256),
+        missingLeft: random.below(2) === 1,
+        set: random.below(3) === 0 ? set : undefined,
+      });
+      leaves.push(left, left + 1);
+    }
+    const values = leaves.map(() => Float64Array.from({ length: width }, () => random.uniform() - 0.5));
+    if (onGrid) {
+      roundToGrid(values);
+    }
+    const first = builder.setLeaf(leaves[0]!, values[0]!);
+    leaves.slice(1).forEach((leaf, i) => {
+      if (shares && random.below(2) === 0) {
+        builder.shareLeaf(leaf, first);
+      } else {
+        builder.setLeaf(leaf, values[i + 1]!);
+      }
+    });
+  }
+  return builder.finish();
+}
+
+/** What each tree says of each row. */
+function valuesOf(trees: Trees, columns: Uint8Array[]): number[][] {
+  return Array.from(trees.roots, (root) =>
+    Array.from({ length: ROWS }, (_, row) => {
+      const at = leafOf(trees, root, columns, row);
+      return [...trees.values.subarray(at, at + trees.width)];
+    }).flat(),
+  );
+}
+
+describe('learner: models as bytes', () => {
+  it('packed trees say of every row what they said before, however often they are packed', () => {
+    const random = new Random(1);
+    const columns = Array.from({ length: COLUMNS }, () =>
+      Uint8Array.from({ length: ROWS }, () => random.below(4) * random.below(64)),
+    );
+    const options = fc.record({
+      seed: fc.nat(1e6),
+      width: fc.constantFrom(1, 3),
+      onGrid: fc.boolean(),
+      shares: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(options, (one) => {
+        const trees = someTrees(one);
+        const { bytes } = packTrees(trees);
+        const back = unpackTrees(bytes);
+        assert.deepEqual(valuesOf(back, columns), valuesOf(trees, columns));
+        assert.deepEqual(packTrees(back).bytes, bytes);
+      }),
+      { numRuns: 200, seed: 5 },
+    );
+  });
+
+  it('refuses packed trees that end too early, or claim more than they hold', () => {
+    const { bytes } = packTrees(someTrees({ seed: 3, width: 1, onGrid: true, shares: false }));
+    assert.throws(() => unpackTrees(bytes.subarray(0, bytes.length - 4)), LearnerError);
+    assert.throws(() => unpackTrees(Uint8Array.of(1, 255, 255, 255, 127, 0, 0, 0)), LearnerError);
+  });
+
+  it('take a third of what they hold at most, numbers and classes alike, and are the same bytes when they are saved again', () => {
+    const x = normals(300, 21);
+    const features = [
+      numbers('x', x),
+      text(
+        't',
+        Array.from(x, (value) => (value > 1 ? 'high' : undefined)),
+      ),
+    ];
+    const noise = normals(300, 22);
+    const inputs = [
+      regress(
+        features,
+        x.map((value, i) => value * value + noise[i]!),
+      ),
+      classify(
+        features,
+        Array.from(x, (value, i) => Math.min(2, Math.floor(Math.abs(value + noise[i]! / 4)))),
+      ),
+    ];
+    for (const input of inputs) {
+      const model = trainModel(input);
+      const bytes = saveModel(model);
+      assert.ok(bytes.length * 3 < heldBy(model), `${bytes.length} bytes of ${heldBy(model)}`);
+      assert.deepEqual(saveModel(loadModel(bytes)), bytes);
+    }
+  });
+
+  it('reads a model of the former format, with the predictions that it made', () => {
+    const model = loadModel(readFileSync(path.join(__dirname, '../../fixtures/former-model.bin')));
+    const features = [numbers('x', [0, 37, 34, NaN, 28, 25]), text('c', ['a', 'b', 'c', 'a', 'b', 'c'])];
+    const result = predict(model, features, 6) as RegressionResult;
+    assert.deepEqual([...result.mean()], MEANS);
+    assert.deepEqual([...result.quantiles([0.3])[0]!], QUANTILES);
+    assert.equal(Buffer.from(saveModel(model)).toString('latin1', 0, 4), 'TPM5');
+  });
+});
+
+/** Of the version that wrote the fixture. */
+const MEANS = [
+  5.663726468588601, 9.439059980879069, 8.502954777867227, 9.774077257010113, 7.540684707100787,
+  6.961515758291175,
+];
+const QUANTILES = [
+  4.950405023253965, 8.725738535544432, 7.78963333253259, 9.060755811675476, 6.82736326176615,
+  6.248194312956538,
+];
+
+/** Bytes of all arrays in a value. */
+function heldBy(value: unknown): number {
+  if (ArrayBuffer.isView(value)) {
+    return value.byteLength;
+  }
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).reduce((sum: number, one) => sum + heldBy(one), 0)
+    : 0;
+}
