@@ -100,6 +100,11 @@ export class Machine {
     this.count();
   }
 
+  /** At least so many numbers `tidy` forgets at a time. */
+  forgettable(time: number): number {
+    return this.tracks.reduce((sum, track) => sum + (track?.forgettable(time) ?? 0), 0);
+  }
+
   count(): void {
     let numbers = this.clock.size + this.history.size + this.hits.size;
     for (const track of this.tracks) {

@@ -163,10 +163,11 @@ class LiveSeries implements Series {
     const told = intake.timeOf(reading, column, options, undefined) ?? arrival;
     const cells: number[] = [];
     const missing = state.sensors.read(reading, this.skip(column), undefined, cells);
-    state.checkRoom(cells.length / 2);
-    const isAhead = isFuture(told, arrival, state.machines.get(key));
+    const known = state.machines.get(key);
+    const isAhead = isFuture(told, arrival, known);
+    const time = isAhead ? timeInstead(arrival, known) : told;
+    state.checkRoom(cells.length / 2, key, time);
     const machine = state.machine(key);
-    const time = isAhead ? timeInstead(arrival, machine) : told;
     state.counts.readings++;
     state.counts.cellsMissing += missing;
     if (isAhead) {
@@ -251,7 +252,7 @@ class LiveSeries implements Series {
     let step: SeriesStep = { rows: [], outcomes: [] };
     for (const [i, { key, time, cells }] of all.entries()) {
       const machine = state.machine(key);
-      state.checkRoom(cells.length / 2);
+      state.checkRoom(cells.length / 2, key, time);
       const { isRow, outcomes } = await this.accept(machine, time, cells);
       step.rows.push(...(isRow ? this.maker.rowsOf(machine, time) : []));
       step.outcomes = step.outcomes.concat(outcomes);

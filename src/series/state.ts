@@ -109,9 +109,18 @@ export class SeriesState {
     }
   }
 
-  /** @throws ServiceError limit.exceeded */
-  checkRoom(numbers: number): void {
-    if (this.numbers + numbers > MAX_NUMBERS) {
+  /**
+   * Whether a reading with so many numbers may come: where there is no room, it may if as many are forgotten for it.
+   *
+   * @throws ServiceError limit.exceeded
+   */
+  checkRoom(numbers: number, key: string | null, time: number): void {
+    if (this.numbers + numbers <= MAX_NUMBERS) {
+      return;
+    }
+    const machine = this.machines.get(key);
+    const settled = machine === undefined ? NaN : this.ripening.settledUntil(machine) + time - machine.newest;
+    if (!((machine?.forgettable(settled) ?? 0) > numbers)) {
       throw new ServiceError(
         'limit.exceeded',
         `The readings that ${this.machines.size} machines need for their windows are more than ${MAX_NUMBERS} numbers. Send readings less often or with fewer columns, or name shorter windows: the longest is ${showDuration(this.features.longest)}.`,
@@ -162,9 +171,9 @@ export class SeriesState {
     return isNewest;
   }
 
-  /** Forgets what no row sees any more, where it is time for that. */
+  /** Forgets what no row sees any more, where it is time for that, or there is no more room. */
   tidy(machine: Machine): void {
-    if (machine.isTidyDue) {
+    if (machine.isTidyDue || this.numbers > MAX_NUMBERS) {
       const before = machine.numbers;
       machine.tidy(this.ripening.settledUntil(machine));
       this.numbers += machine.numbers - before;

@@ -103,6 +103,11 @@ export class Track {
     this.builtUntil = border;
   }
 
+  /** At least so many readings `prune` forgets at a time. */
+  forgettable(time: number): number {
+    return Math.max(0, this.line.countUntil(time - this.longest - this.width) - 1);
+  }
+
   /** Forgets what no window of a row at `time` or later sees. */
   prune(time: number): void {
     const { line, width } = this;
