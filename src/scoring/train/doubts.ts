@@ -6,6 +6,8 @@ import type { Cleaned, ModelScores } from '../types';
 const MIN_ROWS = 10;
 /** A classification target with fewer values is never taken for an id. */
 const MIN_ID_VALUES = 3;
+/** More different numbers than these are seldom the codes of classes. */
+const MAX_CODES = 10;
 /** Scores that are perfect but for rounding. */
 const PERFECT = 0.9995;
 
@@ -21,6 +23,18 @@ export function targetDoubts({ target, rows: all }: TableProfile, task: Task): s
     if (distinct >= MIN_ID_VALUES && distinct * 2 > rows) {
       doubts.push(
         `The target "${name}" has ${distinct > 1000 ? 'more than 1,000' : distinct} different values in ${rows} rows, so it looks like an id or a name, which cannot be learned: choose another target, or regression where it is a number.`,
+      );
+    }
+  }
+  if (task === 'classification' && target?.type === 'text' && target.distinct > MAX_CODES) {
+    const { name, hint, oddWords } = target;
+    if (hint !== undefined) {
+      doubts.push(
+        `The target "${name}" is text that reads as numbers, so each of them is a class of its own. If it is a number, set its type to number in Column types.`,
+      );
+    } else if (oddWords !== undefined) {
+      doubts.push(
+        `The target "${name}" is text because of a few words, so each of its numbers is a class of its own. If it is a number, add these words to Missing words.`,
       );
     }
   }

@@ -33,6 +33,9 @@ export function show(value: unknown): string {
   if (Array.isArray(value)) {
     return 'an array';
   }
+  if (ArrayBuffer.isView(value)) {
+    return 'a Buffer';
+  }
   if (typeof value === 'object' && value !== null) {
     return 'an object';
   }
@@ -49,7 +52,7 @@ export function nestedCell(name: string, row: number, cell: unknown): Error {
 
 export function nestedProblem(cell: unknown): string {
   const what = typeof cell === 'function' || typeof cell === 'symbol' ? `a ${typeof cell}` : show(cell);
-  return `the cell holds ${what}. A cell must be a number, text, true or false, or a date: flatten it first.`;
+  return `the cell holds ${what}. A cell must be a number, text, true or false, or a date: flatten it first, or leave the column out by Ignore.`;
 }
 
 /** Column names in a sentence, the first twenty of them. */

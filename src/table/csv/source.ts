@@ -1,4 +1,5 @@
-import { emptyTable, invalidTable, show } from '../cells/errors';
+import { classifyPlain, DATES, NUMERIC } from '../cells/classify';
+import { emptyTable, invalidTable, listNames, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import { assertWidth } from '../columns/bounds';
 import {
@@ -132,27 +133,32 @@ const ALIKE = 3;
 /** `table.invalid` that names the line of the header, where other text stands before it; undefined where none does. */
 function preambleError(head: string, found: string): Error | undefined {
   const lines = head.split(/\r\n|\n|\r/, MAX_PREAMBLE + ALIKE);
-  const widthsBy = (delimiter: string): number[] => lines.map((line) => line.split(delimiter).length);
-  const own = widthsBy(found);
+  const own = lines.map((line) => line.split(found).length);
   if (own.filter((width) => width === own[0]).length * 2 > own.length) {
     // The header fits: some row further down does not.
     return undefined;
   }
-  for (const delimiter of new Set([found, ...DELIMITERS])) {
-    const widths = widthsBy(delimiter);
-    const at = widths.findIndex(
-      (width, line) =>
-        width > 1 &&
-        lines[line]!.split(delimiter).every((field) => parseNumber(field, true) === undefined) &&
-        widths.slice(line + 1, line + 1 + ALIKE).filter((next) => next === width).length === ALIKE,
-    );
-    if (at > 0) {
-      return invalidTable(
-        `The first line names ${widths[0] === 1 ? 'one column' : `${widths[0]} columns`}, but the table seems to begin in line ${at + 1} (${show(lines[at])}). Remove the lines before it: the first line must hold the names of the columns.`,
-      );
-    }
+  const header = DELIMITERS.map((delimiter) => headerOf(lines, delimiter)).sort(
+    (a, b) => b.width - a.width,
+  )[0]!;
+  if (header.at <= 0) {
+    return undefined;
   }
-  return undefined;
+  return invalidTable(
+    `The first line names ${own[0] === 1 ? 'one column' : `${own[0]} columns`}, but the table seems to begin in line ${header.at + 1} (${show(lines[header.at])}). Remove the lines before it: the first line must hold the names of the columns.`,
+  );
+}
+
+/** The first line that can be a header with this delimiter, from 0, and its columns; none of these where none can. */
+function headerOf(lines: readonly string[], delimiter: string): { at: number; width: number } {
+  const rows = lines.map((line) => line.split(delimiter));
+  const at = rows.findIndex(
+    (fields, line) =>
+      fields.length > 1 &&
+      fields.every((field) => parseNumber(field, true) === undefined) &&
+      rows.slice(line + 1, line + 1 + ALIKE).filter((next) => next.length === fields.length).length === ALIKE,
+  );
+  return { at, width: rows[at]?.length ?? 0 };
 }
 
 function checkHeader(names: readonly string[]): void {
@@ -163,6 +169,12 @@ function checkHeader(names: readonly string[]): void {
         'The first line holds numbers only. A CSV table needs a header line with column names.',
       );
     }
+  }
+  const values = names.filter((name) => (classifyPlain(name) & (NUMERIC | DATES)) !== 0);
+  if (new Set(names).size < names.length && values.length * 2 > names.length) {
+    throw invalidTable(
+      `The first line (${listNames(names)}) looks like values. A CSV table needs a first line with the names of its columns.`,
+    );
   }
   checkNames(names);
 }

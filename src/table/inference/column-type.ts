@@ -163,7 +163,10 @@ export class ColumnTypeInference {
     const text = { row: first!.row, value: first!.word };
     // Numbers that are text in the message stay text, unless a type is given.
     const asText = words.like === 'numbers' && fields === 0 && !this.values.has(NUMBERS);
-    if (this.unreadable === undefined || asText) {
+    if (!words.areFew && asText) {
+      return undefined;
+    }
+    if (this.unreadable === undefined || asText || !words.areFew) {
       return { type: 'text', text, words, warning: oddWordsWarning(this.name, words, asText) };
     }
     const settled = this.settleKinds(kinds | (this.values.settle() & (NUMBERS | DATE)));

@@ -30,6 +30,8 @@ export interface OddWords {
   /** Cells that hold a value, and those of them that are such words. */
   cells: number;
   odd: number;
+  /** At most one cell in ten is such a word; else at most every second. */
+  areFew: boolean;
   list: { word: string; count: number; row: number }[];
 }
 
@@ -53,7 +55,7 @@ const SHOWN_WORDS = 5;
  * @param asText the others are text too, so their type has to be given as well
  */
 export function oddWordsWarning(column: string, words: OddWords, asText: boolean): string {
-  const { like, cells, odd, list } = words;
+  const { like, cells, odd, areFew, list } = words;
   const shown = list
     .slice(0, SHOWN_WORDS)
     .map(
@@ -62,7 +64,7 @@ export function oddWordsWarning(column: string, words: OddWords, asText: boolean
     );
   const more = list.length > SHOWN_WORDS ? ` and ${list.length - SHOWN_WORDS} others` : '';
   const type = asText ? ` and set Column types ${JSON.stringify({ [column]: 'number' })}` : '';
-  return `Column "${column}" is text, since ${odd} of its ${cells} cells ${odd === 1 ? 'does' : 'do'} not read as ${like}: ${shown.join(', ')}${more}. If these mean that a value is missing, add them to Missing words (msg.missing_words), or set Unreadable cells to missing (msg.unreadable)${type}.`;
+  return `Column "${column}" is text, since ${odd} of its ${cells} cells ${odd === 1 ? 'does' : 'do'} not read as ${like}: ${shown.join(', ')}${more}. If these mean that a value is missing, add them to Missing words (msg.missing_words)${areFew ? ', or set Unreadable cells to missing (msg.unreadable)' : ''}${type}.`;
 }
 
 export function beyond64Warning(column: string): string {

@@ -20,6 +20,8 @@ import { NUMBERS } from './value-kinds';
 
 /** Of nearly all: at most one cell in ten is a word that reads as nothing else. */
 const CELLS_PER_WORD = 9;
+/** In a table of so many cells, words are named as long as they are not more than the others. */
+const MIN_CELLS = 20;
 /** A column with more such words than these is text. */
 const MAX_WORDS = 20;
 /** So many words may come before the numbers do. */
@@ -84,7 +86,7 @@ export class MajorityReadings {
       odd === 0 ||
       mixed ||
       !(asNumbers || asDates) ||
-      count < CELLS_PER_WORD * odd
+      (count < CELLS_PER_WORD * odd && (count < odd || count < MIN_CELLS))
     ) {
       return undefined;
     }
@@ -100,7 +102,13 @@ export class MajorityReadings {
       kinds: asDates && !asNumbers ? DATE : this.count === 0 ? 0 : plain ? any & NUMBERS : FRACTION,
       decimal: asNumbers && this.count > 0 ? decimalOf(all) : undefined,
       order: asNumbers || this.count === 0 ? undefined : orderOf(all),
-      words: { like: asNumbers ? 'numbers' : 'dates', cells: count + odd, odd, list },
+      words: {
+        like: asNumbers ? 'numbers' : 'dates',
+        cells: count + odd,
+        odd,
+        areFew: count >= CELLS_PER_WORD * odd,
+        list,
+      },
     };
   }
 }

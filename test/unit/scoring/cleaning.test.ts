@@ -117,6 +117,16 @@ describe('A train set with gaps', () => {
     assert.deepEqual(warnings.slice(-2), card.doubts);
   });
 
+  it('tells of a target of numbers that is text', async () => {
+    const text = Array.from({ length: 60 }, (_, n) => ({ n, kwh: `${n % 20}.50` }));
+    assert.match((await train(text)).card.doubts?.[0] ?? '', /"kwh" is text that reads as numbers/);
+    const words = text.map(({ n, kwh }) => ({ n, kwh: n % 30 === 0 ? 'unavailable' : Number(kwh) }));
+    assert.match((await train(words)).card.doubts?.[0] ?? '', /"kwh" is text because of a few words/);
+    assert.equal((await train(words, { missingWords: ['unavailable'] })).card.task, 'regression');
+    const grades = text.map(({ n }) => ({ n, kwh: String((n % 5) + 1) }));
+    assert.equal((await train(grades)).card.doubts, undefined);
+  });
+
   it('is read alike by predict, which tells each message of its own cells', async () => {
     const { card } = await train(readings(80), { missingWords: ['unavailable'], timezone: 'Europe/Berlin' });
     assert.deepEqual(

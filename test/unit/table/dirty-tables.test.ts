@@ -143,6 +143,17 @@ describe('Files as spreadsheets and meters save them', () => {
       `Meter 17\nPeriod: 01.01.2024 - 31.01.2024\n\nt;v\n${rows.join('\n')}\n`,
       /the table seems to begin in line 4 \("t;v"\)\. Remove the lines before it/,
     ],
+    [
+      'lines before the header, as wide as the table, with decimal commas',
+      `Meter 17;;\nPeriod: 2024;;\ndate;time;kWh\n${rows.map((row, i) => `0${i + 1}.01.2024;0${i}:00;${row.split(';')[1]}`).join('\n')}\n`,
+      /the table seems to begin in line 3 \("date;time;kWh"\)/,
+    ],
+    [
+      'no header, and a value twice in the first line',
+      '2024-01-01,0,0\n2024-01-02,1,5\n',
+      /The first line \("2024-01-01", "0", "0"\) looks like values/,
+    ],
+    ['no names', ',a,\n1,2,3\n', /Two columns have no name/],
     ['a note after a value', `t;v\n${rows.join('\n')};estimated\n`, /Row 9 has 3 fields, the header has 2/],
     ['a short last row', `t;v\n${rows.join('\n')}\n36\n`, /Row 10 has 1 field, the header has 2/],
     ['one name twice', `v;v\n${rows.join('\n')}\n`, /"v" appears twice/],
@@ -166,6 +177,19 @@ describe('Words that mean "missing"', () => {
     assert.match((await clean(csv)).profile.warnings[0]!, /4 of its 600 cells/);
     const text = await clean(history(600, odd));
     assert.match(text.profile.warnings[0]!, /4 of its 600 .* and set Column types \{"state":"number"\}/);
+  });
+
+  it('are named where they are many, too, but are not guessed to be missing', async () => {
+    const states = history(60, {}).map(({ state }, row) => (row % 3 === 0 ? 'unavailable' : state));
+    const csv = `state,x\n${states.map((state) => `${state},1`).join('\n')}`;
+    for (const unreadable of [undefined, 'missing'] as const) {
+      const { types, profile } = await clean(csv, { unreadable });
+      assert.equal(types.state, 'text');
+      assert.match(
+        profile.warnings[0]!,
+        /20 of its 60 cells .*"unavailable" \(20 times, first in row 1\).*add them to Missing words \(msg\.missing_words\)\.$/,
+      );
+    }
   });
 
   it('are missing values once they are given, in every form of table', async () => {
