@@ -16,6 +16,7 @@ export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
 export { Random } from '../../dist/src/learner/math/random';
 export { packTrees, unpackTrees } from '../../dist/src/learner/model/pack-trees';
+export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/walk';
 export { areaUnderRoc } from '../../dist/src/learner/training/metrics';
 export {
   assignParts,

@@ -1,6 +1,7 @@
 import { applyTemperature, type Calibration, mixWithPriors, probabilities } from '../calibration/calibrate';
 import { addLinearScores, type LinearTables } from '../linear/linear';
 import { leafOf, type Trees } from '../trees/trees';
+import { leavesOf, rowMajor, walkOf } from './walk';
 
 /** A weighted candidate in a member: `base` plus trees, one per output in turn or for all outputs; or a linear model. */
 export type Part =
@@ -14,7 +15,10 @@ export interface Member {
   parts: Part[];
 }
 
-const BLOCK = 2048;
+/** Rows whose bins stay close to the processor. */
+const BLOCK = 256;
+/** Fewer rows are walked one by one: to prepare the trees would take longer. */
+const FEW = 8;
 
 /** Scores of one part, without its weight: rows × width, row-major, in the order of `rows` (numbers of table rows). */
 export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array): Float64Array {
@@ -31,25 +35,48 @@ export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array):
     scores[i] = base[i % width];
   }
   for (let start = 0; start < rows.length; start += BLOCK) {
-    const end = Math.min(rows.length, start + BLOCK);
-    for (let tree = 0; tree < trees.roots.length; tree++) {
-      const root = trees.roots[tree];
-      if (trees.width > 1) {
-        for (let i = start; i < end; i++) {
-          const from = leafOf(trees, root, columns, rows[i]);
-          for (let k = 0; k < width; k++) {
-            scores[i * width + k] += trees.values[from + k];
-          }
-        }
-        continue;
+    const block = rows.subarray(start, Math.min(rows.length, start + BLOCK));
+    addTreeScores(trees, columns, block, width, scores.subarray(start * width));
+  }
+  return scores;
+}
+
+/** Adds what the trees say of each of `rows` to `scores`. */
+function addTreeScores(
+  trees: Trees,
+  columns: Uint8Array[],
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+): void {
+  const { values, width: perLeaf } = trees;
+  const few = rows.length < FEW;
+  const walk = few ? undefined : walkOf(trees);
+  const bins = few ? undefined : rowMajor(columns, rows);
+  const leaves = new Int32Array(rows.length);
+  for (let tree = 0; tree < trees.roots.length; tree++) {
+    if (walk && bins) {
+      leavesOf(trees, walk, tree, columns, rows, bins, leaves);
+    } else {
+      for (let i = 0; i < leaves.length; i++) {
+        leaves[i] = leafOf(trees, trees.roots[tree], columns, rows[i]);
       }
+    }
+    if (perLeaf === 1) {
       const output = tree % width;
-      for (let i = start; i < end; i++) {
-        scores[i * width + output] += trees.values[leafOf(trees, root, columns, rows[i])];
+      for (let i = 0; i < leaves.length; i++) {
+        scores[i * width + output] += values[leaves[i]];
+      }
+      continue;
+    }
+    for (let i = 0; i < leaves.length; i++) {
+      const from = leaves[i];
+      const to = i * width;
+      for (let k = 0; k < perLeaf; k++) {
+        scores[to + k] += values[from + k];
       }
     }
   }
-  return scores;
 }
 
 /** Scores of one member: rows × width, row-major. */

@@ -12,62 +12,11 @@ import {
   saveModel,
   trainModel,
 } from '../../../dist/src/learner';
-import {
-  leafOf,
-  packTrees,
-  Random,
-  roundToGrid,
-  TreeBuilder,
-  type Trees,
-  unpackTrees,
-} from '../../doors/learner';
+import { leafOf, packTrees, Random, type Trees, unpackTrees } from '../../doors/learner';
+import { someTrees, TREE_COLUMNS } from './some-trees';
 import { classify, normals, numbers, regress, text } from './tables';
 
-const COLUMNS = 40;
 const ROWS = 60;
-
-/** Trees of random splits, by numbers and by categories; some leaves share their values where that is asked for. */
-function someTrees({
-  seed,
-  width,
-  onGrid,
-  shares,
-}: {
-  seed: number;
-  width: number;
-  onGrid: boolean;
-  shares: boolean;
-}): Trees {
-  const random = new Random(seed);
-  const builder = new TreeBuilder(width);
-  for (let tree = 0; tree < 4; tree++) {
-    const leaves = [builder.addRoot()];
-    for (let split = random.below(9); split > 0; split--) {
-      const node = leaves.splice(random.below(leaves.length), 1)[0]!;
-      const set = Int32Array.from({ length: 8 }, (_, w) => (w < 2 ? random.uint32() : -1));
-      const left = builder.split(node, {
-        column: random.below(COLUMNS),
-        bin: random.below(256),
-        missingLeft: random.below(2) === 1,
-        set: random.below(3) === 0 ? set : undefined,
-      });
-      leaves.push(left, left + 1);
-    }
-    const values = leaves.map(() => Float64Array.from({ length: width }, () => random.uniform() - 0.5));
-    if (onGrid) {
-      roundToGrid(values);
-    }
-    const first = builder.setLeaf(leaves[0]!, values[0]!);
-    leaves.slice(1).forEach((leaf, i) => {
-      if (shares && random.below(2) === 0) {
-        builder.shareLeaf(leaf, first);
-      } else {
-        builder.setLeaf(leaf, values[i + 1]!);
-      }
-    });
-  }
-  return builder.finish();
-}
 
 /** What each tree says of each row. */
 function valuesOf(trees: Trees, columns: Uint8Array[]): number[][] {
@@ -82,7 +31,7 @@ function valuesOf(trees: Trees, columns: Uint8Array[]): number[][] {
 describe('learner: models as bytes', () => {
   it('packed trees say of every row what they said before, however often they are packed', () => {
     const random = new Random(1);
-    const columns = Array.from({ length: COLUMNS }, () =>
+    const columns = Array.from({ length: TREE_COLUMNS }, () =>
       Uint8Array.from({ length: ROWS }, () => random.below(4) * random.below(64)),
     );
     const options = fc.record({
