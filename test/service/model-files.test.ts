@@ -89,6 +89,9 @@ describe('a model in a file', function () {
     const model = files.get('model.bin')!;
     const withHead = (more: object) =>
       zip(new Map([...files, ['model.json', Buffer.from(JSON.stringify({ ...head, ...more }))]]));
+    const card = head.card as ModelCard;
+    const [first] = card.columns;
+    const many = Array.from({ length: 20_000 }, (_, i) => ({ name: `c${i}`, type: 'number' }));
     const flipped = Buffer.from(model);
     flipped[flipped.length - 9]! ^= 1;
     for (const [what, damaged, message] of [
@@ -98,6 +101,8 @@ describe('a model in a file', function () {
       ['a later format', await withHead({ version: 2 }), /later version of this package/],
       ['another format', await withHead({ format: 'x' }), /not of a model/],
       ['no card', await withHead({ card: { name: 7 } }), /card is damaged/],
+      ['a column twice', await withHead({ card: { ...card, columns: [first, first] } }), /card is damaged/],
+      ['too many columns', await withHead({ card: { ...card, columns: many } }), /card is damaged/],
       [
         'the card alone',
         await zip(new Map([['model.json', files.get('model.json')!]])),
@@ -116,6 +121,27 @@ describe('a model in a file', function () {
     }
     await assert.rejects(there.importModel(path.join(folder, 'none')), { code: 'file.unreadable' });
     assert.ok(!there.models().some(({ name }) => name === 'wrong'));
+  });
+
+  it('leaves out what no fit writes, and refuses names that no address can hold', async () => {
+    const files = await unzip(bytes, 1e9);
+    const head = JSON.parse(files.get('model.json')!.toString()) as { card: ModelCard };
+    const odd = {
+      ...{ scores: { from: 'out-of-fold', accuracy: { a: 1 } }, importance: [null], doubts: [{}] },
+      ...{ classes: [{}], relative_to: {}, group: 5, order: 'x', thresholds: { label: [] }, limited: 'x' },
+    };
+    const text = JSON.stringify({ ...head, card: { ...head.card, ...odd } });
+    const written = path.join(folder, 'odd.zip');
+    await writeFile(written, await zip(new Map([...files, ['model.json', Buffer.from(text)]])));
+    const card = await there.importModel(written, 'odd');
+    assert.deepEqual(
+      Object.keys(odd).filter((name) => name in card),
+      [],
+    );
+    for (const name of ['', ' ', 'x'.repeat(501), '\ud800']) {
+      await assert.rejects(there.importModel(file, name), { code: 'validation.failed' }, name.slice(0, 9));
+      await assert.rejects(there.rename('odd', name), { code: 'validation.failed' }, name.slice(0, 9));
+    }
   });
 
   it('of a hosted service is its card, for the same service alone', async () => {

@@ -19,6 +19,10 @@ const STATUS: Partial<Record<ServiceError['code'], number>> = {
   not_found: 404,
   'validation.failed': 400,
   'file.unreadable': 400,
+  'config.invalid': 400,
+  'table.empty': 400,
+  'table.invalid': 400,
+  'columns.missing': 400,
   'rollback.impossible': 409,
   'limit.exceeded': 413,
 };

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import { toServiceError } from '../../wire/service-error';
+import { respond } from '../config/http';
 import type { Red } from '../node-red';
 
 /** Loaded with the first request: Node-RED loads every node of the package at startup, and that must stay fast. */
@@ -36,26 +36,16 @@ export function sidebarRoutes(red: Red): void {
   };
 
   red.httpAdmin.get('/tabular-prediction/sidebar', read, (_: Request, response: Response) => {
-    answer(response, () => shown().listModels(red));
+    respond(response, () => shown().listModels(red));
   });
   red.httpAdmin.get('/tabular-prediction/sidebar/:id/model', read, (request: Request, response: Response) => {
-    answer(response, () => shown().showModel(red, request.params.id ?? '', String(request.query.name)));
+    respond(response, () => shown().showModel(red, request.params.id ?? '', String(request.query.name)));
   });
   red.httpAdmin.post(
     '/tabular-prediction/sidebar/:id/try',
     mayTry,
     (request: Request, response: Response) => {
-      answer(response, () => trying().tryRow(red, request.params.id ?? '', request.body ?? {}));
-    },
-  );
-}
-
-function answer(response: Response, work: () => Promise<unknown>): void {
-  work().then(
-    (body) => response.json(body),
-    (thrown: unknown) => {
-      const { code, message } = toServiceError(thrown);
-      response.status(code === 'model.unknown' ? 404 : 500).json({ code, message });
+      respond(response, () => trying().tryRow(red, request.params.id ?? '', request.body ?? {}));
     },
   );
 }

@@ -1,10 +1,9 @@
-import { cloneJson, isObject } from '../../util/json';
+import { cloneJson } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
-import { checkedCard } from '../models/model-request';
-import { isThreshold } from '../models/threshold';
 import { readReference } from '../reference/read-reference';
 import type { Hooks, ModelCard } from '../types';
+import { cardIn } from './imported-card';
 import { MAX_MODEL_FILE_BYTES, readModelFile, unreadableModel } from './model-file';
 
 const IMPORT_MS = 120_000;
@@ -82,30 +81,3 @@ function assertSameService({ key }: Context, { service }: ModelCard): void {
     );
   }
 }
-
-/** The card of a file. What is not as it should be is left out where a model can do without. */
-function cardIn(value: unknown): ModelCard {
-  const given = isObject(value) ? (value as unknown as ModelCard) : null;
-  let card: ModelCard;
-  try {
-    card = checkedCard(given);
-  } catch {
-    throw unreadableModel('its card is damaged');
-  }
-  const texts = ['name', 'target', 'service', 'fitted_at', 'train_set_upload_id'] as const;
-  if (texts.some((name) => typeof card[name] !== 'string') || card.name === '') {
-    throw unreadableModel('its card is damaged');
-  }
-  const isSound = (name: string, part: unknown): boolean =>
-    name === 'threshold'
-      ? isThreshold(part)
-      : LISTS.has(name)
-        ? Array.isArray(part)
-        : !OBJECTS.has(name) || isObject(part);
-  return Object.fromEntries(
-    Object.entries(card).filter(([name, part]) => isSound(name, part)),
-  ) as unknown as ModelCard;
-}
-
-const LISTS = new Set(['importance', 'limited', 'doubts']);
-const OBJECTS = new Set(['scores', 'thresholds', 'cleaned', 'costs']);

@@ -11,6 +11,9 @@ const MAX_MODELS = 2000;
 /** A dead model is asked for again after this, since a 404 may have come from something on the way. */
 const DEAD_MS = 60_000;
 
+/** Characters of a name that is given later: it is told in addresses. */
+const MAX_NAME = 500;
+
 /** Who is told of changes. */
 export interface ModelChanges {
   /** Something is to be written. */
@@ -214,10 +217,16 @@ export class NamedModels {
     this.on.changed();
   }
 
-  /** @throws ServiceError `validation.failed` for a name that is taken or empty */
+  /** @throws ServiceError `validation.failed` for a name that is taken, empty or much too long */
   assertFree(name: string): void {
-    if (name === '') {
+    if (name.trim() === '') {
       throw new ServiceError('validation.failed', 'A model needs a name.');
+    }
+    if (name.length > MAX_NAME || /\p{Surrogate}/u.test(name)) {
+      throw new ServiceError(
+        'validation.failed',
+        `The name of a model is a text of at most ${MAX_NAME} characters.`,
+      );
     }
     if (this.models.has(name)) {
       throw new ServiceError('validation.failed', `There is a model "${name}" already: choose another name.`);
