@@ -56,6 +56,11 @@ export class CardFile {
     return opened;
   }
 
+  /** What it holds is known. */
+  get isRead(): boolean {
+    return !this.unread;
+  }
+
   section(service: string): ServiceSection {
     let section = this.services.get(service);
     if (section === undefined) {

@@ -20,12 +20,17 @@ function meantModels({ models, pending }: ServiceSection): FittedModel[] {
   ];
 }
 
+/** Ids of the models that any name means, or that are being fitted. */
+export function meantIds(section: ServiceSection): Set<string> {
+  return new Set(meantModels(section).map((card) => card.fitted_train_set_id));
+}
+
 /** Those of some models that no name means any more. */
 export function unmeant(section: ServiceSection, ids: readonly string[]): string[] {
   if (ids.length === 0) {
     return [];
   }
-  const kept = new Set(meantModels(section).map((card) => card.fitted_train_set_id));
+  const kept = meantIds(section);
   return ids.filter((id) => !kept.has(id));
 }
 

@@ -8,7 +8,7 @@ import { CardFile } from './card-file';
 import { newSection, type PendingFit, type ServiceSection } from './card-sections';
 import { dropOldest } from './drop-oldest';
 import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
-import { addFormer, superfluous, unmeant } from './former-models';
+import { addFormer, meantIds, superfluous, unmeant } from './former-models';
 import { NamedModels } from './named-models';
 import type { FormerModel, KeptVersion, NewVersion, VersionedModel } from './versioned-model';
 
@@ -61,8 +61,13 @@ export class ModelCards {
     let shared = services.get(options.service);
     if (shared === undefined) {
       const folder = path.join(path.dirname(options.path), REFERENCES);
-      const references = new ReferenceFiles(folder, options.service);
-      shared = newShared(this.file.section(options.service), references, this.file);
+      const { file } = this;
+      const section = file.section(options.service);
+      // Without any model the cards may be lost, and come back.
+      const meant = (): ReadonlySet<string> | undefined =>
+        file.isRead && section.models.size > 0 ? meantIds(section) : undefined;
+      const references = new ReferenceFiles(folder, options.service, meant);
+      shared = newShared(section, references, file);
       services.set(options.service, shared);
     }
     this.shared = shared;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { makeFolder, writeFileAtomic } from '../../util/atomic-file';
@@ -15,6 +15,11 @@ const HELD = 16;
 const MAX_SIZE = 2 * 1024 * 1024;
 /** What an interrupted write left behind is removed after this. */
 const STALE_MS = 3_600_000;
+/** What no card means is removed after this: a card may still come, or a file of cards be put back. */
+const ORPHAN_MS = 7 * 86_400_000;
+/** The service that a file is of stands in its first bytes. */
+const HEAD_BYTES = 4096;
+const HEAD = /^\{"version":1,"service":("(?:[^"\\]|\\.)*"),"model":"/;
 /** Folders that are made when they are gone: its own, and that of the cards. */
 const LEVELS = 2;
 
@@ -27,10 +32,14 @@ export class ReferenceFiles {
   private readonly steps = new Serial();
   private swept = false;
 
-  /** @param folder left out: memory only */
+  /**
+   * @param folder left out: memory only
+   * @param meant ids of the models that there are cards of; undefined while that is not known
+   */
   constructor(
     private readonly folder: string | undefined,
     private readonly service: string,
+    private readonly meant: () => ReadonlySet<string> | undefined = () => undefined,
   ) {}
 
   async get(fittedId: string): Promise<Reference | undefined> {
@@ -109,11 +118,28 @@ export class ReferenceFiles {
       return;
     }
     this.swept = true;
+    const ids = this.meant();
+    const kept = ids && new Set(Array.from(ids, (id) => this.fileOf(folder, id)));
     for (const name of await readdir(folder)) {
       const file = path.join(folder, name);
-      if (name.endsWith('.tmp') && Date.now() - (await stat(file)).mtimeMs > STALE_MS) {
+      const isOlder = async (ms: number): Promise<boolean> => Date.now() - (await stat(file)).mtimeMs > ms;
+      const isLeft = name.endsWith('.tmp') && (await isOlder(STALE_MS));
+      const isUnknown = name.endsWith('.json') && kept?.has(file) === false;
+      if (isLeft || (isUnknown && (await isOlder(ORPHAN_MS)) && (await this.isOwn(file)))) {
         await rm(file, { force: true });
       }
+    }
+  }
+
+  /** The file is of this service: others have theirs in the same folder. */
+  private async isOwn(file: string): Promise<boolean> {
+    const handle = await open(file, 'r');
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+      const [, service] = HEAD.exec(buffer.toString('utf8', 0, bytesRead)) ?? [];
+      return service !== undefined && tryParseJson(service) === this.service;
+    } finally {
+      await handle.close();
     }
   }
 }

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -65,6 +65,35 @@ describe('what is kept of a train set', () => {
     if (process.platform !== 'win32') {
       assert.equal(statSync(path.join(folder, 'references', files()[0]!)).mode & 0o077, 0);
     }
+  });
+
+  it('goes where no card has meant it for a week, but not that of another service, nor without any card', async () => {
+    const service = 'https://elsewhere/svc';
+    const kept = (id: string, of = 'embedded'): string | undefined =>
+      files()
+        .map((name) => path.join(folder, 'references', name))
+        .find((file) => readFileSync(file, 'utf8').includes(`"service":"${of}","model":"${id}"`));
+    const [first, other] = [open(), open(service)];
+    for (const id of ['kept', 'orphan', 'young']) {
+      await first.putReference(id, reference());
+    }
+    await other.putReference('orphan', reference());
+    await Promise.all([first.close(), other.close()]);
+    const old = new Date(Date.now() - 8 * 86_400_000);
+    for (const file of [kept('kept'), kept('orphan'), kept('orphan', service)]) {
+      utimesSync(file!, old, old);
+    }
+    const empty = open();
+    await empty.putReference('new', reference());
+    assert.equal(files().length, 5, 'without any card nothing is known');
+    empty.put({ ...CARD, fitted_train_set_id: 'kept' });
+    await empty.close();
+    await open().putReference('newer', reference());
+    assert.equal(kept('orphan'), undefined);
+    for (const id of ['kept', 'young', 'new', 'newer']) {
+      assert.ok(kept(id), id);
+    }
+    assert.ok(kept('orphan', service));
   });
 
   it('is not known, and no error, where its file is cut, edited or of another model', async () => {
