@@ -2,15 +2,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { transformSync } from 'esbuild';
+
 const folder = path.resolve(import.meta.dirname, '..', '..', 'plugins', 'models');
 /** What a file needs stands before it. */
-const FILES = ['dom', 'pictures', 'list', 'model', 'live', 'try', 'actions', 'sidebar'];
+const FILES = ['dom', 'pictures', 'threshold', 'list', 'model', 'live', 'try', 'actions', 'sidebar'];
 
-/** Without comments and indentation: they are a quarter of it. No text of it goes over several lines. */
+/** Made small: what the editor loads is half of what stands in the files. */
 export function sidebarScript() {
   const files = FILES.map((name) => readFileSync(path.join(folder, `${name}.js`), 'utf8'));
-  return files
-    .join('')
-    .replace(/^ *\/\*[\s\S]*?\*\/\n/gm, '')
-    .replace(/^ +/gm, '');
+  return transformSync(files.join(''), { minify: true, charset: 'utf8', target: 'es2022' }).code;
 }
