@@ -15,6 +15,7 @@ import type { Context } from './context/context';
 import { CostEstimates } from './context/cost';
 import { LimitsCache } from './context/limits-cache';
 import { assertKeepsUploads } from './context/on-prem';
+import { Reach } from './context/reach';
 import { type Allowance, UsageReport } from './context/usage';
 import { exportModel } from './management/export-model';
 import { importModel } from './management/import-model';
@@ -89,6 +90,7 @@ export class Connection {
       onPrem: options.onPrem === true,
       client,
       cards: options.cards,
+      reach: new Reach(),
       limits: new LimitsCache(client, (text) => options.log?.('warn', text)),
       costs: new CostEstimates(client),
       slots: new Semaphore(Math.max(1, options.concurrency ?? 4)),
@@ -112,6 +114,11 @@ export class Connection {
         (error: unknown) => underWay.failed(toServiceError(error)),
       );
     }
+  }
+
+  /** The service did not answer when it was last asked for a fit or a prediction. */
+  get isAway(): boolean {
+    return this.context.reach.isAway;
   }
 
   /** What a fit node does. The fit is announced at once: messages for its model wait from now on. */

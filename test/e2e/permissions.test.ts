@@ -21,7 +21,7 @@ const SETTINGS = `adminAuth: {
 
 const READ = [
   ...['models', 'versions'].map((what) => `/tabular-prediction/local/${what}`),
-  '/tabular-prediction/sidebar',
+  '/tabular-prediction/models',
 ];
 const COLUMNS = '/tabular-prediction/fit/columns';
 

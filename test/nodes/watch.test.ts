@@ -590,7 +590,7 @@ describe('tabular-watch', () => {
         assert.deepEqual(Object.keys(known.recent[0]).sort(), ['high', 'low', 'prediction', 'time', 'truth']);
         assert.deepEqual(known.causes, why);
         assert.equal(await get('watch/models'), null);
-        const [service] = await get('sidebar');
+        const [service] = await get('models');
         const [other, listed] = service.models;
         assert.deepEqual(listed.live, { measure: 'mae', loss: 0.5, promised: 2 });
         assert.equal(other.live, undefined);

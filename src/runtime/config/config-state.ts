@@ -79,6 +79,11 @@ export class ConfigState {
     return this.made;
   }
 
+  /** The service did not answer when it was last asked for a fit or a prediction. */
+  get isAway(): boolean {
+    return this.made?.isAway === true;
+  }
+
   /** Key of the service: see `serviceKey`. Undefined while there is no valid address. */
   key(): string | undefined {
     try {

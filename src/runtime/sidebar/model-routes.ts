@@ -15,36 +15,9 @@ import type { ServiceOfModels } from './services';
 const load = createRequire(__filename);
 const files = () => load('./model-files') as typeof import('./model-files');
 const known = () => load('./services') as typeof import('./services');
+const lists = () => load('./listed-models') as typeof import('./listed-models');
 
 const RULES: ReadonlySet<unknown> = new Set(['accuracy', 'f1', 'costs']);
-
-/** A service with its models, as `GET /tabular-prediction/models` lists it. */
-interface ListedService {
-  /** Of the config node, or `none`. */
-  id: string;
-  /** Name of the config node; empty where it has none. */
-  name: string;
-  /** Key of the service: see `serviceKey`. */
-  service: string;
-  models: ListedModel[];
-}
-
-/** A model in a list; its whole card is at `…/card`. */
-type ListedModel = Pick<
-  ModelCard,
-  | 'name'
-  | 'task'
-  | 'target'
-  | 'rows'
-  | 'scores'
-  | 'doubts'
-  | 'trained_until'
-  | 'fitted_at'
-  | 'fitted_train_set_id'
-  | 'threshold'
-  | 'version'
-  | 'versions'
-> & { dead?: true };
 
 /**
  * The routes that list and manage models, each behind a permission. `:service` is the id of a config node, or `none`.
@@ -56,10 +29,10 @@ export function modelRoutes(red: Red): void {
   const root = '/tabular-prediction/models';
 
   red.httpAdmin.get(root, read, (_request: EditorRequest, response: EditorResponse) => {
-    respond(response, () => allServices(red));
+    respond(response, () => lists().listServices(red));
   });
   red.httpAdmin.get(`${root}/:service`, read, (request: EditorRequest, response: EditorResponse) => {
-    respond(response, () => known().withCards(red, serviceOf(red, request), listed));
+    respond(response, () => lists().listModels(red, serviceOf(red, request)));
   });
   red.httpAdmin.get(`${root}/:service/card`, read, (request: EditorRequest, response: EditorResponse) => {
     respond(response, () =>
@@ -87,13 +60,13 @@ export function modelRoutes(red: Red): void {
     );
   };
   change('rollback', async (connection, model, { version = true }) =>
-    listedOf(await connection.rollBack(model, versionOf(version))),
+    lists().listedModel(await connection.rollBack(model, versionOf(version))),
   );
   change('rename', async (connection, model, body) =>
-    listedOf(await connection.rename(model, textIn(body, 'name'))),
+    lists().listedModel(await connection.rename(model, textIn(body, 'name'))),
   );
   change('threshold', async (connection, model, { threshold }) =>
-    listedOf(await connection.chooseThreshold(model, thresholdOf(threshold))),
+    lists().listedModel(await connection.chooseThreshold(model, thresholdOf(threshold))),
   );
   change('delete', async (connection, model) => {
     await connection.delete(model);
@@ -114,22 +87,9 @@ export function modelRoutes(red: Red): void {
         connection.importModel(file, typeof name === 'string' && name !== '' ? name : undefined),
       );
       modelChanged(red, card.name);
-      return listedOf(card);
+      return lists().listedModel(card);
     });
   });
-}
-
-/** Each service, once, with its models. */
-async function allServices(red: Red): Promise<ListedService[]> {
-  const all = known()
-    .services(red)
-    .map(async (service) => ({
-      id: service.id,
-      name: service.name,
-      service: service.key,
-      models: await known().withCards(red, service, listed),
-    }));
-  return Promise.all(all);
 }
 
 /** @throws ServiceError `not_found` */
@@ -143,19 +103,6 @@ function serviceOf(red: Red, { params }: EditorRequest): ServiceOfModels {
     throw new ServiceError('not_found', `There is no service ${id.slice(0, 100)}: deploy it first.`);
   }
   return found;
-}
-
-function listed(cards: ModelCards | undefined): ListedModel[] {
-  return (cards?.list() ?? []).map(listedOf);
-}
-
-function listedOf(card: ModelCard & { dead?: true }): ListedModel {
-  const { name, task, target, rows, scores, doubts, trained_until, fitted_at } = card;
-  const { fitted_train_set_id, threshold, version, versions, dead } = card;
-  return {
-    ...{ name, task, target, rows, scores, doubts, trained_until, fitted_at },
-    ...{ fitted_train_set_id, threshold, version, versions, dead },
-  };
 }
 
 function cardOf(cards: ModelCards | undefined, query: Record<string, unknown>): ModelCard {

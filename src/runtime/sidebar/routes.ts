@@ -35,9 +35,6 @@ export function sidebarRoutes(red: Red): void {
     (isFree ? read : write)(request as never, response as never, next);
   };
 
-  red.httpAdmin.get('/tabular-prediction/sidebar', read, (_: Request, response: Response) => {
-    respond(response, () => shown().listModels(red));
-  });
   red.httpAdmin.get('/tabular-prediction/sidebar/:id/model', read, (request: Request, response: Response) => {
     respond(response, () => shown().showModel(red, request.params.id ?? '', String(request.query.name)));
   });

@@ -1,52 +1,10 @@
 import type { ReferenceCell, Usual } from '../../scoring';
 import type { ModelCard, ModelCurves } from '../../scoring/types';
 import type { Column } from '../../table';
-import type { LiveLoss } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
 import type { Red } from '../node-red';
 import { shownWatch } from '../watch/keeper';
 import { services, type ShownService, withCards } from './services';
-
-/** A line of the list. */
-export type ListedModel = Pick<ModelCard, 'name' | 'task' | 'target' | 'rows' | 'scores' | 'fitted_at'> & {
-  dead?: true;
-  /** Something speaks against it: `doubts` of the card. */
-  doubted?: true;
-  /** What a watch node found lately. */
-  live?: Pick<LiveLoss, 'measure' | 'loss' | 'promised'>;
-};
-
-/** Every model of every service that the flows use. */
-export async function listModels(red: Red): Promise<(ShownService & { models: ListedModel[] })[]> {
-  const lists = services(red).map(async (service) => {
-    const { id, name, kind } = service;
-    return {
-      id,
-      name,
-      kind,
-      models: await withCards(red, service, (cards) => cards?.list().map(listed) ?? []),
-    };
-  });
-  return Promise.all(lists);
-}
-
-function listed(card: ModelCard & { dead?: true }): ListedModel {
-  const live = shownWatch(card.name, card.service)?.live;
-  const { name, task, target, rows, scores, fitted_at, dead, doubts } = card;
-  return {
-    name,
-    task,
-    target,
-    rows,
-    scores,
-    fitted_at,
-    ...(dead === true && { dead }),
-    ...(live?.loss !== undefined && {
-      live: { measure: live.measure, loss: live.loss, promised: live.promised },
-    }),
-    ...(doubts !== undefined && doubts.length > 0 && { doubted: true as const }),
-  };
-}
 
 /** Columns of the form, and train rows that it can be filled from. */
 const FIELDS = 60;

@@ -3,6 +3,7 @@ import type { ModelCards } from '../models/model-cards';
 import type { ClientPort } from './client-port';
 import type { CostEstimates } from './cost';
 import type { LimitsCache } from './limits-cache';
+import type { Reach } from './reach';
 
 /** What a connection lends to the work of its nodes. */
 export interface Context {
@@ -14,6 +15,7 @@ export interface Context {
   readonly onPrem: boolean;
   readonly client: () => Promise<ClientPort>;
   readonly cards: ModelCards;
+  readonly reach: Reach;
   readonly limits: LimitsCache;
   readonly costs: CostEstimates;
   /** Predicts at a time, over all predictors. */

@@ -67,9 +67,11 @@ export async function scoreFile(
   }
   const client = await context.client();
   const upload = (force: boolean) =>
-    client.uploadTestSet(
-      { fitted_train_set_id: model.fittedId, x: file, force },
-      { signal, onProgress: options.onProgress },
+    context.reach.of(
+      client.uploadTestSet(
+        { fitted_train_set_id: model.fittedId, x: file, force },
+        { signal, onProgress: options.onProgress },
+      ),
     );
   try {
     const sent = await upload(file.bytes <= NO_HASH_BYTES);
@@ -106,21 +108,23 @@ export async function predictUpload(
   const client = await context.client();
   const asked = context.key === 'embedded' ? options.explain : undefined;
   const config = asked === undefined ? model.options : withExplain(model, asked);
-  const result = await client.predict(
-    {
-      rows,
-      classes: model.classes?.length,
-      test_set_upload_id: testSetUploadId,
-      fitted_train_set_id: model.fittedId,
-      task: model.task,
-      output_type: model.outputType,
-      ...(model.quantiles !== undefined && { quantiles: model.quantiles }),
-      ...(Object.keys(config).length > 0 && { svc_config: config }),
-      ...(asked !== undefined && { causes: model.columns.length || MANY_CAUSES }),
-      ...(options.forceRefit === true && { force_refit: true }),
-      ...(options.retryPredict === true && { retryAmbiguous: true }),
-    },
-    { signal: options.signal },
+  const result = await context.reach.of(
+    client.predict(
+      {
+        rows,
+        classes: model.classes?.length,
+        test_set_upload_id: testSetUploadId,
+        fitted_train_set_id: model.fittedId,
+        task: model.task,
+        output_type: model.outputType,
+        ...(model.quantiles !== undefined && { quantiles: model.quantiles }),
+        ...(Object.keys(config).length > 0 && { svc_config: config }),
+        ...(asked !== undefined && { causes: model.columns.length || MANY_CAUSES }),
+        ...(options.forceRefit === true && { force_refit: true }),
+        ...(options.retryPredict === true && { retryAmbiguous: true }),
+      },
+      { signal: options.signal },
+    ),
   );
   const { explanation, ...metadata } = result.metadata;
   const scored = withKnownLabels({ ...result, metadata }, model.classes);

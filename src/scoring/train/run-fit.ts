@@ -88,25 +88,27 @@ async function fit(
   const following = followFit(context, client, upload.id, hooks);
   let pendingId: string | undefined;
   try {
-    const answer = await client.fit(
-      {
-        train_set_upload_id: upload.id,
-        task,
-        ...(systems !== undefined && systems.length > 0 && { svc_systems: systems as System[] }),
-        ...(options !== undefined && Object.keys(options).length > 0 && { svc_config: options }),
-        ...(thinking?.effort !== undefined && { thinking_effort: thinking.effort as 'medium' | 'high' }),
-        ...(thinking?.timeoutSecs !== undefined && { thinking_timeout_s: thinking.timeoutSecs }),
-        ...(thinking?.metric !== undefined && { thinking_effort_metric: thinking.metric }),
-        ...(request.forceRefit === true && { force_refit: true }),
-      },
-      {
-        signal,
-        ...where,
-        onPending: (id) => {
-          pendingId = id;
-          steps.pending?.(id, upload.id);
+    const answer = await context.reach.of(
+      client.fit(
+        {
+          train_set_upload_id: upload.id,
+          task,
+          ...(systems !== undefined && systems.length > 0 && { svc_systems: systems as System[] }),
+          ...(options !== undefined && Object.keys(options).length > 0 && { svc_config: options }),
+          ...(thinking?.effort !== undefined && { thinking_effort: thinking.effort as 'medium' | 'high' }),
+          ...(thinking?.timeoutSecs !== undefined && { thinking_timeout_s: thinking.timeoutSecs }),
+          ...(thinking?.metric !== undefined && { thinking_effort_metric: thinking.metric }),
+          ...(request.forceRefit === true && { force_refit: true }),
         },
-      },
+        {
+          signal,
+          ...where,
+          onPending: (id) => {
+            pendingId = id;
+            steps.pending?.(id, upload.id);
+          },
+        },
+      ),
     );
     pendingId = answer.fitted_train_set_id;
     context.cards.removePending(pendingId);

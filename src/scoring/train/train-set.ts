@@ -150,17 +150,19 @@ export async function sendTrainSet(
   const onProgress = (sent: number, total: number): void => {
     hooks.onStatus?.({ key: 'uploading', sent, total });
   };
-  const sent = await client.uploadTrainSet(
-    {
-      x: set.x,
-      y: set.y,
-      // A hosted service knows files by their CRC32C alone.
-      ...(context.key === 'embedded' && { digests: set.digests }),
-      ...(choices.description !== undefined && { description: choices.description }),
-      ...(choices.forceReupload === true && { force: true }),
-      ...(choices.chunks === true && { chunks: true }),
-    },
-    { signal: hooks.signal, onProgress },
+  const sent = await context.reach.of(
+    client.uploadTrainSet(
+      {
+        x: set.x,
+        y: set.y,
+        // A hosted service knows files by their CRC32C alone.
+        ...(context.key === 'embedded' && { digests: set.digests }),
+        ...(choices.description !== undefined && { description: choices.description }),
+        ...(choices.forceReupload === true && { force: true }),
+        ...(choices.chunks === true && { chunks: true }),
+      },
+      { signal: hooks.signal, onProgress },
+    ),
   );
   const card: UploadCard = { ...set.card, id: sent.train_set_upload_id, reused: sent.reused };
   const known = sent.reused ? context.cards.upload(card.id) : undefined;

@@ -1,0 +1,64 @@
+import type { ModelCard, ModelCards } from '../../scoring';
+import type { LiveLoss } from '../../watch';
+import type { Red } from '../node-red';
+import { shownWatch } from '../watch/keeper';
+import { type ServiceOfModels, services, type ShownService, withCards } from './services';
+
+/** A service with its models, as `GET /tabular-prediction/models` lists it. */
+export interface ListedService extends ShownService {
+  /** Key of the service: see `serviceKey`. */
+  service: string;
+  /** It did not answer when it was last asked for a fit or a prediction. */
+  away?: true;
+  models: ListedModel[];
+}
+
+/** A model in a list; its whole card is at `…/card`. */
+export type ListedModel = Pick<
+  ModelCard,
+  | 'name'
+  | 'task'
+  | 'target'
+  | 'rows'
+  | 'scores'
+  | 'doubts'
+  | 'trained_until'
+  | 'fitted_at'
+  | 'fitted_train_set_id'
+  | 'threshold'
+  | 'version'
+  | 'versions'
+> & {
+  dead?: true;
+  /** What a watch node found lately. */
+  live?: Pick<LiveLoss, 'measure' | 'loss' | 'promised'>;
+};
+
+/** Each service of the flows, once, with its models. */
+export function listServices(red: Red): Promise<ListedService[]> {
+  return Promise.all(
+    services(red).map(async (service) => {
+      const { id, name, kind, key, state } = service;
+      const away = state?.isAway === true && { away: true as const };
+      return { id, name, kind, service: key, ...away, models: await listModels(red, service) };
+    }),
+  );
+}
+
+/** The models of a service, the newest first. */
+export function listModels(red: Red, service: ServiceOfModels): Promise<ListedModel[]> {
+  return withCards(red, service, (cards: ModelCards | undefined) => cards?.list().map(listedModel) ?? []);
+}
+
+export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
+  const { name, task, target, rows, scores, doubts, trained_until, fitted_at } = card;
+  const { fitted_train_set_id, threshold, version, versions, dead } = card;
+  const { live } = shownWatch(name, card.service) ?? {};
+  return {
+    ...{ name, task, target, rows, scores, doubts, trained_until, fitted_at },
+    ...{ fitted_train_set_id, threshold, version, versions, dead },
+    ...(live?.loss !== undefined && {
+      live: { measure: live.measure, loss: live.loss, promised: live.promised },
+    }),
+  };
+}
