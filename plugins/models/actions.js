@@ -1,5 +1,5 @@
 /* global RED, $, document */
-/* What can be done with a model: take back, rename, export, delete; with a word of warning where it cannot be undone. */
+/* What can be done with a model: choose its threshold, take back, rename, export, import, delete; with a word of warning where it cannot be undone. */
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
@@ -33,26 +33,81 @@
     });
     content.parentNode.addEventListener('keydown', (event) => event.key === 'Escape' && close());
     $(notice)
-      .find(more ? 'input' : 'button')
+      .find(more ? 'input, select' : 'button')
       .first()
       .trigger('focus');
   }
 
-  function send(service, what, data, then) {
-    $.ajax({
-      url: route(service, what),
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify(data),
-    })
+  const refuse = (said) => RED.notify($(el('p', {}, said)), 'error');
+
+  function ajax(service, what, options, then) {
+    $.ajax({ url: route(service, what), ...options })
       .done(then)
-      .fail(({ status, responseJSON }) => {
-        const said = [401, 403].includes(status)
-          ? text('failed.rightsToChange')
-          : (responseJSON && responseJSON.message) || text('failed.away');
-        RED.notify($(el('p', {}, said)), 'error');
-      });
+      .fail(({ status, responseJSON }) =>
+        refuse(
+          [401, 403].includes(status)
+            ? text(options.method ? 'failed.rightsToChange' : 'failed.rights')
+            : (responseJSON && responseJSON.message) || text(status === 404 ? 'failed.gone' : 'failed.away'),
+        ),
+      );
   }
+
+  const send = (service, what, data, then) =>
+    ajax(
+      service,
+      what,
+      { method: 'POST', contentType: 'application/json', data: JSON.stringify(data) },
+      then,
+    );
+
+  /* Saves a model as a file. It is fetched, since a link would not say who asks. */
+  function exportModel(service, name) {
+    const query = $.param({ model: name });
+    ajax(service, `export?${query}`, { xhrFields: { responseType: 'blob' } }, (file, _status, answer) => {
+      const [, said] = /filename="([^"]+)"/.exec(answer.getResponseHeader('content-disposition')) || [];
+      const link = el('a', { href: URL.createObjectURL(file), download: said || 'model.zip' });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    });
+  }
+
+  /* Asks for a file, and the service that takes it where there are several. */
+  models.importModel = (services, open) => {
+    const file = el('input', {
+      type: 'file',
+      accept: '.zip',
+      'aria-label': text('action.file'),
+    });
+    const name = el('input', {
+      type: 'text',
+      placeholder: text('action.sameName'),
+      'aria-label': text('action.newName'),
+    });
+    const service = el(
+      'select',
+      { 'aria-label': text('fact.service') },
+      services.map((one) => el('option', { value: one.id }, models.nameOf(one))),
+    );
+    ask(
+      text('action.askImport'),
+      text('action.import'),
+      () => {
+        const [chosen] = file.files;
+        if (chosen === undefined) {
+          refuse(text('action.noFile'));
+          return;
+        }
+        const query = $.param({ name: name.value.trim() });
+        ajax(
+          service.value,
+          `import?${query}`,
+          { method: 'POST', contentType: 'application/octet-stream', processData: false, data: chosen },
+          (model) => open(service.value, model.name),
+        );
+      },
+      el('div', { class: 'tabular-import' }, file, name, services.length > 1 ? service : ''),
+    );
+  };
 
   /* The buttons of an opened model, and what `Take back` does. */
   models.actions = (service, { name, version }, { refresh, close, open }) => {
@@ -77,6 +132,7 @@
       );
     };
     return {
+      choose: (threshold) => send(service, 'threshold', { model: name, threshold }, refresh),
       takeBack: (to) =>
         ask(text('action.askTakeBack', { name, from: version, to }), text('versions.take'), () =>
           send(service, 'rollback', { model: name, version: to }, refresh),
@@ -88,6 +144,7 @@
           'div',
           { class: 'tabular-buttons' },
           button('rename', rename),
+          button('export', () => exportModel(service, name)),
           button('delete', () =>
             ask(text('action.askDelete', { name }), text('action.delete'), () =>
               send(service, 'delete', { model: name }, close),

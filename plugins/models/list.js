@@ -24,7 +24,7 @@
   }
 
   /* How a model stands: `good`, `odd`, `bad` or `unknown`, and why in words. A shape goes with each colour. */
-  function standing({ dead, doubted, doubts, scores, live }) {
+  function standing({ dead, doubts, scores, live }) {
     if (dead) {
       return { is: 'bad', why: text('standing.dead') };
     }
@@ -34,7 +34,7 @@
     if (isTrivial(scores)) {
       return { is: 'odd', why: text('standing.trivial') };
     }
-    if (doubted || (doubts && doubts.length > 0)) {
+    if (doubts && doubts.length > 0) {
       return { is: 'odd', why: text('standing.doubted') };
     }
     return mainScore(scores)
@@ -110,11 +110,13 @@
       );
     }
     const several = services.filter((service) => service.models.length > 0).length > 1;
+    const away = (service) => (service.away ? el('p', { class: 'tabular-note' }, text('list.away')) : '');
     return el(
       'div',
       { class: 'tabular-list', onkeydown: walk },
       groups.map(({ service, shown }) => [
         several ? el('h3', { class: 'tabular-service' }, bdi(nameOf(service))) : '',
+        away(service),
         el(
           'ul',
           { 'aria-label': nameOf(service) },
@@ -124,5 +126,5 @@
     );
   }
 
-  Object.assign(models, { list, standing, mark });
+  Object.assign(models, { list, standing, mark, nameOf });
 })();

@@ -40,7 +40,7 @@
     );
   }
 
-  function howGood({ card, curves }) {
+  function howGood({ card, curves }, choose) {
     const { scores, doubts = [], limited = [] } = card;
     const notes = [...doubts, ...limited].map((note) => el('p', { class: 'tabular-note' }, note));
     if (scores === undefined) {
@@ -53,11 +53,12 @@
       el('p', { class: 'tabular-hint' }, text(from, { rows: number(scores.rows) })),
       curves === undefined
         ? el('p', { class: 'tabular-hint' }, text('good.noCurves'))
-        : el('div', { class: 'tabular-figures' }, picturesOf(curves, card)),
+        : el('div', { class: 'tabular-figures' }, picturesOf(curves, card, choose)),
     ]);
   }
 
-  function picturesOf(curves, { scores, relative_to: relativeTo }) {
+  function picturesOf(curves, card, choose) {
+    const { scores, relative_to: relativeTo } = card;
     if (curves.kind === 'numbers') {
       // Out of fold the model is compared as it learned: by the change.
       const isChange = relativeTo !== undefined && scores.from === 'out-of-fold';
@@ -66,7 +67,7 @@
     const { by_threshold: curve } = curves;
     return [
       pictures.confusion(curves),
-      ...(curve === undefined ? [] : [pictures.threshold(curve, scores)]),
+      ...(curve === undefined ? [] : [models.threshold(curve, card, choose)]),
       pictures.calibration(curves, curve && curve.positive),
     ];
   }
@@ -192,10 +193,10 @@
   }
 
   /* The sections of an opened model; `live` is the place of the live part, `form` that of Try it. */
-  models.opened = (shown, { live, form, takeBack, manage }) => [
+  models.opened = (shown, { live, form, takeBack, choose, manage }) => [
     facts(shown),
     live,
-    howGood(shown),
+    howGood(shown, choose),
     ...restsOn(shown.card),
     form,
     ...versionsOf(shown.card, takeBack),

@@ -255,72 +255,6 @@
     });
   }
 
-  /* ROC, and what a threshold finds: the slider moves along the curve. */
-  function threshold({ positive, positives, negatives, at, hits, false_alarms: alarms }, scores) {
-    const start = at.findIndex((one) => one < 0.5);
-    let chosen = Math.max(0, start < 0 ? at.length - 1 : start - 1);
-    let place;
-    const figure = plot({
-      title: text('picture.roc', { label: positive }),
-      caption: Number.isFinite(scores.roc_auc) ? text('caption.roc', { area: number(scores.roc_auc) }) : '',
-      x: { range: [0, 1], label: text('axis.falseAlarms'), format: percent },
-      y: { range: [0, 1], label: text('axis.hits'), format: percent },
-      square: true,
-      paint(drawing, sx, sy) {
-        const points = [
-          [sx(0), sy(0)],
-          ...at.map((_, i) => [sx(alarms[i] / negatives), sy(hits[i] / positives)]),
-        ];
-        const dot = svg('circle', { class: 'tabular-point tabular-chosen', r: 5 });
-        drawing.append(
-          svg('path', { class: 'tabular-area', d: `${path([...points, [sx(1), sy(0)]])}Z` }),
-          svg('path', {
-            class: 'tabular-even',
-            d: path([
-              [sx(0), sy(0)],
-              [sx(1), sy(1)],
-            ]),
-          }),
-          svg('path', { class: 'tabular-line', d: path(points) }),
-          dot,
-        );
-        place = () => {
-          dot.setAttribute('cx', sx(alarms[chosen] / negatives));
-          dot.setAttribute('cy', sy(hits[chosen] / positives));
-        };
-        place();
-      },
-    });
-    const said = el('p', { class: 'tabular-said', 'aria-live': 'polite' });
-    const say = () => {
-      const answered = hits[chosen] + alarms[chosen];
-      said.textContent = text('caption.threshold', {
-        at: percent(at[chosen]),
-        hits: number(hits[chosen]),
-        positives: number(positives),
-        part: percent(hits[chosen] / positives),
-        alarms: number(alarms[chosen]),
-        right: percent(hits[chosen] / answered),
-      });
-    };
-    const slider = el('input', {
-      type: 'range',
-      min: 0,
-      max: at.length - 1,
-      value: chosen,
-      'aria-label': text('picture.threshold'),
-      oninput(event) {
-        chosen = Number(event.target.value);
-        event.target.setAttribute('aria-valuetext', percent(at[chosen]));
-        place?.();
-        say();
-      },
-    });
-    say();
-    figure.append(el('label', { class: 'tabular-threshold' }, text('picture.threshold'), slider), said);
-    return figure;
-  }
-
   /* Lines over the same steps; `steady` is a level to compare with. */
   function losses(values, promised, measure) {
     const shown = Number.isFinite(promised) ? [promised] : [];
@@ -422,5 +356,5 @@
     );
   }
 
-  models.pictures = { againstActual, residuals, confusion, calibration, threshold, losses, recent, bars };
+  models.pictures = { plot, path, againstActual, residuals, confusion, calibration, losses, recent, bars };
 })();

@@ -50,6 +50,12 @@
     function failed({ status, responseJSON }) {
       const key = { 401: 'failed.rights', 403: 'failed.rights', 404: 'failed.gone' }[status];
       const said = key ? text(key) : (responseJSON && responseJSON.message) || text('failed.away');
+      if (key === undefined && body.querySelector('.tabular-list, .tabular-facts')) {
+        // What was known stays to be seen.
+        body.querySelector('.tabular-away')?.remove();
+        body.prepend(el('p', { class: 'tabular-note tabular-away', role: 'status' }, said));
+        return;
+      }
       body.replaceChildren(
         el('p', { class: 'tabular-none' }, icon('exclamation-circle'), el('span', {}, said)),
       );
@@ -72,7 +78,11 @@
       const from = opened;
       opened = undefined;
       shownCard = '';
-      bar.replaceChildren(search, iconButton('refresh', 'list.refresh', refresh));
+      bar.replaceChildren(
+        search,
+        iconButton('upload', 'action.import', () => models.importModel(services, open)),
+        iconButton('refresh', 'list.refresh', refresh),
+      );
       drawList(from && { service: from.service, model: from.name });
       refresh();
     }
@@ -97,6 +107,7 @@
       const { live: { loss, promised } = {} } = watch || {};
       const next = JSON.stringify(shown.card);
       const live = models.live(watch);
+      body.querySelector('.tabular-away')?.remove();
       bar.querySelector('.tabular-mark')?.remove();
       bar.firstChild.after(mark(standing({ ...shown.card, live: { loss, promised } })));
       if (next === shownCard) {
@@ -105,6 +116,7 @@
       }
       shownCard = next;
       const top = body.scrollTop;
+      const { keep } = document.activeElement.dataset;
       const { service } = opened;
       body.replaceChildren(
         ...models
@@ -120,6 +132,9 @@
           .filter(Boolean),
       );
       body.scrollTop = top;
+      if (keep) {
+        body.querySelector(`[data-keep=${keep}]`)?.focus();
+      }
     }
 
     function refresh() {
@@ -129,7 +144,7 @@
       }
       isStale = false;
       if (opened === undefined) {
-        $.getJSON(at('sidebar'))
+        $.getJSON(at('models'))
           .done((found) => {
             services = found;
             if (opened === undefined) {

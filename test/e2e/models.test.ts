@@ -213,7 +213,7 @@ describe('the sidebar Models, in Chromium', function () {
     assert.ok(pictures.length === 2 && pictures.every(({ name, drawn }) => name !== '' && drawn > 0));
     // The threshold moves along the curve: lower, and more is found.
     const found = async (): Promise<number> =>
-      Number(/: (\d+) of/.exec(await page.locator('.tabular-said').innerText())![1]);
+      Number(/: (\d+) of/.exec(await page.locator('.tabular-said').first().innerText())![1]);
     const slider = page.getByLabel('From this probability on');
     const before = await found();
     await slider.focus();
@@ -263,6 +263,8 @@ describe('the sidebar Models, in Chromium', function () {
   it('goes by keyboard alone, from the search to a model and back', async () => {
     const { page } = editor;
     await page.getByLabel('Search models').focus();
+    // Import and refresh stand before the list.
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).dataset.model);
@@ -306,7 +308,10 @@ describe('the sidebar Models, in Chromium', function () {
   it('fetches values only while it can be seen, and then what has changed', async () => {
     const { page } = editor;
     const asked: string[] = [];
-    page.on('request', (request) => request.url().includes('/sidebar') && asked.push(request.url()));
+    page.on(
+      'request',
+      (request) => /\/tabular-prediction\/(models|sidebar)/.test(request.url()) && asked.push(request.url()),
+    );
     await page.evaluate("RED.sidebar.show('info')");
     await page.waitForSelector('.tabular-models', { state: 'hidden' });
     await press('give-powers');
@@ -338,6 +343,103 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(said, /Live\s+MAE\s+2\s+told [\d.]+/);
     assert.match(said, /The last 60 truths/);
     assert.match(said, /0 of 60 truths \(dots\) are inside the band/);
+  });
+
+  it('chooses the threshold that the model answers by, seen with what it finds, also per day', async () => {
+    const { page } = editor;
+    const shown = '**/tabular-prediction/sidebar/*/model*';
+    await page.route(shown, async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.json()) as { curves: { by_threshold: { days?: number } } };
+      body.curves.by_threshold.days = 10;
+      await route.fulfill({ response: answer, json: body });
+    });
+    await opened('fitted state');
+    await page.unroute(shown);
+    const said = () => page.locator('.tabular-said').first().innerText();
+    const inUse = page.locator('.tabular-in-use');
+    assert.match(await said(), /Per day: [\d.]+ found, [\d.]+ false alarms/);
+    assert.equal(await inUse.innerText(), 'In use: the more probable label');
+    assert.equal(await page.getByRole('button', { name: 'Use none' }).count(), 0);
+    // By keyboard alone: the best for F1, and use it.
+    await page.getByRole('button', { name: 'F1', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    const best = await said();
+    await page.getByRole('button', { name: 'Use it' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() =>
+      /best for F1/.test(document.querySelector<HTMLElement>('.tabular-in-use')?.innerText ?? ''),
+    );
+    const from = /From ([\d.]+%)/.exec(await said())![1]!;
+    assert.equal(from, /From ([\d.]+%)/.exec(best)![1], 'the slider stands at it');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Use it');
+    // Moved by hand it is a number.
+    await page.getByLabel('From this probability on').focus();
+    await page.keyboard.press('End');
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.waitForFunction(
+      () => !/best/.test(document.querySelector<HTMLElement>('.tabular-in-use')?.innerText ?? 'best'),
+    );
+    assert.match(await inUse.innerText(), /^In use: from [\d.]+% on: (hot|fine)$/);
+    await page.getByRole('button', { name: 'Use none' }).click();
+    await page.getByRole('button', { name: 'Use none' }).waitFor({ state: 'detached' });
+    assert.equal(await inUse.innerText(), 'In use: the more probable label');
+  });
+
+  it('saves a model as a file, and takes it from one under another name', async () => {
+    const { page } = editor;
+    await opened('fitted state');
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const file = path.join(userDir, 'saved.zip');
+    const download = await saved;
+    assert.match(download.suggestedFilename(), /^fitted-state-\d+\.tabular-model\.zip$/);
+    await download.saveAs(file);
+    await back().click();
+    const notice = page.locator('.red-ui-notification');
+    const upload = page.getByRole('button', { name: 'Import a model' });
+    await upload.focus();
+    await page.keyboard.press('Enter');
+    assert.match(await notice.innerText(), /import only files whose origin you know/);
+    await page.keyboard.press('Escape');
+    await notice.waitFor({ state: 'detached' });
+    await upload.click();
+    await notice.getByRole('button', { name: 'Import a model' }).click();
+    await page.getByText('Choose a file first.').waitFor();
+    await page.evaluate("document.querySelectorAll('.red-ui-notification').forEach((one) => one.click())");
+    await notice.waitFor({ state: 'detached' });
+    await upload.click();
+    await notice.getByLabel('Model file').setInputFiles(file);
+    await notice.getByLabel('New name').fill('taken <in>');
+    await notice.getByRole('button', { name: 'Import a model' }).click();
+    await page.waitForSelector('.tabular-facts');
+    assert.equal(await page.locator('.tabular-models h2').textContent(), 'taken <in>');
+    assert.match(await body().innerText(), /\d+ of 240 right/);
+    await back().click();
+    await line('taken <in>').waitFor();
+  });
+
+  it('keeps what it shows where Node-RED does not answer, and says that a service is away', async () => {
+    const { page } = editor;
+    const list = '**/tabular-prediction/models';
+    await page.route(list, (route) => route.fulfill({ status: 502, body: '' }));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.locator('.tabular-away').waitFor();
+    assert.match(await page.locator('.tabular-away').innerText(), /does not answer/);
+    assert.ok((await page.locator('.tabular-model').count()) > 200, 'the list stays');
+    assert.match(editor.complaints.splice(0).join(), /502/);
+    await page.unroute(list);
+    await page.route(list, async (route) => {
+      const answer = await route.fetch();
+      const services = (await answer.json()) as object[];
+      await route.fulfill({ response: answer, json: services.map((one) => ({ ...one, away: true })) });
+    });
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('The service did not answer when it was last asked.').waitFor();
+    assert.equal(await page.locator('.tabular-away').count(), 0);
+    await page.unroute(list);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.locator('.tabular-list .tabular-note').waitFor({ state: 'detached' });
   });
 
   it('takes a version back, renames and deletes, each after a word of warning', async () => {

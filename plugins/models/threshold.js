@@ -1,0 +1,136 @@
+/* global RED */
+/* What a threshold finds and its false alarms, and the one that the model answers by: seen, moved, chosen. */
+(function () {
+  'use strict';
+  const models = RED.tabularPrediction.models;
+  const { el, svg, text, bdi, number, percent, pictures } = models;
+
+  const RULES = ['accuracy', 'f1', 'costs'];
+
+  /* The points of a curve, and before them one at which nothing is answered. */
+  function pointsOf({ at, hits, false_alarms: alarms }) {
+    const points = at.map((from, i) => ({ from, hits: hits[i], alarms: alarms[i] }));
+    return at[0] < 1 ? [{ from: 1, hits: 0, alarms: 0 }, ...points] : points;
+  }
+
+  /* What was answered at a point, in words: also per day, where it is known how many days the rows are of. */
+  function saidOf({ from, hits, alarms }, { positives, days }) {
+    const said = text('caption.threshold', {
+      at: percent(from),
+      hits: number(hits),
+      positives: number(positives),
+      part: percent(hits / positives),
+      alarms: number(alarms),
+      right: percent(hits / (hits + alarms)),
+    });
+    return days > 0
+      ? `${said} ${text('caption.perDay', { hits: number(hits / days), alarms: number(alarms / days) })}`
+      : said;
+  }
+
+  function inUse(threshold) {
+    const { at, by, label } = threshold || {};
+    if (at === undefined) {
+      return [text('threshold.none')];
+    }
+    const said = text(by ? 'threshold.usedBest' : 'threshold.used', {
+      at: percent(at),
+      by: by ? text(`threshold.${by}`) : '',
+    });
+    return [said, ' ', bdi(label)];
+  }
+
+  /* @param choose keeps a threshold: a number, what it is the best for, or null; left out where the model is gone */
+  models.threshold = (curve, { scores, thresholds = {}, threshold }, choose) => {
+    const { positive, positives, negatives } = curve;
+    const points = pointsOf(curve);
+    /* The last point that is not below a probability. */
+    const pointAt = (from) =>
+      Math.max(
+        0,
+        points.findLastIndex((one) => one.from >= from),
+      );
+    let chosen = pointAt(threshold ? threshold.at : 0.5);
+    let rule;
+    let place;
+    const figure = pictures.plot({
+      title: text('picture.roc', { label: positive }),
+      caption: Number.isFinite(scores.roc_auc) ? text('caption.roc', { area: number(scores.roc_auc) }) : '',
+      x: { range: [0, 1], label: text('axis.falseAlarms'), format: percent },
+      y: { range: [0, 1], label: text('axis.hits'), format: percent },
+      square: true,
+      paint(drawing, sx, sy) {
+        const drawn = points.map(({ alarms, hits }) => [sx(alarms / negatives), sy(hits / positives)]);
+        const all = [[sx(0), sy(0)], ...drawn];
+        const dot = svg('circle', { class: 'tabular-point tabular-chosen', r: 5 });
+        drawing.append(
+          svg('path', { class: 'tabular-area', d: `${pictures.path([...all, [sx(1), sy(0)]])}Z` }),
+          svg('path', {
+            class: 'tabular-even',
+            d: pictures.path([
+              [sx(0), sy(0)],
+              [sx(1), sy(1)],
+            ]),
+          }),
+          svg('path', { class: 'tabular-line', d: pictures.path(all) }),
+          dot,
+        );
+        place = () => {
+          const [cx, cy] = drawn[chosen];
+          dot.setAttribute('cx', cx);
+          dot.setAttribute('cy', cy);
+        };
+        place();
+      },
+    });
+    const said = el('p', { class: 'tabular-said', 'aria-live': 'polite' });
+    const slider = el('input', {
+      type: 'range',
+      min: 0,
+      max: points.length - 1,
+      value: chosen,
+      'aria-label': text('picture.threshold'),
+      oninput: () => move(Number(slider.value)),
+    });
+    const button = (key, label, onclick) =>
+      el(
+        'button',
+        { type: 'button', class: 'red-ui-button red-ui-button-small', 'data-keep': key, onclick },
+        label,
+      );
+    function move(to, by) {
+      chosen = to;
+      rule = by;
+      slider.value = to;
+      slider.setAttribute('aria-valuetext', percent(points[to].from));
+      said.textContent = saidOf(points[to], curve);
+      place?.();
+    }
+    move(chosen);
+    const known = RULES.filter((one) => thresholds.label === positive && thresholds[one]);
+    figure.append(
+      el('label', { class: 'tabular-threshold' }, text('picture.threshold'), slider),
+      said,
+      known.length === 0
+        ? ''
+        : el(
+            'div',
+            { class: 'tabular-buttons tabular-best' },
+            el('span', {}, text('threshold.best')),
+            known.map((one) =>
+              button(one, text(`threshold.${one}`), () => move(pointAt(thresholds[one].at), one)),
+            ),
+          ),
+      el('p', { class: 'tabular-said tabular-in-use' }, text('threshold.inUse'), ' ', inUse(threshold)),
+      choose
+        ? el(
+            'div',
+            { class: 'tabular-buttons' },
+            button('use', text('threshold.use'), () => choose(rule || points[chosen].from)),
+            threshold ? button('drop', text('threshold.drop'), () => choose(null)) : '',
+          )
+        : '',
+    );
+    return figure;
+  };
+})();
