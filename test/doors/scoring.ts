@@ -23,6 +23,7 @@ export {
   versionOf,
 } from '../../dist/src/scoring/context/limits';
 export { LimitsCache } from '../../dist/src/scoring/context/limits-cache';
+export { Reach } from '../../dist/src/scoring/context/reach';
 export { classificationScores } from '../../dist/src/scoring/evaluation/classification-scores';
 export { causeGroups } from '../../dist/src/scoring/explain/cause-groups';
 export { causeText } from '../../dist/src/scoring/explain/cause-text';
