@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { crc32 } from 'node:zlib';
 
 import { makeFolder, writeFileAtomic } from '../../util/atomic-file';
 import { Yielder } from '../../util/event-loop';
@@ -20,6 +21,8 @@ export interface KeptWatch {
 interface Heading {
   model: string;
   lines: number;
+  /** CRC32 of the lines: one changed number would go on in every prediction. Left out by earlier versions. */
+  crc?: number;
 }
 
 /** The file of one watch node: lines of JSON, so that a large state is written and read without holding the event loop. */
@@ -29,8 +32,9 @@ export class StateFile {
   /** What was written last; nothing where there is no file. @throws Error where it cannot be read */
   async read(): Promise<KeptWatch[]> {
     const yielder = new Yielder();
+    const texts = (await this.text()).split('\n');
     const lines: unknown[] = [];
-    for (const line of (await this.text()).split('\n')) {
+    for (const line of texts) {
       lines.push(tryParseJson(line));
       await yielder.due();
     }
@@ -38,7 +42,11 @@ export class StateFile {
     // After the last line stands an end of line.
     for (let at = 0; at < lines.length - 1;) {
       const heading = lines[at];
-      const state = isHeading(heading)
+      const isWhole =
+        isHeading(heading) &&
+        (heading.crc === undefined ||
+          heading.crc === (await checksum(texts.slice(at + 1, at + 1 + heading.lines))));
+      const state = isWhole
         ? watchLayer().stateOfLines(lines.slice(at + 1, at + 1 + heading.lines))
         : undefined;
       if (!isHeading(heading) || state === undefined) {
@@ -60,7 +68,7 @@ export class StateFile {
         lines.push(line);
         await yielder.due();
       }
-      const heading: Heading = { model, lines: lines.length };
+      const heading: Heading = { model, lines: lines.length, crc: await checksum(lines) };
       text.push(JSON.stringify(heading), ...lines);
     }
     await makeFolder(path.dirname(this.file), LEVELS);
@@ -82,6 +90,16 @@ export class StateFile {
       throw error;
     }
   }
+}
+
+async function checksum(lines: readonly string[]): Promise<number> {
+  const yielder = new Yielder();
+  let crc = 0;
+  for (const line of lines) {
+    crc = crc32(line, crc);
+    await yielder.due();
+  }
+  return crc;
 }
 
 function isHeading(value: unknown): value is Heading {
