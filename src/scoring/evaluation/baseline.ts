@@ -1,20 +1,9 @@
-import { LEVELS, quantileOf, regressionScores } from '../../metrics/regression';
+import { regressionScores } from '../../metrics/regression';
 import type { Scores } from '../../metrics/scores';
 import type { Label } from '../../table';
-import { sortedCopy } from '../../util/sort';
-import type { UsualNumbers, UsualTarget } from '../reference/types';
+import type { UsualClasses, UsualNumbers } from '../reference/types';
 import { classificationScores } from './classification-scores';
 import { codesOfLabels } from './labels';
-
-/** The mean and the quantiles of a target. */
-export async function usualNumbers(values: Float64Array): Promise<UsualNumbers> {
-  const sorted = await sortedCopy(values);
-  return {
-    kind: 'numbers',
-    mean: values.reduce((sum, value) => sum + value / values.length, 0),
-    quantiles: LEVELS.map((level) => quantileOf(sorted, level)),
-  };
-}
 
 /** The scores of always predicting the mean and the quantiles of the rows that were fitted. */
 export function numberBaseline({ mean, quantiles }: UsualNumbers, truth: ArrayLike<number>): Scores {
@@ -29,7 +18,7 @@ export function numberBaseline({ mean, quantiles }: UsualNumbers, truth: ArrayLi
  * @param codes the true class of each row as an index of them; −1 for one that the model does not know
  */
 export function labelBaseline(
-  { labels, counts }: Extract<UsualTarget, { kind: 'classes' }>,
+  { labels, counts }: UsualClasses,
   classes: readonly Label[],
   codes: ArrayLike<number>,
 ): Promise<Scores> {

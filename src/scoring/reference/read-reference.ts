@@ -1,3 +1,4 @@
+import { LEVELS } from '../../metrics/regression';
 import { COLUMN_TYPES } from '../../table';
 import { isObject } from '../../util/json';
 import { readCurves } from './read-curves';
@@ -8,7 +9,7 @@ export function readReference(value: unknown): Reference | undefined {
   if (!isObject(value)) {
     return undefined;
   }
-  const { columns, rows, usual, drift, curves, seen } = value;
+  const { columns, rows, usual, drift, target, curves, seen } = value;
   const isWhole =
     isListOf(columns, isColumn) &&
     isListOf(rows, (row) => isListOf(row, isCell) && row.length === columns.length) &&
@@ -16,6 +17,7 @@ export function readReference(value: unknown): Reference | undefined {
     isListOf(drift, isDrift) &&
     usual.length === columns.length &&
     drift.length === columns.length &&
+    (target === undefined || isUsualTarget(target)) &&
     (curves === undefined || readCurves(value) !== undefined) &&
     (seen === undefined || isSeen(seen));
   return isWhole ? (value as unknown as Reference) : undefined;
@@ -55,11 +57,28 @@ function isUsual(value: unknown): value is Usual {
     : kind === 'category' && isListOf(value.categories, isCell) && typeof value.complete === 'boolean';
 }
 
+function isUsualTarget(value: unknown): boolean {
+  if (!isObject(value)) {
+    return false;
+  }
+  const { kind, mean, quantiles, labels, counts } = value;
+  return kind === 'numbers'
+    ? typeof mean === 'number' && isListOf(quantiles, isNumber) && quantiles.length === LEVELS.length
+    : kind === 'classes' &&
+        isListOf(labels, isCell) &&
+        isListOf(counts, isNumber) &&
+        counts.length === labels.length;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
 function isDrift(value: unknown): value is DriftReference {
   return (
     isObject(value) &&
-    isListOf(value.shares, (share) => typeof share === 'number') &&
-    (value.edges === undefined || isListOf(value.edges, (edge) => typeof edge === 'number')) &&
+    isListOf(value.shares, isNumber) &&
+    (value.edges === undefined || isListOf(value.edges, isNumber)) &&
     (value.categories === undefined || isListOf(value.categories, isCell)) &&
     (value.threshold === undefined || typeof value.threshold === 'number')
   );

@@ -153,8 +153,8 @@ function withinSize(given: Reference): { reference: Reference; text: string } {
     text = JSON.stringify(reference);
   }
   if (text.length > MAX_SIZE) {
-    const { curves, seen } = given;
-    reference = { columns: [], rows: [], usual: [], drift: [], curves, seen };
+    const { target, curves, seen } = given;
+    reference = { columns: [], rows: [], usual: [], drift: [], target, curves, seen };
     text = JSON.stringify(reference);
   }
   return { reference, text };

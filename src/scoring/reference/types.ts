@@ -17,6 +17,8 @@ export interface Reference {
   usual: Usual[];
   /** A column each. */
   drift: DriftReference[];
+  /** The target; left out where it was not read here, and of models that were fitted before it was kept. */
+  target?: UsualTarget;
   /** What pictures of the model are drawn from. */
   curves?: ModelCurves;
   /** Which rows it was fitted on, where a later fit may have to prove itself on others. */

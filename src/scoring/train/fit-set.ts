@@ -127,8 +127,8 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
 }
 
 /** What is to be kept of a train set beside its card; undefined where its rows are not here. */
-export async function referenceOfFitting({ set, seen }: Fitting): Promise<Reference | undefined> {
-  const reference = await referenceOfSet(set);
+export async function referenceOfFitting({ set, seen, task }: Fitting): Promise<Reference | undefined> {
+  const reference = await referenceOfSet(set, task);
   return seen === undefined ? reference : { ...(reference ?? UNREAD), seen };
 }
 

@@ -1,7 +1,10 @@
 import type { ModelCurves } from '../../metrics/curves';
+import type { TableSample } from '../../table';
 import type { Context } from '../context/context';
+import { usualOfSample } from '../evaluation/usual-target';
 import { referenceOf } from '../reference/make-reference';
-import type { Reference } from '../reference/types';
+import type { Reference, UsualTarget } from '../reference/types';
+import type { Task } from '../types';
 import type { TrainSet } from './train-set';
 
 /** Of a train set that was not read here. */
@@ -11,13 +14,28 @@ export const UNREAD: Reference = { columns: [], rows: [], usual: [], drift: [] }
  * What is to be kept of a train set beside the card; undefined where its rows are not here. The sample that it is made
  * of is let go of: a fit may take hours.
  */
-export async function referenceOfSet(set: TrainSet | undefined): Promise<Reference | undefined> {
+export async function referenceOfSet(set: TrainSet | undefined, task: Task): Promise<Reference | undefined> {
   const sample = set?.sample;
   if (sample === undefined) {
     return undefined;
   }
+  const { card, lineage, now } = set!;
   set!.sample = undefined;
-  return referenceOf(set!.card.columns, sample, set!.lineage.order === 'time');
+  const features = { ...sample, columns: sample.columns.slice(0, card.columns.length) };
+  const reference = await referenceOf(card.columns, features, lineage.order === 'time');
+  // Of a relative model the files hold the change.
+  const target = now?.usual ?? (await usualOfTarget(card, sample.columns[card.columns.length], task));
+  return target === undefined ? reference : { ...reference, target };
+}
+
+async function usualOfTarget(
+  { cleaned, target }: TrainSet['card'],
+  sample: TableSample['columns'][number] | undefined,
+  task: Task,
+): Promise<UsualTarget | undefined> {
+  // The labels of dates are text, which the sample does not hold.
+  const isDate = cleaned?.types[target ?? ''] === 'date';
+  return sample === undefined || isDate ? undefined : usualOfSample(sample, task);
 }
 
 /** Keeps what is known of a model beside its card: of its train set, and of how good it is. */

@@ -1,6 +1,8 @@
 import { regressionScores } from '../../metrics/regression';
 import type { Scores } from '../../metrics/scores';
-import { numberBaseline, usualNumbers } from '../evaluation/baseline';
+import { numberBaseline } from '../evaluation/baseline';
+import { usualNumbers } from '../evaluation/usual-target';
+import type { UsualNumbers } from '../reference/types';
 import { HELD, KEPT } from './holdout-plan';
 import type { RowFacts } from './row-facts';
 
@@ -9,7 +11,8 @@ export interface NowScores {
   /** Over the rows that are fitted, and over those kept back. */
   kept: Scores;
   held: Scores;
-  /** Regression: always the mean and the quantiles of the target, over the rows that are fitted. */
+  /** Regression: the target of the rows that are fitted, and always predicting its mean and quantiles. */
+  usual?: UsualNumbers;
   baseline?: Scores;
   /** Regression: the variance of the target over the rows that are fitted. */
   variance?: number;
@@ -34,11 +37,12 @@ export async function nowScores(
   }
   const pick = (all: Float64Array, what: number): Float64Array => all.filter((_, row) => plan[row] === what);
   const level = pick(values, KEPT);
-  const mean = level.reduce((sum, value) => sum + value / level.length, 0);
+  const usual = await usualNumbers(level);
   return {
     kept: regressionScores(pick(relative, KEPT), [], level),
     held: regressionScores(pick(relative, HELD), [], pick(values, HELD)),
-    baseline: numberBaseline(await usualNumbers(level), level),
-    variance: level.reduce((sum, value) => sum + (value - mean) ** 2 / level.length, 0),
+    usual,
+    baseline: numberBaseline(usual, level),
+    variance: level.reduce((sum, value) => sum + (value - usual.mean) ** 2 / level.length, 0),
   };
 }

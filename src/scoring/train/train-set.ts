@@ -27,7 +27,7 @@ export interface TrainSet {
   card: Omit<UploadCard, 'id' | 'reused'>;
   /** The rows that the files leave out. */
   holdout?: Holdout;
-  /** Of the rows of the files: what is kept of them beside the model's card. */
+  /** Of the rows of the files, the target last: what is kept of them beside the model's card. */
   sample?: TableSample;
   /** How many different rows there are, where they are few. */
   distinctRows?: number;
@@ -74,7 +74,7 @@ export async function encodeTrainTable(
   const expected = rowPlan?.kept ?? facts?.rows ?? profile.rows - (profile.target?.missing ?? 0);
   const onProgress = (done: number): void =>
     hooks.onStatus?.({ key: 'reading', fraction: 0.5 + done / expected / 2 });
-  const sampled = sampleChoice(features, expected);
+  const sampled = sampleChoice([...features, { name: target }], expected);
   const written = { format: request.format, sample: sampled, signal: hooks.signal, onProgress };
   const {
     x,

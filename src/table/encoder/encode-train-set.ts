@@ -20,7 +20,11 @@ export interface TrainSetFiles {
   sample?: TableSample;
 }
 
-export type TrainSetFilesOptions = EncodeOptions & { target: string; sample?: SampleChoice };
+export interface TrainSetFilesOptions extends EncodeOptions {
+  target: string;
+  /** What to take of the rows; the target, where it is taken, is the last column. */
+  sample?: SampleChoice;
+}
 
 /**
  * Writes features and target, a file each, in one pass over batches of these columns, which are transferred and
@@ -37,8 +41,8 @@ export async function encodeTrainBatches(
     const task = { name: 'encode' as const, columns: part, format, spill, sample: choice };
     return new BatchWriter(startJob(task, signal), spill);
   };
-  const x = start(columns.x, sample);
-  const y = start(columns.y);
+  const x = start(columns.x, sampleOf(columns.x, sample));
+  const y = start(columns.y, sampleOf(columns.y, sample));
   const cleaned: Record<string, number> = {};
   try {
     for await (const batch of batches) {
@@ -52,12 +56,18 @@ export async function encodeTrainBatches(
       x: tableFile(format, x.rows, writtenX),
       y: tableFile(format, y.rows, writtenY),
       cleaned,
-      sample: x.sample,
+      sample: x.sample && { ...x.sample, columns: [...x.sample.columns, ...(y.sample?.columns ?? [])] },
     };
   } catch (error) {
     await Promise.all([x.abandon(), y.abandon()]);
     throw error;
   }
+}
+
+/** What of a sample is taken of one of the files. */
+function sampleOf(columns: readonly Column[], choice: SampleChoice | undefined): SampleChoice | undefined {
+  const names = new Set(columns.map(({ name }) => name));
+  return choice && { ...choice, columns: choice.columns.filter((name) => names.has(name)) };
 }
 
 /** The same of a table that the encoder thread reads by itself. */

@@ -185,10 +185,11 @@ async function trainSet(
   const sinks = { x: new Sink(spills.x), y: new Sink(spills.y) };
   try {
     const count = { rows: 0, cleaned: {} };
-    const batches = counted(batchesOf(source, profile.columns, { signal: port.signal }), count, port);
+    const read = batchesOf(source, profile.columns, { signal: port.signal });
+    const batches = sampled(profile.columns, counted(read, count, port), sample, port);
     const columns = trainColumns(profile.columns, target);
     await writeTrainSet(profile.columns, target, batches, {
-      x: (part) => writeFile(format, columns.x, sampled(columns.x, part, sample, port), sinks.x),
+      x: (part) => writeFile(format, columns.x, part, sinks.x),
       y: (part) => writeFile(format, columns.y, part, sinks.y),
     });
     const x = await sinks.x.finish();

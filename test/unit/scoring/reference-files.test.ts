@@ -33,6 +33,7 @@ function reference(rows = 3, text = 'oil'): Reference {
       { edges: [0.5, 1.5], shares: [0.3, 0, 0.4, 0.3], threshold: 0.2 },
       { categories: [text], shares: [1, 0, 0] },
     ],
+    target: { kind: 'classes', labels: ['no', true], counts: [2, 1] },
   };
 }
 
@@ -110,6 +111,7 @@ describe('what is kept of a train set', () => {
       'null',
       whole.replace('"kind":"category"', '"kind":"constructor"'),
       whole.replace('[0.1,"oil"]', '[0.1]'),
+      whole.replace('"counts":[2,1]', '"counts":[2]'),
       whole.replace('"type":"text"', '"type":"toString"'),
       readFileSync(other!, 'utf8'),
     ]) {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-import { ModelCards, type Reference } from '../../doors/scoring';
+import { LEVELS, ModelCards, quantileOf, type Reference } from '../../doors/scoring';
 import { seededRandom } from '../../doors/util';
 import { type Bench, bench } from './stand-in';
 
@@ -94,12 +94,40 @@ describe('the reference of a fit', () => {
     const fit = { table: { path: file }, target: 'y', model: 'file' };
     for (const holdout of [0, 20]) {
       const { card } = await at.connection.train({ ...fit, holdout });
-      const { usual, drift, rows: kept } = (await at.cards.reference(card.fitted_train_set_id))!;
+      const { usual, drift, rows: kept, target } = (await at.cards.reference(card.fitted_train_set_id))!;
       assert.equal(kept.length, 400);
+      assert.deepEqual(
+        target?.kind === 'classes' && target.counts.reduce((sum, count) => sum + count, 0),
+        holdout === 0 ? 3000 : 2400,
+      );
       assert.deepEqual(usual[0], { ...usual[0], min: 0, max: 499, missing: 0 });
       assert.ok(drift.every(({ threshold }) => threshold === undefined));
     }
     await rm(folder, { recursive: true });
+  });
+
+  it('says what the target usually is: its level, where the change is learned; labels as the card has them', async () => {
+    const value = Array.from({ length: 90 }, (_, i) => ({
+      was: i,
+      is: i + (i % 3),
+      kind: i % 3 === 0 ? 'a' : 'b',
+      digits: `${i % 2 === 0 ? '900719925474099' : '900719925474098'}3`,
+      day: new Date(Date.UTC(2026, 0, 1 + (i % 2))),
+    }));
+    const usual = async (target: string, more: object = {}): Promise<Reference['target']> => {
+      const { card } = await at.connection.train({ table: { value }, target, model: target, ...more });
+      return (await at.cards.reference(card.fitted_train_set_id))?.target;
+    };
+    const sorted = value.map(({ is }) => is).sort((a, b) => a - b);
+    const numbers = { kind: 'numbers', mean: 45.5, quantiles: LEVELS.map((q) => quantileOf(sorted, q)) };
+    for (const relativeTo of [undefined, 'was']) {
+      const own = (await usual('is', { task: 'regression', relativeTo }))!;
+      assert.deepEqual({ ...own, mean: own.kind === 'numbers' && Number(own.mean.toFixed(9)) }, numbers);
+    }
+    assert.deepEqual(await usual('kind'), { kind: 'classes', labels: ['a', 'b'], counts: [30, 60] });
+    const digits = { kind: 'classes', labels: ['9007199254740993', '9007199254740983'], counts: [45, 45] };
+    assert.deepEqual(await usual('digits', { task: 'classification', types: { digits: 'bigint' } }), digits);
+    assert.equal(await usual('day', { task: 'classification' }), undefined);
   });
 
   it('is made again where it was lost, and is not known of a train set that was uploaded before', async () => {
