@@ -3,23 +3,23 @@
  * of the others, ties counting half (H. Mann and D. Whitney, 1947). Undefined where one of the two has no rows.
  */
 export function rocAuc(score: Float64Array, codes: ArrayLike<number>, of: number): number | undefined {
-  const order = Int32Array.from(score, (_, row) => row).sort((a, b) => score[a] - score[b]);
-  let ranks = 0;
-  let positives = 0;
-  for (let from = 0; from < order.length;) {
-    let end = from;
-    let here = 0;
-    for (; end < order.length && score[order[end]] === score[order[from]]; end++) {
-      here += codes[order[end]] === of ? 1 : 0;
-    }
-    // Ranks count from 1; tied rows share the mean of theirs.
-    ranks += here * ((from + end + 1) / 2);
-    positives += here;
-    from = end;
-  }
-  const negatives = order.length - positives;
-  if (positives === 0 || negatives === 0) {
+  const own = score.filter((_, row) => codes[row] === of).sort();
+  const others = score.filter((_, row) => codes[row] !== of).sort();
+  if (own.length === 0 || others.length === 0) {
     return undefined;
   }
-  return (ranks - (positives * (positives + 1)) / 2) / (positives * negatives);
+  // Halves are exact, so the order of the sum changes nothing.
+  let won = 0;
+  let below = 0;
+  let upTo = 0;
+  for (const one of own) {
+    while (below < others.length && others[below] < one) {
+      below++;
+    }
+    while (upTo < others.length && others[upTo] <= one) {
+      upTo++;
+    }
+    won += (below + upTo) / 2;
+  }
+  return won / (own.length * others.length);
 }

@@ -18,3 +18,15 @@ export interface Scores {
   /** Part of the rows inside the interval from quantile 0.1 to 0.9. */
   coverage_80?: number;
 }
+
+/** The scores by name, without the count. */
+export const SCORE_NAMES = [
+  'accuracy',
+  'log_loss',
+  'roc_auc',
+  'rmse',
+  'mae',
+  'r2',
+  'pinball',
+  'coverage_80',
+] as const satisfies readonly (keyof Scores)[];

@@ -49,6 +49,7 @@ const ASKING: Rules<PredictRequest> = {
   explainAbove: PREDICT.explainAbove,
   unlike: flag(),
   threshold: numberIn({ min: 0, max: 1 }),
+  evaluate: flag(),
 };
 
 const SETTINGS: Rules<PredictSettings> = {

@@ -26,6 +26,8 @@ export const PREDICT = {
   explainAbove: numberIn({}),
   /** Whether each row is compared with the train set, under `<property>_unlike`. */
   unlike: choice(['off', 'on'], { default: 'off', open: 'off', message: 'unlike' }),
+  /** Whether the predictions are scored against the target, which the table has, as `msg.evaluation`. */
+  evaluate: choice(['off', 'on'], { default: 'off', open: 'off', message: 'evaluate' }),
   noModel: choice(['error', 'pass', 'wait'], { default: 'error' }),
   missingColumns: choice(['error', 'fill'], { default: 'error' }),
   ...CLEANING,

@@ -24,6 +24,7 @@ export {
 } from '../../dist/src/scoring/context/limits';
 export { LimitsCache } from '../../dist/src/scoring/context/limits-cache';
 export { Reach } from '../../dist/src/scoring/context/reach';
+export { blocksOf, standardErrors } from '../../dist/src/scoring/evaluation/blocks';
 export { classificationScores } from '../../dist/src/scoring/evaluation/classification-scores';
 export { causeGroups } from '../../dist/src/scoring/explain/cause-groups';
 export { causeText } from '../../dist/src/scoring/explain/cause-text';
@@ -64,4 +65,5 @@ export { readReport } from '../../dist/src/scoring/train/report';
 export { type RowFacts } from '../../dist/src/scoring/train/row-facts';
 export { scoreWarnings } from '../../dist/src/scoring/train/score-warnings';
 export { type FittedModel } from '../../dist/src/scoring/types';
+export { type Evaluation } from '../../dist/src/scoring/types';
 export { sortedCopy } from '../../dist/src/util/sort';

@@ -236,6 +236,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Say why').selectOption('on');
     await field('Only above').fill('0.5');
     await field('Compare with the train set').selectOption('on');
+    await field('Score against the target').selectOption('on');
     await done(page);
     await deploy(page);
     assert.deepEqual(without(saved('predict'), ['x', 'y', 'z', 'wires']), {
@@ -254,6 +255,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       explain: 'on',
       explainAbove: '0.5',
       unlike: 'on',
+      evaluate: 'on',
       noModel: 'error',
       missingColumns: 'fill',
       missingWords: '',

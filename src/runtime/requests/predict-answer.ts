@@ -22,6 +22,10 @@ export function answerPredict(msg: Message, table: TableReader, outcome: Predict
   } else {
     msg.cleaned = outcome.cleaned;
   }
+  delete msg.evaluation;
+  if (outcome.evaluation !== undefined) {
+    msg.evaluation = outcome.evaluation;
+  }
   return msg;
 }
 
@@ -30,5 +34,6 @@ export function answerUnpredicted(msg: Message): Message {
   delete msg.prediction;
   delete msg.metadata;
   delete msg.predicted_by;
+  delete msg.evaluation;
   return msg;
 }

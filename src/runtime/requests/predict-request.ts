@@ -40,13 +40,14 @@ export async function predictRequest(
     ...(read('explain') === 'on' && { explain: true, explainAbove: read('explainAbove') }),
     ...(read('unlike') === 'on' && { unlike: true }),
     threshold: readProperty(numberIn({ min: 0, max: 1 }), 'threshold', msg),
+    ...(read('evaluate') === 'on' && { evaluate: true }),
   };
 }
 
-/** `msg.explain` and `msg.unlike` may be true or false too. */
+/** `msg.explain`, `msg.unlike` and `msg.evaluate` may be true or false too. */
 function withWords(msg: Message): Message {
-  const { explain, unlike } = msg as { explain?: unknown; unlike?: unknown };
-  const words = Object.entries({ explain, unlike }).filter(([, value]) => typeof value === 'boolean');
+  const { explain, unlike, evaluate } = msg as Record<string, unknown>;
+  const words = Object.entries({ explain, unlike, evaluate }).filter(([, value]) => typeof value === 'boolean');
   return words.length === 0
     ? msg
     : { ...msg, ...Object.fromEntries(words.map(([name, on]) => [name, on === true ? 'on' : 'off'])) };

@@ -1,3 +1,5 @@
+import { blockError, BLOCKS } from '../evaluation/blocks';
+
 /** How much higher the losses of one model are than those of another, on the same rows. */
 export interface PairedDifference {
   /** Mean of the first less the second: above 0 the second is better. */
@@ -5,13 +7,9 @@ export interface PairedDifference {
   standardError: number;
 }
 
-/** Few enough that a block is longer than what makes neighbours alike, enough for a standard error. */
-const BLOCKS = 10;
-
 /**
- * The mean difference of the losses of two models and its standard error, from the means of blocks of consecutive rows:
- * rows that follow each other in time are alike, so that row by row it would come out far too small. Neighbouring blocks
- * that are still alike widen it by their covariance.
+ * The mean difference of the losses of two models and its standard error, from the means of blocks of consecutive rows
+ * (see `blockError`).
  *
  * @param first losses by row, in order of time where there is one; at least two rows
  */
@@ -31,11 +29,5 @@ export function pairedDifference(first: ArrayLike<number>, second: ArrayLike<num
   for (let row = 0; row < rows; row++) {
     difference += (first[row]! - second[row]!) / rows;
   }
-  let variance = 0;
-  let covariance = 0;
-  means.forEach((mean, block) => {
-    variance += (mean - difference) ** 2 / (blocks - 1);
-    covariance += block === 0 ? 0 : ((mean - difference) * (means[block - 1]! - difference)) / (blocks - 1);
-  });
-  return { difference, standardError: Math.sqrt((variance + 2 * Math.max(0, covariance)) / blocks) };
+  return { difference, standardError: blockError(means, difference) };
 }

@@ -60,14 +60,17 @@ export class Steps {
   }
 }
 
+export function isTimeName(name: string): boolean {
+  return TIME_NAMES.test(name);
+}
+
 /** Columns that may tell when a row was, the likeliest first. */
 export function timeCandidates(columns: readonly Column[], target: string): Column[] {
   const others = columns.filter(({ name }) => name !== target);
   return [
     ...others.filter(({ type }) => type === 'date'),
     ...others.filter(
-      ({ name, type }) =>
-        TIME_NAMES.test(name) && (type === 'integer' || type === 'number' || type === 'bigint'),
+      ({ name, type }) => isTimeName(name) && (type === 'integer' || type === 'number' || type === 'bigint'),
     ),
   ];
 }
@@ -86,8 +89,11 @@ export function followsTime({ type }: Column, steps: Steps, target: Steps): bool
 
 /** The newest time as ISO 8601. */
 export function isoTime(column: Column, { max }: Steps): string | undefined {
-  const { zone } = column;
-  const time = isSeconds(column, max) ? max * 1000 : max;
+  return isoOf(column, isSeconds(column, max) ? max * 1000 : max);
+}
+
+/** A time in milliseconds, as a column of dates holds it, as ISO 8601. */
+export function isoOf({ zone }: Column, time: number): string | undefined {
   const date = new Date(zone === undefined ? time : TimeZone.of(zone).toInstant(time));
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -1,4 +1,4 @@
-import { type Column, COLUMN_TYPES, type Label } from '../../table';
+import { type Column, COLUMN_TYPES, type ColumnType, type Label } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import {
   DEFAULT_OUTPUT_TYPE,
@@ -37,6 +37,11 @@ export interface ResolvedModel {
   answers?: AnswerRule;
   /** The column that its predictions are the change from. */
   relativeTo?: string;
+  /** The column that it predicts, and its type in the train set, where they are known. */
+  target?: string;
+  targetType?: ColumnType;
+  /** Its train rows followed each other in time. */
+  inTime?: boolean;
 }
 
 /** How the model of a message is found. */
@@ -150,6 +155,8 @@ export function resolveModel(
     rarer: card.thresholds?.label,
     relativeTo: card.relative_to,
     ...(answers !== undefined && { answers }),
+    ...(card.target !== '' && { target: card.target, targetType: card.cleaned?.types[card.target] }),
+    inTime: card.order === 'time',
   };
 }
 

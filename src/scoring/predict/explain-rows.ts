@@ -2,12 +2,12 @@ import { type Column, type ColumnBatch, joinBatches, mixRows, pickRows } from '.
 import { seededRandom } from '../../util/random';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
-import { predictToEstimate } from '../context/estimate';
 import type { Effects, ExplainWish, RowEffects } from '../explain/effects';
 import { effectsOfMixtures, mixturesPerRow, planMixtures } from '../explain/mixtures';
 import type { ResolvedModel } from '../models/model-request';
 import { referenceBatch } from '../reference/reference-batch';
 import type { Reference } from '../reference/types';
+import { announceRows } from './announce-rows';
 import { scoreInParts } from './parts';
 import type { ScoreOptions } from './test-set';
 
@@ -66,7 +66,8 @@ async function explained(work: ExplainByRows): Promise<Effects | undefined> {
   if (rows.length === 0) {
     return { ...facts, rows: new Map() };
   }
-  await announce(work, background.rows + rows.length * mixturesPerRow(background.rows, causes.names.length));
+  const asked = background.rows + rows.length * mixturesPerRow(background.rows, causes.names.length);
+  await announceRows(work, asked, 'Explaining these predictions');
   const plan = planMixtures(rows.length, background.rows, causes.of, causes.names.length);
   const mixed = mixRows(joinBatches([pickRows(batch, rows), background]), plan.sources);
   const answers = await ask(work, mixed);
@@ -167,22 +168,4 @@ function usualOf(reference: Reference, causes: readonly string[]): Pick<Effects,
     return isNumber ? [own.q10, own.q90] : null;
   });
   return { usual, means: causes.map(() => null) };
-}
-
-/** Says once what explanations take, on a service that may charge for them. */
-async function announce({ context, model, options, warn }: ExplainByRows, rows: number): Promise<void> {
-  if (context.key === 'embedded') {
-    return;
-  }
-  const limits = await context.limits.forChecks(options.signal);
-  const request = predictToEstimate(limits, model, { train: model.trainRows, test: rows });
-  let price: string;
-  try {
-    const cost = context.onPrem ? 0 : await context.costs.estimate(request, options.signal);
-    price = cost > 0 ? `, estimated to cost ${cost}` : '';
-  } catch {
-    options.signal.throwIfAborted();
-    price = ', at a cost that could not be found out';
-  }
-  warn('cost', `Explaining these predictions asks the service for ${rows} more rows${price}.`);
 }

@@ -41,6 +41,10 @@ export class HeldTable extends MessageTable {
     return batch;
   }
 
+  override source(): Promise<TableSource> {
+    return Promise.resolve(this.opened.source);
+  }
+
   attach(attachment: Attachment, signal: AbortSignal): Promise<Attached> {
     return attachToTable(this.opened, attachment, signal);
   }

@@ -24,6 +24,12 @@ export abstract class MessageTable {
   /** Cells that were taken as missing, by column. */
   cleaned?: Record<string, number>;
 
+  /** The table, to be read again; undefined where there is none here. */
+  source(signal: AbortSignal): Promise<TableSource | undefined> {
+    signal.throwIfAborted();
+    return Promise.resolve(undefined);
+  }
+
   /** Attaches predictions: at once to a few rows, in slices to a large table. */
   abstract attach(attachment: Attachment, signal: AbortSignal): Attached | Promise<Attached>;
 }

@@ -35,6 +35,12 @@ export function predictMessage(
   const { cards } = context;
   assertPlain(given.options, 'options');
   const { api, testSetUploadId: uploadId, modelId = '' } = given;
+  if (given.evaluate === true && (api === 'v1' || uploadId !== undefined)) {
+    throw new ServiceError(
+      'config.invalid',
+      'Only a table that is given to the predict node can be scored against its target: neither an upload nor a table for the route v1 can.',
+    );
+  }
   if (api === 'v1') {
     const reference: ModelReference = { kind: 'id', id: modelId };
     const table = new LegacyTable(given);

@@ -40,6 +40,9 @@ export function outcomeOf(
   if (table.cleaned !== undefined) {
     outcome.cleaned = { cells_missing: table.cleaned };
   }
+  if (scored.evaluation !== undefined) {
+    outcome.evaluation = scored.evaluation;
+  }
   const { unlike } = scored;
   const attachment = {
     ...attachmentOf(scored.prediction, property, classes, answered),

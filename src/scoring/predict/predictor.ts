@@ -4,7 +4,7 @@ import { Semaphore } from '../../util/semaphore';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';
-import { resolveModel } from '../models/model-request';
+import { type ResolvedModel, resolveModel } from '../models/model-request';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from '../types';
 import { withoutEmptyTexts } from '../without-empty';
 import { HeldTable, readAtMost } from './held-table';
@@ -171,7 +171,8 @@ export class Predictor {
     const { request, model } = message.payload;
     const { missingColumns } = request;
     const { signal } = this.closing;
-    const columns = model!.columns.length > 0 ? model!.columns : await foundColumns(source, request, signal);
+    const columns =
+      model!.columns.length > 0 ? model!.columns : await foundColumns(source, model!, request, signal);
     if (source.rowCount !== 0 && fitsAsIs(source, columns)) {
       return new StreamedTable(opened, columns, { missingColumns, asIs: true });
     }
@@ -191,9 +192,12 @@ export class Predictor {
 /** Columns of a table whose model has no card: as they are found, whole numbers as numbers so that more tables are alike. */
 async function foundColumns(
   source: TableSource,
-  { missingWords, unreadable, timezone = localZone() }: PredictRequest,
+  { target }: ResolvedModel,
+  { evaluate, missingWords, unreadable, timezone = localZone() }: PredictRequest,
   signal: AbortSignal,
 ): Promise<Column[]> {
   const { columns } = await profileTable(source, { missingWords, unreadable, timezone, signal });
-  return columns.map((column) => (column.type === 'integer' ? { ...column, type: 'number' } : column));
+  // With the target in the table, it is not among what the model predicts from.
+  const features = columns.filter(({ name }) => evaluate !== true || name !== target);
+  return features.map((column) => (column.type === 'integer' ? { ...column, type: 'number' } : column));
 }

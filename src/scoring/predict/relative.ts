@@ -1,5 +1,6 @@
 import { cellAt, type Column, type ColumnBatch } from '../../table';
 import { ServiceError } from '../../wire/service-error';
+import type { Statistics } from '../../wire/types';
 import { addOffsetsToEffects } from '../explain/effects';
 import type { ResolvedModel } from '../models/model-request';
 import type { Scored } from './test-set';
@@ -48,20 +49,22 @@ export function addOffsets(
       return { ...scored, effects, prediction: { ...prediction, values: add(prediction.values) } };
     case 'quantiles':
       return { ...scored, effects, prediction: { ...prediction, values: prediction.values.map(add) } };
+    case 'main':
+      return { ...scored, effects, prediction: { ...prediction, value: moved(prediction.value, add) } };
     case 'full': {
-      const { mean, median, mode, quantiles } = prediction.value;
-      const value = {
-        ...prediction.value,
-        mean: add(mean),
-        median: add(median),
-        mode: add(mode),
-        quantiles: quantiles.map(add),
-      };
+      const value = { ...prediction.value, ...moved(prediction.value, add) };
       return { ...scored, effects, prediction: { kind: 'full', value }, offsets };
     }
     default:
       return { ...scored, effects };
   }
+}
+
+function moved(
+  { mean, median, mode, quantiles }: Statistics,
+  add: (values: readonly number[]) => number[],
+): Statistics {
+  return { mean: add(mean), median: add(median), mode: add(mode), quantiles: quantiles.map(add) };
 }
 
 /** Collects the offsets of batches on their way. */

@@ -9,6 +9,7 @@ import { type ResolvedModel, resolveModel } from '../models/model-request';
 import type { Unlike } from '../reference/unlike';
 import type { PredictOutcome, PredictSettings } from '../types';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
+import { evaluateMessage, truthsOf } from './evaluate-messages';
 import { type ExplainByRows, explainByRows } from './explain-rows';
 import { LegacyTable } from './legacy-table';
 import type { PredictMessage, QueuedPredict } from './message';
@@ -16,6 +17,7 @@ import { LoneTable } from './message-table';
 import { outcomeBytes, type OutcomeModel, outcomeOf } from './outcome';
 import { rowsPerTestSet, scoreInParts } from './parts';
 import { columnsOf, type ReadTogether, readTogether } from './read-together';
+import type { TableTruth } from './read-truth';
 import { addOffsets, offsetsOf } from './relative';
 import { type Scored, scoreFile, type ScoreOptions } from './test-set';
 import { comparisonOf } from './unlike-rows';
@@ -32,6 +34,8 @@ export interface BatchRun {
   batcher: Batcher<PredictMessage, PredictOutcome>;
   /** Tells the user, once for each key. */
   warn: (key: string, text: string) => void;
+  /** What is true of the rows of those messages that are to be scored against it. */
+  truths?: Map<QueuedPredict, TableTruth>;
 }
 
 /** Scores the messages of one batch and settles each. */
@@ -42,7 +46,7 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
   const { retryPredict, maxCost } = settings;
   if (table instanceof LegacyTable) {
     const scored = await table.score(context, { retryPredict, signal });
-    await deliver(run, first, scored, { name: request.modelId! }, signal);
+    await hand(run, first, scored, { name: request.modelId! }, signal);
     return;
   }
   // Resolved again: a fit that ended while they waited takes over between batches.
@@ -57,6 +61,15 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
   // A fit that ends meanwhile may replace the model: it stays until the batch has its answers.
   const letGo = context.cards.hold(model.fittedId);
   try {
+    // Before anything is sent: a table that cannot be scored is refused.
+    const truths = await truthsOf(messages, model, {
+      fail: (one, error) => run.batcher.fail(one, error),
+      signal,
+    });
+    const own = { ...run, truths };
+    if (table instanceof LoneTable && first.state !== 'flying') {
+      return;
+    }
     if (table instanceof LoneTable) {
       const isHere = request.unlike === true && !(table instanceof UploadedSet);
       const comparison = isHere ? await comparisonOf(context, model, run.warn) : undefined;
@@ -73,9 +86,9 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
           'Predictions of a large table or of an upload are explained by the embedded service alone.',
         );
       }
-      await deliver(run, first, scored, model, signal);
+      await deliver(own, first, scored, { model, options });
     } else {
-      await runJoined(run, messages, model, options);
+      await runJoined(own, messages, model, options);
     }
   } finally {
     letGo();
@@ -156,7 +169,7 @@ async function scoreTogether(
       const level = addOffsets(own, ownOffsets, model);
       level.effects ??= ownByRows;
       level.unlike = await unlikeOf(message, first, to);
-      await (deliver(run, message, level, model, signal) ?? yielder.due());
+      await (deliver(run, message, level, { model, options }) ?? yielder.due());
     } catch (error) {
       run.batcher.fail(message, error);
     }
@@ -177,7 +190,7 @@ async function runOversize(
     scored.effects ??= await effectsByRows(run, { model, columns, batch, options }, scored);
     const unlikeOf = await unlikeRows(run, messages, model, { columns, batch, signal: options.signal });
     scored.unlike = await unlikeOf(message, 0, batch.rows);
-    await deliver(run, message, scored, model, options.signal);
+    await deliver(run, message, scored, { model, options });
   } catch (error) {
     run.batcher.fail(message, error);
   }
@@ -215,8 +228,29 @@ async function unlikeRows(
     isAsked(message) ? comparison?.compare(names, batch, { from, to, signal }) : undefined;
 }
 
-/** Hands a message its result; a promise only where its table is large enough to be attached in slices. */
+/** What a message was scored with. */
+interface ScoredBy {
+  model: ResolvedModel;
+  options: ScoreOptions;
+}
+
+/** Hands a message its result; a promise only where that takes longer: a large table, or an evaluation. */
 function deliver(
+  run: BatchRun,
+  message: QueuedPredict,
+  scored: Scored,
+  by: ScoredBy,
+): Promise<void> | undefined {
+  const truth = run.truths?.get(message);
+  if (truth === undefined || message.state !== 'flying') {
+    return hand(run, message, scored, by.model, by.options.signal);
+  }
+  return evaluateMessage(run, message, scored, truth, by).then((evaluation) =>
+    hand(run, message, { ...scored, evaluation }, by.model, by.options.signal),
+  );
+}
+
+function hand(
   { batcher, settings, warn }: BatchRun,
   message: QueuedPredict,
   scored: Scored,

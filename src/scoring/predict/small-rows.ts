@@ -1,4 +1,4 @@
-import { type Column, openTable, ownNames } from '../../table';
+import { type Column, openTable, ownNames, type TableSource } from '../../table';
 import { attachInPlace, type Attachment } from './attach-predictions';
 import { type Attached, MessageTable, type OwnTable, ROW_BYTES } from './message-table';
 
@@ -35,6 +35,10 @@ export class SmallRows extends MessageTable {
   async open(signal: AbortSignal): Promise<OwnTable> {
     const value = this.single ? this.rows[0] : this.rows;
     return { source: await openTable(value, { signal }), value };
+  }
+
+  override async source(signal: AbortSignal): Promise<TableSource> {
+    return (await this.open(signal)).source;
   }
 
   attach(attachment: Attachment): Attached {

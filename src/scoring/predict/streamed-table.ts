@@ -1,4 +1,12 @@
-import { addCounts, type Column, type ColumnBatch, fileAsIs, readBatches, type TableFile } from '../../table';
+import {
+  addCounts,
+  type Column,
+  type ColumnBatch,
+  fileAsIs,
+  readBatches,
+  type TableFile,
+  type TableSource,
+} from '../../table';
 import type { Context } from '../context/context';
 import type { ResolvedModel } from '../models/model-request';
 import type { TrainSetComparison, Unlike } from '../reference/unlike';
@@ -66,6 +74,10 @@ export class StreamedTable extends LoneTable {
       },
     });
     return comparison === undefined ? scored : { ...scored, unlike };
+  }
+
+  override source(): Promise<TableSource> {
+    return Promise.resolve(this.opened.source);
   }
 
   attach(attachment: Attachment, signal: AbortSignal): Promise<Attached> {

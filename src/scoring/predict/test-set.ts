@@ -9,6 +9,7 @@ import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../context/li
 import { type Effects, type ExplainWish, readEffects } from '../explain/effects';
 import type { ResolvedModel } from '../models/model-request';
 import type { Unlike } from '../reference/unlike';
+import type { Evaluation } from '../types';
 import type { Budget } from './bisection';
 import { withKnownLabels } from './known-labels';
 
@@ -42,6 +43,8 @@ export interface Scored extends PredictResult {
   effects?: Effects;
   /** How unlike the train set each row is, where that was asked for. */
   unlike?: readonly Unlike[];
+  /** How good the predictions are, where that was asked for. */
+  evaluation?: Evaluation;
 }
 
 /**

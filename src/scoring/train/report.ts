@@ -1,10 +1,10 @@
+import { SCORE_NAMES } from '../../metrics/scores';
 import type { ColumnImportance, ModelScores, ModelThresholds, Scores } from '../types';
 
 /** The card is kept in a file with all the others, so a wide table's importance is cut. */
 const MAX_COLUMNS = 50;
 const MAX_REASONS = 10;
 const MAX_REASON_LENGTH = 300;
-const NAMES = ['accuracy', 'log_loss', 'roc_auc', 'rmse', 'mae', 'r2', 'pinball', 'coverage_80'] as const;
 
 /**
  * What a fit answer's `report` tells of the model, as the embedded service sends it. The specification has no such
@@ -42,7 +42,7 @@ function readScores(value: unknown): Scores | undefined {
     return undefined;
   }
   const scores: Scores = { rows: given.rows };
-  for (const name of NAMES) {
+  for (const name of SCORE_NAMES) {
     const score = given[name];
     if (typeof score === 'number') {
       scores[name] = score;

@@ -122,7 +122,6 @@ const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string
 /** Codes in the code that a node reaches which cannot come out of it. */
 const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   fit: ['columns.missing'], // of rows held back: a warning
-  predict: ['target.missing'], // a test set needs none
   series: ['target.missing'], // its tables need none
   watch: ['table.empty', 'file.unreadable'], // a message without a table may bring a truth, and no file is read
   cost: ['cost.exceeded', 'model.unknown'], // the bound and the model are the predict node's
