@@ -40,10 +40,11 @@ function closure(files: string[], leaveOut: RegExp): string[] {
       continue;
     }
     seen.add(file);
-    for (const [, target] of fs
+    // load('.') is the folder of a file that is loaded with its first node.
+    for (const [, target, folder] of fs
       .readFileSync(file, 'utf8')
-      .matchAll(/(?:require|import)\(["'](\.[^"']+)["']\)/g)) {
-      const found = path.resolve(path.dirname(file), target!);
+      .matchAll(/(?:require|import)\(["'](\.[^"']+)["']\)|\bload\('(\.)'\)/g)) {
+      const found = path.resolve(path.dirname(file), (target ?? folder)!);
       const choices = [found, `${found}.js`, path.join(found, 'index.js')];
       waiting.push(choices.find((choice) => choice.endsWith('.js') && fs.existsSync(choice))!);
     }
