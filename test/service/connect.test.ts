@@ -43,6 +43,8 @@ describe('connect', function () {
     const file = path.join(folder, 'new.csv');
     fs.writeFileSync(file, 'size\n3\n8\n');
     const { table, modelName } = await tabular.predict({ path: file, model: 'y', property: 'guess' });
+    const { evaluation } = await tabular.predict({ table: rows, model: 'y', evaluate: true });
+    assert.ok(evaluation?.rows === 60 && evaluation.scores.mae! < evaluation.baseline.mae!);
     assert.equal(modelName, 'y');
     const [three, eight] = table as { size: number; guess: number }[];
     assert.ok(Math.abs(three!.guess - 6) < 2 && Math.abs(eight!.guess - 16) < 2, JSON.stringify(table));

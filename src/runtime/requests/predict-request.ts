@@ -47,7 +47,9 @@ export async function predictRequest(
 /** `msg.explain`, `msg.unlike` and `msg.evaluate` may be true or false too. */
 function withWords(msg: Message): Message {
   const { explain, unlike, evaluate } = msg as Record<string, unknown>;
-  const words = Object.entries({ explain, unlike, evaluate }).filter(([, value]) => typeof value === 'boolean');
+  const words = Object.entries({ explain, unlike, evaluate }).filter(
+    ([, value]) => typeof value === 'boolean',
+  );
   return words.length === 0
     ? msg
     : { ...msg, ...Object.fromEntries(words.map(([name, on]) => [name, on === true ? 'on' : 'off'])) };

@@ -1,4 +1,5 @@
 import { SCORE_NAMES, type Scores } from '../../metrics/scores';
+import { Yielder } from '../../util/event-loop';
 import { type RowAnswers, scoresOfRows } from './score-rows';
 
 /** Few enough that a block is longer than what makes neighbours alike, enough for a standard error. */
@@ -60,7 +61,9 @@ export async function standardErrors(
 ): Promise<Omit<Scores, 'rows'>> {
   const count = blocks.length;
   const without: Scores[] = [];
+  const yielder = new Yielder();
   for (const left of blocks) {
+    await yielder.due();
     without.push(await scoresOfRows(answers, joined(blocks.filter((block) => block !== left))));
   }
   const errors: Omit<Scores, 'rows'> = {};

@@ -1,13 +1,14 @@
 import { regressionScores } from '../../metrics/regression';
 import type { Scores } from '../../metrics/scores';
 import type { Label } from '../../table';
+import { Yielder } from '../../util/event-loop';
 import { toServiceError } from '../../wire/service-error';
 import { blocksOf, standardErrors } from '../evaluation/blocks';
 import { type RowAnswers, scoreRows, scoresOfRows } from '../evaluation/score-rows';
-import { isoOf } from '../evaluation/time-column';
+import { daysOf, isoOf, Steps } from '../evaluation/time-column';
 import { usualNumbers } from '../evaluation/usual-target';
 import type { UsualTarget } from '../reference/types';
-import type { Evaluation, ScoredBlock } from '../types';
+import type { Evaluation, ModelCurves, ScoredBlock } from '../types';
 import type { TableTruth } from './read-truth';
 import { type EvaluatedTable, rowAnswers } from './row-answers';
 
@@ -72,8 +73,19 @@ async function scoresOf(table: EvaluatedTable, answers: RowAnswers): Promise<Eva
       baseline_now: regressionScores(truth.now, [], truth.target as Float64Array),
     }),
     ...(truth.inTime && blocks.length > 0 && { blocks: await scoredBlocks(answers, truth, blocks) }),
-    curves,
+    curves: inDays(curves, truth),
   };
+}
+
+/** With the days that the rows are of, where a column tells the time. */
+function inDays(curves: ModelCurves, { times }: TableTruth): ModelCurves {
+  if (curves.kind !== 'classes' || curves.by_threshold === undefined || times === undefined) {
+    return curves;
+  }
+  const steps = new Steps();
+  times.values.forEach((time) => steps.add(time));
+  const days = daysOf(times.column, steps);
+  return days > 0 ? { ...curves, by_threshold: { ...curves.by_threshold, days } } : curves;
 }
 
 async function scoredBlocks(
@@ -82,7 +94,9 @@ async function scoredBlocks(
   blocks: readonly Int32Array[],
 ): Promise<ScoredBlock[]> {
   const scored: ScoredBlock[] = [];
+  const yielder = new Yielder();
   for (const block of blocks) {
+    await yielder.due();
     const { rows, ...scores } = await scoresOfRows(answers, block);
     const [first, last] = [block[0]!, block.at(-1)!];
     scored.push({

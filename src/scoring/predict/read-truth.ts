@@ -15,8 +15,8 @@ import type { ResolvedModel } from '../models/model-request';
 import type { PredictRequest } from '../types';
 
 /** More rows than these make the scores no surer, and hold the event loop: then every second is scored, or fewer. */
-const MOST_ROWS = 50_000;
-const MOST_CELLS = 1_000_000;
+const MOST_ROWS = 20_000;
+const MOST_CELLS = 200_000;
 /** Numbers of a column that is only named like a time: below this they count rows. */
 const FIRST_TIME = 365 * 24 * 3_600_000;
 
@@ -151,7 +151,7 @@ function keepEverySecond(list: unknown[]): void {
 }
 
 function mostRows({ classes }: ResolvedModel): number {
-  return Math.min(MOST_ROWS, Math.max(1000, Math.floor(MOST_CELLS / Math.max(1, classes?.length ?? 1))));
+  return Math.min(MOST_ROWS, Math.max(2000, Math.floor(MOST_CELLS / Math.max(1, classes?.length ?? 1))));
 }
 
 /** The target as the fit read it. */
