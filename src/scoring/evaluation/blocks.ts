@@ -14,7 +14,7 @@ const FEWEST_ROWS = 10;
  * @param order numbers of rows in the order of time
  * @param isSameTime of two rows that follow each other in it
  */
-export function blocksOf(
+export function rowBlocks(
   order: Int32Array,
   isSameTime: (row: number, before: number) => boolean = () => false,
 ): Int32Array[] {

@@ -3,7 +3,7 @@ import type { Scores } from '../../metrics/scores';
 import type { Label } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { toServiceError } from '../../wire/service-error';
-import { blocksOf, standardErrors } from '../evaluation/blocks';
+import { rowBlocks, standardErrors } from '../evaluation/blocks';
 import { type RowAnswers, scoreRows, scoresOfRows } from '../evaluation/score-rows';
 import { daysOf, isoOf, Steps } from '../evaluation/time-column';
 import { usualNumbers } from '../evaluation/usual-target';
@@ -63,7 +63,7 @@ async function scoresOf(table: EvaluatedTable, answers: RowAnswers): Promise<Eva
   const { scores, baseline, curves } = await scoreRows(answers, usual);
   const order = Int32Array.from(truth.rows, (_, at) => (truth.falling ? truth.rows.length - 1 - at : at));
   const times = truth.times?.values;
-  const blocks = blocksOf(order, times && ((row, before) => times[row] === times[before]));
+  const blocks = rowBlocks(order, times && ((row, before) => times[row] === times[before]));
   return {
     scores,
     ...(blocks.length > 0 && { standard_error: await standardErrors(answers, scores, blocks) }),

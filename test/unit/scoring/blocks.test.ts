@@ -1,13 +1,13 @@
 import { strict as assert } from 'node:assert';
 
-import { blocksOf, standardErrors } from '../../doors/scoring';
+import { rowBlocks, standardErrors } from '../../doors/scoring';
 import { seededRandom } from '../../doors/util';
 
 const order = (rows: number): Int32Array => Int32Array.from({ length: rows }, (_, row) => row);
 
 describe('blocks of rows', () => {
   it('are ten of as many rows each, fewer of few rows, and none where that leaves less than five', () => {
-    const sizes = (rows: number): number[] => blocksOf(order(rows)).map(({ length }) => length);
+    const sizes = (rows: number): number[] => rowBlocks(order(rows)).map(({ length }) => length);
     assert.deepEqual(sizes(49), []);
     assert.deepEqual(sizes(52), [10, 10, 11, 10, 11]);
     assert.deepEqual(sizes(1005), [100, 101, 100, 101, 100, 101, 100, 101, 100, 101]);
@@ -15,11 +15,11 @@ describe('blocks of rows', () => {
 
   it('keep rows of one time together', () => {
     const day = (row: number): number => Math.floor(row / 24);
-    const blocks = blocksOf(order(240), (row, before) => day(row) === day(before));
+    const blocks = rowBlocks(order(240), (row, before) => day(row) === day(before));
     assert.deepEqual([...new Set(blocks.map(({ length }) => length % 24))], [0]);
     assert.equal(blocks.flatMap((block) => [...block]).length, 240);
     assert.deepEqual(
-      blocksOf(order(240), () => true),
+      rowBlocks(order(240), () => true),
       [],
     );
   });
@@ -49,7 +49,7 @@ describe('standard errors of scores', () => {
         const { mae, rmse } = await standardErrors(
           answers,
           { rows, mae: mean, rmse: 1 },
-          blocksOf(order(rows)),
+          rowBlocks(order(rows)),
         );
         told += mae! / 150;
         assert.ok(rmse! > 0);
@@ -66,7 +66,7 @@ describe('standard errors of scores', () => {
       standardErrors(
         { task: 'classification', classes: ['no', 'yes'], probas, codes },
         { rows: 60, accuracy: 0.5, roc_auc: 0.5 },
-        blocksOf(order(60)),
+        rowBlocks(order(60)),
       );
     assert.deepEqual(Object.keys(await of(probas.map((_, row) => (row < 5 ? 1 : 0)))), ['accuracy']);
     assert.deepEqual(Object.keys(await of(probas.map((_, row) => row % 2))), ['accuracy', 'roc_auc']);
