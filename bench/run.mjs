@@ -11,6 +11,7 @@ const root = path.join(here, '..');
 const benches = {
   tables: { file: 'tables.mjs', peers: true },
   learner: { file: 'learner/learner.mjs', peers: true },
+  many: { file: 'learner/many/many.mjs', peers: false },
   why: { file: 'why/why.mjs', peers: false },
   stream: { file: 'stream/stream.ts', peers: false },
   series: { file: 'series/series.mjs', peers: false },

@@ -30,6 +30,7 @@ export { Grower, type GrowRules } from '../../dist/src/learner/trees/grow';
 export { addRows, removeRows } from '../../dist/src/learner/trees/histogram';
 export { roundToGrid } from '../../dist/src/learner/trees/leaf-grid';
 export { quantise } from '../../dist/src/learner/trees/quantise';
+export { growRandomised } from '../../dist/src/learner/trees/randomised';
 export { trySmallNode } from '../../dist/src/learner/trees/small-node';
 export { SortedRows } from '../../dist/src/learner/trees/sorted-rows';
 export { type SplitCandidate, tryCategories, tryOrdered } from '../../dist/src/learner/trees/split-finder';

@@ -1,7 +1,8 @@
 import { bitCount, lowestBit } from '../math/bits';
 import type { Member } from '../model/members';
+import { addScoresOfVotes } from '../model/votes';
 import { type Compared, LeafWalk } from './compared';
-import { contributions } from './contributions';
+import { type Contribution, contributions, voteContributions, votingParts } from './contributions';
 
 /**
  * A member's score of the row mixed with each of the background's rows, by every coalition of groups: bit g of a
@@ -10,9 +11,23 @@ import { contributions } from './contributions';
  * @returns coalitions × rows of the background × width
  */
 export function coalitionScores(member: Member, compared: Compared): Float64Array {
-  const { background, groups } = compared;
-  const { rows } = background;
+  const walk = new LeafWalk(compared);
   const { width } = member;
+  const scores = coalitionSums(compared, width, (add) => contributions(member, compared, walk, add));
+  for (const part of votingParts(member)) {
+    const votes = coalitionSums(compared, width, (add) => voteContributions(part, walk, add));
+    addScoresOfVotes(votes, width, part.weight, scores);
+  }
+  return scores;
+}
+
+/** The sums of contributions, by coalitions: coalitions × rows of the background × width. */
+function coalitionSums(
+  { background, groups }: Compared,
+  width: number,
+  contribute: (add: Contribution) => void,
+): Float64Array {
+  const { rows } = background;
   const scores = new Float64Array((1 << groups) * rows * width);
   const step = rows * width;
   const addTo = (at: number, mask: number, value: number) => {
@@ -21,7 +36,7 @@ export function coalitionScores(member: Member, compared: Compared): Float64Arra
     }
   };
   // First what each coalition adds to what its parts have: a coalition without `outside` is 1 less those with them.
-  contributions(member, compared, new LeafWalk(compared), (output, value, mask, conditions) => {
+  contribute((output, value, mask, conditions) => {
     const { insideBits: inside, outsideBits: outside } = conditions;
     for (let part = outside; part !== 0; part = (part - 1) & outside) {
       addTo((inside | part) * step + output, mask, bitCount(part) & 1 ? -value : value);

@@ -1,4 +1,5 @@
 import type { Member, Part } from '../model/members';
+import type { Trees } from '../trees/trees';
 import { allRows, type Compared, type Conditions, type LeafWalk } from './compared';
 
 /**
@@ -7,31 +8,55 @@ import { allRows, type Compared, type Conditions, type LeafWalk } from './compar
  */
 export type Contribution = (output: number, value: number, mask: number, conditions: Conditions) => void;
 
-/** Every contribution to the scores of a member: of its trees, linear terms and bases. Their sum is the score. */
+/**
+ * Every contribution to the scores of a member's parts that are sums: trees, linear terms and bases. Parts that vote are
+ * left out; `voteContributions` has what is added to their votes.
+ */
 export function contributions(member: Member, compared: Compared, walk: LeafWalk, add: Contribution): void {
-  const all = allRows(compared.background);
   for (const part of member.parts) {
+    if (part.kind === 'votes') {
+      continue;
+    }
+    const all = allRows(compared.background);
     part.base.forEach((value, output) => add(output, part.weight * value, all, ALWAYS));
     if (part.kind === 'linear') {
       linearContributions(part, compared, add);
-      continue;
+    } else {
+      treeContributions(part, part.weight, walk, add);
     }
-    const { weight, base, trees } = part;
-    const { width, values } = trees;
-    let output = 0;
-    const visit =
-      width === 1
-        ? (from: number, mask: number, conditions: Conditions) =>
-            add(output, weight * values[from], mask, conditions)
-        : (from: number, mask: number, conditions: Conditions) => {
-            for (let k = 0; k < width; k++) {
-              add(k, weight * values[from + k], mask, conditions);
-            }
-          };
-    for (let tree = 0; tree < trees.roots.length; tree++) {
-      output = tree % base.length;
-      walk.tree(trees, tree, visit);
-    }
+  }
+}
+
+/** Every contribution to the votes of one part. Scores are made of their sum. */
+export function voteContributions(part: Part & { kind: 'votes' }, walk: LeafWalk, add: Contribution): void {
+  treeContributions(part, 1, walk, add);
+}
+
+/** The parts that vote. */
+export function votingParts(member: Member): (Part & { kind: 'votes' })[] {
+  return member.parts.filter((part) => part.kind === 'votes');
+}
+
+function treeContributions(
+  { base, trees }: Part & { trees: Trees },
+  weight: number,
+  walk: LeafWalk,
+  add: Contribution,
+): void {
+  const { width, values } = trees;
+  let output = 0;
+  const visit =
+    width === 1
+      ? (from: number, mask: number, conditions: Conditions) =>
+          add(output, weight * values[from], mask, conditions)
+      : (from: number, mask: number, conditions: Conditions) => {
+          for (let k = 0; k < width; k++) {
+            add(k, weight * values[from + k], mask, conditions);
+          }
+        };
+  for (let tree = 0; tree < trees.roots.length; tree++) {
+    output = tree % base.length;
+    walk.tree(trees, tree, visit);
   }
 }
 

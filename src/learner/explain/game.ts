@@ -5,7 +5,7 @@ import { calibratedProbabilities, type Member } from '../model/members';
 import { addShares } from './additive';
 import { coalitionScores, shapleyValues } from './coalitions';
 import { type Compared, LeafWalk } from './compared';
-import { contributions } from './contributions';
+import { type Contribution, contributions, voteContributions, votingParts } from './contributions';
 import { drawOrders, stepScores } from './orders';
 
 /** Shapley values of a row's answer: `base` and `effects` (per group) add up to it. */
@@ -96,10 +96,12 @@ function byOrders(members: Member[], calibration: Calibration, compared: Compare
   const orders = drawOrders(pairs, compared, new Random(SEED));
   const mixtures = 2 * orders.pairs * (groups + 1) * rows;
   const mean = new Float64Array(mixtures * width);
+  const chordsOf: Float64Array[][] = [];
   const scoresOf = (member: Member) => {
-    const scores = stepScores(member, compared, orders);
-    for (let i = 0; i < scores.length; i++) {
-      mean[i] += member.weight * scores[i];
+    const { sums, scores, chords } = stepScores(member, compared, orders);
+    chordsOf.push(chords);
+    for (let i = 0; i < sums.length; i++) {
+      mean[i] += member.weight * sums[i];
     }
     return scores;
   };
@@ -110,7 +112,7 @@ function byOrders(members: Member[], calibration: Calibration, compared: Compare
     const chances = { from: row * classes, to: (groups * rows + row) * classes };
     slopeBetween(mean, scores, probas, chances, { width, classes, of }, slopes.subarray(row * width));
   }
-  const effects = sumOfScoresEffects(members, compared, slopes);
+  const effects = sumOfScoresEffects(members, compared, slopes, chordsOf);
   let base = 0;
   for (let row = 0; row < rows; row++) {
     base += probas[row * classes + of] / rows;
@@ -136,7 +138,7 @@ function byOrders(members: Member[], calibration: Calibration, compared: Compare
 
 function nodesOf(members: Member[]): number {
   const parts = members.flatMap((member) => member.parts);
-  return parts.reduce((sum, part) => sum + (part.kind === 'trees' ? part.trees.left.length : 1), 0);
+  return parts.reduce((sum, part) => sum + (part.kind === 'linear' ? 1 : part.trees.left.length), 0);
 }
 
 interface Span {
@@ -167,23 +169,40 @@ function slopeBetween(
   }
 }
 
-/** Shapley values of the mean over the background of its rows' sums of scores. `slopes`: rows × width. */
-function sumOfScoresEffects(members: Member[], compared: Compared, slopes: Float64Array): Float64Array {
+/**
+ * Shapley values of the mean over the background of its rows' sums of scores.
+ *
+ * @param slopes rows × width
+ * @param chordsOf per member and part that votes, what its votes count for: rows × width
+ */
+function sumOfScoresEffects(
+  members: Member[],
+  compared: Compared,
+  slopes: Float64Array,
+  chordsOf: Float64Array[][],
+): Float64Array {
   const { rows } = compared.background;
   const effects = new Float64Array(compared.groups);
   const walk = new LeafWalk(compared);
-  for (const member of members) {
-    contributions(member, compared, walk, (output, value, mask, conditions) => {
-      if (conditions.insideCount + conditions.outsideCount === 0) {
-        return;
-      }
-      let sum = 0;
-      for (let rest = mask; rest !== 0; rest &= rest - 1) {
-        sum += slopes[lowestBit(rest) * member.width + output];
-      }
-      addShares((member.weight * value * sum) / rows, conditions, effects);
+  members.forEach((member, m) => {
+    const addWith =
+      (factors: Float64Array): Contribution =>
+      (output, value, mask, conditions) => {
+        if (conditions.insideCount + conditions.outsideCount === 0) {
+          return;
+        }
+        let sum = 0;
+        for (let rest = mask; rest !== 0; rest &= rest - 1) {
+          sum += factors[lowestBit(rest) * member.width + output];
+        }
+        addShares((member.weight * value * sum) / rows, conditions, effects);
+      };
+    contributions(member, compared, walk, addWith(slopes));
+    votingParts(member).forEach((part, i) => {
+      const chords = chordsOf[m][i].map((chord, at) => part.weight * chord * slopes[at]);
+      voteContributions(part, walk, addWith(chords));
     });
-  }
+  });
   return effects;
 }
 

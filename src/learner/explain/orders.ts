@@ -1,8 +1,9 @@
 import { lowestBit } from '../math/bits';
 import type { Random } from '../math/random';
 import type { Member } from '../model/members';
+import { addScoresOfVotes } from '../model/votes';
 import { type Compared, LeafWalk } from './compared';
-import { contributions } from './contributions';
+import { type Contribution, contributions, voteContributions, votingParts } from './contributions';
 
 /**
  * Orders in which groups pass from the background's value to the row's: `pairs` for each of the background's rows, each
@@ -23,15 +24,50 @@ export function drawOrders(pairs: number, { background, groups }: Compared, rand
   return { pairs, places };
 }
 
+/** Scores by steps, each 2 × pairs orders × (groups + 1) steps × rows of the background × width. */
+export interface StepScores {
+  scores: Float64Array;
+  /** The same, but votes count along the straight line from the background's row to the row. */
+  sums: Float64Array;
+  /** Per part that votes how steep that line is: rows of the background × width. */
+  chords: Float64Array[];
+}
+
 /**
  * A member's score of the row mixed with each of the background's rows, step by step in each order: at step t the groups
  * in places below t are the row's.
- *
- * @returns 2 × pairs orders × (groups + 1) steps × rows of the background × width
  */
-export function stepScores(member: Member, compared: Compared, { pairs, places }: Orders): Float64Array {
-  const { background, groups } = compared;
+export function stepScores(member: Member, compared: Compared, orders: Orders): StepScores {
+  const walk = new LeafWalk(compared);
   const { width } = member;
+  const sums = stepSums(compared, orders, width, (add) => contributions(member, compared, walk, add));
+  const scores = sums.slice();
+  const step = compared.background.rows * width;
+  const chords = votingParts(member).map((part) => {
+    const votes = stepSums(compared, orders, width, (add) => voteContributions(part, walk, add));
+    const own = votes.slice();
+    addScoresOfVotes(own, width, part.weight, scores);
+    const last = compared.groups * step;
+    const chord = new Float64Array(step);
+    for (let i = 0; i < step; i++) {
+      const away = votes[last + i] - votes[i];
+      chord[i] = Math.abs(away) > 1e-9 ? (own[last + i] - own[i]) / away : 1;
+    }
+    for (let i = 0; i < sums.length; i++) {
+      sums[i] += part.weight * chord[i % step] * votes[i];
+    }
+    return chord;
+  });
+  return { scores, sums, chords };
+}
+
+/** The sums of contributions, step by step: 2 × pairs orders × (groups + 1) steps × rows of the background × width. */
+function stepSums(
+  { background, groups }: Compared,
+  { pairs, places }: Orders,
+  width: number,
+  contribute: (add: Contribution) => void,
+): Float64Array {
   const step = background.rows * width;
   const perOrder = (groups + 1) * step;
   const scores = new Float64Array(2 * pairs * perOrder);
@@ -43,7 +79,7 @@ export function stepScores(member: Member, compared: Compared, { pairs, places }
       scores[at + end * step] -= value;
     }
   };
-  contributions(member, compared, new LeafWalk(compared), (output, value, mask, conditions) => {
+  contribute((output, value, mask, conditions) => {
     const { inside, insideCount, outside, outsideCount } = conditions;
     if (insideCount + outsideCount === 0) {
       for (let rest = mask; rest !== 0; rest &= rest - 1) {

@@ -1,11 +1,16 @@
 import { applyTemperature, type Calibration, mixWithPriors, probabilities } from '../calibration/calibrate';
 import { addLinearScores, type LinearTables } from '../linear/linear';
 import { leafOf, type Trees } from '../trees/trees';
+import { scoresOfVotes } from './votes';
 import { leavesOf, rowMajor, walkOf } from './walk';
 
-/** A weighted candidate in a member: `base` plus trees, one per output in turn or for all outputs; or a linear model. */
+/**
+ * A weighted candidate in a member: `base` plus trees, one per output in turn or for all outputs; trees whose sums are
+ * the votes for each class, of which the scores are made; or a linear model.
+ */
 export type Part =
   | { kind: 'trees'; weight: number; base: Float64Array; trees: Trees }
+  | { kind: 'votes'; weight: number; base: Float64Array; trees: Trees }
   | { kind: 'linear'; weight: number; base: Float64Array; tables: LinearTables };
 
 /** One fold's model: a weighted sum of parts, with `width` scores per row. */
@@ -37,6 +42,9 @@ export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array):
   for (let start = 0; start < rows.length; start += BLOCK) {
     const block = rows.subarray(start, Math.min(rows.length, start + BLOCK));
     addTreeScores(trees, columns, block, width, scores.subarray(start * width));
+  }
+  if (part.kind === 'votes') {
+    scoresOfVotes(scores, width);
   }
   return scores;
 }

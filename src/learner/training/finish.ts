@@ -37,7 +37,7 @@ interface OutOfFold {
 /** Combines all folds of `prepared` (in any order) into a model, with its calibration and report. */
 export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
-  const candidates = candidatesOf(folds);
+  const candidates = candidatesOf(prepared, folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
   const scores = candidates.map((parts) =>
     joined(parts.map((part, m) => partScores(part, prepared.columns, heldOut[m]))),
@@ -46,7 +46,9 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const width = candidates[0][0].base.length;
   const { metric } = prepared.settings.thinking ?? {};
   const extra = completeRuns(folds).map((run) => run >= prepared.plan.usual);
-  const input = { ...stackInput(prepared, rows, scores, width), extra };
+  // Randomised trees come after the boosted candidates.
+  const costly = folds.every((fold) => fold.randomised) ? extra.length : undefined;
+  const input = { ...stackInput(prepared, rows, scores, width), extra, costly };
   const weights = chooseWeights(input, prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {
     const parts = candidates.map((candidate, c) => ({ ...candidate[m], weight: weights[c] }));
@@ -65,7 +67,7 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
 }
 
 /** candidates × folds: each candidate's part in each fold, cut to the iterations that are best over all folds. */
-function candidatesOf(folds: FoldResult[]): Part[][] {
+function candidatesOf({ task }: PreparedFit, folds: FoldResult[]): Part[][] {
   const candidates = completeRuns(folds).map((run): Part[] => {
     const runs = folds.map((fold) => fold.boosted[run]!);
     const iterations = commonBest(runs.map(({ curve }) => curve));
@@ -74,6 +76,11 @@ function candidatesOf(folds: FoldResult[]): Part[][] {
       return { kind: 'trees', weight: 1, base, trees: kept };
     });
   });
+  const randomised = folds.map((fold) => fold.randomised).filter((one) => one !== undefined);
+  if (randomised.length === folds.length) {
+    const kind = task === 'classification' ? 'votes' : 'trees';
+    candidates.push(randomised.map(({ base, trees }) => ({ kind, weight: 1, base, trees })));
+  }
   const linear = folds.map((fold) => fold.linear).filter((one) => one !== undefined);
   if (linear.length < folds.length) {
     return candidates;

@@ -2,10 +2,12 @@ import { fitLinear, type LearnedLinear } from '../linear/linear';
 import { Random } from '../math/random';
 import { boost, type Boosted } from '../trees/boost';
 import { binaryLogLoss, type Objective, softmaxLogLoss, squaredError } from '../trees/loss';
+import type { Randomised } from '../trees/randomised';
 import { LearnerError } from '../types';
 import { embargoed } from './parts';
 import { sampleSize } from './plan';
 import { type PreparedFit, STREAM } from './prepare';
+import { randomisedOf } from './randomised';
 
 /** What one fold learned. Structured-cloneable. */
 export interface FoldResult {
@@ -16,6 +18,8 @@ export interface FoldResult {
    */
   boosted: (Boosted | undefined)[];
   linear: LearnedLinear | undefined;
+  /** Undefined where it is not worth its time. */
+  randomised: Randomised | undefined;
 }
 
 export interface FoldHooks {
@@ -144,5 +148,6 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   const linear = plan.linear
     ? fitLinear({ ...common, centers: prepared.centers, target, regression })
     : undefined;
-  return { fold, boosted, linear };
+  const randomised = randomisedOf(prepared, fold, common, boosted[0], linear);
+  return { fold, boosted, linear, randomised };
 }

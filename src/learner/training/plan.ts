@@ -1,6 +1,8 @@
 import type { ColumnSpec } from '../features/encode';
 import { type BoostRules, SCORING_WORK } from '../trees/boost';
+import type { RandomisedRules } from '../trees/randomised';
 import type { LearnerSettings, Subsample } from './options';
+import { randomisedRules } from './randomised-rules';
 
 /** How a train set will be learned: its folds, its candidates and their rules. */
 export interface TrainingPlan {
@@ -13,6 +15,8 @@ export interface TrainingPlan {
   usual: number;
   /** A further boosted candidate for targets with little noise; undefined: none. */
   lowNoise: LowNoise | undefined;
+  /** Extremely randomised trees; undefined: none. */
+  randomised: RandomisedRules | undefined;
   /** Whether a linear model is a candidate too. */
   linear: boolean;
   /** What the folds learn from, used cyclically; empty: all rows but those held out. */
@@ -84,6 +88,7 @@ export function makePlan(input: PlanInput): TrainingPlan {
     boosts: candidates(input, trivial),
     usual: small && task === 'regression' ? 2 : 1,
     lowNoise: undefined,
+    randomised: undefined,
     linear: !trivial && rows <= 20_000,
     subsample: settings.subsample,
     maxRows: rows,
@@ -99,6 +104,10 @@ export function makePlan(input: PlanInput): TrainingPlan {
   const usualFolds = Math.max(1, Math.min(folds, settings.estimators ?? listed ?? byDefault));
   fitBudget(plan, input, (usualBudget / usualFolds) * folds, extraBudget);
   plan.lowNoise = trivial ? undefined : lowNoise(input, plan);
+  plan.randomised =
+    trivial || classes > MANY_CLASSES
+      ? undefined
+      : randomisedRules(rows, width, task === 'regression', folds);
   return plan;
 }
 

@@ -99,10 +99,11 @@ function foldsOf({ clusters, plan }: PreparedFit): FitReport['folds'] {
 }
 
 function treesIn(parts: Part[]): number {
-  return parts.reduce((sum, part) => sum + (part.kind === 'trees' ? part.trees.roots.length : 0), 0);
+  return parts.reduce((sum, part) => sum + (part.kind === 'linear' ? 0 : part.trees.roots.length), 0);
 }
 
 /** Work of the candidates that every fold completed: which fold began another depends on the threads. */
-function workOf({ boosted, linear }: FoldResult, runs: number[]): number {
-  return runs.reduce((sum, run) => sum + boosted[run]!.work, linear?.work ?? 0);
+function workOf({ boosted, linear, randomised }: FoldResult, runs: number[]): number {
+  const others = (linear?.work ?? 0) + (randomised?.work ?? 0);
+  return runs.reduce((sum, run) => sum + boosted[run]!.work, others);
 }

@@ -1,7 +1,7 @@
 import { errorsOf } from '../../metrics/regression';
 import type { Scores } from '../../metrics/scores';
 import { probabilities } from '../calibration/calibrate';
-import { sigmoid, softmax } from '../math/numeric';
+import { log, sigmoid, softmax, square } from '../math/numeric';
 import { scoreProbabilities } from './metrics';
 
 /** Out-of-fold scores of the candidates, and the target of the same rows. */
@@ -15,6 +15,8 @@ export interface StackInput {
   regression: boolean;
   /** Per candidate: true for those that only thinking adds. They start at weight 0 instead of an equal share. */
   extra?: boolean[];
+  /** A candidate that makes models larger and slower: it is left out where it lowers the loss by less than 1 %. */
+  costly?: number;
 }
 
 /** Strength of the prior that all weights are equal, in rows. */
@@ -22,6 +24,8 @@ const PRIOR_STRENGTH = 3;
 /** Strength of the prior that the extra candidates add nothing, in rows. */
 const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
+/** What a costly candidate has to lower the log-loss by at least; the squared error by twice as much. */
+const COSTLY_GAIN = 0.01;
 /** Candidates with a smaller weight are dropped. */
 const MIN_WEIGHT = 0.03;
 
@@ -30,14 +34,47 @@ const MIN_WEIGHT = 0.03;
  * coordinate-wise Newton steps on the squared error or the log-loss.
  */
 export function stackWeights(input: StackInput): Float64Array {
+  const { costly, regression } = input;
+  const all = fitted(input);
+  if (costly === undefined || all[costly] === 0) {
+    return normalised(all);
+  }
+  const without = fitted(input, costly);
+  const wanted = 1 - COSTLY_GAIN * (regression ? 2 : 1);
+  return normalised(stackedLoss(input, all) <= wanted * stackedLoss(input, without) ? all : without);
+}
+
+/** Weights before they are made to sum to 1: of classes they tell how sure the scores should be. */
+function fitted(input: StackInput, leftOut?: number): Float64Array {
   const { extra, scores } = input;
-  const usual = scores.map((_, c) => extra?.[c] !== true);
+  const allowed = scores.map((_, c) => c !== leftOut);
+  const usual = allowed.map((one, c) => one && extra?.[c] !== true);
   const shares = Float64Array.from(usual, (one) => (one ? 1 / usual.filter(Boolean).length : 0));
   const weights = fitWeights(input, shares, PRIOR_STRENGTH, usual);
-  if (!usual.includes(false)) {
-    return normalised(weights);
+  if (extra?.includes(true) !== true) {
+    return weights;
   }
-  return normalised(fitWeights(input, normalised(weights), EXTRA_PRIOR_STRENGTH));
+  return fitWeights(input, normalised(weights), EXTRA_PRIOR_STRENGTH, allowed);
+}
+
+/** The mean loss of the weighted sum: squared error, or log-loss. */
+function stackedLoss({ scores, width, target, regression }: StackInput, weights: Float64Array): number {
+  const one = new Float64Array(width);
+  let sum = 0;
+  for (let row = 0; row < target.length; row++) {
+    for (let k = 0; k < width; k++) {
+      one[k] = scores.reduce((mixed, own, c) => mixed + weights[c] * own[row * width + k], 0);
+    }
+    if (regression) {
+      sum += square(one[0] - target[row]);
+    } else if (width === 1) {
+      sum -= log(Math.max(sigmoid(target[row] === 1 ? one[0] : -one[0]), 1e-15));
+    } else {
+      softmax(one, 0, width, one, 0);
+      sum -= log(Math.max(one[target[row]], 1e-15));
+    }
+  }
+  return sum / Math.max(1, target.length);
 }
 
 /** Fits weights with a prior of `strength` rows at `start`; only the `movable` candidates, where given. */
@@ -123,13 +160,13 @@ function logLossStep({ scores, width, target }: StackInput, weights: Float64Arra
     }
     softmax(mixed, 0, width, mixed, 0);
     let mean = 0;
-    let square = 0;
+    let squares = 0;
     for (let k = 0; k < width; k++) {
       mean += mixed[k] * own[at + k];
-      square += mixed[k] * own[at + k] * own[at + k];
+      squares += mixed[k] * own[at + k] * own[at + k];
     }
     gradient += mean - own[at + code];
-    hessian += square - mean * mean;
+    hessian += squares - mean * mean;
   }
   return { gradient, hessian };
 }

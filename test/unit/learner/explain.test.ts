@@ -13,7 +13,7 @@ import {
   trainModel,
   type TrainOptions,
 } from '../../../dist/src/learner';
-import { Random } from '../../doors/learner';
+import { growRandomised, Random } from '../../doors/learner';
 import { classify, numbers, regress, text } from './tables';
 
 /** Train rows: each of 32 stretches holds one row of features, many times, so that the model keeps just these 32. */
@@ -76,6 +76,23 @@ function fit(base: Raw[], task: 'two' | 'three' | 'number', options: TrainOption
     value > 1 ? 'high' : task === 'three' && value < -1 ? 'low' : 'middle',
   );
   return trainModel(classify(features, labels, rules));
+}
+
+/** Adds trees that vote for classes at random to each member. */
+function withVotes(model: Model): Model {
+  const { columns, rows } = model.background!;
+  const specs = columns.map((_, source) => ({ source, bins: 255, category: false }));
+  const centers = columns.map(() => Float64Array.from({ length: 255 }, (_, bin) => bin));
+  const classes = model.classes.length;
+  model.members.forEach((member, m) => {
+    const base = new Float64Array(member.width);
+    const all = Int32Array.from({ length: rows }, (_, row) => row);
+    const target = all.map((row) => (row * 7 + m) % classes);
+    const input = { columns, specs, centers, rows: all, target, classes, base };
+    const { trees } = growRandomised(input, { trees: 6, minLeaf: 1, nodeColumns: 2 }, new Random(4 + m));
+    member.parts.push({ kind: 'votes', weight: 0.6, base, trees });
+  });
+  return model;
 }
 
 /** The answer for every mixture of a row with the background, by its definition: one prediction for each. */
@@ -155,6 +172,24 @@ describe('explanations of the learner', () => {
       assert.ok(compare(model, base, 6, { groups }) < 1e-9);
     });
   }
+
+  it('are Shapley values by their definition where trees vote', () => {
+    for (const task of ['two', 'three'] as const) {
+      assert.ok(compare(withVotes(fit(base, task)), base, 6, { groups }) < 1e-9);
+    }
+  });
+
+  it('add up beyond ten causes where trees vote', () => {
+    const wide = table(12, DISTINCT, 5);
+    const model = withVotes(fit(wide, 'three', { n_estimators: 2 }));
+    const rows = table(12, 3, 6).map(column);
+    const told = explain(model, rows, predict(model, rows, 3));
+    told.predictions.forEach((prediction, i) => {
+      const effects = told.effects.subarray(i * 12, i * 12 + 12);
+      const sum = effects.reduce((total, effect) => total + effect, told.bases[i]!);
+      assert.ok(Math.abs(sum - prediction) < 1e-9);
+    });
+  });
 
   it('follow what a prediction overrides, and a model from its file', () => {
     const model = loadModel(saveModel(fit(base, 'three')));

@@ -71,17 +71,17 @@ function target(options: TrainOptions = {}): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 4;
+const MADE_BY = 5;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
  * fixes; e^x and logarithms are the learner's own, sorts are stable. One list for all of them.
  */
 const cases: Record<string, [() => string, string]> = {
-  'two classes': [() => classes(Array.from(score, (value) => value > 1)), '5371326970d73a9d0ad2256cf53cdab6'],
+  'two classes': [() => classes(Array.from(score, (value) => value > 1)), 'a45e24f7a58b70746a1176aac72c80bf'],
   'four classes': [
     () => classes(Array.from(score, (value) => Math.min(3, Math.max(0, Math.floor(value + 1))))),
-    '5f4becdeda0297f32d6e5cf0265b109e',
+    '73d5092c9af85f5a5947359809a94b3f',
   ],
   'thirty classes, a tree for all': [
     () => classes(Array.from(x, (_, i) => (i * 7) % 30)),

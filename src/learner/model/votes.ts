@@ -1,0 +1,31 @@
+import { log } from '../math/numeric';
+
+/** Added to the share of each class, so that one without a vote has a score. */
+const FLOOR = 0.005;
+
+/**
+ * Turns shares of votes into scores, in place: with one output the log-odds of the second of two classes, else the
+ * logarithm of each class's share.
+ *
+ * @param votes rows × outputs
+ * @param width outputs
+ */
+export function scoresOfVotes(votes: Float64Array, width: number): void {
+  for (let i = 0; i < votes.length; i++) {
+    const share = votes[i] + FLOOR;
+    votes[i] = width === 1 ? log(share / (1 - votes[i] + FLOOR)) : log(share);
+  }
+}
+
+/** Adds `weight` times the scores of votes to `out`, and turns `votes` into scores. */
+export function addScoresOfVotes(
+  votes: Float64Array,
+  width: number,
+  weight: number,
+  out: Float64Array,
+): void {
+  scoresOfVotes(votes, width);
+  for (let i = 0; i < out.length; i++) {
+    out[i] += weight * votes[i];
+  }
+}

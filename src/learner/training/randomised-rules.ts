@@ -1,0 +1,34 @@
+import type { RandomisedRules } from '../trees/randomised';
+
+const MAX_ROWS = 20_000;
+/** Nodes in a model: some megabytes. */
+const MAX_NODES = 300_000;
+/** Below, a model has `MOST_TREES`. */
+const FEW_ROWS = 2000;
+const MOST_TREES = 200;
+
+/**
+ * Nearly whole trees: it is their mean that smooths. Fewer and smaller ones of many rows; undefined of too many.
+ *
+ * @param width binned columns
+ */
+export function randomisedRules(
+  rows: number,
+  width: number,
+  regression: boolean,
+  folds: number,
+): RandomisedRules | undefined {
+  if (rows > MAX_ROWS) {
+    return undefined;
+  }
+  const minLeaf = rows < (regression ? 500 : FEW_ROWS) ? 1 : rows < 3000 ? 2 : rows < 8000 ? 3 : 5;
+  const trees = Math.min(rows < FEW_ROWS ? MOST_TREES : 120, (MAX_NODES * minLeaf * 0.7) / rows);
+  const half = Math.min(24, Math.ceil(width / 2));
+  return {
+    trees: Math.max(10, Math.ceil(trees / Math.max(5, folds))),
+    minLeaf,
+    nodeColumns: regression
+      ? Math.min(width, Math.max(6, half, Math.ceil(width / 4)))
+      : Math.max(Math.min(width, 4), Math.ceil(Math.sqrt(width))),
+  };
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+
+import { explain, predict, trainModel } from '../../../dist/src/learner';
+import { growRandomised, leafOf, Random, stackWeights } from '../../doors/learner';
+import { classify, numbers, text } from './tables';
+
+const rows = Int32Array.from({ length: 120 }, (_, row) => row);
+const random = new Random(1);
+/** A column of numbers, one with gaps, one of categories and one that says nothing. */
+const columns = [
+  Uint8Array.from(rows, (row) => 1 + row),
+  Uint8Array.from(rows, () => random.below(10)),
+  Uint8Array.from(rows, () => 2 + random.below(5)),
+  Uint8Array.from(rows, () => 1),
+];
+const specs = columns.map((_, source) => ({ source, bins: 122, category: source === 2 }));
+const centers = specs.map(({ bins, category }) =>
+  category ? undefined : Float64Array.from({ length: bins }, (_, bin) => bin * bin),
+);
+
+function grow(target: Float64Array, classes: number, minLeaf: number, nodeColumns = 2) {
+  const base = new Float64Array(classes > 2 ? classes : 1);
+  const input = { columns, specs, centers, rows, target, classes, base };
+  return growRandomised(input, { trees: 5, minLeaf, nodeColumns }, new Random(2)).trees;
+}
+
+/** The sum over all trees for a row. */
+function sumOf(trees: ReturnType<typeof grow>, row: number, output = 0): number {
+  return trees.roots.reduce(
+    (sum, root) => sum + trees.values[leafOf(trees, root, columns, row) + output]!,
+    0,
+  );
+}
+
+describe('extremely randomised trees', () => {
+  const values = Float64Array.from(rows, () => Math.round(random.uniform() * 1000) / 8);
+
+  it('grown to single rows tell each row of the train set: numbers', () => {
+    const trees = grow(values, 0, 1);
+    rows.forEach((row) => assert.ok(Math.abs(sumOf(trees, row) - values[row]!) < 1e-4));
+  });
+
+  it('grown to single rows tell each row of the train set: classes', () => {
+    for (const classes of [2, 4]) {
+      const codes = values.map((value) => Math.floor(value) % classes);
+      const trees = grow(codes, classes, 1);
+      rows.forEach((row) => {
+        const wanted = classes === 2 ? codes[row]! : 1;
+        assert.ok(Math.abs(sumOf(trees, row, classes === 2 ? 0 : codes[row]) - wanted) < 1e-6);
+      });
+    }
+  });
+
+  it('keep so many rows in each leaf, with the mean of their target', () => {
+    const trees = grow(values, 0, 7);
+    for (const root of trees.roots) {
+      const leaves = new Map<number, number[]>();
+      rows.forEach((row) => {
+        const leaf = leafOf(trees, root, columns, row);
+        leaves.set(leaf, [...(leaves.get(leaf) ?? []), values[row]!]);
+      });
+      assert.ok(leaves.size > 3);
+      for (const [at, own] of leaves) {
+        assert.ok(own.length >= 7);
+        const mean = own.reduce((sum, value) => sum + value / own.length, 0);
+        assert.ok(Math.abs(5 * trees.values[at]! - mean) < 1e-4);
+      }
+    }
+  });
+
+  it('use missing values and categories, and end where nothing is left to split by', () => {
+    const target = Float64Array.from(rows, (row) => (columns[1]![row] === 0 ? 1 : 0));
+    assert.equal(grow(target, 2, 1, 4).feature.includes(3), false);
+    const alike = growRandomised(
+      {
+        columns: [columns[3]!],
+        specs: [specs[3]!],
+        centers: [centers[3]],
+        rows,
+        target,
+        classes: 2,
+        base: new Float64Array(1),
+      },
+      { trees: 1, minLeaf: 1, nodeColumns: 1 },
+      new Random(2),
+    );
+    const share = target.reduce((sum, value) => sum + value / rows.length, 0);
+    assert.deepEqual([...alike.trees.values], [Math.fround(share)]);
+  });
+
+  it('are left out of the stack where they gain nothing', () => {
+    const noise = Float64Array.from({ length: 400 }, () => 8 * random.uniform() - 4);
+    const own = noise.map((value, i) => value + (i % 2 ? 1 : -1));
+    const other = Float64Array.from(own, (value, i) => value + 2 * noise[(i * 7) % 400]!);
+    const target = Float64Array.from(own, (_, i) => i % 2);
+    const stack = (scores: Float64Array[]) =>
+      stackWeights({ scores, width: 1, target, regression: false, costly: 1 });
+    assert.deepEqual([...stack([own, own])], [1, 0]);
+    assert.ok(stack([other, own])[1]! > 0.3);
+  });
+
+  it('vote in a model of classes, which tells exactly why', () => {
+    const count = 240;
+    const [x, y] = [0, 1].map(() => Float64Array.from({ length: count }, () => random.uniform() * 8 - 4));
+    const words = Array.from({ length: count }, () => ['red', 'blue', 'green'][random.below(3)]);
+    const labels = Array.from(
+      x!,
+      (value, i) => `ring ${Math.floor(Math.sqrt(value * value + y![i]! * y![i]!)) % 3}`,
+    );
+    const features = [numbers('x', x!), numbers('y', y!), text('word', words)];
+    const model = trainModel(classify(features, labels, { n_estimators: 2 }));
+    const voting = model.members.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'votes'));
+    assert.equal(voting.length, 2);
+    const result = predict(model, features, count);
+    const told = explain(model, features, result, { most: 20 });
+    told.rows.forEach((_, i) => {
+      const effects = told.effects.subarray(i * 3, i * 3 + 3);
+      const sum = effects.reduce((total, effect) => total + effect, told.bases[i]!);
+      assert.ok(Math.abs(sum - told.predictions[i]!) < 1e-9);
+    });
+  });
+});
