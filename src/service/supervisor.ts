@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -100,7 +101,8 @@ export class Supervisor {
       if (signal.aborted) {
         return failed;
       }
-      const makeFolder = performance.now() - since > this.times.missingFolder;
+      const makeFolder =
+        performance.now() - since > this.times.missingFolder && isPlaceThere(this.options.dataDir);
       try {
         this.thread = this.open({ ...this.options, port, makeFolder }, this.log);
         this.moveTo(await this.thread.ready);
@@ -138,6 +140,14 @@ export class Supervisor {
     this.lastComplaint = { text, at: now };
     this.log('warn', `The embedded service could not be started again and is tried further: ${text}`);
   }
+}
+
+/**
+ * Whether the folder around that of the package is there: where it is away, with its disk, what would be made in its
+ * place holds no model, and is in the way when it comes back.
+ */
+function isPlaceThere(dataDir: string): boolean {
+  return existsSync(path.dirname(path.dirname(dataDir)));
 }
 
 /** One thread of the service. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -61,6 +61,24 @@ describe('Service: started again', function () {
       await rm(data);
       await rename(`${data}-away`, data);
     }
+    assert.ok(await answers(h));
+    const known = await h.post('prepare_train_set_upload', {
+      x_train_info: infoOf(X),
+      y_train_info: infoOf(Y),
+    });
+    assert.deepEqual([known.status, known.body.train_set_upload_id], [409, id]);
+    await h.stop();
+  });
+
+  it('makes no user folder in the place of one that is away, and goes on when that is back', async () => {
+    const root = await folder();
+    const [user, away] = [path.join(root, 'user'), path.join(root, 'away')];
+    const h = await Harness.start({ dataDir: path.join(user, 'tabular-prediction', 'service') });
+    const id = await h.uploadTrain(X, Y);
+    await rename(user, away);
+    await sleep(4_500);
+    assert.deepEqual(await readdir(root), ['away']);
+    await rename(away, user);
     assert.ok(await answers(h));
     const known = await h.post('prepare_train_set_upload', {
       x_train_info: infoOf(X),
