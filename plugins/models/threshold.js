@@ -23,8 +23,9 @@
       alarms: number(alarms),
       right: percent(hits / (hits + alarms)),
     });
+    const perDay = (count) => number(Number((count / days).toPrecision(2)));
     return days > 0
-      ? `${said} ${text('caption.perDay', { hits: number(hits / days), alarms: number(alarms / days) })}`
+      ? `${said} ${text('caption.perDay', { hits: perDay(hits), alarms: perDay(alarms) })}`
       : said;
   }
 
