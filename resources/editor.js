@@ -211,9 +211,21 @@
     });
   }
 
-  /* A node just dragged in takes the service that is there already. */
+  /* Whether a node was dragged in and not touched since. */
+  function isNew(node) {
+    const { defaults } = node._def;
+    const isDefault = (name) => JSON.stringify(node[name]) === JSON.stringify(defaults[name].value);
+    return (
+      node.changed === true && Object.keys(defaults).every((name) => name === 'config' || isDefault(name))
+    );
+  }
+
+  /*
+   * A node just dragged in takes the service that is there already. Any other without one is left on the embedded
+   * service: its tables must not go to another computer because its dialog was opened.
+   */
   function chooseService(node, input) {
-    if (node.config || input.val() !== '_ADD_') {
+    if (node.config || input.val() !== '_ADD_' || !isNew(node)) {
       return;
     }
     const known = input.find('option').filter((_, option) => option.value && option.value !== '_ADD_');

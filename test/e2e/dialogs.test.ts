@@ -678,6 +678,27 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     }, id);
   });
 
+  it('leave a node that was used without a service on the embedded one', async () => {
+    const { page } = editor;
+    const id = await page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      const { node } = RED.view.createNode('tabular-fit', 100, 500, 'sheet');
+      RED.nodes.add(Object.assign(node, { target: 'kwh' }));
+      return String(node.id);
+    });
+    await openDialog(page, id);
+    assert.equal(await field('Service').inputValue(), '_ADD_');
+    await page.locator('.red-ui-tray .form-tips', { hasText: 'No service is chosen' }).waitFor();
+    await field('Target').fill('power');
+    await done(page);
+    const { config, target } = await properties(page, id);
+    assert.deepEqual([config, target], ['', 'power']);
+    await page.evaluate((gone) => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      RED.nodes.remove(gone);
+    }, id);
+  });
+
   it('are the same after export and import', async () => {
     const { page } = editor;
     const ids = ['fit', 'predict', 'upload', 'limits', 'cost'];
