@@ -7,6 +7,20 @@ const learner = require('../../dist/src/learner');
 
 export const DAY = 86_400_000;
 
+/** What the newest train set says of itself, and all rows with their outcome. */
+export async function allOutcomes({ options, readings }) {
+  const series = await openSeries(parseSeriesSettings({ timezone: 'UTC', ...options }), {
+    now: () => Date.UTC(2100, 0, 1),
+  });
+  const rows = [];
+  let trainSet;
+  for await (const step of series.backfill(readings)) {
+    rows.push(...step.outcomes);
+    trainSet = step.trainSet ?? trainSet;
+  }
+  return { trainSet, rows };
+}
+
 /** The train set of the readings before a time, and the rows with their outcome of those after. */
 export async function seriesRows({ options, readings, border }) {
   const open = () =>

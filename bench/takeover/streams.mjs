@@ -22,10 +22,20 @@ const MEMORY = 0.9;
  * @param lawAt row from which another law holds (Infinity: never)
  * @param sensorAt row from which the first sensor has another scale
  * @param flipped rows [from, to) of which 30 % of the labels are wrong
+ * @param senseless rows [from, to) in which the first sensor reads anything, up to thirty times its usual range
  */
-export function stream({ task, rows, seed, lawAt = Infinity, sensorAt = Infinity, flipped = [0, 0] }) {
+export function stream({
+  task,
+  rows,
+  seed,
+  lawAt = Infinity,
+  sensorAt = Infinity,
+  flipped = [0, 0],
+  senseless = [0, 0],
+}) {
   const random = randomOf(seed);
   const normal = normalOf(random);
+  const anything = randomOf(seed + 1_000_000);
   const features = Array.from({ length: SENSORS }, () => new Float64Array(rows));
   const target = new Float64Array(rows);
   const state = features.map(() => normal());
@@ -34,6 +44,9 @@ export function stream({ task, rows, seed, lawAt = Infinity, sensorAt = Infinity
     for (let k = 0; k < SENSORS; k++) {
       state[k] = MEMORY * state[k] + Math.sqrt(1 - MEMORY ** 2) * normal();
       features[k][row] = k === 0 && row >= sensorAt ? 3 * state[k] + 2 : state[k];
+    }
+    if (row >= senseless[0] && row < senseless[1]) {
+      features[0][row] = 120 * (anything() - 0.5);
     }
     const [a, b, c] = state;
     // Errors of neighbours are alike, as on every machine.

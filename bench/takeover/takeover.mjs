@@ -21,6 +21,8 @@ const KEEP = 2000;
 /** New rows between two fits. */
 const STEP = 200;
 const EMBARGO = 10;
+/** Rows by the champion's at which a challenger takes over without a comparison. */
+const GROWN = 1.5;
 const NEXT = 500;
 const LEVELS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
@@ -92,7 +94,10 @@ async function challenge(data, champion, until, to, isDecayed) {
     isDecayed,
   });
   if (chosen.tooFew) {
-    return { why: 'too_few_rows', taken: false };
+    // As compare of src/scoring/challenger does.
+    const why = isDecayed ? 'decayed' : rows.length >= GROWN * until ? 'grown' : 'too_few_rows';
+    const taken = why !== 'too_few_rows';
+    return { why, taken, model: taken ? fit(data, rows) : undefined };
   }
   const held = rows.filter((_, i) => chosen.plan[i] === 1);
   const challenger = fit(
@@ -114,20 +119,25 @@ async function challenge(data, champion, until, to, isDecayed) {
   return { ...decision, taken, model: taken ? fit(data, rows) : undefined };
 }
 
+/** What becomes of the champion when a fit takes over: whether the new model is worse on the next rows. */
+function isWorse(data, model, champion, to) {
+  const next = range(to, to + NEXT);
+  return lossOf(model, data, next) >= lossOf(champion, data, next) ? 1 : 0;
+}
+
 /** Refits one after the other, without drift: how many take over, and how many of those are not better afterwards. */
-async function calm(task) {
+async function calm(task, first = FIRST, step = STEP) {
   const counts = { fits: 0, taken: 0, worse: 0 };
   for (let run = 0; counts.fits < RUNS; run++) {
-    const data = stream({ task, rows: FIRST + 10 * STEP + NEXT, seed: 1000 + run });
-    let until = FIRST;
+    const data = stream({ task, rows: first + 10 * step + NEXT, seed: 1000 + run });
+    let until = first;
     let champion = fit(data, range(0, until));
-    for (let to = FIRST + STEP; to <= FIRST + 10 * STEP && counts.fits < RUNS; to += STEP) {
+    for (let to = first + step; to <= first + 10 * step && counts.fits < RUNS; to += step) {
       const { taken, model } = await challenge(data, champion, until, to, false);
       counts.fits++;
       if (taken) {
-        const next = range(to, to + NEXT);
         counts.taken++;
-        counts.worse += lossOf(model, data, next) >= lossOf(champion, data, next) ? 1 : 0;
+        counts.worse += isWorse(data, model, champion, to);
         champion = model;
         until = to;
       }
@@ -136,16 +146,16 @@ async function calm(task) {
   return counts;
 }
 
-/** A champion of 1,500 rows, then a change, and a fit whenever the rows have grown by a fifth. */
-async function shift(task, change, isDecayed) {
+/** A champion, then a change, and a fit whenever the rows have grown by a fifth. */
+async function shift(task, change, isDecayed, rows = 1500) {
   const runs = Math.ceil(RUNS / 4);
   const within = [0, 0];
-  const fits = [1800, 2160];
+  const fits = [1.2 * rows, 1.44 * rows];
   for (let run = 0; run < runs; run++) {
-    const data = stream({ task, rows: fits[1], seed: 2000 + run, [change]: 1500 });
-    const champion = fit(data, range(0, 1500));
+    const data = stream({ task, rows: fits[1], seed: 2000 + run, [change]: rows });
+    const champion = fit(data, range(0, rows));
     for (const [count, to] of fits.entries()) {
-      if ((await challenge(data, champion, 1500, to, isDecayed)).taken) {
+      if ((await challenge(data, champion, rows, to, isDecayed)).taken) {
         within[count]++;
         break;
       }
@@ -154,20 +164,24 @@ async function shift(task, change, isDecayed) {
   return { runs, first: within[0], second: within[0] + within[1] };
 }
 
-/** A day of 150 rows of which 30 % have the wrong label, a fit at its end, and one a day later. */
-async function badDay(isDecayed) {
+/**
+ * A day of 150 rows that are wrong: 30 % of their labels (`flipped`), or one sensor (`senseless`). A fit at its end, and
+ * one a day later.
+ */
+async function badDay(task, what, isDecayed, rows = 1500) {
   const runs = Math.ceil(RUNS / 4);
-  const counts = { runs, atEnd: 0, dayAfter: 0, worse: 0 };
+  const [end, after] = [rows + 150, rows + 300];
+  const counts = { runs, atEnd: [0, 0], dayAfter: [0, 0] };
   for (let run = 0; run < runs; run++) {
-    const data = stream({ task: 'classification', rows: 2800, seed: 3000 + run, flipped: [1500, 1650] });
-    const champion = fit(data, range(0, 1500));
-    const first = await challenge(data, champion, 1500, 1650, isDecayed);
-    const second = await challenge(data, champion, 1500, 1800, isDecayed);
-    counts.atEnd += first.taken ? 1 : 0;
-    counts.dayAfter += second.taken ? 1 : 0;
-    if (first.taken) {
-      const next = range(1650, 1650 + NEXT);
-      counts.worse += lossOf(first.model, data, next) >= lossOf(champion, data, next) ? 1 : 0;
+    const data = stream({ task, rows: after + NEXT, seed: 3000 + run, [what]: [rows, end] });
+    const champion = fit(data, range(0, rows));
+    for (const [to, count] of [
+      [end, counts.atEnd],
+      [after, counts.dayAfter],
+    ]) {
+      const { taken, model } = await challenge(data, champion, rows, to, isDecayed);
+      count[0] += taken ? 1 : 0;
+      count[1] += taken ? isWorse(data, model, champion, to) : 0;
     }
   }
   return counts;
@@ -178,37 +192,47 @@ const part = (count, of) => `${count} of ${of} (${((100 * count) / of).toFixed(1
 console.log(`${SENSORS} sensors, a fit every ${STEP} rows, embargo ${EMBARGO}\n`);
 console.log('| what | classes | numbers |\n|---|---|---|');
 const tasks = ['classification', 'regression'];
-const calms = [];
-for (const task of tasks) {
-  calms.push(await calm(task));
+const ofBoth = async (measure) => [await measure(tasks[0]), await measure(tasks[1])];
+
+async function showCalm(what, first, step) {
+  const counts = await ofBoth((task) => calm(task, first, step));
+  console.log(`| ${what} that take over | ${counts.map((c) => part(c.taken, c.fits)).join(' | ')} |`);
+  console.log(
+    `| … and are not better on the next ${NEXT} | ${counts.map((c) => part(c.worse, c.fits)).join(' | ')} |`,
+  );
 }
-console.log(
-  `| refits without drift that take over | ${calms.map((c) => part(c.taken, c.fits)).join(' | ')} |`,
-);
-console.log(
-  `| … and are not better on the next ${NEXT} | ${calms.map((c) => part(c.worse, c.fits)).join(' | ')} |`,
-);
-for (const [change, name] of [
-  ['lawAt', 'another law'],
-  ['sensorAt', 'another sensor scale'],
-]) {
-  for (const isDecayed of [false, true]) {
-    const shifts = [];
-    for (const task of tasks) {
-      shifts.push(await shift(task, change, isDecayed));
-    }
-    const what = `${name}${isDecayed ? ', decay told' : ''}`;
-    console.log(
-      `| ${what}: taken with the first fit | ${shifts.map((s) => part(s.first, s.runs)).join(' | ')} |`,
-    );
-    console.log(`| … within two fits | ${shifts.map((s) => part(s.second, s.runs)).join(' | ')} |`);
+
+async function showShift(name, change, isDecayed, rows) {
+  const shifts = await ofBoth((task) => shift(task, change, isDecayed, rows));
+  const what = `${name}${isDecayed ? ', decay told' : ''}`;
+  console.log(
+    `| ${what}: taken with the first fit | ${shifts.map((s) => part(s.first, s.runs)).join(' | ')} |`,
+  );
+  console.log(`| … within two fits | ${shifts.map((s) => part(s.second, s.runs)).join(' | ')} |`);
+}
+
+async function showBadDay(name, what, isDecayed, rows) {
+  const isLabels = what === 'flipped';
+  const counts = [await badDay(tasks[0], what, isDecayed, rows)];
+  if (!isLabels) {
+    counts.push(await badDay(tasks[1], what, isDecayed, rows));
   }
+  const cells = (of) =>
+    counts.map((one) => `${part(one[of][0], one.runs)}, ${one[of][1]} worse`).join(' | ') +
+    (isLabels ? ' | ' : '');
+  console.log(`| ${name}${isDecayed ? ', decay told' : ''}: taken at its end | ${cells('atEnd')} |`);
+  console.log(`| … taken a day later | ${cells('dayAfter')} |`);
+}
+
+await showCalm('refits without drift');
+await showCalm('of a champion of 200 rows, refits every 60', 200, 60);
+for (const isDecayed of [false, true]) {
+  await showShift('another law', 'lawAt', isDecayed);
+  await showShift('another sensor scale', 'sensorAt', isDecayed);
+  await showShift('another law, a champion of 200 rows', 'lawAt', isDecayed, 200);
 }
 for (const isDecayed of [false, true]) {
-  const bad = await badDay(isDecayed);
-  const how = isDecayed ? ', decay told' : '';
-  console.log(
-    `| a day of 30 % wrong labels${how}: taken at its end | ${part(bad.atEnd, bad.runs)}, ${bad.worse} worse | |`,
-  );
-  console.log(`| … taken a day later | ${part(bad.dayAfter, bad.runs)} | |`);
+  await showBadDay('a day of 30 % wrong labels', 'flipped', isDecayed);
+  await showBadDay('a day of 30 % wrong labels, a champion of 200 rows', 'flipped', isDecayed, 200);
+  await showBadDay('a day of one senseless sensor', 'senseless', isDecayed);
 }

@@ -1,10 +1,10 @@
 /*
  * What the watch promises, measured: bands on real series and generators, with truths that come late; false alarms of
- * decay and what is found. npm run bench -- watch [bands] [changes] [decay]
+ * decay and what is found. npm run bench -- watch [bands] [refits] [changes] [decay]
  */
 import { createRequire } from 'node:module';
 
-import { fitAndPredict, seriesRows } from '../series/rows.mjs';
+import { allOutcomes, fitAndPredict, seriesRows } from '../series/rows.mjs';
 import { SOURCES } from '../series/sources.mjs';
 import { likeNeighbours, quantilesAbout } from './noise.mjs';
 
@@ -113,6 +113,71 @@ async function bands() {
   }
 }
 
+/** A series whose model is fitted anew every 400 rows: bands in the rows after each. */
+async function refits() {
+  const [MOST, FIRST, EVERY, KEEP] = [3200, 1200, 400, 1000];
+  const bins = [20, 50, 100, 200];
+  console.log(
+    '\nCoverage of 80 % in the rows after a refit, as the model gives it → with the watch; pinball by that:\n',
+  );
+  console.log(
+    '| series | delay | 0 to 20 | 20 to 50 | 50 to 100 | 100 to 200 | pinball, 0 to 100 | widest, 0 to 20 |',
+  );
+  console.log(`|${'---|'.repeat(8)}`);
+  for (const [name, make] of Object.entries(SOURCES)) {
+    const source = make();
+    if (source === undefined || source.options.outcome === 'event') {
+      continue;
+    }
+    const { trainSet, rows } = await allOutcomes(source);
+    const newest = rows.slice(-MOST);
+    const times = newest.map(({ series }) => series.time);
+    const delay = Math.round(source.ahead / median(times.slice(1).map((time, i) => time - times[i])));
+    const trained = newest.map(({ row, truth }) => ({ ...row, [trainSet.target]: truth }));
+    const columns = Object.keys(trained[0]).filter((column) => column !== trainSet.target);
+    const given = [];
+    for (let from = FIRST; from < newest.length; from += EVERY) {
+      const later = newest.slice(from, from + EVERY);
+      const train = trained.slice(Math.max(0, from - delay - KEEP), from - delay);
+      const { result, base, truths } = fitAndPredict({ trainSet, train, later, columns });
+      const quantiles = result.quantiles(LEVELS);
+      later.forEach(({ series }, row) => {
+        const prediction = Object.fromEntries(
+          LEVELS.map((level, k) => [level, quantiles[k][row] + base[row]]),
+        );
+        given.push({ model: from, at: row, time: series.time, truth: truths[row], prediction });
+      });
+    }
+    const watch = new Watch({ name: 'bench', id: `${FIRST}`, task: 'regression' });
+    const held = bins.map(() => [[], []]);
+    const losses = [[], []];
+    let widest = 0;
+    given.forEach(({ model, at, time, truth, prediction }, i) => {
+      if (i >= delay) {
+        watch.truth({ series: { time: given[i - delay].time }, truth: given[i - delay].truth });
+      }
+      watch.modelChanged({ name: 'bench', id: `${model}`, task: 'regression' });
+      const left = watch.predicted({ series: { time }, prediction }).prediction;
+      const bin = bins.findIndex((end) => at < end);
+      if (model === FIRST || bin < 0) {
+        return;
+      }
+      [prediction, left].forEach((one, k) => {
+        held[bin][k].push(Number(one[0.1] <= truth && truth <= one[0.9]));
+        if (at < 100) {
+          losses[k].push(pinball(one, truth));
+        }
+      });
+      if (bin === 0) {
+        widest = Math.max(widest, (left[0.9] - left[0.1]) / (prediction[0.9] - prediction[0.1]));
+      }
+    });
+    const cells = held.map(([plain, watched]) => `${mean(plain).toFixed(2)} → ${mean(watched).toFixed(2)}`);
+    const by = (mean(losses[1]) / mean(losses[0])).toFixed(2);
+    console.log(`| ${[name, delay, ...cells, by, widest.toFixed(1)].join(' | ')} |`);
+  }
+}
+
 /** Bands under a sudden change, and their width without one. */
 function changes() {
   const CALM = 1000;
@@ -200,6 +265,9 @@ function decay() {
 
 if (wants('bands')) {
   await bands();
+}
+if (wants('refits')) {
+  await refits();
 }
 if (wants('changes')) {
   changes();

@@ -164,10 +164,12 @@ describe('a fit that replaces the model only if it is better', function () {
     const running = fit(readings(1000, { shiftAt: 600 }));
     await sleep(20);
     cards.rollBack('heat', true);
-    const { card, challenger } = await running;
+    const { card, challenger, aside } = await running;
     assert.equal(card.version, 1);
-    assert.equal(challenger!.taken, false);
+    // It has won, and stands by to be put in charge.
+    assert.deepEqual([challenger!.taken, challenger!.why, aside], [false, 'late', 3]);
     assert.equal(cards.get('heat')!.version, 1);
+    assert.equal(cards.rollBack('heat', 3).version, 3);
   });
 
   it('closed, or failed, in the middle: the model in charge stays, and is compared with again', async () => {
