@@ -154,7 +154,10 @@ export function tablesOf(
     const column = columns[t];
     return makeTerm(column, rule, specs[column].bins, centers[column] ?? undefined);
   });
-  return makeTables(terms, Float64Array.of(...base, ...weights), base.length, specs);
+  const all = new Float64Array(base.length + weights.length);
+  all.set(base);
+  all.set(weights, base.length);
+  return makeTables(terms, all, base.length, specs);
 }
 
 /** Adds `weight` times the model's scores of a row to `out[to … to + width - 1]`. */
