@@ -93,13 +93,15 @@ async function takeOver(
   hooks: Hooks,
   underWay: FitUnderWay,
 ): Promise<TrainResult> {
-  const put: FitUnderWay['done'] = (...model) => underWay.done(...model);
+  const why = versionReason(challenger);
+  const put: FitUnderWay['done'] = (card, fingerprint) => underWay.done(card, fingerprint, why);
+  // Another name may have had a model of these very rows meanwhile.
   const known = await keepKnown(context, fitting, hooks, put);
   if (known !== undefined) {
     return known;
   }
   const fitted = await fitSet(context, fitting, hooks);
-  return keepFitted(context, fitting, fitted, hooks, put, versionReason(challenger));
+  return keepFitted(context, fitting, fitted, hooks, put);
 }
 
 function versionReason({ why }: Challenger): VersionReason | undefined {

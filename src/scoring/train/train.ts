@@ -4,7 +4,7 @@ import type { Context } from '../context/context';
 import { assertKeepsUploads, checkOnPremFit } from '../context/on-prem';
 import type { FitUnderWay, PutModel } from '../models/fits-under-way';
 import { assertPlain } from '../models/options';
-import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard, VersionReason } from '../types';
+import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard } from '../types';
 import { fitSet, type Fitted, type Fitting, fittingOf, referenceOfFitting } from './fit-set';
 import { withThresholds } from './fit-threshold';
 import { keepReference } from './keep-reference';
@@ -115,10 +115,9 @@ export async function keepFitted(
   { card, curves }: Fitted,
   hooks: Hooks,
   put: FitUnderWay['done'],
-  why?: VersionReason,
 ): Promise<TrainResult> {
   const chosen = context.cards.named(card.name)?.inCharge.card.threshold;
-  const answer = put(card, fingerprint, why);
+  const answer = put(card, fingerprint);
   if (chosen !== undefined && answer.own.threshold === undefined) {
     hooks.onWarning?.(
       `The model "${card.name}" is fitted anew, and the threshold of "${chosen.label}" is not kept: the classes are others. The more probable one is answered.`,
