@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
-const python = process.env.PYTHON ?? 'python3';
+export const python = process.env.PYTHON ?? 'python3';
 const script = path.join(import.meta.dirname, 'sklearn_peer.py');
 
 export function hasSklearn() {

@@ -1,7 +1,12 @@
 /*
- * The next day, step by step: one model for all steps beside seasonal naive and Holt-Winters, from an origin each few
- * hours of the later part. npm run bench -- forecasts; BENCH_ROWS (6000) are fitted at most.
+ * The next day, step by step: one model for all steps beside seasonal naive, Holt-Winters and, where PYTHON (python3) has
+ * it, scikit-learn's boosting with a model for each step, from an origin each few hours of the later part.
+ * npm run bench -- forecasts; BENCH_ROWS (6000) are fitted at most.
  */
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+import { hasSklearn, python } from '../learner/sklearn.mjs';
 import { fitAndPredict, seriesRows } from './rows.mjs';
 import { house, taxi } from './sources.mjs';
 
@@ -65,6 +70,19 @@ function smooth(values, period, { alpha, beta, gamma }, origins, steps) {
   return forecasts;
 }
 
+/** undefined where Python lacks scikit-learn. */
+function boostingWithLags(given) {
+  if (!hasSklearn()) {
+    return undefined;
+  }
+  const script = path.join(import.meta.dirname, 'lags_peer.py');
+  const done = spawnSync(python, [script], { input: JSON.stringify(given), maxBuffer: 2 ** 30 });
+  if (done.status !== 0) {
+    throw new Error(String(done.stderr));
+  }
+  return JSON.parse(String(done.stdout));
+}
+
 async function run(name, source, column, perDay) {
   const { readings, border } = source;
   const values = readings.map((reading) => reading[column]);
@@ -84,6 +102,8 @@ async function run(name, source, column, perDay) {
     'Holt-Winters, day': mae(holtWinters(values, from, perDay, origins, steps)),
     'Holt-Winters, week': mae(holtWinters(values, from, 7 * perDay, origins, steps)),
   };
+  const peer = boostingWithLags({ values, border: from, day: perDay, steps, origins });
+  losses['scikit-learn, lags'] = peer === undefined ? NaN : mae(peer);
   const { trainSet, train, later } = await seriesRows(source);
   const times = new Set(origins.map((at) => readings[at].time));
   const asked = later.filter(({ series }) => times.has(series.time));
@@ -95,14 +115,16 @@ async function run(name, source, column, perDay) {
   const covered = mean(
     truths.map((value, row) => (value >= low[row] + base[row] && value <= high[row] + base[row] ? 1 : 0)),
   );
-  const cells = Object.values(losses).map((loss) => loss.toFixed(loss < 10 ? 3 : 0));
+  const cells = Object.values(losses).map((loss) =>
+    Number.isNaN(loss) ? '' : loss.toFixed(loss < 10 ? 3 : 0),
+  );
   console.log(`| ${name} | ${cells.join(' | ')} | ${covered.toFixed(2)} | ${trainSet.train.rows} |`);
 }
 
 console.log(
-  '| series | the day before | the week before | Holt-Winters, day | Holt-Winters, week | series, one model | 80 % band | rows |',
+  '| series | the day before | the week before | Holt-Winters, day | Holt-Winters, week | scikit-learn, lags | series, one model | 80 % band | rows |',
 );
-console.log(`|${'---|'.repeat(8)}`);
+console.log(`|${'---|'.repeat(9)}`);
 const taxiSource = taxi('x');
 if (taxiSource !== undefined) {
   taxiSource.options = { ...taxiSource.options, ahead: '1h..24h', keep: 20_000 };
