@@ -69,13 +69,13 @@ export function energy() {
     targetType: 'msg',
   });
 
-  flow.comment('3. The plot: open /dashboard/energy', [3.3, 5.5]);
-  const points = flow.node('function', 'to plot', [3.3, 4.6], {
+  flow.comment('3. The plot: open /dashboard/energy', [5.3, 3.3]);
+  const points = flow.node('function', 'to plot', [4.6, 4.2], {
     ...NODE_DEFAULTS.function,
     func: source('plot-day.js'),
     initialize: "context.set('drawn', false); context.set('day', undefined);",
   });
-  const day = flow.node('ui-chart', 'energy', [4.6, 4.6], {
+  const day = flow.node('ui-chart', 'energy', [5.9, 4.2], {
     ...chart,
     colors: COLOURS,
     group: group('Energy of the day: as forecast at its beginning, and as it came', 1, 12),
@@ -90,9 +90,9 @@ export function energy() {
     removeOlderUnit: '604800',
     removeOlderPoints: '75',
   });
-  const { cards, models: about } = modelCards(flow, 'model', group('Model', 2, 6), [4.6, 3.3]);
-  const caught = flow.node('catch', 'any error', [0, 7.2], { scope: null, uncaught: false });
-  const errors = flow.node('debug', 'error', [1, 7.2], {
+  const { cards, models: about } = modelCards(flow, 'model', group('Model', 2, 6), [4.6, 5.2]);
+  const caught = flow.node('catch', 'any error', [0, 4.2], { scope: null, uncaught: false });
+  const errors = flow.node('debug', 'error', [1, 4.2], {
     ...NODE_DEFAULTS.debug,
     complete: 'error',
     targetType: 'msg',

@@ -47,7 +47,7 @@ export function mqttSensors() {
   });
   const publish = mqttOut('publish', [2.2, 3]);
 
-  flow.comment('2. From values to forecasts, oven by oven', [0.4, 5]);
+  flow.comment('2. From values to forecasts, oven by oven', [2.6, 5]);
   const values = mqttIn('values', [0, 6], 'plant/+/+');
   const rows = flow.node('tabular-series', 'temperature in 1 min', [1.2, 6], {
     ...SERIES_DEFAULTS,
