@@ -12,6 +12,7 @@ import { hostedService } from './hosted-service.mjs';
 import { keepingTrue } from './keeping-true.mjs';
 import { limitsCheck } from './limits-check.mjs';
 import { liveMachine } from './live-machine.mjs';
+import { modelReport } from './model-report.mjs';
 import { mqttSensors } from './mqtt-sensors.mjs';
 import { postgresql } from './postgresql.mjs';
 import { scaleOut } from './scale-out.mjs';
@@ -28,6 +29,7 @@ const examples = {
   'First steps': firstSteps(),
   'Live machine': liveMachine(false),
   'Live machine with plots': liveMachine(true),
+  'Model report': modelReport(),
   'MQTT sensors': mqttSensors(),
   'PostgreSQL in and out': postgresql(),
   'Scale out over MQTT': scaleOut(),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { mosquittoBinary, startMosquitto } from '../helpers/mosquitto';
 import { type FlowNode, type RealNodeRed, root, startNodeRed, waitFor } from '../helpers/node-red';
@@ -378,6 +379,47 @@ describe('every example, imported and deployed', function () {
       [],
     );
     assert.equal((await fetch(`${red.url}/dashboard/`)).status, 200);
+  });
+
+  it('Model report: what the fit said of the model, and what newer rows say, drawn from the same fields', async () => {
+    const flow = await start('Model report');
+    withoutFunctionNodes(flow, 'Press', 'last week scored');
+    interface Report {
+      rows?: number;
+      scores: { accuracy: number; log_loss: number };
+      curves: { confusion: number[][]; calibration: { share: number[] } };
+      blocks?: { rows: number; scores: { log_loss: number } }[];
+    }
+    const drawn = async (name: string): Promise<Report> => {
+      const stored = `${red.url}/dashboard/_debug/datastore/${find(flow, 'ui-template', name)}`;
+      for (const end = Date.now() + 120_000; Date.now() < end;) {
+        const text = await (await fetch(stored)).text();
+        if (text.includes('curves')) {
+          return (JSON.parse(text) as { payload: Report }).payload;
+        }
+        await delay(250);
+      }
+      throw new Error(`waited in vain for ${name}`);
+    };
+    const fitted = await drawn('as it was fitted');
+    const scored = await drawn('last week scored');
+    for (const { scores, curves } of [fitted, scored]) {
+      const rows = curves.confusion.flat().reduce((sum, count) => sum + count, 0);
+      const right = curves.confusion.reduce((sum, row, i) => sum + row[i]!, 0);
+      assert.ok(Math.abs(right / rows - scores.accuracy) < 1e-9, JSON.stringify({ scores, curves }));
+      assert.ok(curves.calibration.share.length > 5);
+    }
+    assert.equal(scored.rows, 800);
+    assert.equal(scored.blocks!.length, 10);
+    // The tool wears: more parts are faulty than the model says, and ever more of them.
+    assert.ok(scored.scores.log_loss > 1.1 * fitted.scores.log_loss);
+    const losses = scored.blocks!.map(({ scores }) => scores.log_loss);
+    const mean = (from: number) => losses.slice(from, from + 5).reduce((sum, loss) => sum + loss, 0) / 5;
+    assert.ok(mean(5) > mean(0), losses.join(' '));
+    assert.deepEqual(
+      red.debug.filter((message) => message.id === find(flow, 'debug', 'error')),
+      [],
+    );
   });
 
   it('the model cards of the plots show scores and importance where a card has them', () => {
