@@ -407,7 +407,7 @@ describe('the sidebar Models, in Chromium', function () {
     await notice.getByRole('button', { name: 'Import a model' }).click();
     await page.getByText('Choose a file first.').waitFor();
     await page.evaluate("document.querySelectorAll('.red-ui-notification').forEach((one) => one.click())");
-    await notice.waitFor({ state: 'detached' });
+    await page.waitForFunction(() => document.querySelector('.red-ui-notification') === null);
     await upload.click();
     await notice.getByLabel('Model file').setInputFiles(file);
     await notice.getByLabel('New name').fill('taken <in>');

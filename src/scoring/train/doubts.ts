@@ -29,9 +29,7 @@ export function targetDoubts({ target, rows: all }: TableProfile, task: Task): s
   if (task === 'classification' && target?.type === 'text' && target.distinct > MAX_CODES) {
     const { name, hint, oddWords } = target;
     if (hint !== undefined) {
-      doubts.push(
-        `The target "${name}" is text that reads as numbers, so each of them is a class of its own. If it is a number, set its type to number in Column types.`,
-      );
+      doubts.push(hint.problem);
     } else if (oddWords !== undefined) {
       doubts.push(
         `The target "${name}" is text because of a few words, so each of its numbers is a class of its own. If it is a number, add these words to Missing words.`,

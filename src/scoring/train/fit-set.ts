@@ -116,7 +116,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
     doubts.push(NEIGHBOURS_ALIKE);
   }
-  for (const doubt of doubts) {
+  for (const doubt of doubts.filter((one) => one !== set?.told)) {
     hooks.onWarning?.(doubt);
   }
   if (doubts.length > 0) {

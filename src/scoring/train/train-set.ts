@@ -31,6 +31,8 @@ export interface TrainSet {
   sample?: TableSample;
   /** How many different rows there are, where they are few. */
   distinctRows?: number;
+  /** A doubt about the target that was told as a warning when the table was read. */
+  told?: string;
   /** What the order of the rows says, for the model card. */
   lineage: Lineage;
   /** How the embedded service is to draw its folds. */
@@ -131,6 +133,7 @@ export async function encodeTrainTable(
     sample,
     holdout: rowPlan?.holdout,
     distinctRows: profile.distinctRows,
+    told: profile.target?.hint?.problem,
     lineage: lineageOf(request, facts),
     folds: foldsOf(request, facts?.order ?? 'none', isFeature),
     days: daysOfRows(request, facts),
