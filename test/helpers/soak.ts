@@ -210,6 +210,15 @@ async function trained(red: RealNodeRed): Promise<void> {
   throw new Error(`no fit went well\n${red.log()}`);
 }
 
+/** Sends no more messages, or goes on: without a model they would fail as fast as they are sent, and none be left. */
+async function hold(red: RealNodeRed, on: boolean): Promise<void> {
+  await fetch(`${red.url}/stream/hold`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ on }),
+  });
+}
+
 async function redeploy(red: RealNodeRed, flow: FlowNode[], type: 'full' | 'nodes'): Promise<void> {
   const answer = await fetch(`${red.url}/flows`, {
     method: 'POST',
@@ -280,7 +289,9 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
           if (kind === 'deletes the model') {
             // Messages wait for a fit that has begun: first one must meet the model that is gone.
             await met(red, 'model.unknown');
+            await hold(red, true);
             await trained(red);
+            await hold(red, false);
           }
         }
       }
@@ -321,12 +332,12 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
 
 /** Waits, 15 s at most, until a message has ended with this code: whether it has is judged in the end. */
 async function met(red: RealNodeRed, code: string): Promise<void> {
-  for (let turn = 0; turn < 150; turn++) {
+  for (let turn = 0; turn < 1500; turn++) {
     const { codes, finished } = await get<StreamState>(red, 'state');
     if (code in codes || finished) {
       return;
     }
-    await sleep(100);
+    await sleep(10);
   }
 }
 

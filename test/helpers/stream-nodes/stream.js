@@ -239,6 +239,14 @@ module.exports = (RED) => {
       return {};
     }),
   );
+  RED.httpAdmin.post(
+    '/stream/hold',
+    json(({ on }) => {
+      pauses += on ? 1 : -1;
+      wake();
+      return {};
+    }),
+  );
   RED.httpAdmin.get(
     '/stream/state',
     json(() => {
