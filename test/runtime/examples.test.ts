@@ -480,14 +480,20 @@ describe('every example, imported and deployed', function () {
     assert.ok(decay.value > 2 * decay.limit, decay.text);
     assert.match(decay.text, /^The model "compressor oil" has become worse: MAE [\d.]+, promised [\d.]+\.$/);
     await told('model');
-    const live = await waitFor('the new model', () => {
-      const { payload, watch } = of('forecasts').at(-1)!.msg as {
-        payload: { forecast: Record<string, number>; oil_c: number };
-        watch: { live: { rows: number; loss: number }; coverage?: { held: number }; widen: number };
-      };
-      assert.ok(payload.forecast['0.1']! <= payload.forecast['0.5']!);
-      return watch.live.rows >= 60 && watch.live.rows < 300 ? watch : undefined;
-    });
+    // Rows that were on their way while it was fitted may be among its first ones.
+    const live = await waitFor(
+      'the new model',
+      () => {
+        const { payload, watch } = of('forecasts').at(-1)!.msg as {
+          payload: { forecast: Record<string, number>; oil_c: number };
+          watch: { live: { rows: number; loss: number }; coverage?: { held: number }; widen: number };
+        };
+        assert.ok(payload.forecast['0.1']! <= payload.forecast['0.5']!);
+        const { rows, loss } = watch.live;
+        return rows >= 60 && rows < 300 && (rows >= 200 || loss < 0.5 * decay.value) ? watch : undefined;
+      },
+      90_000,
+    );
     assert.ok(live.live.loss < 0.5 * decay.value, `${live.live.loss} after ${decay.value}`);
     assert.ok(live.coverage!.held > 0.6, `${live.coverage!.held}`);
     assert.deepEqual(of('error'), []);
