@@ -1,5 +1,6 @@
 import type { KeptRow } from './kept-rows';
 import type { Machine } from './machine';
+import { FIRST_EVENTS } from './schedule';
 import type { SeriesState } from './state';
 import { makeTrainSet, targetName } from './train-set';
 import type { SeriesOutcome, SeriesRow, SeriesTrainSet, TrainReason } from './types';
@@ -48,7 +49,17 @@ export class SeriesMaker {
       truthCell: (truth) => state.truthCell(truth),
     });
     if (trainSet !== undefined) {
-      state.schedule.went(state.facts(this.now()));
+      const facts = state.facts(this.now());
+      state.schedule.went(facts);
+      if ((facts.events ?? FIRST_EVENTS) < FIRST_EVENTS) {
+        state.tellOnce(
+          {
+            kind: 'few events',
+            text: `The train set tells of ${facts.events} ${facts.events === 1 ? 'event' : 'events'}, where ${FIRST_EVENTS} are the least for scores to be believed: a model is then scored on rows of an event that it has learned from. Send readings with more events, or wait for them.`,
+          },
+          'few events',
+        );
+      }
     }
     return trainSet;
   }

@@ -4,6 +4,8 @@ import type { TrainReason, TrainSchedule } from './types';
 /** Outcomes before the first train set of `auto`, and of these of the rarer class. */
 export const FIRST_ROWS = 200;
 export const FIRST_RARER = 20;
+/** Of an outcome that is an event: with fewer, the rows to learn from and those to score tell of the same one. */
+export const FIRST_EVENTS = 3;
 /** `auto` after that: grown by this share, or a day later by so many rows. */
 const GROWTH = 0.2;
 const DAILY_ROWS = 50;
@@ -15,6 +17,8 @@ export interface ScheduleFacts {
   outcomes: number;
   /** Rows of the rarer class; undefined where outcomes are numbers. */
   rarer: number | undefined;
+  /** Events that rows kept tell of, {@link FIRST_EVENTS} at most; undefined where the outcome is none. */
+  events: number | undefined;
   now: number;
 }
 
@@ -43,8 +47,9 @@ export class Schedule {
       return undefined;
     }
     if (this.trainedAt === undefined) {
-      const isRareEnough = schedule.kind === 'rows' || (facts.rarer ?? FIRST_RARER) >= FIRST_RARER;
-      return facts.kept >= this.needed && isRareEnough ? 'first' : undefined;
+      const { kept, rarer = FIRST_RARER, events = FIRST_EVENTS } = facts;
+      const hasBoth = rarer >= FIRST_RARER && events >= FIRST_EVENTS;
+      return kept >= this.needed && (hasBoth || schedule.kind === 'rows') ? 'first' : undefined;
     }
     const fresh = facts.outcomes - this.outcomesThen;
     const passed = facts.now - this.trainedAt;

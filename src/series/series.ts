@@ -132,7 +132,7 @@ class LiveSeries implements Series {
 
   get progress(): SeriesProgress {
     const { state } = this;
-    const { kept, rarer } = state.facts(0);
+    const { kept, rarer, events } = state.facts(0);
     const { needed, trainSets, trainedAt } = state.schedule;
     return {
       keys: state.machines.size,
@@ -140,6 +140,7 @@ class LiveSeries implements Series {
       kept,
       needed: this.settings.outcome.kind === 'none' ? 0 : needed,
       ...(rarer !== undefined && { rarer }),
+      ...(events !== undefined && { events }),
       started: state.isStarted,
       trainSets,
       ...(trainedAt !== undefined && { trainedAt }),

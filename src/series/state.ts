@@ -1,13 +1,14 @@
 import { show } from '../table';
 import { ServiceError } from '../wire/service-error';
 import { showDuration } from './durations';
+import { countEvents } from './events';
 import { SeriesFeatures } from './features';
 import { type KeptRow, RowsWithOutcome } from './kept-rows';
 import { Labels } from './labels';
 import { Machine } from './machine';
 import { EVENT_LABELS, meets } from './outcome';
 import { Ripening } from './ripening';
-import { Schedule, type ScheduleFacts } from './schedule';
+import { FIRST_EVENTS, Schedule, type ScheduleFacts } from './schedule';
 import { type Sensor, Sensors } from './sensors';
 import type { Timeline } from './timeline';
 import type { RowAddress, SeriesNote, SeriesSettings } from './types';
@@ -49,6 +50,8 @@ export class SeriesState {
   /** Numbers that the machines hold. */
   numbers = 0;
   private readonly told = new Set<string>();
+  /** How many events there were when there were so many rows of them. */
+  private events = { of: 0, count: 0 };
 
   constructor(
     readonly settings: SeriesSettings,
@@ -183,6 +186,7 @@ export class SeriesState {
   /** Forgets a machine, and those of its rows of which this is true. */
   forget(machine: Machine, isDropped: (row: KeptRow) => boolean): void {
     this.numbers -= machine.numbers;
+    this.events.of = -1;
     this.ripening.forget(machine);
     this.machines.delete(machine.key);
     this.kept.dropWhere((row) => row.key === machine.key && isDropped(row));
@@ -242,6 +246,7 @@ export class SeriesState {
       kept: this.kept.size + this.ripening.unsettled,
       outcomes: this.counts.outcomes,
       rarer: this.rarer,
+      events: this.eventCount,
       now,
     };
   }
@@ -250,6 +255,21 @@ export class SeriesState {
   get isStarted(): boolean {
     const { train, outcome } = this.settings;
     return train.kind === 'never' || outcome.kind === 'none' || this.schedule.trainSets > 0;
+  }
+
+  /** Events among the rows kept; counted anew where there are other rows of events than the last time. */
+  private get eventCount(): number | undefined {
+    const { outcome, aheads } = this.settings;
+    if (outcome.kind !== 'event') {
+      return undefined;
+    }
+    const [kept, unsettled] = [this.kept.outcomes, this.ripening.unsettledOutcomes];
+    const yes = EVENT_LABELS.indexOf('yes');
+    const of = (kept.get(yes) ?? 0) + (unsettled.get(yes) ?? 0);
+    if (of !== this.events.of) {
+      this.events = { of, count: countEvents(this.rowsWithOutcome(), aheads[0]!, FIRST_EVENTS) };
+    }
+    return this.events.count;
   }
 
   /** Rows of the rarest outcome; undefined where outcomes are numbers. */

@@ -154,7 +154,15 @@ export interface BroughtOutcome {
 
 /** Something to tell the user once: never an error of one reading. */
 export interface SeriesNote {
-  kind: 'future' | 'late' | 'text' | 'unreadable' | 'rows dropped' | 'storage.failed' | 'storage.ok';
+  kind:
+    | 'future'
+    | 'late'
+    | 'text'
+    | 'unreadable'
+    | 'few events'
+    | 'rows dropped'
+    | 'storage.failed'
+    | 'storage.ok';
   text: string;
 }
 
@@ -173,6 +181,8 @@ export interface SeriesProgress {
   needed: number;
   /** Of outcomes with classes: rows of the rarer class kept, of the 20 that are needed. */
   rarer?: number;
+  /** Where the outcome is an event: how many of them the rows kept tell of, of the 3 that are needed; 3 at most. */
+  events?: number;
   /** Whether the first train set has gone (or none is to be waited for): rows leave. */
   started: boolean;
   /** Train sets so far, and when the last one went, milliseconds since 1970. */

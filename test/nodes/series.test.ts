@@ -285,6 +285,23 @@ describe('tabular-series', () => {
     assert.equal(nowhere!.error!.code, 'validation.failed');
   });
 
+  it('shows how many events are there, where it waits for them', async () => {
+    const bench = await start({
+      outcome: 'event',
+      column: 'hot',
+      operator: '=',
+      value: 'true',
+      windows: '5m',
+    });
+    const isHot = (i: number) => i === 100 || (i >= 200 && i < 240);
+    Array.from({ length: 260 }, (_, i) => bench.send('s', { payload: motor(i, { hot: isHot(i) }) }));
+    await settled(bench, 260);
+    await waitFor('two events', () => (/collectingEvents$/.test(bench.status('s')) ? true : undefined));
+    const { rows, total_rows, percent } = bench.progress('s')!;
+    assert.deepEqual([rows, total_rows, percent], [2, 3, 66]);
+    assert.deepEqual([rowsOf(bench).all.length, trainSetsOf(bench).all.length], [0, 0]);
+  });
+
   it('keeps its state over a redeploy and a restart, until it is reset', async () => {
     const userDir = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-series-'));
     try {

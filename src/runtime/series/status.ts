@@ -3,28 +3,41 @@ import type { Progress, Shown, StatusKind, StatusLine } from '../status/status-l
 
 /** Outcomes of the rarer class that the first train set takes. */
 const RARER_NEEDED = 20;
+/** Events that it takes. */
+const EVENTS_NEEDED = 3;
 
 /** What a series node shows: how far the first train set is, then what it keeps; before all, that nothing is kept. */
 export function seriesStatus(progress: SeriesProgress): Shown & { kind: StatusKind } {
-  const { keys, readings, rows, kept, needed, rarer, late, future, duplicates: repeated } = progress;
+  const { keys, readings, rows, needed, late, future, duplicates: repeated } = progress;
   const counted = { keys, readings, late, future, repeated };
   if (progress.storage === 'failed') {
     const shown: Progress = { phase: progress.started ? 'live' : 'collecting', rows, ...counted };
     return { kind: 'doubtful', key: 'series.notOnDisk', progress: shown };
   }
   if (!progress.started && needed > 0) {
-    const lacksRarer = kept >= needed && rarer !== undefined && rarer < RARER_NEEDED;
-    const [have, total] = lacksRarer ? [rarer, RARER_NEEDED] : [kept, needed];
+    const { key: text, have, total } = waitedFor(progress);
     const percent = Math.min(100, Math.floor((100 * have) / total));
     const shown: Progress = { phase: 'collecting', rows: have, total_rows: total, percent, ...counted };
-    return lacksRarer
-      ? { kind: 'waiting', key: 'series.collectingRare', values: { rows: have, total }, progress: shown }
-      : { kind: 'waiting', key: 'series.collecting', values: { rows: have, total }, progress: shown };
+    return { kind: 'waiting', key: text, values: { rows: have, total }, progress: shown };
   }
   const shown: Progress = { phase: 'live', rows, ...counted };
   return keys > 1
     ? { kind: 'ready', key: 'series.keys', values: { rows, keys }, progress: shown }
     : { kind: 'ready', key: 'series.rows', values: { rows }, progress: shown };
+}
+
+/** What the first train set still takes: rows, then events, then rows of the rarer outcome. */
+function waitedFor({ kept, needed, rarer = RARER_NEEDED, events = EVENTS_NEEDED }: SeriesProgress): {
+  key: string;
+  have: number;
+  total: number;
+} {
+  if (kept >= needed && events < EVENTS_NEEDED) {
+    return { key: 'series.collectingEvents', have: events, total: EVENTS_NEEDED };
+  }
+  return kept >= needed && rarer < RARER_NEEDED
+    ? { key: 'series.collectingRare', have: rarer, total: RARER_NEEDED }
+    : { key: 'series.collecting', have: kept, total: needed };
 }
 
 /** Shows the state of a series: it is what the last message left, so an error before it has had its time. */

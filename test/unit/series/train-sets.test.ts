@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { Schedule, type SeriesReading } from '../../doors/series';
+import { Schedule, type SeriesOptions, type SeriesReading } from '../../doors/series';
 import { backfill, DAY, HOUR, live, MINUTE, open, START } from './support';
 
 const readings = (count: number, step = MINUTE): SeriesReading[] =>
@@ -118,6 +118,39 @@ describe('train sets of a series', () => {
     assert.fail('no train set');
   });
 
+  it('of an event wait for three of it, however long one lasts, unless they go by rows', async () => {
+    const event = { column: 'on', outcome: 'event', value: 'true', ahead: '5m', late: '0' } as const;
+    // Of two machines: each is on for an hour and a half from its minute 200 on; one of them again, from 600 on.
+    const isOn = (i: number, machine: string) =>
+      (i % 400 >= 200 && i % 400 < 290 && i < 400) || (machine === 'b' && i >= 600);
+    const all = Array.from({ length: 700 }, (_, i) =>
+      ['a', 'b'].map((machine) => ({ time: START + i * MINUTE, on: isOn(i, machine), y: i, machine })),
+    ).flat();
+    const first = async (options: SeriesOptions): Promise<[minute: number, events: number | undefined]> => {
+      const { series, notes } = await open({ ...event, key: 'machine', ...options });
+      for (const reading of all) {
+        if ((await series.push(reading)).trainSet !== undefined) {
+          assert.deepEqual(
+            notes.map(({ kind }) => kind),
+            options.train === undefined ? [] : ['few events'],
+          );
+          return [(reading.time - START) / MINUTE, series.progress.events];
+        }
+      }
+      return [NaN, series.progress.events];
+    };
+    // Rows from the minute 595 on see the third, and are told of it five minutes later.
+    assert.deepEqual(await first({}), [600, 3]);
+    const [minute, events] = await first({ train: '300 rows' });
+    assert.ok(minute < 200 && events === 0, `${minute}, ${events}`);
+    const { series, notes } = await open({ ...event, key: 'machine' });
+    const { trainSet } = await backfill(series, all.filter(({ machine }) => machine === 'b').slice(0, 500));
+    assert.equal(trainSet!.train.reason, 'first', 'a table is all there is');
+    assert.match(notes[0]!.text, /tells of 1 event, where 3 are the least/u);
+    await series.reset('b');
+    assert.equal(series.progress.events, 0);
+  });
+
   it('come on asking and for a decay, but not within an hour for a decay', async () => {
     let now = START + 1000 * DAY;
     const { series } = await open({ column: 'x', train: 'never' }, () => now);
@@ -148,10 +181,11 @@ describe('train sets of a series', () => {
 });
 
 describe('the schedule of train sets', () => {
-  const facts = (outcomes: number, now: number, rarer?: number) => ({
+  const facts = (outcomes: number, now: number, rarer?: number, events?: number) => ({
     kept: Math.min(outcomes, 1000),
     outcomes,
     rarer,
+    events,
     now,
   });
 
@@ -159,7 +193,9 @@ describe('the schedule of train sets', () => {
     const schedule = new Schedule({ kind: 'auto' });
     assert.equal(schedule.due(facts(199, 0)), undefined);
     assert.equal(schedule.due(facts(500, 0, 19)), undefined);
+    assert.equal(schedule.due(facts(500, 0, 50, 2)), undefined);
     assert.equal(schedule.due(facts(200, 0, 20)), 'first');
+    assert.equal(schedule.due(facts(200, 0, 20, 3)), 'first');
     schedule.went(facts(200, 0));
     assert.equal(schedule.due(facts(900, HOUR - 1)), undefined);
     assert.equal(schedule.due(facts(240, HOUR)), 'rows');
