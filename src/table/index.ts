@@ -24,7 +24,15 @@ export {
   type Label,
 } from './cells/types';
 export { joinBatches, mixRows, pickRows, sliceBatch } from './columns/batch-rows';
-export { assertDense, assertWidth, isSparse, isTooWide, MAX_COLUMNS, ownNames } from './columns/bounds';
+export {
+  assertDense,
+  assertWidth,
+  isSparse,
+  isTooWide,
+  MAX_COLUMNS,
+  maybeEndless,
+  ownNames,
+} from './columns/bounds';
 export {
   addCounts,
   batchBytes,

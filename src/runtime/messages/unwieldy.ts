@@ -4,9 +4,11 @@ import type { ErrorCode } from '../../wire/service-error';
 import { table } from '../lazy';
 import type { Message } from '../node-red';
 
-/** Codes of errors that a table may end in by its size or shape. */
-const OF_TABLES: ReadonlySet<ErrorCode> = new Set(['limit.exceeded', 'table.invalid']);
+/** Codes of errors that a table may end in by its size or shape, or because nobody had looked at it yet. */
+const OF_TABLES: ReadonlySet<ErrorCode> = new Set(['limit.exceeded', 'table.invalid', 'validation.failed']);
 
+/** Rows that are looked at for very many properties. */
+const LOOKS = 1000;
 /** Values of a Map or a Set that are copied in some milliseconds. */
 const LARGE = 10_000;
 
@@ -35,13 +37,15 @@ function unwieldiness(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) {
     return undefined;
   }
-  const whole = ofOne(value);
+  const endless = table().maybeEndless();
+  const whole = ofOne(value, endless);
   if (whole !== undefined) {
     return whole;
   }
   const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  for (const part of parts) {
-    const found = typeof part === 'object' && part !== null ? ofOne(part) : undefined;
+  for (const [index, part] of parts.entries()) {
+    const look = endless && index < LOOKS;
+    const found = typeof part === 'object' && part !== null ? ofOne(part, look) : undefined;
     if (found !== undefined) {
       return found;
     }
@@ -49,8 +53,8 @@ function unwieldiness(value: unknown): string | undefined {
   return undefined;
 }
 
-function ofOne(value: object): string | undefined {
-  if (table().isTooWide(value)) {
+function ofOne(value: object, endless: boolean): string | undefined {
+  if (table().isTooWide(value, endless)) {
     return 'an object of very many properties';
   }
   if ((types.isMap(value) || types.isSet(value)) && value.size > LARGE) {

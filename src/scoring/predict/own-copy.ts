@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-import { assertDense, assertWidth, isArrowTable, ownNames } from '../../table';
+import { assertDense, assertWidth, isArrowTable, maybeEndless, ownNames } from '../../table';
 import { Yielder } from '../../util/event-loop';
 
 type Row = Record<string, unknown>;
@@ -23,6 +23,7 @@ export class OwnCopy {
   private readonly shared: boolean;
   /** Rows that have been copied. */
   private copied = 0;
+  private readonly endless = maybeEndless();
 
   /** @throws ServiceError `limit.exceeded`, `table.invalid` for what takes too long to copy; and what getters throw */
   constructor(value: unknown) {
@@ -37,7 +38,7 @@ export class OwnCopy {
   /** Copies rows until they have this many cells. */
   private copyRows(rows: unknown[], cells: number): void {
     for (; this.copied < rows.length && cells > 0; this.copied++) {
-      const row = copyOfRow(rows[this.copied]);
+      const row = copyOfRow(rows[this.copied], this.endless);
       rows[this.copied] = row;
       cells -= typeof row === 'object' && row !== null ? Object.keys(row).length : 1;
     }
@@ -139,7 +140,7 @@ function isTyped(value: unknown): value is Float64Array {
 }
 
 /** A row of an array of objects or of arrays; what is neither is left for the reader to refuse. */
-function copyOfRow(row: unknown): unknown {
+function copyOfRow(row: unknown, endless: boolean): unknown {
   if (Array.isArray(row)) {
     assertWidth(row.length);
     return row.slice();
@@ -147,7 +148,7 @@ function copyOfRow(row: unknown): unknown {
   if (typeof row !== 'object' || row === null || isWhole(row)) {
     return row;
   }
-  ownNames(row);
+  ownNames(row, endless);
   try {
     return { ...row };
   } catch {

@@ -50,7 +50,8 @@ export class JsonElements implements Iterable<unknown[]> {
     let depth = 0;
     let row = from;
     let values = 0;
-    for (let at = from; at < text.length; at++) {
+    let at = from;
+    for (let end = endOfRow(text, row); at < end; at++) {
       const code = text.charCodeAt(at);
       if (code === 34) {
         at = endOfString(text, at);
@@ -61,7 +62,6 @@ export class JsonElements implements Iterable<unknown[]> {
           if (code === 125) {
             throw invalidTable(`The JSON text is not valid after row ${this.rows}: "}" closes nothing.`);
           }
-          assertRowLength(at - row);
           return at;
         }
         depth--;
@@ -70,14 +70,15 @@ export class JsonElements implements Iterable<unknown[]> {
           throw tooWide();
         }
       } else if (code === 44) {
-        assertRowLength(at - row);
         if (at - from >= PART) {
           return at;
         }
         row = at;
+        end = endOfRow(text, row);
         values = 0;
       }
     }
+    assertRowLength(at - row);
     throw invalidTable('The JSON text ends inside an array; it was cut off.');
   }
 
@@ -99,11 +100,11 @@ export class JsonElements implements Iterable<unknown[]> {
 export function endOfObject(text: LongText, open: number): number {
   let depth = 0;
   let values = 0;
-  for (let at = open; at < text.length; at++) {
+  let at = open;
+  for (const end = endOfRow(text, open); at < end; at++) {
     const code = text.charCodeAt(at);
     if (code === 34) {
       at = endOfString(text, at);
-      assertRowLength(at - open);
     } else if (code === 123 || code === 91) {
       depth++;
     } else if ((code === 125 || code === 93) && --depth <= 0) {
@@ -112,7 +113,13 @@ export function endOfObject(text: LongText, open: number): number {
       throw tooWide();
     }
   }
+  assertRowLength(at - open);
   throw invalidTable('The JSON text ends inside an object; it was cut off.');
+}
+
+/** Where the text ends, or the row that begins at `from` is too long to be read. */
+function endOfRow(text: LongText, from: number): number {
+  return Math.min(text.length, from + MAX_TEXT + 1);
 }
 
 function assertRowLength(length: number): void {

@@ -3,7 +3,7 @@ import { isDate, isTypedArray } from '../../util/realms';
 import { reasonOf } from '../../util/reason';
 import { emptyTable, invalidCell, invalidTable, show } from '../cells/errors';
 import type { Row } from '../cells/types';
-import { assertDense, assertWidth, ownNames } from '../columns/bounds';
+import { assertDense, assertWidth, maybeEndless, ownNames } from '../columns/bounds';
 import {
   checkNames,
   type Slice,
@@ -69,9 +69,10 @@ export class KeyUnion {
   readonly list: string[] = [];
   private readonly seen = new Set<string>();
   private last: string[] = [];
+  private readonly endless = maybeEndless();
 
   add(row: Row): void {
-    const keys = ownNames(row);
+    const keys = ownNames(row, this.endless);
     const { last } = this;
     if (keys.length === last.length) {
       let i = 0;

@@ -97,6 +97,50 @@ describe('Tables of more columns than a spreadsheet has', () => {
   });
 });
 
+describe('An object of so many properties that to gather their names would hold the event loop', () => {
+  const gather = Object.getOwnPropertySymbols;
+  const names = Object.keys;
+  /** From now on a look at this object takes a while, this many times; its names are not to be gathered. */
+  const slow = (object: object, looks: number): void => {
+    Object.getOwnPropertySymbols = (value: object): symbol[] => {
+      const start = performance.now();
+      while (value === object && looks > 0 && performance.now() - start < 30) {
+        // It takes long.
+      }
+      looks -= value === object ? 1 : 0;
+      return gather(value);
+    };
+    Object.keys = (value: object): string[] => {
+      assert.ok(value !== object || looks <= 0, 'its names are gathered');
+      return names(value);
+    };
+  };
+  // Looked at are rows in a heap with something large in it only.
+  let large: unknown[] = [];
+
+  before(() => (large = new Array(4e6).fill(1)));
+
+  afterEach(() => Object.assign(Object, { getOwnPropertySymbols: gather, keys: names }));
+
+  after(() => (large = []));
+
+  it('is limit.exceeded, as a table, a row, and among rows, and stays so', async () => {
+    assert.equal(large.length, 4e6);
+    for (const make of [(row: object) => row, (row: object) => [row], (row: object) => [{ a: 1 }, row]]) {
+      const row = object(3);
+      slow(row, 2);
+      await rejectsWith(openTable(make(row)), 'limit.exceeded', /more than 16,384 columns/);
+      await rejectsWith(openTable(make(row)), 'limit.exceeded', /more than 16,384 columns/);
+    }
+  });
+
+  it('is not one that took long by chance, once', async () => {
+    const row = object(3);
+    slow(row, 1);
+    assert.deepEqual(await readAll([row]), { rows: 1, columns: 3 });
+  });
+});
+
 describe('Values that take little to make and much to read', () => {
   const refused: [string, unknown, string, RegExp][] = [
     [
@@ -124,6 +168,13 @@ describe('Values that take little to make and much to read', () => {
     [
       'a line of JSON',
       `{"a":"${'x'.repeat(2 ** 24)}"}`,
+      'table.invalid',
+      /longer than 16 million characters/,
+    ],
+    ['JSON that is but space', `[${' '.repeat(3e7)}`, 'table.invalid', /longer than 16 million characters/],
+    [
+      'an object in JSON that does not begin',
+      `${' '.repeat(3e7)}{"a":1}`,
       'table.invalid',
       /longer than 16 million characters/,
     ],
