@@ -138,10 +138,11 @@ async function main(): Promise<void> {
         for (const part of model === 'pump failure' ? ['good'] : ['good', 'try']) {
           await page.locator('.tabular-part').evaluateAll((parts, open) => {
             for (const one of parts as HTMLDetailsElement[]) {
-              one.open = one.dataset.part === open || (open === 'try' && one.dataset.part === 'rests');
+              one.open = one.dataset.part === open;
             }
           }, part);
-          await page.waitForTimeout(1500);
+          await page.waitForTimeout(2500);
+          await root.evaluate((one: HTMLElement) => one.querySelector('.tabular-body, .tabular-page')?.scrollTo(0, 0));
           const { x, y, height } = (await root.boundingBox())!;
           const picture = await page.screenshot({
             clip: { x, y, width: 320, height: Math.min(height, 860) },

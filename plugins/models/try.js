@@ -22,6 +22,11 @@
     return type === 'integer' || type === 'bigint' ? Math.max(1, Math.round(step)) : step;
   }
 
+  /* Six digits, so that 16.559631302999 fits its field; the row keeps its own value until it is changed. */
+  function shown(value) {
+    return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : (value ?? '');
+  }
+
   function numberField(field, id, row, changed) {
     const { name, usual } = field;
     const [low, high] = [usual.q05, usual.q95];
@@ -29,7 +34,7 @@
       type: 'number',
       step: 'any',
       id,
-      value: row[name] ?? '',
+      value: shown(row[name]),
       placeholder: text('try.missing'),
     });
     const hasRoom = high > low;
