@@ -260,7 +260,10 @@ export interface Evaluation {
   left_out: number;
   /** As those of the card. */
   scores: Scores;
-  /** Of each score, over blocks of rows that follow each other; left out of fewer than 50 rows. */
+  /**
+   * Of each score, over blocks of rows that follow each other, left out of fewer than 50 rows; of a model with groups
+   * over blocks of whole groups, left out of fewer than five.
+   */
   standard_error?: Omit<Scores, 'rows'>;
   /** The same scores of always predicting the class frequencies, or the mean and the quantiles. */
   baseline: Scores;

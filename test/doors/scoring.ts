@@ -24,7 +24,7 @@ export {
 } from '../../dist/src/scoring/context/limits';
 export { LimitsCache } from '../../dist/src/scoring/context/limits-cache';
 export { Reach } from '../../dist/src/scoring/context/reach';
-export { rowBlocks, standardErrors } from '../../dist/src/scoring/evaluation/blocks';
+export { groupBlocks, rowBlocks, standardErrors } from '../../dist/src/scoring/evaluation/blocks';
 export { classificationScores } from '../../dist/src/scoring/evaluation/classification-scores';
 export { causeGroups } from '../../dist/src/scoring/explain/cause-groups';
 export { causeText } from '../../dist/src/scoring/explain/cause-text';

@@ -35,6 +35,35 @@ export function rowBlocks(
 }
 
 /**
+ * Blocks of whole groups: ten of about as many rows, or one of each group where there are fewer; none of less than five
+ * groups. Rows of one machine or patient are alike, so that a score is as sure as its groups are many.
+ *
+ * @param groups of each row; rows of no group are each one of their own
+ */
+export function groupBlocks(groups: readonly unknown[]): Int32Array[] {
+  const rowsOf = new Map<unknown, number[]>();
+  groups.forEach((group, row) => {
+    const key = group ?? Symbol('alone');
+    const rows = rowsOf.get(key);
+    if (rows === undefined) {
+      rowsOf.set(key, [row]);
+    } else {
+      rows.push(row);
+    }
+  });
+  if (rowsOf.size < FEWEST_BLOCKS) {
+    return [];
+  }
+  const blocks: number[][] = Array.from({ length: Math.min(BLOCKS, rowsOf.size) }, () => []);
+  const largestFirst = [...rowsOf.values()].sort((a, b) => b.length - a.length);
+  for (const rows of largestFirst) {
+    const smallest = blocks.reduce((least, block) => (block.length < least.length ? block : least));
+    rows.forEach((row) => smallest.push(row));
+  }
+  return blocks.map((rows) => Int32Array.from(rows));
+}
+
+/**
  * The standard error of a mean, from a value of each of some blocks of consecutive rows: rows that follow each other in
  * time are alike, so that row by row it would come out far too small. Neighbouring blocks that are still alike widen it
  * by their covariance.

@@ -42,6 +42,8 @@ export interface ResolvedModel {
   targetType?: ColumnType;
   /** Its train rows followed each other in time. */
   inTime?: boolean;
+  /** The column whose equal values belong together. */
+  group?: string;
 }
 
 /** How the model of a message is found. */
@@ -157,6 +159,7 @@ export function resolveModel(
     ...(answers !== undefined && { answers }),
     ...(card.target !== '' && { target: card.target, targetType: card.cleaned?.types[card.target] }),
     inTime: card.order === 'time',
+    group: card.group,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Scores } from '../../metrics/scores';
 import type { Label } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { toServiceError } from '../../wire/service-error';
-import { rowBlocks, standardErrors } from '../evaluation/blocks';
+import { groupBlocks, rowBlocks, standardErrors } from '../evaluation/blocks';
 import { type RowAnswers, scoreRows, scoresOfRows } from '../evaluation/score-rows';
 import { daysOf, isoOf, Steps } from '../evaluation/time-column';
 import { usualNumbers } from '../evaluation/usual-target';
@@ -64,9 +64,10 @@ async function scoresOf(table: EvaluatedTable, answers: RowAnswers): Promise<Eva
   const order = Int32Array.from(truth.rows, (_, at) => (truth.falling ? truth.rows.length - 1 - at : at));
   const times = truth.times?.values;
   const blocks = rowBlocks(order, times && ((row, before) => times[row] === times[before]));
+  const alike = truth.groups === undefined ? blocks : groupBlocks(truth.groups);
   return {
     scores,
-    ...(blocks.length > 0 && { standard_error: await standardErrors(answers, scores, blocks) }),
+    ...(alike.length > 0 && { standard_error: await standardErrors(answers, scores, alike) }),
     baseline,
     baseline_from: isKept ? 'train-set' : 'rows',
     ...(truth.now !== undefined && {

@@ -31,6 +31,8 @@ export interface TableTruth {
   target: Float64Array | Label[];
   /** Of `rows`: the target as it is now, where the model is relative to it. */
   now?: Float64Array;
+  /** Of `rows`: what they are grouped by, where the fit did so and the table tells it. */
+  groups?: (Label | null)[];
   /** The rows follow each other in time. */
   inTime: boolean;
   /** The newest rows come first. */
@@ -55,7 +57,11 @@ export async function readTruth(
   const candidates = timeColumns(source, model, request);
   const hasNow = model.relativeTo !== undefined && source.names.includes(model.relativeTo);
   const nowColumn: Column[] = hasNow ? [{ ...target, name: model.relativeTo!, type: 'number' }] : [];
-  const read = [target, ...nowColumn, ...candidates];
+  const { group } = model;
+  const groupColumn: Column[] =
+    group !== undefined && source.names.includes(group) ? [{ name: group, type: 'text' }] : [];
+  const read = [target, ...nowColumn, ...groupColumn, ...candidates];
+  const groupAt = groupColumn.length === 0 ? -1 : 1 + nowColumn.length;
   const isLabels = model.task === 'classification';
   const chosen = new Chosen(mostRows(model), read.length);
   const steps = read.map(() => new Steps());
@@ -64,7 +70,7 @@ export async function readTruth(
   for await (const { columns, rows: count } of readBatches(source, read, { signal })) {
     for (let i = 0; i < count; i++, rows++) {
       const cells = columns.map((column, at) =>
-        isLabels && at === 0 ? labelAt(column, i) : numberAt(column, i),
+        (isLabels && at === 0) || at === groupAt ? labelAt(column, i) : numberAt(column, i),
       );
       cells.forEach((cell, at) => steps[at]!.add(typeof cell === 'number' ? cell : Number.NaN));
       if (cells[0] !== null && !Number.isNaN(cells[0])) {
@@ -91,6 +97,7 @@ export async function readTruth(
     unknown: rows - chosen.count,
     target: isLabels ? chosen.cells[0]! : numbers(0),
     ...(hasNow && { now: numbers(1) }),
+    ...(groupAt > 0 && { groups: chosen.cells[groupAt] }),
     inTime: model.inTime === true || timeAt >= 0,
     falling: timeAt >= 0 && steps[timeAt]!.direction() === -1,
     ...(timeAt >= 0 && { times: { column: read[timeAt]!, values: numbers(timeAt) } }),

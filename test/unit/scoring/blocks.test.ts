@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import { rowBlocks, standardErrors } from '../../doors/scoring';
+import { groupBlocks, rowBlocks, standardErrors } from '../../doors/scoring';
 import { seededRandom } from '../../doors/util';
 
 const order = (rows: number): Int32Array => Int32Array.from({ length: rows }, (_, row) => row);
@@ -22,6 +22,25 @@ describe('blocks of rows', () => {
       rowBlocks(order(240), () => true),
       [],
     );
+  });
+});
+
+describe('blocks of whole groups', () => {
+  it('split no group, are about as large, and none where there are less than five groups', () => {
+    const machine = (row: number): number => Math.floor(Math.sqrt(row));
+    const groups = Array.from({ length: 400 }, (_, row) => machine(row));
+    const blocks = groupBlocks(groups);
+    const machines = blocks.map((block) => new Set([...block].map(machine)));
+    assert.equal(blocks.flatMap((block) => [...block]).length, 400);
+    assert.equal(
+      machines.reduce((sum, { size }) => sum + size, 0),
+      20,
+    );
+    const sizes = blocks.map(({ length }) => length);
+    assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 4, String(sizes));
+    assert.equal(groupBlocks(groups.slice(0, 25)).length, 5);
+    assert.deepEqual(groupBlocks(groups.slice(0, 16)), []);
+    assert.equal(groupBlocks([null, null, null, null, null]).length, 5);
   });
 });
 

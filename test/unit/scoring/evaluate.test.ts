@@ -142,6 +142,30 @@ describe('evaluating predictions', function () {
     assert.equal('blocks' in (await evaluated('level', NEWEST.slice(0, 49))), false);
   });
 
+  it('takes rows of one group for alike in the standard error', async () => {
+    const machines = rows.map(({ heat }, i) => {
+      const machine = Math.floor(i / 20);
+      return { machine: `m${machine}`, heat, load: Number(heat) + 8 * Math.sin(99 * machine) };
+    });
+    await at.connection.train({
+      target: 'load',
+      ignore: ['machine'],
+      group: 'machine',
+      order: 'none',
+      model: 'machines',
+      options: { n_estimators: 2 },
+      table: { value: machines.slice(0, 200) },
+    });
+    const newer = machines.slice(200);
+    const mixed = newer.map((_, i) => newer[(i * 83) % 200]!);
+    const grouped = await evaluated('machines', mixed);
+    const alone = await evaluated('machines', without(mixed, 'machine'));
+    assert.deepEqual(grouped.scores, alone.scores);
+    const [whole, single] = [grouped.standard_error!.mae!, alone.standard_error!.mae!];
+    assert.ok(whole > 2 * single, `${whole} ${single}`);
+    assert.equal('standard_error' in (await evaluated('machines', newer.slice(0, 80))), false);
+  });
+
   it('leaves out rows without a target, and predicts them all the same', async () => {
     const gaps = NEWEST.map((one, i) => ({ ...one, level: i % 3 === 0 ? null : one.level }));
     const { evaluation, table } = await ask('level', gaps);
