@@ -142,7 +142,9 @@ async function main(): Promise<void> {
             }
           }, part);
           await page.waitForTimeout(2500);
-          await root.evaluate((one: HTMLElement) => one.querySelector('.tabular-body, .tabular-page')?.scrollTo(0, 0));
+          await root.evaluate((one: HTMLElement) =>
+            one.querySelector('.tabular-body, .tabular-page')?.scrollTo(0, 0),
+          );
           const { x, y, height } = (await root.boundingBox())!;
           const picture = await page.screenshot({
             clip: { x, y, width: 320, height: Math.min(height, 860) },

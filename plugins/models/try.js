@@ -24,7 +24,9 @@
 
   /* Six digits, so that 16.559631302999 fits its field; the row keeps its own value until it is changed. */
   function shown(value) {
-    return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : (value ?? '');
+    return typeof value === 'number' && !Number.isInteger(value)
+      ? Number(value.toPrecision(6))
+      : (value ?? '');
   }
 
   function numberField(field, id, row, changed) {
