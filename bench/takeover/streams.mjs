@@ -20,6 +20,7 @@ const MEMORY = 0.9;
 
 /**
  * @param lawAt row from which another law holds (Infinity: never)
+ * @param wornAt row from which the law is a little other: the first sensor says a third of what it said
  * @param sensorAt row from which the first sensor has another scale
  * @param flipped rows [from, to) of which 30 % of the labels are wrong
  * @param senseless rows [from, to) in which the first sensor reads anything, up to thirty times its usual range
@@ -29,6 +30,7 @@ export function stream({
   rows,
   seed,
   lawAt = Infinity,
+  wornAt = Infinity,
   sensorAt = Infinity,
   flipped = [0, 0],
   senseless = [0, 0],
@@ -51,7 +53,10 @@ export function stream({
     const [a, b, c] = state;
     // Errors of neighbours are alike, as on every machine.
     noise = 0.8 * noise + 0.6 * normal();
-    const law = row < lawAt ? a + 0.5 * b * b + 0.3 * c : -0.5 * a + 0.5 * b * b + 0.3 * c + 1;
+    const law =
+      row >= lawAt
+        ? -0.5 * a + 0.5 * b * b + 0.3 * c + 1
+        : (row >= wornAt ? 0.3 * a + 0.3 : a) + 0.5 * b * b + 0.3 * c;
     if (task === 'regression') {
       target[row] = law + 0.5 * noise;
     } else {

@@ -26,10 +26,12 @@ export interface Decision {
 
 /**
  * Where the champion would have to take this part of the labels for chance, the labels themselves are in doubt: of 30 %
- * flipped labels, 60 % are as good as drawn. Beyond that its probabilities say next to nothing: it is the law that has
- * changed.
+ * flipped labels, 60 % are as good as drawn, and of a champion that is too sure of itself up to 90 % look so. Beyond that
+ * its probabilities say next to nothing: it is the law that has changed.
  */
-const NOISE_IN_DOUBT = [0.1, 0.85] as const;
+const NOISE_IN_DOUBT = [0.1, 0.92] as const;
+/** Standard errors by which a challenger must be better beyond labels in doubt. */
+const SURE_BEYOND = 2;
 
 /** What was said of the champion before. */
 export interface Suspicion {
@@ -39,14 +41,18 @@ export interface Suspicion {
   promised?: number;
 }
 
-/** Part by which a loss is above the one promised where a decay still holds: a watch calls it over at the same. */
+/**
+ * A decay still holds where the loss is above the one promised by this part, at which a watch calls it over, and by these
+ * standard errors: after a bad day a few unlucky rows would let in what was learned from it.
+ */
 const STILL_WORSE = 0.05;
+const SURELY_WORSE = 2;
 
 /**
  * Whether a challenger takes over. Its loss must be lower by one standard error; where the champion has decayed, and is
- * worse than promised on these rows too, lower at all. Labels that are partly wrong are no reason: a model that has learned from such labels is better only in
- * expecting more of them, and is worse as soon as they are right again. So where the champion's misses look like labels
- * drawn by chance, the challenger must be better beyond that too.
+ * worse than promised on these rows too, lower at all. Labels that are partly wrong are no reason: a model that has learned
+ * from such labels is better only in expecting more of them, and is worse as soon as they are right again. So where the
+ * champion's misses look like labels drawn by chance, the challenger must be better beyond that too, and surely so.
  */
 export function decide(answers: Answers, suspicion: Suspicion = {}): Decision {
   const [champion, challenger] =
@@ -62,8 +68,7 @@ export function decide(answers: Answers, suspicion: Suspicion = {}): Decision {
     difference,
     standard_error: standardError,
   };
-  const { decayed = false, promised = 0 } = suspicion;
-  const isDecayed = decayed && scores.champion > promised * (1 + STILL_WORSE);
+  const isDecayed = suspicion.decayed === true && isStillWorse(champion, suspicion.promised ?? 0);
   if (!(difference > (isDecayed ? 0 : standardError))) {
     return { why: 'not_better', scores };
   }
@@ -88,7 +93,13 @@ function isBetterBeyondNoise({
     without(champion, noise),
     without(challenger, labelNoise(challenger, classes)),
   );
-  return difference > standardError;
+  return difference > SURE_BEYOND * standardError;
+}
+
+function isStillWorse(losses: Float64Array, promised: number): boolean {
+  const expected = new Float64Array(losses.length).fill(promised);
+  const { difference, standardError } = pairedDifference(losses, expected);
+  return difference > promised * STILL_WORSE && difference > SURELY_WORSE * standardError;
 }
 
 function mean(values: Float64Array): number {

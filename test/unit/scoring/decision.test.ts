@@ -69,7 +69,9 @@ describe('decide', () => {
     assert.equal(classes(challenger, champion, true).why, 'not_better');
     // On these rows it is as good as ever: what was wrong is over.
     assert.equal(classes(champion, challenger, true, 0.4).why, 'not_better');
-    assert.equal(classes(champion, challenger, true, 0.3).why, 'decayed');
+    // A little worse than promised may be chance.
+    assert.equal(classes(champion, challenger, true, 0.3).why, 'not_better');
+    assert.equal(classes(champion, challenger, true, 0.05).why, 'decayed');
   });
 
   it('one that only expects wrong labels does not take over, decayed or not', () => {
@@ -86,6 +88,22 @@ describe('decide', () => {
       ).why,
       'better',
     );
+  });
+
+  it('where labels are in doubt it takes two standard errors beyond them, where they are not one', () => {
+    // Better in every other block by thrice what it is worse in the others: one and a half standard errors.
+    const nearly = (own: number[]) =>
+      own.map((p, row) => p * Math.exp(0.01 * (Math.floor(row / 20) % 2 === 0 ? 3 : -1)));
+    const clean = chances(1, { p: 0.93 });
+    const flipped = chances(1, { p: 0.93, flipped: 0.3 });
+    for (const isDecayed of [false, true]) {
+      assert.equal(classes(clean, nearly(clean), isDecayed).why, isDecayed ? 'decayed' : 'better');
+      assert.equal(classes(flipped, nearly(flipped), isDecayed).why, 'label_noise');
+    }
+    // The champion of few rows is too sure of itself: nine labels in ten look drawn.
+    const sure = chances(1, { p: 0.93, flipped: 0.41 });
+    assert.ok(labelNoise(sure, 2) > 0.85 && labelNoise(sure, 2) < 0.92, `${labelNoise(sure, 2)}`);
+    assert.equal(classes(sure, nearly(sure)).why, 'label_noise');
   });
 
   it('numbers are compared by their pinball loss', () => {
