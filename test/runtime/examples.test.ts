@@ -480,22 +480,37 @@ describe('every example, imported and deployed', function () {
     assert.ok(decay.value > 2 * decay.limit, decay.text);
     assert.match(decay.text, /^The model "compressor oil" has become worse: MAE [\d.]+, promised [\d.]+\.$/);
     await told('model');
-    // Rows that were on their way while it was fitted may be among its first ones.
-    const live = await waitFor(
-      'the new model',
+    // The train set of a decay has few rows from after the change, so its model may be hardly better. Then decay is told
+    // again a day later, and the next model has seen nothing else.
+    interface Forecast {
+      payload: { forecast: Record<string, number> };
+      watch: { live: { rows: number; loss: number }; coverage?: { held: number } };
+      predicted_by: { version: number };
+    }
+    let read = 0;
+    const judged = new Map<number, Forecast['watch']>();
+    const isGood = ({ live }: Forecast['watch']) => live.loss < 0.5 * decay.value;
+    await waitFor(
+      'a model that knows the change',
       () => {
-        const { payload, watch } = of('forecasts').at(-1)!.msg as {
-          payload: { forecast: Record<string, number>; oil_c: number };
-          watch: { live: { rows: number; loss: number }; coverage?: { held: number }; widen: number };
-        };
-        assert.ok(payload.forecast['0.1']! <= payload.forecast['0.5']!);
-        const { rows, loss } = watch.live;
-        return rows >= 60 && rows < 300 && (rows >= 200 || loss < 0.5 * decay.value) ? watch : undefined;
+        const shown = of('forecasts');
+        for (; read < shown.length; read++) {
+          const { payload, watch, predicted_by: by } = shown[read]!.msg as Partial<Forecast>;
+          if (by === undefined || by.version === 1) {
+            continue;
+          }
+          assert.ok(payload!.forecast['0.1']! <= payload!.forecast['0.5']!);
+          if (watch!.live.rows >= 60 && !judged.has(by.version)) {
+            judged.set(by.version, watch!);
+          }
+        }
+        return [...judged.values()].some(isGood) || judged.size > 1 || undefined;
       },
-      90_000,
+      120_000,
     );
-    assert.ok(live.live.loss < 0.5 * decay.value, `${live.live.loss} after ${decay.value}`);
-    assert.ok(live.coverage!.held > 0.6, `${live.coverage!.held}`);
+    const newest = [...judged.values()].at(-1)!;
+    assert.ok(isGood(newest), `${JSON.stringify([...judged])} after ${decay.value}`);
+    assert.ok(newest.coverage!.held > 0.6, `${newest.coverage!.held}`);
     assert.deepEqual(of('error'), []);
   });
 
