@@ -120,8 +120,19 @@
     );
   }
 
+  /* The label that predict nodes answer where a threshold was chosen; without one it is the first of the bars. */
+  function decided({ threshold }, prediction) {
+    const { label, at } = threshold || {};
+    const said = (prediction || {})[label];
+    if (at === undefined || said === undefined) {
+      return '';
+    }
+    const other = Object.keys(prediction).find((one) => one !== String(label));
+    return el('p', { class: 'tabular-hint' }, text('try.answered'), ' ', bdi(said >= at ? label : other));
+  }
+
   /* Classes: a bar each. Numbers: the middle, with the band from 10 to 90 %. */
-  function answerOf({ task, target }, { prediction, why }) {
+  function answerOf({ task, target, threshold }, { prediction, why }) {
     const causes = Array.isArray(why) ? why.filter((one) => one && one.text) : [];
     const said =
       causes.length === 0
@@ -136,7 +147,7 @@
           ];
     if (task === 'classification') {
       const all = Object.entries(prediction || {}).sort((a, b) => b[1] - a[1]);
-      return [pictures.bars(all.slice(0, MANY), percent, 1), ...said];
+      return [pictures.bars(all.slice(0, MANY), percent, 1), decided({ threshold }, prediction), ...said];
     }
     const [low, middle, high] = Object.entries(prediction || {})
       .sort((a, b) => a[0] - b[0])

@@ -381,6 +381,13 @@ describe('the sidebar Models, in Chromium', function () {
       () => !/best/.test(document.querySelector<HTMLElement>('.tabular-in-use')?.innerText ?? 'best'),
     );
     assert.match(await inUse.innerText(), /^In use: from [\d.]+% on: (hot|fine)$/);
+    const [, at, label] = /from ([\d.]+)% on: (\w+)/.exec(await inUse.innerText())!;
+    await page.locator('[data-part=try]').evaluate((part: HTMLDetailsElement) => (part.open = true));
+    await page.getByText('Answered by the threshold:').waitFor();
+    const answer = await page.locator('.tabular-answer').innerText();
+    const probability = Number(new RegExp(`${label}\\s+([\\d.]+)%`).exec(answer)![1]);
+    const other = label === 'hot' ? 'fine' : 'hot';
+    assert.match(answer, new RegExp(`threshold: ${probability >= Number(at) ? label : other}`));
     await page.getByRole('button', { name: 'Use none' }).click();
     await page.getByRole('button', { name: 'Use none' }).waitFor({ state: 'detached' });
     assert.equal(await inUse.innerText(), 'In use: the more probable label');
