@@ -1,4 +1,4 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Batch scoring of a file
 
@@ -24,17 +24,12 @@ export function batchFile() {
       overwriteFile: 'true',
       encoding: 'utf8',
     });
-  const shown = (name, place, complete) =>
-    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
 
   flow.comment('Press the three buttons from top to bottom.', [0.3, 0]);
   const make = button('Make files', 1);
-  const csv = flow.node('function', 'two CSV texts', [1, 1], {
-    ...NODE_DEFAULTS.function,
-    func: source('batch-files.js'),
-  });
+  const csv = flow.code('two CSV texts', [1, 1], 'batch-files.js');
   const writeBoth = write('write', [2, 1], 'filename', 'msg');
-  const made = shown('file made', [3, 1], 'filename');
+  const made = flow.debug('file made', [3, 1], 'filename');
 
   const train = button('Train', 2.5);
   const fit = flow.node('tabular-fit', 'defect?', [1, 2.5], {
@@ -47,7 +42,7 @@ export function batchFile() {
     task: 'auto',
     model: 'defect',
   });
-  const card = shown('model card', [3, 2.5], 'model');
+  const card = flow.debug('model card', [3, 2.5], 'model');
 
   const score = button('Score', 4);
   const predict = flow.node('tabular-predict', 'defect?', [1, 4], {
@@ -73,14 +68,12 @@ export function batchFile() {
     spec: 'rfc',
   });
   const writeScored = write('scored.csv', [3, 4], inFolder('scored.csv'), 'jsonata');
-  const written = shown('scored file', [4, 4], 'payload');
+  const written = flow.debug('scored file', [4, 4], 'payload');
 
-  const caught = flow.node('catch', 'any error', [0, 5.5], { scope: null, uncaught: false });
-  const errors = shown('error', [1, 5.5], 'error');
+  flow.errors([0, 5.5]);
 
   flow.wire(make, csv, writeBoth, made);
   flow.wire(train, fit, card);
   flow.wire(score, predict, text, writeScored, written);
-  flow.wire(caught, errors);
   return flow;
 }

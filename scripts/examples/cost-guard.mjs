@@ -23,8 +23,6 @@ export function costGuard() {
       payload: JSON.stringify(rows),
       payloadType: 'json',
     });
-  const shown = (name, place, complete) =>
-    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
 
   flow.comment('Press Train first, then Score.', [0.2, 0]);
   const train = button(
@@ -38,7 +36,7 @@ export function costGuard() {
     task: 'regression',
     model: 'weight',
   });
-  const card = shown('model card', [4, 1], 'model');
+  const card = flow.debug('model card', [4, 1], 'model');
   const score = button('Score', 3, ROWS(40));
   const cost = flow.node('tabular-cost', 'how much?', [1, 3], { ...table, operation: 'predict' });
   const guard = flow.node('switch', 'up to 100 tokens?', [2, 3], {
@@ -54,17 +52,16 @@ export function costGuard() {
     model: 'weight',
     property: 'weight',
   });
-  const scored = shown('scored', [4, 2.5], 'payload');
-  const dear = shown('too dear', [4, 3.5], 'estimated_cost');
+  const scored = flow.debug('scored', [4, 2.5], 'payload');
+  const dear = flow.debug('too dear', [4, 3.5], 'estimated_cost');
   const guarded = flow.node('tabular-predict', 'weight, at most 100 tokens', [3, 5], {
     ...table,
     model: 'weight',
     property: 'weight',
     maxCost: 100,
   });
-  const alsoScored = shown('scored too', [4, 5], 'payload');
-  const caught = flow.node('catch', 'any error', [0, 6.5], { scope: null, uncaught: false });
-  const errors = shown('error', [1, 6.5], 'error');
+  const alsoScored = flow.debug('scored too', [4, 5], 'payload');
+  flow.errors([0, 6.5]);
   flow.wire(train, fit, card);
   flow.wire(score, [cost, guarded]);
   flow.wire(cost, guard);
@@ -72,6 +69,5 @@ export function costGuard() {
   flow.wireOutput(guard, 1, dear);
   flow.wire(predict, scored);
   flow.wire(guarded, alsoScored);
-  flow.wire(caught, errors);
   return flow;
 }

@@ -1,4 +1,4 @@
-import { NODE_DEFAULTS, source } from './flow.mjs';
+import { source } from './flow.mjs';
 
 /**
  * A page of a dashboard (@flowfuse/node-red-dashboard), and what its groups and charts have in common. Each example has
@@ -101,11 +101,14 @@ export function dashboard(flow, name, path) {
 
 /** A table of the cards of all models that were fitted here, in a group of a dashboard: the node that makes it and the one that shows it. */
 export function modelCards(flow, name, group, [x, y]) {
-  const cards = flow.node('function', 'model cards', [x, y], {
-    ...NODE_DEFAULTS.function,
-    func: source('model-cards.js'),
-  });
-  const models = flow.node('ui-template', name, [x + 1, y], {
+  const cards = flow.code('model cards', [x, y], 'model-cards.js');
+  const models = template(flow, name, [x + 1, y], group, 'model-cards.html');
+  return { cards, models };
+}
+
+/** A node that draws a page of its own, a file beside this one, in a group of a dashboard. */
+export function template(flow, name, place, group, file) {
+  return flow.node('ui-template', name, place, {
     group,
     page: '',
     ui: '',
@@ -113,12 +116,11 @@ export function modelCards(flow, name, group, [x, y]) {
     width: 6,
     height: 0,
     head: '',
-    format: source('model-cards.html'),
+    format: source(file),
     storeOutMessages: false,
     passthru: false,
     resendOnRefresh: true,
     templateScope: 'local',
     className: '',
   });
-  return { cards, models };
 }

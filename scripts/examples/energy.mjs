@@ -1,5 +1,5 @@
 import { dashboard, modelCards } from './dashboard.mjs';
-import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Energy of the next 24 hours
 
@@ -42,10 +42,7 @@ export function energy() {
     topic: 'hour',
     props: [{ p: 'topic', vt: 'str' }],
   });
-  const house = flow.node('function', 'House', [1, 1.5], {
-    ...NODE_DEFAULTS.function,
-    func: source('house.js'),
-  });
+  const house = flow.code('House', [1, 1.5], 'house.js');
 
   flow.comment('2. 24 rows an hour, one model for them all', [2.2, 0]);
   const rows = flow.node('tabular-series', 'next 24 hours', [2, 1.5], {
@@ -63,16 +60,10 @@ export function energy() {
     noModel: 'wait',
   });
   const fit = flow.node('tabular-fit', 'house energy', [3.3, 2.5], { ...model, task: 'auto' });
-  const card = flow.node('debug', 'model card', [4.6, 2.5], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'model',
-    targetType: 'msg',
-  });
+  const card = flow.debug('model card', [4.6, 2.5], 'model');
 
   flow.comment('3. The plot: open /dashboard/energy', [5.3, 3.3]);
-  const points = flow.node('function', 'to plot', [4.6, 4.2], {
-    ...NODE_DEFAULTS.function,
-    func: source('plot-day.js'),
+  const points = flow.code('to plot', [4.6, 4.2], 'plot-day.js', {
     initialize: "context.set('drawn', false); context.set('day', undefined);",
   });
   const day = flow.node('ui-chart', 'energy', [5.9, 4.2], {
@@ -91,12 +82,7 @@ export function energy() {
     removeOlderPoints: '75',
   });
   const { cards, models: about } = modelCards(flow, 'model', group('Model', 2, 6), [4.6, 5.2]);
-  const caught = flow.node('catch', 'any error', [0, 4.2], { scope: null, uncaught: false });
-  const errors = flow.node('debug', 'error', [1, 4.2], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'error',
-    targetType: 'msg',
-  });
+  flow.errors([0, 4.2]);
   // A message every two seconds would push everything else out of the sidebar: switched on by its button.
   const debug = flow.node('debug', 'next day', [4.6, 0.8], { ...NODE_DEFAULTS.debug, active: false });
 
@@ -107,6 +93,5 @@ export function energy() {
   flow.wire(fit, cards, about, points);
   flow.wire(predict, points, day);
   flow.wire(predict, debug);
-  flow.wire(caught, errors);
   return flow;
 }

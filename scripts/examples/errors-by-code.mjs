@@ -28,8 +28,6 @@ export function errorsByCode() {
       payload: JSON.stringify(payload),
       payloadType: 'json',
     });
-  const shown = (name, place, complete) =>
-    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
 
   flow.comment('Press the buttons from top to bottom.', [0.2, 0]);
   const early = button('Before training', 1, { load: 15, room: 'north' });
@@ -43,8 +41,8 @@ export function errorsByCode() {
     model: 'warm room',
     property: 'warm',
   });
-  const card = shown('model card', [2.7, 2], 'model');
-  const scored = shown('scored', [2.7, 3], 'payload');
+  const card = flow.debug('model card', [2.7, 2], 'model');
+  const scored = flow.debug('scored', [2.7, 3], 'payload');
 
   const caught = flow.node('catch', 'any error', [0, 7.5], { scope: null, uncaught: false });
   const code = (pattern) => ({ t: 'regex', v: pattern, vt: 'str', case: false });
@@ -61,7 +59,7 @@ export function errorsByCode() {
     repair: false,
     outputs: 4,
   });
-  const aside = shown('wrong data', [2.5, 6.5], 'error');
+  const aside = flow.debug('wrong data', [2.5, 6.5], 'error');
   const again = flow.node('delay', 'in 30 s', [2.5, 7.2], {
     pauseType: 'delay',
     timeout: '30',
@@ -76,8 +74,8 @@ export function errorsByCode() {
     allowrate: false,
     outputs: 1,
   });
-  const noModel = shown('fit a model first', [2.5, 7.9], 'error');
-  const other = shown('tell somebody', [2.5, 8.6], 'error');
+  const noModel = flow.debug('fit a model first', [2.5, 7.9], 'error');
+  const other = flow.debug('tell somebody', [2.5, 8.6], 'error');
   flow.wire(train, fit, card);
   flow.wire([early, good, lacking, wrong], predict, scored);
   flow.wire(caught, which);

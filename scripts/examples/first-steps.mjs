@@ -47,11 +47,7 @@ export function firstSteps() {
     task: 'auto',
     model: 'ripe',
   });
-  const fitted = flow.node('debug', 'model card', [3, 1], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'model',
-    targetType: 'msg',
-  });
+  const fitted = flow.debug('model card', [3, 1], 'model');
   const ask = flow.node('inject', 'Predict', [0, 3], {
     ...NODE_DEFAULTS.inject,
     props: [{ p: 'payload' }],
@@ -69,11 +65,7 @@ export function firstSteps() {
     model: 'ripe',
     property: 'ripe',
   });
-  const scored = flow.node('debug', 'rows with their prediction', [3, 3], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'payload',
-    targetType: 'msg',
-  });
+  const scored = flow.debug('rows with their prediction', [3, 3], 'payload');
   flow.wire(train, csv, fit, fitted);
   flow.wire(ask, predict, scored);
   return flow;

@@ -12,6 +12,9 @@ export class Flow {
   config(type: string, name: string, properties?: object): string;
   node(type: string, name: string, place: [number, number], properties?: object): ExampleNode;
   comment(text: string, place: [number, number], info?: string): ExampleNode;
+  code(name: string, place: [number, number], file: string, properties?: object): ExampleNode;
+  debug(name: string, place: [number, number], complete: string, targetType?: string): ExampleNode;
+  errors(place: [number, number], options?: { beside?: number; status?: boolean }): void;
   group(name: string, nodes: ExampleNode[], colour: string): void;
   wire(...stations: (ExampleNode | ExampleNode[])[]): void;
   wireOutput(from: ExampleNode, output: number, ...to: ExampleNode[]): void;

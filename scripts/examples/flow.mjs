@@ -55,6 +55,39 @@ export class Flow {
     return this.node('comment', text, place, { info });
   }
 
+  /** A function node whose text is a file beside this one. */
+  code(name, place, file, properties = {}) {
+    return this.node('function', name, place, {
+      ...NODE_DEFAULTS.function,
+      func: source(file),
+      ...properties,
+    });
+  }
+
+  /** Shows one property of the message in the debug sidebar. */
+  debug(name, place, complete, targetType = 'msg') {
+    return this.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType });
+  }
+
+  /**
+   * Shows the errors of all nodes.
+   *
+   * @param beside columns from the catch node to the debug node
+   * @param status whether the debug node has the last error under it
+   */
+  errors(place, { beside = 1, status = false } = {}) {
+    const caught = this.node('catch', 'any error', place, { scope: null, uncaught: false });
+    const shown = this.debug('error', [place[0] + beside, place[1]], 'error');
+    if (status) {
+      Object.assign(shown, {
+        tostatus: true,
+        statusVal: 'error.code ? error.code & ": " & error.message : error.message',
+        statusType: 'jsonata',
+      });
+    }
+    this.wire(caught, shown);
+  }
+
   group(name, nodes, colour) {
     const left = Math.min(...nodes.map((n) => n.x)) - 116;
     const top = Math.min(...nodes.map((n) => n.y)) - 41;
@@ -151,6 +184,18 @@ export const NODE_DEFAULTS = {
     statusVal: '',
     statusType: 'auto',
   },
+};
+
+/** A broker on this computer. */
+export const BROKER = {
+  broker: '127.0.0.1',
+  port: '1883',
+  clientid: '',
+  autoConnect: true,
+  usetls: false,
+  protocolVersion: '4',
+  keepalive: '60',
+  cleansession: true,
 };
 
 /** A series node as it is dragged in. */

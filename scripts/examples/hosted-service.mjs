@@ -33,13 +33,11 @@ export function hostedService() {
       props: rows ? [{ p: 'payload' }] : [],
       ...(rows && { payload: JSON.stringify(rows), payloadType: 'json' }),
     });
-  const shown = (name, place, complete) =>
-    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
 
   flow.comment('First open "Hosted service" and press Test connection.', [0.5, 0]);
   const ask = button('Limits', 1);
   const limits = flow.node('tabular-limits', 'limits', [1, 1], { config: service, check: false });
-  const said = shown('what the service takes', [3, 1], 'limits');
+  const said = flow.debug('what the service takes', [3, 1], 'limits');
   const train = button('Train', 2.5, HOUSES(60));
   const fit = flow.node('tabular-fit', 'price?', [1, 2.5], {
     ...table,
@@ -47,7 +45,7 @@ export function hostedService() {
     task: 'regression',
     model: 'house price',
   });
-  const card = shown('model card', [3, 2.5], 'model');
+  const card = flow.debug('model card', [3, 2.5], 'model');
   const fresh = HOUSES(64).slice(60);
   for (const house of fresh) {
     delete house.price;
@@ -61,14 +59,12 @@ export function hostedService() {
     quantiles: '0.1,0.5,0.9',
     property: 'price',
   });
-  const scored = shown('rows with their prediction', [3, 4], 'payload');
-  const tokens = shown('cost in tokens', [2, 5], 'estimated_cost');
-  const caught = flow.node('catch', 'any error', [0, 6], { scope: null, uncaught: false });
-  const errors = shown('error', [1, 6], 'error');
+  const scored = flow.debug('rows with their prediction', [3, 4], 'payload');
+  const tokens = flow.debug('cost in tokens', [2, 5], 'estimated_cost');
+  flow.errors([0, 6]);
   flow.wire(ask, limits, said);
   flow.wire(train, fit, card);
   flow.wire(score, cost, [predict, tokens]);
   flow.wire(predict, scored);
-  flow.wire(caught, errors);
   return flow;
 }

@@ -1,4 +1,4 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source, WATCH_DEFAULTS } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, WATCH_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Keeping a model true
 
@@ -35,10 +35,7 @@ export function keepingTrue() {
   });
   const clog = button('clog', 3);
   const clean = button('clean', 4);
-  const machine = flow.node('function', 'Compressor', [1.1, 2], {
-    ...NODE_DEFAULTS.function,
-    func: source('compressor.js'),
-  });
+  const machine = flow.code('Compressor', [1.1, 2], 'compressor.js');
 
   flow.comment('2. Forecasts, and the model behind them', [2.2, 0]);
   const series = flow.node('tabular-series', 'oil in 30 min', [2.2, 2], {
@@ -88,20 +85,11 @@ export function keepingTrue() {
   });
 
   flow.comment('4. What went wrong, by code', [0.2, 5.5]);
-  const caught = flow.node('catch', 'any error', [0, 6.5], { scope: null, uncaught: false });
-  const errors = flow.node('debug', 'error', [1.1, 6.5], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'error',
-    targetType: 'msg',
-    tostatus: true,
-    statusVal: 'error.code ? error.code & ": " & error.message : error.message',
-    statusType: 'jsonata',
-  });
+  flow.errors([0, 6.5], { beside: 1.1, status: true });
 
   flow.wire([start, tick, clog, clean], machine, series, predict, watch, forecasts);
   flow.wireOutput(series, 1, watch);
   flow.wireOutput(series, 2, fit);
   flow.wireOutput(watch, 1, changes, series);
-  flow.wire(caught, errors);
   return flow;
 }

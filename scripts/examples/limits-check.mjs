@@ -1,4 +1,4 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Limits check
 
@@ -15,16 +15,11 @@ export function limitsCheck() {
       ...NODE_DEFAULTS.inject,
       props: [{ p: 'columns', v: String(columns), vt: 'num' }],
     });
-  const shown = (name, place, complete) =>
-    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType: 'msg' });
 
   flow.comment('Press either button.', [0.1, 0]);
   const small = button('Small table', 1, 4);
   const wide = button('Wide table', 2, 2500);
-  const made = flow.node('function', 'table', [1, 1.5], {
-    ...NODE_DEFAULTS.function,
-    func: source('limits-table.js'),
-  });
+  const made = flow.code('table', [1, 1.5], 'limits-table.js');
   const check = flow.node('tabular-limits', 'takes it?', [2, 1.5], { ...table, check: true, set: 'train' });
   const fit = flow.node('tabular-fit', 'sum?', [3, 1], {
     ...table,
@@ -32,14 +27,12 @@ export function limitsCheck() {
     task: 'regression',
     model: 'sum',
   });
-  const card = shown('model card', [4, 1], 'model');
-  const beyond = shown('beyond the limits', [4, 2], 'limits_exceeded');
-  const caught = flow.node('catch', 'any error', [0, 3.5], { scope: null, uncaught: false });
-  const errors = shown('error', [1, 3.5], 'error');
+  const card = flow.debug('model card', [4, 1], 'model');
+  const beyond = flow.debug('beyond the limits', [4, 2], 'limits_exceeded');
+  flow.errors([0, 3.5]);
   flow.wire([small, wide], made, check);
   flow.wireOutput(check, 0, fit);
   flow.wireOutput(check, 1, beyond);
   flow.wire(fit, card);
-  flow.wire(caught, errors);
   return flow;
 }

@@ -1,5 +1,5 @@
 import { dashboard, modelCards } from './dashboard.mjs';
-import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Live machine
 
@@ -42,10 +42,7 @@ export function liveMachine(withPlots) {
       { p: 'topic', vt: 'str' },
     ],
   });
-  const pump = flow.node('function', 'Pump', [1, 1.5], {
-    ...NODE_DEFAULTS.function,
-    func: source('pump.js'),
-  });
+  const pump = flow.code('Pump', [1, 1.5], 'pump.js');
 
   flow.comment('2. Rows, outcomes, train sets; a model for each question', [2.4, 0]);
   const question = (name, model, row, series, predict) => {
@@ -72,38 +69,26 @@ export function liveMachine(withPlots) {
     'failure within 1 h',
     'pump failure',
     1,
-    { outcome: 'event', column: 'failed', operator: '=', value: 'true', ahead: '1h', windows: '30m, 3h' },
+    { outcome: 'event', column: 'failed', operator: '=', value: 'true', ahead: '1h', windows: '1h' },
     { property: 'failure' },
   );
   const bearing = question(
     'bearing in 30 min',
     'pump bearing',
     3,
-    { outcome: 'column', column: 'bearing_c', ahead: '30m', windows: '30m, 3h' },
+    { outcome: 'column', column: 'bearing_c', ahead: '30m', windows: '1h' },
     { property: 'forecast', outputType: 'quantiles', quantiles: '0.1,0.5,0.9' },
   );
 
-  const show = flow.node('function', 'show', [4.6, 2], {
-    ...NODE_DEFAULTS.function,
-    func: source('show-reading.js'),
-  });
+  const show = flow.code('show', [4.6, 2], 'show-reading.js');
   // A message a second would push everything else out of the sidebar: switched on by its button.
   const debug = flow.node('debug', 'predicted', [5.6, 2], { ...NODE_DEFAULTS.debug, active: false });
 
   flow.comment('3. What went wrong, by code', [0.25, 5]);
-  const caught = flow.node('catch', 'any error', [0, 6], { scope: null, uncaught: false });
-  const errors = flow.node('debug', 'error', [1, 6], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'error',
-    targetType: 'msg',
-    tostatus: true,
-    statusVal: 'error.code ? error.code & ": " & error.message : error.message',
-    statusType: 'jsonata',
-  });
+  flow.errors([0, 6], { status: true });
 
   flow.wire([start, tick], pump);
   flow.wire([failure.ask, bearing.ask], show, debug);
-  flow.wire(caught, errors);
   if (withPlots) {
     addPlots(flow, show, [failure.fit, bearing.fit]);
   }
@@ -119,9 +104,7 @@ function addPlots(flow, show, fits) {
   const { group, chart } = dashboard(flow, 'Live machine', '/');
 
   flow.comment('4. Live plots: open /dashboard', [2.2, 5.6]);
-  const points = flow.node('function', 'to plots', [2.2, 7.5], {
-    ...NODE_DEFAULTS.function,
-    func: source('plot-reading.js'),
+  const points = flow.code('to plots', [2.2, 7.5], 'plot-reading.js', {
     initialize: "context.set('drawn', undefined);",
     outputs: 3,
   });
@@ -204,12 +187,13 @@ function addPlots(flow, show, fits) {
   });
   const { cards, models } = modelCards(flow, 'models', group('Models', 4, 6), [4.6, 3.5]);
   // From one end of the sheet to the other, without a wire across it.
-  const told = flow.node('link out', 'text colour to the plots', [6.4, 3.5], { mode: 'link', links: [] });
-  const drawn = flow.node('link in', 'text colour of the page', [1.5, 8.4], { links: [told.id] });
-  told.links.push(drawn.id);
-  flow.wire(fits, cards, models, told);
+  const colour = flow.node('link out', 'text colour to the plots', [6.4, 3.5], { mode: 'link', links: [] });
+  const shown = flow.node('link out', 'readings to the plots', [5.6, 2.75], { mode: 'link', links: [] });
+  const drawn = flow.node('link in', 'to be drawn', [1.5, 7.5], { links: [colour.id, shown.id] });
+  [colour, shown].forEach(({ links }) => links.push(drawn.id));
+  flow.wire(fits, cards, models, colour);
+  flow.wire(show, shown);
   flow.wire(drawn, points);
-  flow.wire(show, points);
   flow.wireOutput(points, 0, temperature);
   flow.wireOutput(points, 1, gauge, riskChart);
   flow.wireOutput(points, 2, alarms);

@@ -1,5 +1,5 @@
-import { dashboard } from './dashboard.mjs';
-import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { dashboard, template } from './dashboard.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Model report
 
@@ -27,21 +27,7 @@ export function modelReport() {
     const take = flow.node('change', `msg.${property}`, [3.6, row], {
       rules: [{ t: 'set', p: 'payload', pt: 'msg', to: property, tot: 'msg' }],
     });
-    const page = flow.node('ui-template', name, [4.9, row], {
-      group: group(title, order, 6),
-      page: '',
-      ui: '',
-      order: 1,
-      width: 6,
-      height: 0,
-      head: '',
-      format: source('model-report.html'),
-      storeOutMessages: false,
-      passthru: false,
-      resendOnRefresh: true,
-      templateScope: 'local',
-      className: '',
-    });
+    const page = template(flow, name, [4.9, row], group(title, order, 6), 'model-report.html');
     flow.wire(take, page);
     return take;
   };
@@ -49,10 +35,7 @@ export function modelReport() {
   flow.comment('1. Parts that were inspected', [0.4, 0]);
   const past = start('past', 1, 0.1);
   const week = start('last week', 3, 1);
-  const parts = flow.node('function', 'Press', [1.1, 2], {
-    ...NODE_DEFAULTS.function,
-    func: source('inspections.js'),
-  });
+  const parts = flow.code('Press', [1.1, 2], 'inspections.js');
   const which = flow.node('switch', 'which?', [2, 2], {
     property: 'topic',
     propertyType: 'msg',
@@ -87,21 +70,12 @@ export function modelReport() {
   const scored = report('last week scored', 'Last week: what it was worth', 'evaluation', 2, 3);
 
   flow.comment('4. What went wrong, by code', [0.3, 4.5]);
-  const caught = flow.node('catch', 'any error', [0, 5.5], { scope: null, uncaught: false });
-  const errors = flow.node('debug', 'error', [1.1, 5.5], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'error',
-    targetType: 'msg',
-    tostatus: true,
-    statusVal: 'error.code ? error.code & ": " & error.message : error.message',
-    statusType: 'jsonata',
-  });
+  flow.errors([0, 5.5], { beside: 1.1, status: true });
 
   flow.wire([past, week], parts, which);
   flow.wireOutput(which, 0, fit);
   flow.wireOutput(which, 1, score);
   flow.wire(fit, fitted);
   flow.wire(score, scored);
-  flow.wire(caught, errors);
   return flow;
 }

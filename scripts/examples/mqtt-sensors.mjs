@@ -1,4 +1,4 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
+import { BROKER, EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
 
 const INFO = `# MQTT sensors
 
@@ -12,16 +12,7 @@ Needs an MQTT broker, Mosquitto for example; its address is in the configuration
 /** Sensors' values from a broker, a forecast for each machine back to it. */
 export function mqttSensors() {
   const flow = new Flow('MQTT sensors', INFO);
-  const broker = flow.config('mqtt-broker', 'Broker', {
-    broker: '127.0.0.1',
-    port: '1883',
-    clientid: '',
-    autoConnect: true,
-    usetls: false,
-    protocolVersion: '4',
-    keepalive: '60',
-    cleansession: true,
-  });
+  const broker = flow.config('mqtt-broker', 'Broker', BROKER);
   const model = { config: EMBEDDED, table: 'payload', tableType: 'msg', model: 'oven temperature' };
   const mqttIn = (name, place, topic) =>
     flow.node('mqtt in', name, place, { topic, qos: '1', datatype: 'auto-detect', broker, inputs: 0 });
@@ -33,18 +24,12 @@ export function mqttSensors() {
       props: [{ p: 'topic', vt: 'str' }],
       ...properties,
     });
-  const shown = (name, place, complete, targetType = 'msg') =>
-    flow.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType });
 
   flow.comment('1. Three ovens (simulated)', [0.1, 0]);
   const past = button('Past', 1, { topic: 'past' });
   const tick = button('Every 10 s', 2, { topic: 'now', repeat: '10' });
   const now = button('Publish', 3, { topic: 'now' });
-  const ovens = flow.node('function', 'Ovens', [1, 2], {
-    ...NODE_DEFAULTS.function,
-    func: source('ovens.js'),
-    outputs: 2,
-  });
+  const ovens = flow.code('Ovens', [1, 2], 'ovens.js', { outputs: 2 });
   const publish = mqttOut('publish', [2.2, 3]);
 
   flow.comment('2. From values to forecasts, oven by oven', [2.6, 5]);
@@ -65,7 +50,7 @@ export function mqttSensors() {
     noModel: 'wait',
   });
   const fit = flow.node('tabular-fit', 'oven temperature', [2.6, 7.5], { ...model, task: 'auto' });
-  const card = shown('model card', [3.9, 7.5], 'model');
+  const card = flow.debug('model card', [3.9, 7.5], 'model');
   // The rows of the past come as one table, and need no answer.
   const live = flow.node('switch', 'of now', [3.6, 6], {
     property: 'series.key',
@@ -82,9 +67,8 @@ export function mqttSensors() {
 
   flow.comment('3. Whoever wants to know', [0.1, 9]);
   const arrived = mqttIn('forecasts of all ovens', [0, 10], 'forecast/+');
-  const result = shown('forecast', [1.4, 10], 'true', 'full');
-  const caught = flow.node('catch', 'any error', [0, 11], { scope: null, uncaught: false });
-  const errors = shown('error', [1.4, 11], 'error');
+  const result = flow.debug('forecast', [1.4, 10], 'true', 'full');
+  flow.errors([0, 11], { beside: 1.4 });
   flow.wire([past, tick, now], ovens);
   flow.wireOutput(ovens, 0, rows);
   flow.wireOutput(ovens, 1, publish);
@@ -94,6 +78,5 @@ export function mqttSensors() {
   flow.wire(predict, live, topic, answer);
   flow.wire(fit, card);
   flow.wire(arrived, result);
-  flow.wire(caught, errors);
   return flow;
 }

@@ -1,4 +1,4 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# PostgreSQL in and out
 
@@ -108,11 +108,7 @@ export function postgresql() {
     task: 'auto',
     model: 'delivery late',
   });
-  const card = flow.node('debug', 'model card', [4, 2.5], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'model',
-    targetType: 'msg',
-  });
+  const card = flow.debug('model card', [4, 2.5], 'model');
 
   const score = button('Score', [0, 4]);
   const open = query('open deliveries', [1, 4], OPEN);
@@ -124,27 +120,14 @@ export function postgresql() {
     model: 'delivery late',
     property: 'late',
   });
-  const parameters = flow.node('function', 'as parameters', [4, 4], {
-    ...NODE_DEFAULTS.function,
-    func: source('forecast-parameters.js'),
-  });
+  const parameters = flow.code('as parameters', [4, 4], 'forecast-parameters.js');
   const write = query('write forecasts', [5, 4], WRITE);
-  const written = flow.node('debug', 'written', [6, 4], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'payload.rowCount',
-    targetType: 'msg',
-  });
+  const written = flow.debug('written', [6, 4], 'payload.rowCount');
 
-  const caught = flow.node('catch', 'any error', [0, 5.5], { scope: null, uncaught: false });
-  const errors = flow.node('debug', 'error', [1, 5.5], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'error',
-    targetType: 'msg',
-  });
+  flow.errors([0, 5.5]);
 
   flow.wire(make, tables);
   flow.wire(train, known, table, fit, card);
   flow.wire(score, open, test, predict, parameters, write, written);
-  flow.wire(caught, errors);
   return flow;
 }

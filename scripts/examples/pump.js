@@ -128,7 +128,7 @@ if (msg.topic === 'history') {
   // What was kept of another run is of another pump.
   node.send({ reset: true });
   const pump = newPump(7);
-  const payload = Array.from({ length: 1500 }, () => next(pump));
+  const payload = Array.from({ length: 700 }, () => next(pump));
   const failures = payload.filter(({ failed }) => failed).length;
   node.status({ fill: 'grey', shape: 'dot', text: `${payload.length} readings, ${failures} failures` });
   context.set('pump', pump);

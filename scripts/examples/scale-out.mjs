@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { BROKER, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Scale out over MQTT
 
@@ -19,14 +19,8 @@ export function scaleOut() {
     baseUrl: 'http://127.0.0.1:8765',
   });
   const broker = flow.config('mqtt-broker', 'Broker', {
-    broker: '127.0.0.1',
-    port: '1883',
-    clientid: '',
-    autoConnect: true,
-    usetls: false,
+    ...BROKER,
     protocolVersion: '5',
-    keepalive: '60',
-    cleansession: true,
     autoUnsubscribe: true,
     birthTopic: '',
     birthQos: '0',
@@ -66,8 +60,7 @@ export function scaleOut() {
       expiry: '',
       broker,
     });
-  const code = (name, place, file, properties = {}) =>
-    flow.node('function', name, place, { ...NODE_DEFAULTS.function, func: source(file), ...properties });
+  const code = (name, place, file, properties = {}) => flow.code(name, place, file, { ...properties });
   const button = (name, place) =>
     flow.node('inject', name, place, {
       ...NODE_DEFAULTS.inject,
@@ -132,11 +125,7 @@ export function scaleOut() {
   flow.comment('4. Results, written once for each key', [0, 9.5]);
   const arrived = mqttIn('results', [0, 10.5], 'machines/results');
   const once = code('the first of each key', [1.2, 10.5], 'first-of-key.js');
-  const shown = flow.node('debug', 'result', [2.4, 10.5], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'payload',
-    targetType: 'msg',
-  });
+  const shown = flow.debug('result', [2.4, 10.5], 'payload');
 
   flow.wire(train, table, fit, card, publish);
   flow.wire([cards, join, leave], member, readings, prepared, predict, result, results);

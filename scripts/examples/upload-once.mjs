@@ -1,4 +1,4 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS, source } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Upload once, fit and ask several times
 
@@ -16,10 +16,7 @@ export function uploadOnce() {
 
   flow.comment('Press Train, wait until both models are ready, then press Predict.', [0.6, 0]);
   const train = flow.node('inject', 'Train', [0, 1.5], NODE_DEFAULTS.inject);
-  const days = flow.node('function', 'two years of days', [1, 1.5], {
-    ...NODE_DEFAULTS.function,
-    func: source('rental-days.js'),
-  });
+  const days = flow.code('two years of days', [1, 1.5], 'rental-days.js');
   const trainSet = flow.node('tabular-upload', 'train set', [2, 1.5], {
     ...table,
     set: 'train',
@@ -39,11 +36,7 @@ export function uploadOnce() {
     model: 'rentals',
     options: JSON.stringify({ n_estimators: 8, random_state: 1 }),
   });
-  const cards = flow.node('debug', 'model card', [4, 1.5], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'model',
-    targetType: 'msg',
-  });
+  const cards = flow.debug('model card', [4, 1.5], 'model');
   const ask = flow.node('inject', 'Predict', [0, 4.5], {
     ...NODE_DEFAULTS.inject,
     props: [{ p: 'payload' }],
@@ -70,16 +63,8 @@ export function uploadOnce() {
     outputType: 'quantiles',
     quantiles: '0.1,0.5,0.9',
   });
-  const meanShown = flow.node('debug', 'rentals a day', [4, 4], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'prediction',
-    targetType: 'msg',
-  });
-  const bandShown = flow.node('debug', 'their 0.1, 0.5 and 0.9 quantiles', [4, 5], {
-    ...NODE_DEFAULTS.debug,
-    complete: 'prediction',
-    targetType: 'msg',
-  });
+  const meanShown = flow.debug('rentals a day', [4, 4], 'prediction');
+  const bandShown = flow.debug('their 0.1, 0.5 and 0.9 quantiles', [4, 5], 'prediction');
   flow.wire(train, days, trainSet, [few, many], cards);
   flow.wire(ask, testSet, [mean, quantiles]);
   flow.wire(mean, meanShown);
