@@ -51,7 +51,9 @@ export interface BoostInput {
 export const SCORING_WORK = 16;
 
 /** What one run of boosting keeps from iteration to iteration. */
-interface Run extends BoostInput {
+interface Run {
+  objective: Objective;
+  tableRows: number;
   rules: BoostRules;
   random: Random;
   /** rows × outputs, row-major; all rows of the table. */
@@ -81,8 +83,10 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   }
   const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
   const channels = rules.sketch || 1;
+  // Named one by one: runs copied from inputs of several shapes would make the engine compile its users again and again.
   const run: Run = {
-    ...input,
+    objective,
+    tableRows,
     rules,
     random,
     scores,

@@ -28,6 +28,8 @@ interface Invitation {
 
 /** How often progress is reported while the fit waits for its helpers, milliseconds. */
 const TELL_MS = 250;
+/** A small fit has thousands of steps: at most one of them is reported in so many milliseconds. */
+const LEAST_TELL_MS = 50;
 
 /**
  * prepare, all folds, combine. Empties `input.features`: the encoded columns are all that the folds need.
@@ -49,14 +51,23 @@ export async function trainWithHelpers(
   const { folds } = prepared;
   const board = new Int32Array(new SharedArrayBuffer(4 * (folds + 1)));
   const progress = new FoldProgress(FoldProgress.cells(folds));
-  const tell = (): void => onProgress(progress.fraction());
+  let told = -Infinity;
+  const tell = (): void => {
+    told = performance.now();
+    onProgress(progress.fraction());
+  };
+  const tellNowAndThen = (): void => {
+    if (performance.now() - told >= LEAST_TELL_MS) {
+      tell();
+    }
+  };
   const results = new Map<number, FoldResult>();
   const lines = helpers.map((port, at) => {
     port.postMessage({ prepared, board, progress: progress.cells, name: at + 1 } satisfies Invitation);
     return new Line(port, at + 1, board, results);
   });
   const train = (fold: number): void => {
-    results.set(fold, trained(prepared, fold, progress, tell));
+    results.set(fold, trained(prepared, fold, progress, tellNowAndThen));
   };
   let waiting: NodeJS.Timeout | undefined;
   try {
