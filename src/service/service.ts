@@ -78,7 +78,7 @@ export async function runService(
     fitPool,
     limits,
     (model) => {
-      predictPool.run({ kind: 'load', model }, { key: model.id }).catch(() => undefined);
+      predictPool.run({ kind: 'load', model }, { key: model.id, prepares: true }).catch(() => undefined);
     },
     log,
   );

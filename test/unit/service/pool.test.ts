@@ -118,6 +118,19 @@ describe('WorkerPool', () => {
     }
   });
 
+  it('lets jobs wait for the thread that is made ready for their key, and no others', async () => {
+    make(2);
+    const ready = pool.run<number>({ sleep: 50 }, { key: 'a', prepares: true });
+    const [a, other, more] = await Promise.all(['a', 'b', 'a'].map((key) => pool.run<number>({}, { key })));
+    assert.equal(a, await ready);
+    assert.notEqual(other, a);
+    assert.equal(typeof more, 'number');
+    const dies = pool.run({ die: true }, { key: 'c', prepares: true });
+    const waits = pool.run<number>({}, { key: 'c' });
+    await assert.rejects(dies);
+    assert.equal(typeof (await waits), 'number');
+  });
+
   it('refuses with 429 beyond its queue, and takes jobs again afterwards', async () => {
     make(1, 2);
     const jobs = [1, 2, 3].map(() => pool.run({ sleep: 30 }));

@@ -41,6 +41,8 @@ interface Job {
   task: unknown;
   /** Jobs with the same key prefer the same thread, which has their model in memory. */
   key?: string;
+  /** It only makes a thread ready for jobs with its key: they wait for that thread. */
+  prepares: boolean;
   transfer?: Transferable[];
   /** It may take the whole share of memory; its thread ends with it. */
   large: boolean;
@@ -64,6 +66,7 @@ const noop = (): void => undefined;
 
 export interface RunOptions {
   key?: string;
+  prepares?: boolean;
   signal?: AbortSignal;
   /** An abort also ends the thread of a running job; the error is the reason of the abort. */
   endsThread?: boolean;
@@ -131,6 +134,7 @@ export class WorkerPool {
       const job: Job = {
         id: ++this.lastId,
         task,
+        prepares: options.prepares ?? false,
         large: large && this.options.wasmBytes !== undefined,
         resolve: resolve as (result: unknown) => void,
         reject,
@@ -212,29 +216,44 @@ export class WorkerPool {
   }
 
   private assign(): void {
-    while (this.waiting.length > 0) {
+    for (let at = 0; at < this.waiting.length && this.hasRoom(); ) {
+      const job = this.waiting[at]!;
+      if (this.isPrepared(job)) {
+        at++;
+        continue;
+      }
+      this.waiting.splice(at, 1);
       try {
-        const thread = this.threadFor(this.waiting[0]!);
-        if (thread === undefined) {
-          break;
-        }
-        this.give(thread, this.waiting.shift()!);
+        this.give(this.threadFor(job), job);
       } catch (error) {
         // The process has too many open files, or no memory for another thread.
-        this.waiting.shift()!.reject(notStarted(this.options.name, (error as Error).message));
+        job.reject(notStarted(this.options.name, (error as Error).message));
       }
     }
     Atomics.store(this.pressure, 0, this.waiting.length);
   }
 
-  /** An idle thread that knows the job's key, else any idle one, else a new one while there is room. */
-  private threadFor(job: Job): Thread | undefined {
-    const idle = [...this.threads].filter(({ job, retired }) => job === undefined && retired !== true);
+  private hasRoom(): boolean {
+    return this.threads.size < this.options.threads || this.idle().length > 0;
+  }
+
+  private idle(): Thread[] {
+    return [...this.threads].filter(({ job, retired }) => job === undefined && retired !== true);
+  }
+
+  /** Whether a thread is being made ready for the job: that is done before another one would be. */
+  private isPrepared({ key }: Job): boolean {
+    return (
+      key !== undefined &&
+      [...this.threads].some(({ job, retired }) => job?.key === key && job.prepares && retired !== true)
+    );
+  }
+
+  /** An idle thread that knows the job's key, else any idle one, else a new one. */
+  private threadFor(job: Job): Thread {
+    const idle = this.idle();
     const known = idle.find((thread) => job.key !== undefined && thread.keys.has(job.key));
-    if (known !== undefined) {
-      return known;
-    }
-    return idle[0] ?? (this.threads.size < this.options.threads ? this.start() : undefined);
+    return known ?? idle[0] ?? this.start();
   }
 
   private give(thread: Thread, job: Job): void {
