@@ -138,7 +138,7 @@ export class Grower {
   }
 
   /** Lays out the histogram of each picked column, or sorts the rows. */
-  private plan({ picked, rows }: Growth): void {
+  private plan({ picked, rows, gradHess }: Growth): void {
     const offsets = new Int32Array(picked.length);
     const columns: Uint8Array[] = [];
     let size = 0;
@@ -158,7 +158,7 @@ export class Grower {
       this.pool.length = 0;
     }
     this.histogramSize = Math.max(size, this.histogramSize);
-    this.sorted = this.isSortedBetter(rows) ? this.sort(picked, rows) : undefined;
+    this.sorted = this.isSortedBetter(rows) ? this.sort(picked, rows, gradHess) : undefined;
   }
 
   private isSortedBetter(rows: Int32Array): boolean {
@@ -171,9 +171,9 @@ export class Grower {
     );
   }
 
-  private sort(picked: Int32Array, rows: Int32Array): SortedRows {
+  private sort(picked: Int32Array, rows: Int32Array, gradHess: Float64Array): SortedRows {
     this.sortedRows ??= new SortedRows(this.columns, this.specs, this.columns[0].length);
-    this.sortedRows.begin(picked, rows);
+    this.sortedRows.begin(picked, rows, gradHess);
     return this.sortedRows;
   }
 
@@ -249,7 +249,7 @@ export class Grower {
       this.sorted &&
       (this.worthSearching(left, growth.rules) || this.worthSearching(right, growth.rules))
     ) {
-      this.sorted.divide(this.picked, growth.rows, left.start, left.end, right.end);
+      this.sorted.divide(this.picked, growth.rows, parent, left.end);
     }
     if (!histogram || !needs(large)) {
       this.release(parent);

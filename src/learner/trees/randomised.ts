@@ -226,40 +226,17 @@ class RandomisedGrower {
     return { column, bin: 0, missingLeft: (set[0] & 1) === 1, set };
   }
 
-  /** Which bins go left. */
-  private mark({ column, bin, missingLeft, set }: Split): Uint8Array {
-    const { goes } = this;
-    for (let b = this.input.specs[column].bins - 1; b >= 0; b--) {
-      const isIn = set ? (set[b >> 5] >>> (b & 31)) & 1 : b === 0 ? Number(missingLeft) : b <= bin ? 1 : 0;
-      goes[b] = isIn;
+  /** Which bins of a category column go left. */
+  private mark(set: Int32Array, bins: number): void {
+    for (let bin = 0; bin < bins; bin++) {
+      this.goes[bin] = (set[bin >> 5] >>> (bin & 31)) & 1;
     }
-    return goes;
   }
 
   /** By how much the split lowers the squared error (of classes the Gini impurity), up to a constant; -∞ for small leaves. */
   private gainOf(split: Split, start: number, end: number): number {
-    const { rows, left, totals, codes, values } = this;
-    const bins = this.input.columns[split.column];
-    const goes = this.mark(split);
-    let count = 0;
-    left.fill(0);
-    if (codes.length > 0) {
-      for (let i = start; i < end; i++) {
-        const row = rows[i];
-        const isIn = goes[bins[row]];
-        count += isIn;
-        left[codes[row]] += isIn;
-      }
-    } else {
-      let sum = 0;
-      for (let i = start; i < end; i++) {
-        const row = rows[i];
-        const isIn = goes[bins[row]];
-        count += isIn;
-        sum += isIn * values[row];
-      }
-      left[0] = sum;
-    }
+    const { left, totals } = this;
+    const count = split.set ? this.sumOfSet(split, split.set, start, end) : this.sumBelow(split, start, end);
     const rest = end - start - count;
     if (count < this.rules.minLeaf || rest < this.rules.minLeaf) {
       return -Infinity;
@@ -270,6 +247,55 @@ class RandomisedGrower {
       gain += (left[k] * left[k]) / count + (right * right) / rest;
     }
     return gain;
+  }
+
+  /** Sums up what goes left of a border, in `left`. Returns the number of rows. */
+  private sumBelow({ column, bin: border, missingLeft }: Split, start: number, end: number): number {
+    const { rows, left, codes, values } = this;
+    const bins = this.input.columns[column];
+    // Missing values, bin 0, become 255 where they go right. Nodes are small: no table of bins, no branch.
+    const first = missingLeft ? 0 : 1;
+    const last = border - first;
+    let count = 0;
+    if (codes.length > 0) {
+      left.fill(0);
+      for (let i = start; i < end; i++) {
+        const row = rows[i];
+        const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
+        count += isIn;
+        left[codes[row]] += isIn;
+      }
+      return count;
+    }
+    let sum = 0;
+    for (let i = start; i < end; i++) {
+      const row = rows[i];
+      const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
+      count += isIn;
+      sum += isIn * values[row];
+    }
+    left[0] = sum;
+    return count;
+  }
+
+  /** The same of a set of categories. */
+  private sumOfSet({ column }: Split, set: Int32Array, start: number, end: number): number {
+    const { rows, left, codes, values, goes } = this;
+    const bins = this.input.columns[column];
+    this.mark(set, this.input.specs[column].bins);
+    let count = 0;
+    left.fill(0);
+    for (let i = start; i < end; i++) {
+      const row = rows[i];
+      const isIn = goes[bins[row]];
+      count += isIn;
+      if (codes.length > 0) {
+        left[codes[row]] += isIn;
+      } else {
+        left[0] += isIn * values[row];
+      }
+    }
+    return count;
   }
 
   private divide(node: number, column: number, start: number, end: number): number {

@@ -74,10 +74,14 @@ describe('learner: the short cuts come out where the long way does', () => {
       count: fc.integer({ min: 2, max: 60 }),
       bins: fc.constantFrom(3, 8, 40, 255),
       seed: fc.nat(1e6),
+      plain: fc.boolean(),
     });
     fc.assert(
-      fc.property(node, ({ count, bins, seed }) => {
+      fc.property(node, ({ count, bins, seed, plain: isPlain }) => {
         const { columns, specs, rows: table, gradHess } = someNode(count, bins, seed);
+        if (isPlain) {
+          table.forEach((row) => (gradHess[row * 2 + 1] = 1));
+        }
         const picked = Int32Array.of(0, 2, 3);
         // Every third row of the table is not in the sample.
         const rows = table.filter((row) => row % 3 !== 1);
@@ -85,8 +89,8 @@ describe('learner: the short cuts come out where the long way does', () => {
         const halves = [...rows.filter(goesLeft), ...rows.filter((row) => !goesLeft(row))];
         const middle = rows.filter(goesLeft).length;
         const sorted = new SortedRows(columns, specs, count);
-        sorted.begin(picked, rows);
-        const compare = (list: Int32Array, start: number, end: number) => {
+        sorted.begin(picked, rows, gradHess);
+        const compare = (list: Int32Array, depth: number, start: number, end: number) => {
           const own = list.subarray(start, end);
           const gathered = Float64Array.from(
             [...own].flatMap((row) => [gradHess[row * 2]!, gradHess[row * 2 + 1]!]),
@@ -102,15 +106,15 @@ describe('learner: the short cuts come out where the long way does', () => {
               own,
               gathered,
             );
-            sorted.search(i, column, { start, end, sums, best: quick }, gradHess, rules);
+            sorted.search(i, column, { depth, start, end, sums, best: quick }, gradHess, rules);
             tryOrdered({ sums: histogram, offset: 0, bins, totals: sums, width: 1 }, column, rules, plain);
           });
           assert.deepEqual(quick, plain);
         };
-        compare(rows, 0, rows.length);
-        sorted.divide(picked, Int32Array.from(halves), 0, middle, rows.length);
-        compare(Int32Array.from(halves), 0, middle);
-        compare(Int32Array.from(halves), middle, rows.length);
+        compare(rows, 0, 0, rows.length);
+        sorted.divide(picked, Int32Array.from(halves), { depth: 0, start: 0, end: rows.length }, middle);
+        compare(Int32Array.from(halves), 1, 0, middle);
+        compare(Int32Array.from(halves), 1, middle, rows.length);
       }),
       { numRuns: 400, seed: 12 },
     );
