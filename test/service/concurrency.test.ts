@@ -73,8 +73,10 @@ describe('Service: many at once', () => {
 
   it('fits the same whether threads help or not', async function () {
     this.timeout(60_000);
-    // Large enough for helpers; one of the two services has no thread to spare.
-    const { x, y } = line(30_000);
+    // Many bytes of few rows: enough for helpers. One of the two services has no thread to spare.
+    const { x: short, y } = line(5_000);
+    const x = short.replaceAll(/^\d+(?=,)/gm, (digits) => `${digits}.${'0'.repeat(40)}`);
+    assert.ok(x.length > 200_000);
     const alone = await Harness.start({ fitThreads: 1 });
     try {
       const predictions = [];

@@ -202,7 +202,13 @@ function searchSorted(
     }
   }
   if (found > 0) {
-    keep(best, column, found, top - parent, missingHessian > 0 ? foundMissing : foundHessian * 2 >= totalHessian);
+    keep(
+      best,
+      column,
+      found,
+      top - parent,
+      missingHessian > 0 ? foundMissing : foundHessian * 2 >= totalHessian,
+    );
   }
 }
 

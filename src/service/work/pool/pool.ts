@@ -216,7 +216,7 @@ export class WorkerPool {
   }
 
   private assign(): void {
-    for (let at = 0; at < this.waiting.length && this.hasRoom(); ) {
+    for (let at = 0; at < this.waiting.length && this.hasRoom();) {
       const job = this.waiting[at]!;
       if (this.isPrepared(job)) {
         at++;
