@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { checkBearer } from './http/auth';
-import { discardBody, isBodyComing, readJson } from './http/body';
+import { type BodyBounds, discardBody, isBodyComing, readJson } from './http/body';
 import { logFailure } from './http/log-failure';
 import { type Envelope, sendJson, sendRefusal } from './http/reply';
 import { UPLOAD_ROOT } from './http/signed-url';
@@ -14,7 +14,10 @@ import { putUpload } from './routes/put-upload';
 const OF_IDS = { bytes: 1024 * 1024 };
 const OF_CONFIG = { bytes: 8 * 1024 * 1024 };
 /** A body is held in memory and parsed at once; more rows must be uploaded. */
-const OF_ROWS = { bytes: 16 * 1024 * 1024, nodes: 1_000_000 };
+const OF_ROWS = {
+  bytes: 16 * 1024 * 1024,
+  shape: { nodes: 1_000_000, values: Infinity, texts: Infinity },
+};
 
 /** Answers one request, whatever it is; never throws. */
 export async function answer(
@@ -67,7 +70,7 @@ function urlOf(target: string): URL {
   return URL.canParse(text) ? new URL(text) : new URL('http://localhost/*');
 }
 
-function boundsOf({ withRows, withConfig }: Route): { bytes: number; nodes?: number } {
+function boundsOf({ withRows, withConfig }: Route): BodyBounds {
   return withRows === true ? OF_ROWS : withConfig === true ? OF_CONFIG : OF_IDS;
 }
 

@@ -3,7 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseJson } from '../../util/exact-json';
 import { invalid, Refusal } from '../refusal';
 import { arriving, type SenderPatience } from '../slow-body';
-import { assertJsonShape } from './json-shape';
+import { assertJsonShape, type JsonBounds } from './json-shape';
+
+/** How large a JSON body may be, and of how much structure. */
+export interface BodyBounds {
+  bytes: number;
+  shape?: JsonBounds;
+}
 
 const BRINGS_ROWS = /"[Xx]_test"/;
 
@@ -32,7 +38,7 @@ export async function readBody(
 /** A JSON request body. @throws Refusal 408, 413; 422 for another content type, broken UTF-8, broken JSON, or too much structure */
 export async function readJson(
   req: IncomingMessage,
-  max: { bytes: number; nodes?: number },
+  max: BodyBounds,
   patience: SenderPatience,
 ): Promise<unknown> {
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
@@ -40,7 +46,7 @@ export async function readJson(
     throw invalid(`The Content-Type of this request must be application/json, not ${type || 'empty'}.`);
   }
   const bytes = await readBody(req, max.bytes, patience);
-  assertJsonShape(bytes, max.nodes);
+  assertJsonShape(bytes, max.shape);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     // Rows may hold whole numbers beyond 2^53.

@@ -21,6 +21,14 @@ describe('The shape of a JSON body', () => {
     shape(`[${'[],'.repeat(19_000)}1]`);
   });
 
+  it('may not be millions of numbers, or hundred thousands of texts', () => {
+    for (const text of [`{"rows":[${'1,'.repeat(1_600_000)}1]}`, `{"rows":[${'"a",'.repeat(160_000)}1]}`]) {
+      assert.throws(() => shape(text), { status: 422, message: /more than 1500000 values, or 150000 texts/ });
+      assertJsonShape(Buffer.from(text), { nodes: 10, values: Infinity, texts: Infinity });
+    }
+    shape(`{"rows":[${'"a",'.repeat(140_000)}1]}`);
+  });
+
   it('is at most 64 levels deep', () => {
     shape('['.repeat(64) + ']'.repeat(64));
     assert.throws(() => shape('{"a":['.repeat(33) + ']}'.repeat(33)), { status: 422, message: /64 levels/ });
