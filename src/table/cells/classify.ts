@@ -1,6 +1,7 @@
 import { dateOfDigits, mayBeDigits } from './date-numbers';
 import { parseDate, parseLocalDate } from './parse-date';
 import type { DateOrder } from './types';
+import { isUncertain } from './uncertain-text';
 import { tidyDate } from './written-date';
 import { writtenNumber } from './written-number';
 
@@ -32,6 +33,8 @@ export const YEAR_FIRST = 131072;
 export const WITH_UNIT = 262144;
 /** A whole number whose digits are those of a date: 20241121. */
 export const DATE_DIGITS = 524288;
+/** What a person reads as a number or a date, and nothing here does: `~5`, `P1Y`, `Feb-24`. */
+export const HUMAN_ONLY = 1048576;
 
 /** NA and its like: missing where the column is not text. */
 export const ABSENT = 512;
@@ -47,11 +50,12 @@ export const DATES = DATE | LOCAL_DATES;
 /** What a column of text can settle as. */
 export const TYPES = WHOLE | POINT_NUMBER | COMMA_NUMBER | BOOLEAN | DATES;
 /** What a column that stays text can look like. */
-export const LOOKS = PLAIN | READS_POINT | READS_COMMA | DATE | LOCAL_DATES | WITH_UNIT | DATE_DIGITS;
+export const LOOKS =
+  PLAIN | READS_POINT | READS_COMMA | DATE | LOCAL_DATES | WITH_UNIT | DATE_DIGITS | HUMAN_ONLY;
 export const NUMERIC = WHOLE | POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
 
 /** What a missing cell can be, of all that is not text. */
-const ANYTHING = ABSENT | NUMERIC | BOOLEAN | DATES | WITH_UNIT | DATE_DIGITS;
+const ANYTHING = ABSENT | NUMERIC | BOOLEAN | DATES | WITH_UNIT | DATE_DIGITS | HUMAN_ONLY;
 
 const EXACT = POINT_NUMBER | COMMA_NUMBER | PLAIN | READS_POINT | READS_COMMA;
 const INEXACT = POINT_NUMBER | COMMA_NUMBER;
@@ -256,13 +260,14 @@ function classifyWritten(text: string, comma: CommaUse): number {
     const all = classifyNumber(number.text, comma) || classifyGrouped(number.text, comma);
     // Digits that a number does not hold are those of an id.
     const kinds = (all & (BEYOND_SAFE | BEYOND_INT64)) === 0 ? all & ~DATE_DIGITS : 0;
-    return kinds === 0 || number.unit === '' ? kinds : kinds | WITH_UNIT;
+    if (kinds === 0) {
+      return isUncertain(text) ? HUMAN_ONLY : 0;
+    }
+    return number.unit === '' ? kinds : kinds | WITH_UNIT;
   }
   const date = tidyDate(text);
-  if (date === undefined) {
-    return 0;
-  }
-  return Number.isNaN(parseDate(date)) ? localDateKinds(date) : DATE;
+  const kinds = date === undefined ? 0 : Number.isNaN(parseDate(date)) ? localDateKinds(date) : DATE;
+  return kinds === 0 && isUncertain(text) ? HUMAN_ONLY : kinds;
 }
 
 /** A number with grouped thousands and a decimal mark: by points or spaces and a comma, or the other way round. */

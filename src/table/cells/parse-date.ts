@@ -93,8 +93,16 @@ export function parseLocalDate(text: string): Partial<Record<DateOrder, number>>
   }
   const full = fullYear(last!);
   const dmy = dayOf(full, Number(second), Number(first)) + time;
-  // With points the day comes first everywhere.
-  return orders(mark === '.' ? { dmy } : { dmy, mdy: dayOf(full, Number(first), Number(second)) + time });
+  if (mark === '.') {
+    // The day comes first everywhere.
+    return orders({ dmy });
+  }
+  const mdy = dayOf(full, Number(first), Number(second)) + time;
+  // 24-03-11 may be of 2024 as well as of 2011.
+  const isYear = mark === '-' && last!.length === 2 && first!.length === 2;
+  return orders(
+    isYear ? { dmy, mdy, ymd: dayOf(fullYear(first!), Number(second), Number(last)) + time } : { dmy, mdy },
+  );
 }
 
 /** A date with signs or names for its parts. */

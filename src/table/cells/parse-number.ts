@@ -129,7 +129,8 @@ export function decimalOf(kinds: number): Decimal | undefined {
 }
 
 /** "1.234 or 1234": what a number means with either decimal mark. */
-export function bothReadings(text: string): string {
+export function bothReadings(cell: string): string {
+  const text = writtenNumber(cell)?.text ?? cell;
   return `${parseGrouped(text, ',')} or ${parseGrouped(text, '.')}`;
 }
 

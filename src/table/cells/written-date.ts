@@ -46,6 +46,14 @@ const LOOSE = new RegExp(`^(\\d{4})-(\\d\\d?)-(\\d\\d?)(?:(?:,? |T)${CLOCK}${ZON
 /** `2 Jan 2024 10:00:00 GMT`. */
 const MAIL = new RegExp(`^(\\d\\d?) (\\p{L}{3,9}) (\\d{4}) ${CLOCK}${ZONE}$`, 'u');
 const YEAR_AND_MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
+/** `2024-W10`, `2024-W10-3`, `2024W10`: of ISO 8601, whose weeks begin on Monday. */
+const WEEK = /^(\d{4})-?W(0[1-9]|[1-4]\d|5[0-3])(?:-?([1-7]))?$/;
+/** `02/2024`, `Feb 2024`. */
+const MONTH_AND_YEAR = /^(?:(0?[1-9]|1[0-2])\/|(\p{L}{3,9})\.? )((?:19|20)\d\d)$/u;
+/** What follows a month that is not the name of a day. */
+const YEAR_FOLLOWS = /^(?:\d\d?(?:st|nd|rd|th)?,? )?(?:\d\d:\d\d:\d\d )?\d{4}(?!\d)/;
+/** `2024-Q2`, `Q2 2024`. */
+const QUARTER = /^(?:(\d{4})[- ]?Q([1-4])|Q([1-4])[-/ ](\d{4}))$/;
 const MONTH_FIRST = /^(\p{L}{3,9})\.? (\d\d?)(?:st|nd|rd|th)?,? (\d{4})(?!\d)(.*)$/u;
 
 /**
@@ -76,7 +84,28 @@ export function tidyDate(cell: string): string | undefined {
   if (month !== null) {
     return `${text}-01`;
   }
-  return text === cell ? undefined : text;
+  return beginningOf(text) ?? (text === cell ? undefined : text);
+}
+
+/** The first day of a week, a month or a quarter. */
+function beginningOf(text: string): string | undefined {
+  const week = WEEK.exec(text);
+  if (week !== null) {
+    // The 4th of January is always in the first week.
+    const fourth = new Date(`${week[1]}-01-04`);
+    const days = (Number(week[2]) - 1) * 7 + Number(week[3] ?? '1') - (fourth.getUTCDay() || 7);
+    const day = new Date(fourth.getTime() + days * 86_400_000);
+    return day.toISOString().slice(0, 10);
+  }
+  const month = MONTH_AND_YEAR.exec(text);
+  const number = month === null ? undefined : (month[1] ?? MONTHS.get(month[2]!.toLowerCase()));
+  if (number !== undefined) {
+    return `${month![3]}-${String(number).padStart(2, '0')}-01`;
+  }
+  const quarter = QUARTER.exec(text);
+  return quarter === null
+    ? undefined
+    : `${quarter[1] ?? quarter[4]}-${String(Number(quarter[2] ?? quarter[3]) * 3 - 2).padStart(2, '0')}-01`;
 }
 
 function withoutWords(text: string): string {
@@ -89,11 +118,15 @@ function withoutWords(text: string): string {
     .replace(/^(\d{4})年(\d\d?)月(\d\d?)日/, '$1/$2/$3')
     .replace(/^(\d{4})\. ?(\d\d?)\. ?(\d\d?)\.?(?= |$)/, '$1/$2/$3')
     .replace(
-      /(午前|午後) ?(\d\d?)(?::|時)(\d\d?)分?(.*)$/,
+      /(午前|午後|上午|下午) ?(\d\d?)(?::|時)(\d\d?)分?(.*)$/,
       (_, half: string, hour: string, minute: string, rest: string) =>
-        `${hour}:${minute.padStart(2, '0')}${rest} ${half === '午前' ? 'AM' : 'PM'}`,
+        `${hour}:${minute.padStart(2, '0')}${rest} ${half === '午前' || half === '上午' ? 'AM' : 'PM'}`,
     )
     .replace(/ ?([ap])\. ?m\.$/i, ' $1m')
+    .replace(/^(\d\d?)\/(\p{L}{3})\/(\d{4}):(?=\d)/u, '$1 $2 $3 ')
+    .replace(/([+-]\d{4}) [A-Z]{3,4}$/, '$1')
+    .replace(/(?<=Z|[+-]\d\d:\d\d)\[[A-Za-z_/]+\]$/, '')
+    .replace(/ г\.$/, '')
     .replace(/ Uhr$/, '')
     .replace(/(\d) ?h ?(\d\d)$/, '$1:$2')
     .replace(/ (?:at|um|à) (?=\d)/, ' ')
@@ -104,8 +137,13 @@ function withoutWords(text: string): string {
         ` ${hour}:${minute}${second === undefined ? '' : `:${second}`}`,
     );
   const [first = '', ...rest] = plain.split(' ');
-  const dated = WEEKDAYS.has(first.replace(/[.,]+$/, '').toLowerCase()) ? rest.join(' ') : plain;
-  return dated.replace(MONTH_FIRST, (whole, name: string, day: string, year: string, time: string) =>
+  const word = first.replace(/[.,]+$/, '').toLowerCase();
+  // In French, mar is a Tuesday too.
+  const isMonth = MONTHS.has(word) && YEAR_FOLLOWS.test(rest.join(' '));
+  const dated = WEEKDAYS.has(word) && !isMonth ? rest.join(' ') : plain;
+  // As C programs write it: Mar 2 10:00:00 2024.
+  const late = dated.replace(/^(\p{L}{3}) (\d\d?) (\d\d:\d\d:\d\d) (\d{4})$/u, '$1 $2 $4 $3');
+  return late.replace(MONTH_FIRST, (whole, name: string, day: string, year: string, time: string) =>
     MONTHS.has(name.toLowerCase()) ? `${day} ${name} ${year}${time}` : whole,
   );
 }

@@ -2,6 +2,7 @@ import type { CommaUse } from '../cells/classify';
 import { show } from '../cells/errors';
 import { bothReadings } from '../cells/parse-number';
 import type { Decimal } from '../cells/types';
+import { isCurrency } from '../cells/written-number';
 import type { Settled, Sight } from './findings';
 
 /** What one column of a text file says of the decimal mark of its numbers. */
@@ -33,11 +34,16 @@ export function withMarkOf(
   if (others.size === 1 && (marks.comma !== 'none' || known === '.')) {
     return { type: known === mark ? 'number' : 'integer', decimal: known, unit: settled.unit };
   }
-  if (marks.comma === 'decimal' && mark === '.') {
+  // Beside ";" a comma is the decimal mark; but money has cents, not three digits after it.
+  if (
+    settled.type === 'number' &&
+    (isCurrency(settled.unit) || (marks.comma === 'decimal' && mark === '.'))
+  ) {
     const types = (type: string): string => JSON.stringify({ [name]: type });
+    const [own, other] = mark === '.' ? ['point', 'comma'] : ['comma', 'point'];
     return {
       ...settled,
-      warning: `Column "${name}" is read with a decimal point, but ${show(example.value)} (row ${example.row + 1}) can mean ${bothReadings(String(example.value))}: where points group its thousands, set Column types ${types('number-comma')}; ${types('number-point')} keeps it as it is without this warning.`,
+      warning: `Column "${name}" is read with a decimal ${own}, but ${show(example.value)} (row ${example.row + 1}) can mean ${bothReadings(String(example.value))}: where ${own}s group its thousands, set Column types ${types(`number-${other}`)}; ${types(`number-${own}`)} keeps it as it is without this warning.`,
     };
   }
   return settled;

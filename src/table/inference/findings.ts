@@ -37,7 +37,7 @@ export interface OddWords {
 
 /** What all text of a column looks like; `whole`: like whole numbers. */
 export interface TextLook {
-  like: 'number' | 'either number' | 'date' | 'local date' | 'unit';
+  like: 'number' | 'either number' | 'date' | 'local date' | 'unit' | 'uncertain';
   whole: boolean;
   example: Sight;
 }
@@ -82,7 +82,7 @@ export interface LookWarning {
 
 /** One warning for all columns that look alike. */
 export function lookWarnings(list: readonly NamedLook[]): LookWarning[] {
-  return (['number', 'either number', 'date', 'local date', 'unit'] as const).flatMap((like) => {
+  return (['number', 'either number', 'date', 'local date', 'unit', 'uncertain'] as const).flatMap((like) => {
     const alike = list.filter((look) => look.like === like);
     return alike.length === 0 ? [] : [lookWarning(like, alike)];
   });
@@ -111,7 +111,9 @@ function lookWarning(like: TextLook['like'], list: readonly NamedLook[]): LookWa
       case 'unit':
         return `${are} that holds numbers with several units (${where}), so that each of them is a category of its own: give all of them in one unit.`;
       case 'local date':
-        return `${are} that looks like dates (${where}), but the day may come first or the month: set Column types ${types('date-dmy')} or ${types('date-mdy')}.`;
+        return `${are} that looks like dates (${where}), but ${/^\d\d-\d\d-\d\d(?!\d)/.test(String(example.value)) ? 'the day, the month or the year may come first: write years with four digits, or' : 'the day may come first or the month:'} set Column types ${types('date-dmy')} or ${types('date-mdy')}.`;
+      case 'uncertain':
+        return `${are} that looks like numbers or dates (${where}), but is not read as such, so that each value is a category of its own: write plain numbers (1500, 0.05), dates with their year (2024-02-28), or seconds for a duration.`;
     }
   }
 }

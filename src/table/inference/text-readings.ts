@@ -7,6 +7,7 @@ import {
   DATE_DIGITS,
   DATES,
   FRACTION,
+  HUMAN_ONLY,
   LOOKS,
   NUMERIC,
   orderOf,
@@ -209,7 +210,13 @@ function likeOf(readings: number): TextLook['like'] {
   }
   switch (readings & (READS_POINT | READS_COMMA)) {
     case 0:
-      return (readings & DATE) !== 0 ? 'date' : (readings & DATES) !== 0 ? 'local date' : 'unit';
+      return (readings & DATE) !== 0
+        ? 'date'
+        : (readings & DATES) !== 0
+          ? 'local date'
+          : (readings & HUMAN_ONLY) !== 0
+            ? 'uncertain'
+            : 'unit';
     case READS_POINT | READS_COMMA:
       return 'either number';
     default:

@@ -52,6 +52,22 @@ describe('Numbers as people write them, in a file', () => {
     ['a temperature', (i) => `-${i}.5 ℃`, -1.5, '°C'],
     ['a unit without a space', (i) => `${i}.5kWh`, 1.5, 'kWh'],
     ['times of day', (i) => `0${i}:30`, 5400, 'h:mm'],
+    ['yen with thousands', (i) => `¥1,23${i}`, 1231, '¥'],
+    ['won with thousands', (i) => `1,234,56${i} KRW`, 1234561, 'KRW'],
+    ['digits of Arabic', (i) => `١٢${'٠١٢٣٤٥٦٧٨٩'[i]}`, 121],
+    ['digits of Devanagari', (i) => `१२${'०१२३४५६७८९'[i]}`, 121],
+    ['a space of no width', (i) => `${i}.5\u200b`, 1.5],
+    ['thousands', (i) => (i % 2 ? `${i}.5k` : `${i}`), 1500],
+    ['millions', (i) => `-${i}.5M`, -1_500_000],
+    ['halves and quarters', (i) => (i % 2 ? `${i} 1/2` : `${i}-3/4`), 1.5],
+    ['their signs', (i) => `${i} ⅜`, 1.375],
+    ['hours of half a day', (i) => `${i + 1} PM`, 14 * 3600, 'h:mm'],
+    ['times with a point', (i) => `1${i}.05 Uhr`, 11 * 3600 + 300, 'h:mm'],
+    ['times with a letter', (i) => `1${i}h05`, 11 * 3600 + 300, 'h:mm'],
+    ['durations of programs', (i) => `PT${i}H30M0.5S`, 5400.5, 'h:mm'],
+    ['durations with days', (i) => `-P${i}DT12H`, -36 * 3600, 'h:mm'],
+    ['durations in words', (i) => `${i} hours 30 min`, 5400, 'h:mm'],
+    ['days and a time', (i) => (i % 2 ? `${i} day, 0:30:00` : `${i}.00:30:00`), 88_200, 'h:mm'],
     ['times of half a day', (i) => `${i + 1}:05:07 PM`, 14 * 3600 + 307, 'h:mm'],
   ];
   for (const [name, cell, second, unit] of cases) {
@@ -67,6 +83,57 @@ describe('Numbers as people write them, in a file', () => {
     assert.deepEqual([cells[1]![1], warnings], [-1231.5, '']);
   });
 
+  it('with cents or without, whatever stands between the fields', async () => {
+    for (const [cell, delimiter, second] of [
+      [(i: number) => `¥1,23${i}`, ';', 1231],
+      [(i: number) => `Rp 1.23${i}`, ',', 1231],
+      [(i: number) => `${i} 1/2`, ';', 1.5],
+      [(i: number) => `${i},5k`, ';', 1500],
+    ] as const) {
+      const { cells, warnings } = await read(csv(cell, delimiter));
+      assert.deepEqual([cells[1]![1], warnings], [second, ''], cell(1));
+    }
+  });
+
+  it('money with three digits after its mark is told, since these may be thousands', async () => {
+    for (const [cell, delimiter, mark] of [
+      [(i: number) => `€1,23${i}`, ';', 'comma'],
+      [(i: number) => `1.23${i} €`, ',', 'point'],
+      [(i: number) => `$1.23${i}`, ';', 'point'],
+    ] as const) {
+      const { cells, warnings } = await read(csv(cell, delimiter));
+      assert.equal(cells[1]![1], 1.231);
+      assert.match(warnings, new RegExp(`a decimal ${mark}, .* can mean .*1.23.*: where ${mark}s group`));
+      const other = mark === 'comma' ? 'number-point' : 'number-comma';
+      const given = await read(csv(cell, delimiter), { types: { v: other } });
+      assert.deepEqual([given.cells[1]![1], given.warnings], [1231, '']);
+    }
+    assert.match((await read(csv((i) => `$1,23${i}`))).warnings, /can mean 1.23 or 1230/);
+  });
+
+  it('what is not certain stays text, and is told', async () => {
+    for (const cell of [
+      (i: number) => `~${i}`,
+      (i: number) => `<0.${i}`,
+      (i: number) => `${i} ± 1`,
+      (i: number) => `${i},5E+05`,
+      (i: number) => `P1Y${i}M`,
+      (i: number) => `48°${i}'30"`,
+      (i: number) => `Feb-2${i}`,
+      (i: number) => `${i + 1}. März`,
+      (i: number) => `0${i + 1}.2024`,
+      (i: number) => `2024-03-1${i}T10:00:00[Europe/Berlin]`,
+    ]) {
+      const { columns, warnings } = await read(csv(cell));
+      assert.equal(columns[1]!.type, 'text', cell(1));
+      assert.match(
+        warnings,
+        /"v" is text that looks like numbers or dates \(.*row 1\), but is not read/,
+        cell(1),
+      );
+    }
+  });
+
   it('what only looks like it stays text', async () => {
     for (const cell of [
       (i: number) => `${i}-`,
@@ -77,8 +144,13 @@ describe('Numbers as people write them, in a file', () => {
       (i: number) => `ABC ${i}`,
       (i: number) => `9 007 199 254 740 99${i}`,
       (i: number) => `16:${i}`,
+      (i: number) => `${i + 1}/4`,
+      (i: number) => `${i}G`,
+      (i: number) => `2024-10${i}`,
     ]) {
-      assert.equal((await read(csv(cell))).columns[1]!.type, 'text', cell(1));
+      const { columns, warnings } = await read(csv(cell));
+      assert.equal(columns[1]!.type, 'text', cell(1));
+      assert.doesNotMatch(warnings, /looks like/, cell(1));
     }
   });
 
@@ -131,6 +203,18 @@ describe('Dates as people and programs write them', () => {
     [(i) => `令和6年1月${i + 1}日(火)`, day('2024-01-02')],
     [(i) => `2024/11/2${i} 午後3:05`, day('2024-11-21T15:05Z')],
     [(i) => `0${i + 1}.01.2024 24:00`, day('2024-01-03')],
+    [(i) => `2024-W1${i}`, day('2024-03-11')],
+    [(i) => `2020W53${(i % 7) + 1}`, day('2020-12-29')],
+    [(i) => `2024-Q${(i % 4) + 1}`, day('2024-04-01')],
+    [(i) => `${['Jan', 'März', 'may'][i % 3]} 2024`, day('2024-03-01')],
+    [(i) => `${i + 1}/2024`, day('2024-02-01')],
+    [(i) => `${['Jan', 'Mar'][i % 2]} 5, 202${i}`, day('2021-03-05')],
+    [(i) => `Thu Mar  ${i + 1} 10:00:00 2024`, day('2024-03-02T10:00Z')],
+    [(i) => `1${i}/Mar/2024:10:00:00 +0100`, day('2024-03-11T09:00Z')],
+    [(i) => `2024-03-1${i} 10:00:00 +0000 UTC`, day('2024-03-11T10:00Z')],
+    [(i) => `2024-03-1${i}T10:00:00+01:00[Europe/Berlin]`, day('2024-03-11T09:00Z')],
+    [(i) => `2024年3月${i + 1}日 下午3:05`, day('2024-03-02T15:05Z')],
+    [(i) => `${i + 1} марта 2024 г.`, day('2024-03-02')],
   ];
   for (const [cell, second] of cases) {
     it(`${cell(1)}: is a date, in a file and in objects`, async () => {
@@ -143,6 +227,19 @@ describe('Dates as people and programs write them', () => {
       assert.deepEqual(given.cells[0]![1], second);
     });
   }
+
+  it('a year of two digits that may come first is told, unless the column tells', async () => {
+    const { columns, warnings } = await read(csv((i) => `24-03-1${i}`));
+    assert.equal(columns[1]!.type, 'text');
+    assert.match(warnings, /"24-03-10", row 1\), but the day, the month or the year may come first/);
+    const given = await read(
+      csv((i) => `24-03-1${i}`),
+      { types: { v: 'date-dmy' } },
+    );
+    assert.deepEqual(given.cells[1]![1], day('2011-03-24'));
+    assert.deepEqual((await read(csv((i) => `5${i}-03-11`))).cells[1]![1], day('2051-03-11'));
+    assert.deepEqual((await read(csv((i) => `2${i}-03-99`))).cells[1]![1], day('1999-03-21'));
+  });
 
   it('numbers of a date column: days of a spreadsheet, digits, or seconds since 1970', async () => {
     const types = { v: 'date' } as const;
