@@ -153,14 +153,19 @@ describe('killed in the middle of', function () {
     const modelsIn = async ({ folder }: CrashImage): Promise<number> =>
       (await readdir(path.join(folder, 'service', 'models'))).length;
     const withChallenger: CrashImage[] = [];
+    // And where it had the model that takes over too, whose card was not kept yet.
+    const unkept: CrashImage[] = [];
     for (const image of images) {
       const left = openCards(image.folder);
-      if (left.get('heat')!.version === 1 && (await modelsIn(image)) === 2) {
-        withChallenger.push(image);
+      const models = await modelsIn(image);
+      if (left.get('heat')!.version === 1 && models > 1) {
+        (models === 2 ? withChallenger : unkept).push(image);
       }
       await left.close();
     }
     assert.ok(withChallenger.length > 1, images.map(({ before }) => before).join('\n'));
+    await startAgain(unkept[0]!);
+    await startAgain(unkept.at(-1)!);
     await startAgain(withChallenger[0]!);
     await startAgain(withChallenger.at(-1)!);
     await startAgain(images.at(-1)!);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { makeFolder, syncFolder } from '../../util/atomic-file';
 import { reasonOf } from '../../util/reason';
 import { fileText, newSection, putBefore, sectionsOf, type ServiceSection } from './card-sections';
+import { noteAbandoned } from './former-models';
 
 const DEBOUNCE_MS = 250;
 const STALE_TMP_MS = 60_000;
@@ -192,6 +193,9 @@ export class CardFile {
     for (const [service, section] of saved) {
       const own = this.services.get(service);
       if (own === undefined) {
+        if (service === 'embedded') {
+          noteAbandoned(section);
+        }
         this.services.set(service, section);
       } else {
         putBefore(own, section);

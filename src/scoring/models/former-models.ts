@@ -12,6 +12,21 @@ export function addFormer(section: ServiceSection, gone: readonly FormerModel[])
   section.former = [...gone, ...others].slice(0, MAX_FORMER);
 }
 
+/**
+ * Notes the train sets that a fit had uploaded and no model is of, with what was fitted of them: the process was killed
+ * before it had kept the card. Only while no fit is under way.
+ */
+export function noteAbandoned(section: ServiceSection): void {
+  const known = new Set([
+    ...meantModels(section).map((card) => card.train_set_upload_id),
+    ...section.former.map(({ upload }) => upload),
+  ]);
+  const abandoned = [...section.uploads.values()].filter(
+    ({ id, by_fit: byFit }) => byFit === true && !known.has(id),
+  );
+  section.former.push(...abandoned.map(({ id }) => ({ fitted: id, upload: id })));
+}
+
 /** The versions of all names, and fits under way. */
 function meantModels({ models, pending }: ServiceSection): FittedModel[] {
   return [

@@ -230,16 +230,22 @@ export class ModelCards {
     return superfluous(this.shared.section, (id) => this.isHeld(id));
   }
 
-  /** The service does not have a former model any more. */
-  forgetFormer(fittedTrainSetId: string): void {
+  /** The service does not have a former model any more, nor its train set where that is named. */
+  forgetFormer(fittedTrainSetId: string, uploadId?: string): void {
     const { section } = this.shared;
     section.former = section.former.filter(({ fitted }) => fitted !== fittedTrainSetId);
+    if (uploadId !== undefined) {
+      section.uploads.delete(uploadId);
+    }
     dropReferences(this.shared, [fittedTrainSetId]);
     this.file?.changed();
   }
 
+  /** Keeps what is known of an upload, which is in use again where it was to be removed. */
   putUpload(upload: UploadCard): void {
-    const { uploads } = this.shared.section;
+    const { section } = this.shared;
+    const { uploads } = section;
+    section.former = section.former.filter(({ fitted }) => fitted !== upload.id);
     uploads.delete(upload.id);
     uploads.set(upload.id, cloneJson(upload));
     dropOldest(uploads, MAX_UPLOADS);

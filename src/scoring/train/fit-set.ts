@@ -72,6 +72,8 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   const fitted =
     (await fitUnderWay(context, request, fingerprint, hooks)) ??
     (await sendFitting(context, fitting, hooks, {
+      // A process that is killed before it has kept the model finds it again by its train set.
+      sent: () => context.cards.flush(),
       pending: (fittedId, uploadId) => {
         const { costs, threshold } = request;
         const card = {

@@ -15,11 +15,15 @@ export async function releaseFormer(context: Context, { signal }: Hooks): Promis
     return;
   }
   const client = await context.client();
-  for (const { fitted, upload } of cards.superfluous()) {
-    // It may be in use, or have come back from a file, since the list was made.
-    if (cards.isHeld(fitted) || cards.byFittedId(fitted) !== undefined) {
-      continue;
+  const tried = new Set<string>();
+  for (;;) {
+    // Asked for again each time: one may be in use, or have come back from a file, since the last was removed.
+    const next = cards.superfluous().find(({ fitted }) => !tried.has(fitted));
+    if (next === undefined) {
+      return;
     }
+    const { fitted, upload } = next;
+    tried.add(fitted);
     try {
       await client.deleteDataset?.(upload ?? fitted, { signal, timeoutMs: DELETE_MS });
     } catch (thrown) {
@@ -28,6 +32,6 @@ export async function releaseFormer(context: Context, { signal }: Hooks): Promis
         return;
       }
     }
-    cards.forgetFormer(fitted);
+    cards.forgetFormer(fitted, upload);
   }
 }
