@@ -1,4 +1,4 @@
-import { secretPattern } from '../util/secret-pattern';
+import { hiderOf } from '../util/hide-secret';
 
 /** A shorter text is part of too many words to be hidden. */
 const MIN_SECRET = 4;
@@ -11,10 +11,10 @@ export class Secrets {
   /** Signed URLs of uploads under way. Taken apart only when there is a text to clean: most never are. */
   private readonly urls = new Set<string>();
 
-  private readonly token: RegExp | undefined;
+  private readonly hideToken: ((text: string) => string) | undefined;
 
   constructor(token: string) {
-    this.token = token.length >= MIN_SECRET ? secretPattern(token) : undefined;
+    this.hideToken = token.length >= MIN_SECRET ? hiderOf(token) : undefined;
   }
 
   /** A signed URL of an upload; kept until `forget`. */
@@ -29,9 +29,7 @@ export class Secrets {
   /** The text without secrets, at most `longest` characters of it. */
   clean(text: string, longest = 600): string {
     let out = text.length > 20_000 ? text.slice(0, 20_000) : text;
-    if (this.token !== undefined) {
-      out = out.replace(this.token, '[hidden]');
-    }
+    out = this.hideToken?.(out) ?? out;
     const known = new Set([...this.urls].flatMap(partsOf));
     for (const secret of [...known].sort((a, b) => b.length - a.length)) {
       if (secret.length >= MIN_SECRET) {

@@ -147,6 +147,45 @@ describe('client: secrets stay out of errors and logs', () => {
       it(encoding, () => assert.equal(secrets.clean(`got "${text}" from you`), 'got "[hidden]" from you'));
     }
 
+    it('with percent codes made twice', () =>
+      assert.equal(secrets.clean(encodeURIComponent(escaped('%', 16, 2))), '[hidden]'));
+
+    it('in the escapes of a program', () => assert.equal(secrets.clean(escaped('\\x', 16, 2)), '[hidden]'));
+
+    it('where it is short, such as "true", in base64 as well', () => {
+      const short = new Secrets('true');
+      const told = ['true', 'TRUE', 'dHJ1ZQ==', 'dHJ1ZQ', Buffer.from('Bearer true').toString('base64')];
+      for (const text of told) {
+        assert.equal(short.clean(`got "${text}" from you`), 'got "[hidden]" from you', text);
+      }
+      assert.equal(short.clean('a word: AdHJ1ZQ'), 'a word: AdHJ1ZQ');
+    });
+
+    it('however long it is, and whatever signs it has', () => {
+      for (const sign of ['x', '\\', '(', '$&', '.*', '😀', '"']) {
+        const long = sign.repeat(20_000);
+        const text = new Secrets(long).clean(`got ${long} from you`, 100_000);
+        assert.ok(!text.includes(sign.repeat(200)), text.slice(0, 300));
+        assert.equal(
+          new Secrets(sign.repeat(8)).clean(`got ${sign.repeat(8)} from you`),
+          'got [hidden] from you',
+        );
+      }
+    });
+
+    it('in texts of letters alone, in time that grows with their length', () => {
+      // As a service may answer: a pattern that begins anew at each letter would take minutes for these.
+      for (const text of ['a', 'Sk-9f+A/7b~Zq.42x_L', 'U2stOWYrQS', '&#0'].map((part) =>
+        part.repeat(20_000),
+      )) {
+        for (let i = 0; i < 20; i++) {
+          assert.equal(secrets.clean(text, 20_000), text.slice(0, 20_000));
+        }
+      }
+      const among = `${'a'.repeat(5000)}${Buffer.from(token).toString('base64')}${'a'.repeat(5000)} b`;
+      assert.equal(secrets.clean(among), '[hidden] b');
+    });
+
     it('but nothing that only looks like it', () => {
       const text = `got ${token.slice(0, -4)} and ${Buffer.from('another token').toString('base64')}`;
       assert.equal(secrets.clean(text), text);
