@@ -79,7 +79,7 @@ export class Sensors {
           throw badCell(
             name,
             row,
-            `${show(cell)} is ${nameOf(kindOf(value))}, and this column held ${PLURALS[sensor.kind]} before. Send it in a column of its own, add it to Words for missing, or set Cells that cannot be read to missing.`,
+            `${show(cell)} is ${nameOf(kindOf(value))}, and this column held ${PLURALS[sensor.kind]} before. Send it in a column of its own, add it to Missing words, or set Unreadable cells to missing.`,
           );
         }
         unreadable++;

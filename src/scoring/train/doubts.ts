@@ -11,13 +11,33 @@ const MAX_CODES = 10;
 /** Scores that are perfect but for rounding. */
 const PERFECT = 0.9995;
 
+/** Columns of a table in the long form, at most: id, value, time, and what a recorder adds. */
+const MAX_LONG = 6;
+/** How recorders of readings call the column that names the sensor of a row, and that of its value. */
+const SENSOR =
+  /^(?:entity|entity_?id|sensor|sensor_?id|metric|metric_?id|statistic_?id|_?measurement|_?field|variable|signal|tag|item|channel|parameter)$/i;
+const VALUE = /^(?:state|_?value|val|reading|mean|wert|messwert|値|測定値)$/i;
+
+/** Says that each row is a reading of another sensor, as a history of home automation is exported. */
+function longFormDoubt({ columns, target }: TableProfile): string[] {
+  const sensor = columns.find(({ name, type }) => SENSOR.test(name) && type === 'text');
+  const time = columns.find(({ name, type }) => type === 'date' && name !== target?.name);
+  if (sensor === undefined || time === undefined || columns.length > MAX_LONG || !VALUE.test(target!.name)) {
+    return [];
+  }
+  return [
+    `Each row is a reading of the sensor that "${sensor.name}" names, and "${target!.name}" holds the values of all of them, so the model mixes what they measure. It needs a column for each sensor: send the rows one by one to a Series node, as {"time": row.${time.name}, [row.${sensor.name}]: row.${target!.name}}.`,
+  ];
+}
+
 /** Why a model of this table may not be worth much, a sentence each. */
-export function targetDoubts({ target, rows: all }: TableProfile, task: Task): string[] {
+export function targetDoubts(profile: TableProfile, task: Task): string[] {
+  const { target, rows: all } = profile;
   const rows = all - (target?.missing ?? 0);
   if (rows === 1) {
     return ['The train set has one row: the model can only answer what is in it. Give it more rows.'];
   }
-  const doubts: string[] = [];
+  const doubts = target === undefined ? [] : longFormDoubt(profile);
   if (target !== undefined && task === 'classification' && !target.hint && !target.oddWords) {
     const { name, distinct } = target;
     if (distinct >= MIN_ID_VALUES && distinct * 2 > rows) {

@@ -127,6 +127,22 @@ describe('A train set with gaps', () => {
     assert.equal((await train(grades)).card.doubts, undefined);
   });
 
+  it('tells of a history in the long form, and how it becomes columns', async () => {
+    const history = Array.from({ length: 60 }, (_, n) => ({
+      entity_id: `sensor.${['power', 'outside'][n % 2]}`,
+      kwh: n * 1.25,
+      last_changed: new Date(Date.UTC(2024, 0, 1, n)),
+    }));
+    const long = history.map(({ kwh, ...rest }) => ({ ...rest, state: kwh }));
+    const { card } = await train(long, { target: 'state' });
+    assert.match(
+      card.doubts?.[0] ?? '',
+      /reading of the sensor that "entity_id" names.*\{"time": row.last_changed, \[row.entity_id\]: row.state\}/,
+    );
+    // A value of its own is no long form.
+    assert.equal((await train(history)).card.doubts, undefined);
+  });
+
   it('is read alike by predict, which tells each message of its own cells', async () => {
     const { card } = await train(readings(80), { missingWords: ['unavailable'], timezone: 'Europe/Berlin' });
     assert.deepEqual(
