@@ -1,3 +1,4 @@
+import { alikeInBlocks } from './alike';
 import { Ring } from './ring';
 
 /** Truths that a correction looks back on, and the time, in truths, in which their weight falls to 1/e. */
@@ -6,6 +7,8 @@ const FADES = 200;
 /** Truths before the first correction, and between two. */
 const FIRST = 20;
 const EVERY = 10;
+/** Truths in a block by which it is told how alike neighbouring errors are. */
+const ALIKE_BLOCK = 100;
 /** Of the model before: truths that the next one begins with, and the largest distance that one of them may have. */
 const CARRIED = 100;
 const MOST_CARRIED = 0.5;
@@ -37,7 +40,8 @@ export interface BandMiss {
 /**
  * Keeps a band true by the truths that come later, in two stages: the middle is shifted by the weighted median error,
  * and the ends move by the weighted quantile of the conformal score (Romano, Patterson, Candès 2019) at a level that
- * follows the misses (Gibbs, Candès 2021). Weights fade with age, and a few truths move it only a little.
+ * follows the misses (Gibbs, Candès 2021). Weights fade with age, and a few truths move it only a little; the middle the
+ * less, the more alike neighbouring errors are.
  */
 export class BandCorrection {
   private readonly ring: Ring;
@@ -127,8 +131,11 @@ export class BandCorrection {
     }
     const trusted = sum ** 2 / squares;
     const share = trusted / (trusted + FIRST);
-    const isOwn = this.truths >= FIRST;
-    const shift = isOwn ? share * weightedQuantile(ring.field(0), weights, sum, 0.5) : 0;
+    const errors = ring.field(0);
+    // Errors that are alike for long turn before their truths have come, so that their median says less of the next one.
+    const independent = trusted / alikeInBlocks(errors, ALIKE_BLOCK);
+    const usual = (independent / (independent + FIRST)) * weightedQuantile(errors, weights, sum, 0.5);
+    const shift = this.truths < FIRST ? 0 : usual;
     const scores = Float64Array.from({ length: size }, (_, i) =>
       Math.max(ring.at(i, 1) + shift, ring.at(i, 2) - shift),
     );

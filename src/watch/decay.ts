@@ -1,3 +1,4 @@
+import { alikeIn } from './alike';
 import { Ring } from './ring';
 
 /** Losses of a block, and from one block to the next. */
@@ -178,27 +179,10 @@ export class Decay {
 /** Of losses in their order. */
 function noiseOf(losses: Float64Array): LossNoise {
   const mean = meanOf(losses);
-  const rest = losses.map((loss) => loss - mean);
-  const products = (lag: number): number => {
-    let sum = 0;
-    for (let i = lag; i < rest.length; i++) {
-      sum += rest[i]! * rest[i - lag]!;
-    }
-    return sum;
-  };
-  const square = products(0);
-  if (!(square > 0) || !(mean > 0)) {
-    return { spread: 0, alike: 1 };
-  }
-  let alike = 1;
-  for (let lag = 1; lag < losses.length / 4; lag++) {
-    const likeness = products(lag) / square;
-    if (likeness < 0.05) {
-      break;
-    }
-    alike += 2 * likeness;
-  }
-  return { spread: Math.sqrt(square / losses.length) / mean, alike };
+  const square = losses.reduce((sum, loss) => sum + (loss - mean) ** 2, 0);
+  return square > 0 && mean > 0
+    ? { spread: Math.sqrt(square / losses.length) / mean, alike: alikeIn(losses) }
+    : { spread: 0, alike: 1 };
 }
 
 function meanOf(values: Float64Array): number {

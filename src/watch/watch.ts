@@ -7,10 +7,10 @@ import { leaveAsIs, leaveMoved, type Leaving } from './leaving';
 import { keysTold, liveNumbers } from './live-numbers';
 import { type OpenPrediction, OpenPredictions } from './open-predictions';
 import { ScoredModel } from './scored-model';
+import { SettledPredictions } from './settled-predictions';
 import { measureOf, scoreTruth } from './truth-scores';
 import type {
   PredictionSeen,
-  SettledPrediction,
   TruthAnswer,
   TruthSeen,
   WatchAnswer,
@@ -24,9 +24,6 @@ import type {
 import { type WatchSettings, watchSettings } from './watch-settings';
 import type { KeptCounts, WatchState } from './watch-state';
 import { WithoutTruth } from './without-truth';
-
-/** Truths that are kept with their predictions, for pictures. */
-const MOST_RECENT = 200;
 
 /**
  * Watches the predictions of one model: corrects their bands by the truths that come later, keeps its live scores, and
@@ -43,7 +40,7 @@ export class Watch {
   private readonly alarms: Alarms;
   private readonly changes: Changes;
   private readonly withoutTruth: WithoutTruth;
-  private recent: SettledPrediction[];
+  private readonly recent: SettledPredictions;
   private readonly counts: KeptCounts;
 
   /** @param now milliseconds since 1970, for rows that do not tell their time */
@@ -58,7 +55,7 @@ export class Watch {
     this.alarms = new Alarms(this.settings.alarm, state?.alarms);
     this.changes = new Changes(state?.changes);
     this.withoutTruth = new WithoutTruth(this.changes, this.model, state);
-    this.recent = state?.recent.slice() ?? [];
+    this.recent = new SettledPredictions(state?.recent);
     this.counts =
       state === undefined
         ? { predictions: 0, truths: 0, again: 0, former: 0, unreadable: 0 }
@@ -143,7 +140,7 @@ export class Watch {
     }
     this.counts.truths++;
     scored.add(prediction, truth, scores);
-    this.remember(prediction, truth);
+    this.recent.add(prediction, truth);
     return { counted: 'yes', changes: this.judge(prediction) };
   }
 
@@ -179,7 +176,7 @@ export class Watch {
       ...(widen !== undefined && { widen }),
       drift: this.withoutTruth.columns,
       losses: all?.decay.means ?? [],
-      recent: [...recent],
+      recent: recent.toJSON(),
       changes: [...changes.newest],
       ...(this.settings.perKey && { keys: keysTold(scored) }),
       ...(calibration !== undefined && { calibration }),
@@ -201,7 +198,7 @@ export class Watch {
       alarms: alarms.toJSON(),
       ...withoutTruth.toJSON(),
       changes: changes.toJSON(),
-      recent: [...this.recent],
+      recent: this.recent.toJSON(),
     };
   }
 
@@ -261,19 +258,6 @@ export class Watch {
       corrections: scored?.corrections.next.toJSON(),
     });
     return this.scored;
-  }
-
-  private remember({ time, ahead, issued, left }: OpenPrediction, truth: unknown): void {
-    const settled: SettledPrediction = {
-      time: time + (ahead ?? 0),
-      truth: truth as SettledPrediction['truth'],
-      prediction: 'label' in issued ? issued.label : (left?.middle ?? issued.middle),
-      ...(left && { low: left.low, high: left.high }),
-    };
-    this.recent.push(settled);
-    if (this.recent.length > MOST_RECENT) {
-      this.recent.shift();
-    }
   }
 
   private judge({ key, time }: OpenPrediction): WatchChange[] {

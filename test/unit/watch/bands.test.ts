@@ -57,6 +57,31 @@ describe('bands', () => {
     });
   }
 
+  it('are shifted little by errors that turn before their truths come, and follow a new level all the same', () => {
+    const [own, left, level]: number[][] = [[], [], []];
+    for (let run = 0; run < 4; run++) {
+      const slow = noise(run * 7 + 1, 0.95);
+      const turning = Array.from({ length: 2000 }, () => ({ prediction: quantilesAbout(0), truth: slow() }));
+      const answered = replay(turning, { delay: 24 }).left;
+      turning.forEach(({ truth }, i) => {
+        own!.push(Math.abs(truth));
+        left!.push(Math.abs(truth - answered[i]!['0.5']!));
+      });
+      const error = noise(run * 7 + 1);
+      const risen = Array.from({ length: 1000 }, (_, i) => ({
+        prediction: quantilesAbout(0),
+        truth: error() + (i < 600 ? 0 : 1.5),
+      }));
+      level!.push(
+        ...replay(risen)
+          .left.slice(800)
+          .map((one) => one['0.5']!),
+      );
+    }
+    assert.ok(meanOf(left!) < 1.025 * meanOf(own!), `${meanOf(left!)} after ${meanOf(own!)}`);
+    assert.ok(meanOf(level!) > 1, `${meanOf(level!)}`);
+  });
+
   it('are corrected in every form; numbers alone are left as they are', () => {
     const watch = new Watch(NUMBERS);
     for (let i = 0; i < 200; i++) {
