@@ -5,6 +5,7 @@ import type { Machine } from './machine';
 import { valueAt } from './outcome';
 import type { Sensor, Sensors } from './sensors';
 import type { SeriesCells, SeriesSettings } from './types';
+import { meanOfUsual } from './usual';
 import { describeNumber, describeState, numberCells, STATE_CELLS } from './windows';
 
 /** Places of the cells that every row has, before those of its sensors. */
@@ -16,7 +17,7 @@ const WEEK_BEFORE = 6;
 const USUAL_NOW = 7;
 const USUAL_THEN = 8;
 const FIXED = 9;
-/** What is usual at a time of the week: the mean of so many weeks, of two at least. */
+/** What is usual at a time of the week: the mean of so many weeks, of two at least, but for a holiday. */
 const USUAL_WEEKS = 4;
 /** Shorter aheads need no look at yesterday: now says more. */
 const MIN_AHEAD_OF_DAYS = HOUR;
@@ -116,17 +117,16 @@ export class SeriesFeatures {
     return value === undefined ? NaN : value - row[this.starts[sensor.index]!]!;
   }
 
-  /** The mean of the outcome's value at this time of the week, over the last weeks; less now. */
+  /** What the outcome's value is as usual at this time of the week, by the last weeks; less now. */
   private usual(machine: Machine, row: Float64Array, time: number, at: number): number {
-    let [sum, weeks] = [0, 0];
+    const values: number[] = [];
     for (let week = 1; week <= USUAL_WEEKS; week++) {
       const value = this.before(machine, row, time, at, 7 * week);
       if (!Number.isNaN(value)) {
-        sum += value;
-        weeks++;
+        values.push(value);
       }
     }
-    return weeks < 2 ? NaN : sum / weeks;
+    return values.length < 2 ? NaN : meanOfUsual(values);
   }
 
   /** The number that a sensor has now, in a row; NaN where it is missing. */

@@ -162,6 +162,25 @@ describe('rows of a series', () => {
     assert.deepEqual(usual(35 * 24), [-25, -19], 'the mean of four weeks');
   });
 
+  it('leave a holiday out of what is usual, and a lasting change in', async () => {
+    const { series } = await open({ column: 'load', ahead: '6h', windows: '1h', train: 'never' });
+    // The third Monday is a holiday; from the fifth week on all is higher.
+    const day = (i: number) => Math.floor(i / 24);
+    const load = (i: number) => (day(i) === 14 ? 10 : 100 + (i % 5)) + (day(i) >= 28 ? 50 : 0);
+    const { rows } = await live(
+      series,
+      Array.from({ length: 44 * 24 }, (_, i) => ({ time: START + i * HOUR, load: load(i) })),
+    );
+    const usual = (week: number): number => {
+      const { row } = rows[7 * 24 * week]!;
+      return (row['load usual now'] as number) + (row.load as number);
+    };
+    const mean = (...weeks: number[]): number =>
+      weeks.reduce((sum, week) => sum + load(7 * 24 * week), 0) / weeks.length;
+    assert.ok(Math.abs(usual(4) - mean(0, 1, 3)) < 1e-9, `${usual(4)}`);
+    assert.ok(Math.abs(usual(6) - mean(3, 4, 5)) < 1e-9, `${usual(6)}`);
+  });
+
   it('keep local time and whole windows in the night of the change', async () => {
     const { series } = await open({
       column: 'x',
