@@ -1,0 +1,78 @@
+/*
+ * What is told at the fit beside what came, on series that nothing was tuned on: the first 60 % of each fitted with the
+ * settings as they are dragged in, the rest scored.
+ * Rscript bench/series/export.R FOLDER && npm run bench -- told FOLDER [name part …]
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { fitAndPredict, seriesRows } from './rows.mjs';
+
+/** File, column, ahead. A calendar month is a step of some. */
+const SERIES = [
+  ['nottem', 'temperature', '30d'],
+  ['sunspots', 'spots', '30d'],
+  ['seatbelts', 'drivers', '30d'],
+  ['co2', 'ppm', '30d'],
+  ['airquality', 'Temp', '1d'],
+  ['airquality', 'Ozone', '1d'],
+  ['treering', 'width', '1d'],
+  ['economics', 'unemploy', '90d'],
+  ['eustock', 'DAX', '1d'],
+  ['airpassengers', 'passengers', '30d'],
+  ['ukgas', 'gas', '90d'],
+];
+
+const [folder, ...wanted] = process.argv.slice(2);
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+function readings(file) {
+  const [header, ...lines] = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
+  return lines.map((cells) =>
+    Object.fromEntries(
+      header.map((name, i) => [
+        name,
+        name === 'time' ? Date.parse(cells[i]) : cells[i] === 'NA' ? null : Number(cells[i]),
+      ]),
+    ),
+  );
+}
+
+console.log(
+  '| series | rows fitted, scored | MAE told | later | later by told | later by as it is now | 80 % later |',
+);
+console.log(`|${'---|'.repeat(7)}`);
+for (const [name, column, ahead] of SERIES) {
+  const file = path.join(folder, `${name}.csv`);
+  if (!existsSync(file) || (wanted.length > 0 && !wanted.some((part) => name.includes(part)))) {
+    continue;
+  }
+  const all = readings(file);
+  const border = all[Math.floor(all.length * 0.6)].time;
+  const rows = await seriesRows({ options: { column, ahead }, readings: all, border });
+  const { trainSet, train, later } = rows;
+  const columns = Object.keys(train[0]).filter((each) => each !== trainSet.target);
+  const { model, result, base, truths } = fitAndPredict({ ...rows, columns });
+  const means = result.mean();
+  const [low, high] = result.quantiles([0.1, 0.9]);
+  const told = model.report.scores.mae;
+  const came = mean(truths.map((truth, i) => Math.abs(truth - means[i] - base[i])));
+  const now = mean(
+    later.map(({ row, truth }) => Math.abs(truth - row[column])).filter((loss) => !Number.isNaN(loss)),
+  );
+  const held = mean(
+    truths.map((truth, i) => (truth >= low[i] + base[i] && truth <= high[i] + base[i] ? 1 : 0)),
+  );
+  const cells = [
+    `${train.length}, ${later.length}`,
+    told.toPrecision(3),
+    came.toPrecision(3),
+    (came / told).toFixed(2),
+  ];
+  console.log(
+    `| ${name}, ${column}, ${ahead} | ${cells.join(' | ')} | ${(came / now).toFixed(2)} | ${held.toFixed(2)} |`,
+  );
+}
