@@ -41,8 +41,9 @@ export function offerColumns(nodeId: string, names: string[]): void {
   }
 }
 
+/** Where their names were not at hand, they are those that have types. */
 export function columnsSeen(nodeId: string): string[] {
-  return seen.get(nodeId) ?? [];
+  return seen.get(nodeId) ?? Object.keys(found.get(nodeId) ?? {});
 }
 
 const found = new Map<string, Readonly<Record<string, string>>>();
@@ -80,7 +81,10 @@ function namesAtHand(value: unknown): string[] {
   if (typeof value === 'string') {
     return headerNames(value.slice(0, HEADER_CHARACTERS));
   }
-  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) {
+  if (Buffer.isBuffer(value)) {
+    return headerNames(firstLine(value.subarray(0, HEADER_CHARACTERS)));
+  }
+  if (typeof value !== 'object' || value === null) {
     return [];
   }
   if (Array.isArray(value)) {
@@ -96,6 +100,17 @@ function namesAtHand(value: unknown): string[] {
     return fields.map((field: { name?: unknown }) => String(field.name));
   }
   return table().ownNames(value);
+}
+
+/** The first line of text in bytes, as a file node gives it; empty for what is no text, or has no other line. */
+function firstLine(bytes: Buffer): string {
+  const end = bytes.indexOf('\n') + 1;
+  const line = bytes.subarray(0, end);
+  if (line.includes(0)) {
+    return '';
+  }
+  const text = line.toString('utf8');
+  return text.includes('\ufffd') ? new TextDecoder('windows-1252').decode(line) : text;
 }
 
 function headerNames(text: string): string[] {

@@ -67,6 +67,18 @@ export function oddWordsWarning(column: string, words: OddWords, asText: boolean
   return `Column "${column}" is text, since ${odd} of its ${cells} cells ${odd === 1 ? 'does' : 'do'} not read as ${like}: ${shown.join(', ')}${more}. If these mean that a value is missing, add them to Missing words (msg.missing_words)${areFew ? ', or set Unreadable cells to missing (msg.unreadable)' : ''}${type}.`;
 }
 
+/** How a row of totals begins, as reports and spreadsheets end with one. */
+const TOTAL =
+  /^(?:grand |sub-?)?(?:total|totals|totale|totaal|sum|summe|summen|gesamt|gesamtsumme|zwischensumme|somme|suma|soma|average|mittelwert|durchschnitt|moyenne|promedio|media|合計|総計|小計|平均)[ :.]*$/i;
+
+/** Says that a row is none of the others' kind: what it sums up would be learned as a value. */
+export function totalWarning(column: string, words: OddWords): string | undefined {
+  const total = words.list.find(({ word }) => TOTAL.test(word.trim()));
+  return total === undefined
+    ? undefined
+    : `Row ${total.row + 1} looks like a total of the others (column "${column}" has ${show(total.word)}): remove it, or its numbers count as values like any other.`;
+}
+
 export function beyond64Warning(column: string): string {
   return `Column "${column}" holds whole numbers beyond 64 bits, so it is taken as text.`;
 }

@@ -10,7 +10,7 @@ import { type SliceSource, tellRead } from '../columns/slices';
 import { ColumnTypeInference } from './column-type';
 import { withMarkOf } from './decimal-marks';
 import { DistinctRows } from './distinct-rows';
-import { type LookWarning, lookWarnings, type NamedLook, type Settled } from './findings';
+import { type LookWarning, lookWarnings, type NamedLook, type Settled, totalWarning } from './findings';
 import { dateNumbersWarning } from './numeric-dates';
 import type { TargetTally } from './target-profile';
 
@@ -121,9 +121,8 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   const columns = await mapped(tallies, (tally) => {
     const settled = withMarkOf(marks, tally.name, tally.settle(), tally.marks);
     const { type, decimal, order, unit, numbers, warning, look } = settled;
-    if (warning !== undefined) {
-      warnings.push(warning);
-    }
+    const total = settled.words === undefined ? undefined : totalWarning(tally.name, settled.words);
+    warnings.push(...[warning, total].filter((text) => text !== undefined));
     const { firstNumber } = tally;
     const isFeature = tally.target === undefined && (type === 'integer' || type === 'number');
     const maybeDates = isFeature && firstNumber !== undefined && dateNumbersWarning(tally.name, firstNumber);

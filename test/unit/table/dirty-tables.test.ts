@@ -279,6 +279,19 @@ describe('Rows without a target', () => {
     assert.deepEqual(words.cells, { x: [1, 3, 5], y: [10, 30, 50] });
   });
 
+  it('a row of totals is told, whatever becomes of the word that begins it', async () => {
+    for (const total of ['Summe', 'Grand total:', '合計']) {
+      const days = Array.from({ length: 30 }, (_, n) => `2024-01-${String(n + 1).padStart(2, '0')},${n}.5`);
+      const report = `day,kwh\n${[...days, `${total},450`].join('\n')}\n`;
+      for (const unreadable of ['missing', 'error'] as const) {
+        const { profile } = await clean(report, { target: 'kwh', unreadable });
+        assert.match(profile.warnings.join('\n'), /Row 31 looks like a total of the others \(column "day"/);
+      }
+    }
+    const { profile } = await clean(`day,kwh\n2024-01-01,1\n${'2024-01-02,2\n'.repeat(30)}none,450\n`);
+    assert.doesNotMatch(profile.warnings.join('\n'), /total/);
+  });
+
   it('unreadable ones are rows without a target', async () => {
     const rows = Array.from({ length: 50 }, (_, x) => ({ x, y: x === 7 ? 'broken' : x * 2.5 }));
     const options = { target: 'y', missingTarget: 'leaveOut', unreadable: 'missing' } as const;
