@@ -25,6 +25,7 @@ export {
   groupsOf,
   type HoldOut,
 } from '../../dist/src/learner/training/parts';
+export { weightsOfErrors } from '../../dist/src/learner/training/simplex';
 export { chooseWeights, stackWeights } from '../../dist/src/learner/training/stacking';
 export { Grower, type GrowRules } from '../../dist/src/learner/trees/grow';
 export { addRows, removeRows } from '../../dist/src/learner/trees/histogram';

@@ -5,6 +5,8 @@ import { isLeft, LEAF, type Trees } from '../trees/trees';
 export interface Compared {
   /** The row's bin in each column. */
   bins: Uint8Array;
+  /** Its value in each column of numbers or dates; NaN where missing, and in others. */
+  numbers: Float64Array;
   background: Background;
   /** Per column the number of its group, from 0; columns in which all rows are alike may have any. */
   groupOf: Int32Array;

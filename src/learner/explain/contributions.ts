@@ -1,3 +1,4 @@
+import { standardised } from '../linear/design';
 import type { Member, Part } from '../model/members';
 import type { Trees } from '../trees/trees';
 import { allRows, type Compared, type Conditions, type LeafWalk } from './compared';
@@ -73,13 +74,31 @@ const ALWAYS: Conditions = {
 /** Per column: the background's own term always, and where its group is inside, the difference of the row's. */
 function linearContributions(
   { weight, tables }: Part & { kind: 'linear' },
-  { bins, background, groupOf }: Compared,
+  { bins, numbers, background, groupOf }: Compared,
   add: Contribution,
 ): void {
-  const { base, at, scores } = tables;
+  const { base, at, scores, lines } = tables;
   const width = base.length;
   const one = new Int32Array(1);
   const inside: Conditions = { ...ALWAYS, inside: one, insideCount: 1 };
+  for (let line = 0; lines && line < lines.columns.length; line++) {
+    const column = lines.columns[line];
+    const values = background.numbers![column]!;
+    const zOf = (value: number) => standardised(value, lines.means[line], lines.scales[line]);
+    const own = zOf(numbers[column]);
+    one[0] = groupOf[column];
+    inside.insideBits = 1 << one[0];
+    for (let row = 0; row < background.rows; row++) {
+      const z = zOf(values[row]);
+      for (let k = 0; k < width; k++) {
+        const slope = weight * lines.weights[line * width + k];
+        add(k, slope * z, 1 << row, ALWAYS);
+        if (z !== own) {
+          add(k, slope * (own - z), 1 << row, inside);
+        }
+      }
+    }
+  }
   for (let column = 0; column < at.length; column++) {
     if (at[column] < 0) {
       continue;

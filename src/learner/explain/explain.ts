@@ -58,8 +58,8 @@ export function explain(
   }
   const { names, groupOf } = groupsOf(model, options.groups ?? {});
   const members = firstMembers(model.members, options.estimators);
-  const columns = encodeFeatures(model, features, result.rows);
-  const used = usedColumns(members, columns.length);
+  const table = encodeFeatures(model, features, result.rows);
+  const used = usedColumns(members, table.columns.length);
   const answers = answersOf(result, options.of);
   const chosen: number[] = [];
   for (let row = 0; row < result.rows; row++) {
@@ -72,8 +72,11 @@ export function explain(
   const bases = new Float64Array(rows.length);
   const effects = new Float64Array(rows.length * names.length);
   rows.forEach((row, i) => {
-    const bins = Uint8Array.from(columns, (column) => column[row]);
-    const { compared, active } = differing(bins, background, groupOf, used);
+    const own = {
+      bins: Uint8Array.from(table.columns, (column) => column[row]),
+      numbers: Float64Array.from(table.numbers, (values) => values?.[row] ?? NaN),
+    };
+    const { compared, active } = differing(own, background, groupOf, used);
     let found: GroupEffects;
     if (calibration === undefined) {
       found = meanEffects(members, compared);
@@ -121,6 +124,7 @@ function usedColumns(members: Member[], columns: number): Uint8Array {
   for (const part of members.flatMap(({ parts }) => parts)) {
     if (part.kind === 'linear') {
       part.tables.at.forEach((at, column) => (used[column] |= at >= 0 ? 1 : 0));
+      part.tables.lines?.columns.forEach((column) => (used[column] = 1));
       continue;
     }
     for (const column of part.trees.feature) {
@@ -134,7 +138,7 @@ function usedColumns(members: Member[], columns: number): Uint8Array {
 
 /** The row beside the background, with the groups alone in which they differ: `active` are their numbers. */
 function differing(
-  bins: Uint8Array,
+  { bins, numbers }: Pick<Compared, 'bins' | 'numbers'>,
   background: Background,
   groupOf: Int32Array,
   used: Uint8Array,
@@ -142,7 +146,11 @@ function differing(
   const active: number[] = [];
   const number = new Map<number, number>();
   const own = groupOf.map((group, column) => {
-    if (used[column] === 0 || background.columns[column].every((bin) => bin === bins[column])) {
+    const values = background.numbers?.[column];
+    const isAlike =
+      background.columns[column].every((bin) => bin === bins[column]) &&
+      (!values || values.every((value) => Object.is(value, numbers[column])));
+    if (used[column] === 0 || isAlike) {
       return 0;
     }
     if (!number.has(group)) {
@@ -150,7 +158,7 @@ function differing(
     }
     return number.get(group)!;
   });
-  return { compared: { bins, background, groupOf: own, groups: active.length }, active };
+  return { compared: { bins, numbers, background, groupOf: own, groups: active.length }, active };
 }
 
 /** What is explained in each row: its probability of the class asked for (or answered), or its mean. */

@@ -15,6 +15,14 @@ export type Encoder =
   | { type: 'numberInText'; source: number; borders: Float64Array }
   | { type: 'tokens'; source: number; tokens: string[] };
 
+/** A table as the learner sees it. */
+export interface EncodedTable {
+  /** columns × rows: bins. */
+  columns: Uint8Array[];
+  /** columns × rows: the values of numbers and dates, NaN where missing; undefined for others, and where nobody asks. */
+  numbers: (Float64Array | undefined)[];
+}
+
 /** One binned column: the number of its feature, and its number of bins, bin 0 for missing values included. */
 export interface ColumnSpec {
   source: number;
@@ -152,6 +160,17 @@ function commonNumbers(values: Float64Array): Float64Array {
   return Float64Array.from(common.map(([value]) => value));
 }
 
+/** The values of a column of numbers or dates before they are binned; undefined for others. */
+export function numbersOf(encoder: Encoder, column: FeatureColumn): Float64Array | undefined {
+  if (column.kind === 'text') {
+    return undefined;
+  }
+  if (encoder.type === 'number') {
+    return column.values;
+  }
+  return encoder.type === 'date' ? dateValues(column.values, encoder.part) : undefined;
+}
+
 function dateValues(values: Float64Array, part: DatePart): Float64Array {
   return values.map((ms) => datePart(ms, part));
 }
@@ -178,22 +197,21 @@ export function columnSpecs(encoders: Encoder[]): ColumnSpec[] {
 }
 
 /**
- * The binned columns of one feature, in the order of `columnSpecs`. `allocate` makes the arrays (shared memory
- * while training).
+ * The binned columns of one feature, in the order of `columnSpecs`. `numbers`: from `numbersOf`; `allocate` makes the
+ * arrays (shared memory while training).
  */
 export function encodeColumn(
   encoder: Encoder,
   column: FeatureColumn,
+  numbers: Float64Array | undefined,
   allocate: (length: number) => Uint8Array = (length) => new Uint8Array(length),
 ): Uint8Array[] {
   if (column.kind === 'text') {
     return encodeText(encoder, column, allocate);
   }
   const bins = allocate(column.values.length);
-  if (encoder.type === 'number') {
-    binAll(column.values, encoder.borders, bins);
-  } else if (encoder.type === 'date') {
-    binAll(dateValues(column.values, encoder.part), encoder.borders, bins);
+  if (numbers && 'borders' in encoder) {
+    binAll(numbers, encoder.borders, bins);
   } else if (encoder.type === 'numberCategory') {
     const index = new Map([...encoder.values].map((value, i) => [value, i + 2]));
     for (let row = 0; row < bins.length; row++) {
@@ -245,6 +263,7 @@ function encodeText(
 export function binCenters(
   encoder: Encoder,
   column: FeatureColumn,
+  numbers: Float64Array | undefined,
   bins: Uint8Array[],
 ): (Float64Array | undefined)[] {
   if (encoder.type === 'category' || encoder.type === 'numberCategory') {
@@ -255,7 +274,7 @@ export function binCenters(
   }
   let values: Float64Array;
   if (column.kind !== 'text') {
-    values = encoder.type === 'date' ? dateValues(column.values, encoder.part) : column.values;
+    values = numbers ?? column.values;
   } else {
     values = textValues(column, encoder.type === 'length' ? (text) => text.length : findNumber);
   }

@@ -1,25 +1,44 @@
-import type { ColumnSpec } from '../features/encode';
+import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { square } from '../math/numeric';
 
-/** One term of a linear model. `values`: a number per bin of the column; `rule` says how they were made. */
+/** One term of a linear model. `values`: a number per bin of the column, of a `number` none; `rule` says how they are made. */
 export interface Term {
   column: number;
   rule: TermRule;
   values: Float64Array;
 }
 
-/** A standardised column; an indicator of missing values less their share; or an indicator of a category. */
+/**
+ * A standardised column, by its values or by the means of its bins; an indicator of missing values less their share; or an
+ * indicator of a category.
+ */
 export type TermRule =
+  | NumberRule
   | { kind: 'ordered'; mean: number; scale: number }
   | { kind: 'missing'; share: number }
   | { kind: 'category'; bin: number };
 
+/** `low` and `high`: the smallest and the largest standardised value of the rows it was made of. */
+export interface NumberRule {
+  kind: 'number';
+  mean: number;
+  scale: number;
+  low: number;
+  high: number;
+}
+
 /** Standardised values beyond this count as this. */
 const MOST_DEVIATIONS = 5;
 
+/** How many standard deviations a value is above the mean; 0 for a missing one. */
+export function standardised(value: number, mean: number, scale: number): number {
+  const z = (value - mean) / scale;
+  return Number.isNaN(z) ? 0 : Math.max(-MOST_DEVIATIONS, Math.min(MOST_DEVIATIONS, z));
+}
+
 /** @param center mean value of each bin, where the rule is for an ordered column */
 export function termValues(rule: TermRule, bins: number, center: Float64Array | undefined): Float64Array {
-  const values = new Float64Array(bins);
+  const values = new Float64Array(rule.kind === 'number' ? 0 : bins);
   if (rule.kind === 'category') {
     values[rule.bin] = 1;
     return values;
@@ -27,16 +46,14 @@ export function termValues(rule: TermRule, bins: number, center: Float64Array | 
   if (rule.kind === 'missing') {
     return values.map((_, bin) => (bin === 0 ? 1 : 0) - rule.share);
   }
-  for (let bin = 1; bin < bins; bin++) {
-    const z = ((center?.[bin] ?? 0) - rule.mean) / rule.scale;
-    values[bin] = Math.max(-MOST_DEVIATIONS, Math.min(MOST_DEVIATIONS, z));
+  for (let bin = 1; bin < values.length; bin++) {
+    values[bin] = standardised(center?.[bin] ?? 0, rule.mean, rule.scale);
   }
   return values;
 }
 
 /** The table's columns, and the rows to learn from. */
-export interface TermInput {
-  columns: Uint8Array[];
+export interface TermInput extends EncodedTable {
   specs: ColumnSpec[];
   /** columns × bins: mean value of each bin; undefined for categories. */
   centers: (Float64Array | undefined)[];
@@ -46,7 +63,7 @@ export interface TermInput {
 export const MAX_TERMS = 300;
 
 /** The terms of all columns. More than `MAX_TERMS` of them: too many to learn. */
-export function makeTerms({ columns, specs, centers, rows }: TermInput): Term[] {
+export function makeTerms({ columns, numbers, specs, centers, rows }: TermInput): Term[] {
   const terms: Term[] = [];
   specs.forEach((spec, column) => {
     if (terms.length > MAX_TERMS) {
@@ -57,7 +74,10 @@ export function makeTerms({ columns, specs, centers, rows }: TermInput): Term[] 
       counts[columns[column][row]]++;
     }
     const center = centers[column];
-    if (center) {
+    const values = numbers[column];
+    if (center && values) {
+      terms.push(...numberTerms(column, values, counts, rows));
+    } else if (center) {
       terms.push(...orderedTerms(column, center, counts, rows.length));
     } else {
       terms.push(...categoryTerms(column, counts));
@@ -71,8 +91,41 @@ export function makeTerm(column: number, rule: TermRule, bins: number, center?: 
 }
 
 /** The standardised column with missing values at its mean, and an indicator of missing values. */
+function numberTerms(column: number, values: Float64Array, counts: Int32Array, rows: Int32Array): Term[] {
+  const finite = Float64Array.from(rows, (row) => values[row]).filter((value) => Number.isFinite(value));
+  let mean = 0;
+  let spread = 0;
+  for (const value of finite) {
+    mean += value / finite.length;
+  }
+  for (const value of finite) {
+    spread += square(value - mean) / finite.length;
+  }
+  const terms = missingTerms(column, counts, rows.length);
+  if (spread > 0 && Number.isFinite(spread)) {
+    const scale = scaleOf(spread, counts);
+    const all = finite.map((value) => standardised(value, mean, scale)).sort();
+    const rule: NumberRule = { kind: 'number', mean, scale, low: all[0], high: all[all.length - 1] };
+    terms.unshift({ column, rule, values: NO_VALUES });
+  }
+  return terms;
+}
+
+const NO_VALUES = new Float64Array(0);
+
+/** The unit of a standardised column; a column of two values has a larger one where one of them is rare. */
+function scaleOf(spread: number, counts: Int32Array): number {
+  return Math.sqrt(spread) / (counts.length <= 3 ? Math.min(1, Math.sqrt(spread) / 0.15) : 1);
+}
+
+function missingTerms(column: number, counts: Int32Array, rows: number): Term[] {
+  const minority = Math.min(counts[0], rows - counts[0]);
+  return minority < 3 ? [] : [makeTerm(column, { kind: 'missing', share: counts[0] / rows }, counts.length)];
+}
+
+/** The same of a column of which only bins are known. */
 function orderedTerms(column: number, center: Float64Array, counts: Int32Array, rows: number): Term[] {
-  const terms: Term[] = [];
+  const terms = missingTerms(column, counts, rows);
   const known = rows - counts[0];
   let mean = 0;
   let spread = 0;
@@ -83,12 +136,8 @@ function orderedTerms(column: number, center: Float64Array, counts: Int32Array, 
     spread += (square(center[bin] - mean) * counts[bin]) / known;
   }
   if (spread > 0 && Number.isFinite(spread)) {
-    const scale = Math.sqrt(spread) / (counts.length <= 3 ? Math.min(1, Math.sqrt(spread) / 0.15) : 1);
-    terms.push(makeTerm(column, { kind: 'ordered', mean, scale }, center.length, center));
-  }
-  const minority = Math.min(counts[0], known);
-  if (minority >= 3) {
-    terms.push(makeTerm(column, { kind: 'missing', share: counts[0] / rows }, center.length));
+    const scale = scaleOf(spread, counts);
+    terms.unshift(makeTerm(column, { kind: 'ordered', mean, scale }, center.length, center));
   }
   return terms;
 }
@@ -106,14 +155,21 @@ function categoryTerms(column: number, counts: Int32Array): Term[] {
 }
 
 /** The design matrix: rows × (1 + terms), row-major; the first column is 1. */
-export function makeDesign(terms: Term[], { columns, rows }: TermInput): Float64Array {
+export function makeDesign(terms: Term[], { columns, numbers, rows }: TermInput): Float64Array {
   const size = terms.length + 1;
   const design = new Float64Array(rows.length * size);
   for (let i = 0; i < rows.length; i++) {
     design[i * size] = 1;
   }
-  terms.forEach(({ column, values }, t) => {
+  terms.forEach(({ column, rule, values }, t) => {
     const bins = columns[column];
+    if (rule.kind === 'number') {
+      const own = numbers[column]!;
+      for (let i = 0; i < rows.length; i++) {
+        design[i * size + t + 1] = standardised(own[rows[i]], rule.mean, rule.scale);
+      }
+      return;
+    }
     for (let i = 0; i < rows.length; i++) {
       design[i * size + t + 1] = values[bins[rows[i]]];
     }
@@ -135,11 +191,9 @@ export interface SparseDesign {
 }
 
 /** @param design rows × size, from `makeDesign` */
-export function sparse(design: Float64Array, size: number, terms: Term[], input: TermInput): SparseDesign {
-  const count = input.rows.length;
-  const common = new Float64Array(size);
-  common[0] = 1;
-  terms.forEach((term, t) => (common[t + 1] = commonValue(term, input)));
+export function sparse(design: Float64Array, size: number): SparseDesign {
+  const count = design.length / size;
+  const common = Float64Array.from({ length: size }, (_, t) => commonValue(design, size, t));
   const starts = new Int32Array(count + 1);
   for (let i = 0, entries = 0; i < count; i++) {
     for (let t = 0; t < size; t++) {
@@ -160,18 +214,17 @@ export function sparse(design: Float64Array, size: number, terms: Term[], input:
   return out;
 }
 
-/** The value that a term has in more than half of the rows; 0 without such a value. */
-function commonValue({ column, values }: Term, { columns, rows }: TermInput): number {
-  const counts = new Map<number, number>();
-  const bins = columns[column];
-  for (const row of rows) {
-    const value = values[bins[row]];
-    counts.set(value, (counts.get(value) ?? 0) + 1);
+/** The value that a term has in more than half of the rows (R. Boyer and J. Moore, 1981); 0 without such a value. */
+function commonValue(design: Float64Array, size: number, term: number): number {
+  let value = 0;
+  let lead = 0;
+  for (let at = term; at < design.length; at += size) {
+    value = lead === 0 ? design[at] : value;
+    lead += design[at] === value ? 1 : -1;
   }
-  for (const [value, count] of counts) {
-    if (count * 2 > rows.length) {
-      return value;
-    }
+  let count = 0;
+  for (let at = term; at < design.length; at += size) {
+    count += design[at] === value ? 1 : 0;
   }
-  return 0;
+  return count * 2 > design.length / size ? value : 0;
 }

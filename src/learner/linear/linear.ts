@@ -1,12 +1,15 @@
-import type { ColumnSpec } from '../features/encode';
+import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { gram, solve } from '../math/matrix';
+import { square } from '../math/numeric';
 import type { Objective } from '../trees/loss';
 import {
   makeDesign,
   makeTerm,
   makeTerms,
   MAX_TERMS,
+  type NumberRule,
   sparse,
+  standardised,
   type Term,
   type TermInput,
   type TermRule,
@@ -14,15 +17,30 @@ import {
 import { logistic, penalised } from './logistic';
 
 /**
- * A linear model over binned columns as a lookup table: the score that each bin of each column adds to each output, at
- * `scores[at[column] + bin * width + output]`. `at[column]` is -1 for columns without a term.
+ * A linear model: lines along the values of numbers, and a lookup table of the score that each bin of the other columns
+ * adds to each output, at `scores[at[column] + bin * width + output]`. `at[column]` is -1 for columns without such a term.
  */
 export interface LinearTables {
   base: Float64Array;
   at: Int32Array;
   scores: Float32Array;
+  /** Missing in models that were fitted before there were any. */
+  lines?: Lines;
   /** What the scores are made of. Missing in models that were fitted before they kept it. */
   terms?: LinearTerms;
+}
+
+/**
+ * Scores that rise or fall with the standardised value of a column, which was from `lows` to `highs` where it was learned.
+ * `weights`: lines × outputs.
+ */
+export interface Lines {
+  columns: Uint16Array;
+  means: Float64Array;
+  scales: Float64Array;
+  lows: Float64Array;
+  highs: Float64Array;
+  weights: Float64Array;
 }
 
 /** The terms of a linear model. `weights`: terms × outputs. */
@@ -49,6 +67,8 @@ export interface LinearInput extends TermInput {
 }
 
 const PENALTIES = [300, 100, 30, 10, 3, 1, 0.3, 0.1];
+/** Least squares cost one factorisation each. */
+const SMALL_PENALTIES = [0.01, 0.001, 0.0001, 0.00001];
 const MAX_STEPS = 60;
 const WORK = 1.5e8;
 
@@ -70,11 +90,12 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
   const codes = Int32Array.from(input.rows, (row) => (input.regression ? 0 : input.target[row]));
   const classes = input.regression
     ? undefined
-    : { design: sparse(design, size, terms, input), products, size, width, codes };
+    : { design: sparse(design, size), products, size, width, codes };
   const weights = new Float64Array(size * width);
   const tables: LinearTables[] = [];
-  const curve = new Float64Array(PENALTIES.length);
-  PENALTIES.forEach((penalty, i) => {
+  const penalties = input.regression ? [...PENALTIES, ...SMALL_PENALTIES] : PENALTIES;
+  const curve = new Float64Array(penalties.length);
+  penalties.forEach((penalty, i) => {
     if (classes) {
       logistic(classes, penalty, steps, weights);
     } else {
@@ -83,7 +104,7 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
     const table = makeTables(terms, weights, width, input.specs);
     const scores = new Float64Array(input.tableRows * width);
     for (const row of input.heldOut) {
-      addLinearScores(table, input.columns, row, 1, scores, row * width);
+      addLinearScores(table, input, row, 1, scores, row * width);
     }
     curve[i] = input.objective.loss(scores, input.heldOut);
     tables.push(table);
@@ -113,8 +134,8 @@ function leastSquares(
 function makeTables(terms: Term[], weights: Float64Array, width: number, specs: ColumnSpec[]): LinearTables {
   const at = new Int32Array(specs.length).fill(-1);
   let length = 0;
-  for (const { column } of terms) {
-    if (at[column] >= 0) {
+  for (const { column, rule } of terms) {
+    if (rule.kind === 'number' || at[column] >= 0) {
       continue;
     }
     at[column] = length;
@@ -135,11 +156,27 @@ function makeTables(terms: Term[], weights: Float64Array, width: number, specs: 
     base: weights.slice(0, width),
     at,
     scores,
+    lines: linesOf(terms, kept, width),
     terms: {
       columns: Uint16Array.from(terms, ({ column }) => column),
       rules: terms.map(({ rule }) => rule),
       weights: kept,
     },
+  };
+}
+
+function linesOf(terms: Term[], weights: Float32Array, width: number): Lines {
+  const places = Array.from(terms.keys()).filter((t) => terms[t].rule.kind === 'number');
+  const rules = places.map((t) => terms[t].rule as NumberRule);
+  return {
+    columns: Uint16Array.from(places, (t) => terms[t].column),
+    means: Float64Array.from(rules, ({ mean }) => mean),
+    scales: Float64Array.from(rules, ({ scale }) => scale),
+    lows: Float64Array.from(rules, ({ low }) => low),
+    highs: Float64Array.from(rules, ({ high }) => high),
+    weights: Float64Array.from(
+      places.flatMap((t) => Array.from(weights.subarray(t * width, (t + 1) * width))),
+    ),
   };
 }
 
@@ -163,13 +200,13 @@ export function tablesOf(
 /** Adds `weight` times the model's scores of a row to `out[to … to + width - 1]`. */
 export function addLinearScores(
   tables: LinearTables,
-  columns: Uint8Array[],
+  { columns, numbers }: EncodedTable,
   row: number,
   weight: number,
   out: Float64Array,
   to: number,
 ): void {
-  const { base, at, scores } = tables;
+  const { base, at, scores, lines } = tables;
   const width = base.length;
   for (let k = 0; k < width; k++) {
     out[to + k] += weight * base[k];
@@ -184,4 +221,48 @@ export function addLinearScores(
       out[to + k] += weight * scores[cell + k];
     }
   }
+  if (lines === undefined) {
+    return;
+  }
+  const { columns: along, means, scales, weights } = lines;
+  for (let line = 0; line < along.length; line++) {
+    const z = weight * standardised(numbers[along[line]]![row], means[line], scales[line]);
+    for (let k = 0; k < width; k++) {
+      out[to + k] += z * weights[line * width + k];
+    }
+  }
+}
+
+/** How far the lines lead the only score of a row beyond those of the values that they were learned from. */
+export function extrapolatedBy({ lines }: LinearTables, { numbers }: EncodedTable, row: number): number {
+  let sum = 0;
+  for (let line = 0; lines && line < lines.columns.length; line++) {
+    const z = standardised(numbers[lines.columns[line]]![row], lines.means[line], lines.scales[line]);
+    sum += lines.weights[line] * (z - Math.max(lines.lows[line], Math.min(lines.highs[line], z)));
+  }
+  return sum;
+}
+
+/** Per column the variance over `rows` of what it adds to the only score. */
+export function columnVariances(tables: LinearTables, table: EncodedTable, rows: Int32Array): Float64Array {
+  const out = new Float64Array(tables.at.length);
+  const own = new Float64Array(rows.length);
+  const { at, scores, lines } = tables;
+  for (let column = 0; column < out.length; column++) {
+    const line = lines?.columns.indexOf(column) ?? -1;
+    if (at[column] < 0 && line < 0) {
+      continue;
+    }
+    rows.forEach((row, i) => {
+      own[i] = at[column] < 0 ? 0 : scores[at[column] + table.columns[column][row]];
+      if (lines && line >= 0) {
+        own[i] +=
+          lines.weights[line] *
+          standardised(table.numbers[column]![row], lines.means[line], lines.scales[line]);
+      }
+    });
+    const mean = own.reduce((sum, value) => sum + value / own.length, 0);
+    out[column] = own.reduce((sum, value) => sum + square(value - mean) / own.length, 0);
+  }
+  return out;
 }

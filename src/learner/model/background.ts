@@ -1,3 +1,4 @@
+import type { EncodedTable } from '../features/encode';
 import type { FeatureColumn } from '../types';
 
 /** Rows that an explanation compares with; one bit each of a 32-bit number. */
@@ -8,6 +9,8 @@ export interface Background {
   rows: number;
   /** columns × rows: bins. */
   columns: Uint8Array[];
+  /** columns × rows: values of the columns that a linear model follows. Missing in models fitted before there were any. */
+  numbers?: (Float64Array | undefined)[];
   /** Per feature the 10 % and the 90 % quantile over the train set; NaN for text. */
   low: Float64Array;
   high: Float64Array;
@@ -23,12 +26,12 @@ const MOST_SORTED = 20_000;
  * One row of each of 32 equal stretches of the train set. Every n-th row would not do: of hourly rows it may always be
  * the same hour.
  *
- * @param columns columns × rows of the train set: bins
+ * @param table the train set
  * @param uniform draws a number from 0 (included) to 1 (not)
  */
 export function makeBackground(
   features: FeatureColumn[],
-  columns: Uint8Array[],
+  { columns, numbers }: EncodedTable,
   rows: number,
   uniform: () => number,
 ): Background {
@@ -42,6 +45,7 @@ export function makeBackground(
   return {
     rows: count,
     columns: columns.map((bins) => Uint8Array.from(chosen, (row) => bins[row])),
+    numbers: numbers.map((values) => values && Float64Array.from(chosen, (row) => values[row])),
     low: Float64Array.from(usual, ({ low }) => low),
     high: Float64Array.from(usual, ({ high }) => high),
     mean: Float64Array.from(features, (feature) => meanOf(feature, chosen)),

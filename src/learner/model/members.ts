@@ -1,4 +1,5 @@
 import { applyTemperature, type Calibration, mixWithPriors, probabilities } from '../calibration/calibrate';
+import type { EncodedTable } from '../features/encode';
 import { addLinearScores, type LinearTables } from '../linear/linear';
 import { leafOf, type Trees } from '../trees/trees';
 import { scoresOfVotes } from './votes';
@@ -26,12 +27,12 @@ const BLOCK = 256;
 const FEW = 8;
 
 /** Scores of one part, without its weight: rows × width, row-major, in the order of `rows` (numbers of table rows). */
-export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array): Float64Array {
+export function partScores(part: Part, table: EncodedTable, rows: Int32Array): Float64Array {
   const width = part.base.length;
   const scores = new Float64Array(rows.length * width);
   if (part.kind === 'linear') {
     for (let i = 0; i < rows.length; i++) {
-      addLinearScores(part.tables, columns, rows[i], 1, scores, i * width);
+      addLinearScores(part.tables, table, rows[i], 1, scores, i * width);
     }
     return scores;
   }
@@ -41,7 +42,7 @@ export function partScores(part: Part, columns: Uint8Array[], rows: Int32Array):
   }
   for (let start = 0; start < rows.length; start += BLOCK) {
     const block = rows.subarray(start, Math.min(rows.length, start + BLOCK));
-    addTreeScores(trees, columns, block, width, scores.subarray(start * width));
+    addTreeScores(trees, table.columns, block, width, scores.subarray(start * width));
   }
   if (part.kind === 'votes') {
     scoresOfVotes(scores, width);
@@ -88,10 +89,10 @@ function addTreeScores(
 }
 
 /** Scores of one member: rows × width, row-major. */
-export function memberScores(member: Member, columns: Uint8Array[], rows: Int32Array): Float64Array {
+export function memberScores(member: Member, table: EncodedTable, rows: Int32Array): Float64Array {
   const sum = new Float64Array(rows.length * member.width);
   for (const part of member.parts) {
-    const scores = partScores(part, columns, rows);
+    const scores = partScores(part, table, rows);
     for (let i = 0; i < sum.length; i++) {
       sum[i] += part.weight * scores[i];
     }
@@ -100,13 +101,13 @@ export function memberScores(member: Member, columns: Uint8Array[], rows: Int32A
 }
 
 /** Scores of rows by the member that held each out (`holder[row]` is its number): rows × width, row-major. */
-export function heldOutScores(members: Member[], holder: Uint8Array, columns: Uint8Array[]): Float64Array {
+export function heldOutScores(members: Member[], holder: Uint8Array, table: EncodedTable): Float64Array {
   const { width } = members[0];
   const out = new Float64Array(holder.length * width);
   const all = Int32Array.from(holder, (_, row) => row);
   members.forEach((member, m) => {
     const rows = all.filter((row) => holder[row] === m);
-    const scores = memberScores(member, columns, rows);
+    const scores = memberScores(member, table, rows);
     rows.forEach((row, i) => out.set(scores.subarray(i * width, (i + 1) * width), row * width));
   });
   return out;
@@ -115,13 +116,13 @@ export function heldOutScores(members: Member[], holder: Uint8Array, columns: Ui
 /** The ensemble's calibrated class probabilities, before balancing: rows × classes, row-major. */
 export function ensembleProbabilities(
   members: Member[],
-  columns: Uint8Array[],
+  table: EncodedTable,
   rows: Int32Array,
   calibration: Calibration,
 ): Float64Array {
   return calibratedProbabilities(
     members,
-    (member) => memberScores(member, columns, rows),
+    (member) => memberScores(member, table, rows),
     rows.length,
     calibration,
   );
@@ -165,10 +166,10 @@ function normalised(probas: Float64Array, classes: number): Float64Array {
 }
 
 /** The ensemble's mean prediction of each row, on the scale that members learn. */
-export function ensembleMean(members: Member[], columns: Uint8Array[], rows: Int32Array): Float64Array {
+export function ensembleMean(members: Member[], table: EncodedTable, rows: Int32Array): Float64Array {
   const sum = new Float64Array(rows.length);
   for (const member of members) {
-    const scores = memberScores(member, columns, rows);
+    const scores = memberScores(member, table, rows);
     for (let i = 0; i < sum.length; i++) {
       sum[i] += member.weight * scores[i];
     }

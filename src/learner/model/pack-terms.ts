@@ -12,11 +12,13 @@ export interface PackedTerms {
   weights: Float32Array;
 }
 
-const KINDS = ['ordered', 'missing', 'category'] as const;
+const KINDS = ['ordered', 'missing', 'category', 'number'] as const;
 
 export function packTerms({ columns, rules, weights }: LinearTerms): PackedTerms {
   const numbers = rules.flatMap((rule) => {
     switch (rule.kind) {
+      case 'number':
+        return [rule.mean, rule.scale, rule.low, rule.high];
       case 'ordered':
         return [rule.mean, rule.scale];
       case 'missing':
@@ -41,6 +43,14 @@ export function unpackTerms({ columns, kinds, numbers, bins, weights }: PackedTe
   const rules = Array.from(kinds, (code): TermRule => {
     const kind = KINDS[code];
     switch (kind) {
+      case 'number':
+        return {
+          kind,
+          mean: numbers[number++],
+          scale: numbers[number++],
+          low: numbers[number++],
+          high: numbers[number++],
+        };
       case 'ordered':
         return { kind, mean: numbers[number++], scale: numbers[number++] };
       case 'missing':

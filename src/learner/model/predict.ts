@@ -2,10 +2,11 @@ import { balance, type Calibration } from '../calibration/calibrate';
 import { type Atoms, bucketLogits, modeOf, quantilesOf } from '../calibration/distribution';
 import { atomWeights } from '../calibration/residuals';
 import { binAll } from '../features/binning';
-import { encodeColumn } from '../features/encode';
+import { encodeColumn, type EncodedTable, numbersOf } from '../features/encode';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { ensembleMean, ensembleProbabilities, type Member } from './members';
 import type { Model } from './model';
+import { widenings } from './widening';
 
 /** What a prediction may override; what is left out stays as fitted. */
 export interface PredictOptions {
@@ -28,15 +29,15 @@ export function predict(
   rows: number,
   options: PredictOptions = {},
 ): ClassificationResult | RegressionResult {
-  const columns = encodeFeatures(model, features, rows);
+  const table = encodeFeatures(model, features, rows);
   const all = Int32Array.from({ length: rows }, (_, row) => row);
   const members = firstMembers(model.members, options.estimators);
   const { classes } = model;
   if (!model.calibration) {
-    return regressionResult({ ...model, members }, columns, all);
+    return regressionResult({ ...model, members }, table, all);
   }
   const calibration = recalibrated(model.calibration, options);
-  const probas = ensembleProbabilities(members, columns, all, calibration);
+  const probas = ensembleProbabilities(members, table, all, calibration);
   if (calibration.balance) {
     balance(probas, calibration.priors);
   }
@@ -67,11 +68,11 @@ export function firstMembers(members: Member[], count = members.length): Member[
 }
 
 /**
- * The binned columns of a table.
+ * A table as the model's members see it.
  *
  * @throws LearnerError when a column is missing, or cannot be read as the kind it was trained with
  */
-export function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): Uint8Array[] {
+export function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): EncodedTable {
   const byName = new Map(features.map((feature) => [feature.name, feature]));
   const found = model.features.map(({ name, kind }) => {
     const feature = byName.get(name);
@@ -84,7 +85,15 @@ export function encodeFeatures(model: Model, features: FeatureColumn[], rows: nu
     }
     return asKind(feature, kind);
   });
-  return model.encoders.flatMap((encoder) => encodeColumn(encoder, found[encoder.source]));
+  const table: EncodedTable = { columns: [], numbers: [] };
+  for (const encoder of model.encoders) {
+    const feature = found[encoder.source];
+    const values = numbersOf(encoder, feature);
+    const bins = encodeColumn(encoder, feature, values);
+    table.columns.push(...bins);
+    table.numbers.push(...bins.map(() => values));
+  }
+  return table;
 }
 
 /** A column read as the kind it was trained with: numbers and dates interchange, text is parsed or made. */
@@ -122,24 +131,25 @@ function asKind(feature: FeatureColumn, kind: FeatureColumn['kind']): FeatureCol
   return { name, kind, values };
 }
 
-function regressionResult(model: Model, columns: Uint8Array[], all: Int32Array): RegressionResult {
+function regressionResult(model: Model, table: EncodedTable, all: Int32Array): RegressionResult {
   const { center, scale, residuals, borders } = model;
-  const scaled = ensembleMean(model.members, columns, all);
+  const scaled = ensembleMean(model.members, table, all);
   const rows = all.length;
   if (!residuals || !borders) {
     throw new LearnerError('The model holds no residuals.');
   }
   const binned = new Uint8Array(rows);
   binAll(scaled, residuals.borders, binned);
-  const withPrediction = [...columns, binned];
+  const withPrediction = [...table.columns, binned];
   const weights = new Float64Array(residuals.atoms.length);
   const atoms = new Float64Array(residuals.atoms.length);
   /** Visits each row's distribution, in units of the target. */
   const eachRow = (visit: (distribution: Atoms, row: number) => void) => {
+    const widths = widenings(model, table, rows);
     for (let row = 0; row < rows; row++) {
       atomWeights(residuals, residuals.mix, withPrediction, row, weights);
       for (let i = 0; i < atoms.length; i++) {
-        atoms[i] = center + scale * (scaled[row] + residuals.atoms[i]);
+        atoms[i] = center + scale * (scaled[row] + widths[row] * residuals.atoms[i]);
       }
       visit({ atoms, weights }, row);
     }

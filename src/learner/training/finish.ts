@@ -11,12 +11,13 @@ import {
   probabilities,
 } from '../calibration/calibrate';
 import { fitResiduals } from '../calibration/residuals';
+import type { EncodedTable } from '../features/encode';
 import { square } from '../math/numeric';
 import { Random } from '../math/random';
-import { heldOutScores, type Member, type Part, partScores } from '../model/members';
+import { heldOutScores, type Member } from '../model/members';
 import type { Model } from '../model/model';
-import { firstTrees } from '../trees/trees';
 import type { FitReport, Label } from '../types';
+import { candidatesOf, sumOfParts } from './candidates';
 import { type FoldResult, foldRows } from './fold';
 import { scoreProbabilities } from './metrics';
 import type { LearnerSettings } from './options';
@@ -40,10 +41,10 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const candidates = candidatesOf(prepared, folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
   const scores = candidates.map((parts) =>
-    joined(parts.map((part, m) => partScores(part, prepared.columns, heldOut[m]))),
+    joined(parts.map((own, m) => sumOfParts(own, prepared, heldOut[m]))),
   );
   const rows = joinedRows(heldOut);
-  const width = candidates[0][0].base.length;
+  const width = candidates[0][0][0].base.length;
   const { metric } = prepared.settings.thinking ?? {};
   const extra = completeRuns(folds).map((run) => run >= prepared.plan.usual);
   // Randomised trees come after the boosted candidates.
@@ -51,7 +52,9 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const input = { ...stackInput(prepared, rows, scores, width), extra, costly };
   const weights = chooseWeights(input, prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {
-    const parts = candidates.map((candidate, c) => ({ ...candidate[m], weight: weights[c] }));
+    const parts = candidates.flatMap((candidate, c) =>
+      candidate[m].map((part) => ({ ...part, weight: weights[c] })),
+    );
     return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
   });
   const mixed = new Float64Array(rows.length * width);
@@ -64,33 +67,6 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   return prepared.task === 'classification'
     ? finishClassification(prepared, folds, members, outOfFold)
     : finishRegression(prepared, folds, members, outOfFold);
-}
-
-/** candidates × folds: each candidate's part in each fold, cut to the iterations that are best over all folds. */
-function candidatesOf({ task }: PreparedFit, folds: FoldResult[]): Part[][] {
-  const candidates = completeRuns(folds).map((run): Part[] => {
-    const runs = folds.map((fold) => fold.boosted[run]!);
-    const iterations = commonBest(runs.map(({ curve }) => curve));
-    return runs.map(({ base, trees, iterations: own }) => {
-      const kept = firstTrees(trees, Math.min(iterations, own) * (base.length / trees.width));
-      return { kind: 'trees', weight: 1, base, trees: kept };
-    });
-  });
-  const randomised = folds.map((fold) => fold.randomised).filter((one) => one !== undefined);
-  if (randomised.length === folds.length) {
-    const kind = task === 'classification' ? 'votes' : 'trees';
-    candidates.push(randomised.map(({ base, trees }) => ({ kind, weight: 1, base, trees })));
-  }
-  const linear = folds.map((fold) => fold.linear).filter((one) => one !== undefined);
-  if (linear.length < folds.length) {
-    return candidates;
-  }
-  const best = commonBest(linear.map(({ curve }) => curve));
-  const parts = linear.map((one): Part => {
-    const tables = one.tables[best];
-    return { kind: 'linear', weight: 1, base: tables.base, tables };
-  });
-  return [...candidates, parts];
 }
 
 const MAX_STACKED = 20_000;
@@ -134,27 +110,6 @@ function joinedRows(lists: Int32Array[]): Int32Array {
   return Int32Array.from(lists.flatMap((list) => Array.from(list)));
 }
 
-/**
- * The number of iterations (or the penalty) with the lowest mean held-out loss over all folds. Each fold's own best
- * would overfit its few held-out rows. A fold that ended early keeps its last loss.
- */
-function commonBest(curves: Float64Array[]): number {
-  const longest = Math.max(...curves.map((curve) => curve.length));
-  let best = 0;
-  let lowest = Infinity;
-  for (let i = 0; i < longest; i++) {
-    let sum = 0;
-    for (const curve of curves) {
-      sum += curve[Math.min(i, curve.length - 1)];
-    }
-    if (sum < lowest) {
-      lowest = sum;
-      best = i;
-    }
-  }
-  return best;
-}
-
 function finishClassification(
   prepared: PreparedFit,
   folds: FoldResult[],
@@ -186,8 +141,8 @@ function finishClassification(
   const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]);
   const sample = sampleOf(prepared, outOfFold);
   const sampleCodes = sample.map((row) => codes[row]);
-  const lossOf = (columns: Uint8Array[]) => {
-    const own = heldOutScores(members, holders(prepared, sample), columns);
+  const lossOf = (table: EncodedTable) => {
+    const own = heldOutScores(members, holders(prepared, sample), table);
     const p = probabilities(own, width, count, calibration.temperature);
     mixWithPriors(p, calibration);
     return logLoss(p, sampleCodes, count);
@@ -267,9 +222,9 @@ function finishRegression(
   measured.pinball = fit.pinball * scale;
   measured.coverage_80 = fit.coverage80;
   const sample = sampleOf(prepared, outOfFold);
-  const lossOf = (columns: Uint8Array[]) => {
+  const lossOf = (table: EncodedTable) => {
     let sum = 0;
-    heldOutScores(members, holders(prepared, sample), columns).forEach((score, i) => {
+    heldOutScores(members, holders(prepared, sample), table).forEach((score, i) => {
       sum += square(score - values[sample[i]]) / sample.length;
     });
     return sum;
@@ -334,7 +289,8 @@ function holders({ part }: PreparedFit, rows: Int32Array): Uint8Array {
 
 function commonParts(prepared: PreparedFit, members: Member[], report: FitReport) {
   const { task, classes, features, encoders, center, scale, background, centers } = prepared;
-  const isLinear = members.some(({ parts }) => parts.some(({ kind }) => kind === 'linear'));
+  const linear = members.flatMap(({ parts }) => parts).filter((part) => part.kind === 'linear');
+  const along = new Set(linear.flatMap(({ tables }) => Array.from(tables.lines?.columns ?? [])));
   return {
     task,
     classes,
@@ -344,7 +300,10 @@ function commonParts(prepared: PreparedFit, members: Member[], report: FitReport
     report,
     center,
     scale,
-    background,
-    ...(isLinear && { centers }),
+    background: {
+      ...background,
+      numbers: background.numbers?.map((values, column) => (along.has(column) ? values : undefined)),
+    },
+    ...(linear.length > 0 && { centers }),
   };
 }

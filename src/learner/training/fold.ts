@@ -1,4 +1,4 @@
-import { fitLinear, type LearnedLinear } from '../linear/linear';
+import { addLinearScores, fitLinear, type LearnedLinear, type LinearTables } from '../linear/linear';
 import { Random } from '../math/random';
 import { boost, type Boosted } from '../trees/boost';
 import { binaryLogLoss, type Objective, softmaxLogLoss, squaredError } from '../trees/loss';
@@ -18,6 +18,8 @@ export interface FoldResult {
    */
   boosted: (Boosted | undefined)[];
   linear: LearnedLinear | undefined;
+  /** The linear model that the plan's `lineFirst` begins with. */
+  line: LinearTables | undefined;
   /** Undefined where it is not worth its time. */
   randomised: Randomised | undefined;
 }
@@ -96,6 +98,18 @@ function explainedBy(boosted: Boosted | undefined): number {
   return curve.length > 0 && curve[0] > 0 ? 1 - Math.min(...curve) / curve[0] : 0;
 }
 
+function lineScores(prepared: PreparedFit, line: LinearTables): Float64Array {
+  const scores = new Float64Array(prepared.rows * line.base.length);
+  for (let row = 0; row < prepared.rows; row++) {
+    addLinearScores(line, prepared, row, 1, scores, row * line.base.length);
+  }
+  return scores;
+}
+
+function lowestOf(curve: Float64Array): number {
+  return curve.indexOf(Math.min(...curve));
+}
+
 /** Trains one fold. The result depends on `prepared` and `fold` alone: the same bits wherever it runs. */
 export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks = {}): FoldResult {
   const { columns, specs, plan, settings } = prepared;
@@ -111,6 +125,12 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
       throw new LearnerError('The fit was stopped.');
     }
   };
+  const regression = prepared.task === 'regression';
+  const target = regression ? prepared.values : prepared.codes;
+  const linear = plan.linear
+    ? fitLinear({ ...common, numbers: prepared.numbers, centers: prepared.centers, target, regression })
+    : undefined;
+  const line = plan.lineFirst !== undefined && linear ? linear.tables[lowestOf(linear.curve)] : undefined;
   const boosted = plan.boosts.map((rules, run) => {
     // Thinking that was cut short must not be worse than none: only work limits the default candidates.
     if (run >= plan.usual && isTimedOut()) {
@@ -124,7 +144,9 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
       hooks.onProgress?.((run + iteration / rules.maxIterations) / runs);
     };
     try {
-      return boost({ ...common, onIteration }, rules, new Random(settings.seed, STREAM.fold + fold, run));
+      const start = line && run === plan.lineFirst ? lineScores(prepared, line) : undefined;
+      const input = { ...common, start, onIteration };
+      return boost(input, rules, new Random(settings.seed, STREAM.fold + fold, run));
     } catch (error) {
       if (error === TIMED_OUT) {
         return undefined;
@@ -143,11 +165,6 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
       ? boost({ ...common, onIteration: stopIfAsked }, lowNoise.rules, random)
       : undefined,
   );
-  const regression = prepared.task === 'regression';
-  const target = regression ? prepared.values : prepared.codes;
-  const linear = plan.linear
-    ? fitLinear({ ...common, centers: prepared.centers, target, regression })
-    : undefined;
   const randomised = randomisedOf(prepared, fold, common, boosted[0], linear);
-  return { fold, boosted, linear, randomised };
+  return { fold, boosted, linear, line, randomised };
 }

@@ -1,4 +1,5 @@
 import type { ColumnSpec } from '../features/encode';
+import { MAX_TERMS } from '../linear/design';
 import { type BoostRules, SCORING_WORK } from '../trees/boost';
 import type { RandomisedRules } from '../trees/randomised';
 import type { LearnerSettings, Subsample } from './options';
@@ -19,6 +20,8 @@ export interface TrainingPlan {
   randomised: RandomisedRules | undefined;
   /** Whether a linear model is a candidate too. */
   linear: boolean;
+  /** The boosted candidate that begins with what the linear model leaves; undefined: none. */
+  lineFirst: number | undefined;
   /** What the folds learn from, used cyclically; empty: all rows but those held out. */
   subsample: Subsample[];
   /** Upper limit of the rows that a fold learns from. */
@@ -89,7 +92,8 @@ export function makePlan(input: PlanInput): TrainingPlan {
     usual: small && task === 'regression' ? 2 : 1,
     lowNoise: undefined,
     randomised: undefined,
-    linear: !trivial && rows <= 20_000,
+    linear: !trivial && rows <= 20_000 && width <= MAX_TERMS,
+    lineFirst: undefined,
     subsample: settings.subsample,
     maxRows: rows,
     foldMs: undefined,
@@ -187,16 +191,16 @@ function lowNoise({ rows, task, classes }: PlanInput, { boosts, folds }: Trainin
     learningRate: 0.1,
     maxIterations: 1000,
     patience: 40,
-    minImprovement: 0.0005,
+    minImprovement: task === 'regression' ? 0.0005 : 0.0002,
     rowSample: 0.8,
     columnSample: Math.max(main.columnSample, 0.8),
-    lambda: 0.3,
+    lambda: task === 'regression' ? 0.3 : 0.1,
     minHessian: task === 'regression' ? 2 : 0.02,
     maxLeaves: task === 'regression' ? 31 : 16,
     maxDepth: 12,
     workBudget: LOW_NOISE_BUDGET / folds,
   };
-  return { rules, minExplained: task === 'regression' ? 0.8 : 0.7 };
+  return { rules, minExplained: task === 'regression' ? 0.8 : 0.6 };
 }
 
 /** Minimum hessian of a leaf: rows for numbers; for classes a unit is at least 4 rows. */

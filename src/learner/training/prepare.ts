@@ -5,12 +5,14 @@ import {
   columnSpecs,
   encodeColumn,
   type Encoder,
+  numbersOf,
   shareTokens,
 } from '../features/encode';
 import { square } from '../math/numeric';
 import { Random } from '../math/random';
 import { type Background, makeBackground } from '../model/background';
 import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
+import { isLineFirst } from './line-first';
 import { type LearnerSettings, readOptions } from './options';
 import { assignParts, blocksOf, type Clusters, groupsOf } from './parts';
 import { binsFor, makePlan, type TrainingPlan } from './plan';
@@ -25,6 +27,8 @@ export interface PreparedFit {
   specs: ColumnSpec[];
   /** columns × rows: bins. */
   columns: Uint8Array[];
+  /** columns × rows: values of numbers and dates, where a linear model is to be fitted; else undefined. */
+  numbers: (Float64Array | undefined)[];
   /** columns × bins: mean value of each bin; undefined for categories. */
   centers: (Float64Array | undefined)[];
   task: 'classification' | 'regression';
@@ -58,6 +62,7 @@ export function prepare(input: TrainInput): PreparedFit {
   const features = input.features.filter((_, i) => i !== groups?.leftOut);
   const encoders: Encoder[] = [];
   const columns: Uint8Array[] = [];
+  const numbers: (Float64Array | undefined)[] = [];
   const centers: (Float64Array | undefined)[] = [];
   const maxBins = binsFor(rows, features.length);
   features.forEach((feature, source) => {
@@ -70,9 +75,11 @@ export function prepare(input: TrainInput): PreparedFit {
   shareTokens(encoders, rows, features.length);
   for (const encoder of encoders) {
     const feature = features[encoder.source];
-    const bins = encodeColumn(encoder, feature, sharedBytes);
+    const values = numbersOf(encoder, feature);
+    const bins = encodeColumn(encoder, feature, values, sharedBytes);
     columns.push(...bins);
-    centers.push(...binCenters(encoder, feature, bins));
+    numbers.push(...bins.map(() => values));
+    centers.push(...binCenters(encoder, feature, values, bins));
   }
   const specs = columnSpecs(encoders);
   if (specs.length >= 0xffff) {
@@ -91,7 +98,12 @@ export function prepare(input: TrainInput): PreparedFit {
   plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
   const part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
   const random = new Random(settings.seed, STREAM.background);
-  const background = makeBackground(features, columns, rows, () => random.uniform());
+  const kept = numbers.map((values) => (values && plan.linear ? sharedNumbers(values) : undefined));
+  const background = makeBackground(features, { columns, numbers: kept }, rows, () => random.uniform());
+  if (target.task === 'regression' && plan.linear && plan.usual > 1) {
+    const table = { columns, numbers: kept, specs, centers };
+    plan.lineFirst = isLineFirst({ ...table, values, part }) ? 1 : undefined;
+  }
   const named = features.map(({ name, kind }) => ({ name, kind }));
   const task = target.task;
   return {
@@ -101,6 +113,7 @@ export function prepare(input: TrainInput): PreparedFit {
     encoders,
     specs,
     columns,
+    numbers: kept,
     centers,
     task,
     classes,
@@ -137,6 +150,12 @@ function readGroups(features: FeatureColumn[], { holdOut }: LearnerSettings) {
 
 function sharedBytes(length: number): Uint8Array {
   return new Uint8Array(new SharedArrayBuffer(length));
+}
+
+function sharedNumbers(values: Float64Array): Float64Array {
+  const out = new Float64Array(new SharedArrayBuffer(values.length * 8));
+  out.set(values);
+  return out;
 }
 
 function assertEqualRows(features: FeatureColumn[], target: TargetColumn): number {

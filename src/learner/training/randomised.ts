@@ -65,7 +65,7 @@ export function randomisedOf(
   const { width } = objective;
   const scores = new Float64Array(prepared.rows * width);
   for (const part of parts) {
-    const own = partScores(part, columns, heldOut);
+    const own = partScores(part, prepared, heldOut);
     heldOut.forEach((row, i) => {
       for (let k = 0; k < width; k++) {
         scores[row * width + k] += part.weight * own[i * width + k];

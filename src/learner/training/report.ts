@@ -2,10 +2,11 @@ import type { ModelCurves } from '../../metrics/curves';
 import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
 import type { Scores } from '../../metrics/scores';
 import type { Thresholds } from '../../metrics/thresholds';
+import type { EncodedTable } from '../features/encode';
 import type { Member, Part } from '../model/members';
 import type { FitReport } from '../types';
 import type { FoldResult } from './fold';
-import { featureImportance } from './importance';
+import { featureImportance, lineGains } from './importance';
 import type { PreparedFit } from './prepare';
 
 /** Numbers of the boosted candidates that every fold completed. */
@@ -22,7 +23,7 @@ export function makeReport(
     scores: Scores;
     baseline: Scores;
     curves: ModelCurves;
-    lossOf: (columns: Uint8Array[]) => number;
+    lossOf: (table: EncodedTable) => number;
     /** The rows that folds held out, in the order of the folds. */
     heldOut: ScoredRows;
     thresholds?: Thresholds;
@@ -40,6 +41,9 @@ export function makeReport(
       boosted[run]!.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
     }
   });
+  if (plan.lineFirst !== undefined) {
+    lineGains(prepared, members, parts.sample).forEach((gain, column) => (gains[column] += gain));
+  }
   const limited = folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).some((run) => run?.limited));
   const reasons = [...plan.reasons];
   if (folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).includes(undefined))) {

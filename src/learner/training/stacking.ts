@@ -3,6 +3,7 @@ import type { Scores } from '../../metrics/scores';
 import { probabilities } from '../calibration/calibrate';
 import { log, sigmoid, softmax, square } from '../math/numeric';
 import { scoreProbabilities } from './metrics';
+import { weightsOfErrors } from './simplex';
 
 /** Out-of-fold scores of the candidates, and the target of the same rows. */
 export interface StackInput {
@@ -20,7 +21,7 @@ export interface StackInput {
 }
 
 /** Strength of the prior that all weights are equal, in rows. */
-const PRIOR_STRENGTH = 3;
+const PRIOR_STRENGTH = { log_loss: 3, squared_error: 10 };
 /** Strength of the prior that the extra candidates add nothing, in rows. */
 const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
@@ -30,8 +31,8 @@ const COSTLY_GAIN = 0.01;
 const MIN_WEIGHT = 0.03;
 
 /**
- * Weights of the candidates' scores in their sum (stacking, D. Wolpert, 1992): not negative, summing to 1. Found by
- * coordinate-wise Newton steps on the squared error or the log-loss.
+ * Weights of the candidates' scores in their sum (stacking, D. Wolpert, 1992): not negative, summing to 1, of the lowest
+ * squared error or log-loss.
  */
 export function stackWeights(input: StackInput): Float64Array {
   const { costly, regression } = input;
@@ -44,13 +45,18 @@ export function stackWeights(input: StackInput): Float64Array {
   return normalised(stackedLoss(input, all) <= wanted * stackedLoss(input, without) ? all : without);
 }
 
-/** Weights before they are made to sum to 1: of classes they tell how sure the scores should be. */
+/** Weights before the smallest are dropped. Those of classes need not sum to 1: they tell how sure the scores should be. */
 function fitted(input: StackInput, leftOut?: number): Float64Array {
   const { extra, scores } = input;
   const allowed = scores.map((_, c) => c !== leftOut);
   const usual = allowed.map((one, c) => one && extra?.[c] !== true);
   const shares = Float64Array.from(usual, (one) => (one ? 1 / usual.filter(Boolean).length : 0));
-  const weights = fitWeights(input, shares, PRIOR_STRENGTH, usual);
+  const weights = fitWeights(
+    input,
+    shares,
+    PRIOR_STRENGTH[input.regression ? 'squared_error' : 'log_loss'],
+    usual,
+  );
   if (extra?.includes(true) !== true) {
     return weights;
   }
@@ -77,27 +83,29 @@ function stackedLoss({ scores, width, target, regression }: StackInput, weights:
   return sum / Math.max(1, target.length);
 }
 
-/** Fits weights with a prior of `strength` rows at `start`; only the `movable` candidates, where given. */
+/** Fits weights with a prior of `strength` rows at `start`; only of the `movable` candidates. */
 function fitWeights(
   input: StackInput,
   start: Float64Array,
   strength: number,
-  movable?: boolean[],
+  movable: boolean[],
 ): Float64Array {
   const count = input.scores.length;
   const weights = start.slice();
   if (count === 1 || input.target.length === 0) {
     return weights;
   }
+  if (input.regression) {
+    const errors = input.scores.map((own) => own.map((score, row) => score - input.target[row]));
+    return weightsOfErrors({ errors, start, strength, movable });
+  }
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let furthest = 0;
     for (let c = 0; c < count; c++) {
-      if (movable?.[c] === false) {
+      if (!movable[c]) {
         continue;
       }
-      const { gradient, hessian } = input.regression
-        ? squaredErrorStep(input, weights, c)
-        : logLossStep(input, weights, c);
+      const { gradient, hessian } = logLossStep(input, weights, c);
       const penalised = gradient + strength * (weights[c] - start[c]);
       const next = Math.max(0, weights[c] - penalised / (hessian + strength));
       furthest = Math.max(furthest, Math.abs(next - weights[c]));
@@ -118,22 +126,6 @@ function normalised(weights: Float64Array): Float64Array {
   const kept = weights.map((weight) => (weight / sum < MIN_WEIGHT ? 0 : weight));
   const rest = kept.reduce((a, b) => a + b, 0);
   return kept.map((weight) => weight / rest);
-}
-
-/** Gradient and hessian of half the squared error in the weight of candidate `c`, summed over rows. */
-function squaredErrorStep({ scores, target }: StackInput, weights: Float64Array, c: number) {
-  let gradient = 0;
-  let hessian = 0;
-  for (let row = 0; row < target.length; row++) {
-    let error = -target[row];
-    for (let k = 0; k < scores.length; k++) {
-      error += weights[k] * scores[k][row];
-    }
-    const own = scores[c][row];
-    gradient += error * own;
-    hessian += own * own;
-  }
-  return { gradient, hessian };
 }
 
 /** Gradient and hessian of the log-loss in the weight of candidate `c`, summed over rows. */

@@ -44,6 +44,8 @@ export interface BoostInput {
   rows: Int32Array;
   heldOut: Int32Array;
   tableRows: number;
+  /** rows × outputs, row-major: what each row's score begins with instead of the base. */
+  start?: Float64Array;
   onIteration?: (iteration: number) => void;
 }
 
@@ -76,10 +78,10 @@ interface Run {
 export function boost(input: BoostInput, rules: BoostRules, random: Random): Boosted {
   const { columns, specs, objective, rows, heldOut, tableRows } = input;
   const { width } = objective;
-  const base = objective.base(rows);
-  const scores = new Float64Array(tableRows * width);
+  const base = input.start ? new Float64Array(width) : objective.base(rows);
+  const scores = input.start?.slice() ?? new Float64Array(tableRows * width);
   for (let i = 0; i < scores.length; i++) {
-    scores[i] = base[i % width];
+    scores[i] += base[i % width];
   }
   const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
   const channels = rules.sketch || 1;

@@ -162,17 +162,24 @@ describe('learner: the short cuts come out where the long way does', () => {
       columns: [
         column(() => random.below(6)),
         column(() => (random.below(9) === 0 ? 0 : 1 + random.below(20))),
+        column(() => 1 + random.below(3)),
       ],
       specs: [
         { source: 0, bins: 6, category: true },
         { source: 1, bins: 21, category: false },
+        { source: 2, bins: 4, category: false },
       ],
-      centers: [undefined, Float64Array.from({ length: 21 }, (_, bin) => bin * bin)],
+      numbers: [
+        undefined,
+        undefined,
+        Float64Array.from(rows, () => (random.below(5) === 0 ? 10 * random.uniform() : 0)),
+      ],
+      centers: [undefined, Float64Array.from({ length: 21 }, (_, bin) => bin * bin), new Float64Array(4)],
     };
     const terms = makeTerms(input);
     const size = terms.length + 1;
     const design = makeDesign(terms, input);
-    const { common, starts, terms: which, by } = sparse(design, size, terms, input);
+    const { common, starts, terms: which, by } = sparse(design, size);
     for (let i = 0; i < rows.length; i++) {
       const row = common.slice();
       for (let e = starts[i]!; e < starts[i + 1]!; e++) {
@@ -180,8 +187,8 @@ describe('learner: the short cuts come out where the long way does', () => {
       }
       row.forEach((value, t) => assert.ok(Math.abs(value - design[i * size + t]!) < 1e-12));
     }
-    assert.equal(size, 9);
-    assert.ok(by.length < rows.length * 2.2, `${by.length} numbers for ${rows.length} rows of ${size}`);
+    assert.equal(size, 10);
+    assert.ok(by.length < rows.length * 2.4, `${by.length} numbers for ${rows.length} rows of ${size}`);
   });
 
   it('logistic regression ends where the penalised loss is flat', () => {
@@ -193,6 +200,7 @@ describe('learner: the short cuts come out where the long way does', () => {
       rows,
       columns: [bins],
       specs: [{ source: 0, bins: 41, category: false }],
+      numbers: [undefined],
       centers: [Float64Array.from({ length: 41 }, (_, bin) => bin)],
     };
     const terms = makeTerms(input);
@@ -203,7 +211,7 @@ describe('learner: the short cuts come out where the long way does', () => {
     );
     const penalty = 3;
     const weights = new Float64Array(2);
-    const given = { design: sparse(design, 2, terms, input), products, size: 2, width: 1, codes };
+    const given = { design: sparse(design, 2), products, size: 2, width: 1, codes };
     logistic(given, penalty, 200, weights);
     const slopes = [0, penalty * weights[1]!];
     rows.forEach((row) => {
