@@ -65,7 +65,7 @@ const FOLDERS = {
     linear: ['features', 'math', 'trees'],
     calibration: ['features', 'math', 'trees'],
     model: ['calibration', 'features', 'linear', 'math', 'trees'],
-    explain: ['calibration', 'features', 'math', 'model', 'trees'],
+    explain: ['calibration', 'features', 'linear', 'math', 'model', 'trees'],
     training: ['calibration', 'features', 'linear', 'math', 'model', 'trees'],
   },
   'src/client': {
