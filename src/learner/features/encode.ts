@@ -161,7 +161,7 @@ function commonNumbers(values: Float64Array): Float64Array {
 }
 
 /** The values of a column of numbers or dates before they are binned; undefined for others. */
-export function numbersOf(encoder: Encoder, column: FeatureColumn): Float64Array | undefined {
+export function measuredValues(encoder: Encoder, column: FeatureColumn): Float64Array | undefined {
   if (column.kind === 'text') {
     return undefined;
   }
@@ -197,7 +197,7 @@ export function columnSpecs(encoders: Encoder[]): ColumnSpec[] {
 }
 
 /**
- * The binned columns of one feature, in the order of `columnSpecs`. `numbers`: from `numbersOf`; `allocate` makes the
+ * The binned columns of one feature, in the order of `columnSpecs`. `numbers`: from `measuredValues`; `allocate` makes the
  * arrays (shared memory while training).
  */
 export function encodeColumn(

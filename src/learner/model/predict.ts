@@ -2,7 +2,7 @@ import { balance, type Calibration } from '../calibration/calibrate';
 import { type Atoms, bucketLogits, modeOf, quantilesOf } from '../calibration/distribution';
 import { atomWeights } from '../calibration/residuals';
 import { binAll } from '../features/binning';
-import { encodeColumn, type EncodedTable, numbersOf } from '../features/encode';
+import { encodeColumn, type EncodedTable, measuredValues } from '../features/encode';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { ensembleMean, ensembleProbabilities, type Member } from './members';
 import type { Model } from './model';
@@ -88,7 +88,7 @@ export function encodeFeatures(model: Model, features: FeatureColumn[], rows: nu
   const table: EncodedTable = { columns: [], numbers: [] };
   for (const encoder of model.encoders) {
     const feature = found[encoder.source];
-    const values = numbersOf(encoder, feature);
+    const values = measuredValues(encoder, feature);
     const bins = encodeColumn(encoder, feature, values);
     table.columns.push(...bins);
     table.numbers.push(...bins.map(() => values));

@@ -5,7 +5,7 @@ import {
   columnSpecs,
   encodeColumn,
   type Encoder,
-  numbersOf,
+  measuredValues,
   shareTokens,
 } from '../features/encode';
 import { square } from '../math/numeric';
@@ -75,7 +75,7 @@ export function prepare(input: TrainInput): PreparedFit {
   shareTokens(encoders, rows, features.length);
   for (const encoder of encoders) {
     const feature = features[encoder.source];
-    const values = numbersOf(encoder, feature);
+    const values = measuredValues(encoder, feature);
     const bins = encodeColumn(encoder, feature, values, sharedBytes);
     columns.push(...bins);
     numbers.push(...bins.map(() => values));
