@@ -109,6 +109,21 @@ export function assertText(column: string, row: number, length: number, all: num
   }
 }
 
+/** Characters of the name of a column at most: names are written into files, cards and messages many times. */
+const MAX_NAME = 10_000;
+
+/** Refuses names that are texts. @throws ServiceError `limit.exceeded` */
+export function assertNames(names: readonly string[]): void {
+  const at = names.findIndex((name) => name.length > MAX_NAME);
+  if (at >= 0) {
+    const name = names[at]!;
+    throw new ServiceError(
+      'limit.exceeded',
+      `The name of column ${at + 1} has ${name.length} characters ("${name.slice(0, 40)}…"). A name may have up to ${MAX_NAME.toLocaleString('en')}: shorten it, or leave the column out of the table.`,
+    );
+  }
+}
+
 /** Arrays longer than this are looked at for values before all places are gone over. */
 const LONG = 1_000_000;
 const LOOKS = 1024;

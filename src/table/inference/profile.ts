@@ -4,7 +4,7 @@ import { classify, DATES, NUMERIC } from '../cells/classify';
 import { emptyTable, invalidTable, listNames } from '../cells/errors';
 import { knownZone } from '../cells/time-zone';
 import type { Column, ColumnType, GivenType, Label } from '../cells/types';
-import { COLUMNS_PER_LOOK } from '../columns/bounds';
+import { assertNames, COLUMNS_PER_LOOK } from '../columns/bounds';
 import { MissingWords } from '../columns/missing-words';
 import { type SliceSource, tellRead } from '../columns/slices';
 import { ColumnTypeInference } from './column-type';
@@ -78,6 +78,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   const { target, ignore = [], types = {}, signal, onRead } = options;
   const reading = columnReading(options);
   const words = new MissingWords(reading.missing ?? []);
+  assertNames(source.names);
   const wanted = wantedColumns(source.names, target, ignore);
   const tallies = await mapped(wanted, (index) => {
     const name = source.names[index]!;

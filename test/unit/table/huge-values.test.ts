@@ -187,6 +187,12 @@ describe('Values that take little to make and much to read', () => {
     });
   }
 
+  it('a name of a column may be long, but no text', async () => {
+    const named = (length: number): object => [{ ['n'.repeat(length)]: 1, b: 2 }];
+    assert.deepEqual(await readAll(named(10_000)), { rows: 1, columns: 2 });
+    await rejectsWith(readAll(named(1e6)), 'limit.exceeded', /name of column 1 has 1000000 characters/);
+  });
+
   it('long arrays with values are read', async () => {
     const values = new Array<number>(1_200_000).fill(1);
     assert.deepEqual(await readAll({ a: values, b: values }), { rows: 1_200_000, columns: 2 });
