@@ -388,22 +388,23 @@ describe('Service: fit and predict', () => {
   });
 
   it('shows a fit under way, joins the one who asks again, and goes on without its client', async () => {
-    const { x, y } = line(20_000);
-    const id = await h.uploadTrain(x, y);
+    const { x, y } = line(6_000);
+    const train_set_upload_id = await h.uploadTrain(x, y);
+    const wanted = { train_set_upload_id, task: 'regression', svc_config: { n_estimators: 2 } };
     const controller = new AbortController();
     const gone = fetch(h.url('fit'), {
       method: 'POST',
       headers: { ...h.bearer(), 'content-type': 'application/json' },
-      body: JSON.stringify({ train_set_upload_id: id, task: 'regression' }),
+      body: JSON.stringify(wanted),
       signal: controller.signal,
     }).catch(() => undefined);
     await sleep(50);
     const { fits } = (await h.get('get_service_status')).body;
     assert.equal(fits.length, 1);
-    assert.equal(fits[0].train_set_upload_id, id);
+    assert.equal(fits[0].train_set_upload_id, train_set_upload_id);
     controller.abort();
     await gone;
-    const again = await h.post('fit', { train_set_upload_id: id, task: 'regression' });
+    const again = await h.post('fit', wanted);
     assert.equal(again.body.fitted_train_set_id, fits[0].fitted_train_set_id);
     assert.equal(again.body.reused, true);
   });

@@ -3,7 +3,7 @@ import type { Background } from '../model/background';
 import type { Member } from '../model/members';
 import type { Model } from '../model/model';
 import { encodeFeatures, firstMembers, type PredictOptions, recalibrated } from '../model/predict';
-import { LEAF } from '../trees/trees';
+import { LEAF, type Trees } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import type { Compared } from './compared';
 import { type GroupEffects, meanEffects, probabilityEffects } from './game';
@@ -127,13 +127,24 @@ function usedColumns(members: Member[], columns: number): Uint8Array {
       part.tables.lines?.columns.forEach((column) => (used[column] = 1));
       continue;
     }
-    for (const column of part.trees.feature) {
-      if (column !== LEAF) {
-        used[column] = 1;
-      }
+    for (const column of columnsOf(part.trees)) {
+      used[column] = 1;
     }
   }
   return used;
+}
+
+const columnsOfTrees = new WeakMap<Trees, Set<number>>();
+
+/** Columns by which trees split. Kept: a stream of single rows would look at every node each time. */
+function columnsOf(trees: Trees): Set<number> {
+  let columns = columnsOfTrees.get(trees);
+  if (columns === undefined) {
+    columns = new Set(trees.feature);
+    columns.delete(LEAF);
+    columnsOfTrees.set(trees, columns);
+  }
+  return columns;
 }
 
 /** The row beside the background, with the groups alone in which they differ: `active` are their numbers. */
