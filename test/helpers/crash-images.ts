@@ -3,13 +3,9 @@
  * copied. Bytes that a file system has been given survive the death of the process that wrote them.
  */
 import fs, { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import promises from 'node:fs/promises';
 import path from 'node:path';
 
-type Anyone = (...args: unknown[]) => unknown;
-
-const CHANGES = ['mkdir', 'open', 'rename', 'rm', 'unlink', 'writeFile', 'link', 'copyFile'];
-const SYNC_CHANGES = CHANGES.map((name) => `${name}Sync`);
+import { beforeChanges } from './before-changes';
 
 export interface CrashImage {
   folder: string;
@@ -42,28 +38,13 @@ export async function crashImages<Result>(
     images.push({ folder: image, before });
     isCopying = false;
   };
-  const hook = (module: Record<string, Anyone>, names: readonly string[]): (() => void)[] =>
-    names.map((name) => {
-      const original = module[name]!;
-      module[name] = (...args: unknown[]) => {
-        const isRead = name.startsWith('open') && (args[1] === undefined || args[1] === 'r');
-        if (!isRead && args.some((one) => typeof one === 'string' && one.startsWith(folder))) {
-          take(`${name} ${args.filter((one) => typeof one === 'string').join(' ')}`);
-        }
-        return original(...args);
-      };
-      return () => (module[name] = original);
-    });
-  const undo = [
-    ...hook(promises as unknown as Record<string, Anyone>, CHANGES),
-    ...hook(fs as unknown as Record<string, Anyone>, SYNC_CHANGES),
-  ];
+  const restore = beforeChanges(folder, take);
   try {
     const result = await work();
     take('the end');
     return { images, result };
   } finally {
-    undo.forEach((restore) => restore());
+    restore();
   }
 }
 

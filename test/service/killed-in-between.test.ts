@@ -7,21 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceClient } from '../../dist/src/client';
 import { Connection, type ModelCard, ModelCards } from '../../dist/src/scoring';
 import { type CrashImage, crashImages } from '../helpers/crash-images';
+import { heatReadings } from '../helpers/heat-readings';
 import { Harness, temporaryFolder } from './harness';
-
-const MINUTE = 60_000;
-const START = Date.UTC(2026, 0, 1);
-
-/** Readings a minute apart; from `shiftAt` on the machine runs hotter. */
-function readings(rows: number, shiftAt = Infinity): object[] {
-  let state = 7;
-  const random = (): number => (state = (state * 48271) % 2147483647) / 2147483647;
-  return Array.from({ length: rows }, (_, row) => {
-    const load = 10 * random();
-    const time = new Date(START + row * MINUTE).toISOString();
-    return { time, load, heat: load + 2 * random() + (row >= shiftAt ? 5 : 0) };
-  });
-}
 
 /** Which models there are, and what they are: all that a kill must leave as before or as after. */
 type Models = Record<string, ModelCard>;
@@ -64,7 +51,7 @@ describe('killed in the middle of', function () {
     h = await Harness.start({ dataDir: path.join(user, 'service') });
     cards = openCards(user);
     connection = connect(h, cards);
-    await fit(readings(300));
+    await fit(heatReadings(300));
   });
   afterEach(async () => {
     await connection.close();
@@ -146,7 +133,7 @@ describe('killed in the middle of', function () {
 
   it('a take over: one model or the other, and no challenger stays', async () => {
     const images = await killedOnTheWay(async () => {
-      const { challenger } = await fit(readings(500, 300));
+      const { challenger } = await fit(heatReadings(500, 300));
       assert.equal(challenger!.why, 'better');
     });
     // Where the service had the challenger, and no model of its own name was there yet.
@@ -173,14 +160,14 @@ describe('killed in the middle of', function () {
 
   it('a take over that ends the oldest of five versions', async () => {
     for (const rows of [320, 340, 360, 380]) {
-      await fit(readings(rows), { replace: 'always' });
+      await fit(heatReadings(rows), { replace: 'always' });
     }
-    const images = await killedOnTheWay(() => fit(readings(500, 300)));
+    const images = await killedOnTheWay(() => fit(heatReadings(500, 300)));
     await startAgain(images.at(-1)!);
   });
 
   it('a roll back', async () => {
-    await fit(readings(500, 300));
+    await fit(heatReadings(500, 300));
     const images = await killedOnTheWay(() => connection.rollBack('heat'));
     await startAgain(images.at(-1)!);
   });
@@ -192,7 +179,7 @@ describe('killed in the middle of', function () {
       file.push(piece);
     }
     await killedOnTheWay(() => connection.rename('heat', 'warmth'));
-    await fit(readings(320), { replace: 'always', model: 'other' });
+    await fit(heatReadings(320), { replace: 'always', model: 'other' });
     const images = await killedOnTheWay(() => connection.delete('warmth'));
     const deleted = images.find(({ folder }) => {
       const left = openCards(folder);
