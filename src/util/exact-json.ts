@@ -1,5 +1,7 @@
-/** A whole number of 16 digits or more, or a string, which may hold digits too. */
-const STRING_OR_LONG = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+/** A whole number of 16 digits or more. */
+const LONG_NUMBER = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+const SHORTEST = 16;
+const BACKSLASH = 92;
 /** A quick test for such a number; the digits of a fraction do not count. */
 const LONG = /(?<![\d.])\d{16}/;
 const MARKED = /^\0-?\d+$/;
@@ -12,17 +14,46 @@ export function parseJson(text: string, toValue: (digits: string) => unknown = B
   if (!mayHoldLong(text)) {
     return JSON.parse(text);
   }
-  let marked = false;
-  const replaced = text.replace(STRING_OR_LONG, (match) => {
-    if (match.startsWith('"') || Number.isSafeInteger(Number(match))) {
-      return match;
-    }
-    marked = true;
-    return `"\\u0000${match}"`;
-  });
+  const replaced = withMarks(text);
   const unmarked = (_key: string, value: unknown): unknown =>
     typeof value === 'string' && MARKED.test(value) ? toValue(value.slice(1)) : value;
-  return marked ? JSON.parse(replaced, unmarked) : JSON.parse(text);
+  return replaced === undefined ? JSON.parse(text) : JSON.parse(replaced, unmarked);
+}
+
+/** The text with its long numbers as marked strings; undefined where it has none. Strings, which may hold digits, stay. */
+function withMarks(text: string): string | undefined {
+  let out: string | undefined;
+  let kept = 0;
+  for (let at = 0; at < text.length;) {
+    const open = text.indexOf('"', at);
+    const end = open < 0 ? text.length : open;
+    if (end - at >= SHORTEST) {
+      const between = text.slice(at, end);
+      const marked = between.replace(LONG_NUMBER, (digits) =>
+        Number.isSafeInteger(Number(digits)) ? digits : `"\\u0000${digits}"`,
+      );
+      if (marked !== between) {
+        out = `${out ?? ''}${text.slice(kept, at)}${marked}`;
+        kept = end;
+      }
+    }
+    at = open < 0 ? text.length : endOfString(text, open) + 1;
+  }
+  return out === undefined ? undefined : out + text.slice(kept);
+}
+
+/** Where the string that begins at `open` has its closing quote; the end of the text where it has none. */
+function endOfString(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) {
+      slashes++;
+    }
+    if (slashes % 2 === 0) {
+      return at;
+    }
+  }
+  return text.length;
 }
 
 /** Whether a JSON text has so many digits in a row that they may be a number beyond 2^53; 10 ms for a megabyte. */

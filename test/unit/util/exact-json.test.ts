@@ -74,4 +74,17 @@ describe('JSON with whole numbers of any size', () => {
       );
     }
   });
+
+  it('stand beside a string of any length, with escapes or without', () => {
+    for (const part of ['x', '\n', 'x"\\']) {
+      const text = part.repeat(4_000_000);
+      const parsed = parseJson(`{"a":${JSON.stringify(text)},"b":12345678901234567890}`) as {
+        a: string;
+        b: bigint;
+      };
+      assert.ok(parsed.a === text);
+      assert.equal(parsed.b, 12345678901234567890n);
+    }
+    assert.throws(() => parseJson('[12345678901234567890,"no end]'), SyntaxError);
+  });
 });
