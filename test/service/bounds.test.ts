@@ -64,7 +64,7 @@ describe('Service: how much it takes at once', function () {
     try {
       const { x, y } = line(200);
       const fitted = await h.fit(x, y, 'regression');
-      const long = await h.uploadTest(fitted, line(40_000).x);
+      const long = await h.uploadTest(fitted, line(200_000).x);
       const short = await h.uploadTest(fitted, line(3).x);
       const body = (test: string): string =>
         JSON.stringify({
