@@ -79,7 +79,7 @@ export function compared({ why, scores }: Decision): Challenger {
     better: `The new model is better: ${figures}.`,
     decayed: `The model in charge has decayed, and the new one is better: ${figures}.`,
     not_better: `The new model is no better: ${figures}.`,
-    label_noise: `The new model is better only in expecting wrong labels, of which there seem to be many among the newest rows: ${figures}.`,
+    label_noise: `${scores.loss === 'log_loss' ? 'The new model is better only in expecting wrong labels' : 'The new model is not surely better but for wrong outcomes'}, of which there seem to be many among the newest rows: ${figures}.`,
   }[why];
   return { taken: why === 'better' || why === 'decayed', why, text, scores };
 }

@@ -30,7 +30,11 @@ export interface Decision {
  * its probabilities say next to nothing: it is the law that has changed.
  */
 const NOISE_IN_DOUBT = [0.1, 0.92] as const;
-/** Standard errors by which a challenger must be better beyond labels in doubt. */
+/** Numbers: both models miss a row grossly where the lower of their losses is above this many times its median. */
+const GROSSLY = 6;
+/** From this part of such rows on the outcomes themselves are in doubt. */
+const GROSS_IN_DOUBT = 0.05;
+/** Standard errors by which a challenger must be better beyond outcomes in doubt. */
 const SURE_BEYOND = 2;
 
 /** What was said of the champion before. */
@@ -52,7 +56,8 @@ const SURELY_WORSE = 2;
  * Whether a challenger takes over. Its loss must be lower by one standard error; where the champion has decayed, and is
  * worse than promised on these rows too, lower at all. Labels that are partly wrong are no reason: a model that has learned
  * from such labels is better only in expecting more of them, and is worse as soon as they are right again. So where the
- * champion's misses look like labels drawn by chance, the challenger must be better beyond that too, and surely so.
+ * champion's misses look like labels drawn by chance, the challenger must be better beyond that too, and surely so. Of
+ * numbers the same holds where both models miss many rows grossly.
  */
 export function decide(answers: Answers, suspicion: Suspicion = {}): Decision {
   const [champion, challenger] =
@@ -72,7 +77,11 @@ export function decide(answers: Answers, suspicion: Suspicion = {}): Decision {
   if (!(difference > (isDecayed ? 0 : standardError))) {
     return { why: 'not_better', scores };
   }
-  if (answers.task === 'classification' && !isBetterBeyondNoise(answers)) {
+  const isBetterBeyondDoubt =
+    answers.task === 'classification'
+      ? isBetterBeyondNoise(answers)
+      : isBetterBeyondGross(champion, challenger);
+  if (!isBetterBeyondDoubt) {
     return { why: 'label_noise', scores };
   }
   return { why: isDecayed ? 'decayed' : 'better', scores };
@@ -93,6 +102,19 @@ function isBetterBeyondNoise({
     without(champion, noise),
     without(challenger, labelNoise(challenger, classes)),
   );
+  return difference > SURE_BEYOND * standardError;
+}
+
+/** @param champion losses by row */
+function isBetterBeyondGross(champion: Float64Array, challenger: Float64Array): boolean {
+  const least = champion.map((loss, row) => Math.min(loss, challenger[row]!));
+  const limit = GROSSLY * least.toSorted()[least.length >> 1]!;
+  const told = (_: number, row: number): boolean => least[row]! <= limit;
+  const beyond = champion.filter(told);
+  if (beyond.length > (1 - GROSS_IN_DOUBT) * champion.length) {
+    return true;
+  }
+  const { difference, standardError } = pairedDifference(beyond, challenger.filter(told));
   return difference > SURE_BEYOND * standardError;
 }
 

@@ -119,6 +119,21 @@ describe('decide', () => {
     assert.deepEqual([why, scores.loss], ['better', 'pinball']);
   });
 
+  it('numbers of which both miss many grossly take surer proof on the others', () => {
+    const random = seededRandom(4);
+    const errors = list(() => random() + random() + random() - 1.5);
+    const levels = Array.from({ length: 9 }, (_, level) => 0.2 * (level - 4));
+    /** The champion says too much by `bias`, and every so many outcomes are far too low. */
+    const why = (bias: number, every: number): string => {
+      const actual = errors.map((error, row) => error - (row % every === 5 ? 30 : 0));
+      const said = (offset: number) => levels.map((step) => errors.map(() => step + offset));
+      return decide({ task: 'regression', actual, champion: said(bias), challenger: said(0) }).why;
+    };
+    assert.equal(why(0.3, 10), 'label_noise');
+    assert.equal(why(0.6, 10), 'better', 'surely better on the others');
+    assert.equal(why(0.3, 40), 'better', 'a few such rows cast no doubt');
+  });
+
   it('one row that a model was sure of, and wrong, does not decide', () => {
     const champion = list((row) => (row === 100 ? 1e-12 : 0.9), 1000);
     assert.equal(
