@@ -137,8 +137,9 @@ export class Batcher<Payload, Outcome> {
     this.parkedCapacity.add(message);
     const deliver = (): void => {
       if (message.state === 'parked') {
-        this.settle(message);
+        // First: settling makes room, and the next batch may have its results before this returns.
         message.resolve(outcome);
+        this.settle(message);
       }
     };
     if (message.turn === undefined) {
