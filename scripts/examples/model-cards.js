@@ -3,6 +3,12 @@ const cards = context.get('cards') || {};
 const { name, task, target, rows, columns, fitted_at, scores, importance } = msg.model;
 const number = (value) => value.toFixed(3);
 const percent = (value) => `${Math.round(100 * value)} %`;
+// How much the loss rises without a column, as its part of the rises of all.
+const rises = (importance || []).map(({ column, permutation }) => ({
+  column,
+  rise: Math.max(0, permutation),
+}));
+const all = rises.reduce((sum, { rise }) => sum + rise, 0) || 1;
 const shown = [
   ['accuracy', 'accuracy', number],
   ['log_loss', 'log loss', number],
@@ -24,9 +30,9 @@ cards[name] = {
   scores: shown
     .filter(([score]) => scores && Number.isFinite(scores[score]))
     .map(([score, label, text]) => [label, text(scores[score])]),
-  importance: (importance || []).slice(0, 5).map(({ column, gain }) => ({
+  importance: rises.slice(0, 5).map(({ column, rise }) => ({
     column,
-    percent: Math.round(100 * gain),
+    percent: Math.round((100 * rise) / all),
   })),
 };
 context.set('cards', cards);
