@@ -1,5 +1,4 @@
-import type { Static } from '@sinclair/typebox';
-
+import type { Static } from './schema';
 import type {
   EstimateCostRequestSchema,
   EstimateCostResponseSchema,
@@ -22,10 +21,7 @@ import type {
 
 export * from './vocabulary';
 
-/*
- * The bodies of the wire, as their schemas say. Only types are imported from there: loading this file loads no
- * TypeBox.
- */
+/* The bodies of the wire, as their schemas say. Only types are imported from there: loading this file loads none. */
 
 /** An object whose properties of null were left out, at any depth: null means the same as a missing property. */
 export type WithoutNulls<T> = T extends readonly unknown[] | null

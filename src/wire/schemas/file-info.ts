@@ -1,38 +1,37 @@
-import { Type } from '@sinclair/typebox';
+import { Type } from '../schema';
+import { strict } from './common';
 
-import { OneOf, strict } from './common';
-
-const size = Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of bytes' }));
-const hash = Type.Optional(Type.String());
+const size = Type.optional(Type.integer({ minimum: 0, description: 'a whole number of bytes' }));
+const hash = Type.optional(Type.text());
 
 /** FileInfo in the naming of the schema (S 2.1), which refuses unknown properties. */
-export const FileInfoSchema = Type.Object(
+export const FileInfoSchema = Type.object(
   {
-    format: OneOf(['csv', 'parquet']),
+    format: Type.oneOf(['csv', 'parquet']),
     hash,
     size_bytes: size,
-    use_chunks: Type.Optional(Type.Boolean()),
+    use_chunks: Type.optional(Type.boolean()),
   },
   strict,
 );
 
 /** FileInfo in the naming of the sample requests (S 2.1); the format is the file name's extension. */
-export const SampleFileInfoSchema = Type.Object(
+export const SampleFileInfoSchema = Type.object(
   {
-    filename: Type.String({
-      pattern: '\\.(?:[cC][sS][vV]|[pP][aA][rR][qQ][uU][eE][tT])$',
+    filename: Type.text({
+      pattern: /\.(?:csv|parquet)$/i,
       description: 'a file name that ends in .csv or .parquet',
     }),
     content_hash: hash,
     size_bytes: size,
-    use_chunks: Type.Optional(Type.Boolean()),
+    use_chunks: Type.optional(Type.boolean()),
   },
   strict,
 );
 
 /** FileUploadInfo (S 2.2). */
-export const FileUploadInfoSchema = Type.Object({
-  signed_urls: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
-  expires_at: Type.Number(),
-  required_headers: Type.Record(Type.String(), Type.String()),
+export const FileUploadInfoSchema = Type.object({
+  signed_urls: Type.array(Type.text({ minLength: 1 }), { minItems: 1 }),
+  expires_at: Type.number(),
+  required_headers: Type.record(Type.text()),
 });
