@@ -55,8 +55,8 @@ export async function chooseTestRows(facts: RowFacts, choice: TestRowsChoice): P
 async function newestRows(facts: RowFacts, choice: TestRowsChoice): Promise<TestRows> {
   const { rows, times } = facts;
   const sequence = await sequenceOf(facts);
-  const first = firstNewer(sequence, choice.seen);
-  const newer = rows - first;
+  const isNewer = newerRows(sequence, facts, choice.seen);
+  const newer = isNewer.reduce((count, one) => count + one, 0);
   const embargo = choice.isDecayed
     ? Math.max(0, Math.min(choice.embargo, newer - 2 * MIN_ROWS))
     : choice.embargo;
@@ -65,33 +65,53 @@ async function newestRows(facts: RowFacts, choice: TestRowsChoice): Promise<Test
   if (held < MIN_ROWS) {
     return { tooFew: tooFew(newer, Math.max(2 * MIN_ROWS + embargo, newer + 1)) };
   }
-  let from = rows - held;
+  let from = rows;
+  for (let left = held; left > 0; left -= isNewer[sequence[from]!]!) {
+    from--;
+  }
   // Rows of one time stay together.
   while (times !== undefined && from < rows && times[sequence[from]!] === times[sequence[from - 1]!]) {
     from++;
   }
-  if (rows - from < MIN_ROWS) {
-    return { tooFew: `only ${rows - from} rows are newer than those of one time before them` };
-  }
   const plan = new Uint8Array(rows);
   for (let at = Math.max(0, from - embargo); at < rows; at++) {
-    plan[sequence[at]!] = at < from ? LEFT_OUT : HELD;
+    const row = sequence[at]!;
+    // What the champion knows of a machine that is ahead of others the challenger may know too.
+    plan[row] = at < from ? LEFT_OUT : isNewer[row] === 1 ? HELD : KEPT;
   }
-  leaveOutNewGroups(plan, facts, sequence, first);
-  return { plan };
+  leaveOutNewGroups(plan, facts, isNewer);
+  const left = plan.reduce((count, what) => count + (what === HELD ? 1 : 0), 0);
+  return left < MIN_ROWS
+    ? { tooFew: `only ${left} rows are newer than those of one time before them` }
+    : { plan };
+}
+
+/** Of each row, whether it came after those that the champion has seen: of each group by itself, since one may be behind. */
+function newerRows(sequence: Int32Array, { groups }: RowFacts, seen: Uint8Array): Uint8Array {
+  const isNewer = new Uint8Array(sequence.length);
+  for (const own of groups === undefined ? [sequence] : byGroup(sequence, groups)) {
+    for (let at = firstNewer(own, seen); at < own.length; at++) {
+      isNewer[own[at]!] = 1;
+    }
+  }
+  return isNewer;
+}
+
+/** The rows of each group, in the same sequence. */
+function byGroup(sequence: Int32Array, groups: Int32Array): number[][] {
+  const rows: number[][] = [];
+  for (const row of sequence) {
+    (rows[groups[row]!] ??= []).push(row);
+  }
+  return rows.filter((own) => own !== undefined);
 }
 
 /** A group that began after the champion's rows is not learned from where some of it is held back. */
-function leaveOutNewGroups(
-  plan: Uint8Array,
-  { groups }: RowFacts,
-  sequence: Int32Array,
-  first: number,
-): void {
+function leaveOutNewGroups(plan: Uint8Array, { groups }: RowFacts, isNewer: Uint8Array): void {
   if (groups === undefined) {
     return;
   }
-  const known = new Set(Array.from(sequence.subarray(0, first), (row) => groups[row]!));
+  const known = new Set(groups.filter((_, row) => isNewer[row] === 0));
   const held = new Set<number>();
   plan.forEach((what, row) => {
     if (what === HELD && !known.has(groups[row]!)) {
@@ -116,17 +136,18 @@ async function sequenceOf({ rows, times, falling }: RowFacts): Promise<Int32Arra
  * Where in the sequence the champion's rows end: it has seen most of what is before and least of what is after. A row
  * that only looks like one it has seen, such as of a machine at rest, changes that little.
  */
-function firstNewer(sequence: Int32Array, seen: Uint8Array): number {
+function firstNewer(sequence: ArrayLike<number>, seen: Uint8Array): number {
   let first = 0;
   let best = 0;
   let balance = 0;
-  sequence.forEach((row, at) => {
-    balance += seen[row] === SEEN ? 1 : seen[row] === UNSEEN ? -1 : 0;
-    if (balance >= best && seen[row] === SEEN) {
+  for (let at = 0; at < sequence.length; at++) {
+    const what = seen[sequence[at]!];
+    balance += what === SEEN ? 1 : what === UNSEEN ? -1 : 0;
+    if (balance >= best && what === SEEN) {
       best = balance;
       first = at + 1;
     }
-  });
+  }
   return first;
 }
 

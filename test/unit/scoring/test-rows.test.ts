@@ -101,6 +101,21 @@ describe('chooseTestRows, in order of time', () => {
     assert.ok(out.length > 0 && out.every((row) => groups[row] === 2));
   });
 
+  it('a machine that is behind the others is scored on what is new of it alone', async () => {
+    // In turn a row of each; the champion has seen the first machine up to row 900, the second up to row 500.
+    const groups = Int32Array.from({ length: 1000 }, (_, row) => row % 2);
+    const seen = Uint8Array.from(groups, (group, row) => (row < (group === 0 ? 900 : 500) ? SEEN : UNSEEN));
+    const { held, kept, out } = parts(
+      await chooseTestRows(facts(1000, { groups }), { ...CHOICE, seen, embargo: 10 }),
+    );
+    assert.equal(held.length, 145);
+    assert.ok(held.every((row) => seen[row] === UNSEEN && row > 800));
+    assert.deepEqual(out, range(held[0]! - 10, held[0]!));
+    const later = kept.filter((row) => row > held[0]!);
+    assert.ok(later.length > 10 && later.every((row) => groups[row] === 0 && row < 900));
+    assert.ok(kept.includes(503) && held.includes(999));
+  });
+
   it('classes: some of the newest rows must be of another class than the usual one', async () => {
     const rare = (rows: number[]) => {
       const codes = new Int32Array(1000);
