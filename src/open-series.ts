@@ -28,7 +28,7 @@ export interface SeriesProgramOptions extends SeriesOptions {
 /** A train set as `train` of `connect` takes it. */
 export type SeriesTraining = Pick<
   Training,
-  'target' | 'ignore' | 'order' | 'embargo' | 'relativeTo' | 'group' | 'trainedUntil'
+  'target' | 'ignore' | 'order' | 'embargo' | 'relativeTo' | 'group' | 'trainedUntil' | 'trainedKeys'
 > & { table: SeriesRow['row'][] };
 
 /** What one reading, or a table of them, brings about. */
@@ -110,6 +110,9 @@ async function answerOf({ rows, outcomes, trainSet }: SeriesStep): Promise<Serie
 
 async function trainingOf(trainSet: SeriesTrainSet): Promise<SeriesTraining> {
   const { target, ignore, order, embargo, relative_to: relativeTo, group } = trainSet;
-  const trainedUntil = new Date(trainSet.train.to).toISOString();
-  return { table: await trainSet.rows(), target, ignore, order, embargo, relativeTo, group, trainedUntil };
+  const { to, keys: trainedKeys } = trainSet.train;
+  return {
+    ...{ table: await trainSet.rows(), target, ignore, order, embargo, relativeTo, group },
+    ...{ trainedUntil: new Date(to).toISOString(), trainedKeys },
+  };
 }

@@ -8,6 +8,7 @@ export type { ClassCurves, ModelCurves, NumberCurves, ThresholdCurve } from '../
 export type { Scores } from '../metrics/scores';
 export type { OutputType, Task } from '../wire/types';
 export type * from './cards';
+import type { KeyTime } from './reference/types';
 
 /** Where the rows are: a value of any form that docs/architecture.md lists, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };
@@ -89,6 +90,8 @@ export interface TrainRequest extends TableChoices {
   /** The oldest and the newest time of the rows, ISO 8601, where no column of theirs tells it. */
   trainedFrom?: string;
   trainedUntil?: string;
+  /** The newest time of each machine's rows, where one may be behind the others. */
+  trainedKeys?: readonly KeyTime[];
   /** Of two classes: what wrong answers cost, as `AnswerCosts`. They change the best threshold, not the model. */
   costs?: Record<string, unknown>;
   /** Of two classes: the threshold to answer by. Left out: the one that was chosen for the model before, if any. */

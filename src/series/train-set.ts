@@ -69,9 +69,20 @@ export function makeTrainSet(
     ...(relativeTo !== undefined && { relative_to: relativeTo.name }),
     ...(isGrouped && { group: features.keyColumn }),
     replace: 'better',
-    train: { reason, rows: all.length, from, to },
+    train: { reason, rows: all.length, from, to, ...(keys.size > 1 && { keys: newestByKey(all) }) },
     rows: () => rowsOf(all, columns, target, features, truthCell),
   };
+}
+
+/** @param rows in order of time */
+function newestByKey(rows: readonly KeptRow[]): { key: string; to: number }[] {
+  const newest = new Map<string, number>();
+  for (const { key, time } of rows) {
+    if (key !== null) {
+      newest.set(key, time);
+    }
+  }
+  return Array.from(newest, ([key, to]) => ({ key, to }));
 }
 
 /**

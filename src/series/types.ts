@@ -121,6 +121,8 @@ export interface SeriesTrainSet {
     /** Time of the first and of the last row, milliseconds since 1970. */
     from: number;
     to: number;
+    /** The same of each machine, where there are several: one may be behind the others. */
+    keys?: { key: string; to: number }[];
   };
   /** The rows in order of time. Made on asking, in slices; the same whenever it is asked. */
   rows(): Promise<SeriesCells[]>;

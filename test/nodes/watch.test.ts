@@ -562,6 +562,41 @@ describe('tabular-watch', () => {
       }
     });
 
+    it('counts rows of a machine that is behind the others from its own newest one on', async () => {
+      const cards = openCards();
+      try {
+        const time = (minutes: number): number => START + minutes * MINUTE;
+        cards.put(card('motor', 'one', { trained_until: new Date(time(50)).toISOString() }));
+        const until = [
+          { key: 'ahead', to: time(50) },
+          { key: 'behind', to: time(20) },
+        ];
+        await cards.putReference('one', { columns: [], rows: [], usual: [], drift: [], until });
+        await cards.flush();
+        const bench = await start({ alarmOn: 'value', raise: 10, alarmFor: 1 }, { userDir });
+        const series = ['ahead', 'behind', 'new', undefined].map((key) =>
+          Array.from({ length: 60 }, (_, i) => ({ ...address(i), id: `${key} ${i}`, key })),
+        );
+        for (const one of series) {
+          const payload = one.map((_, i) => ({ ...row(i), prediction: 50 }));
+          bench.send('w', { payload, series: one, model_name: 'motor' });
+        }
+        const told = await bench.out('w', 1).first(4);
+        assert.deepEqual(
+          told.map(({ change }) => [change.key, change.since]),
+          [
+            ['ahead', time(51)],
+            ['behind', time(21)],
+            ['new', time(0)],
+            [undefined, time(51)],
+          ],
+        );
+        await bench.stop();
+      } finally {
+        await cards.close();
+      }
+    });
+
     it('tells the sidebar of a model, of the node that knows most of it, and null where none watches it', async () => {
       await server.start();
       const cards = openCards();

@@ -1,3 +1,4 @@
+import type { KeyTime } from '../../scoring/reference/types';
 import type { TrainRequest, UploadCard } from '../../scoring/types';
 import { FIT, type FlowProperties } from '../../settings';
 import { flag, freeText } from '../../settings/kinds';
@@ -100,9 +101,15 @@ export async function fitRequest(
 }
 
 /** What a series node says of its train set, whose rows do not tell their time. */
-function trainTimes(train: unknown): Pick<TrainRequest, 'trainedFrom' | 'trainedUntil'> {
-  const { from, to } = isObject(train) ? train : {};
-  return { trainedFrom: isoTimeOf(from), trainedUntil: isoTimeOf(to) };
+function trainTimes(train: unknown): Pick<TrainRequest, 'trainedFrom' | 'trainedUntil' | 'trainedKeys'> {
+  const { from, to, keys } = isObject(train) ? train : {};
+  return { trainedFrom: isoTimeOf(from), trainedUntil: isoTimeOf(to), trainedKeys: keyTimesOf(keys) };
+}
+
+function keyTimesOf(keys: unknown): KeyTime[] | undefined {
+  const isKeyTime = (one: unknown): one is KeyTime =>
+    isObject(one) && typeof one.key === 'string' && typeof one.to === 'number' && Number.isFinite(one.to);
+  return Array.isArray(keys) && keys.every(isKeyTime) ? keys.map(({ key, to }) => ({ key, to })) : undefined;
 }
 
 function isoTimeOf(value: unknown): string | undefined {

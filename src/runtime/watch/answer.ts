@@ -74,8 +74,8 @@ async function takePredictions(
   let continues = false;
   for (let index = 0; index < table.rows; index++) {
     const given = table.cell(index, property);
-    const { time = Infinity } = series[index]!;
-    if (given === undefined || time <= trainedUntil) {
+    const { key, time = Infinity } = series[index]!;
+    if (given === undefined || time <= trainedUntil(key)) {
       continue;
     }
     const answer = watch.predicted({

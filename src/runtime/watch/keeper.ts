@@ -14,6 +14,7 @@ import { watchFile } from '../paths';
 import { changeText } from './change-text';
 import type { NamedCard } from './request';
 import { StateFile } from './state-file';
+import { type TrainedUntil, trainedUntil, untilByKey } from './trained-until';
 
 /** Models that one node watches; beyond that the one whose predictions are longest ago is forgotten. */
 const MAX_MODELS = 20;
@@ -28,6 +29,12 @@ const ON_ITS_WAY_MS = 60_000;
 /** Truths that wait for the first prediction: those of rows that wait in a predict node for their model. */
 const MAX_EARLY = 10_000;
 
+/** A model as it is watched, and until when it has learned from the rows of each machine. */
+interface ReadModel {
+  model: WatchedModel;
+  until: ReadonlyMap<string, number> | undefined;
+}
+
 /** The keepers of all nodes that are there. */
 const keepers = new Set<WatchKeeper>();
 
@@ -36,8 +43,8 @@ export interface Watched {
   watch: Watch;
   /** That the model is another one than before. */
   changes: WatchChange[];
-  /** The model has learned from rows up to this time, in milliseconds since 1970. */
-  trainedUntil: number;
+  /** The model has learned from rows up to this time of a machine, in milliseconds since 1970. */
+  trainedUntil: TrainedUntil;
   /** The id of the model that made the predictions, where it was in charge before: they were on their way. */
   madeBy?: string;
 }
@@ -47,7 +54,7 @@ export class WatchKeeper {
   private readonly watches = new BoundedMap<string, Watch>(MAX_MODELS);
   private readonly file: StateFile;
   private readonly causes = new BoundedMap<string, readonly unknown[]>(MAX_MODELS);
-  private readonly modelsRead = new BoundedMap<string, WatchedModel>(MAX_MODELS);
+  private readonly modelsRead = new BoundedMap<string, ReadModel>(MAX_MODELS);
   private readonly takeOvers = new BoundedMap<string, number>(MAX_MODELS);
   private early: TruthSeen[] = [];
   private readonly serial = new Serial();
@@ -168,7 +175,8 @@ export class WatchKeeper {
     const isOnItsWay = isOther && known?.wasInCharge(fittedId) === true && this.isOnItsWay(name);
     // Another version may predict on purpose, as one that is named with its number: then it is the one to watch.
     const card = isOther && !isOnItsWay ? (this.config.cards()?.byFittedId(fittedId) ?? inCharge) : inCharge;
-    const model = card === undefined ? undefined : await this.modelOf(card, name);
+    const read = card === undefined ? undefined : await this.modelOf(card, name);
+    const model = read?.model;
     const watch = known ?? new (watchLayer().Watch)(model ?? { name, id: name, task }, this.options);
     // Set again, it is the last one to be forgotten.
     this.watches.set(name, watch);
@@ -179,8 +187,12 @@ export class WatchKeeper {
     if (changes.length > 0) {
       this.takeOvers.set(name, Date.now());
     }
-    const trainedUntil = card?.trained_until === undefined ? -Infinity : Date.parse(card.trained_until);
-    return { watch, changes, trainedUntil, ...(isOnItsWay && { madeBy: fittedId }) };
+    return {
+      watch,
+      changes,
+      trainedUntil: trainedUntil(card, read?.until),
+      ...(isOnItsWay && { madeBy: fittedId }),
+    };
   }
 
   private isOnItsWay(name: string): boolean {
@@ -188,17 +200,18 @@ export class WatchKeeper {
   }
 
   /** What is to be known of a model: with its reference, which is read from disk once for each model. */
-  private async modelOf(card: ModelCard, name: string): Promise<WatchedModel> {
+  private async modelOf(card: ModelCard, name: string): Promise<ReadModel> {
     const { fitted_train_set_id: id, version } = card;
     const before = this.modelsRead.get(name);
-    const [chosen, known] = [card.threshold?.at, before?.threshold?.at];
-    if (before?.id === id && before.version === version && chosen === known) {
+    const [chosen, known] = [card.threshold?.at, before?.model.threshold?.at];
+    if (before?.model.id === id && before.model.version === version && chosen === known) {
       return before;
     }
     const reference = await this.config.cards()?.reference(id);
     const model = { ...watchLayer().watchedModel(card, reference), name };
-    this.modelsRead.set(name, model);
-    return model;
+    const read = { model, until: untilByKey(reference) };
+    this.modelsRead.set(name, read);
+    return read;
   }
 
   private card(name: string): ModelCard | undefined {

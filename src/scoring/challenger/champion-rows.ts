@@ -3,6 +3,7 @@ import type { Context } from '../context/context';
 import { columnTime } from '../evaluation/time-column';
 import type { SeenRows } from '../reference/types';
 import { KEPT } from '../train/holdout-plan';
+import type { RowFacts } from '../train/row-facts';
 import type { TrainTable } from '../train/train-table';
 import type { FittedModel, ModelCard } from '../types';
 import { digestRows } from './row-digests';
@@ -25,12 +26,33 @@ export async function championRows(
   const until = Date.parse(champion.trained_until ?? '');
   if (times !== undefined && timeColumn !== undefined && !Number.isNaN(until)) {
     const newest = times.reduce((max, time) => (time > max ? time : max), -Infinity);
+    const own = await untilOfGroups(context, champion, facts);
     const last = columnTime(timeColumn, until, newest);
+    const lastOfGroup = own?.map((time) => columnTime(timeColumn, time, newest));
     // Rows without a time are taken for seen.
-    return Uint8Array.from(times, (time) => (time > last ? UNSEEN : SEEN));
+    return Uint8Array.from(times, (time, row) =>
+      time > (lastOfGroup?.[facts.groups![row]!] ?? last) ? UNSEEN : SEEN,
+    );
   }
   const reference = await context.cards.reference(champion.fitted_train_set_id);
   return reference?.seen && whichSeen(reference.seen, await digestsFor(champion, table, signal));
+}
+
+/**
+ * Until when the champion was fitted on the rows of each group, by its number; a group that it does not know is new to it.
+ * Undefined where that is not known.
+ */
+async function untilOfGroups(
+  { cards }: Context,
+  champion: ModelCard,
+  { groups, groupLabels }: RowFacts,
+): Promise<number[] | undefined> {
+  if (groups === undefined || groupLabels === undefined || champion.group === undefined) {
+    return undefined;
+  }
+  const reference = await cards.reference(champion.fitted_train_set_id);
+  const until = reference?.until && new Map(reference.until.map(({ key, to }) => [key, to]));
+  return until && groupLabels.map((label) => until.get(String(label)) ?? -Infinity);
 }
 
 /** What tells the rows that a model of this table is fitted on. @param plan what becomes of each row, where some are held back */

@@ -98,6 +98,16 @@ export function isoOf({ zone }: Column, time: number): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
+/**
+ * A time of a column in milliseconds since 1970; undefined where it is none.
+ *
+ * @param newest the newest time of the column
+ */
+export function columnInstant(column: Column, time: number, newest: number): number | undefined {
+  const iso = isoOf(column, isSeconds(column, newest) ? time * 1000 : time);
+  return iso === undefined ? undefined : Date.parse(iso);
+}
+
 /** Days from the oldest time to the newest. */
 export function daysOf(column: Column, { min, max }: Steps): number {
   return (max - min) / (isSeconds(column, max) ? 86_400 : 86_400_000);

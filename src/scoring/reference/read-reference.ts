@@ -9,7 +9,7 @@ export function readReference(value: unknown): Reference | undefined {
   if (!isObject(value)) {
     return undefined;
   }
-  const { columns, rows, usual, drift, target, curves, seen } = value;
+  const { columns, rows, usual, drift, target, curves, seen, until } = value;
   const isWhole =
     isListOf(columns, isColumn) &&
     isListOf(rows, (row) => isListOf(row, isCell) && row.length === columns.length) &&
@@ -19,7 +19,8 @@ export function readReference(value: unknown): Reference | undefined {
     drift.length === columns.length &&
     (target === undefined || isUsualTarget(target)) &&
     (curves === undefined || readCurves(value) !== undefined) &&
-    (seen === undefined || isSeen(seen));
+    (seen === undefined || isSeen(seen)) &&
+    (until === undefined || isListOf(until, isKeyTime));
   return isWhole ? (value as unknown as Reference) : undefined;
 }
 
@@ -31,6 +32,10 @@ function isListOf(value: unknown, is: (item: unknown) => boolean): boolean {
 
 function isSeen(value: unknown): boolean {
   return isObject(value) && typeof value.rows === 'number' && typeof value.digests === 'string';
+}
+
+function isKeyTime(value: unknown): boolean {
+  return isObject(value) && typeof value.key === 'string' && typeof value.to === 'number';
 }
 
 function isColumn(value: unknown): boolean {

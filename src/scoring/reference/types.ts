@@ -23,6 +23,15 @@ export interface Reference {
   curves?: ModelCurves;
   /** Which rows it was fitted on, where a later fit may have to prove itself on others. */
   seen?: SeenRows;
+  /** Until when it was fitted on the rows of each machine, where there are several; 5,000 at most, else left out. */
+  until?: readonly KeyTime[];
+}
+
+/** The newest time of the rows of one machine, or of another group. */
+export interface KeyTime {
+  key: string;
+  /** Milliseconds since 1970. */
+  to: number;
 }
 
 /** The rows that a model was fitted on: enough to tell rows that it has not seen. */

@@ -7,6 +7,9 @@ import type { Reference, UsualTarget } from '../reference/types';
 import type { Task } from '../types';
 import type { TrainSet } from './train-set';
 
+/** Machines whose newest times are kept. */
+const MOST_KEYS = 5000;
+
 /** Of a train set that was not read here. */
 export const UNREAD: Reference = { columns: [], rows: [], usual: [], drift: [] };
 
@@ -25,7 +28,12 @@ export async function referenceOfSet(set: TrainSet | undefined, task: Task): Pro
   const reference = await referenceOf(card.columns, features, lineage.order === 'time');
   // Of a relative model the files hold the change.
   const target = now?.usual ?? (await usualOfTarget(card, sample.columns[card.columns.length], task));
-  return target === undefined ? reference : { ...reference, target };
+  const { trainedKeys: until } = set!;
+  return {
+    ...reference,
+    ...(target !== undefined && { target }),
+    ...(until !== undefined && until.length <= MOST_KEYS && { until }),
+  };
 }
 
 async function usualOfTarget(

@@ -9,7 +9,15 @@ import {
   type TableSource,
 } from '../../table';
 import type { Task } from '../../wire/types';
-import { daysOf, followsTime, isoTime, Steps, timeCandidates } from '../evaluation/time-column';
+import {
+  columnInstant,
+  daysOf,
+  followsTime,
+  isoTime,
+  Steps,
+  timeCandidates,
+} from '../evaluation/time-column';
+import type { KeyTime } from '../reference/types';
 
 export interface RowQuestions {
   target: string;
@@ -36,6 +44,8 @@ export interface RowFacts {
   values: Float64Array;
   /** The group of each row, numbered from 0. */
   groups?: Int32Array;
+  /** The label of each group by its number; null for a row of no group. */
+  groupLabels?: readonly (Label | null)[];
   /** Regression: the target as it is now. NaN where it is missing. */
   relative?: Float64Array;
   /** Classification: rows whose label now is the label to predict. */
@@ -49,6 +59,8 @@ export interface RowFacts {
   falling: boolean;
   /** ISO 8601. */
   trainedUntil?: string;
+  /** The newest time of each group, where a column tells the time. */
+  trainedKeys?: KeyTime[];
   /** Days from the oldest row to the newest. */
   days?: number;
   /** A column of numbers that tells the time. They only ever rise, so nothing learned from them holds for rows to come. */
@@ -85,6 +97,8 @@ export async function readRowFacts(
     column,
     steps: new Steps(),
     values: new Float64Array(holdout ? profile.rows : 0),
+    /** Of each group, by its number. */
+    newest: [] as number[],
   }));
   let first = 0;
   for await (const batch of readBatches(source, read, { signal })) {
@@ -110,11 +124,15 @@ export async function readRowFacts(
         groups.add(row, labelAt(columnOf(group), i));
       }
     }
-    for (const { column, steps, values: own } of times) {
+    for (const { column, steps, values: own, newest } of times) {
       const cells = columnOf(column.name);
       for (let i = 0; i < batch.rows; i++) {
         const time = numberAt(cells, i);
         steps.add(time);
+        const code = group === undefined || Number.isNaN(time) ? undefined : groups.codes[first + i]!;
+        if (code !== undefined && !(newest[code]! >= time)) {
+          newest[code] = time;
+        }
         if (own.length > 0) {
           own[first + i] = time;
         }
@@ -136,6 +154,7 @@ export async function readRowFacts(
   };
   if (group !== undefined) {
     facts.groups = groups.codes.subarray(0, first);
+    facts.groupLabels = groups.labels;
   }
   if (relativeTo !== undefined && task === 'regression') {
     facts.relative = relative.subarray(0, first);
@@ -145,6 +164,7 @@ export async function readRowFacts(
   if (found !== undefined) {
     facts.timeColumn = found.column;
     facts.trainedUntil = isoTime(found.column, found.steps);
+    facts.trainedKeys = keyTimes(found, groups.labels);
     facts.days = daysOf(found.column, found.steps);
     facts.clock = found.column.type === 'date' ? undefined : found.column.name;
     if (holdout) {
@@ -152,6 +172,18 @@ export async function readRowFacts(
     }
   }
   return facts;
+}
+
+/** Of each group that has a name. */
+function keyTimes(
+  { column, steps, newest }: { column: Column; steps: Steps; newest: readonly number[] },
+  labels: readonly (Label | null)[],
+): KeyTime[] | undefined {
+  const known = labels.flatMap((label, code): KeyTime[] => {
+    const to = newest[code] === undefined ? undefined : columnInstant(column, newest[code], steps.max);
+    return label === null || to === undefined ? [] : [{ key: String(label), to }];
+  });
+  return known.length === 0 ? undefined : known;
 }
 
 /** Numbers labels in the order in which they come. Missing ones are each a label of its own. */

@@ -1,5 +1,6 @@
 import type { Column, ColumnType, TableProfile, TableSource } from '../../table';
 import { ServiceError } from '../../wire/service-error';
+import type { KeyTime } from '../reference/types';
 import type { FittedModel, Hooks, SetInput, TableChoices, Task } from '../types';
 import { autoTask } from './auto-task';
 import { holdoutOf, type RowPlan } from './holdout';
@@ -15,6 +16,8 @@ export interface RowChoices {
   embargo?: number;
   /** The newest time of the rows, where no column tells it. */
   trainedUntil?: string;
+  /** The same of each machine, where the rows have a key. */
+  trainedKeys?: readonly KeyTime[];
   /** The oldest time of the rows, where no column tells it. */
   trainedFrom?: string;
 }

@@ -3,6 +3,7 @@ import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { describeExcess, sizeExcess } from '../context/limits';
 import { sampleChoice } from '../reference/sample-choice';
+import type { KeyTime } from '../reference/types';
 import type { Cleaned, Hooks, TableChoices, UploadCard } from '../types';
 import { cleanedWarnings, targetDoubts } from './doubts';
 import { encodePlanned, type Holdout } from './holdout';
@@ -39,6 +40,8 @@ export interface TrainSet {
   folds?: Record<string, unknown>;
   /** Scores of taking the target as it is now, over the rows of the files. */
   now?: NowScores;
+  /** The newest time of each machine's rows, where they have a key. */
+  trainedKeys?: readonly KeyTime[];
   /** Days from the oldest row to the newest, those kept back among them. */
   days?: number;
 }
@@ -136,6 +139,7 @@ export async function encodeTrainTable(
     told: profile.target?.hint?.problem,
     lineage: lineageOf(request, facts),
     folds: foldsOf(request, facts?.order ?? 'none', isFeature),
+    trainedKeys: facts?.trainedKeys ?? request.trainedKeys,
     days: daysOfRows(request, facts),
     now: facts === undefined ? undefined : await nowScores(facts, rowPlan?.plan),
   };

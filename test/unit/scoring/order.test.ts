@@ -49,6 +49,20 @@ describe('fit, rows in order of time', () => {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('keeps until when each group was learned from, since one may be behind the others', async () => {
+    const rows = readings(60).map((row, id) => ({ ...row, machine: id % 2 === 0 || id > 40 ? 'a' : 'b' }));
+    const card = await fit(rows, { group: 'machine' });
+    const reference = await at.connection.cards.reference(card.fitted_train_set_id);
+    assert.deepEqual(reference?.until, [
+      { key: 'a', to: START + 59 * HOUR },
+      { key: 'b', to: START + 39 * HOUR },
+    ]);
+    const told = [{ key: 'a', to: START }];
+    const plain = readings(30).map(({ level, y }) => ({ level, y }));
+    const other = await fit(plain, { order: 'time', trainedKeys: told, model: 'told' });
+    assert.deepEqual((await at.connection.cards.reference(other.fitted_train_set_id))?.until, told);
+  });
+
   it('newest first is an order of time too: then the first rows are kept back', async () => {
     const card = await fit(readings(50).reverse(), { holdout: 20 });
     assert.equal(card.order, 'time');

@@ -48,7 +48,10 @@ describe('train sets of a series', () => {
         relative_to: 'x',
         group: 'machine',
         replace: 'better',
-        train: { reason: 'first', rows: 1450, from: START, to: START + 289 * MINUTE },
+        train: {
+          ...{ reason: 'first', rows: 1450, from: START, to: START + 289 * MINUTE },
+          keys: ['a', 'b', 'c', 'd', 'e'].map((key) => ({ key, to: START + 289 * MINUTE })),
+        },
       },
     );
     // Ahead and the hour: a day is of no use to rows that span five hours.
