@@ -440,7 +440,11 @@ describe('every example, imported and deployed', function () {
           ...model,
           name: 'b',
           scores: { rmse: 1.23456, from: 'holdout' },
-          importance: [{ column: 'x', gain: 0.754, permutation: 1 }],
+          importance: [
+            { column: 'x', gain: 0.2, permutation: 0.3 },
+            { column: 'z', gain: 0.7, permutation: 0.1 },
+            { column: 'noise', gain: 0.1, permutation: -0.05 },
+          ],
         },
       },
       context,
@@ -449,7 +453,15 @@ describe('every example, imported and deployed', function () {
       payload.map(({ name, scores, importance }) => ({ name, scores, importance })),
       [
         { name: 'a', scores: [], importance: [] },
-        { name: 'b', scores: [['RMSE', '1.235']], importance: [{ column: 'x', percent: 75 }] },
+        {
+          name: 'b',
+          scores: [['RMSE', '1.235']],
+          importance: [
+            { column: 'x', percent: 75 },
+            { column: 'z', percent: 25 },
+            { column: 'noise', percent: 0 },
+          ],
+        },
       ],
     );
     assert.deepEqual(payload[0]!.facts.at(2), ['rows', '1,200']);
