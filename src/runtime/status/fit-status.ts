@@ -79,7 +79,8 @@ export function showVersion(status: StatusLine, { version }: ModelCard, aside?: 
   }
 }
 
-/** Two digits; below 1 it is never rounded up to 1.00. */
+/** Two digits; below 1 it is never rounded up to 1.00, and just below 0 it is not shown as -0.00. */
 function rounded(score: number): number {
-  return score < 1 ? Math.min(score, 0.99) : score;
+  const shown = score < 1 ? Math.min(score, 0.99) : score;
+  return Math.abs(shown) < 0.005 ? 0 : shown;
 }

@@ -12,7 +12,8 @@ export class NumberBuilder extends FloatBuilder {
   add(column: SliceColumn, first: number): void {
     const cells = column.kind === 'typed' ? typedNumbers(column.data) : column.cells;
     const comma = column.kind === 'fields' && column.comma;
-    const grouped = column.kind === 'fields' && column.grouped === true;
+    // Outside a text file nothing tells the decimal mark: text is read where only one is possible.
+    const grouped = column.kind !== 'fields' || column.grouped === true;
     const values = this.room(cells.length);
     const integers = this.column.type === 'integer';
     let at = this.rows;

@@ -25,6 +25,7 @@ describe('the status of a fit', () => {
     assert.equal(shown({ scores: scores({ accuracy: 0.984 }) }, true), 'fitted.accuracy {"score":"0.98"}');
     assert.equal(shown({ scores: scores({ r2: 0.7 }) }, false), 'fitted.r2 {"score":"0.70"}');
     assert.equal(shown({ scores: scores({ r2: -1.234 }) }, false), 'fitted.r2 {"score":"-1.23"}');
+    assert.equal(shown({ scores: scores({ r2: -0.001 }) }, false), 'fitted.r2 {"score":"0.00"}');
   });
 
   it('says where the rows were taken in order of time', () => {
