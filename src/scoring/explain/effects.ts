@@ -97,10 +97,13 @@ export function addOffsetsToEffects(
 ): Effects {
   const cause = effects.causes.indexOf(relativeTo);
   const mean = effects.means[cause] ?? 0;
-  const rows = [...effects.rows].map(([row, own]): [number, RowEffects] => {
+  const rows = new Map<number, RowEffects>();
+  for (const [row, own] of effects.rows) {
     const offset = offsets[row]!;
-    const moved = own.effects.map((effect, i) => (i === cause ? effect + offset - mean : effect));
-    return [row, { prediction: own.prediction + offset, base: own.base + mean, effects: moved }];
-  });
-  return { ...effects, rows: new Map(rows) };
+    if (!Number.isNaN(offset)) {
+      const moved = own.effects.map((effect, i) => (i === cause ? effect + offset - mean : effect));
+      rows.set(row, { prediction: own.prediction + offset, base: own.base + mean, effects: moved });
+    }
+  }
+  return { ...effects, rows };
 }

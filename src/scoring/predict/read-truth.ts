@@ -22,7 +22,7 @@ const FIRST_TIME = 365 * 24 * 3_600_000;
 
 /** What is true of the rows of a table, in its order. */
 export interface TableTruth {
-  /** The rows to score, by their numbers in the table from 0: with a value in the target. */
+  /** The rows to score, by their numbers in the table from 0: with a value in the target, and predicted. */
   rows: Int32Array;
   /** Rows with a value, of which `rows` may be a part, and rows without. */
   known: number;
@@ -73,7 +73,8 @@ export async function readTruth(
         (isLabels && at === 0) || at === groupAt ? labelAt(column, i) : numberAt(column, i),
       );
       cells.forEach((cell, at) => steps[at]!.add(typeof cell === 'number' ? cell : Number.NaN));
-      if (cells[0] !== null && !Number.isNaN(cells[0])) {
+      // A relative model does not predict a row without the value that it predicts the change from.
+      if (cells[0] !== null && !Number.isNaN(cells[0]) && !(hasNow && Number.isNaN(cells[1]))) {
         chosen.add(rows, cells as Label[]);
       }
       if (yielder.isDueAt(rows)) {

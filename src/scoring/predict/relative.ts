@@ -23,8 +23,9 @@ export function offsetsOf(
 
 /**
  * Predictions of a change as predictions of the level: each row's offset is added to every mean, quantile and border.
+ * A row without one is predicted as NaN, and not explained.
  *
- * @throws ServiceError `table.invalid` where a row has no offset
+ * @throws ServiceError `table.invalid` where no row has an offset
  */
 export function addOffsets(
   scored: Scored,
@@ -34,14 +35,19 @@ export function addOffsets(
   if (offsets === undefined) {
     return scored;
   }
-  const missing = offsets.findIndex((offset) => Number.isNaN(offset));
-  if (missing >= 0) {
+  const unpredicted = offsets.reduce((count, offset) => count + (Number.isNaN(offset) ? 1 : 0), 0);
+  if (unpredicted > 0 && unpredicted === offsets.length) {
+    const rows = unpredicted === 1 ? 'The row has' : `All ${unpredicted} rows have`;
     throw new ServiceError(
       'table.invalid',
-      `Row ${missing + 1} has no value in "${relativeTo}", and the model predicts the change from it: fill it in, or leave the row out.`,
+      `${rows} no value in "${relativeTo}", and the model predicts the change from it: fill it in, or leave the row out.`,
     );
   }
-  const effects = scored.effects && addOffsetsToEffects(scored.effects, offsets, relativeTo!);
+  return { ...moveTo(scored, offsets, relativeTo!), ...(unpredicted > 0 && { unpredicted }) };
+}
+
+function moveTo(scored: Scored, offsets: readonly number[], relativeTo: string): Scored {
+  const effects = scored.effects && addOffsetsToEffects(scored.effects, offsets, relativeTo);
   const add = (values: readonly number[]): number[] => values.map((value, row) => value + offsets[row]!);
   const { prediction } = scored;
   switch (prediction.kind) {

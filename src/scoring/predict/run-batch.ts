@@ -241,6 +241,13 @@ function deliver(
   scored: Scored,
   by: ScoredBy,
 ): Promise<void> | undefined {
+  const { unpredicted } = scored;
+  if (unpredicted !== undefined) {
+    run.warn(
+      'unpredicted',
+      `${unpredicted} of ${scored.rows} rows have no value in "${by.model.relativeTo}", and the model predicts the change from it: the prediction of such a row is null.`,
+    );
+  }
   const truth = run.truths?.get(message);
   if (truth === undefined || message.state !== 'flying') {
     return hand(run, message, scored, by.model, by.options.signal);

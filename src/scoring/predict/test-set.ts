@@ -39,6 +39,8 @@ export interface ScoreOptions {
 export interface Scored extends PredictResult {
   /** A full distribution of a relative model: what is added to the borders, for each row. */
   offsets?: readonly number[];
+  /** Rows of a relative model without a value to predict the change from: their prediction is NaN. */
+  unpredicted?: number;
   /** Why rows are predicted so, where that was asked for. */
   effects?: Effects;
   /** How unlike the train set each row is, where that was asked for. */

@@ -105,6 +105,16 @@ describe('evaluating predictions', function () {
     }
   });
 
+  it('leaves rows out that a relative model cannot predict, and does not explain them', async () => {
+    const some = NEWEST.slice(0, 40);
+    const gaps = some.map((row, i) => (i < 4 ? { ...row, now: null } : row));
+    const own = await ask('change', gaps, { explain: true });
+    assert.deepEqual([own.evaluation!.rows, own.evaluation!.left_out], [36, 4]);
+    assert.deepEqual(own.evaluation!.scores, (await evaluated('change', some.slice(4))).scores);
+    const causes = (own.table as Row[]).map((row) => row.prediction_why);
+    assert.ok(causes.every((why, i) => (i < 4 ? why === null : Array.isArray(why))));
+  });
+
   it('adds what a relative model is relative to, in every kind of output', async () => {
     const [one] = (await ask('change', [NEWEST[0]], { outputType: 'main', quantiles: [0.5] })).table as Row[];
     const [other] = (await ask('change', [NEWEST[0]], { outputType: 'quantiles', quantiles: [0.5] }))

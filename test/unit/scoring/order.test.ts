@@ -189,6 +189,26 @@ describe('fit, rows in order of time', () => {
       assert.equal(low.borders[1]![0]! - low.borders[0]![0]!, 1);
     });
 
+    it('a row without a value in the column is predicted as null, and costs no other row', async () => {
+      const rows = readings(50);
+      await fit(rows, { relativeTo: 'level', model: 'gaps' });
+      const value = rows.slice(0, 6).map((row, i) => (i % 3 === 0 ? { ...row, level: null } : row));
+      const ask = (some: object[], outputType: 'mean' | 'quantiles') =>
+        at.connection.predict({ table: { value: some }, model: 'gaps', outputType });
+      const whole = (await ask(rows.slice(0, 6), 'mean')).prediction as number[];
+      const { table } = await ask(value, 'mean');
+      assert.deepEqual(
+        (table as { prediction: number | null }[]).map(({ prediction }) => prediction),
+        whole.map((mean, i) => (i % 3 === 0 ? null : mean)),
+      );
+      const bands = (await ask(value, 'quantiles')).table as { prediction: Record<string, number | null> }[];
+      assert.ok(Object.values(bands[0]!.prediction).every((one) => one === null));
+      assert.ok(Object.values(bands[1]!.prediction).every(Number.isFinite));
+      for (const some of [value.slice(0, 1), [value[0]!, value[3]!]]) {
+        await assert.rejects(ask(some, 'mean'), { code: 'table.invalid', message: /no value in "level"/ });
+      }
+    });
+
     it('tells what it would score as it is now, of the rows kept back', async () => {
       const card = await fit(readings(100), { relativeTo: 'level', holdout: 40 });
       const errors = readings(100)
