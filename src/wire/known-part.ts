@@ -1,5 +1,6 @@
+import type { TSchema } from '@sinclair/typebox';
+
 import { isObject } from '../util/json';
-import type { Schema } from './schema';
 
 type Body = Record<string, unknown>;
 
@@ -15,13 +16,13 @@ export interface KnownPart {
  * some send null for whatever was not set: a property that is null counts as not given, at any depth but inside
  * arrays. An object whose schema says something about additional properties keeps them: the schema decides.
  */
-export function knownPart(schema: Schema, body: Body): KnownPart {
+export function knownPart(schema: TSchema, body: Body): KnownPart {
   const ignored: string[] = [];
   return { value: known(schema, body, '', ignored), ignored };
 }
 
-function known(schema: Schema | undefined, body: Body, path: string, ignored: string[]): Body {
-  const properties = schema?.properties;
+function known(schema: TSchema | undefined, body: Body, path: string, ignored: string[]): Body {
+  const properties = schema?.properties as Record<string, TSchema> | undefined;
   const dropsOthers = properties !== undefined && schema?.additionalProperties === undefined;
   const kept: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {

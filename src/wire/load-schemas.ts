@@ -4,5 +4,5 @@ import { lazy } from '../util/lazy';
 
 const load = createRequire(__filename);
 
-/** The schemas are loaded with the first body. */
+/** The schemas, and TypeBox with them, are loaded with the first body. */
 export const schemas = lazy(() => load('./schemas') as typeof import('./schemas'));

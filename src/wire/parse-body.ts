@@ -1,8 +1,9 @@
+import type { TSchema } from '@sinclair/typebox';
+
 import { isObject } from '../util/json';
 import { check, type Fault } from './check';
 import { type Dialect, renamed, wireNames } from './dialect';
 import { knownPart } from './known-part';
-import type { Schema } from './schema';
 
 /** A request; `ignored` has the paths of properties that had no effect, in the names of the wire. */
 export type Parsed<T> = { ok: true; value: T; ignored: string[] } | ({ ok: false } & Fault);
@@ -16,7 +17,7 @@ export type Body = Record<string, unknown>;
  *
  * @param dialect whose names the body has; the result has the package's own
  */
-export function parseBody<T>(schema: Schema, body: unknown, dialect?: Names): Parsed<T> {
+export function parseBody<T>(schema: TSchema, body: unknown, dialect?: Names): Parsed<T> {
   if (!isObject(body)) {
     return notAnObject();
   }

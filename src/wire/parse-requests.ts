@@ -1,8 +1,9 @@
+import type { Static } from '@sinclair/typebox';
+
 import { isObject } from '../util/json';
 import { renamed } from './dialect';
 import { schemas } from './load-schemas';
 import { type Names, notAnObject, parseBody, type Parsed } from './parse-body';
-import type { Static } from './schema';
 import type { PredictRequestSchema, RowsPredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';
 import {
   type EstimateCostRequest,

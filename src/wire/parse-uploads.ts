@@ -1,9 +1,10 @@
+import type { TSchema } from '@sinclair/typebox';
+
 import { isObject } from '../util/json';
 import { check } from './check';
 import { knownPart } from './known-part';
 import { schemas } from './load-schemas';
 import { type Body, notAnObject, parseBody, type Parsed } from './parse-body';
-import type { Schema } from './schema';
 import type { PrepareTestSetUploadRequest, PrepareTrainSetUploadRequest } from './types';
 
 /*
@@ -24,7 +25,7 @@ export function parsePrepareTestSetUpload(body: unknown): Parsed<PrepareTestSetU
 const SAMPLE_NAMES = ['filename', 'content_hash'];
 const SCHEMA_NAMES = ['format', 'hash'];
 
-function parseUpload<T>(body: unknown, files: string[], schema: Schema): Parsed<T> {
+function parseUpload<T>(body: unknown, files: string[], schema: TSchema): Parsed<T> {
   if (!isObject(body)) {
     return notAnObject();
   }

@@ -1,4 +1,5 @@
-import type { Static } from './schema';
+import type { Static } from '@sinclair/typebox';
+
 import type {
   EstimateCostRequestSchema,
   EstimateCostResponseSchema,
@@ -21,7 +22,10 @@ import type {
 
 export * from './vocabulary';
 
-/* The bodies of the wire, as their schemas say. Only types are imported from there: loading this file loads none. */
+/*
+ * The bodies of the wire, as their schemas say. Only types are imported from there: loading this file loads no
+ * TypeBox.
+ */
 
 /** An object whose properties of null were left out, at any depth: null means the same as a missing property. */
 export type WithoutNulls<T> = T extends readonly unknown[] | null

@@ -1,5 +1,4 @@
 /** What tests reach of src/wire beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
-export { check } from '../../dist/src/wire/check';
 export {
   DEFAULT_DIALECT,
   fromWireMetadata,
@@ -26,6 +25,5 @@ export {
   toService,
 } from '../../dist/src/wire/prediction';
 export { type PredictionContext, readPrediction } from '../../dist/src/wire/read-prediction';
-export { type Schema, type Static, Type } from '../../dist/src/wire/schema';
 export { ERROR_CODES, type ErrorCode, ServiceError, toServiceError } from '../../dist/src/wire/service-error';
 export { type FitRequest, type ModelLimits, type ParsedPredictRequest } from '../../dist/src/wire/types';

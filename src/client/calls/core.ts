@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import type { Static, TSchema } from '@sinclair/typebox';
+
 import { lazy } from '../../util/lazy';
 import { check, faultText } from '../../wire/check';
 import { type Dialect, routePath, type ServiceRoute } from '../../wire/dialect';
 import { schemas } from '../../wire/load-schemas';
 import type { Body } from '../../wire/parse-body';
-import type { Schema, Static } from '../../wire/schema';
 import { ServiceError } from '../../wire/service-error';
 import { assertConforms } from '../errors/answer';
 import { Dispatchers, undici } from '../http/dispatchers';
@@ -22,6 +23,8 @@ export const warm = lazy(async () => {
   undici();
   await nextTurn();
   schemas();
+  await nextTurn();
+  check(schemas().EstimateCostResponseSchema, {});
 });
 
 /** What is particular to one request: see RequestPlan. `below` is a part of the path after the route. */
@@ -77,7 +80,11 @@ export class Core {
   }
 
   /** Asks a route and answers with its body, which conforms to the schema. */
-  async ask<S extends Schema>(call: Call, plan: RequestPlan, schema: S): Promise<Static<S> & Body> {
+  async ask<Schema extends TSchema>(
+    call: Call,
+    plan: RequestPlan,
+    schema: Schema,
+  ): Promise<Static<Schema> & Body> {
     const body = await ask(this.wiring, call, plan);
     assertConforms(schema, body, plan.what);
     return body;
@@ -138,7 +145,7 @@ export class Core {
 }
 
 /** @throws ServiceError `validation.failed` for a request that the specification does not allow */
-export function assertRequest(schema: Schema, request: unknown, what: string): void {
+export function assertRequest(schema: TSchema, request: unknown, what: string): void {
   const fault = check(schema, request);
   if (fault !== undefined) {
     throw new ServiceError('validation.failed', `The ${what} cannot be sent: ${faultText(fault)}.`);

@@ -1,8 +1,9 @@
+import type { Static, TSchema } from '@sinclair/typebox';
+
 import { mayHoldLong, parseJson } from '../../util/exact-json';
 import { isDeeper, isObject, tryParseJson } from '../../util/json';
 import { check, faultText } from '../../wire/check';
 import type { Body } from '../../wire/parse-body';
-import type { Schema, Static } from '../../wire/schema';
 import { ServiceError } from '../../wire/service-error';
 import type { WithoutNulls } from '../../wire/types';
 import type { HttpAnswer } from '../http/exchange';
@@ -49,11 +50,11 @@ function exactly(text: string): unknown {
 }
 
 /** @throws ServiceError `response.invalid`, naming the place and the reason. */
-export function assertConforms<S extends Schema>(
-  schema: S,
+export function assertConforms<Schema extends TSchema>(
+  schema: Schema,
   body: Body,
   what: string,
-): asserts body is Static<S> & Body {
+): asserts body is Static<Schema> & Body {
   const fault = check(schema, body);
   if (fault !== undefined) {
     throw malformedAnswer(what, faultText(fault));

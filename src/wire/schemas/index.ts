@@ -1,4 +1,4 @@
-/** Every schema of the wire: a dozen files, so nodes load them with the first body (`load-schemas.ts`). */
+/** Every schema of the wire. Loading this loads typebox (tens of milliseconds): use `lazy` from nodes' start-up paths. */
 export { ModelConfigSchema } from './common';
 export * from './estimate-cost';
 export * from './file-info';

@@ -1,9 +1,11 @@
-import { Type } from '../schema';
+import { Type } from '@sinclair/typebox';
 
-const limit = Type.maybe(Type.integer({ minimum: 0 }), 'a whole number from 0');
+import { Maybe } from './common';
+
+const limit = Maybe(Type.Integer({ minimum: 0 }), 'a whole number from 0');
 
 /** Limits of one model version (S 4.5); null, like a missing field, means that nothing binds. */
-export const LimitSetSchema = Type.object({
+export const LimitSetSchema = Type.Object({
   train_set_max_rows: limit,
   train_set_max_cells: limit,
   test_set_max_rows: limit,
@@ -15,9 +17,9 @@ export const LimitSetSchema = Type.object({
 });
 
 /** S 4.5 */
-export const ModelLimitsResponseSchema = Type.object({
-  default_model_version: Type.maybe(Type.text()),
-  max_model_limit: Type.maybe(LimitSetSchema, 'an object of limits'),
-  model_limits: Type.maybe(Type.record(LimitSetSchema), 'an object of versions and their limits'),
+export const ModelLimitsResponseSchema = Type.Object({
+  default_model_version: Maybe(Type.String()),
+  max_model_limit: Maybe(LimitSetSchema, 'an object of limits'),
+  model_limits: Maybe(Type.Record(Type.String(), LimitSetSchema), 'an object of versions and their limits'),
   dataset_max_size_bytes: limit,
 });
