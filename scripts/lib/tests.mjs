@@ -17,8 +17,8 @@ const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 const BESIDE = ['e2e', 'runtime', 'service', 'nodes', 'unit'];
 const ALONE = 'large';
 
-/** As many files at a time: one more than there are cores, but not so many that time limits come near. */
-const jobs = String(Math.min(os.availableParallelism() + 1, 5));
+/** As many files at a time: two more than there are cores, but not so many that time limits come near. */
+const jobs = String(Math.min(os.availableParallelism() + 2, 6));
 
 /** More files than these do not fail for want of time. */
 const MAX_AGAIN = 5;
@@ -42,7 +42,9 @@ function runBeside(files, args, options) {
   const failures = path.join(folder, 'failed.json');
   try {
     const reported = ['--reporter', reporter, '--reporter-option', `failures=${failures}`];
-    if (runMocha(['--parallel', '--jobs', jobs, ...reported, ...args, ...files], options)) {
+    // What is made once for all files, as the package that npm installs, is kept here.
+    const env = { ...(options.env ?? process.env), TABULAR_TESTS_SHARED: folder };
+    if (runMocha(['--parallel', '--jobs', jobs, ...reported, ...args, ...files], { ...options, env })) {
       return true;
     }
     const failed = existsSync(failures) ? JSON.parse(readFileSync(failures, 'utf8')) : [];

@@ -12,8 +12,44 @@ interface Packed {
   files: string[];
 }
 
+/** A folder that the processes of one run of the tests share, where there are several. */
+const SHARED = process.env.TABULAR_TESTS_SHARED;
+const LOOK_MS = 100;
+const PATIENCE_MS = 170_000;
+
 let packed: Packed | undefined;
 let installed: string | undefined;
+
+/** A folder that is removed at the end, with what `make` puts there: once for all processes of a run. */
+function madeOnce(name: string, make: (folder: string) => void): string {
+  if (SHARED === undefined) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), `tabular-${name}-`));
+    process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
+    make(folder);
+    return folder;
+  }
+  const folder = path.join(SHARED, name);
+  const done = `${folder}.done`;
+  const end = Date.now() + PATIENCE_MS;
+  for (; !fs.existsSync(done); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)) {
+    if (Date.now() > end) {
+      throw new Error(`another process of this run does not come to an end with ${folder}`);
+    }
+    if (fs.mkdirSync(`${folder}.taken`, { recursive: true }) === undefined) {
+      continue;
+    }
+    try {
+      fs.mkdirSync(folder);
+      make(folder);
+      fs.writeFileSync(done, '');
+    } catch (error) {
+      fs.rmSync(folder, { recursive: true, force: true });
+      fs.rmdirSync(`${folder}.taken`);
+      throw error;
+    }
+  }
+  return folder;
+}
 
 /** npm as the one that runs us, where npm runs us; answers what it printed. */
 export function npm(args: string[], cwd: string): string {
@@ -49,12 +85,16 @@ function withoutMaps(): string {
 /** The package as `npm pack` makes it from what is built, made once per test run. */
 export function packedPackage(): Packed {
   if (packed === undefined) {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-pack-'));
-    process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
-    const answer = JSON.parse(
-      npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], withoutMaps()),
-    ) as Record<string, { filename: string; files: { path: string }[] }>;
-    const [made] = Object.values(answer);
+    const folder = madeOnce('pack', (made) => {
+      const answer = npm(['pack', '--json', '--ignore-scripts', '--pack-destination', made], withoutMaps());
+      fs.writeFileSync(path.join(made, 'answer.json'), answer);
+    });
+    const [made] = Object.values(
+      JSON.parse(fs.readFileSync(path.join(folder, 'answer.json'), 'utf8')) as Record<
+        string,
+        { filename: string; files: { path: string }[] }
+      >,
+    );
     packed = { tarball: path.join(folder, made!.filename), files: made!.files.map((file) => file.path) };
   }
   return packed;
@@ -63,16 +103,14 @@ export function packedPackage(): Packed {
 /** The folder of the package as a user's npm installs it: the tarball and its dependencies, nothing else. */
 export function installedPackage(): string {
   if (installed === undefined) {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-installed-'));
-    process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
-    fs.writeFileSync(
-      path.join(folder, 'package.json'),
-      JSON.stringify({ name: 'user-folder', private: true }),
-    );
-    npm(
-      ['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=dev', packedPackage().tarball],
-      folder,
-    );
+    const { tarball } = packedPackage();
+    const folder = madeOnce('installed', (made) => {
+      fs.writeFileSync(
+        path.join(made, 'package.json'),
+        JSON.stringify({ name: 'user-folder', private: true }),
+      );
+      npm(['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=dev', tarball], made);
+    });
     installed = path.join(folder, 'node_modules', 'node-red-contrib-tabular-prediction');
   }
   return installed;

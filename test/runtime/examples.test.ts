@@ -535,6 +535,12 @@ describe('every example, imported and deployed', function () {
       // As its button in the editor does: a message a second would flood the sidebar.
       const flow = await start(name, (nodes) => {
         nodes.find(({ name }) => name === 'predicted')!.active = true;
+        if (name.endsWith('plots')) {
+          // The fits are those of the example without plots, which are made as they stand.
+          nodes
+            .filter(({ type }) => type === 'tabular-fit')
+            .forEach((node) => Object.assign(node, { options: '{"n_estimators":2}' }));
+        }
         for (const question of ['failure within 1 h?', 'bearing in 30 min?']) {
           withoutFunctionNodes(nodes, 'Pump', question);
         }
