@@ -15,6 +15,7 @@ export { logistic } from '../../dist/src/learner/linear/logistic';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
 export { Random } from '../../dist/src/learner/math/random';
+export { LeafSets } from '../../dist/src/learner/model/leaf-sets';
 export { packTrees, unpackTrees } from '../../dist/src/learner/model/pack-trees';
 export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/walk';
 export { areaUnderRoc } from '../../dist/src/learner/training/metrics';

@@ -58,7 +58,10 @@ export function exp(x: number): number {
   return k > 1023 ? sum * 2 * POWERS_OF_TWO[1075 + k - 1] : sum * POWERS_OF_TWO[1075 + k];
 }
 
-const view = new DataView(new ArrayBuffer(8));
+/** The bits of a number, as two words. */
+const one = new Float64Array(1);
+const words = new Int32Array(one.buffer);
+const HIGH = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 1 : 0;
 
 /** The natural logarithm of x. */
 export function log(x: number): number {
@@ -73,11 +76,11 @@ export function log(x: number): number {
     x *= 18014398509481984;
     shift = -54;
   }
-  view.setFloat64(0, x);
-  const high = view.getInt32(0);
+  one[0] = x;
+  const high = words[HIGH];
   let exponent = (high >>> 20) - 1023;
-  view.setInt32(0, (high & 0xfffff) | 0x3ff00000);
-  let m = view.getFloat64(0);
+  words[HIGH] = (high & 0xfffff) | 0x3ff00000;
+  let m = one[0];
   if (m > 1.4142135623730951) {
     m /= 2;
     exponent++;
@@ -85,10 +88,16 @@ export function log(x: number): number {
   exponent += shift;
   const s = (m - 1) / (m + 1);
   const z = s * s;
-  let sum = 0;
-  for (let i = 21; i >= 3; i -= 2) {
-    sum = (sum + 1 / i) * z;
-  }
+  let sum = (1 / 21) * z;
+  sum = (sum + 1 / 19) * z;
+  sum = (sum + 1 / 17) * z;
+  sum = (sum + 1 / 15) * z;
+  sum = (sum + 1 / 13) * z;
+  sum = (sum + 1 / 11) * z;
+  sum = (sum + 1 / 9) * z;
+  sum = (sum + 1 / 7) * z;
+  sum = (sum + 1 / 5) * z;
+  sum = (sum + 1 / 3) * z;
   return exponent * LN2_HIGH + (2 * s + (2 * s * sum + exponent * LN2_LOW));
 }
 

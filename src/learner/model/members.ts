@@ -2,8 +2,9 @@ import { applyTemperature, type Calibration, mixWithPriors, probabilities } from
 import type { EncodedTable } from '../features/encode';
 import { addLinearScores, type LinearTables } from '../linear/linear';
 import { leafOf, type Trees } from '../trees/trees';
+import { LeafSets } from './leaf-sets';
 import { scoresOfVotes } from './votes';
-import { leavesOf, rowMajor, walkOf } from './walk';
+import { leavesOf, type RowMajor, rowMajor, walkOf } from './walk';
 
 /**
  * A weighted candidate in a member: `base` plus trees, one per output in turn or for all outputs; trees whose sums are
@@ -21,10 +22,18 @@ export interface Member {
   parts: Part[];
 }
 
-/** Rows whose bins stay close to the processor. */
-const BLOCK = 256;
+/** Rows that go through trees together: as many as have their bins close to the processor, within these limits. */
+const BLOCK_BYTES = 262_144;
+const MIN_BLOCK = 256;
+const MAX_BLOCK = 4096;
 /** Fewer rows are walked one by one: to prepare the trees would take longer. */
 const FEW = 8;
+/**
+ * From so many rows on it is quicker to look up which leaves each column leaves within reach, for trees of so many steps
+ * or with categories.
+ */
+const MANY = 200;
+const DEEP = 8;
 
 /** Scores of one part, without its weight: rows × width, row-major, in the order of `rows` (numbers of table rows). */
 export function partScores(part: Part, table: EncodedTable, rows: Int32Array): Float64Array {
@@ -40,8 +49,9 @@ export function partScores(part: Part, table: EncodedTable, rows: Int32Array): F
   for (let i = 0; i < scores.length; i++) {
     scores[i] = base[i % width];
   }
-  for (let start = 0; start < rows.length; start += BLOCK) {
-    const block = rows.subarray(start, Math.min(rows.length, start + BLOCK));
+  const most = Math.max(MIN_BLOCK, Math.min(MAX_BLOCK, Math.floor(BLOCK_BYTES / table.columns.length)));
+  for (let start = 0; start < rows.length; start += most) {
+    const block = rows.subarray(start, Math.min(rows.length, start + most));
     addTreeScores(trees, table.columns, block, width, scores.subarray(start * width));
   }
   if (part.kind === 'votes') {
@@ -59,17 +69,17 @@ function addTreeScores(
   scores: Float64Array,
 ): void {
   const { values, width: perLeaf } = trees;
-  const few = rows.length < FEW;
-  const walk = few ? undefined : walkOf(trees);
-  const bins = few ? undefined : rowMajor(columns, rows);
+  const sets = rows.length < MANY ? undefined : new LeafSets(columns, rows);
+  const walk = rows.length < FEW ? undefined : walkOf(trees);
+  let bins: RowMajor | undefined;
   const leaves = new Int32Array(rows.length);
   for (let tree = 0; tree < trees.roots.length; tree++) {
-    if (walk && bins) {
-      leavesOf(trees, walk, tree, columns, rows, bins, leaves);
-    } else {
+    if (walk === undefined) {
       for (let i = 0; i < leaves.length; i++) {
         leaves[i] = leafOf(trees, trees.roots[tree], columns, rows[i]);
       }
+    } else if (!isDeep(walk.depths[tree]) || sets?.leavesOf(trees, tree, leaves) !== true) {
+      leavesOf(trees, walk, tree, columns, rows, (bins ??= rowMajor(columns, rows)), leaves);
     }
     if (perLeaf === 1) {
       const output = tree % width;
@@ -86,6 +96,11 @@ function addTreeScores(
       }
     }
   }
+}
+
+/** @param depth of a tree with categories 0 */
+function isDeep(depth: number): boolean {
+  return depth >= DEEP || depth === 0;
 }
 
 /** Scores of one member: rows × width, row-major. */

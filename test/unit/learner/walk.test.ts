@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { leafOf, leavesOf, Random, rowMajor, walkOf } from '../../doors/learner';
+import { leafOf, LeafSets, leavesOf, Random, rowMajor, TreeBuilder, walkOf } from '../../doors/learner';
 import { someTrees, TREE_COLUMNS } from './some-trees';
 
 describe('learner: many rows through a tree', () => {
@@ -20,13 +20,37 @@ describe('learner: many rows through a tree', () => {
         trees.roots.forEach((root, tree) => {
           const leaves = new Int32Array(count);
           leavesOf(trees, walkOf(trees), tree, columns, rows, bins, leaves);
-          assert.deepEqual(
-            leaves,
-            rows.map((row) => leafOf(trees, root, columns, row)),
-          );
+          const alone = rows.map((row) => leafOf(trees, root, columns, row));
+          assert.deepEqual(leaves, alone);
+          leaves.fill(-1);
+          assert.equal(new LeafSets(columns, rows).leavesOf(trees, tree, leaves), true);
+          assert.deepEqual(leaves, alone);
         });
       }),
       { numRuns: 300, seed: 6 },
     );
+  });
+
+  it('of 32 leaves are looked up by sets of them, of more are not', () => {
+    const columns = [Uint8Array.from({ length: 256 }, (_, bin) => bin)];
+    const rows = Int32Array.from({ length: 256 }, (_, row) => row);
+    for (const leaves of [1, 2, 31, 32, 33]) {
+      for (const rightmost of [true, false]) {
+        const builder = new TreeBuilder(1);
+        let last = builder.addRoot();
+        for (let border = 1; border < leaves; border++) {
+          const split = { column: 0, bin: rightmost ? border * 7 : 255 - border * 7, set: undefined };
+          const left = builder.split(last, { ...split, missingLeft: border % 2 === 0 });
+          builder.setLeaf(rightmost ? left : left + 1, [border]);
+          last = rightmost ? left + 1 : left;
+        }
+        builder.setLeaf(last, [leaves]);
+        const trees = builder.finish();
+        const found = new Int32Array(rows.length).fill(-1);
+        assert.equal(new LeafSets(columns, rows).leavesOf(trees, 0, found), leaves <= 32);
+        const alone = rows.map((row) => leafOf(trees, 0, columns, row));
+        assert.deepEqual(found, leaves <= 32 ? alone : new Int32Array(rows.length).fill(-1));
+      }
+    }
   });
 });

@@ -1,0 +1,196 @@
+import { lowestBit } from '../math/bits';
+import { goesMissingLeft, isCategoryNode, isLeft, LEAF, type Trees } from '../trees/trees';
+
+/*
+ * Very many rows through a tree of up to 32 leaves (C. Lucchese et al., QuickScorer, 2015). Each bin of a column leaves
+ * some of the tree's leaves within reach, a bit each; a row's leaf is the first that is within reach by all of its bins.
+ * So a row takes one look-up for each column of the tree, and none of them waits for another.
+ */
+
+/** Bits of a set: leaves of a tree. */
+const MOST_LEAVES = 32;
+const BINS = 256;
+const ALL = -1;
+
+/** The rows of a table that go through trees together, and room for what is made of a tree. */
+export class LeafSets {
+  /** By column: the bins of the rows. Made when first wanted. */
+  private readonly bins: (Uint8Array | undefined)[];
+  /** By place: the leaves within reach by each bin of a column of the tree. */
+  private readonly tables: Int32Array[] = [];
+  /** By column its place in the tree at hand, plus one; 0: none. */
+  private readonly places: Uint8Array;
+  private readonly within: Int32Array;
+  /** Per node of a tree: how many leaves it has, and the number of its first. */
+  private readonly counts = new Uint8Array(2 * MOST_LEAVES);
+  private readonly firsts = new Uint8Array(2 * MOST_LEAVES);
+  /** Per leaf, from left to right: where its values begin. */
+  private readonly values = new Int32Array(MOST_LEAVES);
+
+  constructor(
+    private readonly columns: Uint8Array[],
+    private readonly rows: Int32Array,
+  ) {
+    this.bins = columns.map(() => undefined);
+    this.places = new Uint8Array(columns.length);
+    this.within = new Int32Array(rows.length);
+  }
+
+  /**
+   * Writes to `leaves` where the values of the leaf of each row begin in `Trees.values`.
+   *
+   * @returns false, with nothing written, for a tree of too many leaves
+   */
+  leavesOf(trees: Trees, tree: number, leaves: Int32Array): boolean {
+    const root = trees.roots[tree];
+    const end = tree + 1 < trees.roots.length ? trees.roots[tree + 1] : trees.feature.length;
+    if (end - root > 2 * MOST_LEAVES - 1) {
+      return false;
+    }
+    this.numberLeaves(trees, root, end);
+    const used = this.makeTables(trees, root, end);
+    this.intersect(used);
+    const { within, values } = this;
+    for (let i = 0; i < within.length; i++) {
+      leaves[i] = values[lowestBit(within[i])];
+    }
+    return true;
+  }
+
+  /** Numbers the leaves from left to right. Children come after their parents. */
+  private numberLeaves({ feature, left }: Trees, root: number, end: number): void {
+    const { counts, firsts, values } = this;
+    for (let node = end - 1; node >= root; node--) {
+      const child = left[node] - root;
+      counts[node - root] = feature[node] === LEAF ? 1 : counts[child] + counts[child + 1];
+    }
+    firsts[0] = 0;
+    for (let node = root; node < end; node++) {
+      const first = firsts[node - root];
+      if (feature[node] === LEAF) {
+        values[first] = left[node];
+      } else {
+        const child = left[node] - root;
+        firsts[child] = first;
+        firsts[child + 1] = first + counts[child];
+      }
+    }
+  }
+
+  /** What each bin leaves within reach: a branch takes its left leaves from the bins that go right. Returns the columns. */
+  private makeTables(trees: Trees, root: number, end: number): number[] {
+    const { tables, places } = this;
+    const { feature, bin } = trees;
+    const used: number[] = [];
+    for (let node = root; node < end; node++) {
+      const column = feature[node];
+      if (column === LEAF) {
+        continue;
+      }
+      if (places[column] === 0) {
+        used.push(column);
+        places[column] = used.length;
+        if (used.length > tables.length) {
+          tables.push(new Int32Array(BINS + 1));
+        }
+        tables[used.length - 1].fill(ALL);
+      }
+      if (!isCategoryNode(trees, node)) {
+        const table = tables[places[column] - 1];
+        const right = this.withoutLeft(trees, root, node);
+        table[0] &= goesMissingLeft(trees, node) ? ALL : right;
+        table[bin[node] + 1] &= right;
+      }
+    }
+    for (let place = 0; place < used.length; place++) {
+      spread(tables[place]);
+    }
+    for (let node = root; node < end; node++) {
+      if (feature[node] !== LEAF && isCategoryNode(trees, node)) {
+        const table = tables[places[feature[node]] - 1];
+        const right = this.withoutLeft(trees, root, node);
+        for (let i = 0; i < BINS; i++) {
+          table[i] &= isLeft(trees, node, i) ? ALL : right;
+        }
+      }
+    }
+    for (const column of used) {
+      places[column] = 0;
+    }
+    return used;
+  }
+
+  /** All leaves but those on the left of a branch, which are at most 31. */
+  private withoutLeft({ left }: Trees, root: number, node: number): number {
+    const child = left[node] - root;
+    return ~(((1 << this.counts[child]) - 1) << this.firsts[child]);
+  }
+
+  /** For each row the leaves within reach by all of these columns, whose tables are in the same order. */
+  private intersect(used: number[]): void {
+    const { within, tables } = this;
+    let i = 0;
+    for (; i + 3 < used.length; i += 4) {
+      const [bins0, bins1, bins2, bins3] = [0, 1, 2, 3].map((place) => this.binsOf(used[i + place]));
+      andFour(within, i === 0, bins0, bins1, bins2, bins3, tables, i);
+    }
+    if (used.length === 0) {
+      within.fill(ALL);
+    }
+    for (; i < used.length; i++) {
+      andOne(within, i === 0, this.binsOf(used[i]), tables[i]);
+    }
+  }
+
+  private binsOf(column: number): Uint8Array {
+    const known = this.bins[column];
+    if (known) {
+      return known;
+    }
+    const { rows } = this;
+    const from = this.columns[column];
+    const bins = new Uint8Array(rows.length);
+    for (let i = 0; i < bins.length; i++) {
+      bins[i] = from[rows[i]];
+    }
+    this.bins[column] = bins;
+    return bins;
+  }
+}
+
+/** A value that goes right at a border goes right with every higher bin too. */
+function spread(table: Int32Array): void {
+  let right = ALL;
+  for (let i = 1; i < BINS; i++) {
+    right &= table[i];
+    table[i] = right;
+  }
+}
+
+function andFour(
+  within: Int32Array,
+  isFirst: boolean,
+  bins0: Uint8Array,
+  bins1: Uint8Array,
+  bins2: Uint8Array,
+  bins3: Uint8Array,
+  tables: Int32Array[],
+  place: number,
+): void {
+  const table0 = tables[place];
+  const table1 = tables[place + 1];
+  const table2 = tables[place + 2];
+  const table3 = tables[place + 3];
+  const keep = isFirst ? ALL : 0;
+  for (let i = 0; i < within.length; i++) {
+    within[i] =
+      (within[i] | keep) & table0[bins0[i]] & table1[bins1[i]] & table2[bins2[i]] & table3[bins3[i]];
+  }
+}
+
+function andOne(within: Int32Array, isFirst: boolean, bins: Uint8Array, table: Int32Array): void {
+  const keep = isFirst ? ALL : 0;
+  for (let i = 0; i < within.length; i++) {
+    within[i] = (within[i] | keep) & table[bins[i]];
+  }
+}
