@@ -20,6 +20,8 @@ export interface BandCorrectionState {
   shift: number;
   widen: number;
   truths: number;
+  /** Truths of the models before; left out in states of earlier versions. */
+  earlier?: number;
   ring: string;
   /** The shift of each of the newest truths; left out in states of earlier versions. */
   shifts?: string;
@@ -48,6 +50,7 @@ export class BandCorrection {
   private readonly shifts: Ring;
   private aim: number;
   private truths = 0;
+  private earlier = 0;
   shift = 0;
   widen = 0;
 
@@ -60,6 +63,7 @@ export class BandCorrection {
     this.shift = state?.shift ?? 0;
     this.widen = state?.widen ?? 0;
     this.truths = state?.truths ?? 0;
+    this.earlier = state?.earlier ?? 0;
     this.ring = state === undefined ? new Ring(3, REACH) : Ring.fromText(3, REACH, state.ring);
     this.shifts =
       state?.shifts === undefined ? new Ring(1, CARRIED) : Ring.fromText(1, CARRIED, state.shifts);
@@ -73,6 +77,7 @@ export class BandCorrection {
   static after(former: BandCorrection): BandCorrection {
     const { ring, shifts, misses } = former;
     const next = new BandCorrection(misses);
+    next.earlier = former.count;
     const from = ring.size - shifts.size;
     for (let i = 0; i < shifts.size; i++) {
       const shift = shifts.at(i);
@@ -95,9 +100,9 @@ export class BandCorrection {
     return next;
   }
 
-  /** Truths so far. */
+  /** Truths so far, those of the models before among them. */
   get count(): number {
-    return this.truths;
+    return this.earlier + this.truths;
   }
 
   add({ error, below, above, missed, shift }: BandMiss): void {
@@ -113,8 +118,8 @@ export class BandCorrection {
   }
 
   toJSON(): BandCorrectionState {
-    const { aim, shift, widen, truths, ring, shifts } = this;
-    return { aim, shift, widen, truths, ring: ring.toText(), shifts: shifts.toText() };
+    const { aim, shift, widen, truths, earlier, ring, shifts } = this;
+    return { aim, shift, widen, truths, earlier, ring: ring.toText(), shifts: shifts.toText() };
   }
 
   private correct(): void {

@@ -35,15 +35,13 @@ export class Corrections {
     }
   }
 
-  /** What the next model begins with. What keys have of their own starts again. */
+  /** What the next model begins with, also of keys: refits may come before a key has enough truths of one model. */
   get next(): Corrections {
     const { truths } = this;
     if (this.following?.truths !== truths) {
-      const corrections = new Corrections();
+      const corrections = new Corrections({ truths: 0, keys: [...this.keys], each: [] });
       for (const [id, { correction, misses }] of this.each) {
-        if (!isOfKey(id)) {
-          corrections.each.set(id, { correction: BandCorrection.after(correction), misses, last: 0 });
-        }
+        corrections.each.set(id, { correction: BandCorrection.after(correction), misses, last: 0 });
       }
       this.following = { truths, corrections };
     }
@@ -110,9 +108,4 @@ export class Corrections {
 
 function idOf({ ahead, level }: BandPlace, key?: string): string {
   return `${ahead ?? ''} ${level}${key === undefined ? '' : ` ${key}`}`;
-}
-
-/** Neither a step ahead nor a level holds a space. */
-function isOfKey(id: string): boolean {
-  return id.split(' ', 3).length > 2;
 }

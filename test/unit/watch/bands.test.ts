@@ -160,6 +160,31 @@ describe('bands', () => {
     return { left: left.slice(300), truths: truths.slice(300), watch };
   }
 
+  it('of a key go on as it needs them when another model takes over, though none has had 200 truths of it', () => {
+    const watch = new Watch(NUMBERS);
+    const errors = [noise(3), noise(4)];
+    let [inside, after] = [0, 0];
+    for (let i = 0; i < 1000; i++) {
+      if (i % 100 === 0) {
+        watch.modelChanged({ ...NUMBERS, id: `fit-${i}` });
+      }
+      errors.forEach((error, k) => {
+        const series = { key: `${k}`, time: START + i * MINUTE };
+        const truth = error() * (k === 0 ? 1 : 2);
+        const left = watch.predicted({ series, prediction: quantilesAbout(0) }).prediction as Record<
+          string,
+          number
+        >;
+        if (k === 1 && i >= 500) {
+          after++;
+          inside += left['0.1']! <= truth && truth <= left['0.9']! ? 1 : 0;
+        }
+        watch.truth({ series, truth });
+      });
+    }
+    assert.ok(inside / after > 0.7 && inside / after < 0.88, `${inside / after}`);
+  });
+
   it('of a new model hold what they say from its first row on, as wide as those of the model before had to be', () => {
     const held: number[] = [];
     for (let run = 0; run < 40; run++) {
