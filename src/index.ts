@@ -10,6 +10,7 @@ export type {
   PredictCall,
   PredictResult,
   TestSetUpload,
+  TrainSetOptions,
   TrainSetUpload,
   UploadSource,
 } from './client';

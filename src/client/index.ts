@@ -18,6 +18,7 @@ export type {
   RowsPredictResult,
   TestSetUpload,
   TlsOptions,
+  TrainSetOptions,
   TrainSetUpload,
   UploadSource,
 } from './types';

@@ -31,6 +31,7 @@ import type {
   PredictResult,
   RateLimit,
   TestSetUpload,
+  TrainSetOptions,
   TrainSetUpload,
 } from './types';
 
@@ -130,11 +131,11 @@ export class ServiceClient {
   /** Prepares a train set and sends X and y side by side; a duplicate is reused without sending a byte. */
   async uploadTrainSet(
     request: TrainSetUpload,
-    options: CallOptions = {},
+    options: TrainSetOptions = {},
   ): Promise<{ train_set_upload_id: string; reused: boolean }> {
     await warm();
     return this.core.call('upload', 'train set upload', options, (call) =>
-      uploadTrainSet(this.core, call, request, options.onProgress),
+      uploadTrainSet(this.core, call, request, options),
     );
   }
 

@@ -52,6 +52,14 @@ export interface CallOptions {
   onProgress?: (sentBytes: number, totalBytes: number) => void;
 }
 
+export interface TrainSetOptions extends CallOptions {
+  /**
+   * Called with the id that the service will keep the train set under, before a byte of it leaves; it is waited for.
+   * After a renewed upload it is called again. Not called where the service has the same train set already.
+   */
+  onPrepared?: (trainSetUploadId: string) => void | Promise<void>;
+}
+
 /** A file that can be opened again, for retries and chunks. `end` is exclusive; `hash` as S 2.1. */
 export interface UploadSource {
   format: 'csv' | 'parquet';

@@ -85,6 +85,11 @@ async function startedAgain(folder: string): Promise<number> {
       await sleep(50);
     }
     assert.equal((await models()).length, versions.length, `version ${version}`);
+    const uploads = () => readdir(path.join(folder, 'service', 'uploads'));
+    for (let waited = 0; (await uploads()).length > versions.length && waited < 100; waited++) {
+      await sleep(50);
+    }
+    assert.equal((await uploads()).length, versions.length, `train sets, version ${version}`);
     return version;
   } finally {
     await connection.close();

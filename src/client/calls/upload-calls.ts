@@ -8,7 +8,7 @@ import type {
   PrepareTrainSetUploadResponse,
 } from '../../wire/types';
 import type { Call } from '../retry/deadline';
-import type { CallOptions, TestSetUpload, TrainSetUpload, UploadSource } from '../types';
+import type { CallOptions, TestSetUpload, TrainSetOptions, TrainSetUpload, UploadSource } from '../types';
 import { fileInfo, sendUpload } from '../uploads/uploads';
 import { assertRequest, type Core } from './core';
 
@@ -50,7 +50,7 @@ export async function uploadTrainSet(
   core: Core,
   call: Call,
   request: TrainSetUpload,
-  onProgress: CallOptions['onProgress'],
+  { onProgress, onPrepared }: TrainSetOptions,
 ): Promise<{ train_set_upload_id: string; reused: boolean }> {
   const { x, y, digests, description, chunks } = request;
   const infoOf = ({ format, bytes, hash }: UploadSource, digest = hash): FileInfo =>
@@ -62,6 +62,7 @@ export async function uploadTrainSet(
       ...(description !== undefined && { description }),
       ...((force || request.force === true) && { force_reupload: true }),
     });
+    await onPrepared?.(prepared.train_set_upload_id);
     return {
       id: prepared.train_set_upload_id,
       files: [

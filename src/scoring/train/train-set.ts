@@ -157,6 +157,12 @@ export async function sendTrainSet(
   const onProgress = (sent: number, total: number): void => {
     hooks.onStatus?.({ key: 'uploading', sent, total });
   };
+  // Of a process that is killed from here on until the card is kept, the next start removes what has arrived.
+  const note = async (id: string): Promise<void> => {
+    context.cards.putUpload({ ...set.card, id, reused: false, by_fit: true });
+    await context.cards.flush();
+  };
+  const onPrepared = context.key === 'embedded' ? note : undefined;
   const sent = await context.reach.of(
     client.uploadTrainSet(
       {
@@ -168,7 +174,7 @@ export async function sendTrainSet(
         ...(choices.forceReupload === true && { force: true }),
         ...(choices.chunks === true && { chunks: true }),
       },
-      { signal: hooks.signal, onProgress },
+      { signal: hooks.signal, onProgress, onPrepared },
     ),
   );
   const card: UploadCard = { ...set.card, id: sent.train_set_upload_id, reused: sent.reused };
