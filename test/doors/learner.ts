@@ -6,6 +6,8 @@ export {
   modeOf,
   quantilesOf,
 } from '../../dist/src/learner/calibration/distribution';
+export { keptWays } from '../../dist/src/learner/explain/kept-ways';
+export { LeafWalk } from '../../dist/src/learner/explain/leaf-walk';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
@@ -14,6 +16,7 @@ export { makeDesign, makeTerms, sparse } from '../../dist/src/learner/linear/des
 export { logistic } from '../../dist/src/learner/linear/logistic';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
+export { quickSigmoid } from '../../dist/src/learner/math/quick-sigmoid';
 export { Random } from '../../dist/src/learner/math/random';
 export { LeafSets } from '../../dist/src/learner/model/leaf-sets';
 export { packTrees, unpackTrees } from '../../dist/src/learner/model/pack-trees';

@@ -1,81 +1,289 @@
-import { bitCount, lowestBit } from '../math/bits';
-import type { Member } from '../model/members';
+import type { Calibration } from '../calibration/calibrate';
+import { lowestBit } from '../math/bits';
+import { quickSigmoid } from '../math/quick-sigmoid';
+import type { Member, Part } from '../model/members';
 import { addScoresOfVotes } from '../model/votes';
-import { type Compared, LeafWalk } from './compared';
-import { type Contribution, contributions, voteContributions, votingParts } from './contributions';
+import type { Trees } from '../trees/trees';
+import { answers } from './answers';
+import type { CellTable } from './cell-table';
+import type { Compared } from './compared';
+import { keptWays } from './kept-ways';
+import { type LeafVisitor, LeafWalk } from './leaf-walk';
+import { eachLinearTerm } from './linear-terms';
+import type { GroupEffects } from './mean-effects';
+import { shapleyValues } from './shapley-values';
+
+/** Players at most. */
+const MOST_PLAYERS = 16;
+/** Coalitions of groups outside, and what a leaf counts for in each: used again and again. */
+const some = new Int32Array(1 << MOST_PLAYERS);
+const counts = new Float64Array(1 << MOST_PLAYERS);
 
 /**
- * A member's score of the row mixed with each of the background's rows, by every coalition of groups: bit g of a
- * coalition says that the columns of group g are the row's.
- *
- * @returns coalitions × rows of the background × width
+ * Mixtures of the row with some of the background's rows by every coalition of the groups in which both differ: bit i of a
+ * coalition says that the i-th of these is the row's.
  */
-export function coalitionScores(member: Member, compared: Compared): Float64Array {
-  const walk = new LeafWalk(compared);
+interface Coalitions {
+  /** The background's rows, as bits. */
+  rows: number;
+  /** Per row of the background where its mixtures begin; one more for the end of the last. */
+  at: Int32Array;
+  /** rows of the background × groups: the bit of the group; 0 where it does not differ. */
+  bitOf: Int32Array;
+  /** The groups, where they are the same for all rows of the background. */
+  common: number[] | undefined;
+}
+
+/**
+ * Adds the Shapley values of the probability of class `of` in the mean over the background, as far as it is about `rows`.
+ *
+ * @param players per row of the background the groups in which the row differs
+ * @param rows those of the background, as bits
+ */
+export function addByCoalitions(
+  members: Member[],
+  calibration: Calibration,
+  compared: Compared,
+  { players, rows, of }: { players: number[][]; rows: number; of: number },
+  found: GroupEffects,
+): void {
+  const coalitions = coalitionsOf(compared, players, rows);
+  const { at } = coalitions;
+  const values = probabilitiesOf(members, calibration, compared, coalitions, of);
+  const all = compared.background.rows;
+  // Games of the same players are one game in the mean.
+  const sums = new Map<string, { players: number[]; values: Float64Array }>();
+  for (let rest = rows; rest !== 0; rest &= rest - 1) {
+    const row = lowestBit(rest);
+    const key = players[row].join();
+    const own = values.subarray(at[row], at[row + 1]);
+    const known = sums.get(key);
+    if (known) {
+      own.forEach((value, i) => (known.values[i] += value));
+    } else {
+      sums.set(key, { players: players[row], values: own.slice() });
+    }
+  }
+  for (const game of sums.values()) {
+    found.base += game.values[0] / all;
+    shapleyValues(game.values, game.players.length).forEach((effect, i) => {
+      found.effects[game.players[i]] += effect / all;
+    });
+  }
+}
+
+function coalitionsOf({ background, groups }: Compared, players: number[][], rows: number): Coalitions {
+  const at = new Int32Array(background.rows + 1);
+  const bitOf = new Int32Array(background.rows * groups);
+  for (let row = 0; row < background.rows; row++) {
+    const takesPart = (rows >>> row) & 1;
+    at[row + 1] = at[row] + (takesPart ? 1 << players[row].length : 0);
+    players[row].forEach((group, i) => (bitOf[row * groups + group] = takesPart << i));
+  }
+  const common = players.every((own) => own === players[0]) ? players[0] : undefined;
+  return { rows, at, bitOf, common };
+}
+
+/** The probability of class `of`, per mixture. */
+function probabilitiesOf(
+  members: Member[],
+  calibration: Calibration,
+  compared: Compared,
+  coalitions: Coalitions,
+  of: number,
+): Float64Array {
+  const mixtures = coalitions.at[compared.background.rows];
+  const { width } = members[0];
+  const { temperature, softmaxTemperature, averageScores, noise, priors } = calibration;
+  const classes = priors.length;
+  const scores = new Float64Array(mixtures * width);
+  const scoresOf = (member: Member) => coalitionScores(member, compared, coalitions, scores);
+  if (width > 1 || classes !== 2 || averageScores || softmaxTemperature !== 1 || calibration.balance) {
+    const probas = answers(members, scoresOf, mixtures, calibration);
+    return Float64Array.from({ length: mixtures }, (_, i) => probas[i * classes + of]);
+  }
+  // Of two classes they are a sum over the members, as long as nothing follows that is not linear.
+  const values = new Float64Array(mixtures);
+  const weights = members.reduce((sum, { weight }) => sum + weight, 0);
+  const sign = of === 1 ? 1 : -1;
+  for (const member of members) {
+    scoresOf(member);
+    const share = (member.weight / weights) * (1 - noise);
+    for (let i = 0; i < mixtures; i++) {
+      values[i] += share * quickSigmoid((sign * scores[i]) / temperature);
+    }
+  }
+  return noise === 0 ? values : values.map((value) => value + noise * priors[of]);
+}
+
+/**
+ * A member's scores of the mixtures.
+ *
+ * @param scores to write them to: mixtures × width
+ */
+function coalitionScores(
+  member: Member,
+  compared: Compared,
+  coalitions: Coalitions,
+  scores: Float64Array,
+): Float64Array {
   const { width } = member;
-  const scores = coalitionSums(compared, width, (add) => contributions(member, compared, walk, add));
-  for (const part of votingParts(member)) {
-    const votes = coalitionSums(compared, width, (add) => voteContributions(part, walk, add));
-    addScoresOfVotes(votes, width, part.weight, scores);
+  const walk = new LeafWalk(compared, keptWays(compared.background, compared.groupOf).ways);
+  scores.fill(0);
+  for (const part of member.parts) {
+    if (part.kind === 'linear') {
+      addBase(part, part.weight, coalitions, scores);
+      addLinear(part, compared, coalitions, scores);
+    } else if (part.kind === 'trees') {
+      addBase(part, part.weight, coalitions, scores);
+      addTrees(part, part.weight, compared, walk, coalitions, scores);
+    }
+  }
+  sumOverParts(coalitions.at, width, scores);
+  for (const part of member.parts) {
+    if (part.kind === 'votes') {
+      const votes = new Float64Array(scores.length);
+      addBase(part, 1, coalitions, votes);
+      addTrees(part, 1, compared, walk, coalitions, votes);
+      sumOverParts(coalitions.at, width, votes);
+      addScoresOfVotes(votes, width, part.weight, scores);
+    }
   }
   return scores;
 }
 
-/** The sums of contributions, by coalitions: coalitions × rows of the background × width. */
-function coalitionSums(
-  { background, groups }: Compared,
-  width: number,
-  contribute: (add: Contribution) => void,
-): Float64Array {
-  const { rows } = background;
-  const scores = new Float64Array((1 << groups) * rows * width);
-  const step = rows * width;
-  const addTo = (at: number, mask: number, value: number) => {
+/*
+ * First each coalition has what it adds to its parts (the Möbius transform of its score): so a leaf counts in those
+ * coalitions alone that hold the groups `inside` and some of the groups `outside`, by turns added and taken away. Then
+ * comes the sum over all parts of a coalition.
+ */
+
+function addBase({ base }: Part, weight: number, { rows, at }: Coalitions, scores: Float64Array): void {
+  for (let rest = rows; rest !== 0; rest &= rest - 1) {
+    const to = at[lowestBit(rest)] * base.length;
+    for (let k = 0; k < base.length; k++) {
+      scores[to + k] += weight * base[k];
+    }
+  }
+}
+
+function addLinear(
+  part: Part & { kind: 'linear' },
+  compared: Compared,
+  { rows, at, bitOf }: Coalitions,
+  scores: Float64Array,
+): void {
+  const { groups, groupOf } = compared;
+  const width = part.base.length;
+  eachLinearTerm(part, compared, (column, output, own, others) => {
+    for (let rest = rows; rest !== 0; rest &= rest - 1) {
+      const row = lowestBit(rest);
+      const bit = bitOf[row * groups + groupOf[column]];
+      scores[at[row] * width + output] += part.weight * others[row];
+      if (bit !== 0) {
+        scores[(at[row] + bit) * width + output] += part.weight * (own - others[row]);
+      }
+    }
+  });
+}
+
+function addTrees(
+  { base, trees }: Part & { kind: 'trees' | 'votes' },
+  weight: number,
+  { background, groupOf, groups: groupCount }: Compared,
+  walk: LeafWalk,
+  { rows, at, bitOf, common }: Coalitions,
+  scores: Float64Array,
+): void {
+  const width = base.length;
+  const { width: perLeaf, values } = trees;
+  let output = 0;
+  const visit = (from: number, leaf: LeafWalk) => {
+    const { groups, groupsAt, failed, mask, inside: insideOf, insideAt } = leaf;
+    let known = -1;
+    let length = 0;
     for (let rest = mask; rest !== 0; rest &= rest - 1) {
-      scores[at + lowestBit(rest) * width] += value;
+      const row = lowestBit(rest);
+      let first = at[row];
+      for (let slots = insideOf[insideAt + row]; slots !== 0; slots &= slots - 1) {
+        first += bitOf[row * groupCount + groups[groupsAt + lowestBit(slots)]];
+      }
+      let outside = 0;
+      for (let slots = failed; slots !== 0; slots &= slots - 1) {
+        outside |= bitOf[row * groupCount + groups[groupsAt + lowestBit(slots)]];
+      }
+      if (outside !== known) {
+        known = outside;
+        length = 1;
+        counts[0] = weight;
+        for (let bit = outside; bit !== 0; bit &= bit - 1) {
+          for (let i = 0; i < length; i++) {
+            some[length + i] = some[i] | (bit & -bit);
+            counts[length + i] = -counts[i];
+          }
+          length *= 2;
+        }
+      }
+      if (perLeaf === 1) {
+        const value = values[from];
+        for (let i = 0; i < length; i++) {
+          scores[(first + some[i]) * width + output] += counts[i] * value;
+        }
+        continue;
+      }
+      for (let i = 0; i < length; i++) {
+        const to = (first + some[i]) * width;
+        for (let k = 0; k < perLeaf; k++) {
+          scores[to + k] += counts[i] * values[from + k];
+        }
+      }
     }
   };
-  // First what each coalition adds to what its parts have: a coalition without `outside` is 1 less those with them.
-  contribute((output, value, mask, conditions) => {
-    const { insideBits: inside, outsideBits: outside } = conditions;
-    for (let part = outside; part !== 0; part = (part - 1) & outside) {
-      addTo((inside | part) * step + output, mask, bitCount(part) & 1 ? -value : value);
-    }
-    addTo(inside * step + output, mask, value);
-  });
-  // Then their sums over all parts of a coalition.
-  for (let bit = 1; bit < 1 << groups; bit <<= 1) {
-    for (let coalition = bit; coalition < 1 << groups; coalition = (coalition + 1) | bit) {
-      const to = coalition * step;
-      const from = (coalition ^ bit) * step;
-      for (let i = 0; i < step; i++) {
-        scores[to + i] += scores[from + i];
-      }
-    }
+  const table = common && keptWays(background, groupOf).cells(trees, common);
+  const visitKnown = table && cellVisitor(trees, weight, width, table, scores);
+  for (let tree = 0; tree < trees.roots.length; tree++) {
+    output = perLeaf > 1 ? 0 : tree % width;
+    walk.tree(trees, tree, rows, visitKnown ? visitKnown[output] : visit);
   }
-  return scores;
 }
 
-/**
- * Shapley values from the values of all coalitions.
- *
- * @param values per coalition, as numbered by `coalitionScores`
- */
-export function shapleyValues(values: Float64Array, groups: number): Float64Array {
-  // What a coalition of a size counts for: size! (groups - size - 1)! / groups!
-  const shares = new Float64Array(groups);
-  shares[0] = 1 / groups;
-  for (let size = 1; size < groups; size++) {
-    shares[size] = (shares[size - 1] * size) / (groups - size);
-  }
-  const effects = new Float64Array(groups);
-  for (let coalition = 0; coalition < values.length; coalition++) {
-    const share = shares[bitCount(coalition)];
-    for (let group = 0; group < groups; group++) {
-      if ((coalition & (1 << group)) === 0) {
-        effects[group] += share * (values[coalition | (1 << group)] - values[coalition]);
+/** The same by lists, per output that a tree may have. */
+function cellVisitor(
+  { width: perLeaf, values }: Trees,
+  weight: number,
+  width: number,
+  table: CellTable,
+  scores: Float64Array,
+): LeafVisitor[] {
+  return Array.from({ length: width }, (_, output) => (from: number, { leaf, failed }: LeafWalk) => {
+    const list = table.list(leaf, failed);
+    const { cells } = table;
+    const middle = list + 2 + cells[list];
+    const end = middle + cells[list + 1];
+    for (let k = 0; k < perLeaf; k++) {
+      const value = weight * values[from + k];
+      const to = output + k;
+      for (let i = list + 2; i < middle; i++) {
+        scores[cells[i] * width + to] += value;
+      }
+      for (let i = middle; i < end; i++) {
+        scores[cells[i] * width + to] -= value;
+      }
+    }
+  });
+}
+
+/** Turns what each coalition adds to its parts into its score. */
+function sumOverParts(at: Int32Array, width: number, scores: Float64Array): void {
+  for (let row = 0; row + 1 < at.length; row++) {
+    const start = at[row] * width;
+    const end = at[row + 1] * width;
+    for (let half = width; start + half < end; half *= 2) {
+      for (let from = start; from < end; from += 2 * half) {
+        for (let i = from; i < from + half; i++) {
+          scores[i + half] += scores[i];
+        }
       }
     }
   }
-  return effects;
 }

@@ -1,12 +1,13 @@
 import { columnSpecs } from '../features/encode';
-import type { Background } from '../model/background';
 import type { Member } from '../model/members';
 import type { Model } from '../model/model';
 import { encodeFeatures, firstMembers, type PredictOptions, recalibrated } from '../model/predict';
 import { LEAF, type Trees } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import type { Compared } from './compared';
-import { type GroupEffects, meanEffects, probabilityEffects } from './game';
+import { gamesOf } from './games';
+import { meanEffects } from './mean-effects';
+import { probabilityEffects } from './probability-effects';
 
 export interface ExplainOptions extends PredictOptions {
   /** Features that are one cause together, by the cause's name; one that is in none is a cause by itself. Others are passed by. */
@@ -71,23 +72,26 @@ export function explain(
   const calibration = model.calibration && recalibrated(model.calibration, options);
   const bases = new Float64Array(rows.length);
   const effects = new Float64Array(rows.length * names.length);
-  rows.forEach((row, i) => {
-    const own = {
-      bins: Uint8Array.from(table.columns, (column) => column[row]),
-      numbers: Float64Array.from(table.numbers, (values) => values?.[row] ?? NaN),
-    };
-    const { compared, active } = differing(own, background, groupOf, used);
-    let found: GroupEffects;
-    if (calibration === undefined) {
-      found = meanEffects(members, compared);
-      found.base = model.center + model.scale * found.base;
-      found.effects.forEach((effect, group) => (found.effects[group] = model.scale * effect));
-    } else {
-      found = probabilityEffects(members, calibration, compared, answers.of![row], options.exactUpTo);
-    }
-    bases[i] = found.base;
-    active.forEach((group, at) => (effects[i * names.length + group] = found.effects[at]));
-  });
+  const compared = Array.from(rows, (row): Compared => ({
+    bins: Uint8Array.from(table.columns, (column) => column[row]),
+    numbers: Float64Array.from(table.numbers, (values) => values?.[row] ?? NaN),
+    background,
+    groupOf,
+    groups: names.length,
+  }));
+  if (calibration === undefined) {
+    meanEffects(members, compared).forEach((found, i) => {
+      bases[i] = model.center + model.scale * found.base;
+      found.effects.forEach((effect, group) => (effects[i * names.length + group] = model.scale * effect));
+    });
+  } else {
+    compared.forEach((one, i) => {
+      const of = { of: answers.of![rows[i]], exactUpTo: options.exactUpTo };
+      const found = probabilityEffects(members, calibration, one, gamesOf(one, used), of);
+      bases[i] = found.base;
+      effects.set(found.effects, i * names.length);
+    });
+  }
   return {
     groups: names,
     rows,
@@ -145,31 +149,6 @@ function columnsOf(trees: Trees): Set<number> {
     columnsOfTrees.set(trees, columns);
   }
   return columns;
-}
-
-/** The row beside the background, with the groups alone in which they differ: `active` are their numbers. */
-function differing(
-  { bins, numbers }: Pick<Compared, 'bins' | 'numbers'>,
-  background: Background,
-  groupOf: Int32Array,
-  used: Uint8Array,
-): { compared: Compared; active: number[] } {
-  const active: number[] = [];
-  const number = new Map<number, number>();
-  const own = groupOf.map((group, column) => {
-    const values = background.numbers?.[column];
-    const isAlike =
-      background.columns[column].every((bin) => bin === bins[column]) &&
-      (!values || values.every((value) => Object.is(value, numbers[column])));
-    if (used[column] === 0 || isAlike) {
-      return 0;
-    }
-    if (!number.has(group)) {
-      number.set(group, active.push(group) - 1);
-    }
-    return number.get(group)!;
-  });
-  return { compared: { bins, numbers, background, groupOf: own, groups: active.length }, active };
 }
 
 /** What is explained in each row: its probability of the class asked for (or answered), or its mean. */

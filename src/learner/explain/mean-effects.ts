@@ -1,0 +1,126 @@
+import { bitCount, lowestBit } from '../math/bits';
+import type { Background } from '../model/background';
+import { type Member, type Part, partScores } from '../model/members';
+import { allRows, type Compared } from './compared';
+import { keptWays } from './kept-ways';
+import { LeafWalk } from './leaf-walk';
+import { eachLinearTerm } from './linear-terms';
+import { SHARES } from './shares';
+
+/** Shapley values of a row's answer: `base` and `effects` (per group) add up to it. */
+export interface GroupEffects {
+  base: number;
+  effects: Float64Array;
+}
+
+/**
+ * Of the ensemble's mean for some rows, on the scale that members learn: exact for any number of groups.
+ *
+ * @param rows all with the same background and groups
+ */
+export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[] {
+  if (rows.length === 0) {
+    return [];
+  }
+  const { background, groupOf, groups } = rows[0];
+  const kept = keptWays(background, groupOf);
+  const found = rows.map(() => new Float64Array(groups));
+  let base = 0;
+  for (const member of members) {
+    for (const part of member.parts) {
+      const weight = (member.weight * part.weight) / background.rows;
+      base += weight * scoresOfBackground(part, background).reduce((sum, score) => sum + score, 0);
+      if (part.kind === 'linear') {
+        rows.forEach((compared, i) => addLinearEffects(part, compared, weight, found[i]));
+        continue;
+      }
+      const { trees } = part;
+      const table = kept.table(trees);
+      if (table === undefined) {
+        rows.forEach((compared, i) =>
+          addTreeEffects(part, new LeafWalk(compared, kept.ways), compared, weight, found[i]),
+        );
+        continue;
+      }
+      for (let tree = 0; tree < trees.roots.length; tree++) {
+        for (let i = 0; i < rows.length; i++) {
+          table.addTo(found[i], tree, rows[i].bins, weight);
+        }
+      }
+    }
+  }
+  return found.map((effects) => ({ base, effects }));
+}
+
+const knownScores = new WeakMap<Part, { background: Background; scores: Float64Array }>();
+
+/** Scores of the background's rows by one part. Kept: a stream of single rows would ask for them each time. */
+function scoresOfBackground(part: Part, background: Background): Float64Array {
+  let known = knownScores.get(part);
+  if (known?.background !== background) {
+    const { columns, numbers = [], rows } = background;
+    const all = Int32Array.from({ length: rows }, (_, row) => row);
+    known = { background, scores: partScores(part, { columns, numbers }, all) };
+    knownScores.set(part, known);
+  }
+  return known.scores;
+}
+
+function addLinearEffects(
+  part: Part & { kind: 'linear' },
+  compared: Compared,
+  weight: number,
+  effects: Float64Array,
+): void {
+  eachLinearTerm(part, compared, (column, _, own, others) => {
+    let differences = 0;
+    for (const other of others) {
+      differences += own - other;
+    }
+    effects[compared.groupOf[column]] += weight * differences;
+  });
+}
+
+/** What a table would give, found on the way. */
+function addTreeEffects(
+  { trees }: Part & { kind: 'trees' | 'votes' },
+  walk: LeafWalk,
+  { background }: Compared,
+  weight: number,
+  effects: Float64Array,
+): void {
+  const all = allRows(background);
+  const visit = (from: number, leaf: LeafWalk) => {
+    const value = weight * trees.values[from];
+    addLeafEffects(leaf, () => value, effects);
+  };
+  for (let tree = 0; tree < trees.roots.length; tree++) {
+    walk.tree(trees, tree, all, visit);
+  }
+}
+
+/** Adds the Shapley values of a leaf to `effects` (per group); `valueOf` says what it is worth to a row of the background. */
+export function addLeafEffects(
+  { groups, groupsAt, failed, mask, inside, insideAt }: LeafWalk,
+  valueOf: (row: number) => number,
+  effects: Float64Array,
+): void {
+  const outside = bitCount(failed);
+  let lowered = 0;
+  for (let rows = mask; rows !== 0; rows &= rows - 1) {
+    const row = lowestBit(rows);
+    const own = inside[insideAt + row];
+    const count = bitCount(own);
+    const value = valueOf(row);
+    lowered += value * SHARES[outside][count];
+    if (own !== 0) {
+      const share = value * SHARES[count][outside];
+      for (let rest = own; rest !== 0; rest &= rest - 1) {
+        effects[groups[groupsAt + lowestBit(rest)]] += share;
+      }
+    }
+  }
+  for (let rest = failed; rest !== 0; rest &= rest - 1) {
+    effects[groups[groupsAt + lowestBit(rest)]] -= lowered;
+  }
+}

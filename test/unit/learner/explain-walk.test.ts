@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+
+import { explain, predict, trainModel } from '../../../dist/src/learner';
+import { keptWays, LeafWalk, quickSigmoid, Random, sigmoid } from '../../doors/learner';
+import { classify, numbers, text } from './tables';
+
+describe('ways through trees', () => {
+  const random = new Random(1);
+  const rows = 300;
+  const draw = () => Array.from({ length: rows }, () => (random.uniform() < 0.1 ? NaN : random.uniform()));
+  const columns = Array.from({ length: 5 }, draw);
+  const words = columns[0]!.map((value) => ['red', 'blue', 'green'][Math.floor(value * 3)]);
+  const features = [...columns.map((values, i) => numbers(`c${i}`, values)), text('colour', words)];
+  const labels = columns[0]!.map((a, row) =>
+    a + columns[1]![row]! * columns[2]![row]! > 0.8 ? 'yes' : 'no',
+  );
+  const model = trainModel(classify(features, labels, { n_estimators: 3 }));
+
+  it('are the same whether they are kept or found on the way', () => {
+    const background = model.background!;
+    // Two columns are one group.
+    const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
+    const known = keptWays(background, groupOf);
+    let leaves = 0;
+    for (let row = 0; row < 4; row++) {
+      const bins = Uint8Array.from(background.columns, (column) => column[row * 7]!);
+      const compared = { bins, numbers: new Float64Array(0), background, groupOf, groups: groupOf.length };
+      const visited = [known.ways, () => undefined].map((waysOf) => {
+        const walk = new LeafWalk(compared, waysOf);
+        const out: string[] = [];
+        for (const { trees } of model.members.flatMap(({ parts }) =>
+          parts.filter((part) => part.kind !== 'linear'),
+        )) {
+          trees.roots.forEach((_, tree) =>
+            walk.tree(trees, tree, -1, (from, leaf) => {
+              const groupsIn = (slots: number) =>
+                Array.from({ length: 31 }, (_, slot) => slot)
+                  .filter((slot) => (slots >>> slot) & 1)
+                  .map((slot) => leaf.groups[leaf.groupsAt + slot]!)
+                  .sort((a, b) => a - b);
+              for (let other = 0; other < background.rows; other++) {
+                if ((leaf.mask >>> other) & 1) {
+                  const inside = groupsIn(leaf.inside[leaf.insideAt + other]!);
+                  out.push(`${tree} ${from} ${other}: ${inside.join()} not ${groupsIn(leaf.failed).join()}`);
+                }
+              }
+            }),
+          );
+        }
+        return out.sort();
+      });
+      assert.deepEqual(visited[0], visited[1]);
+      leaves += visited[0]!.length;
+    }
+    assert.ok(leaves > 10_000, `${leaves} leaves`);
+  });
+
+  it('are kept for the models explained last, and none of them is mistaken for another', () => {
+    const models = [2, 3, 4, 5, 6].map((n) => trainModel(classify(features, labels, { n_estimators: n })));
+    const told = () =>
+      models.map((one) => [
+        ...explain(one, features, predict(one, features, rows), { of: 1, most: 2 }).effects,
+      ]);
+    const first = told();
+    assert.deepEqual(told(), first);
+    const grouped = { groups: { both: ['c0', 'c1'] }, of: 1, most: 2 };
+    const result = predict(models[4]!, features, rows);
+    const both = explain(models[4]!, features, result, grouped);
+    const few = explain(models[4]!, features, result, { of: 1, most: 2, estimators: 2 });
+    assert.equal(both.groups.length, 5);
+    assert.equal(few.groups.length, 6);
+    assert.deepEqual([...explain(models[4]!, features, result, { of: 1, most: 2 }).effects], first[4]);
+  });
+});
+
+describe('explanations of many causes', () => {
+  it('are exact where a row differs in few of them from each row of the train set that is kept', () => {
+    const random = new Random(4);
+    const rows = 320;
+    // Thirteen switches, of which at most four are on.
+    const switches = Array.from({ length: 13 }, () => new Float64Array(rows));
+    for (let row = 0; row < rows; row++) {
+      for (let i = 0; i < 4; i++) {
+        switches[Math.floor(random.uniform() * 13)]![row] = 1;
+      }
+    }
+    const features = switches.map((values, i) => numbers(`s${i}`, values));
+    const labels = Array.from({ length: rows }, (_, row) =>
+      switches[0]![row]! + switches[1]![row]! * 2 - switches[2]![row]! + random.uniform() > 1 ? 'yes' : 'no',
+    );
+    const model = trainModel(classify(features, labels, { n_estimators: 2 }));
+    const result = predict(model, features, rows);
+    const [told, exact] = [undefined, 13].map((exactUpTo) =>
+      explain(model, features, result, { of: 1, most: 10, exactUpTo }),
+    );
+    exact!.effects.forEach((effect, i) => assert.ok(Math.abs(effect - told!.effects[i]!) < 1e-9));
+    assert.ok(exact!.effects.filter((effect) => Math.abs(effect) > 0.01).length > 10);
+  });
+});
+
+describe('the quick sigmoid', () => {
+  it('is within 2e-12 of the other', () => {
+    const random = new Random(9);
+    for (let i = 0; i < 20_000; i++) {
+      const x = (random.uniform() - 0.5) * 60;
+      assert.ok(Math.abs(quickSigmoid(x) - sigmoid(x)) < 2e-12, `at ${x}`);
+    }
+    assert.deepEqual([0, 1000, -1000].map(quickSigmoid), [0.5, 1, 0]);
+    assert.ok(Number.isNaN(quickSigmoid(NaN)));
+  });
+});
