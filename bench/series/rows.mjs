@@ -69,9 +69,13 @@ export function fitAndPredict({ trainSet, train, later, columns, most = 4000, re
   const rows = later.map(({ row }) => row);
   const features = (of) => columns.map((name) => featureOf(name, of, fitted));
   const share = fitted.length / train.length;
-  const config = group
-    ? { GROUP: group, GROUP_AS_FEATURE: false }
-    : { BLOCKS: 25, EMBARGO: Math.round(embargo * share) };
+  const isRelative = relative && relativeTo !== undefined && !isClass && columns.includes(relativeTo);
+  const config = {
+    BLOCKS: 25,
+    EMBARGO: Math.round(embargo * share),
+    ...(group && { GROUP: group, GROUP_AS_FEATURE: false }),
+    ...(isRelative && { RELATIVE_TO: relativeTo }),
+  };
   const classes = ['no', 'yes'];
   const model = learner.trainModel({
     features: group ? [featureOf(group, fitted, fitted), ...features(fitted)] : features(fitted),

@@ -73,6 +73,6 @@ for (const [name, column, ahead] of SERIES) {
     (came / told).toFixed(2),
   ];
   console.log(
-    `| ${name}, ${column}, ${ahead} | ${cells.join(' | ')} | ${(came / now).toFixed(2)} | ${held.toFixed(2)} |`,
+    `| ${name}, ${column}, ${ahead}${model.report.growth ? ' *' : ''} | ${cells.join(' | ')} | ${(came / now).toFixed(2)} | ${held.toFixed(2)} |`,
   );
 }

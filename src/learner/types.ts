@@ -53,6 +53,8 @@ export interface TrainOptions {
    * follow each other in time. `EMBARGO`: leave out of training the rows within this many rows of a held-out one.
    * `GROUP`: a column (name or number from 0); rows with the same value are never on both sides of a fold.
    * `GROUP_AS_FEATURE` false: do not learn from that column; predictions do not need it then.
+   * `RELATIVE_TO`: a column (name or number from 0) that the target, a number, is the change from. Where rows follow each
+   * other in time and such changes clearly grow with that column, the difference of logarithms is learned.
    * `COSTS`: of two classes in their order, the cost of each answer, `[actual][predicted]`. `THRESHOLD`: answer the rarer
    * class from the threshold on that is best by `accuracy`, `f1` or `costs`, or from a number from 0 to 1.
    */
@@ -129,6 +131,11 @@ export interface FitReport {
    * other in time, and the scores promise too much for rows to come.
    */
   neighbours_alike?: true;
+  /**
+   * Where a change is learned that grows with its level: the column that holds it. Errors in `scores` and `baseline` are
+   * those at the level of the newest rows: those of all rows times `factor`.
+   */
+  growth?: { column: string; factor: number };
   /** Predictions beside the truth, of rows by members that had not seen them. */
   curves: ModelCurves;
   /** Of two classes. */

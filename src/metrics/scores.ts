@@ -30,3 +30,14 @@ export const SCORE_NAMES = [
   'pinball',
   'coverage_80',
 ] as const satisfies readonly (keyof Scores)[];
+
+/** Errors times a factor; what has no unit stays. */
+export function timesFactor(scores: Scores, factor = 1): Scores {
+  const { rmse, mae, pinball } = scores;
+  return {
+    ...scores,
+    ...(rmse !== undefined && { rmse: rmse * factor }),
+    ...(mae !== undefined && { mae: mae * factor }),
+    ...(pinball !== undefined && { pinball: pinball * factor }),
+  };
+}

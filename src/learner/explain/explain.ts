@@ -1,12 +1,13 @@
 import { columnSpecs } from '../features/encode';
+import { changeOfLog } from '../model/growth';
 import type { Member } from '../model/members';
 import type { Model } from '../model/model';
-import { encodeFeatures, firstMembers, type PredictOptions, recalibrated } from '../model/predict';
+import { encodeWithLevels, firstMembers, type PredictOptions, recalibrated } from '../model/predict';
 import { LEAF, type Trees } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import type { Compared } from './compared';
 import { gamesOf } from './games';
-import { meanEffects } from './mean-effects';
+import { type GroupEffects, meanEffects } from './mean-effects';
 import { probabilityEffects } from './probability-effects';
 
 export interface ExplainOptions extends PredictOptions {
@@ -59,7 +60,7 @@ export function explain(
   }
   const { names, groupOf } = groupsOf(model, options.groups ?? {});
   const members = firstMembers(model.members, options.estimators);
-  const table = encodeFeatures(model, features, result.rows);
+  const { table, levels } = encodeWithLevels(model, features, result.rows);
   const used = usedColumns(members, table.columns.length);
   const answers = answersOf(result, options.of);
   const chosen: number[] = [];
@@ -81,8 +82,9 @@ export function explain(
   }));
   if (calibration === undefined) {
     meanEffects(members, compared).forEach((found, i) => {
-      bases[i] = model.center + model.scale * found.base;
-      found.effects.forEach((effect, group) => (effects[i * names.length + group] = model.scale * effect));
+      const { base, slope } = changeInUnits(model, found, levels?.[rows[i]]);
+      bases[i] = base;
+      found.effects.forEach((effect, group) => (effects[i * names.length + group] = slope * effect));
     });
   } else {
     compared.forEach((one, i) => {
@@ -101,6 +103,24 @@ export function explain(
     bases,
     effects,
   };
+}
+
+/**
+ * The base of a change in units of the target, and what a step of a score comes to. Where changes grow with their level,
+ * effects on the logarithm share the difference in units in proportion (the logarithmic mean Divisia index, Ang 2004).
+ */
+function changeInUnits(
+  { center, scale, growth }: Model,
+  { base, effects }: GroupEffects,
+  level: number | undefined,
+): { base: number; slope: number } {
+  if (growth === undefined || level === undefined) {
+    return { base: center + scale * base, slope: scale };
+  }
+  const step = effects.reduce((sum, effect) => sum + effect, 0);
+  const from = changeOfLog(center + scale * base, level, growth.smearing);
+  const to = changeOfLog(center + scale * (base + step), level, growth.smearing);
+  return { base: from, slope: step === 0 ? scale * (from + level) : (to - from) / step };
 }
 
 /** The causes, and for each binned column the number of its cause. */

@@ -3,6 +3,7 @@ import type { ResidualForest } from '../calibration/residuals';
 import type { Encoder } from '../features/encode';
 import type { FeatureColumn, FitReport, Label } from '../types';
 import type { Background } from './background';
+import type { LevelGrowth } from './growth';
 import type { Member } from './members';
 
 /** A fitted model. Plain data; `task`, `classes`, `features` and `report` are its public part. */
@@ -21,6 +22,8 @@ export interface Model {
   /** A prediction is center + scale × the ensemble's mean. */
   center: number;
   scale: number;
+  /** Where a prediction is the logarithm of a change that grows with its level. */
+  growth?: LevelGrowth;
   residuals: ResidualForest | undefined;
   /** Borders of the buckets of the full distribution, in units of the target. */
   borders: Float64Array | undefined;

@@ -4,6 +4,7 @@ import { atomWeights } from '../calibration/residuals';
 import { binAll } from '../features/binning';
 import { encodeColumn, type EncodedTable, measuredValues } from '../features/encode';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
+import { changeOfLog, divideByLevel, levelsOf } from './growth';
 import { ensembleMean, ensembleProbabilities, type Member } from './members';
 import type { Model } from './model';
 import { widenings } from './widening';
@@ -29,12 +30,12 @@ export function predict(
   rows: number,
   options: PredictOptions = {},
 ): ClassificationResult | RegressionResult {
-  const table = encodeFeatures(model, features, rows);
+  const { table, levels } = encodeWithLevels(model, features, rows);
   const all = Int32Array.from({ length: rows }, (_, row) => row);
   const members = firstMembers(model.members, options.estimators);
   const { classes } = model;
   if (!model.calibration) {
-    return regressionResult({ ...model, members }, table, all);
+    return regressionResult({ ...model, members }, table, all, levels);
   }
   const calibration = recalibrated(model.calibration, options);
   const probas = ensembleProbabilities(members, table, all, calibration);
@@ -73,8 +74,18 @@ export function firstMembers(members: Member[], count = members.length): Member[
  * @throws LearnerError when a column is missing, or cannot be read as the kind it was trained with
  */
 export function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): EncodedTable {
+  return encodeWithLevels(model, features, rows).table;
+}
+
+/** The same, with the level of each row where changes grow with it. */
+export function encodeWithLevels(
+  model: Model,
+  features: FeatureColumn[],
+  rows: number,
+): { table: EncodedTable; levels: Float64Array | undefined } {
   const byName = new Map(features.map((feature) => [feature.name, feature]));
-  const found = model.features.map(({ name, kind }) => {
+  const { growth } = model;
+  const given = model.features.map(({ name, kind }) => {
     const feature = byName.get(name);
     if (!feature) {
       throw new LearnerError(`Column "${name}" is missing.`);
@@ -85,6 +96,7 @@ export function encodeFeatures(model: Model, features: FeatureColumn[], rows: nu
     }
     return asKind(feature, kind);
   });
+  const found = growth === undefined ? given : divideByLevel(growth, given);
   const table: EncodedTable = { columns: [], numbers: [] };
   for (const encoder of model.encoders) {
     const feature = found[encoder.source];
@@ -93,7 +105,7 @@ export function encodeFeatures(model: Model, features: FeatureColumn[], rows: nu
     table.columns.push(...bins);
     table.numbers.push(...bins.map(() => values));
   }
-  return table;
+  return { table, levels: growth && levelsOf(growth, given) };
 }
 
 /** A column read as the kind it was trained with: numbers and dates interchange, text is parsed or made. */
@@ -131,8 +143,13 @@ function asKind(feature: FeatureColumn, kind: FeatureColumn['kind']): FeatureCol
   return { name, kind, values };
 }
 
-function regressionResult(model: Model, table: EncodedTable, all: Int32Array): RegressionResult {
-  const { center, scale, residuals, borders } = model;
+function regressionResult(
+  model: Model,
+  table: EncodedTable,
+  all: Int32Array,
+  levels: Float64Array | undefined,
+): RegressionResult {
+  const { center, scale, residuals, borders, growth } = model;
   const scaled = ensembleMean(model.members, table, all);
   const rows = all.length;
   if (!residuals || !borders) {
@@ -143,13 +160,17 @@ function regressionResult(model: Model, table: EncodedTable, all: Int32Array): R
   const withPrediction = [...table.columns, binned];
   const weights = new Float64Array(residuals.atoms.length);
   const atoms = new Float64Array(residuals.atoms.length);
+  const inUnits = (score: number, row: number, factor?: number) => {
+    const value = center + scale * score;
+    return levels === undefined ? value : changeOfLog(value, levels[row], factor);
+  };
   /** Visits each row's distribution, in units of the target. */
   const eachRow = (visit: (distribution: Atoms, row: number) => void) => {
     const widths = widenings(model, table, rows);
     for (let row = 0; row < rows; row++) {
       atomWeights(residuals, residuals.mix, withPrediction, row, weights);
       for (let i = 0; i < atoms.length; i++) {
-        atoms[i] = center + scale * (scaled[row] + widths[row] * residuals.atoms[i]);
+        atoms[i] = inUnits(scaled[row] + widths[row] * residuals.atoms[i], row);
       }
       visit({ atoms, weights }, row);
     }
@@ -172,7 +193,7 @@ function regressionResult(model: Model, table: EncodedTable, all: Int32Array): R
   return {
     task: 'regression',
     rows,
-    mean: () => scaled.map((value) => center + scale * value),
+    mean: () => scaled.map((value, row) => inUnits(value, row, growth?.smearing)),
     median: () => quantiles([0.5])[0],
     mode: () => {
       const out = new Float64Array(rows);

@@ -1,5 +1,6 @@
 import { classCurves, numberCurves } from '../../metrics/curves';
 import { errorsOf } from '../../metrics/regression';
+import { timesFactor } from '../../metrics/scores';
 import { findThresholds, type Thresholds } from '../../metrics/thresholds';
 import {
   applyTemperature,
@@ -14,11 +15,13 @@ import { fitResiduals } from '../calibration/residuals';
 import type { EncodedTable } from '../features/encode';
 import { square } from '../math/numeric';
 import { Random } from '../math/random';
+import { inUnits } from '../model/growth';
 import { heldOutScores, type Member } from '../model/members';
 import type { Model } from '../model/model';
 import type { FitReport, Label } from '../types';
 import { candidatesOf, sumOfParts } from './candidates';
 import { type FoldResult, foldRows } from './fold';
+import { bucketBorders, newestLevel, smearingOf } from './in-units';
 import { scoreProbabilities } from './metrics';
 import type { LearnerSettings } from './options';
 import { type PreparedFit, STREAM } from './prepare';
@@ -217,10 +220,19 @@ function finishRegression(
   const { columns, specs, clusters } = prepared;
   const input = { columns, specs, rows, predicted: scores, residuals, clusters };
   const fit = fitResiduals(input, new Random(settings.seed, STREAM.residuals));
-  const own = (scaled: Float64Array) => scaled.map((value) => center + scale * value);
-  const measured = errorsOf(own(scores), own(actual));
-  measured.pinball = fit.pinball * scale;
+  const growth = prepared.growth && { ...prepared.growth, smearing: smearingOf(fit.forest, scale) };
+  const own = (scaled: Float64Array, at: Int32Array, factor?: number) =>
+    scaled.map((value, i) => inUnits(prepared, value, at[i], factor));
+  const truths = own(actual, rows);
+  const measured = errorsOf(own(scores, rows, growth?.smearing), truths);
+  // Errors in percent differ in units as absolute errors do.
+  const unit = growth === undefined ? scale : measured.mae! / meanOf(residuals.map(Math.abs));
+  measured.pinball = fit.pinball * unit;
   measured.coverage_80 = fit.coverage80;
+  const baseline = errorsOf(
+    new Float64Array(rows.length).fill(growth === undefined ? center : meanOf(truths)),
+    truths,
+  );
   const sample = sampleOf(prepared, outOfFold);
   const lossOf = (table: EncodedTable) => {
     let sum = 0;
@@ -230,11 +242,19 @@ function finishRegression(
     return sum;
   };
   const order = tableOrder(rows);
-  const ordered = (scaled: Float64Array) => own(Float64Array.from(order, (i) => scaled[i]));
+  const inTable = order.map((i) => rows[i]);
+  const ordered = (scaled: Float64Array, factor?: number) =>
+    own(
+      Float64Array.from(order, (i) => scaled[i]),
+      inTable,
+      factor,
+    );
+  const newest = newestLevel(prepared);
   const report = makeReport(prepared, folds, members, {
-    scores: measured,
-    baseline: errorsOf(new Float64Array(rows.length).fill(center), own(actual)),
-    curves: numberCurves(ordered(actual), ordered(scores)),
+    scores: timesFactor(measured, newest?.factor),
+    baseline: timesFactor(baseline, newest?.factor),
+    growth: newest,
+    curves: numberCurves(ordered(actual), ordered(scores, growth?.smearing)),
     heldOut: { rows, target: actual, width: 1, error: (i) => residuals[i] },
     lossOf,
     sample,
@@ -245,35 +265,14 @@ function finishRegression(
     ...commonParts(prepared, members, report),
     threshold: undefined,
     calibration: undefined,
+    ...(growth && { growth }),
     residuals: fit.forest,
-    borders: bucketBorders(values, fit.forest.atoms, center, scale),
+    borders: bucketBorders(prepared, fit.forest.atoms),
   };
 }
 
-const BUCKETS = 400;
-
-/** Borders at quantiles of the target and at equal steps, extended at both ends by the outermost residuals. */
-function bucketBorders(
-  values: Float64Array,
-  atoms: Float64Array,
-  center: number,
-  scale: number,
-): Float64Array {
-  const sorted = Float64Array.from(values).sort();
-  const low = Math.min(0, atoms[0]);
-  const high = Math.max(0, atoms[atoms.length - 1]);
-  const first = sorted[0] + low;
-  const last = sorted[sorted.length - 1] + high;
-  const points = new Set<number>();
-  const half = BUCKETS / 2;
-  for (let i = 0; i <= half; i++) {
-    points.add(center + scale * sorted[Math.round((i * (sorted.length - 1)) / half)]);
-    points.add(center + scale * (first + ((last - first) * i) / half));
-  }
-  const margin = Math.max(1e-9, Math.abs(center) * 1e-9, scale * 1e-6);
-  points.add(center + scale * first - margin);
-  points.add(center + scale * last + margin);
-  return Float64Array.from(points).sort();
+function meanOf(values: Float64Array): number {
+  return values.reduce((sum, value) => sum + value / values.length, 0);
 }
 
 /** Rows for permutation importance: at most 1,000 of those held out. */

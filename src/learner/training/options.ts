@@ -18,6 +18,8 @@ export interface LearnerSettings {
   /** What each estimator learns from, used cyclically; empty: all rows. */
   subsample: Subsample[];
   holdOut: HoldOut;
+  /** The number of the column that the target is the change from. */
+  relativeTo: number | undefined;
   costs: Costs | undefined;
   /** Which threshold decides between two classes; undefined: the most probable class is the answer. */
   threshold: 'accuracy' | 'f1' | 'costs' | number | undefined;
@@ -51,6 +53,7 @@ export function readOptions(
     costs: undefined,
     threshold: undefined,
     holdOut: { blocks: undefined, embargo: 0, group: undefined, groupIsFeature: true },
+    relativeTo: undefined,
     thinking: undefined,
     workBudget: options.workBudget,
     used: {},
@@ -192,6 +195,9 @@ function readInferenceOption(
       return (settings.holdOut.embargo = wholeNumber(name, entry, 0));
     case 'GROUP':
       settings.holdOut.group = columnOf(name, entry, features);
+      return entry;
+    case 'RELATIVE_TO':
+      settings.relativeTo = columnOf(name, entry, features);
       return entry;
     case 'COSTS':
       return (settings.costs = costsOf(name, entry));

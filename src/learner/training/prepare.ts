@@ -11,7 +11,9 @@ import {
 import { square } from '../math/numeric';
 import { Random } from '../math/random';
 import { type Background, makeBackground } from '../model/background';
+import { divideByLevel, type LevelGrowth, levelsOf, logOfChange } from '../model/growth';
 import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
+import { growthOf, lineError } from './growing';
 import { isLineFirst } from './line-first';
 import { type LearnerSettings, readOptions } from './options';
 import { assignParts, blocksOf, type Clusters, groupsOf } from './parts';
@@ -39,6 +41,10 @@ export interface PreparedFit {
   values: Float64Array;
   center: number;
   scale: number;
+  /** Where the target is the logarithm of a change that grows with its level; undefined: it is learned as it is. */
+  growth: LevelGrowth | undefined;
+  /** The level of each row, where there is a growth. */
+  levels: Float64Array | undefined;
   /** Per row its part: fold f learns from all parts but f. */
   part: Uint8Array;
   /** What parts may not divide; undefined: rows are held out at random. */
@@ -53,13 +59,38 @@ export interface PreparedFit {
 /** Numbers of the random streams, one per purpose. */
 export const STREAM = { bins: 1, parts: 2, fold: 100, residuals: 3, importance: 4, background: 5 } as const;
 
+/** What a line may lose by logarithms where changes grow: the band gains by them. Of daily curves it loses far more. */
+const MOST_MORE = 1.1;
+
 /** @throws LearnerError for missing target values, columns of unequal length, no rows, or a bad option. */
 export function prepare(input: TrainInput): PreparedFit {
+  const plain = prepareAs(input);
   const { target } = input;
-  const rows = assertEqualRows(input.features, target);
-  const settings = readOptions(input.options, input.features, target.task);
+  const { relativeTo, holdOut } = plain.settings;
+  const isAsked = relativeTo !== undefined && holdOut.blocks !== undefined && plain.plan.linear;
+  if (!isAsked || target.task !== 'regression') {
+    return plain;
+  }
+  const features = input.features.filter((_, i) => i !== leftOutOf(plain.settings));
+  const level = features.indexOf(input.features[relativeTo]);
+  const growth = growthOf(features, level, target.values);
+  const asItIs = growth && lineError(plain, target.values);
+  if (growth === undefined || asItIs === undefined) {
+    return plain;
+  }
+  const grown = prepareAs(input, growth);
+  const error = lineError(grown, target.values);
+  return error !== undefined && error <= MOST_MORE * asItIs ? grown : plain;
+}
+
+function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
+  const rows = assertEqualRows(input.features, input.target);
+  const settings = readOptions(input.options, input.features, input.target.task);
   const groups = readGroups(input.features, settings);
-  const features = input.features.filter((_, i) => i !== groups?.leftOut);
+  const given = input.features.filter((_, i) => i !== groups?.leftOut);
+  const features = growth === undefined ? given : divideByLevel(growth, given);
+  const levels = growth && levelsOf(growth, given);
+  const target = levels === undefined ? input.target : logsOf(input.target, levels);
   const encoders: Encoder[] = [];
   const columns: Uint8Array[] = [];
   const numbers: (Float64Array | undefined)[] = [];
@@ -67,7 +98,7 @@ export function prepare(input: TrainInput): PreparedFit {
   const maxBins = binsFor(rows, features.length);
   features.forEach((feature, source) => {
     const random = new Random(settings.seed, STREAM.bins, source);
-    const asCategory = settings.categoryColumns.includes(input.features.indexOf(feature));
+    const asCategory = settings.categoryColumns.includes(input.features.indexOf(given[source]));
     // A lone column stays whole: there would be nothing left to learn from.
     const inTime = settings.holdOut.blocks !== undefined && features.length > 1;
     encoders.push(...chooseEncoders(feature, source, { asCategory, inTime, maxBins, random }));
@@ -99,7 +130,7 @@ export function prepare(input: TrainInput): PreparedFit {
   const part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
   const random = new Random(settings.seed, STREAM.background);
   const kept = numbers.map((values) => (values && plan.linear ? sharedNumbers(values) : undefined));
-  const background = makeBackground(features, { columns, numbers: kept }, rows, () => random.uniform());
+  const background = makeBackground(given, { columns, numbers: kept }, rows, () => random.uniform());
   if (target.task === 'regression' && plan.linear && plan.usual > 1) {
     const table = { columns, numbers: kept, specs, centers };
     plan.lineFirst = isLineFirst({ ...table, values, part }) ? 1 : undefined;
@@ -121,6 +152,8 @@ export function prepare(input: TrainInput): PreparedFit {
     values,
     center,
     scale,
+    growth,
+    levels,
     part,
     clusters,
     settings,
@@ -130,14 +163,27 @@ export function prepare(input: TrainInput): PreparedFit {
   };
 }
 
+/** The logarithms of changes, in place of these. */
+function logsOf(target: TargetColumn, levels: Float64Array): TargetColumn {
+  return target.task === 'classification'
+    ? target
+    : { task: target.task, values: target.values.map((change, row) => logOfChange(change, levels[row])) };
+}
+
+/** The number of the column of groups, where it is not a feature. */
+function leftOutOf({ holdOut }: LearnerSettings): number | undefined {
+  return holdOut.groupIsFeature ? undefined : holdOut.group;
+}
+
 /** The groups, where the user named a column of them; and the column to leave out, where it is not a feature. */
-function readGroups(features: FeatureColumn[], { holdOut }: LearnerSettings) {
+function readGroups(features: FeatureColumn[], settings: LearnerSettings) {
+  const { holdOut } = settings;
   if (holdOut.group === undefined) {
     return undefined;
   }
   const column = features[holdOut.group];
   const clusters = groupsOf(column);
-  const leftOut = holdOut.groupIsFeature ? undefined : holdOut.group;
+  const leftOut = leftOutOf(settings);
   return clusters.count > 1
     ? { clusters, leftOut, reasons: [] }
     : {

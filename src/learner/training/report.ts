@@ -22,6 +22,7 @@ export function makeReport(
   parts: {
     scores: Scores;
     baseline: Scores;
+    growth?: FitReport['growth'];
     curves: ModelCurves;
     lossOf: (table: EncodedTable) => number;
     /** The rows that folds held out, in the order of the folds. */
@@ -60,6 +61,7 @@ export function makeReport(
     trees: members.reduce((sum, { parts }) => sum + treesIn(parts), 0),
     scores: parts.scores,
     baseline: parts.baseline,
+    growth: parts.growth,
     curves: parts.curves,
     folds: foldsOf(prepared),
     ...(!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)) && { neighbours_alike: true }),

@@ -8,7 +8,7 @@ import { scoreDoubts } from './doubts';
 import { fingerprintOf } from './fingerprint';
 import { checkThresholdChoices, inDays, withThresholds } from './fit-threshold';
 import { keepReference, referenceOfSet, UNREAD } from './keep-reference';
-import { readReport, tellsNeighboursAlike } from './report';
+import { readGrowth, readReport, tellsNeighboursAlike } from './report';
 import { foldsOf, type Lineage, lineageOf } from './row-plan';
 import { type FitSteps, fitUnderWay, sendAndFit } from './run-fit';
 import { announceCost, scoreHoldout } from './score-holdout';
@@ -90,7 +90,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
     ...readReport(fitted.report),
   };
   if (card.scores !== undefined && set?.now !== undefined) {
-    card.scores = scoresOfLevel(card.scores, set.now);
+    card.scores = scoresOfLevel(card.scores, set.now, readGrowth(fitted.report));
   }
   if (card.limited !== undefined) {
     hooks.onWarning?.(

@@ -31,6 +31,12 @@ export function readReport(report: unknown): {
   };
 }
 
+/** What the errors that are told are of those of all rows, where they are those at the level of the newest rows. */
+export function readGrowth(report: unknown): number {
+  const { factor } = asObject(asObject(report).growth);
+  return typeof factor === 'number' && factor > 0 && factor < Infinity ? factor : 1;
+}
+
 /** Whether the learner, which held rows out at random, found that they follow each other in time. */
 export function tellsNeighboursAlike(report: unknown): boolean {
   return asObject(report).neighbours_alike === true;

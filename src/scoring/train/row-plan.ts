@@ -158,11 +158,16 @@ export function daysOfRows(
 /** Parts of consecutive rows that a fold consists of: enough to mix the seasons, few enough to be long. */
 const BLOCKS = 25;
 
-/** How the embedded service is to draw its folds: of consecutive rows, and of whole groups. */
+/**
+ * How the embedded service is to draw its folds: of consecutive rows, and of whole groups.
+ *
+ * @param relativeTo the column that the target in the files is the change from
+ */
 export function foldsOf(
   { group, embargo = 0, order = 'none' }: RowChoices,
   found: 'time' | 'none',
   isFeature: boolean,
+  relativeTo?: string,
 ): Record<string, unknown> | undefined {
   const inTime = found === 'time' || order === 'time';
   if (!inTime && group === undefined) {
@@ -171,6 +176,7 @@ export function foldsOf(
   return {
     ...(inTime && { BLOCKS }),
     ...(inTime && embargo > 0 && { EMBARGO: embargo }),
+    ...(inTime && relativeTo !== undefined && { RELATIVE_TO: relativeTo }),
     ...(group !== undefined && { GROUP: group, GROUP_AS_FEATURE: isFeature }),
   };
 }

@@ -1,3 +1,4 @@
+import { timesFactor } from '../../metrics/scores';
 import type { FittedModel, ModelScores, Scores } from '../types';
 import type { NowScores } from './now-scores';
 
@@ -16,15 +17,18 @@ const MIN_ROWS = 30;
 /**
  * Out-of-fold scores of a model that learned a change, as scores of the level: errors, bands and pinball loss are the
  * same, but the part explained and the trivial baseline are not.
+ *
+ * @param factor what errors at the level of the newest rows are of those of all rows
  */
-export function scoresOfLevel(scores: ModelScores, now: NowScores): ModelScores {
+export function scoresOfLevel(scores: ModelScores, now: NowScores, factor = 1): ModelScores {
   const { rmse } = scores;
   const { variance, baseline } = now;
+  const isTold = rmse !== undefined && variance !== undefined && variance > 0;
   return {
     ...scores,
-    ...(rmse !== undefined && variance !== undefined && variance > 0 && { r2: 1 - rmse ** 2 / variance }),
-    ...(baseline !== undefined && { baseline }),
-    baseline_now: now.kept,
+    ...(isTold && { r2: 1 - (rmse / factor) ** 2 / variance }),
+    ...(baseline !== undefined && { baseline: timesFactor(baseline, factor) }),
+    baseline_now: timesFactor(now.kept, factor),
   };
 }
 

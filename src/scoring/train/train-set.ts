@@ -138,7 +138,7 @@ export async function encodeTrainTable(
     distinctRows: profile.distinctRows,
     told: profile.target?.hint?.problem,
     lineage: lineageOf(request, facts),
-    folds: foldsOf(request, facts?.order ?? 'none', isFeature),
+    folds: foldsOf(request, facts?.order ?? 'none', isFeature, facts?.relative && request.relativeTo),
     trainedKeys: facts?.trainedKeys ?? request.trainedKeys,
     days: daysOfRows(request, facts),
     now: facts === undefined ? undefined : await nowScores(facts, rowPlan?.plan),

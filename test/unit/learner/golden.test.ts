@@ -68,10 +68,27 @@ function target(options: TrainOptions = {}): string {
   return hash(result.mean(), ...result.quantiles([0.2, 0.8]), result.mode(), result.full().logits);
 }
 
+function growing(): string {
+  const now = x.map((value, i) => (100 + 4 * i) * (1 + 0.02 * value));
+  const changes = now.map((level, i) => level * (0.03 * z[i]! + 0.01 * noise[i]!));
+  const own = [
+    numbers('now', now),
+    numbers(
+      'change',
+      now.map((level, i) => level * 0.05 * z[i]!),
+    ),
+  ];
+  const config = { BLOCKS: 20, RELATIVE_TO: 'now' };
+  const model = trainModel(regress(own, changes, { n_estimators: 3, inference_config: config }));
+  assert.equal(model.report.growth?.column, 'now');
+  const result = predict(model, own, rows) as RegressionResult;
+  return hash(result.mean(), ...result.quantiles([0.2, 0.8]), result.mode(), result.full().logits);
+}
+
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 6;
+const MADE_BY = 7;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -96,6 +113,7 @@ const cases: Record<string, [() => string, string]> = {
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
     '73913eed93ba70b286306cdb112af076',
   ],
+  'a change that grows with its level': [() => growing(), 'a535ff4d15f0ef3de35f8448ca1d8612'],
   'e^x and logarithms': [
     () =>
       hash(

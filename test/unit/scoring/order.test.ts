@@ -275,6 +275,37 @@ describe('fit in order of time and in groups, on the embedded service', () => {
     }));
   }
 
+  it('changes that grow with their level are told as they are at the newest one, beside the value as it is now', async function () {
+    this.timeout(120_000);
+    const random = seededRandom(8);
+    const levels = Array.from(
+      { length: 260 },
+      (_, i) => 100 * Math.exp(0.012 * i + 0.2 * Math.sin((i / 12) * 2 * Math.PI) + 0.1 * random()),
+    );
+    const rows = Array.from({ length: 240 }, (_, i) => ({
+      time: new Date(START + i * HOUR),
+      now: levels[i + 9]!,
+      before: levels[i]! - levels[i + 9]!,
+      season: i % 12,
+      y: levels[i + 12]!,
+    }));
+    const table = { value: rows.slice(0, 140) };
+    const request = { table, target: 'y', model: 'growing', embargo: 3, options: { n_estimators: 5 } };
+    const { card } = await at.connection.train({ ...request, relativeTo: 'now' });
+    const test = { table: { value: rows.slice(143) }, model: card, outputType: 'mean' as const };
+    const { table: predicted } = await at.connection.predict({ ...test, property: 'p' });
+    const misses = (predicted as { p: number; y: number }[]).map(({ p, y }) => Math.abs(p - y));
+    const later = misses.reduce((sum, miss) => sum + miss / misses.length, 0);
+    const stays = (of: typeof rows): number =>
+      of.reduce((sum, { now, y }) => sum + Math.abs(y - now) / of.length, 0);
+    const { mae, r2, baseline_now: now } = card.scores!;
+    const newest = stays(rows.slice(116, 140));
+    assert.ok(now!.mae! > 0.7 * newest && now!.mae! < 1.3 * newest, `${now!.mae} of ${newest}`);
+    assert.ok(now!.mae! > 1.5 * stays(rows.slice(0, 140)));
+    assert.ok(mae! < 0.5 * now!.mae! && r2! > 0.9 && r2! <= 1, `${mae}, ${r2}`);
+    assert.ok(later < 0.4 * stays(rows.slice(143)), `${later} of ${stays(rows.slice(143))}`);
+  });
+
   it('what is told is near what comes, and better than the value as it is now', async function () {
     this.timeout(120_000);
     const rows = walk(1800);
