@@ -151,7 +151,7 @@ function usedColumns(members: Member[], columns: number): Uint8Array {
       part.tables.lines?.columns.forEach((column) => (used[column] = 1));
       continue;
     }
-    for (const column of columnsOf(part.trees)) {
+    for (const column of part.kind === 'gaussian' ? part.gaussian.kernel.columns : columnsOf(part.trees)) {
       used[column] = 1;
     }
   }

@@ -1,10 +1,12 @@
 import { bitCount, lowestBit } from '../math/bits';
 import type { Background } from '../model/background';
+import { processApart } from '../model/ensemble-mean';
 import { type Member, type Part, partScores } from '../model/members';
 import { allRows, type Compared } from './compared';
 import { keptWays } from './kept-ways';
 import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
+import { addProductShares } from './products';
 import { SHARES } from './shares';
 
 /** Shapley values of a row's answer: `base` and `effects` (per group) add up to it. */
@@ -25,9 +27,16 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
   const { background, groupOf, groups } = rows[0];
   const kept = keptWays(background, groupOf);
   const found = rows.map(() => new Float64Array(groups));
+  const { process, others } = processApart(members);
   let base = 0;
-  for (const member of members) {
+  if (process) {
+    rows.forEach((compared, i) => (base = addProductShares(process, compared, found[i])));
+  }
+  for (const member of others) {
     for (const part of member.parts) {
+      if (part.kind === 'gaussian') {
+        continue;
+      }
       const weight = (member.weight * part.weight) / background.rows;
       base += weight * scoresOfBackground(part, background).reduce((sum, score) => sum + score, 0);
       if (part.kind === 'linear') {

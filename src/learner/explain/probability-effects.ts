@@ -136,7 +136,7 @@ function addByOrders(
 
 function nodesOf(members: Member[]): number {
   const parts = members.flatMap((member) => member.parts);
-  return parts.reduce((sum, part) => sum + (part.kind === 'linear' ? 1 : part.trees.left.length), 0);
+  return parts.reduce((sum, part) => sum + ('trees' in part ? part.trees.left.length : 1), 0);
 }
 
 interface Span {
@@ -195,6 +195,10 @@ function addSumOfScores(
             effects[compared.groupOf[column]] += weight * slopes[row * width + k] * (own - others[row]);
           }
         });
+        continue;
+      }
+      if (part.kind === 'gaussian') {
+        // Of numbers alone.
         continue;
       }
       const chord = part.kind === 'votes' ? chords.next().value : undefined;

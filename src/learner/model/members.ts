@@ -1,5 +1,6 @@
 import { applyTemperature, type Calibration, mixWithPriors, probabilities } from '../calibration/calibrate';
 import type { EncodedTable } from '../features/encode';
+import { type GaussianScores, gaussianScores } from '../gaussian/process';
 import { addLinearScores, type LinearTables } from '../linear/linear';
 import { leafOf, type Trees } from '../trees/trees';
 import { LeafSets } from './leaf-sets';
@@ -8,12 +9,13 @@ import { leavesOf, type RowMajor, rowMajor, walkOf } from './walk';
 
 /**
  * A weighted candidate in a member: `base` plus trees, one per output in turn or for all outputs; trees whose sums are
- * the votes for each class, of which the scores are made; or a linear model.
+ * the votes for each class, of which the scores are made; a linear model; or a Gaussian process.
  */
 export type Part =
   | { kind: 'trees'; weight: number; base: Float64Array; trees: Trees }
   | { kind: 'votes'; weight: number; base: Float64Array; trees: Trees }
-  | { kind: 'linear'; weight: number; base: Float64Array; tables: LinearTables };
+  | { kind: 'linear'; weight: number; base: Float64Array; tables: LinearTables }
+  | { kind: 'gaussian'; weight: number; base: Float64Array; gaussian: GaussianScores };
 
 /** One fold's model: a weighted sum of parts, with `width` scores per row. */
 export interface Member {
@@ -44,6 +46,9 @@ export function partScores(part: Part, table: EncodedTable, rows: Int32Array): F
       addLinearScores(part.tables, table, rows[i], 1, scores, i * width);
     }
     return scores;
+  }
+  if (part.kind === 'gaussian') {
+    return gaussianScores(part.gaussian, table, rows);
   }
   const { base, trees } = part;
   for (let i = 0; i < scores.length; i++) {
@@ -178,16 +183,4 @@ function normalised(probas: Float64Array, classes: number): Float64Array {
     }
   }
   return probas;
-}
-
-/** The ensemble's mean prediction of each row, on the scale that members learn. */
-export function ensembleMean(members: Member[], table: EncodedTable, rows: Int32Array): Float64Array {
-  const sum = new Float64Array(rows.length);
-  for (const member of members) {
-    const scores = memberScores(member, table, rows);
-    for (let i = 0; i < sum.length; i++) {
-      sum[i] += member.weight * scores[i];
-    }
-  }
-  return sum;
 }

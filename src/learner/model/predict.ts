@@ -4,8 +4,9 @@ import { atomWeights } from '../calibration/residuals';
 import { binAll } from '../features/binning';
 import { encodeColumn, type EncodedTable, measuredValues } from '../features/encode';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
+import { ensembleMean } from './ensemble-mean';
 import { changeOfLog, divideByLevel, levelsOf } from './growth';
-import { ensembleMean, ensembleProbabilities, type Member } from './members';
+import { ensembleProbabilities, type Member } from './members';
 import type { Model } from './model';
 import { widenings } from './widening';
 

@@ -6,6 +6,7 @@ import { tablesOf } from '../linear/linear';
 import { LearnerError } from '../types';
 import type { Member, Part } from './members';
 import type { Model } from './model';
+import type { Kernel } from '../gaussian/kernel';
 import { type PackedForest, packForest, unpackForest } from './pack-forest';
 import { type PackedTerms, packTerms, unpackTerms } from './pack-terms';
 import { packTrees, unpackTrees } from './pack-trees';
@@ -27,11 +28,19 @@ const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array
 type ArrayName = keyof typeof ARRAYS;
 
 /** A part with its trees packed, or with its terms in place of its tables. */
-type StoredPart = Part | (Omit<Part, 'trees' | 'tables'> & { packed?: Uint8Array; terms?: PackedTerms });
+type StoredPart =
+  | Exclude<Part, { kind: 'gaussian' }>
+  | (Omit<Part, 'trees' | 'tables'> & {
+      packed?: Uint8Array;
+      terms?: PackedTerms;
+      kernelWeights?: Float64Array;
+    });
 
 interface StoredModel extends Omit<Model, 'members' | 'residuals'> {
   members: (Omit<Member, 'parts'> & { parts: StoredPart[] })[];
   residuals: ResidualForest | PackedForest | undefined;
+  /** Of all Gaussian processes. */
+  kernel?: Kernel;
 }
 
 /** The model as bytes. Equal models give equal bytes. */
@@ -69,10 +78,21 @@ export function saveModel(model: Model): Uint8Array {
 
 function toStored(model: Model): StoredModel {
   const members = model.members.map((member) => ({ ...member, parts: member.parts.map(toStoredPart) }));
-  return { ...model, members, residuals: model.residuals && packForest(model.residuals) };
+  const kernel = model.members.flatMap(({ parts }) => parts).find((part) => part.kind === 'gaussian')
+    ?.gaussian.kernel;
+  return {
+    ...model,
+    members,
+    residuals: model.residuals && packForest(model.residuals),
+    ...(kernel && { kernel }),
+  };
 }
 
 function toStoredPart(part: Part): StoredPart {
+  if (part.kind === 'gaussian') {
+    const { gaussian, ...rest } = part;
+    return { ...rest, kernelWeights: gaussian.weights };
+  }
   if (part.kind !== 'linear') {
     const { trees, ...rest } = part;
     return { ...rest, packed: packTrees(trees).bytes };
@@ -82,6 +102,7 @@ function toStoredPart(part: Part): StoredPart {
 }
 
 function fromStored(stored: StoredModel): Model {
+  const { kernel, ...model } = stored;
   const specs = columnSpecs(stored.encoders);
   const whole = (part: StoredPart): Part => {
     if ('packed' in part && part.packed) {
@@ -95,11 +116,15 @@ function fromStored(stored: StoredModel): Model {
         tables: tablesOf(unpackTerms(terms), part.base, specs, stored.centers ?? []),
       } as Part;
     }
+    if ('kernelWeights' in part && part.kernelWeights && kernel) {
+      const { kernelWeights, ...rest } = part;
+      return { ...rest, gaussian: { kernel, weights: kernelWeights } } as Part;
+    }
     return part as Part;
   };
   const { residuals } = stored;
   return {
-    ...stored,
+    ...model,
     members: stored.members.map((member) => ({ ...member, parts: member.parts.map(whole) })),
     residuals: residuals && 'packedTrees' in residuals ? unpackForest(residuals) : residuals,
   };

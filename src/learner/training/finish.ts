@@ -16,11 +16,12 @@ import type { EncodedTable } from '../features/encode';
 import { square } from '../math/numeric';
 import { Random } from '../math/random';
 import { inUnits } from '../model/growth';
-import { heldOutScores, type Member } from '../model/members';
+import { heldOutScores, type Member, type Part } from '../model/members';
 import type { Model } from '../model/model';
 import type { FitReport, Label } from '../types';
 import { candidatesOf, sumOfParts } from './candidates';
 import { type FoldResult, foldRows } from './fold';
+import { gaussianOf } from './gaussian';
 import { bucketBorders, newestLevel, smearingOf } from './in-units';
 import { scoreProbabilities } from './metrics';
 import type { LearnerSettings } from './options';
@@ -36,6 +37,8 @@ interface OutOfFold {
   scores: Float64Array;
   /** Weight of each candidate. */
   weights: Float64Array;
+  /** Of candidates that no fold learned by itself. */
+  work: number;
 }
 
 /** Combines all folds of `prepared` (in any order) into a model, with its calibration and report. */
@@ -43,16 +46,25 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
   const candidates = candidatesOf(prepared, folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
-  const scores = candidates.map((parts) =>
-    joined(parts.map((own, m) => sumOfParts(own, prepared, heldOut[m]))),
-  );
+  const scoresOf = (parts: Part[][]) => joined(parts.map((own, m) => sumOfParts(own, prepared, heldOut[m])));
+  const scores = candidates.map(scoresOf);
   const rows = joinedRows(heldOut);
+  const gaussian = gaussianOf(prepared, folds, leastError(prepared, rows, scores));
+  if (gaussian) {
+    candidates.push(gaussian.parts);
+    scores.push(scoresOf(gaussian.parts));
+  }
   const width = candidates[0][0][0].base.length;
   const { metric } = prepared.settings.thinking ?? {};
   const extra = completeRuns(folds).map((run) => run >= prepared.plan.usual);
   // Randomised trees come after the boosted candidates.
   const costly = folds.every((fold) => fold.randomised) ? extra.length : undefined;
-  const input = { ...stackInput(prepared, rows, scores, width), extra, costly };
+  const input = {
+    ...stackInput(prepared, rows, scores, width),
+    extra,
+    costly,
+    smooth: gaussian !== undefined,
+  };
   const weights = chooseWeights(input, prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {
     const parts = candidates.flatMap((candidate, c) =>
@@ -66,10 +78,18 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
       mixed[i] += weights[c] * one[i];
     }
   });
-  const outOfFold = { rows, width, scores: mixed, weights };
+  const outOfFold = { rows, width, scores: mixed, weights, work: gaussian?.work ?? 0 };
   return prepared.task === 'classification'
     ? finishClassification(prepared, folds, members, outOfFold)
     : finishRegression(prepared, folds, members, outOfFold);
+}
+
+/** The mean squared error of the best candidate of a number; infinite for classes. */
+function leastError({ task, values }: PreparedFit, rows: Int32Array, scores: Float64Array[]): number {
+  const errors = scores.map((own) =>
+    own.reduce((sum, score, i) => sum + square(score - values[rows[i]]) / rows.length, 0),
+  );
+  return task === 'regression' ? Math.min(...errors) : Infinity;
 }
 
 const MAX_STACKED = 20_000;
@@ -168,7 +188,7 @@ function finishClassification(
     lossOf,
     sample,
     weights: outOfFold.weights,
-    extraWork: 0,
+    extraWork: outOfFold.work,
   });
   return {
     threshold: chosenThreshold(thresholds, classes, settings.threshold),
@@ -259,7 +279,7 @@ function finishRegression(
     lossOf,
     sample,
     weights: outOfFold.weights,
-    extraWork: fit.work,
+    extraWork: outOfFold.work + fit.work,
   });
   return {
     ...commonParts(prepared, members, report),
@@ -289,7 +309,12 @@ function holders({ part }: PreparedFit, rows: Int32Array): Uint8Array {
 function commonParts(prepared: PreparedFit, members: Member[], report: FitReport) {
   const { task, classes, features, encoders, center, scale, background, centers } = prepared;
   const linear = members.flatMap(({ parts }) => parts).filter((part) => part.kind === 'linear');
-  const along = new Set(linear.flatMap(({ tables }) => Array.from(tables.lines?.columns ?? [])));
+  const along = new Set([
+    ...linear.flatMap(({ tables }) => Array.from(tables.lines?.columns ?? [])),
+    ...members.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.kind === 'gaussian' ? Array.from(part.gaussian.kernel.columns) : [])),
+    ),
+  ]);
   return {
     task,
     classes,

@@ -57,7 +57,15 @@ export interface PreparedFit {
 }
 
 /** Numbers of the random streams, one per purpose. */
-export const STREAM = { bins: 1, parts: 2, fold: 100, residuals: 3, importance: 4, background: 5 } as const;
+export const STREAM = {
+  bins: 1,
+  parts: 2,
+  fold: 100,
+  residuals: 3,
+  importance: 4,
+  background: 5,
+  gaussian: 6,
+} as const;
 
 /** What a line may lose by logarithms where changes grow: the band gains by them. Of daily curves it loses far more. */
 const MOST_MORE = 1.1;

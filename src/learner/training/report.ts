@@ -105,7 +105,7 @@ function foldsOf({ clusters, plan }: PreparedFit): FitReport['folds'] {
 }
 
 function treesIn(parts: Part[]): number {
-  return parts.reduce((sum, part) => sum + (part.kind === 'linear' ? 0 : part.trees.roots.length), 0);
+  return parts.reduce((sum, part) => sum + ('trees' in part ? part.trees.roots.length : 0), 0);
 }
 
 /** Work of the candidates that every fold completed: which fold began another depends on the threads. */

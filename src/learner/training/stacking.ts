@@ -18,6 +18,8 @@ export interface StackInput {
   extra?: boolean[];
   /** A candidate that makes models larger and slower: it is left out where it lowers the loss by less than 1 %. */
   costly?: number;
+  /** Whether the last candidate is such a one too, and added to what the others are without it. */
+  smooth?: boolean;
 }
 
 /** Strength of the prior that all weights are equal, in rows. */
@@ -27,6 +29,8 @@ const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
 /** What a costly candidate has to lower the log-loss by at least; the squared error by twice as much. */
 const COSTLY_GAIN = 0.01;
+/** By so many standard errors the smooth candidate has to lower it: on small tables a few rows could decide. */
+const SMOOTH_DEVIATIONS = 1.5;
 /** Candidates with a smaller weight are dropped. */
 const MIN_WEIGHT = 0.03;
 
@@ -35,14 +39,36 @@ const MIN_WEIGHT = 0.03;
  * squared error or log-loss.
  */
 export function stackWeights(input: StackInput): Float64Array {
-  const { costly, regression } = input;
+  const { smooth, regression, scores } = input;
+  if (smooth !== true) {
+    return usualWeights(input);
+  }
+  const others = usualWeights({ ...input, scores: scores.slice(0, -1) });
+  const start = Float64Array.of(...others, 0);
+  const allowed = scores.map((_, c) => c === others.length || others[c] > 0);
+  const all = fitWeights(input, start, PRIOR_STRENGTH[regression ? 'squared_error' : 'log_loss'], allowed);
+  return isWorth(input, all, start, SMOOTH_DEVIATIONS) ? normalised(all) : start;
+}
+
+function usualWeights(input: StackInput): Float64Array {
+  const { costly } = input;
   const all = fitted(input);
   if (costly === undefined || all[costly] === 0) {
     return normalised(all);
   }
   const without = fitted(input, costly);
-  const wanted = 1 - COSTLY_GAIN * (regression ? 2 : 1);
-  return normalised(stackedLoss(input, all) <= wanted * stackedLoss(input, without) ? all : without);
+  return normalised(isWorth(input, all, without) ? all : without);
+}
+
+/** Whether a costly candidate lowers the loss by what is asked of it, and by so many standard errors. */
+function isWorth(input: StackInput, all: Float64Array, without: Float64Array, deviations = 0): boolean {
+  const losses = stackedLosses(input, without);
+  const gains = stackedLosses(input, all).map((loss, row) => losses[row] - loss);
+  const mean = gains.reduce((sum, gain) => sum + gain, 0) / gains.length;
+  const wanted =
+    COSTLY_GAIN * (input.regression ? 2 : 1) * (losses.reduce((sum, loss) => sum + loss, 0) / losses.length);
+  const spread = gains.reduce((sum, gain) => sum + square(gain - mean), 0);
+  return mean >= wanted && mean * gains.length >= deviations * Math.sqrt(spread);
 }
 
 /** Weights before the smallest are dropped. Those of classes need not sum to 1: they tell how sure the scores should be. */
@@ -63,24 +89,25 @@ function fitted(input: StackInput, leftOut?: number): Float64Array {
   return fitWeights(input, normalised(weights), EXTRA_PRIOR_STRENGTH, allowed);
 }
 
-/** The mean loss of the weighted sum: squared error, or log-loss. */
-function stackedLoss({ scores, width, target, regression }: StackInput, weights: Float64Array): number {
+/** The loss of the weighted sum in each row: squared error, or log-loss. */
+function stackedLosses(
+  { scores, width, target, regression }: StackInput,
+  weights: Float64Array,
+): Float64Array {
   const one = new Float64Array(width);
-  let sum = 0;
-  for (let row = 0; row < target.length; row++) {
+  return Float64Array.from(target, (_, row) => {
     for (let k = 0; k < width; k++) {
       one[k] = scores.reduce((mixed, own, c) => mixed + weights[c] * own[row * width + k], 0);
     }
     if (regression) {
-      sum += square(one[0] - target[row]);
-    } else if (width === 1) {
-      sum -= log(Math.max(sigmoid(target[row] === 1 ? one[0] : -one[0]), 1e-15));
-    } else {
-      softmax(one, 0, width, one, 0);
-      sum -= log(Math.max(one[target[row]], 1e-15));
+      return square(one[0] - target[row]);
     }
-  }
-  return sum / Math.max(1, target.length);
+    if (width === 1) {
+      return -log(Math.max(sigmoid(target[row] === 1 ? one[0] : -one[0]), 1e-15));
+    }
+    softmax(one, 0, width, one, 0);
+    return -log(Math.max(one[target[row]], 1e-15));
+  });
 }
 
 /** Fits weights with a prior of `strength` rows at `start`; only of the `movable` candidates. */

@@ -13,7 +13,7 @@ import {
   trainModel,
   type TrainOptions,
 } from '../../../dist/src/learner';
-import { growRandomised, Random } from '../../doors/learner';
+import { growRandomised, makeDimensions, positions, Random } from '../../doors/learner';
 import { classify, numbers, regress, text } from './tables';
 
 /** Train rows: each of 32 stretches holds one row of features, many times, so that the model keeps just these 32. */
@@ -92,6 +92,33 @@ function withVotes(model: Model): Model {
     const { trees } = growRandomised(input, { trees: 6, minLeaf: 1, nodeColumns: 2 }, new Random(4 + m));
     member.parts.push({ kind: 'votes', weight: 0.6, base, trees });
   });
+  return model;
+}
+
+/** Adds a Gaussian process of random weights to each member but the first: all have the same kernel. */
+function withProcesses(model: Model, base: Raw[]): Model {
+  const background = model.background!;
+  background.numbers = base.map(({ cells }, i) =>
+    i % 3 === 2 ? undefined : Float64Array.from(cells, (cell) => (typeof cell === 'number' ? cell : NaN)),
+  );
+  const own = { columns: background.columns, numbers: background.numbers };
+  const specs = own.columns.map((_, source) => ({ source, bins: 255, category: source % 3 === 2 }));
+  const dimensions = makeDimensions(
+    own,
+    specs,
+    specs.map(({ source }) => source),
+  );
+  const random = new Random(8);
+  const kernel = {
+    ...dimensions,
+    rates: Float64Array.from(dimensions.columns, () => 0.2 + random.uniform()),
+    points: Float32Array.from(positions(dimensions, own, Int32Array.of(0, 3, 4, 9, 20))),
+  };
+  for (const member of model.members.slice(1)) {
+    const weights = Float64Array.from({ length: 5 }, () => random.uniform() * 4 - 2);
+    const gaussian = { kernel, weights };
+    member.parts.push({ kind: 'gaussian', weight: 0.7, base: new Float64Array(1), gaussian });
+  }
   return model;
 }
 
@@ -177,6 +204,13 @@ describe('explanations of the learner', () => {
     for (const task of ['two', 'three'] as const) {
       assert.ok(compare(withVotes(fit(base, task)), base, 6, { groups }) < 1e-9);
     }
+  });
+
+  it('are Shapley values by their definition of Gaussian processes', () => {
+    const model = withProcesses(fit(base, 'number'), base);
+    assert.ok(compare(model, base, 6) < 1e-9);
+    assert.ok(compare(model, base, 6, { groups }) < 1e-9);
+    assert.ok(compare(loadModel(saveModel(model)), base, 6, { estimators: 2 }) < 1e-9);
   });
 
   it('add up beyond ten causes where trees vote', () => {

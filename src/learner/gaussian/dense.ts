@@ -1,0 +1,101 @@
+/*
+ * Products of dense matrices with several sums at a time: one sum alone would wait for each of its additions. The order of
+ * additions is fixed, so the bits are the same everywhere.
+ */
+
+/** The sum of a[i + k] · b[j + k] for k below `count`. */
+export function dotAt(a: Float64Array, i: number, b: Float64Array, j: number, count: number): number {
+  let sum0 = 0;
+  let sum1 = 0;
+  let sum2 = 0;
+  let sum3 = 0;
+  const even = count & ~3;
+  let k = 0;
+  for (; k < even; k += 4) {
+    sum0 += a[i + k] * b[j + k];
+    sum1 += a[i + k + 1] * b[j + k + 1];
+    sum2 += a[i + k + 2] * b[j + k + 2];
+    sum3 += a[i + k + 3] * b[j + k + 3];
+  }
+  for (; k < count; k++) {
+    sum0 += a[i + k] * b[j + k];
+  }
+  return sum0 + sum1 + (sum2 + sum3);
+}
+
+/**
+ * The Cholesky factor of the lower triangle of a positive definite matrix (size × size), in its place. A pivot lost to
+ * rounding is set to infinity, which makes its unknown 0.
+ */
+export function factorise(matrix: Float64Array, size: number): void {
+  for (let i = 0; i < size; i++) {
+    const row = i * size;
+    for (let j = 0; j < i; j++) {
+      const other = j * size;
+      matrix[row + j] = (matrix[row + j] - dotAt(matrix, row, matrix, other, j)) / matrix[other + j];
+    }
+    const whole = matrix[row + i];
+    const left = whole - dotAt(matrix, row, matrix, row, i);
+    matrix[row + i] = left > 1e-12 * Math.abs(whole) ? Math.sqrt(left) : Infinity;
+  }
+}
+
+/**
+ * Writes the lower triangle of the inverse of factor · factorᵀ to `out`.
+ *
+ * @param columns room for as many numbers
+ */
+export function invert(factor: Float64Array, size: number, columns: Float64Array, out: Float64Array): void {
+  // The inverse of the factor, transposed: row j holds column j, from its diagonal on.
+  for (let j = 0; j < size; j++) {
+    const own = j * size;
+    columns[own + j] = 1 / factor[own + j];
+    for (let i = j + 1; i < size; i++) {
+      const row = i * size;
+      columns[own + i] = -dotAt(factor, row + j, columns, own + j, i - j) / factor[row + i];
+    }
+  }
+  for (let i = 0; i < size; i++) {
+    for (let j = 0; j <= i; j++) {
+      out[i * size + j] = dotAt(columns, i * size + i, columns, j * size + i, size - i);
+    }
+  }
+}
+
+/**
+ * Adds `sign` times the products of the columns of some rows to the lower triangle of `out` (size × size).
+ *
+ * @param matrix rows × size
+ */
+export function addGram(
+  matrix: Float64Array,
+  rows: Int32Array,
+  size: number,
+  sign: 1 | -1,
+  out: Float64Array,
+): void {
+  const together = rows.length & ~3;
+  for (let r = 0; r < together; r += 4) {
+    const [at0, at1, at2, at3] = [rows[r] * size, rows[r + 1] * size, rows[r + 2] * size, rows[r + 3] * size];
+    for (let i = 0; i < size; i++) {
+      const by0 = sign * matrix[at0 + i];
+      const by1 = sign * matrix[at1 + i];
+      const by2 = sign * matrix[at2 + i];
+      const by3 = sign * matrix[at3 + i];
+      const to = i * size;
+      for (let j = 0; j <= i; j++) {
+        out[to + j] +=
+          by0 * matrix[at0 + j] + by1 * matrix[at1 + j] + (by2 * matrix[at2 + j] + by3 * matrix[at3 + j]);
+      }
+    }
+  }
+  for (let r = together; r < rows.length; r++) {
+    const at = rows[r] * size;
+    for (let i = 0; i < size; i++) {
+      const by = sign * matrix[at + i];
+      for (let j = 0; j <= i; j++) {
+        out[i * size + j] += by * matrix[at + j];
+      }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/** A function of parameters, which writes its gradient. */
+export type Differentiable = (at: Float64Array, gradient: Float64Array) => number;
+
+const SUFFICIENT = 1e-4;
+const MOST_HALVINGS = 8;
+/** Longest first step, in units of the parameters. */
+const FIRST_STEP = 1;
+
+/** Where a descent ended: parameters, and the inverse of the curvature (parameters × parameters). */
+export interface Descent {
+  at: Float64Array;
+  inverse: Float64Array;
+}
+
+/**
+ * Parameters near a minimum, by a quasi-Newton method (BFGS; J. Nocedal and S. Wright, 2006, 6.1) of at most so many
+ * iterations. `from`: a point to begin at, or where a descent of a function like this one ended.
+ */
+export function descend(
+  f: Differentiable,
+  from: Pick<Descent, 'at'> & Partial<Descent>,
+  iterations: number,
+): Descent {
+  const size = from.at.length;
+  let at = from.at.slice();
+  let slope = new Float64Array(size);
+  let value = f(at, slope);
+  const inverse = from.inverse?.slice() ?? new Float64Array(size * size);
+  let isFirst = from.inverse === undefined;
+  for (let iteration = 0; iteration < iterations; iteration++) {
+    const length = Math.sqrt(dot(slope, slope));
+    if (!(length > 1e-3)) {
+      break;
+    }
+    if (isFirst) {
+      inverse.fill(0);
+      for (let i = 0; i < size; i++) {
+        inverse[i * size + i] = Math.min(1, FIRST_STEP / length);
+      }
+    }
+    let direction = product(inverse, slope).map((one) => -one);
+    let along = dot(direction, slope);
+    if (!(along < 0)) {
+      direction = slope.map((one) => -one / length);
+      along = -length;
+    }
+    const nextSlope = new Float64Array(size);
+    let step = 1;
+    let next = at;
+    let nextValue = Infinity;
+    for (let halving = 0; halving < MOST_HALVINGS; halving++, step /= 2) {
+      next = at.map((one, i) => one + step * direction[i]);
+      nextValue = f(next, nextSlope);
+      if (nextValue <= value + SUFFICIENT * step * along) {
+        break;
+      }
+    }
+    if (!(nextValue < value)) {
+      break;
+    }
+    update(
+      inverse,
+      next.map((one, i) => one - at[i]),
+      nextSlope.map((one, i) => one - slope[i]),
+      isFirst,
+    );
+    const gained = value - nextValue;
+    isFirst = false;
+    at = next;
+    slope = nextSlope;
+    value = nextValue;
+    if (gained < 0.02) {
+      break;
+    }
+  }
+  return { at, inverse };
+}
+
+/** The inverse of the curvature, after a `step` over which the gradient changed by `change`. */
+function update(inverse: Float64Array, step: Float64Array, change: Float64Array, isFirst: boolean): void {
+  const size = step.length;
+  const curvature = dot(step, change);
+  const changes = dot(change, change);
+  if (!(curvature > 1e-10 * changes)) {
+    return;
+  }
+  if (isFirst) {
+    for (let i = 0; i < size; i++) {
+      inverse[i * size + i] = curvature / changes;
+    }
+  }
+  const turned = product(inverse, change);
+  const factor = (1 + dot(change, turned) / curvature) / curvature;
+  for (let i = 0; i < size; i++) {
+    for (let j = 0; j < size; j++) {
+      inverse[i * size + j] +=
+        factor * step[i] * step[j] - (turned[i] * step[j] + step[i] * turned[j]) / curvature;
+    }
+  }
+}
+
+function product(matrix: Float64Array, vector: Float64Array): Float64Array {
+  const size = vector.length;
+  return vector.map((_, i) => dot(matrix.subarray(i * size, (i + 1) * size), vector));
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}

@@ -1,0 +1,139 @@
+import { exp, log, square } from '../math/numeric';
+import { factorise, invert } from './dense';
+import { type Dimensions, distance } from './kernel';
+
+/**
+ * What the marginal likelihood is asked of: `variance` × kernel + `lines` × linear kernel + `noise`. Parameters are the
+ * logarithms of: the rate of each dimension, variance, lines, noise.
+ */
+export interface EvidenceInput {
+  dimensions: Dimensions;
+  /** rows × dimensions. */
+  positions: Float64Array;
+  /** rows × rows: the linear kernel. */
+  linear: Float64Array;
+  /** rows. */
+  target: Float64Array;
+}
+
+/** Log-normal priors. The length scale grows with the number of dimensions (C. Hvarfner et al., 2024). */
+const PRIOR_SPREAD = { rate: 1.5, lines: 2, noise: 2 };
+const PRIOR_LINES = 0.05;
+const PRIOR_NOISE = 0.1;
+const START_NOISE = 0.2;
+/** Added to the noise, so that the matrix stays positive definite. */
+export const JITTER = 1e-6;
+
+/** √5 over e^0.5 · √dimensions. */
+function priorRate(dimensions: number): number {
+  return log(Math.sqrt(5 / Math.max(1, dimensions))) - 0.5;
+}
+
+export function startOf({ columns }: Dimensions): Float64Array {
+  const rates = new Float64Array(columns.length).fill(priorRate(columns.length));
+  return Float64Array.of(...rates, 0, log(PRIOR_LINES), log(START_NOISE));
+}
+
+/**
+ * The negative logarithm of the posterior density of parameters, but for a constant, and its gradient (Rasmussen and
+ * Williams, 2006, 5.9): a function of the parameters.
+ */
+export function evidenceOf({ dimensions, positions, linear, target }: EvidenceInput) {
+  const size = target.length;
+  const count = dimensions.columns.length;
+  const gaps = gapsOf(dimensions, positions, size);
+  const pairs = (size * (size - 1)) / 2;
+  const kernel = new Float64Array(pairs);
+  const matrix = new Float64Array(size * size);
+  const columns = new Float64Array(size * size);
+  const inverse = new Float64Array(size * size);
+  const weights = new Float64Array(size);
+  const rate = new Float64Array(count);
+  const prior = priorRate(count);
+  return (parameters: Float64Array, gradient: Float64Array): number => {
+    for (let d = 0; d < count; d++) {
+      rate[d] = exp(parameters[d]);
+    }
+    const variance = exp(parameters[count]);
+    const lines = exp(parameters[count + 1]);
+    const noise = exp(parameters[count + 2]);
+    for (let i = 0, pair = 0; i < size; i++) {
+      for (let j = 0; j < i; j++, pair++) {
+        let factor = 1;
+        let sum = 0;
+        for (let d = 0, at = pair * count; d < count; d++, at++) {
+          const s = rate[d] * gaps[at];
+          factor *= 1 + s + (s * s) / 3;
+          sum += s;
+        }
+        kernel[pair] = factor * exp(-sum);
+        matrix[i * size + j] = variance * kernel[pair] + lines * linear[i * size + j];
+      }
+      matrix[i * size + i] = variance + lines * linear[i * size + i] + noise + JITTER;
+    }
+    factorise(matrix, size);
+    invert(matrix, size, columns, inverse);
+    weights.fill(0);
+    let value = 0;
+    for (let i = 0; i < size; i++) {
+      for (let j = 0; j < size; j++) {
+        weights[i] += (j < i ? inverse[i * size + j] : inverse[j * size + i]) * target[j];
+      }
+      value += 0.5 * target[i] * weights[i] + log(matrix[i * size + i]);
+    }
+    gradient.fill(0);
+    for (let i = 0, pair = 0; i < size; i++) {
+      for (let j = 0; j < i; j++, pair++) {
+        const share = inverse[i * size + j] - weights[i] * weights[j];
+        const own = share * kernel[pair];
+        gradient[count] += own;
+        gradient[count + 1] += share * linear[i * size + j];
+        for (let d = 0, at = pair * count; d < count; d++, at++) {
+          const s = rate[d] * gaps[at];
+          gradient[d] -= (own * s * s * (1 + s)) / (3 + 3 * s + s * s);
+        }
+      }
+      const share = (inverse[i * size + i] - weights[i] * weights[i]) / 2;
+      gradient[count] += share;
+      gradient[count + 1] += share * linear[i * size + i];
+      gradient[count + 2] += share;
+    }
+    for (let d = 0; d < count; d++) {
+      gradient[d] *= variance;
+      value += addPrior(parameters, gradient, d, prior, PRIOR_SPREAD.rate);
+    }
+    gradient[count] *= variance;
+    gradient[count + 1] *= lines;
+    gradient[count + 2] *= noise;
+    value += addPrior(parameters, gradient, count + 1, log(PRIOR_LINES), PRIOR_SPREAD.lines);
+    value += addPrior(parameters, gradient, count + 2, log(PRIOR_NOISE), PRIOR_SPREAD.noise);
+    return value;
+  };
+}
+
+function addPrior(
+  parameters: Float64Array,
+  gradient: Float64Array,
+  at: number,
+  mean: number,
+  spread: number,
+): number {
+  const away = (parameters[at] - mean) / spread;
+  gradient[at] += away / spread;
+  return square(away) / 2;
+}
+
+/** Distances of all pairs i > j: pairs × dimensions. */
+function gapsOf({ kinds }: Dimensions, positions: Float64Array, size: number): Float64Array {
+  const count = kinds.length;
+  const out = new Float64Array(((size * (size - 1)) / 2) * count);
+  let at = 0;
+  for (let i = 0; i < size; i++) {
+    for (let j = 0; j < i; j++) {
+      for (let d = 0; d < count; d++) {
+        out[at++] = distance(kinds[d], positions[i * count + d], positions[j * count + d]);
+      }
+    }
+  }
+  return out;
+}

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+
+import {
+  explain,
+  type FeatureColumn,
+  loadModel,
+  type Model,
+  predict,
+  type RegressionResult,
+  saveModel,
+  trainModel,
+  type TrainOptions,
+} from '../../../dist/src/learner';
+import {
+  addGram,
+  descend,
+  evidenceOf,
+  factorise,
+  inducingRows,
+  invert,
+  kernelRow,
+  makeDimensions,
+  positions,
+  quadratureOf,
+  Random,
+  startOf,
+} from '../../doors/learner';
+import { dates, normals, numbers, regress, text } from './tables';
+
+const random = new Random(1);
+const ROWS = 30;
+const all = Int32Array.from({ length: ROWS }, (_, row) => row);
+/** A column of numbers with gaps, one of categories and one of numbers. */
+const table = {
+  columns: [
+    Uint8Array.from(all, (row) => (row % 7 === 0 ? 0 : 1 + row)),
+    Uint8Array.from(all, () => 2 + random.below(4)),
+    Uint8Array.from(all, (row) => 1 + row),
+  ],
+  numbers: [
+    Float64Array.from(all, (row) => (row % 7 === 0 ? NaN : random.uniform() * 50)),
+    undefined,
+    Float64Array.from(all, () => random.uniform()),
+  ],
+};
+const specs = [false, true, false].map((category, source) => ({ source, bins: 40, category }));
+const dimensions = makeDimensions(table, specs, [0, 1, 2]);
+const at = positions(dimensions, table, all);
+const width = dimensions.columns.length;
+const rates = Float64Array.from({ length: width }, (_, d) => 0.5 + d / 4);
+
+/** Kernels of all pairs of rows. */
+function kernels(): Float64Array[] {
+  return Array.from(all, (row) => {
+    const out = new Float64Array(ROWS);
+    kernelRow(dimensions, rates, at.subarray(row * width), at, ROWS, out);
+    return out;
+  });
+}
+
+describe('Gaussian process: its kernel', () => {
+  it('is a product of Matérn kernels over numbers, whether they are missing, and categories', () => {
+    assert.equal(width, 4);
+    const matern = (s: number) => (1 + s + (s * s) / 3) * Math.exp(-s);
+    kernels().forEach((row, i) =>
+      row.forEach((value, j) => {
+        const expected = rates.reduce((product, rate, d) => {
+          const gap = Math.abs(at[i * width + d]! - at[j * width + d]!);
+          const isCategory = dimensions.columns[d] === 1;
+          return product * matern(rate * (isCategory ? Math.min(1, gap) : gap));
+        }, 1);
+        assert.ok(Math.abs(value - expected) < 1e-12);
+      }),
+    );
+  });
+
+  it('is told by its inducing rows: by all of them wholly, by some of them as well as they can', () => {
+    const wanted = kernels();
+    const worst = [5, 15, ROWS].map((most) => {
+      const { pivots, factor } = inducingRows(dimensions, rates, at, most, 1e-12);
+      assert.equal(pivots.length, most);
+      assert.equal(new Set(pivots).size, most);
+      let sum = 0;
+      for (let i = 0; i < ROWS; i++) {
+        for (let j = 0; j < ROWS; j++) {
+          let product = 0;
+          for (let point = 0; point < most; point++) {
+            product += factor[point * ROWS + i]! * factor[point * ROWS + j]!;
+          }
+          sum = Math.max(sum, Math.abs(product - wanted[i]![j]!));
+        }
+      }
+      return sum;
+    });
+    assert.ok(worst[0]! > worst[1]! && worst[1]! > worst[2]!);
+    assert.ok(worst[2]! < 1e-9);
+  });
+
+  it('has the gradient that its likelihood has by differences', () => {
+    const linear = Float64Array.from(
+      { length: ROWS * ROWS },
+      (_, i) => at[Math.floor(i / ROWS) * width]! * at[(i % ROWS) * width]!,
+    );
+    const target = normals(ROWS, 3);
+    const f = evidenceOf({ dimensions, positions: at, linear, target });
+    const here = startOf(dimensions).map((value, i) => value + Math.sin(i) / 3);
+    const slope = new Float64Array(here.length);
+    f(here, slope);
+    here.forEach((_, i) => {
+      const beside = (by: number) =>
+        f(
+          here.map((value, k) => value + (k === i ? by : 0)),
+          new Float64Array(here.length),
+        );
+      const expected = (beside(1e-4) - beside(-1e-4)) / 2e-4;
+      assert.ok(
+        Math.abs(slope[i]! - expected) < 1e-5 * (1 + Math.abs(expected)),
+        `${i}: ${slope[i]} is not ${expected}`,
+      );
+    });
+  });
+});
+
+describe('Gaussian process: its arithmetic', () => {
+  it('factorises and inverts, and takes rows away from products', () => {
+    const size = 13;
+    const matrix = normals(ROWS * size, 5);
+    const some = all.filter((row) => row % 5 > 0);
+    const products = new Float64Array(size * size);
+    addGram(matrix, all, size, 1, products);
+    addGram(
+      matrix,
+      all.filter((row) => row % 5 === 0),
+      size,
+      -1,
+      products,
+    );
+    for (let i = 0; i < size; i++) {
+      for (let j = 0; j <= i; j++) {
+        const expected = some.reduce(
+          (sum, row) => sum + matrix[row * size + i]! * matrix[row * size + j]!,
+          0,
+        );
+        assert.ok(Math.abs(products[i * size + j]! - expected) < 1e-10);
+      }
+    }
+    const factor = products.slice();
+    factorise(factor, size);
+    const inverse = new Float64Array(size * size);
+    invert(factor, size, new Float64Array(size * size), inverse);
+    const both = (lower: Float64Array, i: number, j: number) =>
+      lower[Math.max(i, j) * size + Math.min(i, j)]!;
+    for (let i = 0; i < size; i++) {
+      for (let j = 0; j < size; j++) {
+        let sum = 0;
+        for (let k = 0; k < size; k++) {
+          sum += both(products, i, k) * both(inverse, k, j);
+        }
+        assert.ok(Math.abs(sum - (i === j ? 1 : 0)) < 1e-9);
+      }
+    }
+  });
+
+  it('descends to the minimum of a narrow valley', () => {
+    const valley = (x: Float64Array, slope: Float64Array) => {
+      const [a, b] = [1 - x[0]!, x[1]! - x[0]! * x[0]!];
+      slope[0] = -2 * a - 40 * x[0]! * b;
+      slope[1] = 20 * b;
+      return a * a + 10 * b * b;
+    };
+    const begun = descend(valley, { at: Float64Array.of(-1, 1.5) }, 15);
+    const { at: end } = descend(valley, begun, 60);
+    assert.ok(Math.abs(end[0]! - 1) < 0.2 && Math.abs(end[1]! - 1) < 0.4, `${end}`);
+  });
+
+  it('integrates polynomials of degree 2 n - 1 with n nodes', () => {
+    for (let count = 1; count <= 9; count++) {
+      const { nodes, weights } = quadratureOf(count);
+      for (let degree = 0; degree < 2 * count; degree++) {
+        const sum = nodes.reduce((total, node, i) => total + weights[i]! * node ** degree, 0);
+        assert.ok(Math.abs(sum - 1 / (degree + 1)) < 1e-14);
+      }
+    }
+  });
+});
+
+const COUNT = 260;
+const [x, y, z] = [11, 12, 13].map((seed) => normals(COUNT, seed));
+const words = Array.from({ length: COUNT }, () => ['red', 'blue', undefined][random.below(3)]);
+const features: FeatureColumn[] = [
+  numbers('x', x!),
+  numbers(
+    'y',
+    y!.map((value, i) => (i % 13 === 0 ? NaN : value)),
+  ),
+  text('word', words),
+  dates(
+    'at',
+    z!.map((value) => Date.UTC(2024, 0, 1) + Math.round(value * 1e10)),
+  ),
+];
+const smooth = x!.map(
+  (value, i) => 50 + 10 * Math.sin(2 * value) * (y![i]! + 2) + (words[i] === 'red' ? 5 : 0),
+);
+const fit = (options: TrainOptions = {}) =>
+  trainModel(regress(features, smooth, { n_estimators: 3, ...options }));
+const processes = (model: Model) =>
+  model.members.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'gaussian'));
+const meansOf = (model: Model, rows: FeatureColumn[], count: number, estimators?: number) =>
+  (predict(model, rows, count, { estimators }) as RegressionResult).mean();
+
+describe('Gaussian process: as a candidate', () => {
+  it('takes part where the target is smooth, and not where it is mostly noise', () => {
+    assert.equal(processes(fit()).length, 3);
+    const noise = normals(COUNT, 19);
+    const target = x!.map((value, i) => value / 3 + noise[i]!);
+    assert.equal(processes(trainModel(regress(features, target, { n_estimators: 3 }))).length, 0);
+  });
+
+  it('tells exactly why, in its columns as they are grouped', () => {
+    const model = fit();
+    const rows = 12;
+    const some = (column: FeatureColumn): FeatureColumn =>
+      column.kind === 'text'
+        ? { ...column, codes: column.codes.slice(0, rows) }
+        : { ...column, values: column.values.slice(0, rows) };
+    const own = features.map(some);
+    for (const groups of [{}, { both: ['x', 'word'] }, { all: ['x', 'y', 'word', 'at'] }]) {
+      const told = explain(model, own, predict(model, own, rows), { groups });
+      told.predictions.forEach((prediction, i) => {
+        const count = told.groups.length;
+        const sum = told.effects.subarray(i * count, (i + 1) * count).reduce((a, b) => a + b, told.bases[i]!);
+        assert.ok(Math.abs(sum - prediction) < 1e-8, `${sum} is not ${prediction}`);
+      });
+    }
+  });
+
+  it('says of rows the same together, one by one and from its file, in which the kernel stands once', () => {
+    const model = fit();
+    const bytes = saveModel(model);
+    const loaded = loadModel(bytes);
+    assert.deepEqual(saveModel(loaded), bytes);
+    const kernels = new Set(
+      processes(loaded).map((part) => part.kind === 'gaussian' && part.gaussian.kernel),
+    );
+    assert.equal(kernels.size, 1);
+    for (const estimators of [undefined, 2]) {
+      const together = meansOf(model, features, COUNT, estimators);
+      assert.deepEqual(meansOf(loaded, features, COUNT, estimators), together);
+      for (const row of [0, 13, 100]) {
+        const one = features.map((column): FeatureColumn =>
+          column.kind === 'text'
+            ? { ...column, codes: column.codes.subarray(row, row + 1) }
+            : { ...column, values: column.values.subarray(row, row + 1) },
+        );
+        assert.equal(meansOf(loaded, one, 1, estimators)[0], together[row]);
+      }
+    }
+  });
+
+  it('keeps to groups, blocks with their embargo, and rows that were chosen', () => {
+    for (const inference_config of [
+      { GROUP: 'word' },
+      { BLOCKS: 10, EMBARGO: 5 },
+      { SUBSAMPLE_SAMPLES: 60 },
+    ] as Record<string, unknown>[]) {
+      const model = fit({ inference_config });
+      assert.ok(meansOf(model, features, COUNT).every(Number.isFinite));
+      assert.ok(model.report.scores.rmse! > 0);
+    }
+  });
+
+  it('stays finite at values far outside of the train set', () => {
+    const far = [
+      numbers('x', [1e300, -Infinity, 0]),
+      numbers('y', [NaN, 1e9, Infinity]),
+      text('word', ['green', undefined, 'red']),
+      dates('at', [NaN, 0, 8e15]),
+    ];
+    assert.ok(meansOf(fit(), far, 3).every(Number.isFinite));
+  });
+});
