@@ -47,7 +47,7 @@ const MOST_TERMS = 100;
 /** √5 over the length scale: below, a dimension does next to nothing. */
 const LEAST_RATE = 0.05;
 /** Share of the noise that points may leave unexplained of a row, in the variance of the kernel. */
-const LEFT_OF_NOISE = 1e-2;
+const LEFT_OF_NOISE = 0.1;
 const LEAST_LEFT = 1e-6;
 
 /**

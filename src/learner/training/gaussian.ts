@@ -5,12 +5,11 @@ import { type FoldResult, foldRows } from './fold';
 import { type PreparedFit, STREAM } from './prepare';
 
 const FEWEST_ROWS = 30;
-const MAX_ROWS = 20_000;
-const MANY_ROWS = 5000;
+const MAX_ROWS = 5000;
 /** Explaining a row takes as many steps as points × columns². */
 const MOST_COLUMNS = 12;
+/** Points of the kernel, and rows that the length scales are learned of. */
 const MOST_POINTS = 200;
-const MOST_SAMPLED = 200;
 /** Part of the variance that the other candidates may leave: what is mostly noise is no smoother for being learned so. */
 const MOST_LEFT = 0.4;
 
@@ -20,13 +19,13 @@ function rulesFor({ task, rows, plan }: PreparedFit): ProcessRules | undefined {
     return undefined;
   }
   // A small fit is soon over: there it would take longer than the rest.
-  const sample = Math.max(100, Math.min(MOST_SAMPLED, Math.round(rows / 3)));
+  const sample = Math.max(100, Math.min(MOST_POINTS, Math.round(rows / 3)));
   return {
     stages: [
       { sample: 80, iterations: 12 },
       { sample, iterations: 6 },
     ],
-    points: rows > MANY_ROWS ? MOST_POINTS / 2 : Math.min(MOST_POINTS, sample),
+    points: sample,
   };
 }
 

@@ -63,7 +63,7 @@ describe('learner: lines', () => {
     assert.ok(effects[2]! > 400 && Math.abs(effects[3]!) < 20, String(effects));
     const near = ask(model, [10.4, 10.2]);
     const of = explain(model, near.features, near.result).effects;
-    assert.ok(Math.abs(of[0]! - of[2]! - (near.mean[0]! - near.mean[1]!)) < 1e-9);
+    assert.ok(Math.abs(of[0]! + of[1]! - of[2]! - of[3]! - (near.mean[0]! - near.mean[1]!)) < 1e-9);
     assert.notEqual(of[0], of[2]);
   });
 

@@ -71,7 +71,7 @@ describe('learner: models as bytes', () => {
     const inputs = [
       regress(
         features,
-        x.map((value, i) => value * value + noise[i]!),
+        x.map((value, i) => value * value + 1.5 * noise[i]!),
       ),
       classify(
         features,
