@@ -8,11 +8,11 @@ export {
 } from '../../dist/src/learner/calibration/distribution';
 export { keptWays } from '../../dist/src/learner/explain/kept-ways';
 export { LeafWalk } from '../../dist/src/learner/explain/leaf-walk';
+export { quadratureOf } from '../../dist/src/learner/explain/products';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
 export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
-export { quadratureOf } from '../../dist/src/learner/explain/products';
 export { addGram, factorise, invert } from '../../dist/src/learner/gaussian/dense';
 export { descend } from '../../dist/src/learner/gaussian/descend';
 export { evidenceOf, startOf } from '../../dist/src/learner/gaussian/evidence';

@@ -1,5 +1,5 @@
-import type { GaussianScores } from '../gaussian/process';
 import { distance, type Kernel, matern, positions } from '../gaussian/kernel';
+import type { GaussianScores } from '../gaussian/process';
 import type { Background } from '../model/background';
 import type { Compared } from './compared';
 

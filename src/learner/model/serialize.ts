@@ -2,11 +2,11 @@ import { crc32 } from 'node:zlib';
 
 import type { ResidualForest } from '../calibration/residuals';
 import { columnSpecs } from '../features/encode';
+import type { Kernel } from '../gaussian/kernel';
 import { tablesOf } from '../linear/linear';
 import { LearnerError } from '../types';
 import type { Member, Part } from './members';
 import type { Model } from './model';
-import type { Kernel } from '../gaussian/kernel';
 import { type PackedForest, packForest, unpackForest } from './pack-forest';
 import { type PackedTerms, packTerms, unpackTerms } from './pack-terms';
 import { packTrees, unpackTrees } from './pack-trees';

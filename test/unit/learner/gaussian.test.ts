@@ -170,7 +170,7 @@ describe('Gaussian process: its arithmetic', () => {
     };
     const begun = descend(valley, { at: Float64Array.of(-1, 1.5) }, 15);
     const { at: end } = descend(valley, begun, 60);
-    assert.ok(Math.abs(end[0]! - 1) < 0.2 && Math.abs(end[1]! - 1) < 0.4, `${end}`);
+    assert.ok(Math.abs(end[0]! - 1) < 0.2 && Math.abs(end[1]! - 1) < 0.4, String(end));
   });
 
   it('integrates polynomials of degree 2 n - 1 with n nodes', () => {
