@@ -225,7 +225,12 @@ describe('Gaussian process: as a candidate', () => {
         ? { ...column, codes: column.codes.slice(0, rows) }
         : { ...column, values: column.values.slice(0, rows) };
     const own = features.map(some);
-    for (const groups of [{}, { both: ['x', 'word'] }, { all: ['x', 'y', 'word', 'at'] }]) {
+    const grouped: Record<string, string[]>[] = [
+      {},
+      { both: ['x', 'word'] },
+      { all: ['x', 'y', 'word', 'at'] },
+    ];
+    for (const groups of grouped) {
       const told = explain(model, own, predict(model, own, rows), { groups });
       told.predictions.forEach((prediction, i) => {
         const count = told.groups.length;
