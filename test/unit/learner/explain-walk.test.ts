@@ -29,7 +29,7 @@ describe('ways through trees', () => {
         const walk = new LeafWalk(compared, waysOf);
         const out: string[] = [];
         for (const { trees } of model.members.flatMap(({ parts }) =>
-          parts.filter((part) => part.kind !== 'linear'),
+          parts.filter((part) => 'trees' in part),
         )) {
           trees.roots.forEach((_, tree) =>
             walk.tree(trees, tree, -1, (from, leaf) => {
