@@ -187,7 +187,7 @@
       until ? line('until', time(until, 'medium')) : '',
       order === 'time' ? line('order', text('fact.inTime')) : '',
       group ? line('group', bdi(group)) : '',
-      relativeTo ? line('relativeTo', bdi(relativeTo)) : '',
+      relativeTo && task === 'regression' ? line('relativeTo', bdi(relativeTo)) : '',
       line('service', text(`service.${kind}`)),
     );
   }

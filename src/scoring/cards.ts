@@ -199,7 +199,7 @@ export interface FittedModel {
   group?: string;
   /** Rows between what is fitted and what is held out. */
   embargo?: number;
-  /** Regression: the model predicts the change from this column. */
+  /** Regression: the model predicts the change from this column. Classification: it says what the target is now. */
   relative_to?: string;
   /** The newest time in the train set, ISO 8601, where a column tells it. */
   trained_until?: string;

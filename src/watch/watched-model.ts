@@ -22,7 +22,7 @@ export function watchedModel(card: ModelCard, reference?: Reference): WatchedMod
       model.now = promisedOf(scores.baseline_now);
     }
   }
-  if (relativeTo !== undefined) {
+  if (relativeTo !== undefined && task === 'regression') {
     model.relativeTo = relativeTo;
   }
   const drift = reference === undefined ? [] : driftColumns(reference);

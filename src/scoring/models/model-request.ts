@@ -37,6 +37,8 @@ export interface ResolvedModel {
   answers?: AnswerRule;
   /** The column that its predictions are the change from. */
   relativeTo?: string;
+  /** The column that says what the target is now. */
+  nowColumn?: string;
   /** The column that it predicts, and its type in the train set, where they are known. */
   target?: string;
   targetType?: ColumnType;
@@ -155,7 +157,8 @@ export function resolveModel(
     trainRows: card.rows,
     options: { ...withoutRows(card.options), ...request.options },
     rarer: card.thresholds?.label,
-    relativeTo: card.relative_to,
+    relativeTo: card.task === 'regression' ? card.relative_to : undefined,
+    nowColumn: card.relative_to,
     ...(answers !== undefined && { answers }),
     ...(card.target !== '' && { target: card.target, targetType: card.cleaned?.types[card.target] }),
     inTime: card.order === 'time',

@@ -71,11 +71,20 @@ async function scoresOf(table: EvaluatedTable, answers: RowAnswers): Promise<Eva
     baseline,
     baseline_from: isKept ? 'train-set' : 'rows',
     ...(truth.now !== undefined && {
-      baseline_now: regressionScores(truth.now, [], truth.target as Float64Array),
+      baseline_now: scoresOfNow(truth.now, truth.target),
     }),
     ...(truth.inTime && blocks.length > 0 && { blocks: await scoredBlocks(answers, truth, blocks) }),
     curves: inDays(curves, truth),
   };
+}
+
+/** What "it stays as it is now" scores. */
+function scoresOfNow(now: NonNullable<TableTruth['now']>, target: TableTruth['target']): Scores {
+  if (now instanceof Float64Array) {
+    return regressionScores(now, [], target as Float64Array);
+  }
+  const same = now.filter((label, row) => label !== null && String(label) === String(target[row])).length;
+  return { rows: now.length, accuracy: same / now.length };
 }
 
 /** With the days that the rows are of, where a column tells the time. */

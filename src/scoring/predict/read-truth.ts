@@ -29,8 +29,8 @@ export interface TableTruth {
   unknown: number;
   /** Of `rows`: numbers, or labels. */
   target: Float64Array | Label[];
-  /** Of `rows`: the target as it is now, where the model is relative to it. */
-  now?: Float64Array;
+  /** Of `rows`: the target as it is now, where a column tells it: numbers, or labels and null where none is known. */
+  now?: Float64Array | (Label | null)[];
   /** Of `rows`: what they are grouped by, where the fit did so and the table tells it. */
   groups?: (Label | null)[];
   /** The rows follow each other in time. */
@@ -55,14 +55,13 @@ export async function readTruth(
 ): Promise<TableTruth> {
   const target = targetColumn(source, model);
   const candidates = timeColumns(source, model, request);
-  const hasNow = model.relativeTo !== undefined && source.names.includes(model.relativeTo);
-  const nowColumn: Column[] = hasNow ? [{ ...target, name: model.relativeTo!, type: 'number' }] : [];
+  const isLabels = model.task === 'classification';
+  const nowColumn = columnOfNow(source, model, target);
   const { group } = model;
   const groupColumn: Column[] =
     group !== undefined && source.names.includes(group) ? [{ name: group, type: 'text' }] : [];
   const read = [target, ...nowColumn, ...groupColumn, ...candidates];
   const groupAt = groupColumn.length === 0 ? -1 : 1 + nowColumn.length;
-  const isLabels = model.task === 'classification';
   const chosen = new Chosen(mostRows(model), read.length);
   const steps = read.map(() => new Steps());
   const yielder = new Yielder();
@@ -70,11 +69,11 @@ export async function readTruth(
   for await (const { columns, rows: count } of readBatches(source, read, { signal })) {
     for (let i = 0; i < count; i++, rows++) {
       const cells = columns.map((column, at) =>
-        (isLabels && at === 0) || at === groupAt ? labelAt(column, i) : numberAt(column, i),
+        (isLabels && at <= nowColumn.length) || at === groupAt ? labelAt(column, i) : numberAt(column, i),
       );
       cells.forEach((cell, at) => steps[at]!.add(typeof cell === 'number' ? cell : Number.NaN));
       // A relative model does not predict a row without the value that it predicts the change from.
-      if (cells[0] !== null && !Number.isNaN(cells[0]) && !(hasNow && Number.isNaN(cells[1]))) {
+      if (cells[0] !== null && !Number.isNaN(cells[0]) && !(nowColumn.length > 0 && Number.isNaN(cells[1]))) {
         chosen.add(rows, cells as Label[]);
       }
       if (yielder.isDueAt(rows)) {
@@ -97,12 +96,22 @@ export async function readTruth(
     known: chosen.count,
     unknown: rows - chosen.count,
     target: isLabels ? chosen.cells[0]! : numbers(0),
-    ...(hasNow && { now: numbers(1) }),
+    ...(nowColumn.length > 0 && { now: isLabels ? chosen.cells[1] : numbers(1) }),
     ...(groupAt > 0 && { groups: chosen.cells[groupAt] }),
     inTime: model.inTime === true || timeAt >= 0,
     falling: timeAt >= 0 && steps[timeAt]!.direction() === -1,
     ...(timeAt >= 0 && { times: { column: read[timeAt]!, values: numbers(timeAt) } }),
   };
+}
+
+function columnOfNow(
+  source: TableSource,
+  { nowColumn, relativeTo }: ResolvedModel,
+  target: Column,
+): Column[] {
+  return nowColumn === undefined || !source.names.includes(nowColumn)
+    ? []
+    : [{ ...target, name: nowColumn, type: relativeTo === undefined ? target.type : 'number' }];
 }
 
 /** @throws ServiceError `table.invalid` where a model knows none of the labels that a table has */

@@ -141,7 +141,7 @@ export function lineageOf(request: RowChoices, facts: RowFacts | undefined): Lin
     order: inTime ? 'time' : 'none',
     ...(group !== undefined && { group }),
     ...(inTime && embargo !== undefined && embargo > 0 && { embargo }),
-    ...(facts?.relative !== undefined && { relative_to: relativeTo }),
+    ...((facts?.relative ?? facts?.sameAsNow) !== undefined && { relative_to: relativeTo }),
     ...(trainedUntil !== undefined && { trained_until: trainedUntil }),
   };
 }

@@ -109,7 +109,7 @@ export function askRows(
     classes: card.classes,
     trainRows: card.rows,
     options: card.options,
-    relativeTo: card.relative_to,
+    relativeTo: card.task === 'regression' ? card.relative_to : undefined,
   };
   return scoreInParts(context, model, card.columns, holdout.batches(), { signal });
 }

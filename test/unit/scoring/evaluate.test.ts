@@ -105,6 +105,21 @@ describe('evaluating predictions', function () {
     }
   });
 
+  it('compares labels with what they are now, where a column tells', async () => {
+    const labels = rows.map((one, i): Row => ({ ...one, before: rows[Math.max(0, i - 1)]!.high }));
+    const table = { value: labels };
+    const asked = { target: 'high', ignore: ['level', 'now'], relativeTo: 'before' };
+    const { card } = await at.connection.train({ ...fit, ...asked, model: 'same', table });
+    const newest = labels.slice(300);
+    const { scores, baseline_now: now } = await evaluated('same', newest);
+    assert.deepEqual(now, card.scores!.baseline_now);
+    const same = newest.filter(({ high, before }) => high === before).length;
+    assert.deepEqual(now, { rows: 100, accuracy: same / 100 });
+    assert.ok(scores.accuracy! > now.accuracy);
+    const without = newest.map((one, i) => (i < 50 ? { ...one, before: null } : one));
+    assert.equal((await evaluated('same', without)).rows, 100);
+  });
+
   it('leaves rows out that a relative model cannot predict, and does not explain them', async () => {
     const some = NEWEST.slice(0, 40);
     const gaps = some.map((row, i) => (i < 4 ? { ...row, now: null } : row));

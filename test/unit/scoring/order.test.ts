@@ -242,6 +242,14 @@ describe('fit, rows in order of time', () => {
       const held = labels.slice(20);
       const same = held.filter(({ y, state }) => y === state).length / held.length;
       assert.equal(card.scores?.baseline_now?.accuracy, same);
+      assert.equal(card.relative_to, 'state');
+      // It is no part of the answer, so it may be missing.
+      const { prediction } = await at.connection.predict({
+        table: { value: { ...labels[0], state: null } },
+        model: 'm',
+        outputType: 'preds',
+      });
+      assert.match(String(prediction), /^(on|off)$/);
     });
 
     it('needs the rows: an upload is refused, of a train set and of a test set', async () => {
