@@ -280,7 +280,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
       } else if (state.ended >= ((fitted + 0.5) * messages) / (2 * redeploys + 1)) {
         fitted += 1;
         await red.inject('train');
-      } else if (state.ended >= ((outages.length + 0.75) * messages) / (planned.length + 1)) {
+      } else if (state.ended >= ((outages.length + 0.4) * messages) / (planned.length + 1)) {
         const kind = planned[outages.length];
         if (kind !== undefined) {
           outages.push({ kind, sent: state.sent });

@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const START = Date.UTC(2026, 0, 5);
 const PER_DAY = 48;
-const [MISLABELLED, WORN, REPAIRED, SCALED, END] = [14, 16, 20, 22, 31];
+const [MISLABELLED, WORN, REPAIRED, SCALED, END] = [14, 16, 20, 23, 31];
 
 interface MachineReading {
   time: number;
