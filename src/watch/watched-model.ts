@@ -1,5 +1,6 @@
 import { answersFrom } from '../metrics/thresholds';
 import type { ModelCard } from '../scoring/cards';
+import { changeFrom } from '../scoring/models/change-from';
 import { isThreshold } from '../scoring/models/threshold';
 import type { Reference } from '../scoring/reference/types';
 import type { PromisedScores, WatchedColumn, WatchedModel } from './types';
@@ -8,7 +9,7 @@ const MOST_COLUMNS = 200;
 
 /** What a watch needs to know of a model: from its card, and for drift from what is kept beside it. */
 export function watchedModel(card: ModelCard, reference?: Reference): WatchedModel {
-  const { name, fitted_train_set_id: id, version, task, scores, relative_to: relativeTo, threshold } = card;
+  const { name, fitted_train_set_id: id, version, task, scores, threshold } = card;
   const model: WatchedModel = { name, id, task };
   if (version !== undefined) {
     model.version = version;
@@ -22,7 +23,8 @@ export function watchedModel(card: ModelCard, reference?: Reference): WatchedMod
       model.now = promisedOf(scores.baseline_now);
     }
   }
-  if (relativeTo !== undefined && task === 'regression') {
+  const relativeTo = changeFrom(card);
+  if (relativeTo !== undefined) {
     model.relativeTo = relativeTo;
   }
   const drift = reference === undefined ? [] : driftColumns(reference);

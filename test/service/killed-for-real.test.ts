@@ -9,8 +9,6 @@ import { ServiceClient } from '../../dist/src/client';
 import { Connection, ModelCards } from '../../dist/src/scoring';
 import { Harness, temporaryFolder } from './harness';
 
-/** What each change leaves is judged by pictures of the folder, in `killed-in-between.test.ts`; here it is some of them. */
-const STEP = 3;
 const PROCESS = path.join(__dirname, '../helpers/take-over-process.ts');
 
 /** The process of a take over: how it ended, and what it printed. */
@@ -29,7 +27,7 @@ async function takeOver(
   return { signal, changes: Number(/changes: (\d+)/.exec(text)?.[1] ?? 0) };
 }
 
-describe('a process killed before some changes of files in a take over', function () {
+describe('a process killed before each change of a file in a take over', function () {
   this.timeout(900_000);
 
   it('leaves one model or the other in charge, and what nobody means is removed with the next start', async () => {
@@ -41,7 +39,7 @@ describe('a process killed before some changes of files in a take over', functio
     const { changes } = await takeOver(whole);
     assert.ok(changes > 10, `${changes}`);
     const versions: number[] = [];
-    for (let at = 1; at <= changes; at += STEP) {
+    for (let at = 1; at <= changes; at++) {
       const folder = path.join(root, `killed ${at}`);
       await cp(first, folder, { recursive: true });
       const { signal } = await takeOver(folder, at);

@@ -9,6 +9,7 @@ import {
   type Task,
 } from '../../wire/types';
 import type { ModelCard, PredictRequest } from '../types';
+import { changeFrom } from './change-from';
 import { cleanedColumns, isReadable } from './cleaning';
 import type { ModelCards } from './model-cards';
 import { ModelMismatch } from './model-mismatch';
@@ -157,7 +158,7 @@ export function resolveModel(
     trainRows: card.rows,
     options: { ...withoutRows(card.options), ...request.options },
     rarer: card.thresholds?.label,
-    relativeTo: card.task === 'regression' ? card.relative_to : undefined,
+    relativeTo: changeFrom(card),
     nowColumn: card.relative_to,
     ...(answers !== undefined && { answers }),
     ...(card.target !== '' && { target: card.target, targetType: card.cleaned?.types[card.target] }),

@@ -9,6 +9,7 @@ import { predictToEstimate } from '../context/estimate';
 import { codesOfLabels } from '../evaluation/labels';
 import { type RowAnswers, scoreRows } from '../evaluation/score-rows';
 import { usualNumbers } from '../evaluation/usual-target';
+import { changeFrom } from '../models/change-from';
 import type { ResolvedModel } from '../models/model-request';
 import { scoreInParts } from '../predict/parts';
 import type { Scored } from '../predict/test-set';
@@ -109,7 +110,7 @@ export function askRows(
     classes: card.classes,
     trainRows: card.rows,
     options: card.options,
-    relativeTo: card.task === 'regression' ? card.relative_to : undefined,
+    relativeTo: changeFrom(card),
   };
   return scoreInParts(context, model, card.columns, holdout.batches(), { signal });
 }
