@@ -330,6 +330,26 @@ describe('tabular-watch', () => {
       assert.deepEqual(bench.caught.all, []);
     });
 
+    it('keeps nothing, without a warning, where outcomes came and no prediction yet', async () => {
+      const file = path.join(userDir, 'tabular-prediction', 'watch', 'w.json');
+      for (const left of [undefined, '\n']) {
+        let bench = await start({}, { userDir });
+        tell(bench, 0, 52);
+        await settled(bench, 1);
+        await bench.stop();
+        fs.writeFileSync(file, left ?? fs.readFileSync(file));
+        bench = await start({}, { userDir });
+        predict(bench, 1, band(50));
+        await bench.out('w').first();
+        await bench.stop();
+        assert.deepEqual(
+          bench.warnings().filter((text) => text.includes('watchState')),
+          [],
+        );
+        fs.rmSync(file);
+      }
+    });
+
     it('begins anew, with one warning, where the file is damaged', async () => {
       const folder = path.join(userDir, 'tabular-prediction', 'watch');
       fs.mkdirSync(folder, { recursive: true });

@@ -32,7 +32,8 @@ export class StateFile {
   /** What was written last; nothing where there is no file. @throws Error where it cannot be read */
   async read(): Promise<KeptWatch[]> {
     const yielder = new Yielder();
-    const texts = (await this.text()).split('\n');
+    // An earlier version left an empty line of a node without predictions.
+    const texts = (await this.text()).replace(/^\n$/, '').split('\n');
     const lines: unknown[] = [];
     for (const line of texts) {
       lines.push(tryParseJson(line));
@@ -72,7 +73,7 @@ export class StateFile {
       text.push(JSON.stringify(heading), ...lines);
     }
     await makeFolder(path.dirname(this.file), LEVELS);
-    await writeFileAtomic(this.file, `${text.join('\n')}\n`, true);
+    await writeFileAtomic(this.file, text.map((line) => `${line}\n`).join(''), true);
   }
 
   /** Never fails: a file that stays does no harm. */
