@@ -11,14 +11,16 @@ import type { SeriesDef } from '../src/runtime/series/request';
 module.exports = function (RED: NodeAPI): void {
   function TabularSeries(this: FlowNode, def: SeriesDef): void {
     RED.nodes.createNode(this, def);
-    const { SeriesKeeper, seriesAnswer, seriesRequest, showKeptSeries } = seriesNodes();
+    const { MixedTopics, SeriesKeeper, seriesAnswer, seriesRequest, showKeptSeries } = seriesNodes();
     const table = tableReader(RED, this, def);
     const keeper = new SeriesKeeper(RED, this, def);
+    const topics = new MixedTopics(RED, this, def);
     showKeptSeries(RED, this, keeper);
     handleMessages(this, RED, {
       // All of it one message after the other: a reading changes what the next one makes.
       read: async (msg, work) => {
         const request = await seriesRequest(RED, this, def, table, msg);
+        topics.look(request, msg);
         return seriesAnswer(this, keeper, table, request, msg, work);
       },
       run: (output) => output,

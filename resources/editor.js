@@ -12,6 +12,11 @@
 
   const TABLE_TYPES = ['msg', 'flow', 'global', 'jsonata', 'str', 'env'];
   const text = (key, values) => shared.text(key, values);
+  /* Types of a typed input beside Node-RED's own. */
+  const OWN_TYPES = {
+    column: () => ({ value: 'column', label: text('typed.column'), icon: 'fa fa-columns' }),
+    topic: () => ({ value: 'topic', label: text('typed.topic'), icon: 'fa fa-tags' }),
+  };
   const isEmpty = (value) => shared.isEmpty(value);
 
   /* A list from the runtime, given to `then`; none where it does not answer. */
@@ -264,9 +269,7 @@
       const types = $(this).attr('data-tabular-typed').split(' ');
       $(this).typedInput({
         default: types[0],
-        types: types.map((type) =>
-          type === 'column' ? { value: 'column', label: text('typed.column'), icon: 'fa fa-columns' } : type,
-        ),
+        types: types.map((type) => OWN_TYPES[type]?.() ?? type),
         typeField: $(`#${this.id}Type`),
       });
     });

@@ -202,6 +202,14 @@
     };
   }
 
+  /* A topic with one + in it, where another field says that it is one. The same as src/runtime/series/topic-key.ts. */
+  const TOPIC = /^(?=[^+]*\+[^+]*$)(?:(?:[^+#/]*|\+)\/)*(?:[^+#/]*|\+|#)$/;
+  const topicWhen = (typeField) =>
+    validator(function (value) {
+      const isTopic = current(this, typeField) === 'topic' && !isEmpty(value);
+      return !isTopic || TOPIC.test(String(value).trim()) ? undefined : text('invalid.topic');
+    });
+
   Object.assign(shared, {
     text,
     isEmpty,
@@ -217,6 +225,7 @@
       url,
       word,
       requiredWhen,
+      topicWhen,
     },
   });
 })();

@@ -15,6 +15,7 @@ const VALIDATORS = {
   schedule: () => 'shared.validators.schedule',
   number: ({ min, max, integer }) => `shared.validators.number(${JSON.stringify({ min, max, integer })})`,
   types: ({ options }) => `shared.validators.types(${JSON.stringify(options)})`,
+  columnOrTopic: ({ typeField }) => `shared.validators.topicWhen(${JSON.stringify(typeField)})`,
   property: ({ typeField }) =>
     `RED.validators.typedInput(${JSON.stringify({ typeField, allowUndefined: true })})`,
 };

@@ -4,6 +4,7 @@ import type { GivenType } from '../table/cells/types';
 export type Kind =
   | 'text'
   | 'column'
+  | 'columnOrTopic'
   | 'word'
   | 'url'
   | 'zone'
@@ -47,7 +48,7 @@ export interface Setting<Value = unknown, Flow = unknown> {
   readonly requiredWhen?: readonly [name: string, values: readonly string[], optional?: readonly string[]];
   /** The type of the node that it names. */
   readonly type?: string;
-  /** Of a property: the setting that says where it is. */
+  /** Of a property, and of what may be a column: the setting that says where it is. */
   readonly typeField?: string;
 }
 
@@ -80,6 +81,11 @@ export function freeText(more: Common & { standard?: string; fallback?: string }
 /** The name of a column, as it is. */
 export function column(more: Common = {}): Optional<string> {
   return { kind: 'column', default: '', fallback: undefined, ...more };
+}
+
+/** The name of a column, or what else its type says: of the type `topic` a filter of topics such as `plant/+/#`. */
+export function columnOrTopic(more: Common & { typeField: string }): Optional<string> {
+  return { kind: 'columnOrTopic', default: '', fallback: undefined, ...more };
 }
 
 /** A text of one word, which stands in the dialog from the start. */

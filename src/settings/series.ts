@@ -1,12 +1,12 @@
 import { CLEANING, TABLE } from './common';
-import { choice, column, duration, durations, flag, freeText, numberIn, schedule } from './kinds';
+import { choice, column, columnOrTopic, duration, durations, flag, freeText, numberIn, schedule } from './kinds';
 
 /** tabular-series: where readings are, what is to be predicted of them, and how far they look back and ahead. */
 export const SERIES = {
   name: freeText(),
   ...TABLE,
-  /** A column, or a property of the message. */
-  key: column(),
+  /** A column, a property of the message, or the part of its topic at the `+` of a filter. */
+  key: columnOrTopic({ typeField: 'keyType' }),
   keyType: freeText({ standard: 'column', label: false }),
   time: column(),
   outcome: choice(['column', 'event', 'message', 'none'], { default: 'column' }),

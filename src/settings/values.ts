@@ -51,6 +51,7 @@ const RULES: Record<Kind, Rules> = {
   node: TEXT,
   property: TEXT,
   column: { ...TEXT, parse: asText },
+  columnOrTopic: { ...TEXT, parse: asText },
   // What is written in them is read, and refused, by src/series.
   duration: TEXT,
   durations: TEXT,

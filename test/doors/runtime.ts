@@ -26,6 +26,7 @@ export { namedModel, requiredModel } from '../../dist/src/runtime/requests/model
 export { inWordsOfUser } from '../../dist/src/runtime/requests/model-mismatch';
 export { type PredictDef, predictRequest } from '../../dist/src/runtime/requests/predict-request';
 export { modelRoutes } from '../../dist/src/runtime/sidebar/model-routes';
+export { keyOfTopic } from '../../dist/src/runtime/series/topic-key';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';
 export { Pace, speedText, timeParts } from '../../dist/src/runtime/status/speed';
 export { StatusLine } from '../../dist/src/runtime/status/status-line';

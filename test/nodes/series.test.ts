@@ -229,6 +229,58 @@ describe('tabular-series', () => {
     assert.match(missing!.error!.message, /msg.topic.* is not set/);
   });
 
+  it('takes the key from a part of the topic, whatever the topics of one machine are called', async () => {
+    const event = { column: 'event', operator: '=', value: 'failure', outcome: 'event', ahead: '5m' };
+    const bench = await start({ ...event, key: 'plant/+/#', keyType: 'topic', train: 'never' });
+    for (let i = 0; i < 12; i++) {
+      bench.send('s', { payload: motor(i), topic: 'plant/m1/readings' });
+      bench.send('s', { payload: motor(i).load, topic: 'plant/m2/load' });
+      if (i === 6) {
+        bench.send('s', {
+          payload: { time: START + 6.5 * MINUTE, event: 'failure' },
+          topic: 'plant/m1/event',
+        });
+      }
+    }
+    bench.send('s', { payload: motor(13), topic: 'plant/m1/readings' });
+    bench.send('s', { payload: motor(14), topic: 'works/m1/readings' });
+    await settled(bench, 27);
+    const outcomes = outcomesOf(bench).all;
+    assert.deepEqual([...new Set(outcomes.map(({ series }) => series.key))], ['m1']);
+    const yes = outcomes.filter(({ truth }) => truth === 'yes');
+    assert.deepEqual(
+      yes.map(({ series }) => (series.time - START) / MINUTE),
+      [2, 3, 4, 5, 6],
+    );
+    const [other] = bench.caught.all;
+    assert.equal(other!.error!.code, 'validation.failed');
+    assert.match(other!.error!.message, /works\/m1\/readings/);
+    assert.ok(!bench.warnings().some((text) => text.includes('warning.topics')));
+  });
+
+  it('warns once where the objects of several machines come by topics and no key is told', async () => {
+    const bench = await start({ outcome: 'none' });
+    for (let i = 0; i < 3; i++) {
+      bench.send('s', { payload: motor(i), topic: 'plant/m1/readings' });
+      bench.send('s', { payload: { time: motor(i).time, flow: i }, topic: 'plant/m1/flow' });
+    }
+    await settled(bench, 6);
+    const mixed = () => bench.warnings().filter((text) => text.includes('warning.topics')).length;
+    assert.equal(mixed(), 0);
+    for (let i = 3; i < 6; i++) {
+      bench.send('s', { payload: motor(i), topic: `plant/m${i}/readings` });
+    }
+    await settled(bench, 9);
+    assert.equal(mixed(), 1);
+  });
+
+  it('takes the property that the dialog names before the topic of a single value', async () => {
+    const bench = await start({ key: 'machine', keyType: 'msg', outcome: 'none' });
+    bench.send('s', { payload: 3, topic: 'site/hall/temperature', machine: 'm7' });
+    const [row] = await rowsOf(bench).first();
+    assert.equal(row!.series.key, 'm7');
+  });
+
   it('makes a row for each time ahead, 24 at once, and tells their outcomes apart', async () => {
     const bench = await start({ ahead: '1m..24m', windows: '5m', train: '24 rows' });
     for (let i = 0; i < 40; i++) {

@@ -8,6 +8,7 @@ import { isDecay } from '../input/decay';
 import { type Reading, readingOf } from '../input/reading';
 import type { TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import { keyOfTopic } from './topic-key';
 
 /** The series node as it stands in a flow file. */
 export type SeriesDef = FlowNodeDef & FlowProperties<typeof SERIES>;
@@ -53,7 +54,7 @@ export async function seriesRequest(
   const reading = readingOf(input.value, msg.topic, table.place);
   return reading === undefined
     ? { kind: 'table', table: input, key }
-    : { kind: 'reading', reading, key: reading.key ?? key };
+    : { kind: 'reading', reading, key: key ?? reading.key };
 }
 
 function broughtBy(msg: Message): BroughtOutcome {
@@ -72,8 +73,12 @@ function broughtBy(msg: Message): BroughtOutcome {
   return { key, time, value: msg.outcome };
 }
 
-/** The key that a property of the message holds; undefined where the dialog names a column, or nothing. */
+/** The key that a property of the message or its topic holds; undefined where the dialog names a column, or nothing. */
 function keyOf(red: Red, node: FlowNode, def: SeriesDef, msg: Message): string | undefined {
+  if (def.keyType === 'topic') {
+    const filter = fromEnvironment(red, node, def.key).trim();
+    return filter === '' ? undefined : keyOfTopic(filter, msg.topic);
+  }
   if (def.keyType !== 'msg') {
     return undefined;
   }
@@ -101,7 +106,7 @@ export type Told = Partial<Pick<Message, 'missing_words' | 'unreadable' | 'timez
 export function seriesOptions(red: Red, node: FlowNode, def: SeriesDef, told: Told): SeriesOptions {
   const read = settingsReader(red, node, SERIES, def, told);
   return {
-    key: read('keyType') === 'msg' ? undefined : read('key'),
+    key: ['msg', 'topic'].includes(read('keyType')) ? undefined : read('key'),
     time: read('time'),
     outcome: read('outcome'),
     column: read('column'),

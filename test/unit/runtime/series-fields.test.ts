@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { readingOf } from '../../doors/runtime';
+import { keyOfTopic, readingOf } from '../../doors/runtime';
 import { parseSeriesSettings } from '../../doors/series';
 import { loadDialogs } from '../../helpers/dialogs';
 
@@ -108,5 +108,72 @@ describe('whether a value is a reading or a table', () => {
         message: /msg.payload is one value.*msg.topic/,
       });
     }
+  });
+});
+
+describe('the key in a topic', () => {
+  const found: [filter: string, topic: string, key: string][] = [
+    ['plant/+/#', 'plant/motor1/readings', 'motor1'],
+    ['plant/+/#', 'plant/motor1/event/failure', 'motor1'],
+    ['plant/+/#', 'plant/motor1', 'motor1'],
+    ['plant/+', 'plant/motor 1', 'motor 1'],
+    ['+/readings', 'motor1/readings', 'motor1'],
+    ['/plant/+/x', '/plant/motor1/x', 'motor1'],
+    ['+', 'motor1', 'motor1'],
+  ];
+  for (const [filter, topic, key] of found) {
+    it(`${filter} finds ${key} in ${topic}`, () => assert.equal(keyOfTopic(filter, topic), key));
+  }
+
+  it('a topic that does not fit is an error that names both', () => {
+    const wrong: [string, unknown][] = [
+      ['plant/+/#', 'plants/motor1/readings'],
+      ['plant/+', 'plant/motor1/readings'],
+      ['plant/+/readings', 'plant/motor1/event'],
+      ['plant/+/#', 'plant'],
+      ['plant/+/#', 'plant//readings'],
+    ];
+    for (const [filter, topic] of wrong) {
+      assert.throws(() => keyOfTopic(filter, topic), {
+        code: 'validation.failed',
+        message: new RegExp(`${String(topic)}" does not fit "${filter.replace('+', '\\+')}"`),
+      });
+    }
+    assert.throws(() => keyOfTopic('+', undefined), {
+      code: 'validation.failed',
+      message: /^msg.topic does not fit/,
+    });
+  });
+
+  it('what the dialog takes for a filter is what the runtime takes', () => {
+    const filters = [
+      'plant/+/#',
+      '+',
+      '+/x',
+      'a/b/+',
+      'a//+',
+      'plant/+/+',
+      'plant',
+      'a+',
+      '#/+',
+      'a/#/+',
+      '#',
+      '+#',
+    ];
+    for (const filter of filters) {
+      const reason = series.validate('key', filter, { keyType: 'topic' });
+      const topic = filter.replace('+', 'k').replace('#', 'x');
+      let taken = true;
+      try {
+        keyOfTopic(filter, topic);
+      } catch (error) {
+        assert.equal((error as { code?: string }).code, 'config.invalid', filter);
+        taken = false;
+      }
+      assert.equal(reason === true, taken, `${filter}: ${String(reason)}`);
+    }
+    assert.equal(series.validate('key', '', { keyType: 'topic' }), true);
+    assert.equal(series.validate('key', 'machine', { keyType: 'column' }), true);
+    assert.equal(series.validate('key', 'machine', { keyType: 'msg' }), true);
   });
 });
