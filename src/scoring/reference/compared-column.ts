@@ -14,6 +14,8 @@ export abstract class ComparedColumn {
   readonly name: string;
   /** The kept train rows. */
   readonly train: Float64Array;
+  /** Whether places are in the order of values: of numbers and dates. */
+  abstract readonly ordered: boolean;
 
   constructor({ name }: Column, cells: readonly ReferenceCell[], measure: (cell: Label) => number) {
     this.name = name;
@@ -25,6 +27,7 @@ export abstract class ComparedColumn {
 }
 
 class ComparedNumber extends ComparedColumn {
+  readonly ordered = true;
   private readonly isDate: boolean;
 
   constructor(
@@ -57,6 +60,7 @@ class ComparedNumber extends ComparedColumn {
 }
 
 class ComparedCategory extends ComparedColumn {
+  readonly ordered = false;
   private readonly places: ReadonlyMap<Label, number>;
 
   constructor(column: Column, cells: readonly ReferenceCell[], categories: readonly Label[]) {

@@ -2,6 +2,7 @@ import type { ColumnBatch } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { ComparedColumn, comparedColumns } from './compared-column';
 import { Nearest } from './nearest';
+import { Residuals } from './residuals';
 import type { Reference } from './types';
 
 /** How unlike the train set a row is. */
@@ -26,19 +27,25 @@ const MAX_COLUMNS = 3;
 const MIN_EXCESS = 0.1;
 /** A train row is not compared with those beside it: in a series they are nearly the same. */
 const BLOCKS = 10;
+/** What residuals count for beside the distance, each in parts of its median over the train rows. */
+const RESIDUALS = 0.5;
 
 /**
  * Compares rows with the kept rows of a train set by their nearest neighbours: the sum over the columns of differences
- * in parts of the usual range, 1 at most, to the fifth nearest row. Its rank among the distances of the train rows to
- * those of other blocks says how unusual that is. Nothing is learned, and columns of any type are told from each other.
+ * in parts of the usual range, 1 at most, to the fifth nearest row. Half as much counts how far columns of numbers are
+ * from what the others say of them: rows may lie where no train row is and keep to their law, or near them and break it.
+ * The rank of both among those of the train rows (their distances to rows of other blocks) says how unusual that is.
  */
 export class TrainSetComparison {
   private constructor(
     private readonly columns: readonly ComparedColumn[],
     private readonly nearest: Nearest,
-    /** Distances of the train rows to each other, ascending. */
+    private readonly residuals: Residuals | undefined,
+    /** What residuals are multiplied by before they are added to distances. */
+    private readonly weight: number,
+    /** The same sums of the train rows, ascending. */
     private readonly own: Float64Array,
-    /** By how much each column differs between a train row and those nearest to it, on average. */
+    /** What each column adds to that of a train row, on average. */
     private readonly usual: Float64Array,
   ) {}
 
@@ -53,10 +60,13 @@ export class TrainSetComparison {
       columns.map((column) => column.train),
       rows,
     );
-    const own = new Float64Array(rows);
-    const usual = new Float64Array(columns.length);
-    const block = Math.ceil(rows / Math.min(BLOCKS, rows));
     const yielder = new Yielder();
+    const residuals = await Residuals.of(columns, rows, yielder);
+    const own = new Float64Array(rows);
+    const sums = new Float64Array(rows);
+    const usual = new Float64Array(columns.length);
+    const usualResiduals = new Float64Array(columns.length);
+    const block = Math.ceil(rows / Math.min(BLOCKS, rows));
     const query = new Float64Array(columns.length);
     for (let row = 0; row < rows; row++) {
       const from = Math.floor(row / block) * block;
@@ -68,9 +78,19 @@ export class TrainSetComparison {
       for (let at = 0; at < apart.length; at++) {
         usual[at]! += apart[at]! / rows;
       }
+      sums[row] = residuals?.addTo(usualResiduals, query, 1 / rows) ?? 0;
       await yielder.due();
     }
-    return new TrainSetComparison(columns, nearest, own.sort(), usual);
+    const middle = medianOf(sums);
+    const weight = middle > 0 ? (RESIDUALS * medianOf(own)) / middle : 0;
+    return new TrainSetComparison(
+      columns,
+      nearest,
+      residuals,
+      weight,
+      own.map((distance, row) => distance + weight * sums[row]!).sort(),
+      usual.map((difference, at) => difference + weight * usualResiduals[at]!),
+    );
   }
 
   /**
@@ -93,7 +113,10 @@ export class TrainSetComparison {
         query[at] = column.place(data[at], row, fresh);
       });
       const distance = this.nearest.find(query);
-      result.push({ rank: this.rankOf(distance), columns: this.differing(query), new: fresh });
+      const apart = this.nearest.differences(query);
+      const residuals = this.residuals?.addTo(apart, query, this.weight) ?? 0;
+      const rank = this.rankOf(distance + this.weight * residuals);
+      result.push({ rank, columns: this.differing(apart), new: fresh });
       const turn = yielder.due();
       if (turn !== undefined) {
         await turn;
@@ -103,8 +126,8 @@ export class TrainSetComparison {
     return result;
   }
 
-  private differing(query: Float64Array): string[] {
-    const excess = this.nearest.differences(query).map((difference, at) => difference - this.usual[at]!);
+  private differing(apart: Float64Array): string[] {
+    const excess = apart.map((difference, at) => difference - this.usual[at]!);
     const order = Array.from(excess, (_, at) => at).filter((at) => excess[at]! >= MIN_EXCESS);
     return order
       .sort((a, b) => excess[b]! - excess[a]!)
@@ -137,6 +160,10 @@ export function comparisonWith(reference: Reference): Promise<TrainSetComparison
     made.set(reference, comparison);
   }
   return comparison;
+}
+
+function medianOf(values: Float64Array): number {
+  return values.slice().sort()[values.length >> 1] ?? 0;
 }
 
 /** How many of the sorted values are below, or at most, that one. */

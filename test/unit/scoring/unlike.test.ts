@@ -118,6 +118,46 @@ describe('rows compared with the train set', () => {
     assert.deepEqual(missing!.new, []);
   });
 
+  it('rank higher where a column leaves what the others say of it than where all follow a load never seen', async () => {
+    const random = seededRandom(11);
+    const sensors = [1, -2, 0.5, 3, -1, 2];
+    const rowAt = (load: number): number[] =>
+      sensors.map((slope) => slope * load + 0.05 * Math.abs(slope) * (random() - 0.5));
+    const train = Array.from({ length: TRAIN }, () => rowAt(random()));
+    const own: Reference = {
+      columns: sensors.map((_, at) => ({ name: `s${at}`, type: 'number' })),
+      rows: train,
+      usual: sensors.map((_, at) => {
+        const sorted = train.map((row) => row[at]!).sort((a, b) => a - b);
+        const q = (level: number): number => sorted[Math.floor(level * (TRAIN - 1))]!;
+        return {
+          kind: 'number',
+          ...{ q05: q(0.05), q10: q(0.1), median: q(0.5), q90: q(0.9), q95: q(0.95) },
+          ...{ min: q(0), max: q(1), missing: 0 },
+        };
+      }),
+      drift: [],
+    };
+    const broken = rowAt(0.5);
+    broken[3]! += 0.5;
+    const [lone, follows, breaks] = await (async () => {
+      const comparison = (await TrainSetComparison.of(own))!;
+      const rows = [rowAt(0.5), rowAt(1.04), broken].map((row) =>
+        Object.fromEntries(row.map((value, at) => [`s${at}`, value])),
+      );
+      for await (const batch of readBatches(await openTable(rows), own.columns)) {
+        return comparison.compare(
+          own.columns.map(({ name }) => name),
+          batch,
+        );
+      }
+      return [];
+    })();
+    assert.ok(lone!.rank < 0.9, String(lone!.rank));
+    assert.ok(breaks!.rank > follows!.rank, `${breaks!.rank} is not above ${follows!.rank}`);
+    assert.equal(breaks!.columns[0], 's3');
+  });
+
   it('of the train set itself are spread evenly over the ranks', async () => {
     const rows = pump.rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])));
     const ranks = (await compared(rows)).map(({ rank }) => rank);
