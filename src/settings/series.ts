@@ -1,5 +1,15 @@
 import { CLEANING, TABLE } from './common';
-import { choice, column, columnOrTopic, duration, durations, flag, freeText, numberIn, schedule } from './kinds';
+import {
+  choice,
+  column,
+  columnOrTopic,
+  duration,
+  durations,
+  flag,
+  freeText,
+  numberIn,
+  schedule,
+} from './kinds';
 
 /** tabular-series: where readings are, what is to be predicted of them, and how far they look back and ahead. */
 export const SERIES = {
