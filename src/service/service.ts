@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
 import { Semaphore } from '../util/semaphore';
+import { warmSchemas } from '../wire/load-schemas';
 import { ServiceError } from '../wire/service-error';
 import { decoderBytes, machineLimits, modelCacheBytes, type ServiceLimits } from './limits';
 import type { Log, ResolvedOptions } from './options';
@@ -130,6 +131,8 @@ export async function runService(
     throw error;
   }
   predictPool.warm();
+  // The first body would wait for them; where they cannot be loaded it says so.
+  warmSchemas().catch(() => undefined);
   submittedFits.resume().catch((error: unknown) => {
     log('warn', `Submitted fits were not begun again: ${(error as Error).message}`);
   });

@@ -6,6 +6,7 @@ export { SliceSizer, Yielder, yieldToEventLoop } from '../../dist/src/util/event
 export { bare, parseJson, stringifyBare } from '../../dist/src/util/exact-json';
 export { readFully, writeAll } from '../../dist/src/util/file-io';
 export { cloneJson, isObject, tryParseJson } from '../../dist/src/util/json';
+export { loadInParts } from '../../dist/src/util/load-in-parts';
 export { availableMemory } from '../../dist/src/util/memory';
 export { seededRandom } from '../../dist/src/util/random';
 export { Semaphore } from '../../dist/src/util/semaphore';

@@ -1,15 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { Static, TSchema } from '@sinclair/typebox';
 
+import { yieldToEventLoop } from '../../util/event-loop';
 import { lazy } from '../../util/lazy';
 import { check, faultText } from '../../wire/check';
 import { type Dialect, routePath, type ServiceRoute } from '../../wire/dialect';
-import { schemas } from '../../wire/load-schemas';
+import { warmSchemas } from '../../wire/load-schemas';
 import type { Body } from '../../wire/parse-body';
 import { ServiceError } from '../../wire/service-error';
 import { assertConforms } from '../errors/answer';
-import { Dispatchers, undici } from '../http/dispatchers';
+import { Dispatchers, warmUndici } from '../http/dispatchers';
 import { type Call, withCall } from '../retry/deadline';
 import { Notices } from '../retry/notices';
 import { RateGates } from '../retry/rate-gate';
@@ -18,13 +17,11 @@ import { Secrets } from '../secrets';
 import { type ClientSettings, clientSettings } from '../settings';
 import type { CallKind, CallOptions, ClientOptions } from '../types';
 
-/** Loads the heavy modules, each in a turn of the event loop of its own. */
+/** Loads the heavy modules, in several turns of the event loop. */
 export const warm = lazy(async () => {
-  undici();
-  await nextTurn();
-  schemas();
-  await nextTurn();
-  check(schemas().EstimateCostResponseSchema, {});
+  await warmUndici();
+  await yieldToEventLoop();
+  await warmSchemas();
 });
 
 /** What is particular to one request: see RequestPlan. `below` is a part of the path after the route. */

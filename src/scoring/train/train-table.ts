@@ -57,7 +57,7 @@ export async function readTrainTable(
   // The table is read twice: to find the types, and to write the files.
   hooks.onStatus?.({ key: 'reading' });
   // The thread starts while the types are settled here.
-  warmEncoder();
+  warmEncoder(request.format);
   const source = await openInput(request.table, signal);
   const whole = await profileTable(source, {
     target,

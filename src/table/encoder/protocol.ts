@@ -53,6 +53,11 @@ export type EncoderTask =
   /** Answers AsIs, or nothing where the file's columns are not these or it is larger. */
   | { name: 'asIs'; origin: PathOrigin; columns: Column[]; most: AsIsBounds };
 
+/** What the worker is started with: `format` is that of the table that will be written, where that is known. */
+export interface EncoderStart {
+  format: FileFormat | undefined;
+}
+
 /** To the worker. `job` numbers the pieces of work that run side by side. */
 export type Request =
   | { job: number; kind: 'start'; task: EncoderTask }

@@ -1,8 +1,8 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 
 import { toServiceError } from '../../wire/service-error';
 import { hasTrapped, warmModules, wasmBytes } from '../storage/heavy-modules';
-import type { Answer, EncoderTask, Request } from './protocol';
+import type { Answer, EncoderStart, EncoderTask, Request } from './protocol';
 import { type JobPort, runTask } from './tasks';
 
 /** The encoder thread: runs pieces of work side by side, each an asynchronous function with its own inbox. */
@@ -84,4 +84,7 @@ port.on('message', (request: Request) => {
   void work(request.task, inbox).finally(() => inboxes.delete(request.job));
 });
 
-warmModules();
+// Rows that are read, or written as CSV, need none of it.
+if ((workerData as EncoderStart).format === 'parquet') {
+  warmModules();
+}

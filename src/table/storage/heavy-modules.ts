@@ -86,7 +86,7 @@ function unloadParquet(): void {
 
 /** Bytes of WebAssembly memory that this thread holds. */
 export function wasmBytes(): number {
-  return parquet().wasmMemory().buffer.byteLength;
+  return instance?.wasmMemory().buffer.byteLength ?? 0;
 }
 
 /** Whether an instance was dropped in this thread: its memory is given back for sure only when the thread ends. */
@@ -94,7 +94,7 @@ export function hasTrapped(): boolean {
   return trapped;
 }
 
-/** Loads what every encoding needs, so that the first table does not wait for it. */
+/** Loads what Parquet is written with, so that the first table does not wait for it. */
 export function warmModules(): void {
   arrow();
   parquet();

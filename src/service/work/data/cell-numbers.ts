@@ -1,8 +1,8 @@
-import { cellsOf, type ColumnData } from '../../../table';
 import { isAbsent } from '../../../table/cells/classify';
 import { parseDate } from '../../../table/cells/parse-date';
 import { parseNumber } from '../../../table/cells/parse-number';
 import type { ColumnType } from '../../../table/cells/types';
+import { cellsOf, type ColumnData } from '../../../table/columns/column-batch';
 import { invalid } from '../../refusal';
 import type { FeatureShape } from '../../store/entries';
 

@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs';
 
 import type { FeatureColumn } from '../../../learner';
-import { type ColumnBatch, crc32c, crc32cToBase64, readTableFile } from '../../../table';
 import type { ColumnType } from '../../../table/cells/types';
+import type { ColumnBatch } from '../../../table/columns/column-batch';
+import { readTableFile } from '../../../table/files/read-table-file';
+import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
 import { NeedsMemory } from '../../../table/storage/heavy-modules';
 import { ServiceError } from '../../../wire/service-error';
 import { fileSystemCode, invalid, Refusal, unreadableNow } from '../../refusal';

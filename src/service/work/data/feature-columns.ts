@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 
 import type { FeatureColumn } from '../../../learner';
-import { cellsOf, type ColumnData } from '../../../table';
+import { cellsOf, type ColumnData } from '../../../table/columns/column-batch';
 import { Refusal } from '../../refusal';
 import type { FeatureShape } from '../../store/entries';
 import { numbersOf } from './cell-numbers';

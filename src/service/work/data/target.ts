@@ -1,6 +1,6 @@
 import type { TargetColumn } from '../../../learner';
-import { cellsOf, type ColumnBatch, type ColumnData, labelAt } from '../../../table';
 import type { ColumnType, Label } from '../../../table/cells/types';
+import { cellsOf, type ColumnBatch, type ColumnData, labelAt } from '../../../table/columns/column-batch';
 import type { Task } from '../../../wire/vocabulary';
 import { invalid } from '../../refusal';
 import type { FileRef } from '../../store/file-ref';

@@ -1,4 +1,7 @@
-import { explain, type FeatureColumn, type Model, type predict, type PredictOptions } from '../../../learner';
+import { explain } from '../../../learner/explain/explain';
+import type { Model } from '../../../learner/model/model';
+import type { predict, PredictOptions } from '../../../learner/model/predict';
+import type { FeatureColumn } from '../../../learner/types';
 import type { ExplainedRows, ExplainJob } from '../jobs';
 
 /** What one request has explained at most, so that it takes some seconds of a predict thread and an answer can be read. */

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
-import { LearnerError, loadModel, type Model } from '../../../learner';
+import type { Model } from '../../../learner/model/model';
+import { loadModel } from '../../../learner/model/serialize';
+import { LearnerError } from '../../../learner/types';
 import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
 import { Refusal } from '../../refusal';
 import { readFailure } from '../../store/read-failure';

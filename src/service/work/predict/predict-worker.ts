@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
 
-import { LearnerError, predict } from '../../../learner';
+import { predict } from '../../../learner/model/predict';
+import { LearnerError } from '../../../learner/types';
 import { invalid } from '../../refusal';
 import { readFeatures } from '../data/columns';
 import type { PredictJob, PredictTask, ScoredFile } from '../jobs';
