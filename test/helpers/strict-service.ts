@@ -39,6 +39,9 @@ export interface SeenRequest {
 
 type Body = Record<string, unknown>;
 
+/** A request that was on its way when another was refused may come in so much later on a busy machine. */
+const IN_FLIGHT_MS = 400;
+
 /** Routes that some services have and some have not: a client may find out. */
 const MAY_BE_ASKED_FOR =
   /\/(?:get_fit_status|submit_fit_job|get_settings|get_model_limits|fit\/[^/]+)$|^\/get_api_usage\/$/;
@@ -325,7 +328,7 @@ export class StrictService {
     if (window.count <= limit.count) {
       return undefined;
     }
-    if (window.refusedAt !== undefined && now - window.refusedAt > 100) {
+    if (window.refusedAt !== undefined && now - window.refusedAt > IN_FLIGHT_MS) {
       this.breach(`${route} asked again before Retry-After was over`);
     }
     window.refusedAt ??= now;
