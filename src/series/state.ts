@@ -1,7 +1,7 @@
 import { show } from '../table';
 import { ServiceError } from '../wire/service-error';
 import { showDuration } from './durations';
-import { countEvents } from './events';
+import { EventCounter } from './events';
 import { SeriesFeatures } from './features';
 import { type KeptRow, RowsWithOutcome } from './kept-rows';
 import { Labels } from './labels';
@@ -50,8 +50,7 @@ export class SeriesState {
   /** Numbers that the machines hold. */
   numbers = 0;
   private readonly told = new Set<string>();
-  /** How many events there were when there were so many rows of them. */
-  private events = { of: 0, count: 0 };
+  private events: EventCounter;
 
   constructor(
     readonly settings: SeriesSettings,
@@ -75,6 +74,7 @@ export class SeriesState {
     );
     this.waiting = new WaitingRows(settings.keep);
     this.schedule = new Schedule(settings.train);
+    this.events = this.newCounter();
     this.ripening = new Ripening(settings, this.sensors, this.features, this.kept, (row) =>
       recorder.kept(row),
     );
@@ -186,7 +186,7 @@ export class SeriesState {
   /** Forgets a machine, and those of its rows of which this is true. */
   forget(machine: Machine, isDropped: (row: KeptRow) => boolean): void {
     this.numbers -= machine.numbers;
-    this.events.of = -1;
+    this.events = this.newCounter();
     this.ripening.forget(machine);
     this.machines.delete(machine.key);
     this.kept.dropWhere((row) => row.key === machine.key && isDropped(row));
@@ -257,19 +257,19 @@ export class SeriesState {
     return train.kind === 'never' || outcome.kind === 'none' || this.schedule.trainSets > 0;
   }
 
-  /** Events among the rows kept; counted anew where there are other rows of events than the last time. */
+  private newCounter(): EventCounter {
+    return new EventCounter(this.settings.aheads[0]!, FIRST_EVENTS);
+  }
+
+  /** Events among the rows kept. */
   private get eventCount(): number | undefined {
-    const { outcome, aheads } = this.settings;
-    if (outcome.kind !== 'event') {
+    if (this.settings.outcome.kind !== 'event') {
       return undefined;
     }
     const [kept, unsettled] = [this.kept.outcomes, this.ripening.unsettledOutcomes];
     const yes = EVENT_LABELS.indexOf('yes');
     const of = (kept.get(yes) ?? 0) + (unsettled.get(yes) ?? 0);
-    if (of !== this.events.of) {
-      this.events = { of, count: countEvents(this.rowsWithOutcome(), aheads[0]!, FIRST_EVENTS) };
-    }
-    return this.events.count;
+    return this.events.count(of, () => this.rowsWithOutcome(), this.machines.values());
   }
 
   /** Rows of the rarest outcome; undefined where outcomes are numbers. */
