@@ -1,19 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Transferable, Worker } from 'node:worker_threads';
+import type { Transferable } from 'node:worker_threads';
 
 import type { Semaphore } from '../../../util/semaphore';
 import type { Log } from '../../options';
-import { Refusal, type RefusalBody } from '../../refusal';
+import { Refusal } from '../../refusal';
+import type { PoolJob, WorkerAnswer } from './pool-job';
 import { causeOfDeath, notStarted, outOfMemory, shuttingDown, tooManyWait } from './pool-refusals';
-
-/** What a worker thread says to its pool. */
-export type WorkerAnswer =
-  | { id: number; progress: number }
-  | { id: number; result: unknown }
-  | { id: number; refusal: RefusalBody }
-  | { id: number; outOfMemory: true }
-  | { id: number; needsMemory: true }
-  | { id: number; failure: string };
+import { PoolThread } from './pool-thread';
 
 interface PoolOptions {
   /** What the threads do, for messages: `fit`, `predict`. */
@@ -36,32 +29,6 @@ interface PoolOptions {
 /** A job that needs the whole share of memory: its thread is gone, and it may be tried again with that. */
 class NeedsTurn extends Error {}
 
-interface Job {
-  id: number;
-  task: unknown;
-  /** Jobs with the same key prefer the same thread, which has their model in memory. */
-  key?: string;
-  /** It only makes a thread ready for jobs with its key: they wait for that thread. */
-  prepares: boolean;
-  transfer?: Transferable[];
-  /** It may take the whole share of memory; its thread ends with it. */
-  large: boolean;
-  onProgress?: (fraction: number) => void;
-  resolve: (result: unknown) => void;
-  reject: (error: Error) => void;
-}
-
-interface Thread {
-  worker: Worker;
-  job?: Job;
-  /** Keys of its recent jobs, the newest last. */
-  keys: Set<string>;
-  /** It ends after its current job. */
-  retired?: true;
-  idleTimer?: NodeJS.Timeout;
-}
-
-const REMEMBERED_KEYS = 64;
 const noop = (): void => undefined;
 
 export interface RunOptions {
@@ -78,8 +45,8 @@ export interface RunOptions {
 
 /** A bounded number of worker threads, started when needed, one job at a time each, with a bounded queue. */
 export class WorkerPool {
-  private readonly threads = new Set<Thread>();
-  private readonly waiting: Job[] = [];
+  private readonly threads = new Set<PoolThread>();
+  private readonly waiting: PoolJob[] = [];
   /** [0] how many jobs wait; threads on optional work look at it. */
   private readonly pressure = new Int32Array(new SharedArrayBuffer(4));
   /** One for each job that is not settled yet. */
@@ -131,7 +98,7 @@ export class WorkerPool {
       return Promise.reject(tooManyWait(this.options.name));
     }
     const settled = new Promise<R>((resolve, reject) => {
-      const job: Job = {
+      const job: PoolJob = {
         id: ++this.lastId,
         task,
         prepares: options.prepares ?? false,
@@ -194,7 +161,7 @@ export class WorkerPool {
   }
 
   /** @param ending the signal whose abort ends a thread at work as well */
-  private async cancel(job: Job, ending: AbortSignal | undefined): Promise<void> {
+  private async cancel(job: PoolJob, ending: AbortSignal | undefined): Promise<void> {
     const at = this.waiting.indexOf(job);
     const error = ending?.reason instanceof Refusal ? ending.reason : shuttingDown();
     if (at >= 0) {
@@ -206,7 +173,7 @@ export class WorkerPool {
     if (thread === undefined || ending === undefined) {
       return;
     }
-    delete thread.job;
+    thread.takeJob();
     // Its files may be removed only when the thread has closed them.
     await this.stop(thread);
     job.reject(error);
@@ -224,7 +191,7 @@ export class WorkerPool {
       }
       this.waiting.splice(at, 1);
       try {
-        this.give(this.threadFor(job), job);
+        this.threadFor(job).give(job, job.large ? undefined : this.options.wasmBytes);
       } catch (error) {
         // The process has too many open files, or no memory for another thread.
         job.reject(notStarted(this.options.name, (error as Error).message));
@@ -237,57 +204,39 @@ export class WorkerPool {
     return this.threads.size < this.options.threads || this.idle().length > 0;
   }
 
-  private idle(): Thread[] {
-    return [...this.threads].filter(({ job, retired }) => job === undefined && retired !== true);
+  private idle(): PoolThread[] {
+    return [...this.threads].filter(({ isIdle }) => isIdle);
   }
 
   /** Whether a thread is being made ready for the job: that is done before another one would be. */
-  private isPrepared({ key }: Job): boolean {
+  private isPrepared({ key }: PoolJob): boolean {
     return (
       key !== undefined &&
-      [...this.threads].some(({ job, retired }) => job?.key === key && job.prepares && retired !== true)
+      [...this.threads].some(({ job, retired }) => job?.key === key && job.prepares && !retired)
     );
   }
 
   /** An idle thread that knows the job's key, else any idle one, else a new one. */
-  private threadFor(job: Job): Thread {
+  private threadFor(job: PoolJob): PoolThread {
     const idle = this.idle();
-    const known = idle.find((thread) => job.key !== undefined && thread.keys.has(job.key));
-    return known ?? idle[0] ?? this.start();
+    return idle.find((thread) => thread.knows(job.key)) ?? idle[0] ?? this.start();
   }
 
-  private give(thread: Thread, job: Job): void {
-    clearTimeout(thread.idleTimer);
-    thread.job = job;
-    if (job.key !== undefined) {
-      thread.keys.delete(job.key);
-      thread.keys.add(job.key);
-      for (const key of thread.keys) {
-        if (thread.keys.size <= REMEMBERED_KEYS) {
-          break;
-        }
-        thread.keys.delete(key);
-      }
-    }
-    const wasmBytes = job.large ? undefined : this.options.wasmBytes;
-    thread.worker.postMessage({ id: job.id, task: job.task, wasmBytes }, job.transfer ?? []);
-  }
-
-  private start(): Thread {
-    const worker = new Worker(this.options.script, {
-      workerData: { ...this.options.workerData, pressure: this.pressure },
-      name: `tabular-${this.options.name}`,
-    });
-    const thread: Thread = { worker, keys: new Set() };
+  private start(): PoolThread {
+    const { script, name } = this.options;
+    const workerData = { ...this.options.workerData, pressure: this.pressure };
+    const thread: PoolThread = new PoolThread(
+      { script, name: `tabular-${name}`, workerData },
+      {
+        answer: (answer) => this.hear(thread, answer),
+        exit: (reason) => this.lost(thread, reason),
+      },
+    );
     this.threads.add(thread);
-    let reason = new Error('it ended');
-    worker.on('message', (answer: WorkerAnswer) => this.hear(thread, answer));
-    worker.on('error', (error: Error) => (reason = error));
-    worker.on('exit', () => this.lost(thread, reason));
     return thread;
   }
 
-  private hear(thread: Thread, answer: WorkerAnswer): void {
+  private hear(thread: PoolThread, answer: WorkerAnswer): void {
     const { job } = thread;
     if (job?.id !== answer.id) {
       return;
@@ -296,7 +245,7 @@ export class WorkerPool {
       job.onProgress?.(answer.progress);
       return;
     }
-    delete thread.job;
+    thread.takeJob();
     if (job.large || 'needsMemory' in answer) {
       // WebAssembly gives no memory back before its thread ends; whoever has the next turn is to find it free.
       void this.stop(thread).then(() => {
@@ -305,7 +254,7 @@ export class WorkerPool {
       });
       return;
     }
-    if (thread.retired === true) {
+    if (thread.retired) {
       void this.stop(thread);
     } else {
       this.rest(thread);
@@ -314,7 +263,7 @@ export class WorkerPool {
     this.assign();
   }
 
-  private settle(job: Job, answer: Exclude<WorkerAnswer, { progress: number }>): void {
+  private settle(job: PoolJob, answer: Exclude<WorkerAnswer, { progress: number }>): void {
     if ('result' in answer) {
       job.resolve(answer.result);
     } else if ('refusal' in answer) {
@@ -328,27 +277,20 @@ export class WorkerPool {
     }
   }
 
-  private rest(thread: Thread): void {
-    clearTimeout(thread.idleTimer);
+  private rest(thread: PoolThread): void {
     const patience = this.threads.size > 1 ? this.options.idleMs : this.options.idleMs * 10;
-    thread.idleTimer = setTimeout(() => void this.stop(thread), patience);
-    thread.idleTimer.unref();
+    thread.rest(patience, () => void this.stop(thread));
   }
 
-  private async stop(thread: Thread): Promise<void> {
+  private async stop(thread: PoolThread): Promise<void> {
     this.threads.delete(thread);
-    clearTimeout(thread.idleTimer);
-    const { job } = thread;
-    delete thread.job;
-    job?.reject(shuttingDown());
-    await thread.worker.terminate();
+    await thread.stop();
   }
 
-  private lost(thread: Thread, reason: Error): void {
+  private lost(thread: PoolThread, reason: Error): void {
     this.threads.delete(thread);
-    clearTimeout(thread.idleTimer);
-    const { job } = thread;
-    delete thread.job;
+    thread.stayAwake();
+    const job = thread.takeJob();
     if (job === undefined) {
       return;
     }

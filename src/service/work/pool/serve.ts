@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 
 import { limitWasm, NeedsMemory } from '../../../table/storage/heavy-modules';
 import { isStorageFailure, Refusal, toRefusal } from '../../refusal';
-import type { WorkerAnswer } from './pool';
+import type { WorkerAnswer } from './pool-job';
 import { isOutOfMemory } from './pool-refusals';
 
 /** A job's result, and its buffers to transfer without a copy. */

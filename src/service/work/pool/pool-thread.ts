@@ -1,0 +1,96 @@
+import { Worker } from 'node:worker_threads';
+
+import type { PoolJob, WorkerAnswer } from './pool-job';
+import { shuttingDown } from './pool-refusals';
+
+const REMEMBERED_KEYS = 64;
+
+interface ThreadOptions {
+  /** The compiled script that it runs. */
+  script: string;
+  /** For debuggers. */
+  name: string;
+  workerData: Record<string, unknown>;
+}
+
+/** Who hears of a thread. */
+interface ThreadEvents {
+  answer(answer: WorkerAnswer): void;
+  exit(reason: Error): void;
+}
+
+/** A worker thread of a pool: the job that it is at, and the keys of its recent ones. */
+export class PoolThread {
+  job?: PoolJob;
+  /** It ends after its current job. */
+  retired = false;
+  private readonly worker: Worker;
+  /** The newest last. */
+  private readonly keys = new Set<string>();
+  private idleTimer?: NodeJS.Timeout;
+
+  constructor({ script, name, workerData }: ThreadOptions, on: ThreadEvents) {
+    this.worker = new Worker(script, { workerData, name });
+    let reason = new Error('it ended');
+    this.worker.on('message', (answer: WorkerAnswer) => on.answer(answer));
+    this.worker.on('error', (error: Error) => (reason = error));
+    this.worker.on('exit', () => on.exit(reason));
+  }
+
+  /** Whether it may be given a job. */
+  get isIdle(): boolean {
+    return this.job === undefined && !this.retired;
+  }
+
+  /** Whether it has lately had a job with that key: it has their model in memory. */
+  knows(key: string | undefined): boolean {
+    return key !== undefined && this.keys.has(key);
+  }
+
+  /** @param wasmBytes what its Parquet decoder may take; undefined: the whole share of a process */
+  give(job: PoolJob, wasmBytes: number | undefined): void {
+    this.stayAwake();
+    this.job = job;
+    if (job.key !== undefined) {
+      this.remember(job.key);
+    }
+    this.worker.postMessage({ id: job.id, task: job.task, wasmBytes }, job.transfer ?? []);
+  }
+
+  /** Calls back where it has got no job for so long. It does not keep the process alive for that. */
+  rest(patienceMs: number, bored: () => void): void {
+    this.stayAwake();
+    this.idleTimer = setTimeout(bored, patienceMs);
+    this.idleTimer.unref();
+  }
+
+  stayAwake(): void {
+    clearTimeout(this.idleTimer);
+  }
+
+  /** Takes away its job, which is then nobody's. */
+  takeJob(): PoolJob | undefined {
+    const { job } = this;
+    delete this.job;
+    return job;
+  }
+
+  /** Ends it; a job that it was at is refused. Resolves when its files are closed. */
+  async stop(): Promise<void> {
+    this.stayAwake();
+    this.takeJob()?.reject(shuttingDown());
+    await this.worker.terminate();
+  }
+
+  private remember(key: string): void {
+    const { keys } = this;
+    keys.delete(key);
+    keys.add(key);
+    for (const oldest of keys) {
+      if (keys.size <= REMEMBERED_KEYS) {
+        break;
+      }
+      keys.delete(oldest);
+    }
+  }
+}
