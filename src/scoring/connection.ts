@@ -1,7 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { profileTable } from '../table';
 import { linkedController, untilAborted } from '../util/abort';
 import { cloneJson } from '../util/json';
 import { Semaphore } from '../util/semaphore';
@@ -13,21 +11,21 @@ import { checkLimits } from './check-limits';
 import type { ClientPort } from './context/client-port';
 import type { Context } from './context/context';
 import { CostEstimates } from './context/cost';
+import { HeldClient } from './context/held-client';
 import { LimitsCache } from './context/limits-cache';
 import { assertKeepsUploads } from './context/on-prem';
 import { Reach } from './context/reach';
 import { type Allowance, UsageReport } from './context/usage';
+import { estimatedCost } from './estimated-cost';
 import { exportModel } from './management/export-model';
 import { importModel } from './management/import-model';
 import type { ModelFile } from './management/model-file';
 import { rollBack } from './management/roll-back';
 import type { ModelCards } from './models/model-cards';
-import { checkedCard, unknownModel } from './models/model-request';
 import { Predictor } from './predict/predictor';
 import { takeUpFit } from './train/pending-fits';
 import { releaseFormer } from './train/release-models';
 import { train } from './train/train';
-import { openInput } from './train/train-table';
 import type {
   CheckLimitsRequest,
   CostRequest,
@@ -61,18 +59,13 @@ export interface ConnectionOptions {
   log?: (level: 'debug' | 'warn', text: string) => void;
 }
 
-/** How long `close` waits for a client that is being made. */
-const OPENING_MS = 2000;
-
 /** What one config node holds: client, limits cache, model cards, predict slots. */
 export class Connection {
   readonly cards: ModelCards;
   readonly key: string;
   private readonly context: Context;
   private readonly usage: UsageReport;
-  private opened: Promise<ClientPort> | undefined;
-  /** Clients of a service that has moved: what was under way may still use them. */
-  private readonly former = new Set<Promise<ClientPort>>();
+  private readonly held: HeldClient;
   private readonly closing = new AbortController();
   private readonly working = new Set<Promise<unknown>>();
   private shared: Predictor | undefined;
@@ -83,6 +76,7 @@ export class Connection {
     this.key = options.key;
     // Each piece of work under way listens to it.
     setMaxListeners(0, this.closing.signal);
+    this.held = new HeldClient(options.client);
     const client = (): Promise<ClientPort> => this.client();
     this.context = {
       key: options.key,
@@ -246,39 +240,12 @@ export class Connection {
 
   /** Estimated cost in tokens (S 4.6). */
   estimateCost(request: CostRequest, hooks: Hooks = {}): Promise<number> {
-    return this.work(hooks, async ({ signal }) => {
-      const { operation, modelVersion, nEstimators, table, model, ...counts } = withoutEmptyTexts(request);
-      const card = this.cardOf(model);
-      let { trainRows, testRows, rawColumns } = counts;
-      trainRows ??= card?.rows;
-      rawColumns ??= card?.columns.length || undefined;
-      if (table !== undefined && (testRows === undefined || rawColumns === undefined)) {
-        const profile = await profileTable(await openInput(table, signal), { signal });
-        testRows ??= profile.rows;
-        rawColumns ??= profile.columns.length;
-      }
-      const version = modelVersion ?? (await this.context.limits.forChecks(signal)).default_model_version;
-      const estimators = nEstimators ?? card?.options.n_estimators;
-      return this.context.costs.estimate(
-        {
-          operation: operation ?? 'predict',
-          ...(version !== undefined && { model_version: version }),
-          ...(trainRows !== undefined && { train_rows: trainRows }),
-          ...(testRows !== undefined && { test_rows: testRows }),
-          ...(rawColumns !== undefined && { raw_columns: rawColumns }),
-          ...(typeof estimators === 'number' && { n_estimators: estimators }),
-        },
-        signal,
-      );
-    });
+    return this.work(hooks, ({ signal }) => estimatedCost(this.context, withoutEmptyTexts(request), signal));
   }
 
   /** The service is at another address now: the next call makes another client. */
   reconnect(): void {
-    if (this.opened !== undefined) {
-      this.former.add(this.opened);
-      this.opened = undefined;
-    }
+    this.held.leave();
   }
 
   /** Aborts what runs, settles what waits with the code `closed`, closes the client. */
@@ -286,39 +253,16 @@ export class Connection {
     this.closing.abort();
     await Promise.all([...this.context.predictors].map((predictor) => predictor.close()));
     await Promise.allSettled(this.working);
-    this.reconnect();
-    const closed = [...this.former].map((opened) =>
-      opened.then(
-        (client) => client.close(),
-        () => undefined,
-      ),
-    );
-    // A client that is still being made closes itself when it is there.
-    await Promise.race([Promise.all(closed), sleep(OPENING_MS, undefined, { ref: false })]);
+    await this.held.close();
     await this.cards.flush();
   }
 
-  private cardOf(model: string | ModelCard | undefined): ModelCard | undefined {
-    if (typeof model !== 'string') {
-      return model && checkedCard(model);
-    }
-    const card = this.cards.get(model);
-    if (card === undefined) {
-      throw unknownModel(model, this.cards);
-    }
-    return card;
-  }
-
-  /** The one client; one that could not be made is tried again at the next call. */
+  /** @throws ServiceError `closed` as soon as the connection is */
   private client(): Promise<ClientPort> {
     if (this.closing.signal.aborted) {
       return Promise.reject(closedError());
     }
-    this.opened ??= this.options.client().catch((error: unknown) => {
-      this.opened = undefined;
-      throw error;
-    });
-    return untilAborted(this.opened, this.closing.signal);
+    return untilAborted(this.held.get(), this.closing.signal);
   }
 
   /** Runs something that ends with the connection: an abort settles it at once. Answers ServiceErrors only. */

@@ -1,16 +1,12 @@
-import path from 'node:path';
-
 import { cloneJson } from '../../util/json';
-import { ReferenceFiles } from '../reference/reference-files';
 import type { Reference } from '../reference/types';
 import type { FittedModel, ModelCard, ThresholdWish, UploadCard } from '../types';
-import { CardFile } from './card-file';
-import { newSection, type PendingFit, type ServiceSection } from './card-sections';
+import type { PendingFit } from './card-sections';
 import { dropOldest } from './drop-oldest';
-import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
-import { addFormer, meantIds, superfluous, unmeant } from './former-models';
-import { NamedModels } from './named-models';
-import type { FormerModel, KeptVersion, NewVersion, VersionedModel } from './versioned-model';
+import type { FitUnderWay } from './fits-under-way';
+import { addFormer, superfluous } from './former-models';
+import { cardsInMemory, cardsOfFile, dropReferences, type SharedCards } from './shared-cards';
+import type { FormerModel, NewVersion, VersionedModel } from './versioned-model';
 
 export interface ModelCardsOptions {
   /** The file the cards of every service are kept in; left out: memory only. */
@@ -20,57 +16,18 @@ export interface ModelCardsOptions {
   onWarning?: (text: string) => void;
 }
 
-/** The folder beside the file of the cards with what is kept of their train sets. */
-const REFERENCES = 'references';
-
 const MAX_UPLOADS = 500;
 const MAX_PENDING = 100;
-
-/** What the cards objects of one path and service share. */
-interface Shared {
-  file: CardFile | undefined;
-  section: ServiceSection;
-  models: NamedModels;
-  fits: FitsUnderWay;
-  /** How many use a model or a train set now, by its id. */
-  held: Map<string, number>;
-  references: ReferenceFiles;
-}
-
-const sharedByFile = new WeakMap<CardFile, Map<string, Shared>>();
 
 /** The model cards of one service. Cards objects of one path and service share what they know. */
 export class ModelCards {
   readonly service: string;
-  private readonly file: CardFile | undefined;
-  private readonly shared: Shared;
+  private readonly shared: SharedCards;
   private closed = false;
 
-  constructor(options: ModelCardsOptions) {
-    this.service = options.service;
-    if (options.path === undefined) {
-      this.shared = newShared(newSection(), new ReferenceFiles(undefined, options.service), undefined);
-      return;
-    }
-    this.file = CardFile.open(options.path, options.onWarning ?? (() => undefined));
-    let services = sharedByFile.get(this.file);
-    if (services === undefined) {
-      services = new Map();
-      sharedByFile.set(this.file, services);
-    }
-    let shared = services.get(options.service);
-    if (shared === undefined) {
-      const folder = path.join(path.dirname(options.path), REFERENCES);
-      const { file } = this;
-      const section = file.section(options.service);
-      // Without any model the cards may be lost, and come back.
-      const meant = (): ReadonlySet<string> | undefined =>
-        file.isRead && section.models.size > 0 ? meantIds(section) : undefined;
-      const references = new ReferenceFiles(folder, options.service, meant);
-      shared = newShared(section, references, file);
-      services.set(options.service, shared);
-    }
-    this.shared = shared;
+  constructor({ path, service, onWarning = () => undefined }: ModelCardsOptions) {
+    this.service = service;
+    this.shared = path === undefined ? cardsInMemory(service) : cardsOfFile(path, service, onWarning);
   }
 
   /** The cards in charge, the newest first; `dead` marks those that the service does not have any more. */
@@ -221,8 +178,8 @@ export class ModelCards {
    */
   async discard({ fitted, upload }: FormerModel): Promise<void> {
     addFormer(this.shared.section, [{ fitted, upload }]);
-    this.file?.changed();
-    await this.file?.flush();
+    this.shared.file?.changed();
+    await this.shared.file?.flush();
   }
 
   /** Models that are not kept any more, of all names, and may be removed from the service: see `superfluous`. */
@@ -238,7 +195,7 @@ export class ModelCards {
       section.uploads.delete(uploadId);
     }
     dropReferences(this.shared, [fittedTrainSetId]);
-    this.file?.changed();
+    this.shared.file?.changed();
   }
 
   /** Keeps what is known of an upload, which is in use again where it was to be removed. */
@@ -249,7 +206,7 @@ export class ModelCards {
     uploads.delete(upload.id);
     uploads.set(upload.id, cloneJson(upload));
     dropOldest(uploads, MAX_UPLOADS);
-    this.file?.changed();
+    this.shared.file?.changed();
   }
 
   /** Keeps a fit that goes on in the service, until `removePending`. */
@@ -257,13 +214,13 @@ export class ModelCards {
     const { pending } = this.shared.section;
     pending.set(fit.card.fitted_train_set_id, cloneJson(fit));
     dropOldest(pending, MAX_PENDING);
-    this.file?.changed();
+    this.shared.file?.changed();
   }
 
   /** The service is done with the fit, or does not know it. */
   removePending(fittedTrainSetId: string): void {
     if (this.shared.section.pending.delete(fittedTrainSetId)) {
-      this.file?.changed();
+      this.shared.file?.changed();
     }
   }
 
@@ -318,7 +275,7 @@ export class ModelCards {
 
   /** Resolves when what was put is on disk. */
   async flush(): Promise<void> {
-    await Promise.all([this.file?.flush(), this.shared.references.idle()]);
+    await Promise.all([this.shared.file?.flush(), this.shared.references.idle()]);
   }
 
   /** Writes what is not yet written and lets go of the file. */
@@ -327,43 +284,6 @@ export class ModelCards {
       return;
     }
     this.closed = true;
-    await Promise.all([this.file?.release(), this.shared.references.idle()]);
-  }
-}
-
-function newShared(section: ServiceSection, references: ReferenceFiles, file: CardFile | undefined): Shared {
-  const models = new NamedModels(section.models, {
-    changed: () => file?.changed(),
-    gone: (versions) => release({ file, section, references }, versions),
-  });
-  const fits = new FitsUnderWay();
-  file?.onRead(() => {
-    models.readAnew();
-    for (const name of section.models.keys()) {
-      fits.arrived(name);
-    }
-  });
-  return { file, section, models, fits, held: new Map(), references };
-}
-
-type Kept = Pick<Shared, 'file' | 'section' | 'references'>;
-
-function release(shared: Kept, gone: readonly KeptVersion[]): void {
-  const cards = gone.map(({ card }) => card);
-  addFormer(
-    shared.section,
-    cards.map((card) => ({ fitted: card.fitted_train_set_id, upload: card.train_set_upload_id })),
-  );
-  dropReferences(
-    shared,
-    cards.map((card) => card.fitted_train_set_id),
-  );
-}
-
-/** Removes what is kept of train sets of those models that no name means any more. */
-function dropReferences({ file, section, references }: Kept, ids: readonly string[]): void {
-  for (const id of unmeant(section, ids)) {
-    // Not before the cards on disk have forgotten the model. It never fails, and `flush` waits for it.
-    void references.remove(id, () => file?.flush());
+    await Promise.all([this.shared.file?.release(), this.shared.references.idle()]);
   }
 }
