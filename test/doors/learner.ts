@@ -9,6 +9,7 @@ export {
 export { keptWays } from '../../dist/src/learner/explain/kept-ways';
 export { LeafWalk } from '../../dist/src/learner/explain/leaf-walk';
 export { quadratureOf } from '../../dist/src/learner/explain/products';
+export { stepScores } from '../../dist/src/learner/explain/step-scores';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
@@ -26,6 +27,7 @@ export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
 export { quickSigmoid } from '../../dist/src/learner/math/quick-sigmoid';
 export { Random } from '../../dist/src/learner/math/random';
 export { LeafSets } from '../../dist/src/learner/model/leaf-sets';
+export { memberScores } from '../../dist/src/learner/model/members';
 export { packTrees, unpackTrees } from '../../dist/src/learner/model/pack-trees';
 export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/walk';
 export { areaUnderRoc } from '../../dist/src/learner/training/metrics';

@@ -1,29 +1,24 @@
-import { bitCount, lowestBit } from '../math/bits';
+import type { Trees } from '../trees/trees';
+import type { ReachedLeaves } from './reached-leaves';
 import type { Ways } from './ways';
 
 /**
- * Where leaves count in the scores of all coalitions of a model's groups. As effects do (see `EffectTable`), that depends
- * on a row by nothing but the slots that it fails on the way to a leaf. A cell is a coalition of one row of the background:
- * row · 2^players + coalition, of at most 11 players. A leaf is added in some cells and taken away in others (see `coalitions.ts`); both lists
- * are made when a row first needs them.
+ * In which cells the leaves of some trees count. As effects do (see `EffectTable`), that depends on a row by nothing but
+ * the slots that it fails on the way to a leaf. What a cell is, a kind of table says: a mixture of the row with a row of
+ * the background. A leaf is added in some cells and taken away in others; both lists are made when a row first needs them.
  */
-export class CellTable {
+export abstract class CellTable {
   /** Lists one after another: how many cells to add in, how many to take away in, then these. */
-  cells = new Uint16Array(4096);
+  protected cells = new Uint16Array(4096);
   private length = 0;
   /** Per leaf where its sets of failed slots begin in `listAt`. */
   private readonly patternsAt: Int32Array;
   /** Where the list begins, plus 1; 0: not known yet. */
   private readonly listAt: Int32Array;
 
-  /**
-   * @param bitOf per group its bit in a coalition
-   * @param room how many cells more lists may keep, all tables of the model together
-   */
+  /** @param room how many cells more lists may keep, all tables of the model together */
   constructor(
-    private readonly ways: Ways,
-    private readonly bitOf: Int32Array,
-    private readonly players: number,
+    protected readonly ways: Ways,
     private readonly room: { cells: number },
   ) {
     const leaves = ways.slotsAt.length - 1;
@@ -34,8 +29,40 @@ export class CellTable {
     this.listAt = new Int32Array(this.patternsAt[leaves]);
   }
 
+  /**
+   * Adds what a tree says, times `weight`, to the scores of all cells.
+   *
+   * @param output of a tree with one value a leaf the output that it is for
+   * @param scores cells × width
+   */
+  add(
+    { count, leaves, failed, values: from }: ReachedLeaves,
+    { values, width: perLeaf }: Trees,
+    weight: number,
+    output: number,
+    scores: Float64Array,
+    width: number,
+  ): void {
+    for (let i = 0; i < count; i++) {
+      const list = this.list(leaves[i], failed[i]);
+      const { cells } = this;
+      const middle = list + 2 + cells[list];
+      const end = middle + cells[list + 1];
+      for (let k = 0; k < perLeaf; k++) {
+        const value = weight * values[from[i] + k];
+        const to = output + k;
+        for (let at = list + 2; at < middle; at++) {
+          scores[cells[at] * width + to] += value;
+        }
+        for (let at = middle; at < end; at++) {
+          scores[cells[at] * width + to] -= value;
+        }
+      }
+    }
+  }
+
   /** Where the list of a leaf begins in `cells`, for a row that fails these slots there. */
-  list(leaf: number, failed: number): number {
+  private list(leaf: number, failed: number): number {
     const pattern = this.patternsAt[leaf] + failed;
     const known = this.listAt[pattern];
     if (known > 0) {
@@ -51,51 +78,21 @@ export class CellTable {
     return at;
   }
 
-  private write(leaf: number, failed: number, at: number): number {
-    const { inside, rows } = this.ways;
-    const outside = this.coalitionOf(leaf, failed);
-    const first = leaf * rows;
-    let count = 0;
-    for (let row = 0; row < rows; row++) {
-      count += (inside[first + row] & failed) === 0 ? 1 : 0;
-    }
-    const some = 2 ** bitCount(outside);
-    const end = at + 2 + count * some;
+  /** Writes the list to `cells` from `at` on, and returns where it ends. */
+  protected abstract write(leaf: number, failed: number, at: number): number;
+
+  /** Makes room for cells up to `end`. */
+  protected reserve(end: number): Uint16Array {
     if (end > this.cells.length) {
       const larger = new Uint16Array(Math.max(end, 2 * this.cells.length));
       larger.set(this.cells);
       this.cells = larger;
     }
-    const { cells } = this;
-    let add = at + 2;
-    let takeAway = end;
-    for (let row = 0; row < rows; row++) {
-      if ((inside[first + row] & failed) !== 0) {
-        continue;
-      }
-      const cell = row * 2 ** this.players + this.coalitionOf(leaf, inside[first + row]);
-      for (let part = outside; ; part = (part - 1) & outside) {
-        if (bitCount(part) & 1) {
-          cells[--takeAway] = cell + part;
-        } else {
-          cells[add++] = cell + part;
-        }
-        if (part === 0) {
-          break;
-        }
-      }
-    }
-    cells[at] = add - at - 2;
-    cells[at + 1] = end - takeAway;
-    return end;
+    return this.cells;
   }
 
-  private coalitionOf(leaf: number, slots: number): number {
-    const { groups, slotsAt } = this.ways;
-    let coalition = 0;
-    for (let rest = slots; rest !== 0; rest &= rest - 1) {
-      coalition |= this.bitOf[groups[slotsAt[leaf] + lowestBit(rest)]];
-    }
-    return coalition;
+  /** The group of a leaf's slot. */
+  protected groupOf(leaf: number, slot: number): number {
+    return this.ways.groups[this.ways.slotsAt[leaf] + slot];
   }
 }

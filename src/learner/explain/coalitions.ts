@@ -3,12 +3,10 @@ import { lowestBit } from '../math/bits';
 import { quickSigmoid } from '../math/quick-sigmoid';
 import type { Member, Part } from '../model/members';
 import { addScoresOfVotes } from '../model/votes';
-import type { Trees } from '../trees/trees';
 import { answers } from './answers';
-import type { CellTable } from './cell-table';
-import type { Compared } from './compared';
+import { allRows, type Compared } from './compared';
 import { keptWays } from './kept-ways';
-import { type LeafVisitor, LeafWalk } from './leaf-walk';
+import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
 import type { GroupEffects } from './mean-effects';
 import { shapleyValues } from './shapley-values';
@@ -109,8 +107,9 @@ function probabilitiesOf(
   for (const member of members) {
     scoresOf(member);
     const share = (member.weight / weights) * (1 - noise);
+    const steepness = sign / temperature;
     for (let i = 0; i < mixtures; i++) {
-      values[i] += share * quickSigmoid((sign * scores[i]) / temperature);
+      values[i] += share * quickSigmoid(steepness * scores[i]);
     }
   }
   return noise === 0 ? values : values.map((value) => value + noise * priors[of]);
@@ -190,7 +189,7 @@ function addLinear(
 function addTrees(
   { base, trees }: Part & { kind: 'trees' | 'votes' },
   weight: number,
-  { background, groupOf, groups: groupCount }: Compared,
+  { bins, background, groupOf, groups: groupCount }: Compared,
   walk: LeafWalk,
   { rows, at, bitOf, common }: Coalitions,
   scores: Float64Array,
@@ -239,50 +238,40 @@ function addTrees(
       }
     }
   };
-  const table = common && keptWays(background, groupOf).cells(trees, common);
-  const visitKnown = table && cellVisitor(trees, weight, width, table, scores);
+  const kept = keptWays(background, groupOf);
+  const ways = kept.ways(trees);
+  const table = common && kept.coalitionCells(trees, common);
   for (let tree = 0; tree < trees.roots.length; tree++) {
     output = perLeaf > 1 ? 0 : tree % width;
-    walk.tree(trees, tree, rows, visitKnown ? visitKnown[output] : visit);
+    if (ways && table) {
+      kept.reached.find(trees, ways, tree, bins, allRows(background));
+      table.add(kept.reached, trees, weight, output, scores, width);
+    } else {
+      walk.tree(trees, tree, rows, visit);
+    }
   }
 }
 
-/** The same by lists, per output that a tree may have. */
-function cellVisitor(
-  { width: perLeaf, values }: Trees,
-  weight: number,
-  width: number,
-  table: CellTable,
-  scores: Float64Array,
-): LeafVisitor[] {
-  return Array.from({ length: width }, (_, output) => (from: number, { leaf, failed }: LeafWalk) => {
-    const list = table.list(leaf, failed);
-    const { cells } = table;
-    const middle = list + 2 + cells[list];
-    const end = middle + cells[list + 1];
-    for (let k = 0; k < perLeaf; k++) {
-      const value = weight * values[from + k];
-      const to = output + k;
-      for (let i = list + 2; i < middle; i++) {
-        scores[cells[i] * width + to] += value;
-      }
-      for (let i = middle; i < end; i++) {
-        scores[cells[i] * width + to] -= value;
-      }
-    }
-  });
-}
-
-/** Turns what each coalition adds to its parts into its score. */
+/** Turns what each coalition adds to its parts into its score, for two groups at a time. */
 function sumOverParts(at: Int32Array, width: number, scores: Float64Array): void {
   for (let row = 0; row + 1 < at.length; row++) {
     const start = at[row] * width;
     const end = at[row + 1] * width;
-    for (let half = width; start + half < end; half *= 2) {
-      for (let from = start; from < end; from += 2 * half) {
+    let half = width;
+    for (; start + 2 * half < end; half *= 4) {
+      for (let from = start; from < end; from += 4 * half) {
         for (let i = from; i < from + half; i++) {
-          scores[i + half] += scores[i];
+          const none = scores[i];
+          const second = scores[i + 2 * half];
+          scores[i + half] += none;
+          scores[i + 2 * half] = none + second;
+          scores[i + 3 * half] += scores[i + half] + second;
         }
+      }
+    }
+    if (start + half < end) {
+      for (let i = start; i < start + half; i++) {
+        scores[i + half] += scores[i];
       }
     }
   }

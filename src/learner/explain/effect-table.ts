@@ -1,5 +1,6 @@
 import { bitCount, lowestBit } from '../math/bits';
-import { isLeft, LEAF, type Trees } from '../trees/trees';
+import type { Trees } from '../trees/trees';
+import type { ReachedLeaves } from './reached-leaves';
 import { SHARES } from './shares';
 import type { Ways, WaysSize } from './ways';
 
@@ -16,7 +17,6 @@ export class EffectTable {
   private readonly effects: Float64Array;
 
   constructor(
-    private readonly trees: Trees,
     private readonly ways: Ways,
     { leaves, patterns, effects }: WaysSize,
   ) {
@@ -31,38 +31,38 @@ export class EffectTable {
     }
   }
 
-  /** Adds `weight` times the effects that one tree has on a row to `effects` (per group), summed over the background. */
-  addTo(effects: Float64Array, tree: number, bins: Uint8Array, weight: number): void {
-    this.from(this.trees.roots[tree], 0, bins, weight, effects);
-  }
-
-  private from(node: number, failed: number, bins: Uint8Array, weight: number, effects: Float64Array): void {
-    const { trees, ways } = this;
-    let column = trees.feature[node];
-    while (column !== LEAF) {
-      const left = trees.left[node];
-      const onceFailed = failed | (1 << ways.slotOf[node]);
-      if (isLeft(trees, node, bins[column])) {
-        this.from(left, failed, bins, weight, effects);
-        failed = onceFailed;
-      } else {
-        this.from(left, onceFailed, bins, weight, effects);
+  /**
+   * Adds `weight` times the effects that a tree has on a row to `out`, summed over the background.
+   *
+   * @param output of a tree with one value a leaf the output that it is for
+   * @param out outputs × groups
+   */
+  add(
+    { count, leaves, failed, values: from }: ReachedLeaves,
+    { values, width: perLeaf }: Trees,
+    weight: number,
+    output: number,
+    out: Float64Array,
+    groupCount: number,
+  ): void {
+    const { slotsAt, groups } = this.ways;
+    for (let i = 0; i < count; i++) {
+      const leaf = leaves[i];
+      const first = slotsAt[leaf];
+      const slots = slotsAt[leaf + 1] - first;
+      const pattern = this.patternsAt[leaf] + failed[i];
+      const at = this.effectsAt[leaf] + failed[i] * slots;
+      if (this.known[pattern] === 0) {
+        this.known[pattern] = 1;
+        this.fill(leaf, failed[i], at);
       }
-      node = left + 1;
-      column = trees.feature[node];
-    }
-    const leaf = ways.slotOf[node];
-    const first = ways.slotsAt[leaf];
-    const slots = ways.slotsAt[leaf + 1] - first;
-    const pattern = this.patternsAt[leaf] + failed;
-    const at = this.effectsAt[leaf] + failed * slots;
-    if (this.known[pattern] === 0) {
-      this.known[pattern] = 1;
-      this.fill(leaf, failed, at);
-    }
-    const value = weight * trees.values[trees.left[node]];
-    for (let slot = 0; slot < slots; slot++) {
-      effects[ways.groups[first + slot]] += value * this.effects[at + slot];
+      for (let k = 0; k < perLeaf; k++) {
+        const value = weight * values[from[i] + k];
+        const to = (output + k) * groupCount;
+        for (let slot = 0; slot < slots; slot++) {
+          out[to + groups[first + slot]] += value * this.effects[at + slot];
+        }
+      }
     }
   }
 

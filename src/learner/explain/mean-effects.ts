@@ -1,13 +1,12 @@
-import { bitCount, lowestBit } from '../math/bits';
 import type { Background } from '../model/background';
 import { processApart } from '../model/ensemble-mean';
 import { type Member, type Part, partScores } from '../model/members';
 import { allRows, type Compared } from './compared';
 import { keptWays } from './kept-ways';
+import { addLeafEffects } from './leaf-effects';
 import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
 import { addProductShares } from './products';
-import { SHARES } from './shares';
 
 /** Shapley values of a row's answer: `base` and `effects` (per group) add up to it. */
 export interface GroupEffects {
@@ -26,6 +25,8 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
   }
   const { background, groupOf, groups } = rows[0];
   const kept = keptWays(background, groupOf);
+  const { reached } = kept;
+  const all = allRows(background);
   const found = rows.map(() => new Float64Array(groups));
   const { process, others } = processApart(members);
   let base = 0;
@@ -44,7 +45,8 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
         continue;
       }
       const { trees } = part;
-      const table = kept.table(trees);
+      const ways = kept.ways(trees);
+      const table = ways && kept.table(trees);
       if (table === undefined) {
         rows.forEach((compared, i) =>
           addTreeEffects(part, new LeafWalk(compared, kept.ways), compared, weight, found[i]),
@@ -53,7 +55,8 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
       }
       for (let tree = 0; tree < trees.roots.length; tree++) {
         for (let i = 0; i < rows.length; i++) {
-          table.addTo(found[i], tree, rows[i].bins, weight);
+          reached.find(trees, ways!, tree, rows[i].bins, all);
+          table.add(reached, trees, weight, 0, found[i], groups);
         }
       }
     }
@@ -100,36 +103,9 @@ function addTreeEffects(
 ): void {
   const all = allRows(background);
   const visit = (from: number, leaf: LeafWalk) => {
-    const value = weight * trees.values[from];
-    addLeafEffects(leaf, () => value, effects);
+    addLeafEffects(leaf, weight * trees.values[from], effects);
   };
   for (let tree = 0; tree < trees.roots.length; tree++) {
     walk.tree(trees, tree, all, visit);
-  }
-}
-
-/** Adds the Shapley values of a leaf to `effects` (per group); `valueOf` says what it is worth to a row of the background. */
-export function addLeafEffects(
-  { groups, groupsAt, failed, mask, inside, insideAt }: LeafWalk,
-  valueOf: (row: number) => number,
-  effects: Float64Array,
-): void {
-  const outside = bitCount(failed);
-  let lowered = 0;
-  for (let rows = mask; rows !== 0; rows &= rows - 1) {
-    const row = lowestBit(rows);
-    const own = inside[insideAt + row];
-    const count = bitCount(own);
-    const value = valueOf(row);
-    lowered += value * SHARES[outside][count];
-    if (own !== 0) {
-      const share = value * SHARES[count][outside];
-      for (let rest = own; rest !== 0; rest &= rest - 1) {
-        effects[groups[groupsAt + lowestBit(rest)]] += share;
-      }
-    }
-  }
-  for (let rest = failed; rest !== 0; rest &= rest - 1) {
-    effects[groups[groupsAt + lowestBit(rest)]] -= lowered;
   }
 }

@@ -1,16 +1,14 @@
 import type { Calibration } from '../calibration/calibrate';
-import { lowestBit } from '../math/bits';
-import { Random } from '../math/random';
+import { bitCount, lowestBit } from '../math/bits';
 import type { Member } from '../model/members';
 import { answers } from './answers';
 import { addByCoalitions } from './coalitions';
 import type { Compared } from './compared';
 import type { Games } from './games';
 import { keptWays } from './kept-ways';
-import { LeafWalk } from './leaf-walk';
-import { eachLinearTerm } from './linear-terms';
-import { addLeafEffects, type GroupEffects } from './mean-effects';
-import { drawOrders, eachOrder, stepScores } from './orders';
+import type { GroupEffects } from './mean-effects';
+import { eachOrder, type Orders } from './orders';
+import { stepScores } from './step-scores';
 
 /** Differing groups up to which all coalitions are tried, and scores that this may take for a row of the background. */
 const EXACT_GROUPS = 10;
@@ -18,14 +16,12 @@ const EXACT_SCORES = 12_500;
 /** Groups whose coalitions are so few that it does not matter whether they differ. */
 const FEW_GROUPS = 7;
 /**
- * Beyond that, orders for each row of the background, each with its reverse: as many as their work allows, so many nodes
- * of trees. On the 13 columns of the Titanic two of them came within 0.10 points of probability of the exact values in the
- * mean and 0.6 at most, one within 0.15 and 1.4.
+ * Beyond that, orders for each row of the background and member: as many as their work allows, so many nodes of trees. Of
+ * few members each has an order and its reverse at least.
  */
-const MOST_PAIRS = 16;
-const ORDERED_NODES = 20_000;
-/** The same row is explained alike each time. */
-const SEED = 7;
+const MOST_ORDERS = 32;
+const ORDERED_NODES = 40_000;
+const FEW_MEMBERS = 4;
 
 export interface ProbabilityOptions {
   /** The class, by its number. */
@@ -65,7 +61,7 @@ export function probabilityEffects(
     addByCoalitions(members, calibration, compared, { players, rows: exact, of }, found);
   }
   if (ordered !== 0) {
-    addByOrders(members, calibration, compared, { players, rows: ordered, of }, found);
+    addByOrders(members, calibration, compared, { common: games.common, rows: ordered, of }, found);
   }
   return found;
 }
@@ -81,55 +77,92 @@ function withCommon({ players, common }: Games): number[][] {
 }
 
 /**
- * The mean over orders of what each group adds as it passes to the row's values. Most of it is known without drawing:
- * the share of a sum of scores that follows the probability from the background's to the row's (a control variate). So
- * only what differs from it depends on the orders drawn.
+ * The same by orders. Where the probability is the mean of those of the members, each of them has orders of its own: what
+ * they say is much alike, so that says more than the same orders for all.
  */
 function addByOrders(
   members: Member[],
   calibration: Calibration,
   compared: Compared,
-  { players, rows, of }: { players: number[][]; rows: number; of: number },
+  asked: { common: number[]; rows: number; of: number },
   found: GroupEffects,
 ): void {
-  const { background } = compared;
+  const { background, groupOf, groups } = compared;
+  const isMean = !calibration.averageScores && calibration.softmaxTemperature === 1 && !calibration.balance;
+  const sets = isMean ? members.length : 1;
+  const least = sets < FEW_MEMBERS ? 2 : 1;
+  const perRow = Math.max(least, Math.min(MOST_ORDERS, Math.round(ORDERED_NODES / nodesOf(members))));
+  const orders = keptWays(background, groupOf).orders(sets, asked.common, groups, perRow);
+  if (!isMean) {
+    addAlong(orders[0], members, calibration, compared, { ...asked, share: 1 }, found);
+    return;
+  }
+  const weights = members.reduce((sum, { weight }) => sum + weight, 0);
+  members.forEach((member, m) => {
+    const share = member.weight / weights;
+    addAlong(orders[m], [member], calibration, compared, { ...asked, share }, found);
+  });
+}
+
+/**
+ * Adds `share` times the mean over orders of what each group adds as it passes to the row's values. Most of it is known
+ * without drawing: the Shapley values of a sum of scores that follows the probability from the background's rows to the row
+ * in the mean (a control variate). So only what differs from it depends on the orders drawn.
+ */
+function addAlong(
+  orders: Orders,
+  members: Member[],
+  calibration: Calibration,
+  compared: Compared,
+  { common, rows, of, share }: { common: number[]; rows: number; of: number; share: number },
+  found: GroupEffects,
+): void {
+  const { background, groups } = compared;
   const { width } = members[0];
   const classes = calibration.priors.length;
-  const pairs = Math.max(1, Math.min(MOST_PAIRS, Math.round(ORDERED_NODES / nodesOf(members))));
-  const orders = drawOrders(pairs, compared, players, rows, new Random(SEED));
-  const mixtures = orders.at[background.rows];
+  const mixtures = background.rows * orders.perRow * orders.steps;
   const mean = new Float64Array(mixtures * width);
-  const chordsOf: Float64Array[][] = [];
+  const effects = new Float64Array(width * groups);
   const scoresOf = (member: Member) => {
-    const { sums, scores, chords } = stepScores(member, compared, orders);
-    chordsOf.push(chords);
-    for (let i = 0; i < sums.length; i++) {
-      mean[i] += member.weight * sums[i];
+    const own = stepScores(member, compared, orders, rows);
+    for (let i = 0; i < mean.length; i++) {
+      mean[i] += member.weight * own.sums[i];
     }
-    return scores;
+    for (let i = 0; i < effects.length; i++) {
+      effects[i] += (member.weight / background.rows) * own.effects[i];
+    }
+    return own.scores;
   };
   const probas = answers(members, scoresOf, mixtures, calibration);
-  const slopes = new Float64Array(background.rows * width);
+  const slopes = new Float64Array(width);
   for (let rest = rows; rest !== 0; rest &= rest - 1) {
-    const row = lowestBit(rest);
-    const first = orders.at[row];
-    const last = first + players[row].length;
+    const first = lowestBit(rest) * orders.perRow * orders.steps;
+    const last = first + common.length;
     const scores = { from: first * width, to: last * width };
     const chances = { from: first * classes, to: last * classes };
-    slopeBetween(mean, scores, probas, chances, { width, classes, of }, slopes.subarray(row * width));
-    found.base += probas[first * classes + of] / background.rows;
+    slopeBetween(mean, scores, probas, chances, { width, classes, of }).forEach((slope, k) => {
+      slopes[k] += slope / bitCount(rows);
+    });
+    found.base += (share * probas[first * classes + of]) / background.rows;
   }
-  addSumOfScores(members, compared, rows, slopes, chordsOf, found.effects);
-  const share = 1 / (background.rows * 2 * orders.pairs);
-  eachOrder(orders, (first, row, turns) => {
-    for (const group of players[row]) {
+  for (let k = 0; k < width; k++) {
+    for (let group = 0; group < groups; group++) {
+      found.effects[group] += share * slopes[k] * effects[k * groups + group];
+    }
+  }
+  const each = share / (background.rows * orders.perRow);
+  eachOrder(orders, (first, turns, row) => {
+    if (((rows >>> row) & 1) === 0) {
+      return;
+    }
+    for (const group of common) {
       const after = first + orders.turns[turns + group];
       const before = after - 1;
       let beyond = probas[after * classes + of] - probas[before * classes + of];
       for (let k = 0; k < width; k++) {
-        beyond -= slopes[row * width + k] * (mean[after * width + k] - mean[before * width + k]);
+        beyond -= slopes[k] * (mean[after * width + k] - mean[before * width + k]);
       }
-      found.effects[group] += share * beyond;
+      found.effects[group] += each * beyond;
     }
   });
 }
@@ -151,8 +184,8 @@ function slopeBetween(
   probas: Float64Array,
   chance: Span,
   { width, classes, of }: { width: number; classes: number; of: number },
-  out: Float64Array,
-): void {
+): Float64Array {
+  const out = new Float64Array(width);
   let rise = 0;
   for (let k = 0; k < width; k++) {
     const middle = (probas[chance.from + k] + probas[chance.to + k]) / 2;
@@ -165,60 +198,5 @@ function slopeBetween(
   for (let k = 0; k < width; k++) {
     out[k] *= slope;
   }
-}
-
-/**
- * Adds the Shapley values of a sum of scores, in the mean over the background, as far as it is about `rows`.
- *
- * @param rows those of the background, as bits
- * @param slopes what each score counts for: rows of the background × width
- * @param chordsOf per member and part that votes, what its votes count for: rows of the background × width
- */
-function addSumOfScores(
-  members: Member[],
-  compared: Compared,
-  rows: number,
-  slopes: Float64Array,
-  chordsOf: Float64Array[][],
-  effects: Float64Array,
-): void {
-  const walk = new LeafWalk(compared, keptWays(compared.background, compared.groupOf).ways);
-  members.forEach((member, m) => {
-    const { width } = member;
-    const chords = chordsOf[m].values();
-    for (const part of member.parts) {
-      const weight = (member.weight * part.weight) / compared.background.rows;
-      if (part.kind === 'linear') {
-        eachLinearTerm(part, compared, (column, k, own, others) => {
-          for (let rest = rows; rest !== 0; rest &= rest - 1) {
-            const row = lowestBit(rest);
-            effects[compared.groupOf[column]] += weight * slopes[row * width + k] * (own - others[row]);
-          }
-        });
-        continue;
-      }
-      if (part.kind === 'gaussian') {
-        // Of numbers alone.
-        continue;
-      }
-      const chord = part.kind === 'votes' ? chords.next().value : undefined;
-      const factors = slopes.map((slope, i) => weight * slope * (chord ? chord[i] : 1));
-      const { roots, width: perLeaf, values } = part.trees;
-      let output = 0;
-      const visit = (from: number, leaf: LeafWalk) => {
-        const valueOf = (row: number) => {
-          let value = 0;
-          for (let k = 0; k < perLeaf; k++) {
-            value += factors[row * width + output + k] * values[from + k];
-          }
-          return value;
-        };
-        addLeafEffects(leaf, valueOf, effects);
-      };
-      for (let tree = 0; tree < roots.length; tree++) {
-        output = perLeaf > 1 ? 0 : tree % width;
-        walk.tree(part.trees, tree, rows, visit);
-      }
-    }
-  });
+  return out;
 }

@@ -1,21 +1,22 @@
-import { exp } from './numeric';
+import { sigmoid } from './numeric';
 
-/** Values at steps of 1/128 from 0 on. */
+/** Values at steps of 1/128 from -24 to 24. */
 const STEPS = 128;
 const FAR = 24;
-const AT = Float64Array.from({ length: FAR * STEPS + 1 }, (_, i) => 1 / (1 + exp(-i / STEPS)));
+const AT = Float64Array.from({ length: 2 * FAR * STEPS + 1 }, (_, i) => sigmoid(i / STEPS - FAR));
 
-/** 1 / (1 + e^-x), within 2e-12: three terms of the Taylor series at the nearest of some values, in a third of the time. */
+/**
+ * 1 / (1 + e^-x), within 2e-12: three terms of the Taylor series at the nearest of some values, in a third of the time.
+ * Without a branch for the sign, which would be guessed wrong half the time.
+ */
 export function quickSigmoid(x: number): number {
-  const size = Math.abs(x);
-  if (size >= FAR) {
-    const e = exp(-size);
-    return x < 0 ? e / (1 + e) : 1 / (1 + e);
+  if (!(x > -FAR && x < FAR)) {
+    return sigmoid(x);
   }
-  const nearest = (size * STEPS + 0.5) | 0;
+  const place = (x + FAR) * STEPS;
+  const nearest = (place + 0.5) | 0;
   const p = AT[nearest];
   const slope = p * (1 - p);
-  const away = size - nearest / STEPS;
-  const y = p + away * slope * (1 + away * (0.5 - p + away * (1 / 6 - slope)));
-  return x < 0 ? 1 - y : y;
+  const away = (place - nearest) / STEPS;
+  return p + away * slope * (1 + away * (0.5 - p + away * (1 / 6 - slope)));
 }

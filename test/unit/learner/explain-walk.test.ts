@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 
 import { explain, predict, trainModel } from '../../../dist/src/learner';
-import { keptWays, LeafWalk, quickSigmoid, Random, sigmoid } from '../../doors/learner';
+import {
+  growRandomised,
+  keptWays,
+  LeafWalk,
+  memberScores,
+  quickSigmoid,
+  Random,
+  sigmoid,
+  stepScores,
+} from '../../doors/learner';
 import { classify, numbers, text } from './tables';
 
 describe('ways through trees', () => {
@@ -53,6 +62,61 @@ describe('ways through trees', () => {
       leaves += visited[0]!.length;
     }
     assert.ok(leaves > 10_000, `${leaves} leaves`);
+  });
+
+  it('give the scores of mixtures along orders, all rows of the train set that are kept at once or one by one', () => {
+    const background = model.background!;
+    const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
+    const groups = Math.max(...groupOf) + 1;
+    const bins = Uint8Array.from(background.columns, (column) => column[9]!);
+    const own = Float64Array.from(background.columns, (_, at) => background.numbers?.[at]?.[9] ?? NaN);
+    const compared = { bins, numbers: own, background, groupOf, groups };
+    const member = { ...model.members[0]!, parts: [...model.members[0]!.parts] };
+    const specs = background.columns.map((_, source) => ({ source, bins: 255, category: false }));
+    const centers = specs.map(() => Float64Array.from({ length: 255 }, (_, bin) => bin));
+    const all = Int32Array.from({ length: background.rows }, (_, row) => row);
+    const votes = { columns: background.columns, specs, centers, rows: all, classes: 2 };
+    const base = new Float64Array(1);
+    const grown = growRandomised(
+      { ...votes, target: all.map((row) => (row * 7) % 2), base },
+      { trees: 4, minLeaf: 1, nodeColumns: 2 },
+      new Random(3),
+    );
+    const known = keptWays(background, groupOf);
+    const everyGroup = Array.from({ length: groups }, (_, group) => group);
+    const [orders] = known.orders(1, everyGroup, groups, 2);
+    const { perRow, steps, turns } = orders!;
+    const mixtures = background.rows * perRow * steps;
+    const isOwn = (mixture: number, column: number) =>
+      mixture % steps >= turns[Math.floor(mixture / steps) * groups + groupOf[column]!]!;
+    const rowOf = (mixture: number) => Math.floor(mixture / steps / perRow);
+    const each = Int32Array.from({ length: mixtures }, (_, mixture) => mixture);
+    const mixed = {
+      columns: background.columns.map((column, at) =>
+        Uint8Array.from(each, (i) => (isOwn(i, at) ? bins[at]! : column[rowOf(i)]!)),
+      ),
+      numbers: background.columns.map((_, at) =>
+        Float64Array.from(each, (i) =>
+          isOwn(i, at) ? own[at]! : (background.numbers?.[at]?.[rowOf(i)] ?? NaN),
+        ),
+      ),
+    };
+    const plain = stepScores(member, compared, orders!, -1);
+    const sums = new Float64Array(plain.effects.length);
+    for (let row = 0; row < background.rows; row++) {
+      const one = stepScores(member, compared, orders!, 1 << row);
+      one.effects.forEach((effect, i) => (sums[i]! += effect));
+      const [first, end] = [row * perRow * steps, (row + 1) * perRow * steps];
+      for (let i = first; i < end; i++) {
+        assert.ok(Math.abs(one.scores[i]! - plain.scores[i]!) < 1e-12);
+      }
+    }
+    sums.forEach((sum, i) => assert.ok(Math.abs(sum - plain.effects[i]!) < 1e-9, `effect ${i}`));
+    member.parts.push({ kind: 'votes', weight: 0.6, base, trees: grown.trees });
+    const { scores } = stepScores(member, compared, orders!, -1);
+    const expected = memberScores(member, mixed, each);
+    expected.forEach((score, i) => assert.ok(Math.abs(score - scores[i]!) < 1e-9, `mixture ${i}`));
+    assert.ok(new Set(expected).size > 200);
   });
 
   it('are kept for the models explained last, and none of them is mistaken for another', () => {
