@@ -10,8 +10,14 @@
   /* A loss this near that without a model tells nothing. */
   const LITTLE = 0.99;
 
+  /* Always saying the same is right so often where the other label is rare: any model's accuracy is near to it. */
+  const RARE_FROM = 0.9;
+
   /* The score that models of a task are told apart by. */
-  function mainScore({ accuracy, r2 } = {}) {
+  function mainScore({ accuracy, r2, roc_auc: rocAuc, baseline = {} } = {}) {
+    if (Number.isFinite(rocAuc) && baseline.accuracy >= RARE_FROM) {
+      return { name: text('score.roc_auc'), value: number(rocAuc) };
+    }
     if (Number.isFinite(accuracy)) {
       return { name: text('score.accuracy'), value: percent(accuracy) };
     }

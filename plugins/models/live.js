@@ -21,8 +21,16 @@
       shown.push(tile(text(`score.${measure}`), number(loss), beside.join(' · ')));
     }
     if (coverage && Number.isFinite(coverage.held)) {
-      const told = text('live.told', { value: percent(coverage.told) });
-      shown.push(tile(text('live.coverage'), percent(coverage.held), told));
+      // Of labels there is no band: how often the model was right, and how sure it was.
+      const isBand = measure === 'mae';
+      const told = { value: percent(coverage.told) };
+      shown.push(
+        tile(
+          isBand ? text('live.coverage') : text('live.right'),
+          percent(coverage.held),
+          isBand ? text('live.told', told) : text('live.sure', told),
+        ),
+      );
     }
     if (Number.isFinite(widen)) {
       shown.push(tile(text('live.widen'), `× ${number(widen)}`, ''));
@@ -72,13 +80,7 @@
         newest
           .slice(0, SHOWN_CHANGES)
           .map(({ what, since, text: said }) =>
-            el(
-              'li',
-              { class: `tabular-${what}` },
-              el('time', {}, time(since)),
-              ' ',
-              el('span', {}, said || what),
-            ),
+            el('li', {}, el('time', {}, time(since)), ' ', el('span', {}, said || what)),
           ),
       ),
     ];

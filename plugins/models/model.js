@@ -13,6 +13,9 @@
     regression: ['mae', 'r2', 'rmse', 'coverage_80', 'pinball'],
   };
 
+  /* What tells versions apart: accuracy alone says little of a rare label. */
+  const COMPARED = { classification: ['accuracy', 'log_loss'], regression: ['mae', 'r2'] };
+
   const written = (name, value) => (SHARES.has(name) ? percent(value) : number(value));
 
   /* Scores as tiles, each beside what is reached without a model. */
@@ -110,7 +113,10 @@
     if (versions.length === 0) {
       return [];
     }
-    const mainScore = SCORES[task][0];
+    const scoresOf = (one) =>
+      COMPARED[task]
+        .filter((name) => Number.isFinite((one.scores || {})[name]))
+        .map((name) => `${text(`score.${name}`)} ${written(name, one.scores[name])}`);
     return [
       section(
         'versions',
@@ -119,18 +125,13 @@
             'ul',
             { class: 'tabular-versions' },
             versions.map((one) => {
-              const score = one.scores && one.scores[mainScore];
               const isInCharge = one.version === version;
               return el(
                 'li',
                 { class: isInCharge ? 'tabular-in-charge' : '' },
                 el('b', {}, `@${one.version}`),
                 el('span', { class: 'tabular-when' }, time(one.fitted_at)),
-                el(
-                  'span',
-                  {},
-                  Number.isFinite(score) ? `${text(`score.${mainScore}`)} ${written(mainScore, score)}` : '',
-                ),
+                el('span', {}, scoresOf(one).join(' · ')),
                 el(
                   'small',
                   {},

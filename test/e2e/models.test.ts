@@ -103,6 +103,7 @@ const WATCHED: FlowNode[] = [
 
 const FLOWS: FlowNode[] = [
   give('give-again', { payload: ROWS.slice(20) }, 'states'),
+  give('give-other-powers', { payload: ROWS.slice(20) }, 'powers'),
   ...WATCHED,
   { id: 'sheet', type: 'tab', label: 'Sheet' },
   { id: 'local', type: 'tabular-config', name: '', service: 'embedded' },
@@ -343,6 +344,18 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(said, /Live\s+MAE\s+2\s+told [\d.]+/);
     assert.match(said, /The last 60 truths/);
     assert.match(said, /0 of 60 truths \(dots\) are inside the band/);
+    await back().click();
+    await press('give-other-powers');
+    await press('give-predictions');
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    assert.match(await opened('fitted power'), /What happened\s+.*has been replaced by its version 2/s);
+    const heights = await page
+      .locator('.tabular-changes li')
+      .evaluateAll((lines) => lines.map((one) => one.getBoundingClientRect().height));
+    assert.ok(
+      heights.length > 0 && Math.max(...heights) < 80,
+      `a change is two lines of text: ${heights.join()}`,
+    );
   });
 
   it('chooses the threshold that the model answers by, seen with what it finds, also per day', async () => {

@@ -1,6 +1,9 @@
 import type { Challenger, ModelCard, ModelScores } from '../../scoring/types';
 import type { Shown, StatusKind, StatusLine } from './status-line';
 
+/** Where one label is so frequent, its share is near to the accuracy of any model. */
+const RARE_FROM = 0.9;
+
 /**
  * What a fit node shows of its model: its score if known, next to the score without a model; otherwise the detected
  * task. A model that is no better than none is not shown in green.
@@ -24,6 +27,15 @@ export function fittedStatus(
           values: { ...values, without: status.number(rounded(without), 2) },
         };
   };
+  const ranked = rankedRare(card);
+  if (ranked !== undefined) {
+    const shown = kind === 'ready' && !ranked.tells ? 'doubtful' : kind;
+    return {
+      kind: shown,
+      key: `fitted.rocAuc${order}`,
+      values: { score: status.number(rounded(ranked.rocAuc), 2) },
+    };
+  }
   if (accuracy !== undefined) {
     return scored('accuracy', accuracy);
   }
@@ -36,6 +48,13 @@ export function fittedStatus(
   return card.rows > 0
     ? { kind, key: 'fitted.ready', values: { rows: card.rows } }
     : { kind, key: 'fitted.plain' };
+}
+
+/** How a model ranks two labels of which one is rare, and whether its probabilities tell more than that it is rare. */
+function rankedRare({ scores }: ModelCard): { rocAuc: number; tells: boolean } | undefined {
+  const { roc_auc: rocAuc, log_loss: loss = 0, baseline } = (scores ?? {}) as Partial<ModelScores>;
+  const { accuracy: share = 0, log_loss: without = Infinity } = baseline ?? {};
+  return rocAuc === undefined || share < RARE_FROM ? undefined : { rocAuc, tells: loss < without };
 }
 
 /** The better score of the two that need no model: always the most frequent label or the mean, or "as it is now". */

@@ -56,6 +56,22 @@ describe('the status of a fit', () => {
     assert.deepEqual(fitted({ r2: 0.7, ...now }, 'regression'), ['yellow', over('r2', '0.70', '0.80')]);
   });
 
+  it('shows how labels are ranked where one is rare, since any accuracy is high there', () => {
+    const rare = (own: Partial<ModelScores>, more: Partial<ModelCard> = {}) => {
+      const node = fakeNode();
+      const baseline = { rows: 5, accuracy: 0.97, log_loss: 0.13 };
+      const card = { rows: 9, task: 'classification', scores: scores({ baseline, ...own }), ...more };
+      showFitted(new StatusLine(node, fakeRed()), card as ModelCard, false);
+      return [node.statuses[0]!.fill, node.statuses[0]!.text!.replace(/^.*:status\./, '')];
+    };
+    const good = { accuracy: 0.97, roc_auc: 0.961, log_loss: 0.08 };
+    assert.deepEqual(rare(good), ['green', 'fitted.rocAuc {"score":"0.96"}']);
+    assert.deepEqual(rare(good, { order: 'time' }), ['green', 'fitted.rocAucInTime {"score":"0.96"}']);
+    assert.equal(rare(good, { doubts: ['few events'] })[0], 'yellow');
+    assert.equal(rare({ ...good, log_loss: 0.13 })[0], 'yellow');
+    assert.match(String(rare({ accuracy: 0.98 })[1]), /accuracyOver/, 'of three labels there is none');
+  });
+
   it('is yellow where the card has doubts', () => {
     for (const [doubts, fill] of [
       [undefined, 'green'],
