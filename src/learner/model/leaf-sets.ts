@@ -1,5 +1,5 @@
 import { lowestBit } from '../math/bits';
-import { goesMissingLeft, isCategoryNode, isLeft, LEAF, type Trees } from '../trees/trees';
+import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../trees/trees';
 
 /*
  * Very many rows through a tree of up to 32 leaves (C. Lucchese et al., QuickScorer, 2015). Each bin of a column leaves
@@ -16,10 +16,15 @@ const ALL = -1;
 export class LeafSets {
   /** By column: the bins of the rows. Made when first wanted. */
   private readonly bins: (Uint8Array | undefined)[];
+  /** By column the highest of them. */
+  private readonly highest: Uint8Array;
   /** By place: the leaves within reach by each bin of a column of the tree. */
   private readonly tables: Int32Array[] = [];
   /** By column its place in the tree at hand, plus one; 0: none. */
   private readonly places: Uint8Array;
+  /** By place the lowest and the highest border of a column. */
+  private readonly lows: number[] = [];
+  private readonly highs: number[] = [];
   private readonly within: Int32Array;
   /** Per node of a tree: how many leaves it has, and the number of its first. */
   private readonly counts = new Uint8Array(2 * MOST_LEAVES);
@@ -32,6 +37,7 @@ export class LeafSets {
     private readonly rows: Int32Array,
   ) {
     this.bins = columns.map(() => undefined);
+    this.highest = new Uint8Array(columns.length);
     this.places = new Uint8Array(columns.length);
     this.within = new Int32Array(rows.length);
   }
@@ -79,7 +85,7 @@ export class LeafSets {
 
   /** What each bin leaves within reach: a branch takes its left leaves from the bins that go right. Returns the columns. */
   private makeTables(trees: Trees, root: number, end: number): number[] {
-    const { tables, places } = this;
+    const { tables, places, lows, highs } = this;
     const { feature, bin } = trees;
     const used: number[] = [];
     for (let node = root; node < end; node++) {
@@ -94,23 +100,34 @@ export class LeafSets {
           tables.push(new Int32Array(BINS + 1));
         }
         tables[used.length - 1].fill(ALL);
+        lows[used.length - 1] = BINS;
+        highs[used.length - 1] = 0;
       }
       if (!isCategoryNode(trees, node)) {
-        const table = tables[places[column] - 1];
+        const place = places[column] - 1;
         const right = this.withoutLeft(trees, root, node);
-        table[0] &= goesMissingLeft(trees, node) ? ALL : right;
-        table[bin[node] + 1] &= right;
+        const border = bin[node] + 1;
+        tables[place][0] &= goesMissingLeft(trees, node) ? ALL : right;
+        tables[place][border] &= right;
+        lows[place] = Math.min(lows[place], border);
+        highs[place] = Math.max(highs[place], border);
       }
     }
     for (let place = 0; place < used.length; place++) {
-      spread(tables[place]);
+      spread(tables[place], lows[place], highs[place]);
     }
     for (let node = root; node < end; node++) {
       if (feature[node] !== LEAF && isCategoryNode(trees, node)) {
         const table = tables[places[feature[node]] - 1];
         const right = this.withoutLeft(trees, root, node);
-        for (let i = 0; i < BINS; i++) {
-          table[i] &= isLeft(trees, node, i) ? ALL : right;
+        this.binsOf(feature[node]);
+        const highest = this.highest[feature[node]];
+        for (let first = 0, word = trees.setAt[node]; first <= highest; first += 32, word++) {
+          const set = trees.sets[word];
+          for (let i = 0; i < 32; i++) {
+            // A bin of the set keeps all: no branch.
+            table[first + i] &= right | -((set >>> i) & 1);
+          }
         }
       }
     }
@@ -150,20 +167,27 @@ export class LeafSets {
     const { rows } = this;
     const from = this.columns[column];
     const bins = new Uint8Array(rows.length);
+    let highest = 0;
     for (let i = 0; i < bins.length; i++) {
-      bins[i] = from[rows[i]];
+      const bin = from[rows[i]];
+      bins[i] = bin;
+      highest = bin > highest ? bin : highest;
     }
     this.bins[column] = bins;
+    this.highest[column] = highest;
     return bins;
   }
 }
 
 /** A value that goes right at a border goes right with every higher bin too. */
-function spread(table: Int32Array): void {
+function spread(table: Int32Array, low: number, high: number): void {
   let right = ALL;
-  for (let i = 1; i < BINS; i++) {
+  for (let i = low; i <= high; i++) {
     right &= table[i];
     table[i] = right;
+  }
+  if (right !== ALL) {
+    table.fill(right, high + 1, BINS);
   }
 }
 
