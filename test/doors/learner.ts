@@ -38,6 +38,7 @@ export {
   groupsOf,
   type HoldOut,
 } from '../../dist/src/learner/training/parts';
+export { keptTrees } from '../../dist/src/learner/training/randomised';
 export { weightsOfErrors } from '../../dist/src/learner/training/simplex';
 export { chooseWeights, stackWeights } from '../../dist/src/learner/training/stacking';
 export { Grower, type GrowRules } from '../../dist/src/learner/trees/grow';

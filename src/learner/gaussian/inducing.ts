@@ -1,4 +1,4 @@
-import { type Dimensions, kernelRow } from './kernel';
+import { type Dimensions, type Kernel, kernelRow } from './kernel';
 
 /** What a pivoted Cholesky factorisation makes of the kernel of all rows. */
 export interface Inducing {
@@ -21,6 +21,31 @@ export function inducingRows(
   most: number,
   tolerance: number,
 ): Inducing {
+  return pivoted(dimensions, rates, positions, most, (left, isTaken) => {
+    let pivot = -1;
+    for (let row = 0; row < left.length; row++) {
+      if (isTaken[row] === 0 && left[row] > tolerance && (pivot < 0 || left[row] > left[pivot])) {
+        pivot = row;
+      }
+    }
+    return pivot;
+  });
+}
+
+/** Of a kernel the factor of its points alone: points × points, the same bits as among the rows that they were chosen of. */
+export function pointFactor({ rates, points, ...dimensions }: Kernel): Float64Array {
+  const count = points.length / rates.length;
+  let next = 0;
+  return pivoted(dimensions, rates, Float64Array.from(points), count, () => next++).factor;
+}
+
+function pivoted(
+  dimensions: Dimensions,
+  rates: Float64Array,
+  positions: Float64Array,
+  most: number,
+  pick: (left: Float64Array, isTaken: Uint8Array) => number,
+): Inducing {
   const count = rates.length;
   const rows = positions.length / count;
   const left = new Float64Array(rows).fill(1);
@@ -28,12 +53,7 @@ export function inducingRows(
   const factor = new Float64Array(most * rows);
   const isTaken = new Uint8Array(rows);
   while (pivots.length < most) {
-    let pivot = -1;
-    for (let row = 0; row < rows; row++) {
-      if (isTaken[row] === 0 && left[row] > tolerance && (pivot < 0 || left[row] > left[pivot])) {
-        pivot = row;
-      }
-    }
+    const pivot = pick(left, isTaken);
     if (pivot < 0) {
       break;
     }
@@ -56,4 +76,26 @@ export function inducingRows(
     pivots.push(pivot);
   }
   return { pivots: Int32Array.from(pivots), factor: factor.subarray(0, pivots.length * rows) };
+}
+
+/**
+ * Weights of the kernel with each pivot, of weights of the factor's rows.
+ *
+ * @param rows columns of the factor
+ */
+export function kernelWeights(
+  ofFactor: ArrayLike<number>,
+  factor: Float64Array,
+  pivots: Int32Array,
+  rows: number,
+): Float64Array {
+  const weights = Float64Array.from(ofFactor);
+  for (let i = weights.length - 1; i >= 0; i--) {
+    let sum = weights[i];
+    for (let j = i + 1; j < weights.length; j++) {
+      sum -= factor[i * rows + pivots[j]] * weights[j];
+    }
+    weights[i] = sum / factor[i * rows + pivots[i]];
+  }
+  return weights;
 }

@@ -7,13 +7,18 @@ import type { Random } from '../math/random';
 import { addGram, dotAt, factorise } from './dense';
 import { descend, type Descent } from './descend';
 import { evidenceOf, JITTER, startOf } from './evidence';
-import { inducingRows } from './inducing';
+import { inducingRows, kernelWeights, pointFactor } from './inducing';
 import { type Dimensions, type Kernel, kernelRow, makeDimensions, positions, someDimensions } from './kernel';
 
 /** Scores of a Gaussian process: the kernel with each of its points, times its weight. The kernel may be shared. */
 export interface GaussianScores {
   kernel: Kernel;
   weights: Float64Array;
+  /**
+   * What the weights are made of, by the factor of the points: numbers of even size, which may be rounded, where weights
+   * of neighbours nearly cancel. Missing of a sum of several, and in models that were fitted before they kept it.
+   */
+  ofFactor?: Float32Array;
 }
 
 export interface ProcessInput extends EncodedTable {
@@ -81,8 +86,10 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   const columns = Uint16Array.from(terms, ({ column }) => column);
   const folds = input.folds.map((rows) => {
     const weights = weightsOf(rows);
-    const own = weights.subarray(0, sizes.points);
-    toKernelWeights(own, factor, pivots, all.length);
+    const ofFactor = Float32Array.from(
+      weights.subarray(0, sizes.points),
+      (weight) => weight * Math.sqrt(variance),
+    );
     const slopes = weights.subarray(sizes.points).map((weight) => weight * Math.sqrt(lines));
     const linear = {
       columns,
@@ -90,7 +97,8 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
       weights: Float32Array.from(slopes.subarray(1)),
     };
     const line = tablesOf(linear, slopes.slice(0, 1), specs, input.centers);
-    return { gaussian: { kernel, weights: own.map((weight) => weight * Math.sqrt(variance)) }, line };
+    const own = kernelWeights(ofFactor, factor, pivots, all.length);
+    return { gaussian: { kernel, weights: own, ofFactor }, line };
   });
   const work =
     learned.work + all.length * sizes.all * sizes.all + folds.length * sizes.all * sizes.all * sizes.all;
@@ -239,18 +247,11 @@ function foldWeights(features: Float64Array, size: number, target: Float64Array,
   };
 }
 
-/** Weights of the factor's rows as weights of the kernel with the points, in place. */
-function toKernelWeights(
-  weights: Float64Array,
-  factor: Float64Array,
-  pivots: Int32Array,
-  rows: number,
-): void {
-  for (let i = weights.length - 1; i >= 0; i--) {
-    let sum = weights[i];
-    for (let j = i + 1; j < weights.length; j++) {
-      sum -= factor[i * rows + pivots[j]] * weights[j];
-    }
-    weights[i] = sum / factor[i * rows + pivots[i]];
-  }
+/** Of a stored model: the scores that were fitted, to the bit. */
+export function storedScores(kernel: Kernel): (ofFactor: Float32Array) => GaussianScores {
+  const factor = pointFactor(kernel);
+  return (ofFactor) => {
+    const pivots = Int32Array.from(ofFactor, (_, i) => i);
+    return { kernel, weights: kernelWeights(ofFactor, factor, pivots, pivots.length), ofFactor };
+  };
 }

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { ResidualForest } from '../calibration/residuals';
 import { columnSpecs } from '../features/encode';
 import type { Kernel } from '../gaussian/kernel';
+import { storedScores } from '../gaussian/process';
 import { tablesOf } from '../linear/linear';
 import { LearnerError } from '../types';
 import type { Member, Part } from './members';
@@ -12,18 +13,18 @@ import { type PackedTerms, packTerms, unpackTerms } from './pack-terms';
 import { packTrees, unpackTrees } from './pack-trees';
 
 /*
- * A model as bytes: "TPM5", length and CRC-32 of the rest, the length of a JSON text, that text with every typed array
+ * A model as bytes: "TPM6", length and CRC-32 of the rest, the length of a JSON text, that text with every typed array
  * replaced by its position, and the arrays, each at a multiple of 8 bytes. Trees are packed, a linear model is its terms.
  * Not compressed: terminating a thread while zlib sets up a stream in it aborts the process (an assertion in Node), and
  * these threads may be terminated.
  */
-const MAGIC = 0x354d5054;
-/** Of "TPM4", which had neither packed trees nor terms. */
-const FORMER_MAGIC = 0x344d5054;
+const MAGIC = 0x364d5054;
+/** Of "TPM4", which had neither packed trees nor terms, and of "TPM5", whose readers may know of no kernel and no growth. */
+const FORMER_MAGICS = [0x344d5054, 0x354d5054];
 /** The format that `saveModel` writes. */
-export const MODEL_FORMAT = 'TPM5';
+export const MODEL_FORMAT = 'TPM6';
 /** The formats that `loadModel` reads. */
-export const READ_FORMATS: readonly unknown[] = ['TPM4', MODEL_FORMAT];
+export const READ_FORMATS: readonly unknown[] = ['TPM4', 'TPM5', MODEL_FORMAT];
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
 
@@ -33,6 +34,8 @@ type StoredPart =
   | (Omit<Part, 'trees' | 'tables'> & {
       packed?: Uint8Array;
       terms?: PackedTerms;
+      /** Of a Gaussian process the weights of its factor, or before they were kept those of its kernel. */
+      ofFactor?: Float32Array;
       kernelWeights?: Float64Array;
     });
 
@@ -91,7 +94,8 @@ function toStored(model: Model): StoredModel {
 function toStoredPart(part: Part): StoredPart {
   if (part.kind === 'gaussian') {
     const { gaussian, ...rest } = part;
-    return { ...rest, kernelWeights: gaussian.weights };
+    const { weights, ofFactor } = gaussian;
+    return { ...rest, ...(ofFactor ? { ofFactor } : { kernelWeights: weights }) };
   }
   if (part.kind !== 'linear') {
     const { trees, ...rest } = part;
@@ -104,6 +108,7 @@ function toStoredPart(part: Part): StoredPart {
 function fromStored(stored: StoredModel): Model {
   const { kernel, ...model } = stored;
   const specs = columnSpecs(stored.encoders);
+  const scoresOf = kernel && storedScores(kernel);
   const whole = (part: StoredPart): Part => {
     if ('packed' in part && part.packed) {
       const { packed, ...rest } = part;
@@ -115,6 +120,10 @@ function fromStored(stored: StoredModel): Model {
         ...rest,
         tables: tablesOf(unpackTerms(terms), part.base, specs, stored.centers ?? []),
       } as Part;
+    }
+    if ('ofFactor' in part && part.ofFactor && scoresOf) {
+      const { ofFactor, ...rest } = part;
+      return { ...rest, gaussian: scoresOf(ofFactor) } as Part;
     }
     if ('kernelWeights' in part && part.kernelWeights && kernel) {
       const { kernelWeights, ...rest } = part;
@@ -133,7 +142,7 @@ function fromStored(stored: StoredModel): Model {
 /** @throws LearnerError when the bytes are not a model, are damaged, or were written by a newer version. */
 export function loadModel(bytes: Uint8Array): Model {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (buffer.length < 16 || ![MAGIC, FORMER_MAGIC].includes(buffer.readUInt32LE(0))) {
+  if (buffer.length < 16 || ![MAGIC, ...FORMER_MAGICS].includes(buffer.readUInt32LE(0))) {
     throw new LearnerError('These bytes are not a model of this version.');
   }
   const packed = buffer.subarray(16);

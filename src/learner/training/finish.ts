@@ -26,6 +26,7 @@ import { bucketBorders, newestLevel, smearingOf } from './in-units';
 import { scoreProbabilities } from './metrics';
 import type { LearnerSettings } from './options';
 import { type PreparedFit, STREAM } from './prepare';
+import { keptTrees } from './randomised';
 import { completeRuns, makeReport, tableOrder } from './report';
 import { chooseWeights, type StackInput } from './stacking';
 
@@ -68,7 +69,7 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const weights = chooseWeights(input, prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {
     const parts = candidates.flatMap((candidate, c) =>
-      candidate[m].map((part) => ({ ...part, weight: weights[c] })),
+      candidate[m].map((part) => ({ ...kept(part, prepared), weight: weights[c] })),
     );
     return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
   });
@@ -82,6 +83,13 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   return prepared.task === 'classification'
     ? finishClassification(prepared, folds, members, outOfFold)
     : finishRegression(prepared, folds, members, outOfFold);
+}
+
+/** What a model keeps of a part. */
+function kept(part: Part, { plan }: PreparedFit): Part {
+  return part.kind === 'votes'
+    ? { ...part, trees: keptTrees(part.trees, plan.randomised?.scored ?? 1) }
+    : part;
 }
 
 /** The mean squared error of the best candidate of a number; infinite for classes. */

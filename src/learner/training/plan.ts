@@ -1,9 +1,8 @@
 import type { ColumnSpec } from '../features/encode';
 import { MAX_TERMS } from '../linear/design';
 import { type BoostRules, SCORING_WORK } from '../trees/boost';
-import type { RandomisedRules } from '../trees/randomised';
 import type { LearnerSettings, Subsample } from './options';
-import { randomisedRules } from './randomised-rules';
+import { type PlannedTrees, randomisedRules } from './randomised-rules';
 
 /** How a train set will be learned: its folds, its candidates and their rules. */
 export interface TrainingPlan {
@@ -17,7 +16,7 @@ export interface TrainingPlan {
   /** A further boosted candidate for targets with little noise; undefined: none. */
   lowNoise: LowNoise | undefined;
   /** Extremely randomised trees; undefined: none. */
-  randomised: RandomisedRules | undefined;
+  randomised: PlannedTrees | undefined;
   /** Whether a linear model is a candidate too. */
   linear: boolean;
   /** The boosted candidate that begins with what the linear model leaves; undefined: none. */

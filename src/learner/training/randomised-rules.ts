@@ -1,11 +1,21 @@
 import type { RandomisedRules } from '../trees/randomised';
 
+/** The rules, and how many times the trees of a fold's model it grows to score the rows held out: a power of 2. */
+export interface PlannedTrees extends RandomisedRules {
+  scored: number;
+}
+
 const MAX_ROWS = 20_000;
 /** Nodes in a model: some megabytes. */
 const MAX_NODES = 300_000;
 /** Below, a model has `MOST_TREES`. */
 const FEW_ROWS = 2000;
 const MOST_TREES = 200;
+/**
+ * The logarithm of the votes of a fold's trees, a tenth of the model's, is much noisier than that of all: weighed by it,
+ * they would get too little weight. So of few rows more are grown for the weights alone.
+ */
+const SCORED_VOTES = 4;
 
 /**
  * Nearly whole trees: it is their mean that smooths. Fewer and smaller ones of many rows; undefined of too many.
@@ -17,7 +27,7 @@ export function randomisedRules(
   width: number,
   regression: boolean,
   folds: number,
-): RandomisedRules | undefined {
+): PlannedTrees | undefined {
   if (rows > MAX_ROWS) {
     return undefined;
   }
@@ -26,6 +36,7 @@ export function randomisedRules(
   const half = Math.min(24, Math.ceil(width / 2));
   return {
     trees: Math.max(10, Math.ceil(trees / Math.max(5, folds))),
+    scored: !regression && rows < FEW_ROWS ? SCORED_VOTES : 1,
     minLeaf,
     nodeColumns: regression
       ? Math.min(width, Math.max(6, half, Math.ceil(width / 4)))

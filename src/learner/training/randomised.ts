@@ -5,7 +5,7 @@ import { type Part, partScores } from '../model/members';
 import type { Boosted } from '../trees/boost';
 import type { Objective } from '../trees/loss';
 import { growRandomised, type Randomised } from '../trees/randomised';
-import { firstTrees } from '../trees/trees';
+import { firstTrees, type Trees } from '../trees/trees';
 import { type PreparedFit, STREAM } from './prepare';
 
 /** Steps of the random stream of a fold, beyond those of the boosted candidates. */
@@ -52,8 +52,9 @@ export function randomisedOf(
     base: regression ? objective.base(rows) : new Float64Array(objective.width),
   };
   const random = (step: number) => new Random(settings.seed, STREAM.fold + fold, step);
+  const grow = () => growRandomised(input, { ...rules, trees: rules.trees * rules.scored }, random(STEP));
   if (rows.length < TRIED_ROWS || boosted === undefined) {
-    return growRandomised(input, rules, random(STEP));
+    return grow();
   }
   const rival = better(partOf(boosted, objective.width), linear);
   const trial = growRandomised(input, { ...rules, trees: TRIAL_TREES }, random(TRIAL_STEP));
@@ -72,9 +73,16 @@ export function randomisedOf(
       }
     });
   }
-  return objective.loss(scores, heldOut) < rival.loss
-    ? growRandomised(input, rules, random(STEP))
-    : undefined;
+  return objective.loss(scores, heldOut) < rival.loss ? grow() : undefined;
+}
+
+/** Those of a fold's randomised trees that its model keeps, of all that scored the rows held out. */
+export function keptTrees(trees: Trees, scored: number): Trees {
+  if (scored === 1) {
+    return trees;
+  }
+  const kept = firstTrees(trees, trees.roots.length / scored);
+  return { ...kept, values: kept.values.map((value) => value * scored) };
 }
 
 interface Rival {

@@ -110,7 +110,7 @@ class RandomisedGrower {
       for (let i = start; i < end; i++) {
         totals[codes[rows[i]]]++;
       }
-      return end - start >= 2 * this.rules.minLeaf && totals.every((count) => count < end - start);
+      return end - start >= 2 * this.rules.minLeaf && totals.indexOf(end - start) < 0;
     }
     let isVaried = false;
     const first = values[rows[start]];
@@ -177,12 +177,11 @@ class RandomisedGrower {
     let missing = 0;
     for (let i = start; i < end; i++) {
       const bin = bins[rows[i]];
-      if (bin === 0) {
-        missing++;
-        continue;
-      }
-      low = bin < low ? bin : low;
+      // Missing values, bin 0, count as 256 from below: no branch.
+      const known = ((bin - 1) & 255) + 1;
+      low = known < low ? known : low;
       high = bin > high ? bin : high;
+      missing += bin === 0 ? 1 : 0;
     }
     const hasMissing = missing > 0 && missing < end - start;
     if (low >= high && !hasMissing) {
@@ -257,6 +256,18 @@ class RandomisedGrower {
     const first = missingLeft ? 0 : 1;
     const last = border - first;
     let count = 0;
+    if (left.length === 2) {
+      let ones = 0;
+      for (let i = start; i < end; i++) {
+        const row = rows[i];
+        const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
+        count += isIn;
+        ones += isIn & codes[row];
+      }
+      left[0] = count - ones;
+      left[1] = ones;
+      return count;
+    }
     if (codes.length > 0) {
       left.fill(0);
       for (let i = start; i < end; i++) {

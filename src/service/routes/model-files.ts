@@ -86,7 +86,7 @@ function modelIn(body: Buffer): { entry: ModelEntry; model: Buffer } {
   }
   if (!READ_FORMATS.includes(format)) {
     throw invalid(
-      `The model is of format ${String(format).slice(0, 20)}, and this version of the package reads ${READ_FORMATS.join(' and ')}: fit it again, or use the version that wrote it.`,
+      `The model is of format ${String(format).slice(0, 20)}, and this version of the package reads ${READ_FORMATS.join(', ')}: fit it again, or use the version that wrote it.`,
     );
   }
   const model = body.subarray(end + 1);

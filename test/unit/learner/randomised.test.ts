@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { explain, predict, trainModel } from '../../../dist/src/learner';
-import { growRandomised, leafOf, Random, stackWeights } from '../../doors/learner';
+import { growRandomised, keptTrees, leafOf, Random, stackWeights } from '../../doors/learner';
 import { classify, numbers, text } from './tables';
 
 const rows = Int32Array.from({ length: 120 }, (_, row) => row);
@@ -18,10 +18,10 @@ const centers = specs.map(({ bins, category }) =>
   category ? undefined : Float64Array.from({ length: bins }, (_, bin) => bin * bin),
 );
 
-function grow(target: Float64Array, classes: number, minLeaf: number, nodeColumns = 2) {
+function grow(target: Float64Array, classes: number, minLeaf: number, nodeColumns = 2, trees = 5) {
   const base = new Float64Array(classes > 2 ? classes : 1);
   const input = { columns, specs, centers, rows, target, classes, base };
-  return growRandomised(input, { trees: 5, minLeaf, nodeColumns }, new Random(2)).trees;
+  return growRandomised(input, { trees, minLeaf, nodeColumns }, new Random(2)).trees;
 }
 
 /** The sum over all trees for a row. */
@@ -49,6 +49,22 @@ describe('extremely randomised trees', () => {
         assert.ok(Math.abs(sumOf(trees, row, classes === 2 ? 0 : codes[row]) - wanted) < 1e-6);
       });
     }
+  });
+
+  it('kept in part vote as all do: the shares of a row sum to 1', () => {
+    const trees = grow(
+      values.map((value) => Math.floor(value) % 3),
+      3,
+      7,
+      2,
+      8,
+    );
+    const kept = keptTrees(trees, 4);
+    assert.equal(kept.roots.length, 2);
+    rows.forEach((row) => {
+      const shares = [0, 1, 2].map((of) => sumOf(kept, row, of));
+      assert.ok(Math.abs(shares[0]! + shares[1]! + shares[2]! - 1) < 1e-6);
+    });
   });
 
   it('keep so many rows in each leaf, with the mean of their target', () => {
