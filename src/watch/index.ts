@@ -1,5 +1,6 @@
 export { readStateLines, stateLines, stateOfLines } from './state-lines';
 export {
+  type AlarmCause,
   type AlarmOptions,
   type ChangeKind,
   type ColumnDrift,

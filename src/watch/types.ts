@@ -177,6 +177,15 @@ export interface WatchChange {
   measure?: LossMeasure;
   /** What may be the reason: columns that are no longer as in the train set, the most changed first; five at most. */
   why?: ColumnDrift[];
+  /** Of an alarm: the main causes of the prediction that raised it, as predict told them. */
+  causes?: AlarmCause[];
+}
+
+/** One of the main causes of a prediction: a column, what it moved it by, and both in a sentence. */
+export interface AlarmCause {
+  column: string;
+  effect: number;
+  text: string;
 }
 
 export interface ColumnDrift {

@@ -159,6 +159,26 @@ describe('tabular-watch', () => {
     assert.equal(bench.out('w').all.length, 11);
   });
 
+  it('tells with an alarm what the prediction that raised it rests on, and keeps no more of it', async () => {
+    const bench = await start({ alarmOn: 'value', raise: '80', alarmFor: 1 });
+    const cause = (i: number) => ({ column: 'load', effect: i, text: `load ${i} raised it`, usual: [1, 2] });
+    const odd: Anything = { column: 'load', effect: 1, text: '' };
+    odd.itself = odd;
+    const given: Anything[] = [undefined, [cause(1), odd, null], 'load', [odd]];
+    for (const [i, why] of given.entries()) {
+      predict(bench, 2 * i, 90, { payload: { ...row(i), prediction: 90, prediction_why: why } });
+      predict(bench, 2 * i + 1, 20);
+    }
+    await settled(bench, 8);
+    const alarms = (await changes(bench, 8)).filter(({ what }) => what === 'alarm');
+    assert.deepEqual(
+      alarms.map(({ causes }) => causes),
+      [undefined, [{ column: 'load', effect: 1, text: 'load 1 raised it' }], undefined, undefined],
+    );
+    assert.match(alarms[1].text, /change\.causes/);
+    assert.doesNotMatch(alarms[0].text, /change\.causes/);
+  });
+
   it('asks a series node for a train set by the wire back when the model has decayed; nothing else does', async () => {
     const bench = await startBench({
       nodes: [

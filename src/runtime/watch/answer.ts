@@ -4,6 +4,7 @@ import type { Task } from '../../wire/types';
 import type { TableReader } from '../input/table-input';
 import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import type { Message, Red } from '../node-red';
+import { keepCauses } from './alarm-causes';
 import { changeMessages } from './change-message';
 import type { WatchKeeper } from './keeper';
 import type { WatchRequest } from './request';
@@ -91,8 +92,10 @@ async function takePredictions(
       table.put(index, property, answer.prediction);
     }
     numbers = answer.numbers;
+    const causes = table.cell(index, `${property}_why`);
+    keepCauses(answer.changes, causes);
     changes.push(...answer.changes);
-    keeper.because(watch.model.name, table.cell(index, `${property}_why`));
+    keeper.because(watch.model.name, causes);
     await yielder.due();
   }
   keeper.counted([watch.model.name], changes);

@@ -10,15 +10,18 @@ export function shortNumber(red: Red, value: number, significant = 2): string {
 
 /** What a change says to a person, in the runtime's language. */
 export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['alarm']): string {
-  const { what, key, model, why = [] } = change;
+  const { what, key, model, why = [], causes = [] } = change;
   const said = text(red, `change.${keyOf(change, alarm)}`, {
     model,
     label: String(alarm?.label ?? ''),
     ...valuesOf(red, change),
   });
-  const reason =
-    what === 'decay' && why.length > 0 ? ` ${text(red, 'change.why', { columns: columnsOf(why) })}` : '';
-  return key === undefined ? `${said}${reason}` : `${key}: ${said}${reason}`;
+  const reasons = [
+    what === 'decay' && why.length > 0 ? text(red, 'change.why', { columns: columnsOf(why) }) : '',
+    causes.length > 0 ? text(red, 'change.causes', { causes: causes.map((one) => one.text).join('; ') }) : '',
+  ].filter((reason) => reason !== '');
+  const all = [said, ...reasons].join(' ');
+  return key === undefined ? all : `${key}: ${all}`;
 }
 
 function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm']): string {

@@ -56,6 +56,17 @@ describe('what a watch node says', () => {
     );
   });
 
+  it('says what an alarm rests on, where that is known', () => {
+    const causes = ['vibration 7.9 raised "yes" by 31 points', 'load 3 lowered "yes" by 2 points'].map(
+      (text) => ({ column: text.split(' ')[0]!, effect: 0.1, text }),
+    );
+    const alarm = change('alarm', { value: 0.81, limit: 0.5, causes });
+    assert.equal(
+      changeText(redIn('en-US'), alarm, { on: 'probability', label: 'yes' }),
+      `The probability of "yes" has reached 0.810 (alarm from 0.5 on). Causes: ${causes[0]!.text}; ${causes[1]!.text}.`,
+    );
+  });
+
   it('shows what was held and what was promised in the status', () => {
     const red = redIn('en-US');
     const counts = { open: 25 } as WatchReport['counts'];
