@@ -31,3 +31,9 @@ if (requireNamespace("ggplot2", quietly = TRUE)) {
   economics$time <- paste0(economics$time, "T00:00:00Z")
   save(economics, "economics")
 }
+if (requireNamespace("forecast", quietly = TRUE)) {
+  # Half-hourly demand for electricity in England and Wales, 5 June to 27 August 2000.
+  demand <- as.numeric(forecast::taylor)
+  time <- as.POSIXct("2000-06-05", tz = "UTC") + 1800 * (seq_along(demand) - 1)
+  save(data.frame(time = format(time, "%Y-%m-%dT%H:%M:%SZ"), demand), "taylor")
+}

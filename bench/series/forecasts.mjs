@@ -1,14 +1,15 @@
 /*
  * The next day, step by step: one model for all steps beside seasonal naive, Holt-Winters and, where PYTHON (python3) has
  * it, scikit-learn's boosting with a model for each step, from an origin each few hours of the later part.
- * npm run bench -- forecasts; BENCH_ROWS (6000) are fitted at most.
+ * npm run bench -- forecasts [FOLDER]; BENCH_ROWS (6000) are fitted at most. The folder holds R's own series as CSV
+ * files (Rscript bench/series/export.R FOLDER).
  */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 import { hasSklearn, python } from '../learner/sklearn.mjs';
 import { fitAndPredict, seriesRows } from './rows.mjs';
-import { house, taxi } from './sources.mjs';
+import { house, readSeries, taxi } from './sources.mjs';
 
 const most = Number(process.env.BENCH_ROWS ?? 6000);
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -129,6 +130,13 @@ const taxiSource = taxi('x');
 if (taxiSource !== undefined) {
   taxiSource.options = { ...taxiSource.options, ahead: '1h..24h', keep: 20_000 };
   await run('taxi demand, half-hourly', taxiSource, 'value', 48);
+}
+const folder = process.argv[2];
+if (folder !== undefined) {
+  const readings = readSeries(path.join(folder, 'taylor.csv'));
+  const border = readings[Math.floor(readings.length * 0.6)].time;
+  const options = { column: 'demand', ahead: '1h..24h', keep: 20_000 };
+  await run('electricity demand, half-hourly', { options, readings, border }, 'demand', 48);
 }
 const hourly = house('1h..24h');
 hourly.options.keep = 20_000;

@@ -13,8 +13,10 @@ const isOf =
   (name) =>
     kinds.some((kind) => new RegExp(` (?:${kind}) `, 'u').test(`${name} `));
 const isCalendar = (name) => ['hour', 'weekday', 'month'].includes(name);
-const isBefore = (name) => / (?:a (?:day|week) before|usual (?:now|then))$/u.test(name);
-const isWindow = isOf('change', 'mean', 'spread', 'lowest', 'highest', 'changes', 'for');
+const isBefore = (name) => / (?:a (?:day|week) before|usual (?:now|change))$/u.test(name);
+const isChangeBefore = (name) => / (?:change a (?:day|week) before|usual change)$/u.test(name);
+const isWindow = (name) =>
+  !isBefore(name) && isOf('change', 'mean', 'spread', 'lowest', 'highest', 'changes', 'for')(name);
 
 /** From the settings and the columns of the default. */
 const RECIPES = {
@@ -25,7 +27,8 @@ const RECIPES = {
   'without lowest, highest': { columns: (name) => !isOf('lowest', 'highest')(name) },
   'without calendar': { columns: (name) => !isCalendar(name) },
   'without days before, usual': { columns: (name) => !isBefore(name) },
-  'without usual': { columns: (name) => !/ usual (?:now|then)$/u.test(name) },
+  'without changes of days before': { columns: (name) => !isChangeBefore(name) },
+  'without usual': { columns: (name) => !/ usual (?:now|change)$/u.test(name) },
   'without the day window': { columns: (name, longest) => longest === undefined || !name.endsWith(longest) },
   'windows ½, 1, 3, 6 × ahead': { windows: [0.5, 1, 3, 6] },
   'level, not change': { relative: false },

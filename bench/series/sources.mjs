@@ -18,6 +18,16 @@ function readCsv(file) {
   return { names: header.split(','), rows: lines.map((line) => line.split(',')) };
 }
 
+/** Readings of a CSV file that export.R wrote: the column time, and numbers or NA. */
+export function readSeries(file) {
+  const [header, ...lines] = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
+  const cell = (name, text) => (name === 'time' ? Date.parse(text) : text === 'NA' ? null : Number(text));
+  return lines.map((cells) => Object.fromEntries(header.map((name, i) => [name, cell(name, cells[i])])));
+}
+
 /** Readings of a file with a timestamp and a value; `share` of them are fitted. */
 function column(file, ahead, share, every) {
   const table = readCsv(file);

@@ -3,10 +3,11 @@
  * settings as they are dragged in, the rest scored.
  * Rscript bench/series/export.R FOLDER && npm run bench -- told FOLDER [name part …]
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { fitAndPredict, seriesRows } from './rows.mjs';
+import { readSeries } from './sources.mjs';
 
 /** File, column, ahead. A calendar month is a step of some. */
 const SERIES = [
@@ -21,25 +22,12 @@ const SERIES = [
   ['eustock', 'DAX', '1d'],
   ['airpassengers', 'passengers', '30d'],
   ['ukgas', 'gas', '90d'],
+  ['taylor', 'demand', '3h'],
+  ['taylor', 'demand', '1d'],
 ];
 
 const [folder, ...wanted] = process.argv.slice(2);
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-function readings(file) {
-  const [header, ...lines] = readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => line.split(','));
-  return lines.map((cells) =>
-    Object.fromEntries(
-      header.map((name, i) => [
-        name,
-        name === 'time' ? Date.parse(cells[i]) : cells[i] === 'NA' ? null : Number(cells[i]),
-      ]),
-    ),
-  );
-}
 
 console.log(
   '| series | rows fitted, scored | MAE told | later | later by told | later by as it is now | 80 % later |',
@@ -50,7 +38,7 @@ for (const [name, column, ahead] of SERIES) {
   if (!existsSync(file) || (wanted.length > 0 && !wanted.some((part) => name.includes(part)))) {
     continue;
   }
-  const all = readings(file);
+  const all = readSeries(file);
   const border = all[Math.floor(all.length * 0.6)].time;
   const rows = await seriesRows({ options: { column, ahead }, readings: all, border });
   const { trainSet, train, later } = rows;

@@ -1,7 +1,7 @@
 import { setCell } from '../table';
 import { Calendar, CALENDAR_COLUMNS } from './calendar';
-import { HOUR, showDuration } from './durations';
-import type { Machine } from './machine';
+import { DAY, HOUR, showDuration } from './durations';
+import { HISTORY, type Machine } from './machine';
 import { valueAt } from './outcome';
 import type { Sensor, Sensors } from './sensors';
 import type { SeriesCells, SeriesSettings } from './types';
@@ -13,10 +13,13 @@ const GAP = 0;
 const AHEAD = 1;
 const CALENDAR = 2;
 const DAY_BEFORE = 5;
-const WEEK_BEFORE = 6;
-const USUAL_NOW = 7;
-const USUAL_THEN = 8;
-const FIXED = 9;
+const DAY_CHANGE = 6;
+const WEEK_BEFORE = 7;
+const WEEK_CHANGE = 8;
+const USUAL_NOW = 9;
+const USUAL_CHANGE = 10;
+const USUAL_THEN = 11;
+const FIXED = 12;
 /** What is usual at a time of the week: the mean of so many weeks, of two at least, but for a holiday. */
 const USUAL_WEEKS = 4;
 /** Shorter aheads need no look at yesterday: now says more. */
@@ -30,8 +33,8 @@ export interface RowColumn {
   state?: Sensor;
   /** What it takes of history to be of use: rows that span so many days. */
   days: number;
-  /** The place of the outcome's value some time before, less now, that must be nearer to the outcome than now is. */
-  before?: number;
+  /** The place of a guess at the change from now to the outcome, that must be nearer to it than no change is. */
+  guess?: number;
 }
 
 /**
@@ -91,37 +94,59 @@ export class SeriesFeatures {
       this.calendar.write(then, row, CALENDAR);
     }
     if (this.hasHistory && ahead >= MIN_AHEAD_OF_DAYS) {
-      row[DAY_BEFORE] = this.before(machine, row, time, then, 1);
-      row[WEEK_BEFORE] = this.before(machine, row, time, then, 7);
-      row[USUAL_NOW] = this.usual(machine, row, time, time);
-      row[USUAL_THEN] = this.usual(machine, row, time, then);
+      this.writeHistory(machine, time, then, row);
     }
     return row;
   }
 
-  /** The outcome's value at the same time of day, the fewest times `days` before that are past; less now. */
-  private before(machine: Machine, row: Float64Array, time: number, then: number, days: number): number {
+  /**
+   * The outcome's value at the same time a day and a week before, and as it usually is; and how it changed then over
+   * the same time. A change says what a level cannot where the level of all days has moved.
+   */
+  private writeHistory(machine: Machine, time: number, then: number, row: Float64Array): void {
     const { outcome } = this.settings;
     const sensor = outcome.kind === 'column' ? this.sensors.get(outcome.column) : undefined;
     if (sensor?.kind !== 'number') {
-      return NaN;
+      return;
     }
-    let back = days;
-    let at = this.calendar.daysBefore(then, back);
-    while (at > time) {
-      back += days;
-      at = this.calendar.daysBefore(then, back);
+    const now = this.now(row, sensor);
+    const past = (at: number, days: number) => this.daysBefore(machine, time, at, days) - now;
+    for (const [days, before, change] of [
+      [1, DAY_BEFORE, DAY_CHANGE],
+      [7, WEEK_BEFORE, WEEK_CHANGE],
+    ] as const) {
+      const back = this.daysUntilPast(time, then, days);
+      row[before] = past(then, back);
+      row[change] = row[before]! - past(time, back);
     }
-    const { history } = machine;
-    const value = valueAt(history, history.countUntil(time), at, MIN_AHEAD_OF_DAYS / 2, true);
-    return value === undefined ? NaN : value - row[this.starts[sensor.index]!]!;
+    row[USUAL_NOW] = this.usual((week) => past(time, 7 * week));
+    row[USUAL_THEN] = this.usual((week) => past(then, this.daysUntilPast(time, then, 7 * week)));
+    row[USUAL_CHANGE] = row[USUAL_THEN]! - row[USUAL_NOW]!;
   }
 
-  /** What the outcome's value is as usual at this time of the week, by the last weeks; less now. */
-  private usual(machine: Machine, row: Float64Array, time: number, at: number): number {
+  /** The fewest times `days` by which the same time of day before `then` is past. */
+  private daysUntilPast(time: number, then: number, days: number): number {
+    let back = days;
+    while (this.calendar.daysBefore(then, back) > time) {
+      back += days;
+    }
+    return back;
+  }
+
+  /** The outcome's value at the same time of day, some days before; NaN where it is not known. */
+  private daysBefore({ history }: Machine, time: number, at: number, days: number): number {
+    if (time - at + days * DAY > HISTORY) {
+      return NaN;
+    }
+    const then = this.calendar.daysBefore(at, days);
+    return valueAt(history, history.countUntil(time), then, MIN_AHEAD_OF_DAYS / 2, true) ?? NaN;
+  }
+
+  /** What is usual at a time of the week, by what it was in each of the last weeks. */
+  private usual(inWeek: (week: number) => number): number {
     const values: number[] = [];
     for (let week = 1; week <= USUAL_WEEKS; week++) {
-      const value = this.before(machine, row, time, at, 7 * week);
+      const value = inWeek(week);
       if (!Number.isNaN(value)) {
         values.push(value);
       }
@@ -147,6 +172,11 @@ export class SeriesFeatures {
       }
     }
     return cells;
+  }
+
+  /** Whether a row is from before its key was known for a week, as far as rows look back so far. */
+  lacksWeek(row: Float64Array): boolean {
+    return Number.isNaN(row[WEEK_BEFORE]);
   }
 
   cell(row: Float64Array, { at, state }: RowColumn): SeriesCells[string] {
@@ -218,15 +248,15 @@ export class SeriesFeatures {
       CALENDAR_COLUMNS.forEach((name, i) => columns.push({ name, at: CALENDAR + i, days: days[i]! }));
     }
     if (this.hasHistory && outcome.kind === 'column') {
-      columns.push({ name: `${outcome.column} a day before`, at: DAY_BEFORE, days: 3, before: DAY_BEFORE });
-      columns.push({
-        name: `${outcome.column} a week before`,
-        at: WEEK_BEFORE,
-        days: 15,
-        before: WEEK_BEFORE,
-      });
-      columns.push({ name: `${outcome.column} usual now`, at: USUAL_NOW, days: 22, before: USUAL_THEN });
-      columns.push({ name: `${outcome.column} usual then`, at: USUAL_THEN, days: 22, before: USUAL_THEN });
+      const { column } = outcome;
+      columns.push(
+        { name: `${column} a day before`, at: DAY_BEFORE, days: 3, guess: DAY_BEFORE },
+        { name: `${column} change a day before`, at: DAY_CHANGE, days: 3, guess: DAY_CHANGE },
+        { name: `${column} a week before`, at: WEEK_BEFORE, days: 15, guess: WEEK_BEFORE },
+        { name: `${column} change a week before`, at: WEEK_CHANGE, days: 15, guess: WEEK_CHANGE },
+        { name: `${column} usual now`, at: USUAL_NOW, days: 22, guess: USUAL_THEN },
+        { name: `${column} usual change`, at: USUAL_CHANGE, days: 22, guess: USUAL_CHANGE },
+      );
     }
     return columns;
   }
@@ -234,6 +264,6 @@ export class SeriesFeatures {
 
 /** A window of a day or more is of use once rows span three of it. */
 function daysOf(window: number): number {
-  const days = window / (24 * HOUR);
+  const days = window / DAY;
   return days >= 1 ? 3 * days : 0;
 }

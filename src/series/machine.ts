@@ -9,7 +9,7 @@ const MIN_STEPS = 5;
 /** Times of the outcome's column a day and a week before: one reading in each quarter of an hour is kept for them. */
 const HISTORY_STEP = 900_000;
 /** So long is it looked back for them. */
-const HISTORY = 28 * 86_400_000;
+export const HISTORY = 28 * 86_400_000;
 /** In-order readings between two looks at the usual step, and at what can be forgotten. */
 const HOUSEKEEPING = 32;
 

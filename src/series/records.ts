@@ -10,7 +10,7 @@ import type { SeriesSettings } from './types';
  * The lines of a journal: a JSON array each, its kind first. Sensors and words are numbered in the order of their
  * lines, and readings, rows and blocks name them by that number. What is missing (NaN) is null.
  */
-const FORMAT = 1;
+const FORMAT = 2;
 
 type Cells = readonly (number | null)[];
 

@@ -10,6 +10,8 @@ import type { SeriesCells, SeriesSettings, SeriesTrainSet, TrainReason } from '.
 const MIN_GROUPS = 5;
 /** The embargo covers what lies near a row for this share of the rows: bursts do not set it for all. */
 const EMBARGO_SHARE = 0.9;
+/** Rows of a first week may be left out where they are no more than this share of all. */
+const FIRST_WEEK_SHARE = 1 / 3;
 
 export interface TrainSetParts {
   settings: SeriesSettings;
@@ -42,20 +44,20 @@ export function makeTrainSet(
   { settings, features, level, truthCell }: TrainSetParts,
 ): SeriesTrainSet | undefined {
   const relativeTo = settings.relative ? level : undefined;
-  const all = [...rows].filter(
-    ({ row }) => relativeTo === undefined || !Number.isNaN(features.now(row, relativeTo)),
-  );
-  if (all.length === 0) {
+  const sorted = [...rows]
+    .filter(({ row }) => relativeTo === undefined || !Number.isNaN(features.now(row, relativeTo)))
+    .sort((a, b) => a.time - b.time || a.ahead - b.ahead || compareKeys(a.key, b.key));
+  if (sorted.length === 0) {
     return undefined;
   }
-  all.sort((a, b) => a.time - b.time || a.ahead - b.ahead || compareKeys(a.key, b.key));
+  const all = features.hasHistory && level !== undefined ? withoutFirstWeeks(sorted, features) : sorted;
   const [from, to] = [all[0]!.time, all.at(-1)!.time];
   const days = (to - from) / DAY;
   const columns = features
     .columns()
     .filter((column) => column.days <= days)
     .filter(
-      ({ before }) => before === undefined || (level !== undefined && saysMore(all, before, features, level)),
+      ({ guess }) => guess === undefined || (level !== undefined && saysMore(all, guess, features, level)),
     );
   const windows = settings.windows.filter((window) => window < DAY || (3 * window) / DAY <= days);
   const target = targetName(settings);
@@ -74,6 +76,23 @@ export function makeTrainSet(
   };
 }
 
+/**
+ * Rows without those of each key's first week, which know no week before. Such rows come once, and their errors are
+ * larger: with them a model is told to be worse than it will be, by half where they are many (docs/benchmarks.md).
+ *
+ * @param rows in order of time
+ */
+function withoutFirstWeeks(rows: readonly KeptRow[], features: SeriesFeatures): readonly KeptRow[] {
+  const known = new Set<string | null>();
+  const later = rows.filter(({ key, row }) => {
+    if (!known.has(key) && !features.lacksWeek(row)) {
+      known.add(key);
+    }
+    return known.has(key);
+  });
+  return rows.length - later.length <= FIRST_WEEK_SHARE * rows.length ? later : rows;
+}
+
 /** @param rows in order of time */
 function newestByKey(rows: readonly KeptRow[]): { key: string; to: number }[] {
   const newest = new Map<string, number>();
@@ -86,20 +105,20 @@ function newestByKey(rows: readonly KeptRow[]): { key: string; to: number }[] {
 }
 
 /**
- * Whether the outcome is nearer to its value some days before than to its value now. Where it is not, there is no such
+ * Whether the outcome is nearer to what days before tell of it than to its value now. Where it is not, there is no such
  * rhythm, and the column says what was by chance: machine temperature 6 h ahead lost 8 % by it (docs/benchmarks.md).
  */
 function saysMore(rows: readonly KeptRow[], at: number, features: SeriesFeatures, level: Sensor): boolean {
-  let [before, now] = [0, 0];
+  let [guessed, unchanged] = [0, 0];
   for (const { row, truth } of rows) {
     const change = truth - features.now(row, level);
     const cell = at < row.length ? row[at]! : NaN;
     if (!Number.isNaN(change) && !Number.isNaN(cell)) {
-      before += Math.abs(change - cell);
-      now += Math.abs(change);
+      guessed += Math.abs(change - cell);
+      unchanged += Math.abs(change);
     }
   }
-  return before < now;
+  return guessed < unchanged;
 }
 
 function compareKeys(a: string | null, b: string | null): number {

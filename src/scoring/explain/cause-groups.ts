@@ -3,7 +3,7 @@
  * (docs/series.md). They count as one cause.
  */
 const WINDOW = /^(.+) (?:change|mean|spread|lowest|highest|changes) \d+(?:ms|[smhdw])$/u;
-const STATE = /^(.+) (?:for|a day before|a week before|usual now|usual then)$/u;
+const STATE = /^(.+?) (?:for|(?:change )?a (?:day|week) before|usual (?:now|change))$/u;
 
 /** The causes of more than one column, by name: columns of a sensor whose own column is there too. */
 export function causeGroups(columns: readonly { name: string }[]): Record<string, string[]> {

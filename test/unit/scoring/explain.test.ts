@@ -129,7 +129,15 @@ describe('causes by sensor', () => {
     assert.deepEqual(Object.keys(groups), ['heat', 'pump speed', 'state']);
     const alone = names.filter((name) => !Object.values(groups).flat().includes(name));
     assert.deepEqual(alone, ['seconds since the reading before', 'hour', 'weekday', 'heat in 1d']);
-    const days = ['heat', 'heat a day before', 'heat a week before', 'heat usual now', 'heat usual then'];
+    const days = [
+      'heat',
+      'heat a day before',
+      'heat change a day before',
+      'heat a week before',
+      'heat change a week before',
+      'heat usual now',
+      'heat usual change',
+    ];
     assert.deepEqual(causeGroups(days.map((name) => ({ name }))), { heat: days });
   });
 

@@ -130,9 +130,11 @@ describe('rows of a series', () => {
       'weekday',
       'month',
       'load a day before',
+      'load change a day before',
       'load a week before',
+      'load change a week before',
       'load usual now',
-      'load usual then',
+      'load usual change',
     ]);
     const at = START + (9 * 48 - 1) * 30 * MINUTE;
     assert.deepEqual(hour!.series, { key: null, time: at, ahead: HOUR, id: `${at}+${HOUR}` });
@@ -156,10 +158,28 @@ describe('rows of a series', () => {
         load: Math.floor(i / 168) * 10 + (i % 24),
       })),
     );
-    const usual = (i: number) => [rows[i]!.row['load usual now'], rows[i]!.row['load usual then']];
+    const usual = (i: number) => [rows[i]!.row['load usual now'], rows[i]!.row['load usual change']];
     assert.deepEqual(usual(13 * 24), [null, null]);
-    assert.deepEqual(usual(14 * 24), [-15, -9]);
-    assert.deepEqual(usual(35 * 24), [-25, -19], 'the mean of four weeks');
+    assert.deepEqual(usual(14 * 24), [-15, 6]);
+    assert.deepEqual(usual(35 * 24), [-25, 6], 'the mean of four weeks');
+  });
+
+  it('tell how the outcome changed a day and a week before, where readings are that old', async () => {
+    const change = async (ahead: string, days: number): Promise<unknown[]> => {
+      const { series } = await open({ column: 'load', ahead, windows: '1h', train: 'never' });
+      const { rows } = await live(
+        series,
+        Array.from({ length: 24 * days }, (_, i) => ({ time: START + i * HOUR, load: i * i })),
+      );
+      const { row } = rows.at(-1)!;
+      return [row['load change a day before'], row['load change a week before']];
+    };
+    const [last, square] = [24 * 40 - 1, (i: number) => i * i];
+    const from = (back: number, ahead: number) => square(last - back + ahead) - square(last - back);
+    assert.deepEqual(await change('6h', 40), [from(24, 6), from(168, 6)]);
+    assert.deepEqual(await change('36h', 40), [from(48, 36), from(168, 36)], 'the fewest days that are past');
+    assert.deepEqual(await change('6h', 1), [null, null]);
+    assert.deepEqual(await change('30d', 40), [null, null], 'further back than readings are kept');
   });
 
   it('leave a holiday out of what is usual, and a lasting change in', async () => {

@@ -79,12 +79,30 @@ describe('train sets of a series', () => {
       return Object.keys((await trainSet!.rows())[0]!);
     };
     const names = await namesOf((i) => Math.sin((i * Math.PI) / 24));
-    for (const name of ['x mean 1d', 'hour', 'weekday', 'x a day before', 'x a week before']) {
+    const days = ['x a day before', 'x change a day before', 'x a week before', 'x change a week before'];
+    for (const name of ['x mean 1d', 'hour', 'weekday', ...days]) {
       assert.ok(names.includes(name), name);
     }
     assert.ok(!names.includes('month'), 'a month of a first year is a point in time');
     const slow = await namesOf((i) => Math.sin(i / 100));
     assert.ok(!slow.includes('x a day before'), 'yesterday says less than now');
+  });
+
+  it('leave out the first week of each key, which knows no week before, once it is a third at most', async () => {
+    const table = (days: number, from: number, machine: string) =>
+      Array.from({ length: 24 * days }, (_, i) => ({
+        time: START + from * DAY + i * HOUR,
+        machine,
+        x: (i * i) % 24,
+      }));
+    const spanOf = async (readings: readonly { time: number }[]): Promise<Record<string, unknown>[]> => {
+      const { series } = await open({ column: 'x', key: 'machine', ahead: '1h' });
+      return (await backfill(series, readings)).trainSet!.rows();
+    };
+    assert.equal((await spanOf(table(20, 0, 'a'))).length, 20 * 24 - 1, 'too many to leave out');
+    const rows = await spanOf([...table(40, 0, 'a'), ...table(20, 20, 'b')]);
+    assert.equal(rows.filter(({ machine }) => machine === 'a').length, 33 * 24);
+    assert.equal(rows.filter(({ machine }) => machine === 'b').length, 13 * 24);
   });
 
   it('keep some of many aheads of each reading, the newest rows, and rows in order of time', async () => {
