@@ -117,11 +117,11 @@ export class SeriesFeatures {
     ] as const) {
       const back = this.daysUntilPast(time, then, days);
       row[before] = past(then, back);
-      row[change] = row[before]! - past(time, back);
+      row[change] = row[before] - past(time, back);
     }
     row[USUAL_NOW] = this.usual((week) => past(time, 7 * week));
     row[USUAL_THEN] = this.usual((week) => past(then, this.daysUntilPast(time, then, 7 * week)));
-    row[USUAL_CHANGE] = row[USUAL_THEN]! - row[USUAL_NOW]!;
+    row[USUAL_CHANGE] = row[USUAL_THEN] - row[USUAL_NOW];
   }
 
   /** The fewest times `days` by which the same time of day before `then` is past. */
