@@ -1,12 +1,13 @@
 /*
  * What the watch promises, measured: bands on real series and generators, with truths that come late; false alarms of
- * decay and what is found. npm run bench -- watch [bands] [refits] [changes] [decay]
+ * decay and what is found. npm run bench -- watch [bands] [refits] [changes] [decay] [weeks] [machines]
  */
 import { createRequire } from 'node:module';
 
 import { allOutcomes, fitAndPredict, seriesRows } from '../series/rows.mjs';
 import { SOURCES } from '../series/sources.mjs';
 import { likeNeighbours, quantilesAbout } from './noise.mjs';
+import { machines, weeks } from './patterns.mjs';
 
 const require = createRequire(import.meta.url);
 const { Watch } = require('../../dist/src/watch');
@@ -274,4 +275,10 @@ if (wants('changes')) {
 }
 if (wants('decay')) {
   decay();
+}
+if (wants('weeks')) {
+  weeks();
+}
+if (wants('machines')) {
+  machines();
 }

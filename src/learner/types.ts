@@ -1,4 +1,5 @@
 import type { ModelCurves } from '../metrics/curves';
+import type { HeldOutLosses } from '../metrics/held-out-losses';
 import type { Scores } from '../metrics/scores';
 import type { Thresholds } from '../metrics/thresholds';
 
@@ -140,6 +141,8 @@ export interface FitReport {
   curves: ModelCurves;
   /** Of two classes. */
   thresholds?: Thresholds;
+  /** Of the rows in `scores`, where they were held out in blocks or groups and their errors do not grow with their level. */
+  losses?: HeldOutLosses;
   /** Most important first, at most 200. */
   importance: FeatureImportance[];
   options: { used: Record<string, unknown>; ignored: string[] };

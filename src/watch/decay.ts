@@ -1,11 +1,12 @@
 import { alikeIn } from './alike';
+import { CalmLosses, type CalmLossesState, ENOUGH } from './calm-losses';
+import type { OwnWindows } from './own-windows';
 import { Ring } from './ring';
+import { weekCell, type WeeklyPattern } from './weekly-pattern';
 
 /** Losses of a block, and from one block to the next. */
 const BLOCK = 100;
 const STEP = 50;
-/** Losses that tell how calm losses scatter; fewer do until so many are there. */
-const REFERENCE = 500;
 /** Standard errors that a block must be above what was promised, and blocks in a row. */
 const SURE = 2.5;
 const IN_A_ROW = 2;
@@ -26,9 +27,10 @@ export interface PromisedLoss {
   rows: number;
 }
 
-export interface DecayState {
+export interface DecayState extends CalmLossesState {
   block: string;
-  reference: string;
+  /** The cell of the week of each loss. */
+  blockCells?: string;
   means: string;
   times: number[];
   count: number;
@@ -46,14 +48,29 @@ export interface DecayRule {
   recovered: number;
 }
 
+/** What losses are compared with. */
+export interface DecayYardstick {
+  rule: DecayRule;
+  /** Left out: the model's first losses stand for it. */
+  promised?: PromisedLoss | undefined;
+  /** How the losses of the model before it scattered. */
+  noise?: LossNoise | undefined;
+  /** How much windows of the train set lie above their mean; `share` of their rows are of this key. */
+  own?: { windows: OwnWindows; share: number } | undefined;
+  weekly: WeeklyPattern;
+}
+
 /**
  * Whether a model's losses have risen above what was promised: the mean of a block is above it by a share and by two and a half
  * standard errors, twice running. Losses of neighbouring rows are alike, so a block is worth fewer losses than it has:
- * n / (1 + 2 · sum of autocorrelations), which the model's first losses tell (or those of the model before it).
+ * n / (1 + 2 · sum of autocorrelations), which the model's first losses tell (or those of the model before it). What is
+ * expected of a block follows the pattern of the week, where there is one; until one is known a block must also be above
+ * what windows of the train set reach.
  */
 export class Decay {
   private readonly block: Ring;
-  private readonly reference: Ring;
+  private readonly blockCells: Ring;
+  private readonly calm: CalmLosses;
   private readonly blockMeans: Ring;
   /** Times of the newest steps. */
   private times: number[];
@@ -61,24 +78,22 @@ export class Decay {
   private above: number;
   private below: number;
   private own: LossNoise | undefined;
+  private noise: LossNoise | undefined;
+  /** Rows that a loss is the mean of. */
+  private rows = 1;
   /** Time of the first loss of the first block that was too high, or is good again. */
   since: number;
   isDecayed: boolean;
 
-  /**
-   * @param promised left out: the model's first losses stand for it
-   * @param noise how the losses of the model before it scattered
-   */
   constructor(
-    private readonly rule: DecayRule,
-    private readonly promised: PromisedLoss | undefined,
-    private readonly noise: LossNoise | undefined,
+    private readonly yardstick: DecayYardstick,
     state?: DecayState,
   ) {
     const ring = (capacity: number, text: string | undefined): Ring =>
       text === undefined ? new Ring(1, capacity) : Ring.fromText(1, capacity, text);
     this.block = ring(BLOCK, state?.block);
-    this.reference = ring(REFERENCE, state?.reference);
+    this.blockCells = ring(BLOCK, state?.blockCells);
+    this.calm = new CalmLosses(yardstick.promised === undefined, yardstick.weekly, state);
     this.blockMeans = ring(MOST_MEANS, state?.means);
     this.times = state?.times.slice() ?? [];
     this.count = state?.count ?? 0;
@@ -86,15 +101,20 @@ export class Decay {
     this.below = state?.below ?? 0;
     this.since = state?.since ?? 0;
     this.isDecayed = state?.decayed ?? false;
-    this.noise = state?.noise ?? noise;
+    this.noise = state?.noise ?? yardstick.noise;
     this.own = state?.own;
   }
 
-  /** What the losses are compared with; undefined until it is known. */
+  /** What the losses are compared with in the mean of a week; undefined until it is known. */
+  get level(): number | undefined {
+    const { promised } = this.yardstick;
+    return promised?.loss ?? (this.calm.size < ENOUGH ? undefined : meanOf(this.calm.asUsual()));
+  }
+
+  /** The same of the newest block. */
   get expected(): number | undefined {
-    return (
-      this.promised?.loss ?? (this.reference.size < REFERENCE ? undefined : meanOf(this.reference.field()))
-    );
+    const { level } = this;
+    return level === undefined ? undefined : level * this.usual();
   }
 
   /** Mean of the newest block. */
@@ -112,29 +132,36 @@ export class Decay {
     return [...this.blockMeans.field()];
   }
 
-  /** @param time of the row, milliseconds since 1970 */
-  add(loss: number, time: number): void {
+  /**
+   * @param time of the row, milliseconds since 1970
+   * @param rows that it is the mean of
+   */
+  add(loss: number, time: number, rows = 1): void {
+    const cell = weekCell(time);
+    this.rows = rows;
     this.count++;
     this.block.push([loss]);
-    if (this.reference.size < REFERENCE) {
-      this.reference.push([loss]);
-      if (this.reference.size === REFERENCE) {
-        this.own = noiseOf(this.reference.field());
+    this.blockCells.push([cell]);
+    if (this.calm.takes(time)) {
+      this.calm.add(loss, cell, time);
+      if (this.calm.size === ENOUGH) {
+        this.own = noiseOf(this.calm.asUsual());
       }
     }
     if (this.count % STEP === 0) {
       this.times = [...this.times, time].slice(-IN_A_ROW - BLOCK / STEP);
       if (this.block.size === BLOCK) {
-        this.judge(meanOf(this.block.field()));
+        this.judge(meanOf(this.block.field()), time);
       }
     }
   }
 
   toJSON(): DecayState {
-    const { block, reference, blockMeans, times, count, above, below, since, noise, own } = this;
+    const { block, blockCells, calm, blockMeans, times, count, above, below, since, noise, own } = this;
     return {
+      ...calm.toJSON(),
       block: block.toText(),
-      reference: reference.toText(),
+      blockCells: blockCells.toText(),
       means: blockMeans.toText(),
       times: [...times],
       count,
@@ -147,20 +174,23 @@ export class Decay {
     };
   }
 
-  private judge(mean: number): void {
+  private judge(mean: number, time: number): void {
     this.blockMeans.push([mean]);
-    const { promised, reference, rule } = this;
-    // Until the reference is whole, it is what came before this block.
-    const before = this.own === undefined ? reference.field().slice(0, -BLOCK) : reference.field();
+    const { promised, rule } = this.yardstick;
+    const isGrowing = this.calm.takes(time);
+    // Calm losses are what came before this block, until there are enough.
+    const before = this.calm.asUsual().subarray(0, isGrowing ? -BLOCK : undefined);
     const noise = this.own ?? this.noise ?? (before.length < BLOCK ? undefined : noiseOf(before));
-    const expected = promised?.loss ?? (before.length < BLOCK ? undefined : meanOf(before));
-    if (noise === undefined || expected === undefined) {
+    const level = promised?.loss ?? (before.length < BLOCK ? undefined : meanOf(before));
+    if (noise === undefined || level === undefined) {
       return;
     }
+    const expected = level * this.usual();
     const { spread, alike } = noise;
     const known = promised?.rows ?? before.length;
     const error = expected * spread * Math.sqrt(alike * (1 / BLOCK + 1 / Math.max(1, known)));
-    const isAbove = mean > expected * (1 + rule.worse) && mean - expected > SURE * error;
+    const limit = expected * Math.max(1 + rule.worse, this.reached(isGrowing));
+    const isAbove = mean > limit && mean - expected > SURE * error;
     this.above = isAbove ? this.above + 1 : 0;
     this.below = mean <= expected * (1 + rule.recovered) ? this.below + 1 : 0;
     if (!this.isDecayed && this.above >= IN_A_ROW) {
@@ -168,6 +198,27 @@ export class Decay {
     } else if (this.isDecayed && this.below >= IN_A_ROW) {
       this.turn(false);
     }
+  }
+
+  /**
+   * What windows of the train set reach, else those of the calm losses, by the level of all: less what the pattern of the
+   * week has of it.
+   */
+  private reached(isGrowing: boolean): number {
+    const { own, promised, weekly } = this.yardstick;
+    if (own === undefined && (promised !== undefined || isGrowing)) {
+      return 1;
+    }
+    const limit =
+      own === undefined ? this.calm.limit(BLOCK) : own.windows.limit((BLOCK * this.rows) / own.share);
+    return limit / (1 + weekly.most);
+  }
+
+  /** What is expected of the newest block, by the mean of a week. */
+  private usual(): number {
+    const { weekly } = this.yardstick;
+    const cells = this.blockCells.field();
+    return 1 + cells.reduce((sum, cell) => sum + weekly.of(cell), 0) / Math.max(1, cells.length);
   }
 
   private turn(isDecayed: boolean): void {

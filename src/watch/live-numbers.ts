@@ -33,7 +33,7 @@ export function liveNumbers(
     };
   }
   const scope = key === undefined ? scored.all : scored.scope(key);
-  const live = scored.live(scope);
+  const live = scored.live(scope, scope === scored.all ? null : (key ?? ''));
   const isUnsure = (silent || live.rows < FEW_TRUTHS) && scored.measure !== 'error';
   const estimated = isUnsure ? expected.estimate(live.promised, isRegression) : undefined;
   const coverage = scored.coverage(scope);
@@ -51,7 +51,7 @@ export function keysTold(scored: ScoredModel | undefined): NonNullable<WatchRepo
   const keys = Array.from(scored.keys, ([key, scope]) => {
     const coverage = scored.coverage(scope);
     return {
-      ...{ key, live: scored.live(scope) },
+      ...{ key, live: scored.live(scope, key) },
       ...(coverage && { coverage }),
       decayed: scope.decay.isDecayed,
     };

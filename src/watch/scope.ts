@@ -1,4 +1,4 @@
-import { Decay, type DecayRule, type DecayState, type LossNoise, type PromisedLoss } from './decay';
+import { Decay, type DecayState, type DecayYardstick } from './decay';
 import { LiveScores, type LiveScoresState, type TruthScores } from './live-scores';
 import type { OpenPrediction } from './open-predictions';
 
@@ -20,9 +20,7 @@ interface TruthStep {
 
 export interface ScopeOptions {
   keep: number;
-  rule: DecayRule;
-  promised: PromisedLoss | undefined;
-  noise: LossNoise | undefined;
+  yardstick: DecayYardstick;
 }
 
 /** The live numbers and the decay of one model, of one key or of all together. */
@@ -34,9 +32,9 @@ export class Scope {
   private readonly aheads: Set<number | null>;
   private step: TruthStep | undefined;
 
-  constructor({ keep, rule, promised, noise }: ScopeOptions, state?: ScopeState) {
+  constructor({ keep, yardstick }: ScopeOptions, state?: ScopeState) {
     this.live = new LiveScores(keep, state?.live);
-    this.decay = new Decay(rule, promised, noise, state?.decay);
+    this.decay = new Decay(yardstick, state?.decay);
     this.told = state?.told ?? false;
     this.aheads = new Set(state?.aheads);
     this.step = state?.step && { ...state.step };
@@ -62,7 +60,8 @@ export class Scope {
       return;
     }
     if (this.step !== undefined) {
-      this.decay.add(this.step.sum / this.step.count, this.step.time);
+      const { sum, count, time: then } = this.step;
+      this.decay.add(sum / count, then, count);
     }
     this.step = { place, time, sum: scores.loss, count: 1 };
   }

@@ -1,12 +1,14 @@
 import { BoundedMap } from '../util/bounded-map';
 import { Corrections, type CorrectionsState } from './corrections';
-import type { LossNoise } from './decay';
+import type { LossNoise, PromisedLoss } from './decay';
 import { isNumber } from './issued';
 import type { TruthScores } from './live-scores';
 import type { OpenPrediction } from './open-predictions';
+import { OwnWindows } from './own-windows';
 import { Scope, type ScopeOptions, type ScopeState } from './scope';
 import type { Coverage, LiveLoss, LossMeasure, PromisedScores, WatchedModel } from './types';
 import type { WatchSettings } from './watch-settings';
+import { WeeklyPattern, type WeeklyPatternState } from './weekly-pattern';
 
 /** Keys with numbers of their own, and the truths that each keeps. */
 const MOST_KEYS = 1000;
@@ -23,6 +25,7 @@ export interface ScoredModelState {
   keys: [key: string, scope: ScopeState][];
   before: Scatter;
   corrections: CorrectionsState;
+  weekly?: WeeklyPatternState;
 }
 
 /** What the truths say of one model: all that starts again with the next one. */
@@ -32,9 +35,12 @@ export class ScoredModel {
   readonly all: Scope;
   readonly keys = new BoundedMap<string, Scope>(MOST_KEYS);
   readonly corrections: Corrections;
+  /** Of all keys and, since it tells of the rows rather than of the model, of the models before. */
+  readonly weekly: WeeklyPattern;
   model: WatchedModel;
   /** Of the model before this one: it holds for this one too, until that has its own. */
   private readonly before: Map<string | null, LossNoise>;
+  private readonly windows: OwnWindows | undefined;
 
   constructor(
     private readonly settings: WatchSettings,
@@ -44,6 +50,8 @@ export class ScoredModel {
     this.model = state.model;
     this.measure = state.measure;
     this.before = new Map(state.before);
+    this.weekly = new WeeklyPattern(state.weekly);
+    this.windows = state.model.losses && new OwnWindows(state.model.losses);
     this.all = new Scope(this.scopeOptions(null), state.all);
     this.corrections = new Corrections(state.corrections);
     for (const [key, own] of state.keys ?? []) {
@@ -58,6 +66,9 @@ export class ScoredModel {
 
   add(prediction: OpenPrediction, truth: unknown, scores: TruthScores): void {
     this.all.add(scores, prediction);
+    if (!Number.isNaN(scores.loss)) {
+      this.weekly.add(scores.loss / (promisedLoss(this.model.promised, this.measure) ?? 1), prediction.time);
+    }
     if (this.settings.perKey) {
       const key = prediction.key ?? '';
       let own = this.keys.get(key);
@@ -90,9 +101,10 @@ export class ScoredModel {
     );
   }
 
-  live(scope: Scope | undefined): LiveLoss {
+  /** @param key null: of all together */
+  live(scope: Scope | undefined, key: string | null): LiveLoss {
     const { model, measure } = this;
-    const promised = promisedLoss(model.promised, measure);
+    const promised = this.promised(key)?.loss;
     const numbers: LiveLoss = { measure, rows: scope?.live.rows ?? 0 };
     const put = (
       name: 'loss' | 'corrected' | 'promised' | 'now' | 'pinball',
@@ -131,17 +143,33 @@ export class ScoredModel {
       keys: Array.from(keys, ([key, scope]) => [key, scope.toJSON()]),
       before: [...before],
       corrections: corrections.toJSON(),
+      weekly: this.weekly.toJSON(),
     };
   }
 
+  /** What the losses of a key should be, or (null) of all together. */
+  private promised(key: string | null): PromisedLoss | undefined {
+    const { promised, keys } = this.model;
+    const loss = promisedLoss(promised, this.measure);
+    // How often labels are wrong is not told of each key.
+    const own = key === null || this.measure === 'error' ? undefined : keys?.find((one) => one.key === key);
+    return loss === undefined
+      ? undefined
+      : { loss: loss * (own?.ratio ?? 1), rows: own?.rows ?? promised?.rows ?? 0 };
+  }
+
   private scopeOptions(key: string | null): ScopeOptions {
-    const { model, measure, settings } = this;
-    const loss = promisedLoss(model.promised, measure);
+    const { model, settings, weekly, windows } = this;
     return {
       keep: key === null ? settings.keep : Math.min(settings.keep, KEPT_PER_KEY),
-      rule: settings,
-      promised: loss === undefined ? undefined : { loss, rows: model.promised?.rows ?? 0 },
-      noise: this.before.get(key),
+      yardstick: {
+        rule: settings,
+        promised: this.promised(key),
+        noise: this.before.get(key),
+        // Windows of all keys span the time of those of one.
+        own: windows && { windows, share: key === null ? 1 : 1 / Math.max(1, model.keys?.length ?? 1) },
+        weekly,
+      },
     };
   }
 }

@@ -1,6 +1,8 @@
 import type { ModelThreshold } from '../scoring/cards';
 import type { DriftReference } from '../scoring/reference/types';
 import type { Task } from '../wire/types';
+import type { LossesInTime } from './own-windows';
+import type { KeyRatio } from './promised-by-key';
 
 /** What to watch for. What is left out has the default of the dialog. */
 export interface WatchOptions {
@@ -58,6 +60,10 @@ export interface WatchedModel {
   /** Its scores as told when it was fitted, on rows it had not seen, and those of "as it is now" on the same rows. */
   promised?: PromisedScores;
   now?: PromisedScores;
+  /** Losses of the rows that were scored, in order of time. */
+  losses?: LossesInTime;
+  /** By how much those of each key lie above or below the promised one; 200 keys at most. */
+  keys?: KeyRatio[];
   /** The class that is answered from a probability on. */
   threshold?: Pick<ModelThreshold, 'label' | 'at'>;
   /** The column of a row that tells the target as it is now. */
@@ -172,7 +178,7 @@ export interface WatchChange {
    * column. No truth: how long, in milliseconds. Model: its version, else its id.
    */
   value: number | string;
-  /** What the value is compared with: `raise` or `clear`, the promised loss, the column's own threshold. */
+  /** What the value is compared with: `raise` or `clear`, the loss promised at that time of the week, the column's own threshold. */
   limit?: number;
   measure?: LossMeasure;
   /** What may be the reason: columns that are no longer as in the train set, the most changed first; five at most. */

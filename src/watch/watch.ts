@@ -256,6 +256,7 @@ export class Watch {
       measure: measureOf(prediction),
       before: scored?.scatter ?? [],
       corrections: scored?.corrections.next.toJSON(),
+      weekly: scored?.weekly.toJSON(),
     });
     return this.scored;
   }

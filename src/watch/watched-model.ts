@@ -3,6 +3,7 @@ import type { ModelCard } from '../scoring/cards';
 import { changeFrom } from '../scoring/models/change-from';
 import { isThreshold } from '../scoring/models/threshold';
 import type { Reference } from '../scoring/reference/types';
+import { keyRatios } from './promised-by-key';
 import type { PromisedScores, WatchedColumn, WatchedModel } from './types';
 
 const MOST_COLUMNS = 200;
@@ -26,6 +27,14 @@ export function watchedModel(card: ModelCard, reference?: Reference): WatchedMod
   const relativeTo = changeFrom(card);
   if (relativeTo !== undefined) {
     model.relativeTo = relativeTo;
+  }
+  const losses = reference?.losses;
+  if (losses !== undefined && losses.means.length > 0) {
+    model.losses = { step: losses.step, means: losses.means };
+  }
+  const keys = keyRatios(losses?.keys ?? []);
+  if (keys.length > 0) {
+    model.keys = keys;
   }
   const drift = reference === undefined ? [] : driftColumns(reference);
   if (drift.length > 0) {

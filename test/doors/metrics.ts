@@ -1,5 +1,6 @@
 /** What tests reach of src/metrics: a file that moves there is renamed here, and nowhere else. */
 export * from '../../dist/src/metrics/curves';
+export { heldOutLosses } from '../../dist/src/metrics/held-out-losses';
 export { areNeighboursAlike } from '../../dist/src/metrics/neighbours';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';
 export { stabilityIndex } from '../../dist/src/metrics/stability';

@@ -51,6 +51,7 @@ export { hasColumns, smallRows } from '../../dist/src/scoring/predict/small-rows
 export { driftBin, driftBins } from '../../dist/src/scoring/reference/drift-bins';
 export { driftOfNumbers } from '../../dist/src/scoring/reference/make-drift';
 export { readCurves } from '../../dist/src/scoring/reference/read-curves';
+export { isReferenceLosses, readLosses } from '../../dist/src/scoring/reference/read-losses';
 export { type Reference } from '../../dist/src/scoring/reference/types';
 export { TrainSetComparison, type Unlike } from '../../dist/src/scoring/reference/unlike';
 export {

@@ -26,6 +26,14 @@ export function logLoss(probas: Float64Array, codes: ArrayLike<number>, classes:
   return codes.length > 0 ? sum / codes.length : 0;
 }
 
+/** The same of each row. */
+export function rowLogLosses(probas: Float64Array, codes: ArrayLike<number>, classes: number): Float64Array {
+  return Float64Array.from(
+    codes,
+    (code, row) => -log(Math.max(probas[row * classes + code], MIN_PROBABILITY)),
+  );
+}
+
 /**
  * Strength of the prior on the logarithm of the temperature, in nats. A few dozen rows say little about how confident
  * a model may be. Chosen on 300 random tasks of 30 to 300 rows (linear, stepwise, pairwise and clustered classes, 2 to

@@ -10,6 +10,7 @@ import {
   logLoss,
   mixWithPriors,
   probabilities,
+  rowLogLosses,
 } from '../calibration/calibrate';
 import { fitResiduals } from '../calibration/residuals';
 import type { EncodedTable } from '../features/encode';
@@ -192,6 +193,7 @@ function finishClassification(
       width: count,
       error: (i, k) => (actual[i] === k ? 1 : 0) - probas[i * count + k],
     },
+    losses: rowLogLosses(probas, actual, count),
     thresholds,
     lossOf,
     sample,
@@ -284,6 +286,8 @@ function finishRegression(
     growth: newest,
     curves: numberCurves(ordered(actual), ordered(scores, growth?.smearing)),
     heldOut: { rows, target: actual, width: 1, error: (i) => residuals[i] },
+    // Errors that grow with their level are not of one.
+    losses: growth === undefined ? residuals.map((one) => Math.abs(one) * scale) : undefined,
     lossOf,
     sample,
     weights: outOfFold.weights,

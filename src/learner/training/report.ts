@@ -1,4 +1,5 @@
 import type { ModelCurves } from '../../metrics/curves';
+import { type HeldOutLosses, heldOutLosses } from '../../metrics/held-out-losses';
 import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
 import type { Scores } from '../../metrics/scores';
 import type { Thresholds } from '../../metrics/thresholds';
@@ -27,6 +28,8 @@ export function makeReport(
     lossOf: (table: EncodedTable) => number;
     /** The rows that folds held out, in the order of the folds. */
     heldOut: ScoredRows;
+    /** The loss of each of them; undefined where they are not of one level. */
+    losses: Float64Array | undefined;
     thresholds?: Thresholds;
     sample: Int32Array;
     weights: Float64Array;
@@ -66,6 +69,7 @@ export function makeReport(
     folds: foldsOf(prepared),
     ...(!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)) && { neighbours_alike: true }),
     thresholds: parts.thresholds,
+    losses: lossesInTable(prepared, parts.heldOut.rows, parts.losses),
     importance: featureImportance(prepared, gains, parts.sample, parts.lossOf),
     options: { used: settings.used, ignored: settings.ignored },
     work: {
@@ -80,6 +84,22 @@ export function makeReport(
 /** Where the rows stand in a list of them that is in the order of the table. */
 export function tableOrder(rows: ArrayLike<number>): Int32Array {
   return Int32Array.from({ length: rows.length }, (_, i) => i).sort((a, b) => rows[a] - rows[b]);
+}
+
+/** Where rows were held out by their order or their groups. */
+function lossesInTable(
+  { clusters }: PreparedFit,
+  rows: ArrayLike<number>,
+  losses: Float64Array | undefined,
+): HeldOutLosses | undefined {
+  if (clusters === undefined || losses === undefined) {
+    return undefined;
+  }
+  const order = tableOrder(rows);
+  const inTable = Float64Array.from(order, (i) => losses[i]);
+  return clusters.kind === 'groups'
+    ? heldOutLosses(inTable, { of: order.map((i) => clusters.of[rows[i]]), count: clusters.count })
+    : heldOutLosses(inTable);
 }
 
 /** Scored rows in the order of the table. */

@@ -2,6 +2,7 @@ import { LEVELS } from '../../metrics/regression';
 import { COLUMN_TYPES } from '../../table';
 import { isObject } from '../../util/json';
 import { readCurves } from './read-curves';
+import { isReferenceLosses } from './read-losses';
 import type { DriftReference, Reference, ReferenceCell, Usual } from './types';
 
 /** What a file holds, where it is whole: undefined for anything else, since it may have been edited or cut. */
@@ -9,7 +10,7 @@ export function readReference(value: unknown): Reference | undefined {
   if (!isObject(value)) {
     return undefined;
   }
-  const { columns, rows, usual, drift, target, curves, seen, until } = value;
+  const { columns, rows, usual, drift, target, curves, losses, seen, until } = value;
   const isWhole =
     isListOf(columns, isColumn) &&
     isListOf(rows, (row) => isListOf(row, isCell) && row.length === columns.length) &&
@@ -19,6 +20,7 @@ export function readReference(value: unknown): Reference | undefined {
     drift.length === columns.length &&
     (target === undefined || isUsualTarget(target)) &&
     (curves === undefined || readCurves(value) !== undefined) &&
+    (losses === undefined || isReferenceLosses(losses)) &&
     (seen === undefined || isSeen(seen)) &&
     (until === undefined || isListOf(until, isKeyTime));
   return isWhole ? (value as unknown as Reference) : undefined;

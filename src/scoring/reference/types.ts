@@ -21,10 +21,28 @@ export interface Reference {
   target?: UsualTarget;
   /** What pictures of the model are drawn from. */
   curves?: ModelCurves;
+  /** Losses of its rows by models that had not seen them, where the service tells and they follow each other in time or have keys. */
+  losses?: ReferenceLosses;
   /** Which rows it was fitted on, where a later fit may have to prove itself on others. */
   seen?: SeenRows;
   /** Until when it was fitted on the rows of each machine, where there are several; 5,000 at most, else left out. */
   until?: readonly KeyTime[];
+}
+
+/** See `HeldOutLosses` of src/metrics. */
+export interface ReferenceLosses {
+  step: number;
+  /** Empty where the rows do not follow each other in time. */
+  means: readonly number[];
+  /** Of each machine, or other group, with 30 rows or more: 200 at most, those with most rows first. */
+  keys?: readonly KeyLoss[];
+}
+
+/** The mean loss of one machine, and of how many rows. */
+export interface KeyLoss {
+  key: string;
+  rows: number;
+  loss: number;
 }
 
 /** The newest time of the rows of one machine, or of another group. */

@@ -2,6 +2,7 @@ import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { readCurves } from '../reference/read-curves';
+import { readLosses } from '../reference/read-losses';
 import type { Reference, SeenRows } from '../reference/types';
 import type { FittedModel, Hooks, ModelCurves, Task, TrainRequest, UploadCard } from '../types';
 import { scoreDoubts } from './doubts';
@@ -82,7 +83,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
         } as FittedModel;
         context.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
         // It never fails; a restart finds it when the fit is taken up.
-        void keepReference(context, fittedId, reference, undefined);
+        void keepReference(context, fittedId, reference);
       },
     }));
   let card: FittedModel = {
@@ -124,7 +125,9 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   if (doubts.length > 0) {
     card.doubts = doubts;
   }
-  await keepReference(context, card.fitted_train_set_id, reference, curves);
+  const rows = { inTime: card.order === 'time', labels: set?.groupLabels };
+  const losses = readLosses(fitted.report, rows);
+  await keepReference(context, card.fitted_train_set_id, reference, { curves, losses });
   return { card, ...(curves !== undefined && { curves }) };
 }
 

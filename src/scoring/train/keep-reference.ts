@@ -3,7 +3,7 @@ import type { TableSample } from '../../table';
 import type { Context } from '../context/context';
 import { usualOfSample } from '../evaluation/usual-target';
 import { referenceOf } from '../reference/make-reference';
-import type { Reference, UsualTarget } from '../reference/types';
+import type { Reference, ReferenceLosses, UsualTarget } from '../reference/types';
 import type { Task } from '../types';
 import type { TrainSet } from './train-set';
 
@@ -51,9 +51,14 @@ export async function keepReference(
   { cards }: Context,
   fittedId: string,
   reference: Reference | undefined,
-  curves: ModelCurves | undefined,
+  scored: { curves?: ModelCurves | undefined; losses?: ReferenceLosses | undefined } = {},
 ): Promise<void> {
-  if (reference !== undefined || curves !== undefined) {
-    await cards.putReference(fittedId, { ...(reference ?? UNREAD), ...(curves !== undefined && { curves }) });
+  const { curves, losses } = scored;
+  if (reference !== undefined || curves !== undefined || losses !== undefined) {
+    await cards.putReference(fittedId, {
+      ...(reference ?? UNREAD),
+      ...(curves !== undefined && { curves }),
+      ...(losses !== undefined && { losses }),
+    });
   }
 }

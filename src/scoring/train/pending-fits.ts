@@ -3,6 +3,7 @@ import type { Context } from '../context/context';
 import type { PendingFit } from '../models/card-sections';
 import type { FitUnderWay } from '../models/fits-under-way';
 import { readCurves } from '../reference/read-curves';
+import { readLosses } from '../reference/read-losses';
 import type { Hooks } from '../types';
 import { withThresholds } from './fit-threshold';
 import { keepReference } from './keep-reference';
@@ -87,7 +88,8 @@ export async function takeUpFit(
     const { card, fingerprint, threshold } = pending;
     const reference = await context.cards.reference(fitted.fittedId);
     const curves = readCurves(fitted.report);
-    await keepReference(context, fitted.fittedId, reference, curves);
+    const losses = readLosses(fitted.report, { inTime: card.order === 'time' });
+    await keepReference(context, fitted.fittedId, reference, { curves, losses });
     const done = { ...card, fitted_at: new Date().toISOString(), ...readReport(fitted.report) };
     const { costs } = card;
     underWay.done(withThresholds(done, { costs, threshold }, curves, hooks), fingerprint);

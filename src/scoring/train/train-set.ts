@@ -1,4 +1,4 @@
-import { encodeTrainSet, sha256, type TableFile, type TableSample } from '../../table';
+import { encodeTrainSet, type Label, sha256, type TableFile, type TableSample } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { describeExcess, sizeExcess } from '../context/limits';
@@ -7,7 +7,9 @@ import type { KeyTime } from '../reference/types';
 import type { Cleaned, Hooks, TableChoices, UploadCard } from '../types';
 import { cleanedWarnings, targetDoubts } from './doubts';
 import { encodePlanned, type Holdout } from './holdout';
+import { KEPT } from './holdout-plan';
 import { type NowScores, nowScores } from './now-scores';
+import type { RowFacts } from './row-facts';
 import {
   chooseHoldout,
   daysOfRows,
@@ -42,6 +44,8 @@ export interface TrainSet {
   now?: NowScores;
   /** The newest time of each machine's rows, where they have a key. */
   trainedKeys?: readonly KeyTime[];
+  /** The group of each group of rows in the files, in the order in which they come. */
+  groupLabels?: readonly (Label | null)[];
   /** Days from the oldest row to the newest, those kept back among them. */
   days?: number;
 }
@@ -140,9 +144,18 @@ export async function encodeTrainTable(
     lineage: lineageOf(request, facts),
     folds: foldsOf(request, facts?.order ?? 'none', isFeature, facts?.relative && request.relativeTo),
     trainedKeys: facts?.trainedKeys ?? request.trainedKeys,
+    groupLabels: facts && groupsInFiles(facts, rowPlan?.plan),
     days: daysOfRows(request, facts),
     now: facts === undefined ? undefined : await nowScores(facts, rowPlan?.plan),
   };
+}
+
+function groupsInFiles(
+  { groups, groupLabels }: RowFacts,
+  plan: Uint8Array | undefined,
+): readonly (Label | null)[] | undefined {
+  const kept = groups?.filter((_, row) => plan === undefined || plan[row] === KEPT);
+  return kept && Array.from(new Set(kept), (group) => groupLabels![group]!);
 }
 
 /** Sends a train set and keeps its upload card. */

@@ -96,7 +96,7 @@ export async function keepKnown(
   const id = known.card.fitted_train_set_id;
   const reference = await context.cards.reference(id);
   if (reference === undefined) {
-    await keepReference(context, id, await referenceOfFitting(fitting), undefined);
+    await keepReference(context, id, await referenceOfFitting(fitting));
   }
   // The threshold in charge goes with the name; that of a former version, or of another name, does not.
   const card: FittedModel = { ...known.card, name: model };
