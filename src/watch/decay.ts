@@ -127,6 +127,11 @@ export class Decay {
     return this.own ?? this.noise;
   }
 
+  /** The model's first losses: how many, and their mean. */
+  get first(): { rows: number; loss: number } {
+    return { rows: this.calm.size, loss: meanOf(this.calm.asUsual()) };
+  }
+
   /** Means of the blocks so far, the newest 200, the oldest first. */
   get means(): number[] {
     return [...this.blockMeans.field()];

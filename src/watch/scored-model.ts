@@ -5,6 +5,7 @@ import { isNumber } from './issued';
 import type { TruthScores } from './live-scores';
 import type { OpenPrediction } from './open-predictions';
 import { OwnWindows } from './own-windows';
+import { type KeyRatio, keyRatios } from './promised-by-key';
 import { Scope, type ScopeOptions, type ScopeState } from './scope';
 import type { Coverage, LiveLoss, LossMeasure, PromisedScores, WatchedModel } from './types';
 import type { WatchSettings } from './watch-settings';
@@ -13,6 +14,8 @@ import { WeeklyPattern, type WeeklyPatternState } from './weekly-pattern';
 /** Keys with numbers of their own, and the truths that each keeps. */
 const MOST_KEYS = 1000;
 const KEPT_PER_KEY = 600;
+/** First losses of a key that tell how it compares with the others. */
+const LEAST_ROWS = 100;
 
 /** How the losses of a model scatter: of each key, and (null) of all together. */
 export type Scatter = [key: string | null, noise: LossNoise][];
@@ -26,6 +29,7 @@ export interface ScoredModelState {
   before: Scatter;
   corrections: CorrectionsState;
   weekly?: WeeklyPatternState;
+  ratios?: readonly KeyRatio[] | undefined;
 }
 
 /** What the truths say of one model: all that starts again with the next one. */
@@ -41,6 +45,9 @@ export class ScoredModel {
   /** Of the model before this one: it holds for this one too, until that has its own. */
   private readonly before: Map<string | null, LossNoise>;
   private readonly windows: OwnWindows | undefined;
+  /** Of keys, by the losses of the models before: where a fit does not tell it. */
+  private readonly ratiosBefore: readonly KeyRatio[];
+  private readonly ownRatios: ReadonlyMap<string, KeyRatio>;
 
   constructor(
     private readonly settings: WatchSettings,
@@ -51,6 +58,10 @@ export class ScoredModel {
     this.measure = state.measure;
     this.before = new Map(state.before);
     this.weekly = new WeeklyPattern(state.weekly);
+    this.ratiosBefore = state.ratios ?? [];
+    // How often labels are wrong a fit does not tell of each key.
+    const told = this.measure === 'error' ? [] : (this.model.keys ?? []);
+    this.ownRatios = new Map([...this.ratiosBefore, ...told].map((one) => [one.key, one]));
     this.windows = state.model.losses && new OwnWindows(state.model.losses);
     this.all = new Scope(this.scopeOptions(null), state.all);
     this.corrections = new Corrections(state.corrections);
@@ -94,11 +105,21 @@ export class ScoredModel {
   }
 
   /** For the model after this one. */
-  get scatter(): Scatter {
+  get forNext(): Pick<ScoredModelState, 'before' | 'corrections' | 'weekly' | 'ratios'> {
+    const { corrections, weekly, ratios } = this;
     const scopes: [string | null, Scope][] = [[null, this.all], ...this.keys];
-    return scopes.flatMap(([key, { decay }]): Scatter =>
+    const before = scopes.flatMap(([key, { decay }]): Scatter =>
       decay.scatter === undefined ? [] : [[key, decay.scatter]],
     );
+    return { before, corrections: corrections.next.toJSON(), weekly: weekly.toJSON(), ratios };
+  }
+
+  /** By how much the losses of each key lie above or below the mean of all, for the model after this one. */
+  private get ratios(): KeyRatio[] {
+    const first = Array.from(this.keys, ([key, { decay }]) => ({ key, ...decay.first }));
+    const own = keyRatios(first.filter(({ rows }) => rows >= LEAST_ROWS));
+    const known = new Set(own.map(({ key }) => key));
+    return [...own, ...this.ratiosBefore.filter(({ key }) => !known.has(key))].slice(0, MOST_KEYS);
   }
 
   /** @param key null: of all together */
@@ -144,15 +165,15 @@ export class ScoredModel {
       before: [...before],
       corrections: corrections.toJSON(),
       weekly: this.weekly.toJSON(),
+      ratios: this.ratiosBefore,
     };
   }
 
   /** What the losses of a key should be, or (null) of all together. */
   private promised(key: string | null): PromisedLoss | undefined {
-    const { promised, keys } = this.model;
+    const { promised } = this.model;
     const loss = promisedLoss(promised, this.measure);
-    // How often labels are wrong is not told of each key.
-    const own = key === null || this.measure === 'error' ? undefined : keys?.find((one) => one.key === key);
+    const own = key === null ? undefined : this.ownRatios.get(key);
     return loss === undefined
       ? undefined
       : { loss: loss * (own?.ratio ?? 1), rows: own?.rows ?? promised?.rows ?? 0 };

@@ -254,9 +254,8 @@ export class Watch {
       generation,
       model,
       measure: measureOf(prediction),
-      before: scored?.scatter ?? [],
-      corrections: scored?.corrections.next.toJSON(),
-      weekly: scored?.weekly.toJSON(),
+      before: [],
+      ...scored?.forNext,
     });
     return this.scored;
   }

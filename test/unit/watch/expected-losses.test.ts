@@ -148,6 +148,29 @@ describe('decay of each key', () => {
     assert.ok(!after.includes('decay quiet'));
   });
 
+  it('is by what they were under the model before, where no fit tells it', () => {
+    const bare = watchedModel(card);
+    const watch = new Watch(bare, { perKey: true });
+    const errors = keys.map((_, at) => noise(40 + at, 0.5));
+    const heard: string[] = [];
+    for (let row = 0; row < 2 * CALM; row++) {
+      if (row === CALM) {
+        watch.modelChanged({ ...bare, id: 'fit-2' });
+        heard.length = 0;
+      }
+      keys.forEach((key, at) => {
+        const series = { key, time: START + row * DAY };
+        watch.predicted({ series, prediction: 0 });
+        const { changes } = watch.truth({ series, truth: errors[at]!() * scales[key] });
+        heard.push(...changes.map(({ what, key: of }) => `${what} ${of}`));
+      });
+    }
+    assert.deepEqual(heard, []);
+    const live = Object.fromEntries(watch.report().keys!.map((one) => [one.key, one.live]));
+    assert.ok(live.noisy!.promised! > 1.4 * live.usual!.promised!);
+    assert.ok(live.quiet!.promised! < 0.7 * live.usual!.promised!);
+  });
+
   it('is by the mean of all where keys differ by no more than chance', () => {
     const alike = keys.map((key, at) => ({ key, rows: 40, loss: 1 + at / 50 }));
     const { keys: ratios } = watchedModel(card, reference({ step: 1, means: [], keys: alike }));
