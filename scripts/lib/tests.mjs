@@ -1,6 +1,7 @@
 /**
  * Runs test files with Mocha, several side by side in processes of their own: a test waits more than it computes. What
- * measures memory or time, or fills a machine by itself, lies in test/large/ and runs after the others, one by one.
+ * measures memory or time, or fills a machine by itself, lies in test/large/ and runs after the others, two at a time: they
+ * mostly wait, each in a process of its own.
  * Beside the others a browser or a Node-RED may be held up beyond a time limit: the few files that fail run again, alone,
  * and that run counts. Both are told.
  */
@@ -64,6 +65,6 @@ export function runFolders(folders = [...BESIDE, ALONE], args = [], options = {}
   const beside = BESIDE.filter((folder) => folders.includes(folder)).flatMap(filesOf);
   const alone = folders.includes(ALONE) ? filesOf(ALONE) : [];
   const first = beside.length === 0 || runBeside(beside, args, options);
-  const second = alone.length === 0 || runMocha([...args, ...alone], options);
+  const second = alone.length === 0 || runMocha(['--parallel', '--jobs', '2', ...args, ...alone], options);
   return first && second;
 }

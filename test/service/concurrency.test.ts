@@ -22,7 +22,7 @@ describe('Service: many at once', () => {
     this.timeout(120_000);
     const { x, y } = flowers();
     const small = await h.fit(x, y, 'classification');
-    const big = line(4_000);
+    const big = line(2_000);
     const upload = await h.uploadTrain(big.x, big.y);
     let fitting = 4;
     const fits = Array.from({ length: fitting }, (_, seed) =>
@@ -74,8 +74,8 @@ describe('Service: many at once', () => {
   it('fits the same whether threads help or not', async function () {
     this.timeout(60_000);
     // Many bytes of few rows: enough for helpers. One of the two services has no thread to spare.
-    const { x: short, y } = line(5_000);
-    const x = short.replaceAll(/^\d+(?=,)/gm, (digits) => `${digits}.${'0'.repeat(40)}`);
+    const { x: short, y } = line(1_500);
+    const x = short.replaceAll(/^\d+(?=,)/gm, (digits) => `${digits}.${'0'.repeat(150)}`);
     assert.ok(x.length > 200_000);
     const alone = await Harness.start({ fitThreads: 1 });
     try {

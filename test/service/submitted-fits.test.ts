@@ -20,6 +20,8 @@ import {
 
 /** So many rows that their fit lasts for some seconds. */
 const LONG = 15_000;
+/** Enough of a fit whose scores do not matter. */
+const TWO_FOLDS = { task_config: { task: 'regression', svc_config: { n_estimators: 2 } } };
 
 type Ask = (method: string, route: string, body?: object) => Promise<Answer>;
 
@@ -76,7 +78,7 @@ describe('Service: fits answered by their id before they have ended', function (
   it('promises an id, tells of the progress, and serves the model under it', async () => {
     const { x, y } = line(LONG);
     const upload = await h.uploadTrain(x, y);
-    const { status, body } = await ask('POST', 'submit_fit_job', shapeB(upload));
+    const { status, body } = await ask('POST', 'submit_fit_job', shapeB(upload, TWO_FOLDS));
     assert.deepEqual([status, body.status], [200, 'pending']);
     const id = body.fitted_train_set_id as string;
     assert.match(id, UUID);
@@ -90,9 +92,9 @@ describe('Service: fits answered by their id before they have ended', function (
       'the other way to ask',
     );
     assert.deepEqual(await readdir(path.join(h.folder, 'fits')), [`${id}.json`]);
-    const again = await ask('POST', 'submit_fit_job', shapeB(upload));
+    const again = await ask('POST', 'submit_fit_job', shapeB(upload, TWO_FOLDS));
     assert.equal(again.body.fitted_train_set_id, id, 'the same request joins it');
-    const sync = await ask('POST', 'fit', shapeB(upload));
+    const sync = await ask('POST', 'fit', shapeB(upload, TWO_FOLDS));
     assert.deepEqual([sync.body.fitted_train_set_id, sync.body.reused], [id, true]);
     const { body: done } = await outcome(ask, id);
     assert.deepEqual([done.fitted_train_set_id, done.status], [id, 'completed']);
@@ -101,7 +103,7 @@ describe('Service: fits answered by their id before they have ended', function (
     assert.deepEqual(await records(h.folder, 0), [], 'its record is not needed any more');
     const predicted = await h.predict(id, 'a,b\n10,1\n', 'regression');
     assert.equal(predicted.status, 200, predicted.text);
-    const known = await ask('POST', 'submit_fit_job', shapeB(upload));
+    const known = await ask('POST', 'submit_fit_job', shapeB(upload, TWO_FOLDS));
     assert.deepEqual([known.body.fitted_train_set_id, known.body.status], [id, 'completed']);
   });
 
@@ -173,7 +175,7 @@ describe('Service: fits answered by their id before they have ended', function (
       const { body } = await asker(own.service.url, own.service.token)(
         'POST',
         'submit_fit_job',
-        shapeB(upload),
+        shapeB(upload, TWO_FOLDS),
       );
       const id = body.fitted_train_set_id as string;
       await sleep(200);
@@ -218,7 +220,7 @@ describe('Service: fits answered by their id before they have ended', function (
 
     it('keeps every promise, running or waiting, under the same id', async () => {
       const first = await start();
-      const train = await upload(first, LONG);
+      const train = await upload(first, LONG / 2);
       const ids: string[] = [];
       for (const seed of [1, 2, 3, 4]) {
         const config = { task: 'regression', svc_config: { random_state: seed, n_estimators: 2 } };

@@ -157,10 +157,11 @@ describe('learner options', () => {
     const count = 4000;
     const many = Array.from({ length: 12 }, (_, i) => numbers(`x${i}`, normals(count, 30 + i)));
     const y = normals(count, 50).map((value, i) => value + (many[0] as { values: Float64Array }).values[i]!);
-    const started = performance.now();
+    const before = process.cpuUsage();
     const { report } = trainModel(regress(many, y, { thinking: { effort: 'high', timeoutSecs: 1.5 } }));
-    const seconds = (performance.now() - started) / 1000;
-    assert.ok(seconds < 6, `${seconds} s`);
+    // Of the processor: by the clock it may take longer where the machine has other work.
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 6e6, `${(user + system) / 1e6} s`);
     assert.ok(report.work.limited);
     assert.match(report.work.reasons.join(' '), /timeout|work budget/);
   });

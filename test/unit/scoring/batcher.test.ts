@@ -137,15 +137,19 @@ describe('Batcher', () => {
   it('reports its load at most four times a second, however much changes', async () => {
     let reports = 0;
     const { batcher, batches, send } = held({ onLoad: () => reports++ });
+    const began = performance.now();
     for (let id = 0; id < 10; id++) {
       const sent = send(id);
       batches.at(-1)!.end();
       await sent;
       await later(12);
     }
-    assert.equal(reports, 0, 'within the first quarter of a second');
-    await later(200);
-    assert.equal(reports, 1);
+    const quarters = Math.floor((performance.now() - began) / 250);
+    assert.ok(reports <= quarters, `${reports} reports in ${quarters} quarters of a second`);
+    for (let waited = 0; reports === 0 && waited < 100; waited++) {
+      await later(20);
+    }
+    assert.ok(reports >= 1);
     await batcher.close();
   });
 

@@ -260,7 +260,8 @@ describe('ModelCards', () => {
     assert.equal(open().list().length, 3);
   });
 
-  it('survive a kill at any moment: the file is whole, and holds every card that was flushed', async () => {
+  it('survive a kill at any moment: the file is whole, and holds every card that was flushed', async function () {
+    this.timeout(180_000);
     const script = `
       const { ModelCards } = require(${JSON.stringify(require.resolve('../../../dist/src/scoring/models/model-cards'))});
       const cards = new ModelCards({ path: ${JSON.stringify(file)}, service: 'embedded' });

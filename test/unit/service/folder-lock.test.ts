@@ -163,7 +163,11 @@ describe('The lock of the data folder', () => {
     await lockOf({ pid: deadPid(), started: '1' });
     const lock = await take();
     const { mtimeMs } = await stat(lockFolderOf());
-    await sleep(15 * TIMES.beat);
+    const isDone = async () =>
+      (await stat(lockFolderOf())).mtimeMs > mtimeMs && (await readdir(folder)).length === 1;
+    for (let waited = 0; !(await isDone()) && waited < 100; waited++) {
+      await sleep(2 * TIMES.beat);
+    }
     assert.ok((await stat(lockFolderOf())).mtimeMs > mtimeMs);
     assert.deepEqual(await readdir(folder), ['lock']);
     await lock.release();

@@ -45,7 +45,6 @@ async function digests(file: string, columns: readonly Column[]): Promise<string
 async function reading(
   file: string,
   columns: readonly Column[],
-  way: 'thread' | 'service',
 ): Promise<{ rows: number; megabytes: number }> {
   const script = `
     const t = require(${JSON.stringify(ENTRY)});
@@ -56,10 +55,7 @@ async function reading(
       const idle = process.memoryUsage().rss;
       let [rows, most] = [0, 0];
       const timer = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5);
-      const batches = ${way === 'thread'}
-        ? t.readBatches(await t.openTableFile(file), columns)
-        : (await t.readTableFile(file, 'parquet')).batches();
-      for await (const batch of batches) {
+      for await (const batch of t.readBatches(await t.openTableFile(file), columns)) {
         rows += batch.rows;
         most = Math.max(most, process.memoryUsage().rss);
       }
@@ -118,7 +114,8 @@ describe('A Parquet file with one huge row group', function () {
       }
     }));
 
-  it('is read in bounded memory, by the encoder thread and as the embedded service reads it', () =>
+  // As the embedded service reads it: test/service/memory.test.ts.
+  it('is read in bounded memory by the encoder thread', () =>
     withFolder(async (folder) => {
       const file = path.join(folder, 'huge.parquet');
       const names = Array.from({ length: 60 }, (_, i) => `m${i}`);
@@ -126,12 +123,10 @@ describe('A Parquet file with one huge row group', function () {
         COPY (SELECT ${names.map((name) => `random() AS ${name}`).join(', ')} FROM range(500000))
         TO '${file}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 500000)`);
       const columns = names.map((name): Column => ({ name, type: 'number' }));
-      for (const way of ['thread', 'service'] as const) {
-        const { rows, megabytes } = await reading(file, columns, way);
-        assert.equal(rows, 500_000);
-        // 240 MB of numbers, and nearly as much in the file: a row group in memory would be nearly 480 MB.
-        assert.ok(megabytes < 300, `${way}: ${megabytes} MB above idle`);
-      }
+      const { rows, megabytes } = await reading(file, columns);
+      assert.equal(rows, 500_000);
+      // 240 MB of numbers, and nearly as much in the file: a row group in memory would be nearly 480 MB.
+      assert.ok(megabytes < 300, `${megabytes} MB above idle`);
     }));
 
   it('leaves no temporary file, also when it is left in the middle', () =>
