@@ -1,8 +1,8 @@
 /* A process of its own that reads a table from a file's bytes; prints what came of it as one line of JSON. */
 import { readFileSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { batchBytes, closeEncoder, openTable, profileTable, readBatches } from '../../dist/src/table';
+import { watchLoop } from './loop-holds';
 
 /** What reading a table came to. */
 export interface ReadOutcome {
@@ -10,15 +10,14 @@ export interface ReadOutcome {
   message?: string;
   rows: number;
   bytes: number;
-  /** Milliseconds that the event loop was held at most. */
+  /** Milliseconds that the event loop was held at most, by the thread's own work. */
   held: number;
 }
 
 async function main(file: string): Promise<void> {
-  const loop = monitorEventLoopDelay({ resolution: 5 });
   const content = readFileSync(file);
   const outcome: ReadOutcome = { rows: 0, bytes: 0, held: 0 };
-  loop.enable();
+  const holds = watchLoop();
   try {
     const source = await openTable(content);
     const { columns } = await profileTable(source);
@@ -30,7 +29,7 @@ async function main(file: string): Promise<void> {
     const { code, message } = error as { code?: string; message: string };
     Object.assign(outcome, { code, message });
   }
-  outcome.held = loop.max / 1e6;
+  outcome.held = holds().longest;
   await closeEncoder();
   process.stdout.write(`${JSON.stringify(outcome)}\n`);
 }
