@@ -16,13 +16,13 @@ interface Reading {
 const START = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 
-/** Readings a minute apart; from `shiftAt` on the machine runs 5 degrees hotter. */
-function readings(rows: number, { shiftAt = Infinity, seed = 1, clock = true } = {}): Reading[] {
+/** Readings a minute apart; from `shiftAt` on the machine runs hotter, by 5 degrees or as told. */
+function readings(rows: number, { shiftAt = Infinity, by = 5, seed = 1, clock = true } = {}): Reading[] {
   let state = seed;
   const random = (): number => (state = (state * 48271) % 2147483647) / 2147483647;
   return Array.from({ length: rows }, (_, row) => {
     const [load, speed] = [10 * random(), 10 * random()];
-    const heat = load + 0.5 * speed + 2 * random() + (row >= shiftAt ? 5 : 0);
+    const heat = load + 0.5 * speed + 2 * random() + (row >= shiftAt ? by : 0);
     const time = new Date(START + row * MINUTE).toISOString();
     return { ...(clock && { time }), load, speed, heat };
   });
@@ -161,7 +161,8 @@ describe('a fit that replaces the model only if it is better', function () {
   it('a roll back while it runs is not undone', async () => {
     await fit(readings(400));
     await fit(readings(600, { shiftAt: 400 }));
-    const running = fit(readings(1000, { shiftAt: 600 }));
+    // Better than both, whichever was in charge when it began.
+    const running = fit(readings(1000, { shiftAt: 600, by: 10 }));
     await sleep(20);
     cards.rollBack('heat', true);
     const { card, challenger, aside } = await running;
