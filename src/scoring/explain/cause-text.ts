@@ -22,8 +22,15 @@ const ENGLISH: Record<string, string> = {
 /** `vibration 7.9 (usually 2.1 to 3.4) raised "yes" by 31 points`, in English. */
 export const causeText: CauseText = causeTextIn({
   word: (key, values) => ENGLISH[key]!.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ''),
-  number: (value, { decimals }) => value.toLocaleString('en-US', { maximumFractionDigits: decimals }),
+  number: (value, { decimals }) => formatOf(decimals).format(value),
 });
+
+const formats: (Intl.NumberFormat | undefined)[] = [];
+
+/** One format for each number of decimals: to make one takes fifty times as long as to use it. */
+function formatOf(decimals: number): Intl.NumberFormat {
+  return (formats[decimals] ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: decimals }));
+}
 
 /** Characters of a text that a sentence shows. */
 const MOST_TEXT = 60;
