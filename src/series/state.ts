@@ -4,6 +4,7 @@ import { showDuration } from './durations';
 import { EventCounter } from './events';
 import { SeriesFeatures } from './features';
 import { type KeptRow, RowsWithOutcome } from './kept-rows';
+import { keylessNote } from './keyless';
 import { Labels } from './labels';
 import { Machine } from './machine';
 import { EVENT_LABELS, meets } from './outcome';
@@ -95,6 +96,10 @@ export class SeriesState {
       this.checkKeys([key]);
       machine = new Machine(key, this.settings.aheads.length, this.features.longest);
       this.machines.set(key, machine);
+      const note = keylessNote(this.machines.keys());
+      if (note !== undefined) {
+        this.tellOnce(note, note.kind);
+      }
     }
     return machine;
   }

@@ -162,6 +162,7 @@ export interface SeriesNote {
     | 'text'
     | 'unreadable'
     | 'few events'
+    | 'keys'
     | 'rows dropped'
     | 'storage.failed'
     | 'storage.ok';

@@ -121,6 +121,21 @@ describe('bad readings of a series', () => {
     assert.equal(Object.getPrototypeOf(rows[0]!.row), Object.prototype);
   });
 
+  it('without a key beside others with one are told once', async () => {
+    const { series, notes } = await open({ column: 'x', ahead: '1m' });
+    await series.push({ time: START, x: 1 });
+    await series.push({ time: START + MINUTE, x: 1 });
+    assert.equal(notes.length, 0);
+    for (let i = 2; i < 6; i++) {
+      await series.push({ time: START + i * MINUTE, x: 1 }, { key: `m${i % 2}` });
+    }
+    assert.deepEqual(
+      notes.map(({ kind }) => kind),
+      ['keys'],
+    );
+    assert.match(notes[0]!.text, /Beside "m0" there are readings without a key.*msg\.reset/u);
+  });
+
   it('of a column that vanishes leave it missing after its window', async () => {
     const { series } = await open({ column: 'x', windows: '10m, 1h', train: 'never' });
     const { rows } = await live(
