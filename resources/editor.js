@@ -68,6 +68,16 @@
   const newestFirst = (cards) =>
     [...cards].sort((a, b) => String(b.fitted_at || '').localeCompare(String(a.fitted_at || '')));
 
+  /* Names that fit nodes of the flows will keep a model under, as far as none is fitted under them. */
+  function plannedModels(fitted) {
+    const service = chosenService();
+    const names = RED.nodes
+      .filterNodes({ type: 'tabular-fit' })
+      .filter(({ config }) => (config || 'none') === service)
+      .map(({ model }) => String(model || '').trim());
+    return [...new Set(names)].filter((name) => name !== '' && !fitted.has(name));
+  }
+
   /* What a field may be filled with, by the name of the suggestion: entries of a picker, given to `then`. */
   const sources = {
     columns: (node, then) =>
@@ -75,7 +85,11 @@
     models: (_node, then, form) =>
       fetchList(chosenService(), `models${whereFrom()}`, (cards) => {
         form.data('tabularTasks', Object.fromEntries(cards.map(({ name, task }) => [name, task])));
-        then(newestFirst(cards).map((card) => ({ value: card.name, details: modelDetails(card) })));
+        const planned = plannedModels(new Set(cards.map(({ name }) => name)));
+        then([
+          ...newestFirst(cards).map((card) => ({ value: card.name, details: modelDetails(card) })),
+          ...planned.map((value) => ({ value, details: [text('notFitted')] })),
+        ]);
         form.trigger('change');
       }),
     versions: (_node, then) =>

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 
 import type { Locator } from 'playwright-core';
 
-import { cancel, describeInEditor, done, openDialog, properties, sheet, themes, useTheme } from './editor';
+import {
+  cancel,
+  describeInEditor,
+  done,
+  type EditorRed,
+  openDialog,
+  properties,
+  sheet,
+  themes,
+  useTheme,
+} from './editor';
 
 const CARDS = [
   { name: 'pump', task: 'classification', target: 'state', rows: 400, scores: { accuracy: 0.91 } },
@@ -54,6 +64,27 @@ describeInEditor('the lists under the fields for models and columns', sheet(), (
     assert.equal(await field.evaluate((input) => input === document.activeElement), true);
     await done(page);
     assert.equal((await properties(page, 'predict')).model, 'pump bearing');
+  });
+
+  it('offers the names that fit nodes will keep their models under, after the fitted ones', async () => {
+    const { page } = editor;
+    const keepAs = (name: string) =>
+      page.evaluate((model) => {
+        const { RED } = globalThis as unknown as { RED: EditorRed };
+        RED.nodes.node('fit').model = model;
+      }, name);
+    for (const [name, offer] of [
+      ['motor failure', ['pump', 'pump bearing', 'oven', 'motor failure']],
+      ['oven', ['pump', 'pump bearing', 'oven']],
+    ] as const) {
+      await keepAs(name);
+      await openDialog(page, 'predict');
+      await combobox('Model').fill('');
+      await combobox('Model').click();
+      assert.deepEqual(await names(list('Model')), offer);
+      await cancel(page);
+    }
+    await keepAs('');
   });
 
   it('the arrow in the field opens and closes the list; a click beside closes it', async () => {
