@@ -414,6 +414,8 @@ describe('tabular-series', () => {
       [{ payload: motor(0, { time: 'half past ten' }) }, 'time.invalid', /half past ten/],
       [{ payload: 21.5 }, 'validation.failed', /msg.topic does not say/],
       [{ payload: {} }, 'table.empty', /./],
+      [{ payload: '', topic: 'plant/m1/load' }, 'table.empty', /msg.payload is empty: neither a reading/],
+      [{ payload: Buffer.alloc(0), topic: 'plant/m1/load' }, 'table.empty', /neither a reading/],
       [{ payload: [] }, 'table.empty', /./],
       [{}, 'table.empty', /payload/],
       [{ payload: motor(1, { temperature: { value: 3 } }) }, 'table.invalid', /temperature/],

@@ -1,6 +1,7 @@
 import type { TableInput } from '../../scoring/types';
 import type { BroughtOutcome, SeriesOptions } from '../../series';
 import { type FlowProperties, freeText, SERIES } from '../../settings';
+import { asBytes } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
 import { readProperty, settingsReader } from '../fields/settings-reader';
@@ -50,6 +51,12 @@ export async function seriesRequest(
   const key = keyOf(red, node, def, msg);
   if ('path' in input) {
     return { kind: 'table', table: input, key };
+  }
+  if (input.value === '' || asBytes(input.value)?.length === 0) {
+    throw new ServiceError(
+      'table.empty',
+      `${table.place} is empty: neither a reading nor a table. A value that is missing is null, or left out.`,
+    );
   }
   const reading = readingOf(input.value, msg.topic, table.place);
   return reading === undefined
