@@ -10,8 +10,9 @@ import type { SeriesCells, SeriesSettings, SeriesTrainSet, TrainReason } from '.
 const MIN_GROUPS = 5;
 /** The embargo covers what lies near a row for this share of the rows: bursts do not set it for all. */
 const EMBARGO_SHARE = 0.9;
-/** Rows of a first week may be left out where they are no more than this share of all. */
+/** Rows of a first week may be left out where they are no more than this share of all, and so many are left. */
 const FIRST_WEEK_SHARE = 1 / 3;
+const LEFT_WITHOUT_FIRST_WEEK = 200;
 
 export interface TrainSetParts {
   settings: SeriesSettings;
@@ -90,7 +91,8 @@ function withoutFirstWeeks(rows: readonly KeptRow[], features: SeriesFeatures): 
     }
     return known.has(key);
   });
-  return rows.length - later.length <= FIRST_WEEK_SHARE * rows.length ? later : rows;
+  const isLittle = rows.length - later.length <= FIRST_WEEK_SHARE * rows.length;
+  return isLittle && later.length >= LEFT_WITHOUT_FIRST_WEEK ? later : rows;
 }
 
 /** @param rows in order of time */

@@ -103,6 +103,10 @@ describe('train sets of a series', () => {
     const rows = await spanOf([...table(40, 0, 'a'), ...table(20, 20, 'b')]);
     assert.equal(rows.filter(({ machine }) => machine === 'a').length, 33 * 24);
     assert.equal(rows.filter(({ machine }) => machine === 'b').length, 13 * 24);
+    const daily = table(60 * 24, 0, 'a').filter((_, i) => i % 24 === 0);
+    const { series } = await open({ column: 'x', key: 'machine', ahead: '1d' });
+    const few = await (await backfill(series, daily.slice(0, 60))).trainSet!.rows();
+    assert.equal(few.length, 59, 'of few rows each one counts');
   });
 
   it('keep some of many aheads of each reading, the newest rows, and rows in order of time', async () => {
