@@ -43,18 +43,33 @@ const formats = new Map<string, Intl.NumberFormat>();
 
 /** A number formatted for the language of the catalogue, with the given number of decimals. */
 export function number(red: Red, value: number, digits?: number): string {
-  const language = red._(`${SHARED_CATALOGUE}:language`);
+  const language = languageOf(red);
   const key = `${language} ${digits ?? ''}`;
   const format = formats.get(key) ?? numberFormat(language, digits);
   formats.set(key, format);
   return format.format(value);
 }
 
+const languages = new WeakMap<Red, string>();
+
+/** The language of the catalogue: looked up once, since a message may hold many numbers. */
+function languageOf(red: Red): string {
+  const known = languages.get(red);
+  if (known !== undefined) {
+    return known;
+  }
+  const language = red._(`${SHARED_CATALOGUE}:language`);
+  // Without a catalogue, or before it is read, Node-RED returns the key.
+  if (language.includes(':')) {
+    return 'en-US';
+  }
+  languages.set(red, language);
+  return language;
+}
+
 function numberFormat(language: string, digits: number | undefined): Intl.NumberFormat {
-  // Without a catalogue Node-RED returns the key.
-  const known = language.includes(':') ? 'en-US' : language;
   return new Intl.NumberFormat(
-    known,
+    language,
     digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits },
   );
 }
