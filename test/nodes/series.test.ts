@@ -281,6 +281,13 @@ describe('tabular-series', () => {
     assert.equal(row!.series.key, 'm7');
   });
 
+  it('takes the part before the column where the whole topic is the key of a single value', async () => {
+    const bench = await start({ key: 'topic', keyType: 'msg', outcome: 'none' });
+    bench.send('s', { payload: 3, topic: 'site/hall/temperature' });
+    const [row] = await rowsOf(bench).first();
+    assert.equal(row!.series.key, 'hall');
+  });
+
   it('makes a row for each time ahead, 24 at once, and tells their outcomes apart', async () => {
     const bench = await start({ ahead: '1m..24m', windows: '5m', train: '24 rows' });
     for (let i = 0; i < 40; i++) {

@@ -61,7 +61,11 @@ export async function seriesRequest(
   const reading = readingOf(input.value, msg.topic, table.place);
   return reading === undefined
     ? { kind: 'table', table: input, key }
-    : { kind: 'reading', reading, key: key ?? reading.key };
+    : {
+        kind: 'reading',
+        reading,
+        key: keyIsTopic(red, node, def) ? (reading.key ?? key) : (key ?? reading.key),
+      };
 }
 
 function broughtBy(msg: Message): BroughtOutcome {
@@ -101,6 +105,11 @@ function keyOf(red: Red, node: FlowNode, def: SeriesDef, msg: Message): string |
     'validation.failed',
     `There is no key: msg.${property}, which the field Key names, is ${key === undefined ? 'not set' : 'no text'}.`,
   );
+}
+
+/** Of a single value the topic ends in its column, so that the whole of it is no key. */
+function keyIsTopic(red: Red, node: FlowNode, def: SeriesDef): boolean {
+  return def.keyType === 'msg' && fromEnvironment(red, node, def.key).trim() === 'topic';
 }
 
 /** What a message may say of the way in which readings are read; it stays until another message says otherwise. */
