@@ -91,6 +91,22 @@ function parse(format: string, msg: unknown): unknown {
   }
 }
 
+/** The socket of the editor, which takes nobody for a moment after the flows have started. */
+async function commsOf(url: string): Promise<WebSocket> {
+  for (let tries = 0; tries < 50; tries++) {
+    const comms = new WebSocket(`${url.replace('http', 'ws')}/comms`);
+    const isOpen = await new Promise<boolean>((resolve) => {
+      comms.addEventListener('open', () => resolve(true));
+      comms.addEventListener('error', () => resolve(false));
+    });
+    if (isOpen) {
+      return comms;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('no comms socket');
+}
+
 /** A real Node-RED in a process of its own, on a free port, with a user folder of its own. */
 export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> {
   const port = await freePort();
@@ -148,7 +164,7 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
     throw new Error(`${String(error)}\n${printed}`, { cause: error });
   }
 
-  const comms = new WebSocket(`${url.replace('http', 'ws')}/comms`);
+  const comms = await commsOf(url);
   comms.addEventListener('message', (event) => {
     const list = [JSON.parse(String(event.data)) as unknown].flat() as { topic?: string; data: never }[];
     for (const { topic, data } of list) {
@@ -159,10 +175,6 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
         statuses.set(topic.slice('status/'.length), data);
       }
     }
-  });
-  await new Promise<void>((resolve, reject) => {
-    comms.addEventListener('open', () => resolve());
-    comms.addEventListener('error', () => reject(new Error('no comms socket')));
   });
   comms.send(JSON.stringify({ subscribe: 'debug' }));
   comms.send(JSON.stringify({ subscribe: 'status/#' }));
