@@ -174,7 +174,7 @@ export class SeriesFeatures {
     return cells;
   }
 
-  /** Whether a row is from before its key was known for a week, as far as rows look back so far. */
+  /** Whether a row does not know the outcome's value a week before, as in the first week of its key. */
   lacksWeek(row: Float64Array): boolean {
     return Number.isNaN(row[WEEK_BEFORE]);
   }
