@@ -1,7 +1,7 @@
 /**
  * Runs test files with Mocha, several side by side in processes of their own: a test waits more than it computes. What
- * measures memory or time, or fills a machine by itself, lies in test/large/ and runs after the others, two at a time: they
- * mostly wait, each in a process of its own.
+ * measures memory or time, or fills a machine by itself, lies in test/large/ and runs two at a time, each in a process of
+ * its own: with test:every.
  * Beside the others a browser or a Node-RED may be held up beyond a time limit: the few files that fail run again, alone,
  * and that run counts. Both are told.
  */
@@ -16,10 +16,11 @@ const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 
 /** The folders of test/ whose files run side by side, slow ones first, so that no long file is left for the end. */
 const BESIDE = ['e2e', 'runtime', 'service', 'nodes', 'unit'];
-const ALONE = 'large';
+const LARGE = 'large';
 
 /** As many files at a time: two more than there are cores, but not so many that time limits come near. */
-const jobs = String(Math.min(os.availableParallelism() + 2, 6));
+const JOBS = Math.min(os.availableParallelism() + 2, 6);
+const LARGE_JOBS = 2;
 
 /** More files than these do not fail for want of time. */
 const MAX_AGAIN = 5;
@@ -38,14 +39,16 @@ export function runMocha(args, { env = process.env, binary = process.execPath } 
 }
 
 /** Runs these files side by side, and the few that fail again, alone. Answers if all passed, then or at once. */
-function runBeside(files, args, options) {
+function runBeside(files, args, options, jobs) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-tests-'));
   const failures = path.join(folder, 'failed.json');
   try {
     const reported = ['--reporter', reporter, '--reporter-option', `failures=${failures}`];
     // What is made once for all files, as the package that npm installs, is kept here.
     const env = { ...(options.env ?? process.env), TABULAR_TESTS_SHARED: folder };
-    if (runMocha(['--parallel', '--jobs', jobs, ...reported, ...args, ...files], { ...options, env })) {
+    if (
+      runMocha(['--parallel', '--jobs', String(jobs), ...reported, ...args, ...files], { ...options, env })
+    ) {
       return true;
     }
     const failed = existsSync(failures) ? JSON.parse(readFileSync(failures, 'utf8')) : [];
@@ -61,10 +64,12 @@ function runBeside(files, args, options) {
 }
 
 /** Runs the tests of these folders of test/; `args` are further arguments for Mocha. Answers if all passed. */
-export function runFolders(folders = [...BESIDE, ALONE], args = [], options = {}) {
-  const beside = BESIDE.filter((folder) => folders.includes(folder)).flatMap(filesOf);
-  const alone = folders.includes(ALONE) ? filesOf(ALONE) : [];
-  const first = beside.length === 0 || runBeside(beside, args, options);
-  const second = alone.length === 0 || runMocha(['--parallel', '--jobs', '2', ...args, ...alone], options);
-  return first && second;
+export function runFolders(folders = BESIDE, args = [], options = {}) {
+  const files = BESIDE.filter((folder) => folders.includes(folder)).flatMap(filesOf);
+  return runBeside(files, args, options, JOBS);
+}
+
+/** Runs the tests of test/large/. Answers if all passed. */
+export function runLarge() {
+  return runBeside(filesOf(LARGE), [], {}, LARGE_JOBS);
 }

@@ -114,7 +114,7 @@ describe('A Parquet file with one huge row group', function () {
       }
     }));
 
-  // As the embedded service reads it: test/service/memory.test.ts.
+  // As the embedded service reads it: test/large/service-memory.test.ts.
   it('is read in bounded memory by the encoder thread', () =>
     withFolder(async (folder) => {
       const file = path.join(folder, 'huge.parquet');

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import { type Bench, bench, codeOf } from './stand-in';
+import { type Bench, bench, codeOf } from '../unit/scoring/stand-in';
 
 /** Writes lines in blocks. */
 async function write(
@@ -120,7 +120,7 @@ describe('Large files on disk', function () {
   for (const kind of ['csv', 'arrows']) {
     it(`a file (${kind}) of 400 MB is split into X and y in bounded memory`, async () => {
       const where = file(`large.${kind}`);
-      const dist = path.resolve(__dirname, '../../../dist/src/table');
+      const dist = path.resolve(__dirname, '../../dist/src/table');
       const script = `
         const fs = require('node:fs');
         const { once } = require('node:events');

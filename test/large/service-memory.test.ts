@@ -8,15 +8,9 @@ import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 
 import { BYTES_PER_CELL } from '../doors/service';
-import { end, startCli } from './command';
-import { type Answer, answerOf, infoOf, putFile } from './harness';
+import { onSmallHeap } from '../helpers/small-heap';
 
 const DIST = path.resolve(__dirname, '../../dist/src');
-
-/** Words of letters: 0 is "a", 10 is "ba". */
-const WORDS = Array.from({ length: 20_000 }, (_, n) =>
-  String(n).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)]!),
-);
 
 /** Runs a script in a process of its own; answers what it prints as JSON. `idle` and `most` are MB of memory. */
 async function measured<T>(script: string): Promise<T> {
@@ -117,65 +111,11 @@ describe('Service: memory', function () {
     assert.deepEqual(readdirSync(file('fit')), []);
   });
 
-  it('a fit that needs more than the heap is refused by column, and the service goes on', async () => {
-    const data = file('small heap');
-    const args = ['--port', '0', '--data', data, '--token', 'mine'];
-    const { child, url } = await startCli(args, { NODE_OPTIONS: '--max-old-space-size=64' });
-    const post = async (route: string, body: object): Promise<Answer> =>
-      answerOf(
-        await fetch(`${url}/svc/${route}`, {
-          method: 'POST',
-          headers: { authorization: 'Bearer mine', 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        }),
-      );
-    const fit = async (rows: number, words: number): Promise<Answer> => {
-      const lines = ['number,note'];
-      let state = 1;
-      const random = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
-      for (let i = 0; i < rows; i++) {
-        const note = Array.from({ length: words }, () => WORDS[Math.floor(random() * WORDS.length)]!);
-        lines.push(`${i},${note.join(' ')}`);
-      }
-      const x = lines.join('\n');
-      const y = `y\n${lines
-        .slice(1)
-        .map((_, i) => i % 2)
-        .join('\n')}\n`;
-      const { body } = await post('prepare_train_set_upload', {
-        x_train_info: infoOf(x),
-        y_train_info: infoOf(y),
-      });
-      await putFile(body.x_train_info, x);
-      await putFile(body.y_train_info, y);
-      return post('fit', {
-        train_set_upload_id: body.train_set_upload_id,
-        task_config: { task: 'classification', svc_config: { n_estimators: 2 } },
-      });
-    };
-    try {
-      // Six million different words and pairs of words.
-      const large = await fit(60_000, 30);
-      assert.equal(large.body.status, 'completed', large.text);
-      const refused = await fit(60_000, 160);
-      assert.equal(
-        refused.body._streamed_error === true ? refused.body.status_code : refused.status,
-        413,
-        refused.text,
-      );
-      assert.equal(refused.body.code, 'limit.exceeded');
-      assert.match(
-        refused.body.detail,
-        /Column "note" holds more different text than .* by row \d+ .*Leave the column out/,
-      );
-      const good = await fit(2_000, 3);
-      assert.equal(good.body.status, 'completed', good.text);
-      assert.equal(child.exitCode, null);
-      assert.equal(readdirSync(path.join(data, 'models')).length, 2);
-    } finally {
-      await end(child, 'SIGTERM');
-    }
-  });
+  it('six million different words and pairs of words are learned from in a heap of 64 MB', () =>
+    onSmallHeap(file('small heap'), async (fit) => {
+      const { body } = await fit(60_000, 30);
+      assert.equal(body.status, 'completed');
+    }));
 
   it('only the columns that a model wants are decoded; text that repeats is kept once', async () => {
     const { rows, words, above, heap } = await measured<Record<'rows' | 'words' | 'above' | 'heap', number>>(`
