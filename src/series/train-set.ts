@@ -10,6 +10,8 @@ import type { SeriesCells, SeriesSettings, SeriesTrainSet, TrainReason } from '.
 const MIN_GROUPS = 5;
 /** The embargo covers what lies near a row for this share of the rows: bursts do not set it for all. */
 const EMBARGO_SHARE = 0.9;
+/** The readings of so many times after another are like it, however short the time ahead is. */
+const TIMES_ALIKE = 6;
 /** Rows of a first week may be left out where they are no more than this share of all, and so many are left. */
 const FIRST_WEEK_SHARE = 1 / 3;
 const LEFT_WITHOUT_FIRST_WEEK = 200;
@@ -60,7 +62,6 @@ export function makeTrainSet(
     .filter(
       ({ guess }) => guess === undefined || (level !== undefined && saysMore(all, guess, features, level)),
     );
-  const windows = settings.windows.filter((window) => window < DAY || (3 * window) / DAY <= days);
   const target = targetName(settings);
   const keys = new Set(all.map(({ key }) => key));
   const isGrouped = keys.size >= MIN_GROUPS;
@@ -68,7 +69,7 @@ export function makeTrainSet(
     target,
     ignore: isGrouped ? [features.keyColumn] : [],
     order: 'time',
-    embargo: embargoRows(all, settings.aheads.at(-1)! + (windows.at(-1) ?? 0)),
+    embargo: embargoRows(all, settings.aheads.at(-1)!),
     ...(relativeTo !== undefined && { relative_to: relativeTo.name }),
     ...(isGrouped && { group: features.keyColumn }),
     replace: 'better',
@@ -127,15 +128,24 @@ function compareKeys(a: string | null, b: string | null): number {
   return a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1;
 }
 
-/** How many rows lie within a time after a row, for nine rows in ten at most. */
-function embargoRows(rows: readonly KeptRow[], ms: number): number {
+/**
+ * How many rows after a row share a part of its outcome's time, or are of the next few times, for nine rows in ten at
+ * most. Rows whose windows alone reach back to it stay: without them a fold learns from so little that a model is told to
+ * be up to 1.5 times worse than it comes (docs/benchmarks.md).
+ */
+function embargoRows(rows: readonly KeptRow[], ahead: number): number {
+  // Rows of one time stand together: where those of each time begin, and at last the number of rows.
+  const starts = [...rows.keys()].filter((i) => i === 0 || rows[i]!.time > rows[i - 1]!.time);
+  const times = starts.map((start) => rows[start]!.time);
+  starts.push(rows.length);
   const counts = new Float64Array(rows.length);
   let end = 0;
-  rows.forEach(({ time }, i) => {
-    while (end < rows.length && rows[end]!.time <= time + ms) {
+  times.forEach((time, k) => {
+    while (end < times.length && times[end]! < time + ahead) {
       end++;
     }
-    counts[i] = end - i - 1;
+    const last = Math.min(Math.max(end, k + 1 + TIMES_ALIKE), times.length);
+    counts.fill(starts[last]! - starts[k + 1]!, starts[k], starts[k + 1]);
   });
   counts.sort();
   return counts[Math.floor(EMBARGO_SHARE * (counts.length - 1))]!;

@@ -109,7 +109,7 @@ export interface SeriesTrainSet {
   /** Columns of the rows that are no features. */
   ignore: string[];
   order: 'time';
-  /** In rows: what lies within ahead + longest window of a row, and would tell its outcome. */
+  /** In rows: how many begin before the outcome of a row is known, and share a part of it. */
   embargo: number;
   relative_to?: string;
   /** The column of keys. */
