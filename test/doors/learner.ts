@@ -37,6 +37,7 @@ export {
   embargoed,
   groupsOf,
   type HoldOut,
+  roundsOf,
 } from '../../dist/src/learner/training/parts';
 export { keptTrees } from '../../dist/src/learner/training/randomised';
 export { weightsOfErrors } from '../../dist/src/learner/training/simplex';

@@ -52,7 +52,7 @@ export function readOptions(
     subsample: [],
     costs: undefined,
     threshold: undefined,
-    holdOut: { blocks: undefined, embargo: 0, group: undefined, groupIsFeature: true },
+    holdOut: { blocks: undefined, embargo: 0, group: undefined, groupIsFeature: true, folds: 'groups' },
     relativeTo: undefined,
     thinking: undefined,
     workBudget: options.workBudget,
@@ -165,7 +165,7 @@ function readInferenceConfig(settings: LearnerSettings, value: unknown, features
     );
   }
   // Rows within an embargo are those next to a block.
-  if (settings.holdOut.embargo > 0) {
+  if (settings.holdOut.embargo > 0 || settings.holdOut.folds === 'blocks') {
     settings.holdOut.blocks ??= DEFAULT_BLOCKS;
   }
   if (Object.keys(used).length === 0) {
@@ -205,9 +205,18 @@ function readInferenceOption(
       return (settings.threshold = thresholdOf(name, entry));
     case 'GROUP_AS_FEATURE':
       return (settings.holdOut.groupIsFeature = flag(name, entry));
+    case 'FOLDS':
+      return (settings.holdOut.folds = foldsFrom(name, entry));
     default:
       return undefined;
   }
+}
+
+function foldsFrom(name: string, value: unknown): 'groups' | 'blocks' {
+  if (value === 'groups' || value === 'blocks') {
+    return value;
+  }
+  throw new LearnerError(`Option ${name} must be groups or blocks.`);
 }
 
 function costsOf(name: string, value: unknown): Costs {

@@ -14,6 +14,8 @@ export interface HoldOut {
   /** Number of the column whose equal values are kept in one part. */
   group: number | undefined;
   groupIsFeature: boolean;
+  /** Whether folds hold out whole groups, or blocks of rows in which groups go on. */
+  folds: 'groups' | 'blocks';
 }
 
 /** What may not be divided between parts: a cluster (a block or a group) per row, 0 … count - 1. */
@@ -24,6 +26,13 @@ export interface Clusters {
   embargo: number;
   /** What of the wish could not be kept. */
   reasons: string[];
+}
+
+/** Rows that follow each other in time and in which no group comes twice, such as the readings of all machines of one hour. */
+export interface Rounds {
+  count: number;
+  /** Per row: 1 where a border before it would cut a round. */
+  within: Uint8Array;
 }
 
 /** Share of a fold's rows that an embargo may cost. */
@@ -47,19 +56,39 @@ export function groupsOf(column: FeatureColumn): Clusters {
   return { kind: 'groups', of, count, embargo: 0, reasons: [] };
 }
 
+/** The rounds of groups whose rows follow each other in time. */
+export function roundsOf({ of, count: groups }: Pick<Clusters, 'of' | 'count'>): Rounds {
+  const within = new Uint8Array(of.length);
+  const roundOf = new Int32Array(groups).fill(-1);
+  let round = 0;
+  for (let row = 0; row < of.length; row++) {
+    const isNext = roundOf[of[row]] === round;
+    round += isNext ? 1 : 0;
+    within[row] = isNext || row === 0 ? 0 : 1;
+    roundOf[of[row]] = round;
+  }
+  return { count: round + 1, within };
+}
+
 /**
  * Consecutive rows as blocks of about equal length, a multiple of `parts` of them. Fewer blocks than wanted, and in the
  * end a shorter embargo, where it would cost a fold more than a quarter of its rows. A border that would cut through an
- * event, a run of rows of a rarer class, moves to its nearer end.
+ * event, a run of rows of a rarer class, or through a round, moves to its nearer end.
  */
-export function blocksOf(target: TargetColumn, wish: HoldOut, wanted: number, parts: number): Clusters {
+export function blocksOf(
+  target: TargetColumn,
+  wish: HoldOut,
+  wanted: number,
+  parts: number,
+  rounds?: Rounds,
+): Clusters {
   const rows = target.task === 'classification' ? target.codes.length : target.values.length;
   const reasons: string[] = [];
   const learned = rows * (1 - 1 / parts);
   const affordable = wish.embargo > 0 ? (MAX_EMBARGOED * learned * parts) / (2 * wish.embargo) : rows;
   const whole = (blocks: number) => parts * Math.max(1, Math.floor(blocks / parts));
   const nearest = parts * Math.max(1, Math.round(wanted / parts));
-  const count = whole(Math.min(nearest, affordable, rows));
+  const count = whole(Math.min(nearest, affordable, rounds?.count ?? rows));
   let { embargo } = wish;
   const longest = Math.floor((MAX_EMBARGOED * learned * parts) / (2 * count));
   if (embargo > longest) {
@@ -68,7 +97,9 @@ export function blocksOf(target: TargetColumn, wish: HoldOut, wanted: number, pa
     );
     embargo = longest;
   }
-  const starts = blockStarts(rows, count, withinEvents(target, embargo));
+  const within = withinEvents(target, embargo);
+  rounds?.within.forEach((cut, row) => (within[row] |= cut));
+  const starts = blockStarts(rows, count, within);
   const of = new Int32Array(rows);
   for (let row = 0, block = 0; row < rows; row++) {
     while (block + 1 < starts.length && row >= starts[block + 1]) {

@@ -16,7 +16,7 @@ import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type T
 import { growthOf, lineError } from './growing';
 import { isLineFirst } from './line-first';
 import { type LearnerSettings, readOptions } from './options';
-import { assignParts, blocksOf, type Clusters, groupsOf } from './parts';
+import { assignParts, blocksOf, type Clusters, groupsOf, roundsOf } from './parts';
 import { binsFor, makePlan, type TrainingPlan } from './plan';
 
 /** What every fold needs, made once from the input. Structured-cloneable; its large arrays are in shared memory. */
@@ -49,6 +49,8 @@ export interface PreparedFit {
   part: Uint8Array;
   /** What parts may not divide; undefined: rows are held out at random. */
   clusters: Clusters | undefined;
+  /** The groups of rows, whether or not parts may divide them. */
+  groups: Pick<Clusters, 'of' | 'count'> | undefined;
   settings: LearnerSettings;
   plan: TrainingPlan;
   /** [0] is 1 once a fold has found too much noise for the candidate that wants little: no fold need grow it then. */
@@ -126,14 +128,16 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
   }
   const { codes, values, center, scale } = readTarget(target);
   const classes = target.task === 'classification' ? target.classes : [];
-  const maxParts = groups?.clusters?.count ?? settings.holdOut.blocks ?? rows;
+  const { blocks, folds } = settings.holdOut;
+  const whole = folds === 'groups' ? groups?.clusters : undefined;
+  const rounds = whole === undefined && groups?.clusters ? roundsOf(groups.clusters) : undefined;
+  const maxParts = whole?.count ?? Math.min(blocks ?? rows, rounds?.count ?? rows);
   const plan = makePlan({ rows, specs, task: target.task, classes: classes.length, settings, maxParts });
-  const { blocks } = settings.holdOut;
   const byBlocks =
     blocks === undefined || plan.parts < 2
       ? undefined
-      : blocksOf(target, settings.holdOut, blocks, plan.parts);
-  const clusters = groups?.clusters ?? byBlocks;
+      : blocksOf(target, settings.holdOut, blocks, plan.parts, rounds);
+  const clusters = whole ?? byBlocks;
   plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
   const part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
   const random = new Random(settings.seed, STREAM.background);
@@ -164,6 +168,7 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
     levels,
     part,
     clusters,
+    groups: groups?.clusters,
     settings,
     plan,
     noisy: new Int32Array(new SharedArrayBuffer(4)),

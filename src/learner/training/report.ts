@@ -88,7 +88,7 @@ export function tableOrder(rows: ArrayLike<number>): Int32Array {
 
 /** Where rows were held out by their order or their groups. */
 function lossesInTable(
-  { clusters }: PreparedFit,
+  { clusters, groups }: PreparedFit,
   rows: ArrayLike<number>,
   losses: Float64Array | undefined,
 ): HeldOutLosses | undefined {
@@ -97,8 +97,8 @@ function lossesInTable(
   }
   const order = tableOrder(rows);
   const inTable = Float64Array.from(order, (i) => losses[i]);
-  return clusters.kind === 'groups'
-    ? heldOutLosses(inTable, { of: order.map((i) => clusters.of[rows[i]]), count: clusters.count })
+  return groups
+    ? heldOutLosses(inTable, { of: order.map((i) => groups.of[rows[i]]), count: groups.count })
     : heldOutLosses(inTable);
 }
 

@@ -12,7 +12,15 @@ import {
   trainModel,
   type TrainOptions,
 } from '../../../dist/src/learner';
-import { assignParts, blocksOf, embargoed, groupsOf, type HoldOut, Random } from '../../doors/learner';
+import {
+  assignParts,
+  blocksOf,
+  embargoed,
+  groupsOf,
+  type HoldOut,
+  Random,
+  roundsOf,
+} from '../../doors/learner';
 import { classify, normals, numbers, regress, text } from './tables';
 
 const wish = (more: Partial<HoldOut> = {}): HoldOut => ({
@@ -20,6 +28,7 @@ const wish = (more: Partial<HoldOut> = {}): HoldOut => ({
   embargo: 0,
   group: undefined,
   groupIsFeature: true,
+  folds: 'groups',
   ...more,
 });
 const classesOf = (codes: number[], count = 2): TargetColumn => ({
@@ -251,6 +260,50 @@ describe('learner: groups of rows', () => {
     assert.equal(byNumber.report.folds.by, 'groups');
   });
 
+  it('may go on through blocks of rows, which part no round of them', () => {
+    const of = Int32Array.from([0, 1, 2, 0, 2, 0, 1, 2, 3, 1, 0, 2]);
+    const rounds = roundsOf({ of, count: 4 });
+    assert.equal(rounds.count, 4);
+    assert.deepEqual([...rounds.within], [0, 1, 1, 0, 1, 0, 1, 1, 1, 0, 1, 1]);
+    const hours = Array.from({ length: 60 }, (_, hour) =>
+      machines.map((machine) => ({ machine, hour })),
+    ).flat();
+    const groups = groupsOf(
+      text(
+        'machine',
+        hours.map(({ machine }) => machine),
+      ),
+    );
+    const { of: blocks, count } = blocksOf(numbersOf(hours.length), wish({}), 25, 5, roundsOf(groups));
+    assert.equal(count, 25);
+    for (const hour of new Set(hours.map((one) => one.hour))) {
+      assert.equal(new Set(blocks.filter((_, row) => hours[row]!.hour === hour)).size, 1, `hour ${hour}`);
+    }
+  });
+
+  it('may go on through the folds, and are told of all the same', () => {
+    const inTurn = Array.from({ length: rows }, (_, row) => machines[row % 12]);
+    const table = [numbers('x', x), text('machine', inTurn)];
+    const config = { GROUP: 'machine', GROUP_AS_FEATURE: false, EMBARGO: 4 };
+    const { report, features: learned } = trainModel(
+      classify(table, labels, { inference_config: { ...config, FOLDS: 'blocks' } }),
+    );
+    assert.deepEqual(report.folds, { by: 'blocks', parts: 10, blocks: 30, embargo: 4 });
+    assert.deepEqual(report.losses?.groups?.rows, new Array(12).fill(50));
+    assert.deepEqual(
+      learned.map(({ name }) => name),
+      ['x'],
+    );
+    const whole = trainModel(classify(table, labels, { inference_config: { ...config, FOLDS: 'groups' } }));
+    assert.equal(whole.report.folds.by, 'groups');
+    const years = trainModel(
+      classify([numbers('x', x.slice(0, 48)), text('machine', inTurn.slice(0, 48))], labels.slice(0, 48), {
+        inference_config: { GROUP: 'machine', FOLDS: 'blocks' },
+      }),
+    );
+    assert.deepEqual(years.report.folds, { by: 'blocks', parts: 4, blocks: 4, embargo: 0 });
+  });
+
   it('are no more parts than there are groups, and a single group is said to be one', () => {
     const two = Array.from({ length: rows }, (_, row) => (row % 2 ? 'a' : 'b'));
     const table = [numbers('x', x), text('machine', two)];
@@ -275,6 +328,7 @@ describe('learner: groups of rows', () => {
       { GROUP: 3 },
       { GROUP: ['machine'] },
       { GROUP_AS_FEATURE: 'no' },
+      { FOLDS: 'time' },
     ]) {
       const name = Object.keys(config)[0]!;
       assert.throws(
