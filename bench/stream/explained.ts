@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { type FlowNode, placed, type RealNodeRed, root, startNodeRed } from '../../test/helpers/node-red';
+import { cpuMs, functionNode } from './node-red';
 
 const MESSAGES = Number(process.argv[2] ?? 1000);
 const WINDOW = 1000;
@@ -55,15 +56,7 @@ const WAYS = [
 ];
 
 function flow({ rows, code }: { rows: number; code: string }): FlowNode[] {
-  const makes = (id: string, func: string, next: string): FlowNode => ({
-    id,
-    type: 'function',
-    z,
-    func,
-    outputs: 1,
-    libs: [],
-    wires: [[next]],
-  });
+  const makes = (id: string, func: string, next: string): FlowNode => functionNode(z, id, func, next);
   return [
     { id: 'tab', type: 'tab', label: 'bench' },
     { id: 'config', type: 'tabular-config', service: 'embedded' },
@@ -111,11 +104,6 @@ async function stream(red: RealNodeRed, count: number): Promise<number> {
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-/** CPU time that Node-RED has taken so far, all its threads together. */
-async function cpuMs(red: RealNodeRed): Promise<number> {
-  return ((await (await fetch(`${red.url}/stream/process`)).json()) as { cpuMs: number }).cpuMs;
 }
 
 async function main(): Promise<void> {

@@ -9,6 +9,7 @@ import path from 'node:path';
 
 import { type FlowNode, placed, type RealNodeRed, root, startNodeRed } from '../../test/helpers/node-red';
 import { crc32cBase64, startStrictService, type StrictService } from '../../test/helpers/strict-service';
+import { cpuMs, functionNode } from './node-red';
 
 const MESSAGES = Number(process.argv[2] ?? 100_000);
 const requireHere = createRequire(__filename);
@@ -80,15 +81,7 @@ function ours(service: StrictService, batchRows: number): FlowNode[] {
 
 /** Prepare, PUT, predict from core nodes: a function before each http request node, one after the last. */
 function coreNodes(service: StrictService, fitted: string): FlowNode[] {
-  const code = (id: string, func: string, next: string): FlowNode => ({
-    id,
-    type: 'function',
-    z,
-    func,
-    outputs: 1,
-    libs: [],
-    wires: [[next]],
-  });
+  const code = (id: string, func: string, next: string): FlowNode => functionNode(z, id, func, next);
   const http = (id: string, method: string, ret: string, next: string): FlowNode => ({
     id,
     type: 'http request',
@@ -185,11 +178,6 @@ async function stream(red: RealNodeRed, count: number, window: number): Promise<
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-}
-
-/** CPU time that Node-RED has taken so far, all its threads together. */
-async function cpuMs(red: RealNodeRed): Promise<number> {
-  return ((await (await fetch(`${red.url}/stream/process`)).json()) as { cpuMs: number }).cpuMs;
 }
 
 function verdict(state: State, count: number): string {
