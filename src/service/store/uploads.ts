@@ -8,17 +8,15 @@ import type { DiskAccount } from './disk-account';
 import { Duplicates } from './duplicates';
 import type { PartName, SetKind, UploadEntry, UploadPart } from './entries';
 import { fileName } from './file-ref';
-import { fileStore, type MemoryStore, memoryStore } from './part-store';
+import { fileStore, type MemoryStore } from './part-store';
 import { PartWriter, type PutBody } from './part-writer';
 import type { Shelf, Shelved } from './shelf';
+import { SmallTestSets } from './small-test-sets';
 
 /** An unfinished upload that nobody has written to for this long may go for others. */
 const IDLE_MS = 60_000;
 /** Uploads that wait for their bytes. */
 const MAX_PENDING = 5_000;
-/** Test sets up to this size stay in memory, as long as all of them take no more than the bound beside it. */
-const SMALL_BYTES = 64 * 1024;
-const MEMORY_BYTES = 16 * 1024 * 1024;
 
 interface Pending {
   entry: UploadEntry;
@@ -46,6 +44,7 @@ export interface PrepareRequest {
 export class Uploads {
   private readonly pending = new Map<string, Pending>();
   private readonly known: Duplicates;
+  private readonly small: SmallTestSets;
 
   constructor(
     private readonly shelf: Shelf<UploadEntry>,
@@ -54,6 +53,7 @@ export class Uploads {
     private readonly account: DiskAccount,
   ) {
     this.known = new Duplicates(shelf);
+    this.small = new SmallTestSets(shelf, () => this.arriving());
   }
 
   /** The id of a complete upload with the same content, by announced hashes. Nothing without a hash is one. */
@@ -135,11 +135,10 @@ export class Uploads {
   private writer(pending: Pending, part: PartName, body: PutBody): PartWriter {
     const { entry } = pending;
     const info = entry[part]!;
-    const { announcedBytes: size = SMALL_BYTES } = info;
-    const small = (info.announcedBytes ?? body.length ?? Infinity) <= SMALL_BYTES;
-    if (small && entry.set === 'test' && info.chunks === 1 && this.makeRoom(size)) {
-      pending.memory = memoryStore(size);
-      return new PartWriter(info, pending.memory, size, false);
+    const memory = this.small.roomFor(entry.set, info, body.length);
+    if (memory !== undefined) {
+      pending.memory = memory;
+      return new PartWriter(info, memory, memory.size, false);
     }
     const file = (): string => path.join(this.folderOf(pending), fileName(part, info));
     const store = fileStore(file, info.chunks === 1, this.account);
@@ -150,36 +149,17 @@ export class Uploads {
     return (pending.folder ??= this.shelf.makeFolder(pending.entry.id));
   }
 
-  /**
-   * Room for a test set in memory: those that have been read go first, the one unused for longest before others.
-   * What is still to be read stays, so that many uploads at once don't push one another out.
-   */
-  private makeRoom(bytes: number): boolean {
-    let used = this.memoryBytes() + bytes;
-    if (used <= MEMORY_BYTES) {
-      return true;
-    }
-    const held = [...this.shelf.items.values()].filter((item) => item.data !== undefined);
-    for (const item of held.sort((a, b) => a.lastUsedAt - b.lastUsedAt)) {
-      if (used <= MEMORY_BYTES) {
-        break;
-      }
-      if (!item.read || item.pins > 0) {
-        continue;
-      }
-      used -= item.data!.length;
-      void this.shelf.drop(item.entry.id);
-    }
-    return used <= MEMORY_BYTES;
-  }
-
   /** Bytes of test sets that are kept in memory or on their way there. */
   memoryBytes(): number {
-    let total = this.shelf.heldBytes;
+    return this.small.bytes;
+  }
+
+  private *arriving(): Iterable<MemoryStore> {
     for (const { memory } of this.pending.values()) {
-      total += memory?.size ?? 0;
+      if (memory !== undefined) {
+        yield memory;
+      }
     }
-    return total;
   }
 
   /** A PUT repeated after the upload was complete, because its answer got lost: the same bytes are fine. */
