@@ -40,5 +40,9 @@ for (const [from, to] of [
     cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
   }
 }
-writeFileSync(path.join(root, 'resources', 'models.js'), sidebarScript());
+const fitStatus = path.join(dist, 'src', 'runtime', 'status', 'fit-status.js');
+if (existsSync(fitStatus)) {
+  const { RARE_FROM } = require(fitStatus);
+  writeFileSync(path.join(root, 'resources', 'models.js'), sidebarScript({ RARE_FROM }));
+}
 process.exitCode = failed.length > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-/* global RED, document */
+/* global RED, RARE_FROM, document */
 /* The list of the sidebar Models: what there is, and at a glance which model is in order. */
 (function () {
   'use strict';
@@ -10,10 +10,7 @@
   /* A loss this near that without a model tells nothing. */
   const LITTLE = 0.99;
 
-  /* Always saying the same is right so often where the other label is rare: any model's accuracy is near to it. */
-  const RARE_FROM = 0.9;
-
-  /* The score that models of a task are told apart by. */
+  /* The score that models of a task are told apart by: where one label is rare, any model's accuracy is near to its share. */
   function mainScore({ accuracy, r2, roc_auc: rocAuc, baseline = {} } = {}) {
     if (Number.isFinite(rocAuc) && baseline.accuracy >= RARE_FROM) {
       return { name: text('score.roc_auc'), value: number(rocAuc) };

@@ -8,8 +8,15 @@ const folder = path.resolve(import.meta.dirname, '..', '..', 'plugins', 'models'
 /** What a file needs stands before it. */
 const FILES = ['dom', 'pictures', 'threshold', 'list', 'model', 'live', 'try', 'actions', 'sidebar'];
 
-/** Made small: what the editor loads is half of what stands in the files. */
-export function sidebarScript() {
+/** Made small: what the editor loads is half of what stands in the files. `constants` are those of src/ that they name. */
+export function sidebarScript(constants) {
   const files = FILES.map((name) => readFileSync(path.join(folder, `${name}.js`), 'utf8'));
-  return transformSync(files.join(''), { minify: true, charset: 'utf8', target: 'es2022' }).code;
+  return transformSync(files.join(''), {
+    minify: true,
+    charset: 'utf8',
+    target: 'es2022',
+    define: Object.fromEntries(
+      Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value)]),
+    ),
+  }).code;
 }

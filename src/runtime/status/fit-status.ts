@@ -1,8 +1,8 @@
 import type { Challenger, ModelCard, ModelScores } from '../../scoring/types';
 import type { Shown, StatusKind, StatusLine } from './status-line';
 
-/** Where one label is so frequent, its share is near to the accuracy of any model. */
-const RARE_FROM = 0.9;
+/** Where one label is so frequent, its share is near to the accuracy of any model. The sidebar has it from here. */
+export const RARE_FROM = 0.9;
 
 /**
  * What a fit node shows of its model: its score if known, next to the score without a model; otherwise the detected
