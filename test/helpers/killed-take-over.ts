@@ -12,6 +12,9 @@ import { Harness, temporaryFolder } from '../service/harness';
 
 const PROCESS = path.join(__dirname, 'take-over-process.ts');
 
+/** With --require each of its threads would load the compiler too. */
+const LOAD = "require('tsx/cjs'); require(process.argv[1]);";
+
 /** Notes may share a write, so that a run has as many changes less. */
 const SHARED_WRITES = 4;
 
@@ -52,7 +55,7 @@ async function takeOver(
 ): Promise<{ signal: NodeJS.Signals | null; changes: number }> {
   const child = spawn(
     process.execPath,
-    ['--require', 'tsx/cjs', PROCESS, folder, ...(killBefore === undefined ? [] : [String(killBefore)])],
+    ['-e', LOAD, PROCESS, folder, ...(killBefore === undefined ? [] : [String(killBefore)])],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   let text = '';

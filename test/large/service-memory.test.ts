@@ -21,7 +21,7 @@ async function measured<T>(script: string): Promise<T> {
     setInterval(look, 5).unref();
     (async () => { ${script} })();`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '-e', whole], {
-    timeout: 170_000,
+    timeout: 380_000,
   });
   return JSON.parse(stdout) as T;
 }
@@ -46,7 +46,7 @@ const SEND = `
   });`;
 
 describe('Service: memory', function () {
-  this.timeout(180_000);
+  this.timeout(400_000);
   let folder: string;
   const columns = Array.from({ length: 50 }, (_, i) => `m${i}`);
   const file = (name: string): string => path.join(folder, name);

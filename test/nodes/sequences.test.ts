@@ -141,6 +141,7 @@ describe('message sequences of the core nodes', () => {
   });
 
   it('sequences that come interleaved, with the count in the last part alone', async () => {
+    // Each under a name of its own, as above.
     const rows = trainRows(40);
     for (const index of rows.keys()) {
       for (const [id, count] of [
@@ -149,7 +150,7 @@ describe('message sequences of the core nodes', () => {
       ] as const) {
         if (index < count) {
           const parts = { id, index, ...(index === count - 1 && { count }) };
-          bench.send('fit', { payload: { ...rows[index], from: id }, parts });
+          bench.send('fit', { payload: { ...rows[index], from: id }, parts, model_name: id });
         }
       }
     }

@@ -319,6 +319,7 @@ describe('every example, imported and deployed', function () {
     try {
       const flow = await start('MQTT sensors', (nodes) => {
         nodes.find(({ type }) => type === 'mqtt-broker')!.port = String(broker.port);
+        fitQuickly(nodes);
         withoutFunctionNodes(nodes, 'values', 'temperature in 1 min?');
       });
       await waitFor('the broker', () => red.log().includes('Connected to broker') || undefined);

@@ -262,7 +262,11 @@ describe('Service: statuses and error bodies (S 4, 5, 7)', () => {
 
   it('answers a fit with nothing beyond id, status, reused, report and ignored_options, a predict with nothing beyond S 2.7', async () => {
     const upload = await h.uploadTrain(x, y, { force_reupload: true });
-    const fit = await h.post('fit', { train_set_upload_id: upload, task: 'classification' });
+    const fit = await h.post('fit', {
+      train_set_upload_id: upload,
+      task: 'classification',
+      svc_config: { n_estimators: 2 },
+    });
     assert.deepEqual(Object.keys(fit.body).sort(), [
       'fitted_train_set_id',
       'ignored_options',

@@ -96,7 +96,7 @@ describe('Service: many at once', () => {
     const { x, y } = flowers();
     const first = await Harness.start();
     const train = await first.uploadTrain(x, y);
-    const ask = { train_set_upload_id: train, task: 'classification' };
+    const ask = { train_set_upload_id: train, task: 'classification', svc_config: { n_estimators: 2 } };
     const fitted = (await first.post('fit', ask)).body.fitted_train_set_id as string;
     const predict = (test: string) => ({
       test_set_upload_id: test,

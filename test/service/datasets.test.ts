@@ -27,7 +27,11 @@ describe('Service: what it keeps, and having it removed', function () {
   async function family(seed: number) {
     const { x, y } = line(120 + seed);
     const upload = await h.uploadTrain(x, y, { description: `family ${seed}` });
-    const fit = await h.post('fit', { train_set_upload_id: upload, task: 'regression' });
+    const fit = await h.post('fit', {
+      train_set_upload_id: upload,
+      task: 'regression',
+      svc_config: { n_estimators: 2 },
+    });
     const model = fit.body.fitted_train_set_id as string;
     const tests = [await h.uploadTest(model, 'a,b\n1,2\n'), await h.uploadTest(model, line(14_000).x)];
     return { upload, model, tests };
@@ -91,7 +95,11 @@ describe('Service: what it keeps, and having it removed', function () {
       deleted_fitted_train_set_ids: [model],
     });
     assert.deepEqual(await onDisk(), [upload]);
-    const again = await h.post('fit', { train_set_upload_id: upload, task: 'regression' });
+    const again = await h.post('fit', {
+      train_set_upload_id: upload,
+      task: 'regression',
+      svc_config: { n_estimators: 2 },
+    });
     assert.deepEqual([again.status, again.body.reused], [200, false]);
   });
 

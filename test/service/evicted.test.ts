@@ -89,7 +89,8 @@ describe('Service: what is gone when it is asked for', function () {
   const rows = Array.from({ length: 90 }, (_, i) => ({ size: i % 9, y: 2 * (i % 9) }));
   /** Text that no two rows share and that cannot be packed. */
   const own = (i: number): string => createHash('md5').update(String(i)).digest('hex');
-  const train = (options = {}) => tabular.train({ table: rows, target: 'y', task: 'regression', options });
+  const train = (options = {}) =>
+    tabular.train({ table: rows, target: 'y', task: 'regression', options: { n_estimators: 2, ...options } });
   const check = (table: unknown): void => {
     for (const { size, prediction } of table as { size: number; prediction: number }[]) {
       assert.ok(Math.abs(prediction - 2 * size) < 4, `${prediction} for ${size}`);
@@ -112,6 +113,7 @@ describe('Service: what is gone when it is asked for', function () {
       target: 'y',
       task: 'regression',
       model: 'wide',
+      options: { n_estimators: 2 },
     });
     assert.notEqual(wide.fitted_train_set_id, model.fitted_train_set_id);
     between.once('predict', () => forgetUploads('test'));

@@ -25,7 +25,7 @@ describe('Service: fit and predict', () => {
         train_set_upload_id: id,
         task: 'classification',
         svc_systems: ['preprocessing', 'text'],
-        svc_config: { n_estimators: 4, random_state: 7 },
+        svc_config: { n_estimators: 2, random_state: 7 },
       });
       assert.equal(status, 200);
       assert.match(body.fitted_train_set_id, UUID);

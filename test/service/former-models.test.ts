@@ -51,14 +51,17 @@ describe('models that were replaced', function () {
     }
   };
 
-  beforeEach(async () => {
+  before(async () => {
     h = await Harness.start();
+  });
+  after(() => h.stop());
+  beforeEach(async () => {
     file = path.join(await temporaryFolder(), 'models.json');
     open();
   });
   afterEach(async () => {
     await close();
-    await h.stop();
+    await h.empty();
   });
 
   it('go from the embedded service: after 20 refits it holds five, over a restart too', async () => {

@@ -66,15 +66,18 @@ describe('a fit that replaces the model only if it is better', function () {
   };
   const whyOf = ({ challenger }: TrainResult) => [challenger?.taken, challenger?.why];
 
-  beforeEach(async () => {
+  before(async () => {
     h = await Harness.start();
+  });
+  after(() => h.stop());
+  beforeEach(async () => {
     warnings.length = 0;
     file = path.join(await temporaryFolder(), 'models.json');
     open();
   });
   afterEach(async () => {
     await close();
-    await h.stop();
+    await h.empty();
   });
 
   for (const clock of [true, false]) {

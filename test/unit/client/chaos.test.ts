@@ -40,7 +40,7 @@ describe('client: chaos', () => {
   it('400 uploads and predicts under random faults: each ends once, with its own rows or an error of its own', () =>
     withService(
       { chunks: 2, testDuplicates: true },
-      { concurrency: 6, timeoutMs: 15_000 },
+      { concurrency: 6, timeoutMs: 90_000 },
       async (service, client) => {
         const fitted_train_set_id = await fitted(client);
         const seed = 20_260_101;
@@ -99,5 +99,5 @@ describe('client: chaos', () => {
         assert.equal(service.connections, 0);
         assert.deepEqual(service.breaches, [], JSON.stringify([...counts]));
       },
-    )).timeout(60_000);
+    )).timeout(180_000);
 });

@@ -37,16 +37,16 @@ describe('client: uploads', () => {
       const x = xOf(Array.from({ length: 5_000 }, (_, i) => i));
       const fitted_train_set_id = await fitted(client);
       const before = service.seen('put').length;
-      service.fault('put', () => ({ delayMs: 60 }));
+      service.fault('put', () => ({ delayMs: 500 }));
       const { test_set_upload_id } = await client.uploadTestSet({ fitted_train_set_id, x });
       const times = service
         .seen('put')
         .slice(before)
         .map((put) => put.at);
       assert.equal(times.length, 30);
-      assert.ok(times[7]! - times[0]! < 55, 'eight begin together');
+      assert.ok(times[7]! - times[0]! < 450, 'eight begin together');
       for (let i = 8; i < 30; i += 1) {
-        assert.ok(times[i]! - times[i - 8]! >= 50, `chunk ${i} began too early`);
+        assert.ok(times[i]! - times[i - 8]! >= 450, `chunk ${i} began too early`);
       }
       assert.equal((await service.rowsOf(test_set_upload_id)).length, 5_000);
       assert.deepEqual(service.breaches, []);

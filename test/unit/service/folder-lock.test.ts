@@ -21,8 +21,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lockFolder, ownIdentity, type ProcessIdentity } from '../../doors/service';
 
 const TIMES = { beat: 50, stale: 1_000, gone: 500 };
-/** Nothing was waited for. */
-const AT_ONCE = 400;
+/** Where it is to be taken at once: whoever waited for another would wait longer than a test may last. */
+const PATIENT = { beat: 50, stale: 600_000, gone: 600_000 };
 const HOUR = 3_600_000;
 
 describe('The lock of the data folder', () => {
@@ -78,10 +78,7 @@ describe('The lock of the data folder', () => {
   ] as const) {
     it(`is taken at once from a killed process of this host, whose clock was ${name}`, async () => {
       await lockOf({ pid: deadPid(), started: '1' }, Date.now() + offset);
-      const started = performance.now();
-      await take();
-      const bound = process.platform === 'linux' ? AT_ONCE : TIMES.stale;
-      assert.ok(performance.now() - started < bound, `${performance.now() - started} ms`);
+      await take(randomUUID(), process.platform === 'linux' ? PATIENT : TIMES);
     });
 
     it(`is taken once its beat has stopped, from a host whose clock was ${name}`, async () => {
@@ -89,7 +86,7 @@ describe('The lock of the data folder', () => {
       const started = performance.now();
       await take();
       const took = performance.now() - started;
-      assert.ok(took >= TIMES.stale && took < 2 * TIMES.stale, `${took} ms`);
+      assert.ok(took >= TIMES.stale, `${took} ms`);
     });
 
     it(`is left to a living process of a host whose clock is ${name}`, async () => {
@@ -123,17 +120,13 @@ describe('The lock of the data folder', () => {
       this.skip();
     }
     await lockOf({ pid: process.pid, started: '1' });
-    const started = performance.now();
-    await take();
-    assert.ok(performance.now() - started < AT_ONCE);
+    await take(randomUUID(), PATIENT);
   });
 
   it('is taken at once from a former thread of the same process', async () => {
     const token = randomUUID();
     await lockOf({ token });
-    const started = performance.now();
-    await take(token);
-    assert.ok(performance.now() - started < AT_ONCE);
+    await take(token, PATIENT);
   });
 
   it('is taken where it says nothing of its owner, once nothing moves', async () => {
@@ -176,9 +169,14 @@ describe('The lock of the data folder', () => {
 
   it('is reported as lost when somebody took or removed it, and is not released then', async () => {
     const lock = await take();
-    await rm(path.join(folder, 'lock'), { recursive: true });
-    await lockOf({ pid: 7, host: 'elsewhere' });
-    await sleep(4 * TIMES.beat);
+    const owner = { ...ownIdentity(randomUUID()), id: randomUUID(), pid: 7, host: 'elsewhere' };
+    const taken = path.join(folder, 'taken');
+    await writeFile(taken, JSON.stringify(owner));
+    // At once: no beat may find the folder without an owner.
+    await rename(taken, ownerFile());
+    while (lost.length === 0) {
+      await sleep(TIMES.beat);
+    }
     assert.deepEqual(lost, ['process 7 on elsewhere took it over']);
     await lock.release();
     await stat(ownerFile());
