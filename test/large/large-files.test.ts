@@ -117,6 +117,35 @@ describe('Large files on disk', function () {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('writing columns of 400 MB takes memory that does not grow with them', async () => {
+    const entry = path.resolve(__dirname, '../../dist/src/table');
+    // 400 MB of columns, made and written in a process of its own.
+    const script = `
+      const t = require(${JSON.stringify(entry)});
+      const columns = Array.from({ length: 50 }, (_, i) => ({ name: 'c' + i, type: 'number' }));
+      async function* batches() {
+        for (let b = 0; b < 50; b++) {
+          yield {
+            rows: 20000,
+            columns: columns.map(() => ({ type: 'number', values: new Float64Array(20000).map((_, i) => i % 100) })),
+          };
+        }
+      }
+      (async () => {
+        await t.encodeBatches(columns, [{ rows: 1, columns: columns.map(() => ({ type: 'number', values: new Float64Array(1) })) }]);
+        const idle = process.memoryUsage().rss;
+        let most = 0;
+        const file = await t.encodeBatches(columns, batches(), { onProgress: () => (most = Math.max(most, process.memoryUsage().rss)) });
+        await file.dispose();
+        await t.closeEncoder();
+        console.log(JSON.stringify({ rows: file.rows, megabytes: (most - idle) / 2 ** 20 }));
+      })();`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 280_000 });
+    const { rows, megabytes } = JSON.parse(stdout) as { rows: number; megabytes: number };
+    assert.equal(rows, 1_000_000);
+    assert.ok(megabytes < 250, `${Math.round(megabytes)} MB above idle`);
+  });
+
   for (const kind of ['csv', 'arrows']) {
     it(`a file (${kind}) of 400 MB is split into X and y in bounded memory`, async () => {
       const where = file(`large.${kind}`);

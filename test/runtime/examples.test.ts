@@ -360,7 +360,7 @@ describe('every example, imported and deployed', function () {
       fitQuickly(nodes);
       withoutFunctionNodes(nodes, 'House', 'next 24 hours?');
     });
-    const shown = await red.shown(find(flow, 'debug', 'next day'), 3, 120_000);
+    const shown = await red.shown(find(flow, 'debug', 'next day'), 3, 200_000);
     const [, day, next] = shown.map(
       ({ msg }) =>
         msg as {

@@ -163,7 +163,7 @@ describe('Service: clients that keep it waiting', () => {
     const answer = await reader.end();
     assert.match(answer, /^HTTP\/1\.1 200 /);
     assert.ok(answer.length < whole.text.length, `${answer.length} of ${whole.text.length} characters came`);
-  });
+  }).timeout(180_000);
 
   it('still serves everybody else', async () => {
     const held = Array.from({ length: 200 }, () => {

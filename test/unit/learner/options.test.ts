@@ -51,15 +51,19 @@ describe('learner options', () => {
 
   it('softmax_temperature sharpens below and flattens above', () => {
     const spread = (temperature: number) =>
-      probasOf({ softmax_temperature: temperature }).reduce((sum, p) => sum + Math.abs(p - 0.5), 0);
+      probasOf({ softmax_temperature: temperature, n_estimators: 2 }).reduce(
+        (sum, p) => sum + Math.abs(p - 0.5),
+        0,
+      );
     assert.ok(spread(0.3) > spread(1) && spread(1) > spread(3));
-    assert.deepEqual(probasOf({ softmax_temperature: 1 }), probasOf({}));
-    const model = fit();
+    assert.deepEqual(probasOf({ softmax_temperature: 1, n_estimators: 2 }), probasOf({ n_estimators: 2 }));
+    const model = fit({ n_estimators: 2 });
     const asked = (temperature: number) =>
       (predict(model, features, rows, { temperature }) as ClassificationResult).probas;
     for (const temperature of [0.5, 1, 2]) {
       const probas = asked(temperature);
-      assert.deepEqual(probas, probasOf({ softmax_temperature: temperature }), 'as at the fit');
+      const fitted = probasOf({ softmax_temperature: temperature, n_estimators: 2 });
+      assert.deepEqual(probas, fitted, 'as at the fit');
       for (let row = 0; row < rows; row++) {
         assert.ok(Math.abs(probas[row * 2]! + probas[row * 2 + 1]! - 1) < 1e-12);
       }

@@ -292,38 +292,6 @@ describe('The temporary folder', () => {
     }));
 });
 
-describe('Memory', () => {
-  it('does not grow with the table', async function () {
-    this.timeout(120_000);
-    const entry = path.resolve(__dirname, '../../../dist/src/table');
-    // 400 MB of columns, made and written in a process of its own.
-    const script = `
-      const t = require(${JSON.stringify(entry)});
-      const columns = Array.from({ length: 50 }, (_, i) => ({ name: 'c' + i, type: 'number' }));
-      async function* batches() {
-        for (let b = 0; b < 50; b++) {
-          yield {
-            rows: 20000,
-            columns: columns.map(() => ({ type: 'number', values: new Float64Array(20000).map((_, i) => i % 100) })),
-          };
-        }
-      }
-      (async () => {
-        await t.encodeBatches(columns, [{ rows: 1, columns: columns.map(() => ({ type: 'number', values: new Float64Array(1) })) }]);
-        const idle = process.memoryUsage().rss;
-        let most = 0;
-        const file = await t.encodeBatches(columns, batches(), { onProgress: () => (most = Math.max(most, process.memoryUsage().rss)) });
-        await file.dispose();
-        await t.closeEncoder();
-        console.log(JSON.stringify({ rows: file.rows, megabytes: (most - idle) / 2 ** 20 }));
-      })();`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 110_000 });
-    const { rows, megabytes } = JSON.parse(stdout) as { rows: number; megabytes: number };
-    assert.equal(rows, 1_000_000);
-    assert.ok(megabytes < 250, `${Math.round(megabytes)} MB above idle`);
-  });
-});
-
 describe('The sink of a file', () => {
   // Linux has a device that is always full.
   (process.platform === 'linux' ? it : () => undefined)('says that the disk is full', async () => {
