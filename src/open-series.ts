@@ -28,7 +28,15 @@ export interface SeriesProgramOptions extends SeriesOptions {
 /** A train set as `train` of `connect` takes it. */
 export type SeriesTraining = Pick<
   Training,
-  'target' | 'ignore' | 'order' | 'embargo' | 'relativeTo' | 'group' | 'trainedUntil' | 'trainedKeys'
+  | 'target'
+  | 'ignore'
+  | 'order'
+  | 'embargo'
+  | 'relativeTo'
+  | 'group'
+  | 'folds'
+  | 'trainedUntil'
+  | 'trainedKeys'
 > & { table: SeriesRow['row'][] };
 
 /** What one reading, or a table of them, brings about. */
@@ -109,10 +117,10 @@ async function answerOf({ rows, outcomes, trainSet }: SeriesStep): Promise<Serie
 }
 
 async function trainingOf(trainSet: SeriesTrainSet): Promise<SeriesTraining> {
-  const { target, ignore, order, embargo, relative_to: relativeTo, group } = trainSet;
+  const { target, ignore, order, embargo, relative_to: relativeTo, group, folds } = trainSet;
   const { to, keys: trainedKeys } = trainSet.train;
   return {
-    ...{ table: await trainSet.rows(), target, ignore, order, embargo, relativeTo, group },
+    ...{ table: await trainSet.rows(), target, ignore, order, embargo, relativeTo, group, folds },
     ...{ trainedUntil: new Date(to).toISOString(), trainedKeys },
   };
 }

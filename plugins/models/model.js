@@ -174,6 +174,7 @@
       fitted_at: at,
       order,
       group,
+      folds,
       relative_to: relativeTo,
       trained_until: until,
     } = card;
@@ -187,7 +188,7 @@
       line('rows', number(rows)),
       until ? line('until', time(until, 'medium')) : '',
       order === 'time' ? line('order', text('fact.inTime')) : '',
-      group ? line('group', bdi(group)) : '',
+      group ? line('group', bdi(group), folds ? ` · ${text(`folds.${folds}`)}` : '') : '',
       relativeTo && task === 'regression' ? line('relativeTo', bdi(relativeTo)) : '',
       line('service', text(`service.${kind}`)),
     );

@@ -118,7 +118,7 @@ export interface FitReport {
   baseline: Scores;
   /**
    * How rows were held out: at random, in blocks of consecutive rows with an embargo of rows around them, or in whole
-   * groups; in how many parts.
+   * groups; in how many parts. `groups` where rows have them, whether or not they are held out whole.
    */
   folds: {
     by: 'random' | 'blocks' | 'groups';

@@ -197,6 +197,8 @@ export interface FittedModel {
   order?: 'time' | 'none';
   /** The column whose equal values belong together. */
   group?: string;
+  /** Whether groups were held out whole, or blocks of time in which they go on. Left out where the service does not tell. */
+  folds?: 'groups' | 'blocks';
   /** Rows between what is fitted and what is held out. */
   embargo?: number;
   /** Regression: the model predicts the change from this column. Classification: it says what the target is now. */

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { FIT, PREDICT, problemWith, type Setting } from '../settings';
 import { choice, flag, freeText, numberIn, object } from '../settings/kinds';
 import { ServiceError } from '../wire/service-error';
+import { FOLDS } from '../wire/vocabulary';
 import type { PredictRequest, PredictSettings, TrainRequest } from './types';
 
 /** What a program may give by the same rules as a dialog; values that are left out are always right. */
@@ -19,6 +20,7 @@ const TRAINING: Rules<TrainRequest> = {
   holdout: FIT.holdout,
   order: FIT.order,
   group: FIT.group,
+  folds: choice(FOLDS),
   relativeTo: FIT.relativeTo,
   embargo: FIT.embargo,
   costs: FIT.costs,

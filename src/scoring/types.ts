@@ -83,6 +83,11 @@ export interface TrainRequest extends TableChoices {
   order?: 'auto' | 'time' | 'none';
   /** A column whose equal values belong together: a machine, a patient, a batch. They are never split. */
   group?: string;
+  /**
+   * What is held out where there is a group. `groups` (default): whole ones, since new ones will come. `blocks`: those
+   * known go on, so blocks of time, and groups are split; it takes rows in order of time.
+   */
+  folds?: 'groups' | 'blocks';
   /** Regression: the column with the target as it is now. The change is learned, and predict adds the column again. */
   relativeTo?: string;
   /** With `time`: rows to leave out between what is fitted and what is held out. Default 0. */

@@ -8,6 +8,8 @@ import type { SeriesCells, SeriesSettings, SeriesTrainSet, TrainReason } from '.
 
 /** With fewer keys, folds of whole keys would say more of the keys than of the model: then time alone orders the rows. */
 const MIN_GROUPS = 5;
+/** A key that has rows in this last share of the time goes on. */
+const END_SHARE = 0.1;
 /** The embargo covers what lies near a row for this share of the rows: bursts do not set it for all. */
 const EMBARGO_SHARE = 0.9;
 /** The readings of so many times after another are like it, however short the time ahead is. */
@@ -71,7 +73,7 @@ export function makeTrainSet(
     order: 'time',
     embargo: embargoRows(all, settings.aheads.at(-1)!),
     ...(relativeTo !== undefined && { relative_to: relativeTo.name }),
-    ...(isGrouped && { group: features.keyColumn }),
+    ...(isGrouped && { group: features.keyColumn, folds: keysGoOn(all) ? 'blocks' : 'groups' }),
     replace: 'better',
     train: { reason, rows: all.length, from, to, ...(keys.size > 1 && { keys: newestByKey(all) }) },
     rows: () => rowsOf(all, columns, target, features, truthCell),
@@ -94,6 +96,23 @@ function withoutFirstWeeks(rows: readonly KeptRow[], features: SeriesFeatures): 
   });
   const isLittle = rows.length - later.length <= FIRST_WEEK_SHARE * rows.length;
   return isLittle && later.length >= LEFT_WITHOUT_FIRST_WEEK ? later : rows;
+}
+
+/**
+ * Whether most rows are of keys that are still there at the end: then those are the keys of the rows to come. Of machines
+ * that come and go, each with a life of its own, few are.
+ *
+ * @param rows in order of time
+ */
+function keysGoOn(rows: readonly KeptRow[]): boolean {
+  const [from, to] = [rows[0]!.time, rows.at(-1)!.time];
+  const isThere = new Set<string | null>();
+  for (const { key, time } of rows) {
+    if (time >= to - END_SHARE * (to - from)) {
+      isThere.add(key);
+    }
+  }
+  return 2 * rows.filter(({ key }) => isThere.has(key)).length >= rows.length;
 }
 
 /** @param rows in order of time */

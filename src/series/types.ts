@@ -114,6 +114,8 @@ export interface SeriesTrainSet {
   relative_to?: string;
   /** The column of keys. */
   group?: string;
+  /** With `group`: whole keys are to be held out, since new ones will come, or blocks of time, since those known go on. */
+  folds?: 'groups' | 'blocks';
   replace: 'better';
   train: {
     reason: TrainReason;

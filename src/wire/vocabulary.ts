@@ -31,6 +31,9 @@ export const SYSTEMS = ['preprocessing', 'text', 'thinking'] as const;
 
 export type System = (typeof SYSTEMS)[number];
 
+/** What is held out of rows that belong together: whole groups, or blocks of time in which they go on. */
+export const FOLDS = ['groups', 'blocks'] as const;
+
 /** How hard a thinking fit tries (S 4.3). */
 export const EFFORTS = ['medium', 'high'] as const;
 

@@ -111,6 +111,14 @@ describe('bad input', () => {
       /msg\.options/,
     );
 
+    await refused(
+      bench,
+      'fit',
+      { payload: trainRows(), group: 'x', folds: 'years' },
+      'validation.failed',
+      /msg\.folds/,
+    );
+
     bench.send('fit', { payload: trainRows() });
     await bench.completed.first();
 

@@ -145,6 +145,29 @@ describe('tabular-series', () => {
     assert.deepEqual(bench.caught.all, []);
   });
 
+  it('tells fit that the machines of a fleet go on: blocks of time are held out, and the card says so', async () => {
+    const bench = await startBench({
+      nodes: [
+        {
+          ...{ id: 's', type: 'tabular-series', wires: [[], [], ['f']] },
+          ...{ column: 'temperature', ahead: '5m', key: 'machine' },
+        },
+        { id: 'f', type: 'tabular-fit', config: 'c', target: '', model: 'fleet', wires: [['fitted']] },
+      ],
+      extra: [{ id: 'fitted', type: 'helper', z: 'flow', x: 1, y: 1 }],
+    });
+    const fitted: Anything[] = [];
+    bench.node('fitted').on('input', (msg: Anything) => fitted.push(msg));
+    bench.send('s', {
+      payload: ['a', 'b', 'c', 'd', 'e'].flatMap((machine) =>
+        motors(0, 60).map((cells) => ({ ...cells, machine })),
+      ),
+    });
+    const model = await waitFor('the model', () => fitted[0]?.model);
+    assert.deepEqual([model.group, model.folds, model.order], ['machine', 'blocks', 'time']);
+    assert.deepEqual(bench.caught.all, []);
+  });
+
   it('gives the same rows of a table as of the same readings one by one', async () => {
     const bench = await startBench({
       nodes: [

@@ -126,6 +126,7 @@ describe('connect', function () {
     try {
       await wrong(tabular.train(undefined as never), 'target.missing', /give the column to predict/);
       await wrong(train({ holdout: 500 }), 'validation.failed', /holdout must be .*at most 50, not 500/);
+      await wrong(train({ folds: 'years' }), 'validation.failed', /folds must be .*blocks/);
       await wrong(train({ ignore: 'id' }), 'validation.failed', /ignore must be an array of texts, not 'id'/);
       await wrong(
         train({ types: { id: 'zork' } }),

@@ -69,6 +69,9 @@ export const STREAM = {
   gaussian: 6,
 } as const;
 
+/** With fewer rounds of groups there are too few blocks of them to hold out. */
+const FEWEST_ROUNDS = 3;
+
 /** What a line may lose by logarithms where changes grow: the band gains by them. Of daily curves it loses far more. */
 const MOST_MORE = 1.1;
 
@@ -129,9 +132,10 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
   const { codes, values, center, scale } = readTarget(target);
   const classes = target.task === 'classification' ? target.classes : [];
   const { blocks, folds } = settings.holdOut;
-  const whole = folds === 'groups' ? groups?.clusters : undefined;
-  const rounds = whole === undefined && groups?.clusters ? roundsOf(groups.clusters) : undefined;
-  const maxParts = whole?.count ?? Math.min(blocks ?? rows, rounds?.count ?? rows);
+  const rounds = folds === 'blocks' && groups?.clusters ? roundsOf(groups.clusters) : undefined;
+  const goOn = rounds !== undefined && rounds.count >= FEWEST_ROUNDS;
+  const whole = goOn ? undefined : groups?.clusters;
+  const maxParts = whole?.count ?? Math.min(blocks ?? rows, goOn ? rounds.count : rows);
   const plan = makePlan({ rows, specs, task: target.task, classes: classes.length, settings, maxParts });
   const byBlocks =
     blocks === undefined || plan.parts < 2

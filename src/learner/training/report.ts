@@ -114,14 +114,14 @@ function inOrder({ rows, target, width, error }: ScoredRows): ScoredRows {
 }
 
 /** How rows were held out. */
-function foldsOf({ clusters, plan }: PreparedFit): FitReport['folds'] {
+function foldsOf({ clusters, groups, plan }: PreparedFit): FitReport['folds'] {
   if (!clusters) {
     return { by: 'random', parts: plan.parts };
   }
   const { kind, count, embargo } = clusters;
   return kind === 'groups'
     ? { by: kind, parts: plan.parts, groups: count }
-    : { by: kind, parts: plan.parts, blocks: count, embargo };
+    : { by: kind, parts: plan.parts, blocks: count, embargo, ...(groups && { groups: groups.count }) };
 }
 
 function treesIn(parts: Part[]): number {

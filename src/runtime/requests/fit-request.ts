@@ -1,9 +1,10 @@
 import type { KeyTime } from '../../scoring/reference/types';
 import type { TrainRequest, UploadCard } from '../../scoring/types';
 import { FIT, type FlowProperties } from '../../settings';
-import { flag, freeText } from '../../settings/kinds';
+import { choice, flag, freeText } from '../../settings/kinds';
 import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
+import { FOLDS } from '../../wire/vocabulary';
 import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
 import { isDecay } from '../input/decay';
 import type { TableCollector } from '../input/table-collector';
@@ -91,6 +92,8 @@ export async function fitRequest(
     order: read('order'),
     embargo: read('embargo'),
     group: read('group'),
+    // It is said of the message's group: one that the dialog names is held out whole.
+    ...(!def.group && { folds: readProperty(choice(FOLDS), 'folds', msg) }),
     relativeTo: read('relativeTo'),
     replace: read('replace') ?? 'always',
     decayed: isDecay(msg),

@@ -45,6 +45,7 @@ export class SeriesOutput {
     }
     if (trainSet.group !== undefined) {
       msg.group = trainSet.group;
+      msg.folds = trainSet.folds;
     }
     msg.replace = trainSet.replace;
     msg.train = trainSet.train;

@@ -55,6 +55,7 @@ const SOUND: Partial<Record<keyof ModelCard, (part: unknown) => boolean>> = {
   cleaned: isObject,
   order: (part) => part === 'time' || part === 'none',
   group: isText,
+  folds: (part) => part === 'groups' || part === 'blocks',
   embargo: isNumber,
   relative_to: isText,
   trained_until: isText,

@@ -10,7 +10,7 @@ export function fingerprintOf(
   request: TrainRequest & { lineage: Lineage },
   learner: string | undefined,
 ): string {
-  const { options, systems, thinking, holdout = 0, lineage, relativeTo } = request;
+  const { options, systems, thinking, holdout = 0, lineage, relativeTo, folds } = request;
   const { order, group, embargo } = lineage;
   const isPlain = order !== 'time' && group === undefined && relativeTo === undefined;
   const parts = [
@@ -25,7 +25,7 @@ export function fingerprintOf(
     sorted(thinking ?? {}),
     // Left out where there is none, so that fingerprints on disk stay valid.
     ...(holdout > 0 ? [holdout] : []),
-    ...(isPlain ? [] : [{ order, group, embargo, relativeTo }]),
+    ...(isPlain ? [] : [{ order, group, embargo, relativeTo, folds }]),
     ...(learner !== undefined ? [learner] : []),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');

@@ -24,29 +24,34 @@ export interface HoldoutChoice {
   seed: number;
   /** Where rows follow each other in time: rows this near to one that is kept back are left out. */
   embargo: number;
+  /** Where rows follow each other in time: their groups go on, so the newest rows of all are kept back. */
+  groupsGoOn?: boolean;
 }
 
 /**
- * Which rows are kept back: whole groups where rows belong together, the newest where they follow each other in time,
- * else some of each class by chance. Undefined where that leaves nothing to score, or too little to fit.
+ * Which rows are kept back: whole groups where rows belong together and do not go on, the newest where they follow each
+ * other in time, else some of each class by chance. Undefined where that leaves nothing to score, or too little to fit.
  */
-export async function planRows(
-  facts: RowFacts,
-  { percent, seed, embargo }: HoldoutChoice,
-): Promise<Uint8Array | undefined> {
+export async function planRows(facts: RowFacts, choice: HoldoutChoice): Promise<Uint8Array | undefined> {
+  const { percent, embargo } = choice;
   const quota = Math.min(MAX_HELD_ROWS, Math.floor((facts.rows * percent) / 100 + 1e-9));
-  const plan = await chooseRows(facts, quota, percent, seed);
+  const plan = await chooseRows(facts, quota, choice);
   if (facts.order === 'time' && embargo > 0) {
     leaveOutNeighbours(plan, embargo);
   }
   return isUsable(plan, facts) ? plan : undefined;
 }
 
-function chooseRows(facts: RowFacts, quota: number, percent: number, seed: number): Promise<Uint8Array> {
-  if (facts.groups !== undefined) {
+function chooseRows(
+  facts: RowFacts,
+  quota: number,
+  { percent, seed, groupsGoOn }: HoldoutChoice,
+): Promise<Uint8Array> {
+  const inTime = facts.order === 'time';
+  if (facts.groups !== undefined && !(inTime && groupsGoOn === true)) {
     return chooseGroups(facts, facts.groups, quota, seed);
   }
-  return facts.order === 'time' ? chooseNewest(facts, quota) : chooseHeld(facts, percent, seed);
+  return inTime ? chooseNewest(facts, quota) : chooseHeld(facts, percent, seed);
 }
 
 /** The newest rows, by the column that tells the time, else the last ones. Rows of one time stay together. */

@@ -15,8 +15,9 @@ export function readReport(report: unknown): {
   importance?: ColumnImportance[];
   thresholds?: ModelThresholds;
   limited?: string[];
+  folds?: 'blocks' | 'groups';
 } {
-  const { scores, baseline, importance, thresholds, work } = asObject(report);
+  const { scores, baseline, importance, thresholds, work, folds } = asObject(report);
   const read = readScores(scores);
   const columns = readImportance(importance);
   const best = readThresholds(thresholds);
@@ -28,6 +29,7 @@ export function readReport(report: unknown): {
     ...(columns.length > 0 && { importance: columns }),
     ...(best !== undefined && { thresholds: best }),
     ...(limited.length > 0 && { limited }),
+    ...readFolds(folds),
   };
 }
 
@@ -40,6 +42,12 @@ export function readGrowth(report: unknown): number {
 /** Whether the learner, which held rows out at random, found that they follow each other in time. */
 export function tellsNeighboursAlike(report: unknown): boolean {
   return asObject(report).neighbours_alike === true;
+}
+
+/** How rows that belong together were held out; nothing of rows without groups. */
+function readFolds(value: unknown): { folds?: 'blocks' | 'groups' } {
+  const { by, groups } = asObject(value);
+  return typeof groups === 'number' && (by === 'blocks' || by === 'groups') ? { folds: by } : {};
 }
 
 function readScores(value: unknown): Scores | undefined {

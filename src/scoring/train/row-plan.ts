@@ -12,6 +12,8 @@ export interface RowChoices {
   /** Default `none`. */
   order?: 'auto' | 'time' | 'none';
   group?: string;
+  /** Default `groups`. */
+  folds?: 'groups' | 'blocks';
   relativeTo?: string;
   embargo?: number;
   /** The newest time of the rows, where no column tells it. */
@@ -58,13 +60,16 @@ export async function factsOf(
 /** Which rows are kept back, as the request says; undefined where none are. */
 export async function chooseHoldout(
   facts: RowFacts,
-  { holdout: percent = 0, options, embargo = 0 }: CheckedRequest,
+  { holdout: percent = 0, options, embargo = 0, folds }: CheckedRequest,
   { onWarning }: Hooks,
 ): Promise<Uint8Array | undefined> {
   if (percent === 0) {
     return undefined;
   }
-  const chosen = await planRows(facts, { percent, seed: seedOf(options), embargo });
+  const chosen = await planRows(facts, {
+    ...{ percent, seed: seedOf(options), embargo },
+    groupsGoOn: folds === 'blocks',
+  });
   if (chosen === undefined) {
     onWarning?.(`No row can be kept back: ${whyNot(facts, percent)}`);
   }
@@ -164,7 +169,7 @@ const BLOCKS = 25;
  * @param relativeTo the column that the target in the files is the change from
  */
 export function foldsOf(
-  { group, embargo = 0, order = 'none' }: RowChoices,
+  { group, embargo = 0, order = 'none', folds }: RowChoices,
   found: 'time' | 'none',
   isFeature: boolean,
   relativeTo?: string,
@@ -178,6 +183,7 @@ export function foldsOf(
     ...(inTime && embargo > 0 && { EMBARGO: embargo }),
     ...(inTime && relativeTo !== undefined && { RELATIVE_TO: relativeTo }),
     ...(group !== undefined && { GROUP: group, GROUP_AS_FEATURE: isFeature }),
+    ...(inTime && group !== undefined && folds === 'blocks' && { FOLDS: folds }),
   };
 }
 

@@ -288,7 +288,7 @@ describe('learner: groups of rows', () => {
     const { report, features: learned } = trainModel(
       classify(table, labels, { inference_config: { ...config, FOLDS: 'blocks' } }),
     );
-    assert.deepEqual(report.folds, { by: 'blocks', parts: 10, blocks: 30, embargo: 4 });
+    assert.deepEqual(report.folds, { by: 'blocks', parts: 10, blocks: 30, embargo: 4, groups: 12 });
     assert.deepEqual(report.losses?.groups?.rows, new Array(12).fill(50));
     assert.deepEqual(
       learned.map(({ name }) => name),
@@ -301,7 +301,7 @@ describe('learner: groups of rows', () => {
         inference_config: { GROUP: 'machine', FOLDS: 'blocks' },
       }),
     );
-    assert.deepEqual(years.report.folds, { by: 'blocks', parts: 4, blocks: 4, embargo: 0 });
+    assert.deepEqual(years.report.folds, { by: 'blocks', parts: 4, blocks: 4, embargo: 0, groups: 12 });
   });
 
   it('are no more parts than there are groups, and a single group is said to be one', () => {

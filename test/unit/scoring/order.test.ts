@@ -343,6 +343,27 @@ describe('fit in order of time and in groups, on the embedded service', () => {
     assert.ok(card.scores!.baseline.mae! > card.scores!.baseline_now!.mae!);
   });
 
+  it('groups that go on are held out by blocks of time, which the card says', async function () {
+    this.timeout(60_000);
+    const random = seededRandom(3);
+    const rows = Array.from({ length: 400 }, (_, i) => ({ machine: `m${i % 10}`, x: random(), y: random() }));
+    const train = (folds: 'groups' | 'blocks', more: Partial<TrainRequest> = {}) =>
+      at.connection.train({
+        ...{ table: { value: rows }, target: 'y', ignore: ['machine'], model: 'f', group: 'machine', folds },
+        ...{ order: 'time', options: { n_estimators: 2 }, ...more },
+      });
+    const { card } = await train('blocks', { holdout: 10 });
+    assert.deepEqual([card.folds, card.group, card.order], ['blocks', 'machine', 'time']);
+    assert.equal(card.rows, 360);
+    const other = await train('groups', { holdout: 10 });
+    assert.deepEqual([other.card.folds, other.reused], ['groups', false]);
+    assert.equal(
+      (await train('blocks', { order: 'none' })).card.folds,
+      'groups',
+      'in no order there are no blocks',
+    );
+  });
+
   it('a group that is no feature is needed in the train set only', async function () {
     this.timeout(60_000);
     const random = seededRandom(3);
@@ -357,6 +378,8 @@ describe('fit in order of time and in groups, on the embedded service', () => {
       card.columns.map(({ name }) => name),
       ['x'],
     );
+    assert.equal(card.folds, 'groups');
+    assert.equal((await fit()).card.folds, undefined);
     const { prediction } = await at.connection.predict({ table: { value: { x: 0.5 } }, model: 'g' });
     assert.equal(typeof (prediction as number[])[0], 'number');
   });

@@ -107,6 +107,24 @@ describe('planRows, groups', () => {
     assert.deepEqual(at(plan!, LEFT_OUT), [77, 78, 79]);
   });
 
+  it('that go on are split: the newest rows of all are kept back, in order of time', async () => {
+    const groups = Int32Array.from({ length: 100 }, (_, row) => row % 10);
+    const choice = { ...CHOICE, embargo: 3, groupsGoOn: true };
+    const plan = await planRows(facts(100, { order: 'time', groups }), choice);
+    assert.deepEqual(
+      at(plan!, HELD),
+      Array.from({ length: 20 }, (_, i) => 80 + i),
+    );
+    const inNone = await planRows(facts(100, { groups }), choice);
+    for (const group of groups) {
+      assert.equal(
+        new Set(inNone!.filter((_, row) => groups[row] === group)).size,
+        1,
+        'not in order of time',
+      );
+    }
+  });
+
   it('has nothing to keep back where there is one group', async () => {
     assert.equal(await planRows(facts(100, { groups: new Int32Array(100) }), CHOICE), undefined);
   });

@@ -38,15 +38,16 @@ describe('train sets of a series', () => {
     );
     const { trainSet, rows } = await backfill(series, table);
     assert.equal(rows.length, 1500);
-    const { target, ignore, order, embargo, relative_to, group, replace, train } = trainSet!;
+    const { target, ignore, order, embargo, relative_to, group, folds, replace, train } = trainSet!;
     assert.deepEqual(
-      { target, ignore, order, relative_to, group, replace, train },
+      { target, ignore, order, relative_to, group, folds, replace, train },
       {
         target: 'x in 10m',
         ignore: ['machine'],
         order: 'time',
         relative_to: 'x',
         group: 'machine',
+        folds: 'blocks',
         replace: 'better',
         train: {
           ...{ reason: 'first', rows: 1450, from: START, to: START + 289 * MINUTE },
@@ -65,9 +66,27 @@ describe('train sets of a series', () => {
       table.filter(({ machine }) => machine < 'c'),
     );
     assert.deepEqual(
-      [two.trainSet!.group, two.trainSet!.ignore, two.trainSet!.relative_to],
-      [undefined, [], undefined],
+      [two.trainSet!.group, two.trainSet!.folds, two.trainSet!.ignore, two.trainSet!.relative_to],
+      [undefined, undefined, [], undefined],
     );
+  });
+
+  it('hold out blocks of time where most rows are of machines that go on, whole machines where they come and go', async () => {
+    const foldsOf = async (lives: readonly (readonly [from: number, to: number])[]): Promise<unknown> => {
+      const { series } = await open({ column: 'x', ahead: '10m', key: 'machine' });
+      const table = readings(400).flatMap((reading, i) =>
+        lives.flatMap(([from, to], machine) =>
+          i >= from && i < to ? [{ ...reading, machine: `m${machine}` }] : [],
+        ),
+      );
+      return (await backfill(series, table)).trainSet!.folds;
+    };
+    const lives = Array.from({ length: 8 }, (_, i) => [50 * i, 50 * i + 60] as const);
+    assert.equal(await foldsOf(lives), 'groups', 'each its own life, one after the other');
+    assert.equal(await foldsOf(lives.map(([from]) => [from, 380])), 'blocks', 'none has ended, one was late');
+    const all = [0, 400] as const;
+    assert.equal(await foldsOf([all, ...lives]), 'blocks', 'nearly all rows of the end, and half of all');
+    assert.equal(await foldsOf([[0, 200], [0, 250], [0, 300], [0, 300], all, all]), 'groups');
   });
 
   it('have columns of days once rows span days enough', async () => {
