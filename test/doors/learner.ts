@@ -6,10 +6,15 @@ export {
   modeOf,
   quantilesOf,
 } from '../../dist/src/learner/calibration/distribution';
+export { allRows } from '../../dist/src/learner/explain/compared';
+export { EffectTable } from '../../dist/src/learner/explain/effect-table';
 export { keptWays } from '../../dist/src/learner/explain/kept-ways';
 export { LeafWalk } from '../../dist/src/learner/explain/leaf-walk';
+export { OrderTable } from '../../dist/src/learner/explain/order-table';
 export { quadratureOf } from '../../dist/src/learner/explain/products';
+export { ReachedSubtrees } from '../../dist/src/learner/explain/reached-subtrees';
 export { stepScores } from '../../dist/src/learner/explain/step-scores';
+export { cutTrees } from '../../dist/src/learner/explain/subtrees';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';

@@ -1,6 +1,5 @@
 import type { Calibration } from '../calibration/calibrate';
 import { lowestBit } from '../math/bits';
-import { quickSigmoid } from '../math/quick-sigmoid';
 import type { Member, Part } from '../model/members';
 import { addScoresOfVotes } from '../model/votes';
 import { answers } from './answers';
@@ -91,28 +90,15 @@ function probabilitiesOf(
   of: number,
 ): Float64Array {
   const mixtures = coalitions.at[compared.background.rows];
-  const { width } = members[0];
-  const { temperature, softmaxTemperature, averageScores, noise, priors } = calibration;
-  const classes = priors.length;
-  const scores = new Float64Array(mixtures * width);
+  const classes = calibration.priors.length;
+  const scores = new Float64Array(mixtures * members[0].width);
   const scoresOf = (member: Member) => coalitionScores(member, compared, coalitions, scores);
-  if (width > 1 || classes !== 2 || averageScores || softmaxTemperature !== 1 || calibration.balance) {
-    const probas = answers(members, scoresOf, mixtures, calibration);
-    return Float64Array.from({ length: mixtures }, (_, i) => probas[i * classes + of]);
-  }
-  // Of two classes they are a sum over the members, as long as nothing follows that is not linear.
+  const probas = answers(members, scoresOf, mixtures, calibration);
   const values = new Float64Array(mixtures);
-  const weights = members.reduce((sum, { weight }) => sum + weight, 0);
-  const sign = of === 1 ? 1 : -1;
-  for (const member of members) {
-    scoresOf(member);
-    const share = (member.weight / weights) * (1 - noise);
-    const steepness = sign / temperature;
-    for (let i = 0; i < mixtures; i++) {
-      values[i] += share * quickSigmoid(steepness * scores[i]);
-    }
+  for (let i = 0; i < mixtures; i++) {
+    values[i] = probas[i * classes + of];
   }
-  return noise === 0 ? values : values.map((value) => value + noise * priors[of]);
+  return values;
 }
 
 /**
@@ -240,7 +226,7 @@ function addTrees(
   };
   const kept = keptWays(background, groupOf);
   const ways = kept.ways(trees);
-  const table = common && kept.coalitionCells(trees, common);
+  const table = common && kept.coalitionTable(trees, common);
   for (let tree = 0; tree < trees.roots.length; tree++) {
     output = perLeaf > 1 ? 0 : tree % width;
     if (ways && table) {

@@ -19,7 +19,7 @@ export interface ExplainOptions extends PredictOptions {
   above?: number;
   /** Only so many of these rows, the first ones. */
   most?: number;
-  /** Of classes: causes up to which all coalitions of them are tried, whatever it takes. Default: 10 at most. */
+  /** Of classes: causes up to which all coalitions of them are tried, whatever it takes. Default: by the work that it takes. */
   exactUpTo?: number;
 }
 
@@ -42,8 +42,8 @@ export interface Explanation {
 
 /**
  * Explains predictions: how much each cause raised or lowered the answer, against the rows of the train set that the
- * model keeps (interventional Shapley values). Exact for regression, and for classes where at most ten causes differ
- * from the background in a row; else by orders of causes, which add up all the same.
+ * model keeps (interventional Shapley values). Exact for regression, and for classes where few causes differ from
+ * the background in a row (eight of two classes); else by orders of causes, which add up all the same.
  *
  * @param result what `predict` gave for these rows with the same options
  * @throws LearnerError where the model keeps no rows

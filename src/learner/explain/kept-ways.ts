@@ -1,23 +1,33 @@
 import { Random } from '../math/random';
 import type { Background } from '../model/background';
 import type { Trees } from '../trees/trees';
-import type { CellTable } from './cell-table';
-import { CoalitionCells } from './coalition-cells';
+import { CoalitionTable } from './coalition-table';
 import { EffectTable } from './effect-table';
-import { OrderCells } from './order-cells';
+import { OrderTable } from './order-table';
 import { drawOrders, type Orders } from './orders';
 import { ReachedLeaves } from './reached-leaves';
+import { ReachedSubtrees } from './reached-subtrees';
+import { countKeys, cutTrees, type Subtrees } from './subtrees';
 import { findWays, type Ways, type WaysSize, waysSize } from './ways';
 
-/** Of one model leaves whose ways are kept, some 150 bytes each, and effects in tables, 8 bytes each. */
+/** Of one model leaves whose ways are kept, some 150 bytes each. */
 const MOST_LEAVES = 100_000;
-const MOST_EFFECTS = 2_500_000;
+/** Bytes of effects of one model, and of changes along orders. */
+const EFFECT_BYTES = 20_000_000;
+const ORDER_BYTES = 24_000_000;
+/**
+ * Bits of the keys of subtrees: as many as leave at most so many keys for each node. With more bits fewer rows have the
+ * same key. Changes along orders take more room, some 160 bytes for each key and order: so many keys fit.
+ */
+const KEY_BITS = [5, 4, 3];
+const EFFECT_KEYS = 16;
+const ORDER_KEYS = 150_000;
 /** Cells in the lists of one model, 2 bytes each. */
 const MOST_CELLS = 10_000_000;
-/** Sets of failed slots of all leaves of one model, for which lists of cells may be made: 4 bytes each. */
-const MOST_PATTERNS = 4_000_000;
-/** What the number of a cell may be, plus 1. */
-const CELL_NUMBERS = 2 ** 16;
+/** Keys of all subtrees of one model, and sets of failed slots of all its leaves, 4 bytes each. */
+const MOST_KEYS = 4_000_000;
+/** What the number of a mixture may be, plus 1. */
+const MIXTURES = 2 ** 16;
 /** Orders are the same each time. */
 const SEED = 7;
 /** Models of which these are kept. */
@@ -26,16 +36,20 @@ const MOST_MODELS = 3;
 /** What explanations keep of a model's trees, for one division of its columns into groups. */
 export class KeptWays {
   private leaves = MOST_LEAVES;
-  private effects = MOST_EFFECTS;
   private readonly known = new Map<Trees, { ways: Ways; size: WaysSize } | undefined>();
-  private layout: unknown;
-  private room = { cells: MOST_CELLS, patterns: MOST_PATTERNS };
-  private readonly cellTables = new Map<Trees, CellTable | undefined>();
-  private readonly tables = new Map<Trees, EffectTable | undefined>();
+  private readonly cut = new Map<Trees, Map<number, Subtrees>>();
+  private readonly effectRoom = { bytes: EFFECT_BYTES, keys: MOST_KEYS };
+  private readonly effectTables = new Map<Trees, EffectTable | undefined>();
+  private coalitionRoom = { cells: MOST_CELLS, patterns: MOST_KEYS };
+  private readonly coalitionTables = new Map<Trees, CoalitionTable | undefined>();
   private players: number[] = [];
   private drawn: Orders[] = [];
+  private orderRoom = { bytes: ORDER_BYTES, keys: MOST_KEYS };
+  private orderKeys = 0;
+  private readonly orderTables = new Map<Trees, OrderTable | undefined>();
   /** Used again and again. */
   readonly reached = new ReachedLeaves();
+  readonly reachedSubtrees = new ReachedSubtrees();
 
   constructor(
     readonly background: Background,
@@ -45,15 +59,13 @@ export class KeptWays {
   /** The ways of some trees; undefined where there are too many of them. */
   readonly ways = (trees: Trees): Ways | undefined => this.find(trees)?.ways;
 
-  /** The effects of trees; undefined where there are too many of them. */
-  table(trees: Trees): EffectTable | undefined {
-    if (!this.tables.has(trees)) {
-      const known = this.find(trees);
-      const fits = known !== undefined && known.size.effects <= this.effects;
-      this.effects -= fits ? known.size.effects : 0;
-      this.tables.set(trees, fits ? new EffectTable(known.ways, known.size) : undefined);
+  /** The effects of trees; undefined where there are too many ways through them. */
+  effectTable(trees: Trees): EffectTable | undefined {
+    if (!this.effectTables.has(trees)) {
+      const subtrees = this.subtreesOf(trees, EFFECT_KEYS, this.effectRoom);
+      this.effectTables.set(trees, subtrees && new EffectTable(subtrees, this.effectRoom));
     }
-    return this.tables.get(trees);
+    return this.effectTables.get(trees);
   }
 
   /**
@@ -61,23 +73,41 @@ export class KeptWays {
    *
    * @param players numbers of groups; bit i of a coalition is for the i-th
    */
-  coalitionCells(trees: Trees, players: number[]): CellTable | undefined {
+  coalitionTable(trees: Trees, players: number[]): CoalitionTable | undefined {
     if (this.players.join() !== players.join()) {
       this.players = players;
+      this.coalitionTables.clear();
+      this.coalitionRoom = { cells: MOST_CELLS, patterns: MOST_KEYS };
     }
-    return this.cells(trees, this.players, (ways) => {
+    if (!this.coalitionTables.has(trees)) {
+      const known = this.find(trees);
+      const fits = known !== undefined && known.size.patterns <= this.coalitionRoom.patterns;
+      this.coalitionRoom.patterns -= fits ? known.size.patterns : 0;
       const bitOf = new Int32Array(Math.max(0, ...this.groupOf) + 1);
       players.forEach((group, i) => (bitOf[group] = 1 << i));
-      return new CoalitionCells(ways, this.room, bitOf, players.length);
-    });
+      this.coalitionTables.set(
+        trees,
+        fits ? new CoalitionTable(known.ways, this.coalitionRoom, bitOf, players.length) : undefined,
+      );
+    }
+    return this.coalitionTables.get(trees);
   }
 
-  /** At which steps of orders (of `orders`) the leaves of some trees count; undefined where their ways are not known. */
-  orderCells(trees: Trees, orders: Orders): CellTable | undefined {
-    const numbers = orders.rows * orders.perRow * orders.steps;
-    return numbers > CELL_NUMBERS
-      ? undefined
-      : this.cells(trees, this.drawn, (ways) => new OrderCells(ways, this.room, orders));
+  /**
+   * Where mixtures change along orders (of `orders`), as some trees see it; undefined where their ways are not known.
+   *
+   * @param width outputs of the member that has the trees
+   */
+  orderTable(trees: Trees, orders: Orders, width: number): OrderTable | undefined {
+    if (!this.orderTables.has(trees)) {
+      const fits = orders.rows * orders.perRow * orders.steps <= MIXTURES;
+      const subtrees = fits ? this.subtreesOf(trees, this.orderKeys, this.orderRoom) : undefined;
+      this.orderTables.set(
+        trees,
+        subtrees && new OrderTable(subtrees, this.background, orders, width, this.orderRoom),
+      );
+    }
+    return this.orderTables.get(trees);
   }
 
   /**
@@ -87,8 +117,13 @@ export class KeptWays {
    * @param common the groups that may differ
    * @param groups of all
    * @param perRow orders for each row of the background
+   * @param nodes of all trees
    */
-  orders(members: number, common: number[], groups: number, perRow: number): Orders[] {
+  orders(
+    members: number,
+    { common, groups }: { common: number[]; groups: number },
+    { perRow, nodes }: { perRow: number; nodes: number },
+  ): Orders[] {
     const [known] = this.drawn;
     const isKnown =
       this.drawn.length === members &&
@@ -96,6 +131,9 @@ export class KeptWays {
       known.groups === groups &&
       known.common.join() === common.join();
     if (!isKnown) {
+      this.orderTables.clear();
+      this.orderRoom = { bytes: ORDER_BYTES, keys: MOST_KEYS };
+      this.orderKeys = ORDER_KEYS / (perRow * nodes);
       this.drawn = Array.from({ length: members }, (_, m) =>
         drawOrders(
           this.background.rows,
@@ -108,20 +146,23 @@ export class KeptWays {
     return this.drawn;
   }
 
-  /** The tables of one layout of cells: those of another are forgotten. */
-  private cells(trees: Trees, layout: object, make: (ways: Ways) => CellTable): CellTable | undefined {
-    if (this.layout !== layout) {
-      this.layout = layout;
-      this.cellTables.clear();
-      this.room = { cells: MOST_CELLS, patterns: MOST_PATTERNS };
+  private subtreesOf(trees: Trees, perNode: number, room: { keys: number }): Subtrees | undefined {
+    const ways = this.ways(trees);
+    if (ways === undefined) {
+      return undefined;
     }
-    if (!this.cellTables.has(trees)) {
-      const known = this.find(trees);
-      const fits = known !== undefined && known.size.patterns <= this.room.patterns;
-      this.room.patterns -= fits ? known.size.patterns : 0;
-      this.cellTables.set(trees, fits ? make(known.ways) : undefined);
+    const most = perNode * trees.feature.length;
+    const bits = KEY_BITS.find((some) => countKeys(trees, ways, some) <= most) ?? 0;
+    const keys = countKeys(trees, ways, bits);
+    if (keys > room.keys) {
+      return undefined;
     }
-    return this.cellTables.get(trees);
+    room.keys -= keys;
+    const cut = this.cut.get(trees) ?? new Map<number, Subtrees>();
+    this.cut.set(trees, cut);
+    const subtrees = cut.get(bits) ?? cutTrees(trees, ways, bits);
+    cut.set(bits, subtrees);
+    return subtrees;
   }
 
   private find(trees: Trees): { ways: Ways; size: WaysSize } | undefined {

@@ -25,7 +25,7 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
   }
   const { background, groupOf, groups } = rows[0];
   const kept = keptWays(background, groupOf);
-  const { reached } = kept;
+  const { reachedSubtrees: reached } = kept;
   const all = allRows(background);
   const found = rows.map(() => new Float64Array(groups));
   const { process, others } = processApart(members);
@@ -45,8 +45,7 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
         continue;
       }
       const { trees } = part;
-      const ways = kept.ways(trees);
-      const table = ways && kept.table(trees);
+      const table = kept.effectTable(trees);
       if (table === undefined) {
         rows.forEach((compared, i) =>
           addTreeEffects(part, new LeafWalk(compared, kept.ways), compared, weight, found[i]),
@@ -55,8 +54,8 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
       }
       for (let tree = 0; tree < trees.roots.length; tree++) {
         for (let i = 0; i < rows.length; i++) {
-          reached.find(trees, ways!, tree, rows[i].bins, all);
-          table.add(reached, trees, weight, 0, found[i], groups);
+          reached.find(table.subtrees, tree, rows[i].bins, all);
+          table.add(reached, weight, 0, found[i], groups);
         }
       }
     }

@@ -1,9 +1,9 @@
 import type { Calibration } from '../calibration/calibrate';
 import { bitCount, lowestBit } from '../math/bits';
 import type { Member } from '../model/members';
-import { answers } from './answers';
+import { answers, isMean } from './answers';
 import { addByCoalitions } from './coalitions';
-import type { Compared } from './compared';
+import { allRows, type Compared } from './compared';
 import type { Games } from './games';
 import { keptWays } from './kept-ways';
 import type { GroupEffects } from './mean-effects';
@@ -12,7 +12,7 @@ import { stepScores } from './step-scores';
 
 /** Differing groups up to which all coalitions are tried, and scores that this may take for a row of the background. */
 const EXACT_GROUPS = 10;
-const EXACT_SCORES = 12_500;
+const EXACT_SCORES = 3_000;
 /** Groups whose coalitions are so few that it does not matter whether they differ. */
 const FEW_GROUPS = 7;
 /**
@@ -20,7 +20,7 @@ const FEW_GROUPS = 7;
  * few members each has an order and its reverse at least.
  */
 const MOST_ORDERS = 32;
-const ORDERED_NODES = 40_000;
+const ORDERED_NODES = 20_000;
 const FEW_MEMBERS = 4;
 
 export interface ProbabilityOptions {
@@ -49,14 +49,12 @@ export function probabilityEffects(
       : count <= exactUpTo;
   const few = games.common.length <= EXACT_GROUPS && isExact(games.common.length);
   const players = few ? withCommon(games) : games.players;
-  let [exact, ordered] = [0, 0];
-  players.forEach(({ length }, row) => {
-    if (isExact(length)) {
-      exact |= 1 << row;
-    } else {
-      ordered |= 1 << row;
-    }
-  });
+  const all = allRows(compared.background);
+  let exact = 0;
+  players.forEach(({ length }, row) => (exact |= isExact(length) ? 1 << row : 0));
+  // Orders are quickest against all rows at once: a few rows are not worth a way of their own.
+  exact = 2 * bitCount(exact) < players.length ? 0 : exact;
+  const ordered = all & ~exact;
   if (exact !== 0) {
     addByCoalitions(members, calibration, compared, { players, rows: exact, of }, found);
   }
@@ -88,12 +86,14 @@ function addByOrders(
   found: GroupEffects,
 ): void {
   const { background, groupOf, groups } = compared;
-  const isMean = !calibration.averageScores && calibration.softmaxTemperature === 1 && !calibration.balance;
-  const sets = isMean ? members.length : 1;
+  const isApart = isMean(calibration);
+  const sets = isApart ? members.length : 1;
   const least = sets < FEW_MEMBERS ? 2 : 1;
-  const perRow = Math.max(least, Math.min(MOST_ORDERS, Math.round(ORDERED_NODES / nodesOf(members))));
-  const orders = keptWays(background, groupOf).orders(sets, asked.common, groups, perRow);
-  if (!isMean) {
+  const nodes = nodesOf(members);
+  const perRow = Math.max(least, Math.min(MOST_ORDERS, Math.round(ORDERED_NODES / nodes)));
+  const about = { common: asked.common, groups };
+  const orders = keptWays(background, groupOf).orders(sets, about, { perRow, nodes });
+  if (!isApart) {
     addAlong(orders[0], members, calibration, compared, { ...asked, share: 1 }, found);
     return;
   }

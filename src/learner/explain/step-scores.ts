@@ -51,7 +51,7 @@ export function stepScores(member: Member, compared: Compared, orders: Orders, r
     }
   }
   sumOverSteps(orders, width, sums);
-  const scores = sums.slice();
+  const scores = member.parts.some(({ kind }) => kind === 'votes') ? sums.slice() : sums;
   for (const part of member.parts) {
     if (part.kind !== 'votes') {
       continue;
@@ -133,13 +133,12 @@ function addTrees(
   effects: Float64Array,
 ): void {
   const width = base.length;
-  const { groups } = compared;
-  const all = allRows(compared.background);
-  const ways = kept.ways(trees);
+  const { groups, background, bins } = compared;
+  const all = allRows(background);
   // Tables are of all the background's rows: for few of them it is quicker to look at these alone.
-  const cells = 2 * bitCount(rows) > compared.background.rows ? kept.orderCells(trees, orders) : undefined;
-  const table = rows === all ? kept.table(trees) : undefined;
-  const { reached } = kept;
+  const changes = 2 * bitCount(rows) > background.rows ? kept.orderTable(trees, orders, width) : undefined;
+  const table = rows === all ? kept.effectTable(trees) : undefined;
+  const { reachedSubtrees: reached } = kept;
   let output = 0;
   const visit = (from: number, leaf: LeafWalk) => {
     for (let k = output; k < output + trees.width; k++) {
@@ -147,25 +146,31 @@ function addTrees(
       if (!table) {
         addLeafEffects(leaf, value, effects.subarray(k * groups, (k + 1) * groups));
       }
-      if (!cells) {
+      if (!changes) {
         addLeafSteps(leaf, value, orders, scores.subarray(k), width);
       }
     }
   };
+  changes?.addStarts(weight, scores);
   for (let tree = 0; tree < trees.roots.length; tree++) {
     output = trees.width > 1 ? 0 : tree % width;
-    if (!cells || !table) {
+    if (!changes || !table) {
       walk.tree(trees, tree, rows, visit);
     }
-    if (ways && (cells || table)) {
-      reached.find(trees, ways, tree, compared.bins, all);
-      cells?.add(reached, trees, weight, output, scores, width);
-      table?.add(reached, trees, weight, output, effects, groups);
+    if (changes) {
+      reached.find(changes.subtrees, tree, bins, all);
+      changes.addChanges(reached, weight, output, scores);
+    }
+    if (table) {
+      if (table.subtrees !== changes?.subtrees) {
+        reached.find(table.subtrees, tree, bins, all);
+      }
+      table.add(reached, weight, output, effects, groups);
     }
   }
 }
 
-/** Adds a leaf of some value where it is reached first in an order, and takes it away after the last step. See `OrderCells`. */
+/** Adds a leaf of some value where it is reached first in an order, and takes it away after the last step. See `OrderTable`. */
 function addLeafSteps(
   { groups, groupsAt, failed, mask, inside, insideAt }: LeafWalk,
   value: number,

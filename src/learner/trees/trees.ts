@@ -1,3 +1,5 @@
+import { withRoom } from '../math/with-room';
+
 /** Feature number of a leaf. */
 export const LEAF = 0xffff;
 const MISSING_LEFT = 1;
@@ -31,17 +33,6 @@ export interface Split {
   missingLeft: boolean;
   /** Bins that go left, for a category column. */
   set: Int32Array | undefined;
-}
-
-type Growable = Int32Array | Uint16Array | Uint8Array | Float32Array;
-
-function grown<T extends Growable>(array: T, needed: number): T {
-  if (array.length >= needed) {
-    return array;
-  }
-  const larger = new (array.constructor as new (n: number) => T)(Math.max(needed, array.length * 2));
-  larger.set(array);
-  return larger;
 }
 
 /** Collects trees as they grow. */
@@ -81,11 +72,11 @@ export class TreeBuilder {
     const first = this.nodeCount;
     this.nodeCount += count;
     const t = this.flat;
-    t.feature = grown(t.feature, this.nodeCount);
-    t.bin = grown(t.bin, this.nodeCount);
-    t.flags = grown(t.flags, this.nodeCount);
-    t.left = grown(t.left, this.nodeCount);
-    t.setAt = grown(t.setAt, this.nodeCount);
+    t.feature = withRoom(t.feature, this.nodeCount);
+    t.bin = withRoom(t.bin, this.nodeCount);
+    t.flags = withRoom(t.flags, this.nodeCount);
+    t.left = withRoom(t.left, this.nodeCount);
+    t.setAt = withRoom(t.setAt, this.nodeCount);
     for (let node = first; node < this.nodeCount; node++) {
       t.feature[node] = LEAF;
     }
@@ -101,7 +92,7 @@ export class TreeBuilder {
     t.left[node] = left;
     t.flags[node] = (split.missingLeft ? MISSING_LEFT : 0) | (split.set ? CATEGORY : 0);
     if (split.set) {
-      t.sets = grown(t.sets, this.setCount + SET_WORDS);
+      t.sets = withRoom(t.sets, this.setCount + SET_WORDS);
       t.sets.set(split.set, this.setCount);
       t.setAt[node] = this.setCount;
       this.setCount += SET_WORDS;
@@ -114,7 +105,7 @@ export class TreeBuilder {
     const t = this.flat;
     const at = this.valueCount;
     this.valueCount += this.width;
-    t.values = grown(t.values, this.valueCount);
+    t.values = withRoom(t.values, this.valueCount);
     for (let d = 0; d < this.width; d++) {
       t.values[at + d] = values[d];
     }

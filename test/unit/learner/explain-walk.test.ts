@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 
 import { explain, predict, trainModel } from '../../../dist/src/learner';
 import {
+  allRows,
+  cutTrees,
+  EffectTable,
   growRandomised,
   keptWays,
   LeafWalk,
   memberScores,
+  OrderTable,
   quickSigmoid,
   Random,
+  ReachedSubtrees,
   sigmoid,
   stepScores,
 } from '../../doors/learner';
@@ -84,7 +89,8 @@ describe('ways through trees', () => {
     );
     const known = keptWays(background, groupOf);
     const everyGroup = Array.from({ length: groups }, (_, group) => group);
-    const [orders] = known.orders(1, everyGroup, groups, 2);
+    const asked = { perRow: 2, nodes: 1000 };
+    const [orders] = known.orders(1, { common: everyGroup, groups }, asked);
     const { perRow, steps, turns } = orders!;
     const mixtures = background.rows * perRow * steps;
     const isOwn = (mixture: number, column: number) =>
@@ -117,6 +123,44 @@ describe('ways through trees', () => {
     const expected = memberScores(member, mixed, each);
     expected.forEach((score, i) => assert.ok(Math.abs(score - scores[i]!) < 1e-9, `mixture ${i}`));
     assert.ok(new Set(expected).size > 200);
+  });
+
+  it('say the same of whole trees and of each leaf, whether what they say is kept or found again', () => {
+    const background = model.background!;
+    const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
+    const groups = Math.max(...groupOf) + 1;
+    const known = keptWays(background, groupOf);
+    const { trees } = model.members[0]!.parts.find((part) => 'trees' in part)!;
+    const ways = known.ways(trees)!;
+    const every = Array.from({ length: groups }, (_, group) => group);
+    const [orders] = known.orders(1, { common: every, groups }, { perRow: 2, nodes: 1000 });
+    const mixtures = background.rows * orders!.perRow * orders!.steps;
+    const told = [0, 3, 5, 8].flatMap((bits) => {
+      const subtrees = cutTrees(trees, ways, bits);
+      return [0, 1000, 1e9].map((bytes) => {
+        const effects = new Float64Array(groups);
+        const scores = new Float64Array(mixtures);
+        const effectTable = new EffectTable(subtrees, { bytes });
+        const orderTable = new OrderTable(subtrees, background, orders!, 1, { bytes });
+        const reached = new ReachedSubtrees();
+        for (const row of [3, 9, 3]) {
+          const bins = Uint8Array.from(background.columns, (column) => column[row]!);
+          orderTable.addStarts(0.5, scores);
+          trees.roots.forEach((_, tree) => {
+            reached.find(subtrees, tree, bins, allRows(background));
+            effectTable.add(reached, 0.5, 0, effects, groups);
+            orderTable.addChanges(reached, 0.5, 0, scores);
+          });
+        }
+        return { subtrees: subtrees.roots.length, values: [...effects, ...scores] };
+      });
+    });
+    const [first] = told;
+    assert.ok(new Set(first!.values).size > 50);
+    for (const { values } of told) {
+      values.forEach((value, i) => assert.ok(Math.abs(value - first!.values[i]!) < 1e-9, `value ${i}`));
+    }
+    assert.equal(new Set(told.map(({ subtrees }) => subtrees)).size, 4);
   });
 
   it('are kept for the models explained last, and none of them is mistaken for another', () => {

@@ -1,25 +1,33 @@
+import { bitCount, lowestBit } from '../math/bits';
+import { withRoom } from '../math/with-room';
 import type { Trees } from '../trees/trees';
 import type { ReachedLeaves } from './reached-leaves';
 import type { Ways } from './ways';
 
 /**
- * In which cells the leaves of some trees count. As effects do (see `EffectTable`), that depends on a row by nothing but
- * the slots that it fails on the way to a leaf. What a cell is, a kind of table says: a mixture of the row with a row of
- * the background. A leaf is added in some cells and taken away in others; both lists are made when a row first needs them.
+ * In which coalitions the leaves of some trees count, for each row of the background: cell row · 2^players + coalition, of
+ * at most 11 players. That depends on the row that is explained by nothing but the slots that it fails on the way to a
+ * leaf. A leaf is added in some cells and taken away in others (see `coalitions.ts`); both lists are made when a row first
+ * needs them.
  */
-export abstract class CellTable {
+export class CoalitionTable {
   /** Lists one after another: how many cells to add in, how many to take away in, then these. */
-  protected cells = new Uint16Array(4096);
+  private cells = new Uint16Array(4096);
   private length = 0;
   /** Per leaf where its sets of failed slots begin in `listAt`. */
   private readonly patternsAt: Int32Array;
   /** Where the list begins, plus 1; 0: not known yet. */
   private readonly listAt: Int32Array;
 
-  /** @param room how many cells more lists may keep, all tables of the model together */
+  /**
+   * @param room how many cells more lists may keep, all tables of the model together
+   * @param bitOf per group its bit in a coalition
+   */
   constructor(
-    protected readonly ways: Ways,
+    private readonly ways: Ways,
     private readonly room: { cells: number },
+    private readonly bitOf: Int32Array,
+    private readonly players: number,
   ) {
     const leaves = ways.slotsAt.length - 1;
     this.patternsAt = new Int32Array(leaves + 1);
@@ -79,20 +87,46 @@ export abstract class CellTable {
   }
 
   /** Writes the list to `cells` from `at` on, and returns where it ends. */
-  protected abstract write(leaf: number, failed: number, at: number): number;
-
-  /** Makes room for cells up to `end`. */
-  protected reserve(end: number): Uint16Array {
-    if (end > this.cells.length) {
-      const larger = new Uint16Array(Math.max(end, 2 * this.cells.length));
-      larger.set(this.cells);
-      this.cells = larger;
+  private write(leaf: number, failed: number, at: number): number {
+    const { inside, rows } = this.ways;
+    const outside = this.coalitionOf(leaf, failed);
+    const first = leaf * rows;
+    let count = 0;
+    for (let row = 0; row < rows; row++) {
+      count += (inside[first + row] & failed) === 0 ? 1 : 0;
     }
-    return this.cells;
+    const end = at + 2 + count * 2 ** bitCount(outside);
+    this.cells = withRoom(this.cells, end);
+    const { cells } = this;
+    let add = at + 2;
+    let takeAway = end;
+    for (let row = 0; row < rows; row++) {
+      if ((inside[first + row] & failed) !== 0) {
+        continue;
+      }
+      const cell = row * 2 ** this.players + this.coalitionOf(leaf, inside[first + row]);
+      for (let part = outside; ; part = (part - 1) & outside) {
+        if (bitCount(part) & 1) {
+          cells[--takeAway] = cell + part;
+        } else {
+          cells[add++] = cell + part;
+        }
+        if (part === 0) {
+          break;
+        }
+      }
+    }
+    cells[at] = add - at - 2;
+    cells[at + 1] = end - takeAway;
+    return end;
   }
 
-  /** The group of a leaf's slot. */
-  protected groupOf(leaf: number, slot: number): number {
-    return this.ways.groups[this.ways.slotsAt[leaf] + slot];
+  private coalitionOf(leaf: number, slots: number): number {
+    const { ways } = this;
+    let coalition = 0;
+    for (let rest = slots; rest !== 0; rest &= rest - 1) {
+      coalition |= this.bitOf[ways.groups[ways.slotsAt[leaf] + lowestBit(rest)]];
+    }
+    return coalition;
   }
 }

@@ -1,0 +1,11 @@
+type Growable = Int32Array | Uint16Array | Uint8Array | Float32Array | Float64Array;
+
+/** The same list if it has room for so many elements, else a copy with room for at least twice as many as before. */
+export function withRoom<T extends Growable>(list: T, needed: number): T {
+  if (list.length >= needed) {
+    return list;
+  }
+  const larger = new (list.constructor as new (n: number) => T)(Math.max(needed, list.length * 2));
+  larger.set(list);
+  return larger;
+}
