@@ -3,7 +3,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, ModelCards, type TrainRequest, type TrainResult } from '../../dist/src/scoring';
+import {
+  Connection,
+  type Hooks,
+  type ModelCard,
+  ModelCards,
+  type TrainRequest,
+  type TrainResult,
+} from '../../dist/src/scoring';
 import { Harness, temporaryFolder } from './harness';
 
 interface Reading {
@@ -47,7 +54,11 @@ describe('a fit that replaces the model only if it is better', function () {
     await cards.close();
   };
   const warnings: string[] = [];
-  const fit = (rows: unknown[], more: Partial<TrainRequest> = {}): Promise<TrainResult> =>
+  const fit = (
+    rows: unknown[],
+    more: Partial<TrainRequest> = {},
+    onStatus?: Hooks['onStatus'],
+  ): Promise<TrainResult> =>
     connection.train(
       {
         table: { value: rows },
@@ -58,7 +69,7 @@ describe('a fit that replaces the model only if it is better', function () {
         replace: 'better',
         ...more,
       },
-      { onWarning: (text) => warnings.push(text) },
+      { onWarning: (text) => warnings.push(text), onStatus },
     );
   const stored = async (): Promise<{ models: number; uploads: number }> => {
     const { fitted_train_sets: models, train_sets: uploads } = (await h.get('/get_data_summary/')).body;
@@ -174,6 +185,23 @@ describe('a fit that replaces the model only if it is better', function () {
     assert.deepEqual([challenger!.taken, challenger!.why, aside], [false, 'late', 3]);
     assert.equal(cards.get('heat')!.version, 1);
     assert.equal(cards.rollBack('heat', 3).version, 3);
+  });
+
+  it('a fit that loses while a roll back comes answers with the model in charge', async () => {
+    await fit(readings(400));
+    await fit(readings(600), { replace: 'always' });
+    // What is learned from the older half of the new rows does not hold of the newer.
+    const odd = readings(900).map((row, at) =>
+      at < 600 || at >= 750 ? row : { ...row, heat: 20 - row.heat },
+    );
+    let rolled: ModelCard | undefined;
+    const { card, challenger } = await fit(odd, {}, ({ key }) => {
+      // It is being compared with version 2.
+      rolled ??= key === 'predicting' ? cards.rollBack('heat', true) : undefined;
+    });
+    assert.deepEqual([challenger!.taken, challenger!.why], [false, 'not_better']);
+    assert.equal(rolled?.version, 1);
+    assert.deepEqual(card, rolled);
   });
 
   it('closed, or failed, in the middle: the model in charge stays, and is compared with again', async () => {

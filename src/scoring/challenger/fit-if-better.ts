@@ -77,7 +77,8 @@ async function fitTable(
         ? firstOrGone(context, request)
         : await compare(context, champion, { table, fitting }, hooks);
     if (champion !== undefined && !challenger.taken) {
-      return kept(champion, request, challenger, false);
+      // Meanwhile the model may have been rolled back, or deleted.
+      return kept(inChargeOf(context, request) ?? champion, request, challenger, false);
     }
     return { ...(await takeOver(context, fitting, challenger, hooks, underWay)), challenger };
   } finally {
@@ -116,6 +117,12 @@ function kept(
   reused: boolean,
 ): TrainResult {
   return { card: structuredClone(champion), challenger, reused, taskFound: isTaskFound(request) };
+}
+
+/** The model in charge of the very name, whether the service still has it or not. */
+function inChargeOf({ cards }: Context, { model }: TrainRequest): ModelCard | undefined {
+  const named = cards.named(model);
+  return named?.name === model ? named.card() : undefined;
 }
 
 /** The model in charge of the very name, unless the service was found not to have it. */
