@@ -18,7 +18,7 @@ export const WATCH = {
   alarmLabel: { ...freeText(), requiredWhen: ['alarmOn', ['probability']] },
   /** Of a probability empty: from where the model answers the class. */
   raise: { ...numberIn({}), requiredWhen: ['alarmOn', BANDS, ['probability']] },
-  /** Empty: 10 % below `raise`. */
+  /** Empty: 10 % below `raise`, or at half the odds: see `Alarms`. */
   clear: numberIn({}),
   /** Readings in a row that it takes to raise an alarm, and to clear it. */
   alarmFor: numberIn({ min: 1, max: 10_000, integer: true, default: 3 }),

@@ -80,8 +80,17 @@ export class Alarms {
 
   /** Where the model says when to raise, what is cleared later than raised would turn the alarm round. */
   private clearFrom(raise: number): number {
-    const { raise: own, clear = raise - 0.1 * Math.abs(raise) } = this.options;
+    const { raise: own, clear = this.usualClear(raise) } = this.options;
     return own === undefined ? Math.min(clear, raise) : clear;
+  }
+
+  /**
+   * A tenth below. Probabilities wander by their odds: a tenth below 0.5 an alarm comes and goes, so it is over where the
+   * odds are half of what they were, or a tenth below where that is lower.
+   */
+  private usualClear(raise: number): number {
+    const below = raise - 0.1 * Math.abs(raise);
+    return this.options.on === 'probability' ? Math.min(below, raise / (2 - Math.min(raise, 1))) : below;
   }
 
   /** The probability from which on the model answers the label of the alarm. */

@@ -32,8 +32,8 @@ export interface AlarmOptions {
    */
   raise?: number;
   /**
-   * And cleared from here on. Default: 10 % below `raise`. Above `raise` it turns the alarm round: it is raised by values
-   * at or below `raise`, and cleared by values at or above this.
+   * And cleared from here on. Default: 10 % below `raise`; of a probability at half the odds, where that is lower. Above
+   * `raise` it turns the alarm round: it is raised by values at or below `raise`, and cleared by values at or above this.
    */
   clear?: number;
   /** Readings in a row that it takes to raise, and to clear. Default 3. */

@@ -348,14 +348,14 @@ describe('alarms', () => {
       limits(true, [
         [0.3, 0.29],
         [0.3, 0.31],
-        [0.4, 0.37],
-        [0.4, 0.35],
+        [0.4, 0.26],
+        [0.4, 0.25],
         [undefined, 0.49],
         [undefined, 0.5],
       ]),
       [
         ['alarm', 0.3],
-        ['cleared', 0.36],
+        ['cleared', 0.25],
         ['alarm', 0.5],
       ],
     );
@@ -382,6 +382,19 @@ describe('alarms', () => {
         ['cleared', 0.2],
       ],
     );
+  });
+
+  it('on a probability are over where its odds have halved, or a tenth below where that is lower', () => {
+    const cleared = (raise: number): number => {
+      const watch = new Watch(CLASSES, { alarm: { on: 'probability', label: true, raise, for: 1 } });
+      const limits = [raise, 0].flatMap((p, i) => {
+        const series = { time: START + i * MINUTE };
+        const probabilities = { true: p, false: 1 - p };
+        return watch.predicted({ series, prediction: true, probabilities }).changes.map(({ limit }) => limit);
+      });
+      return Number(limits[1]!.toFixed(3));
+    };
+    assert.deepEqual([0.1, 0.5, 0.8, 0.95, 1].map(cleared), [0.053, 0.333, 0.667, 0.855, 0.9]);
   });
 
   it('of labels that a threshold answers are promised what it reached', () => {
