@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { createServer } from 'node:net';
 
 import { ServiceClient } from '../../../dist/src/client';
@@ -390,6 +391,15 @@ describe('client: faults, each injected by a real server', () => {
       const work = rejection(client.getModelLimits({ signal: third.signal }), 'closed');
       setTimeout(() => third.abort(), 50);
       await work;
+    }));
+
+  it('a call that has ended leaves no listener on its signal, which other calls share', () =>
+    withService({}, { retries: 1 }, async (service, client) => {
+      const { signal } = new AbortController();
+      await client.getModelLimits({ signal });
+      service.fault('estimate_cost', () => ({ status: 404 }));
+      await assert.rejects(client.estimateCost({ operation: 'predict' }, { signal }));
+      assert.deepEqual(getEventListeners(signal, 'abort'), []);
     }));
 
   it('a model deleted between two predicts is model.unknown', () =>
