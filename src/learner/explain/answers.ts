@@ -1,6 +1,7 @@
 import { balance, type Calibration } from '../calibration/calibrate';
 import { quickSigmoid } from '../math/quick-sigmoid';
-import { calibratedProbabilities, type Member } from '../model/members';
+import { calibratedProbabilities } from '../model/ensemble-probabilities';
+import type { Member } from '../model/members';
 
 /** Probabilities as a prediction gives them, from the scores of each member: mixtures × classes. */
 export function answers(

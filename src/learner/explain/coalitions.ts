@@ -1,13 +1,17 @@
 import type { Calibration } from '../calibration/calibrate';
 import { lowestBit } from '../math/bits';
+import { withShared } from '../model/ensemble-probabilities';
 import type { Member, Part } from '../model/members';
+import type { Apart } from '../model/process-apart';
 import { addScoresOfVotes } from '../model/votes';
 import { answers } from './answers';
+import { type Coalitions, coalitionsOf } from './coalition-layout';
 import { allRows, type Compared } from './compared';
 import { keptWays } from './kept-ways';
 import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
 import type { GroupEffects } from './mean-effects';
+import { productCoalitions } from './product-coalitions';
 import { shapleyValues } from './shapley-values';
 
 /** Players at most. */
@@ -17,28 +21,14 @@ const some = new Int32Array(1 << MOST_PLAYERS);
 const counts = new Float64Array(1 << MOST_PLAYERS);
 
 /**
- * Mixtures of the row with some of the background's rows by every coalition of the groups in which both differ: bit i of a
- * coalition says that the i-th of these is the row's.
- */
-interface Coalitions {
-  /** The background's rows, as bits. */
-  rows: number;
-  /** Per row of the background where its mixtures begin; one more for the end of the last. */
-  at: Int32Array;
-  /** rows of the background × groups: the bit of the group; 0 where it does not differ. */
-  bitOf: Int32Array;
-  /** The groups, where they are the same for all rows of the background. */
-  common: number[] | undefined;
-}
-
-/**
  * Adds the Shapley values of the probability of class `of` in the mean over the background, as far as it is about `rows`.
  *
+ * @param ensemble members without their Gaussian processes, and the mean of these
  * @param players per row of the background the groups in which the row differs
  * @param rows those of the background, as bits
  */
 export function addByCoalitions(
-  members: Member[],
+  ensemble: Apart,
   calibration: Calibration,
   compared: Compared,
   { players, rows, of }: { players: number[][]; rows: number; of: number },
@@ -46,7 +36,7 @@ export function addByCoalitions(
 ): void {
   const coalitions = coalitionsOf(compared, players, rows);
   const { at } = coalitions;
-  const values = probabilitiesOf(members, calibration, compared, coalitions, of);
+  const values = probabilitiesOf(ensemble, calibration, compared, coalitions, of);
   const all = compared.background.rows;
   // Games of the same players are one game in the mean.
   const sums = new Map<string, { players: number[]; values: Float64Array }>();
@@ -69,21 +59,9 @@ export function addByCoalitions(
   }
 }
 
-function coalitionsOf({ background, groups }: Compared, players: number[][], rows: number): Coalitions {
-  const at = new Int32Array(background.rows + 1);
-  const bitOf = new Int32Array(background.rows * groups);
-  for (let row = 0; row < background.rows; row++) {
-    const takesPart = (rows >>> row) & 1;
-    at[row + 1] = at[row] + (takesPart ? 1 << players[row].length : 0);
-    players[row].forEach((group, i) => (bitOf[row * groups + group] = takesPart << i));
-  }
-  const common = players.every((own) => own === players[0]) ? players[0] : undefined;
-  return { rows, at, bitOf, common };
-}
-
 /** The probability of class `of`, per mixture. */
 function probabilitiesOf(
-  members: Member[],
+  { process, others: members }: Apart,
   calibration: Calibration,
   compared: Compared,
   coalitions: Coalitions,
@@ -92,7 +70,9 @@ function probabilitiesOf(
   const mixtures = coalitions.at[compared.background.rows];
   const classes = calibration.priors.length;
   const scores = new Float64Array(mixtures * members[0].width);
-  const scoresOf = (member: Member) => coalitionScores(member, compared, coalitions, scores);
+  const shared = process && productCoalitions(process, compared, coalitions);
+  const scoresOf = (member: Member) =>
+    withShared(coalitionScores(member, compared, coalitions, scores), shared);
   const probas = answers(members, scoresOf, mixtures, calibration);
   const values = new Float64Array(mixtures);
   for (let i = 0; i < mixtures; i++) {

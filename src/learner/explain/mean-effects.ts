@@ -1,12 +1,12 @@
 import type { Background } from '../model/background';
-import { processApart } from '../model/ensemble-mean';
 import { type Member, type Part, partScores } from '../model/members';
+import { processApart } from '../model/process-apart';
 import { allRows, type Compared } from './compared';
 import { keptWays } from './kept-ways';
 import { addLeafEffects } from './leaf-effects';
 import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
-import { addProductShares } from './products';
+import { addProductShares, groupFactors } from './products';
 
 /** Shapley values of a row's answer: `base` and `effects` (per group) add up to it. */
 export interface GroupEffects {
@@ -31,7 +31,12 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
   const { process, others } = processApart(members);
   let base = 0;
   if (process) {
-    rows.forEach((compared, i) => (base = addProductShares(process, compared, found[i])));
+    const { gaussian } = process;
+    const about = { rows: all, share: 1 / background.rows, groups };
+    rows.forEach((compared, i) => {
+      const factors = groupFactors(gaussian.kernel, compared);
+      base = process.base[0] + addProductShares(gaussian, factors, about, found[i])[0];
+    });
   }
   for (const member of others) {
     for (const part of member.parts) {

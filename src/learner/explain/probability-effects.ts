@@ -1,6 +1,7 @@
 import type { Calibration } from '../calibration/calibrate';
 import { bitCount, lowestBit } from '../math/bits';
 import type { Member } from '../model/members';
+import { type Apart, processApart } from '../model/process-apart';
 import { answers, isMean } from './answers';
 import { addByCoalitions } from './coalitions';
 import { allRows, type Compared } from './compared';
@@ -8,6 +9,7 @@ import type { Games } from './games';
 import { keptWays } from './kept-ways';
 import type { GroupEffects } from './mean-effects';
 import { eachOrder, type Orders } from './orders';
+import { scoresPerMixture, type SharedProcess, sharedProcess, stepsOfPoints } from './product-steps';
 import { stepScores } from './step-scores';
 
 /** Differing groups up to which all coalitions are tried, and scores that this may take for a row of the background. */
@@ -42,7 +44,8 @@ export function probabilityEffects(
   { of, exactUpTo }: ProbabilityOptions,
 ): GroupEffects {
   const found = { base: 0, effects: new Float64Array(compared.groups) };
-  const perMixture = members.length * members[0].width;
+  const ensemble = processApart(members);
+  const perMixture = scoresPerMixture(members.length, members[0].width, ensemble.process);
   const isExact = (count: number) =>
     exactUpTo === undefined
       ? count <= EXACT_GROUPS && 2 ** count * perMixture <= EXACT_SCORES
@@ -56,10 +59,10 @@ export function probabilityEffects(
   exact = 2 * bitCount(exact) < players.length ? 0 : exact;
   const ordered = all & ~exact;
   if (exact !== 0) {
-    addByCoalitions(members, calibration, compared, { players, rows: exact, of }, found);
+    addByCoalitions(ensemble, calibration, compared, { players, rows: exact, of }, found);
   }
   if (ordered !== 0) {
-    addByOrders(members, calibration, compared, { common: games.common, rows: ordered, of }, found);
+    addByOrders(ensemble, calibration, compared, { common: games.common, rows: ordered, of }, found);
   }
   return found;
 }
@@ -79,7 +82,7 @@ function withCommon({ players, common }: Games): number[][] {
  * they say is much alike, so that says more than the same orders for all.
  */
 function addByOrders(
-  members: Member[],
+  { process, others: members }: Apart,
   calibration: Calibration,
   compared: Compared,
   asked: { common: number[]; rows: number; of: number },
@@ -90,17 +93,19 @@ function addByOrders(
   const sets = isApart ? members.length : 1;
   const least = sets < FEW_MEMBERS ? 2 : 1;
   const nodes = nodesOf(members);
-  const perRow = Math.max(least, Math.min(MOST_ORDERS, Math.round(ORDERED_NODES / nodes)));
+  const work = nodes + stepsOfPoints(members.length, process);
+  const perRow = Math.max(least, Math.min(MOST_ORDERS, Math.round(ORDERED_NODES / work)));
   const about = { common: asked.common, groups };
   const orders = keptWays(background, groupOf).orders(sets, about, { perRow, nodes });
+  const shared = process && sharedProcess(process, compared, asked.rows);
   if (!isApart) {
-    addAlong(orders[0], members, calibration, compared, { ...asked, share: 1 }, found);
+    addAlong(orders[0], members, calibration, compared, { ...asked, shared, share: 1 }, found);
     return;
   }
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
   members.forEach((member, m) => {
     const share = member.weight / weights;
-    addAlong(orders[m], [member], calibration, compared, { ...asked, share }, found);
+    addAlong(orders[m], [member], calibration, compared, { ...asked, shared, share }, found);
   });
 }
 
@@ -114,7 +119,13 @@ function addAlong(
   members: Member[],
   calibration: Calibration,
   compared: Compared,
-  { common, rows, of, share }: { common: number[]; rows: number; of: number; share: number },
+  {
+    common,
+    rows,
+    of,
+    share,
+    shared,
+  }: { common: number[]; rows: number; of: number; share: number; shared: SharedProcess | undefined },
   found: GroupEffects,
 ): void {
   const { background, groups } = compared;
@@ -124,7 +135,7 @@ function addAlong(
   const mean = new Float64Array(mixtures * width);
   const effects = new Float64Array(width * groups);
   const scoresOf = (member: Member) => {
-    const own = stepScores(member, compared, orders, rows);
+    const own = stepScores(member, compared, orders, rows, shared);
     for (let i = 0; i < mean.length; i++) {
       mean[i] += member.weight * own.sums[i];
     }

@@ -1,5 +1,6 @@
 import { distance, type Kernel, matern, positions } from '../gaussian/kernel';
-import type { GaussianScores } from '../gaussian/process';
+import { type GaussianScores, pointsOf } from '../gaussian/scores';
+import { lowestBit } from '../math/bits';
 import type { Background } from '../model/background';
 import type { Compared } from './compared';
 
@@ -12,61 +13,95 @@ interface Quadrature {
   weights: Float64Array;
 }
 
-/**
- * Adds the Shapley values (per group) of the scores of a Gaussian process, and returns their mean over the background. A
- * kernel that is a product over groups, with the factor a of the row and c of the background's row, gives group g
- * ∫ (a_g - c_g) · ∏ (t · a_h + (1 - t) · c_h) dt over t from 0 to 1 and h ≠ g (G. Owen, 1972): a polynomial, for which the
- * quadrature is exact.
- */
-export function addProductShares(
-  { kernel, weights }: GaussianScores,
-  { bins, numbers, background, groupOf }: Compared,
-  effects: Float64Array,
-): number {
-  const dimensions = kernel.rates.length;
+/** Factors of a kernel that is a product over groups, for a row and for the background's rows. */
+export interface GroupFactors {
+  /** The groups, by their numbers. */
+  groups: number[];
+  points: number;
+  /** points × groups. */
+  own: Float64Array;
+  /** Rows of the background. */
+  rows: number;
+  /** points × rows of the background × groups. */
+  others: Float64Array;
+}
+
+export function groupFactors(kernel: Kernel, { bins, numbers, background, groupOf }: Compared): GroupFactors {
   const row = {
     columns: Array.from(bins, (bin) => Uint8Array.of(bin)),
     numbers: Array.from(numbers, (value) => Float64Array.of(value)),
   };
-  const own = factorsOf(kernel, positions(kernel, row, Int32Array.of(0)), 1);
-  const others = backgroundFactors(kernel, background);
-  const list = [...new Set(Array.from(kernel.columns, (column) => groupOf[column]))];
+  const groups = [...new Set(Array.from(kernel.columns, (column) => groupOf[column]))];
+  const groupAt = Int32Array.from(kernel.columns, (column) => groups.indexOf(groupOf[column]));
+  const byGroup = (factors: Float64Array) => productsByGroup(factors, groupAt, groups.length);
+  return {
+    groups,
+    points: pointsOf(kernel),
+    own: byGroup(factorsOf(kernel, positions(kernel, row, Int32Array.of(0)), 1)),
+    rows: background.rows,
+    others: byGroup(backgroundFactors(kernel, background)),
+  };
+}
+
+/** @param factors any number × dimensions */
+function productsByGroup(factors: Float64Array, groupAt: Int32Array, groups: number): Float64Array {
+  const out = new Float64Array((factors.length / groupAt.length) * groups).fill(1);
+  for (let at = 0, to = 0; at < factors.length; to += groups) {
+    for (let d = 0; d < groupAt.length; d++, at++) {
+      out[to + groupAt[d]] *= factors[at];
+    }
+  }
+  return out;
+}
+
+/**
+ * Adds the Shapley values of the scores of a Gaussian process (outputs × groups), times `share` and over `rows` of the
+ * background (as bits), and returns the sums of its scores for these. A kernel that is a product over groups, with the
+ * factor a of the row and c of the background's row, gives group g ∫ (a_g - c_g) · ∏ (t · a_h + (1 - t) · c_h) dt over t from
+ * 0 to 1 and h ≠ g (G. Owen, 1972): a polynomial, for which the quadrature is exact.
+ */
+export function addProductShares(
+  { weights }: GaussianScores,
+  { groups: list, points, own, others, rows: backgroundRows }: GroupFactors,
+  { rows, share, groups: all }: { rows: number; share: number; groups: number },
+  effects: Float64Array,
+): Float64Array {
+  const outputs = effects.length / all;
   const groups = list.length;
-  const group = Int32Array.from(kernel.columns, (column) => list.indexOf(groupOf[column]));
-  const { nodes, weights: shares } = quadratureOf(Math.ceil(groups / 2));
+  const { nodes, weights: widths } = quadratureOf(Math.ceil(groups / 2));
   const rise = new Float64Array(groups);
-  const from = new Float64Array(groups);
   const at = new Float64Array(groups);
-  let base = 0;
-  for (let point = 0, other = 0; point < weights.length; point++) {
-    const weight = weights[point] / background.rows;
-    for (let b = 0; b < background.rows; b++) {
-      rise.fill(1);
-      from.fill(1);
-      for (let d = 0; d < dimensions; d++, other++) {
-        rise[group[d]] *= own[point * dimensions + d];
-        from[group[d]] *= others[other];
-      }
-      let start = weight;
+  const shares = new Float64Array(groups);
+  const bases = new Float64Array(outputs);
+  for (let point = 0; point < points; point++) {
+    for (let rest = rows; rest !== 0; rest &= rest - 1) {
+      const from = (point * backgroundRows + lowestBit(rest)) * groups;
+      let start = share;
       for (let g = 0; g < groups; g++) {
-        start *= from[g];
-        rise[g] -= from[g];
+        start *= others[from + g];
+        rise[g] = own[point * groups + g] - others[from + g];
       }
-      base += start;
+      shares.fill(0);
       for (let node = 0; node < nodes.length; node++) {
-        const t = nodes[node];
-        let product = weight * shares[node];
+        let product = share * widths[node];
         for (let g = 0; g < groups; g++) {
-          at[g] = from[g] + t * rise[g];
+          at[g] = others[from + g] + nodes[node] * rise[g];
           product *= at[g];
         }
         for (let g = 0; g < groups; g++) {
-          effects[list[g]] += (product * rise[g]) / at[g];
+          shares[g] += (rise[g] * product) / at[g];
+        }
+      }
+      for (let k = 0; k < outputs; k++) {
+        const weight = weights[k * points + point];
+        bases[k] += weight * start;
+        for (let g = 0; g < groups; g++) {
+          effects[k * all + list[g]] += weight * shares[g];
         }
       }
     }
   }
-  return base;
+  return bases;
 }
 
 /** Of each point the factors of the kernel with each of `count` positions: points × positions × dimensions. */

@@ -7,6 +7,7 @@ import { addLeafEffects } from './leaf-effects';
 import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
 import { eachOrder, type Orders } from './orders';
+import { addProductSteps, type SharedProcess } from './product-steps';
 
 /** What a member says of the mixtures along orders. */
 export interface StepScores {
@@ -32,21 +33,31 @@ interface Steps {
  * A member's scores of the row mixed with the background's rows, step by step in each order.
  *
  * @param rows those of the background that effects are about, as bits
+ * @param process takes part in the scores of every member
  */
-export function stepScores(member: Member, compared: Compared, orders: Orders, rows: number): StepScores {
+export function stepScores(
+  member: Member,
+  compared: Compared,
+  orders: Orders,
+  rows: number,
+  process?: SharedProcess,
+): StepScores {
   const { width } = member;
   const { background, groupOf, groups } = compared;
   const kept = keptWays(background, groupOf);
   const steps = { compared, orders, rows, kept, walk: new LeafWalk(compared, kept.ways) };
   const sums = new Float64Array(orders.rows * orders.perRow * orders.steps * width);
-  const effects = new Float64Array(width * groups);
+  const effects = process?.effects.slice() ?? new Float64Array(width * groups);
+  if (process) {
+    addProductSteps(process, orders, rows, sums);
+  }
   for (const part of member.parts) {
     if (part.kind === 'linear') {
       addLinear(part, steps, sums, effects);
     } else if (part.kind === 'trees') {
       addTrees(part, part.weight, steps, sums, effects);
     }
-    if (part.kind !== 'votes') {
+    if (part.kind === 'linear' || part.kind === 'trees') {
       addBase(part, part.weight, orders, sums);
     }
   }

@@ -99,3 +99,23 @@ export function addGram(
     }
   }
 }
+
+/**
+ * The products of the columns of any rows, from those of all rows less those of the rows left out: the lower triangle.
+ *
+ * @param matrix rows × size
+ */
+export function gramOfSome(matrix: Float64Array, size: number): (rows: Int32Array) => Float64Array {
+  const all = Int32Array.from({ length: matrix.length / size }, (_, row) => row);
+  const whole = new Float64Array(size * size);
+  addGram(matrix, all, size, 1, whole);
+  return (rows) => {
+    const isIn = new Uint8Array(all.length);
+    rows.forEach((row) => (isIn[row] = 1));
+    const isFew = rows.length * 2 < all.length;
+    const products = isFew ? new Float64Array(size * size) : whole.slice();
+    const counted = isFew ? rows : all.filter((row) => isIn[row] === 0);
+    addGram(matrix, counted, size, isFew ? 1 : -1, products);
+    return products;
+  };
+}

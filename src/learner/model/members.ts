@@ -1,6 +1,5 @@
-import { applyTemperature, type Calibration, mixWithPriors, probabilities } from '../calibration/calibrate';
 import type { EncodedTable } from '../features/encode';
-import { type GaussianScores, gaussianScores } from '../gaussian/process';
+import { type GaussianScores, gaussianScores } from '../gaussian/scores';
 import { addLinearScores, type LinearTables } from '../linear/linear';
 import { leafOf, type Trees } from '../trees/trees';
 import { LeafSets } from './leaf-sets';
@@ -48,7 +47,7 @@ export function partScores(part: Part, table: EncodedTable, rows: Int32Array): F
     return scores;
   }
   if (part.kind === 'gaussian') {
-    return gaussianScores(part.gaussian, table, rows);
+    return gaussianScores(part.gaussian, part.base, table, rows);
   }
   const { base, trees } = part;
   for (let i = 0; i < scores.length; i++) {
@@ -131,56 +130,4 @@ export function heldOutScores(members: Member[], holder: Uint8Array, table: Enco
     rows.forEach((row, i) => out.set(scores.subarray(i * width, (i + 1) * width), row * width));
   });
   return out;
-}
-
-/** The ensemble's calibrated class probabilities, before balancing: rows × classes, row-major. */
-export function ensembleProbabilities(
-  members: Member[],
-  table: EncodedTable,
-  rows: Int32Array,
-  calibration: Calibration,
-): Float64Array {
-  return calibratedProbabilities(
-    members,
-    (member) => memberScores(member, table, rows),
-    rows.length,
-    calibration,
-  );
-}
-
-/** The same from the scores of each member, wherever they come from: rows × width, row-major. */
-export function calibratedProbabilities(
-  members: Member[],
-  scoresOf: (member: Member) => Float64Array,
-  rows: number,
-  calibration: Calibration,
-): Float64Array {
-  const { temperature, averageScores, priors } = calibration;
-  const classes = priors.length;
-  const width = members[0].width;
-  const sum = new Float64Array(rows * (averageScores ? width : classes));
-  for (const member of members) {
-    const scores = scoresOf(member);
-    const part = averageScores ? scores : probabilities(scores, width, classes, temperature);
-    for (let i = 0; i < part.length; i++) {
-      sum[i] += member.weight * part[i];
-    }
-  }
-  const mean = averageScores ? probabilities(sum, width, classes, temperature) : normalised(sum, classes);
-  mixWithPriors(mean, calibration);
-  applyTemperature(mean, calibration);
-  return mean;
-}
-
-function normalised(probas: Float64Array, classes: number): Float64Array {
-  for (let at = 0; at < probas.length; at += classes) {
-    let total = 0;
-    for (let k = 0; k < classes; k++) {
-      total += probas[at + k];
-    }
-    for (let k = 0; k < classes; k++) {
-      probas[at + k] /= total;
-    }
-  }
-  return probas;
 }

@@ -4,10 +4,11 @@ import { atomWeights } from '../calibration/residuals';
 import { binAll } from '../features/binning';
 import { encodeColumn, type EncodedTable, measuredValues } from '../features/encode';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
-import { ensembleMean } from './ensemble-mean';
+import { ensembleProbabilities } from './ensemble-probabilities';
 import { changeOfLog, divideByLevel, levelsOf } from './growth';
-import { ensembleProbabilities, type Member } from './members';
+import type { Member } from './members';
 import type { Model } from './model';
+import { ensembleMean } from './process-apart';
 import { widenings } from './widening';
 
 /** What a prediction may override; what is left out stays as fitted. */

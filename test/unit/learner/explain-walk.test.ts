@@ -10,9 +10,11 @@ import {
   LeafWalk,
   memberScores,
   OrderTable,
+  processApart,
   quickSigmoid,
   Random,
   ReachedSubtrees,
+  sharedProcess,
   sigmoid,
   stepScores,
 } from '../../doors/learner';
@@ -107,10 +109,14 @@ describe('ways through trees', () => {
         ),
       ),
     };
-    const plain = stepScores(member, compared, orders!, -1);
+    // A Gaussian process beside the trees, as one member shares it with all others.
+    const { process } = processApart([{ ...member, weight: 1 }]);
+    const shared = (of: number) => process && sharedProcess(process, compared, of);
+    assert.ok(process);
+    const plain = stepScores(member, compared, orders!, -1, shared(-1));
     const sums = new Float64Array(plain.effects.length);
     for (let row = 0; row < background.rows; row++) {
-      const one = stepScores(member, compared, orders!, 1 << row);
+      const one = stepScores(member, compared, orders!, 1 << row, shared(1 << row));
       one.effects.forEach((effect, i) => (sums[i]! += effect));
       const [first, end] = [row * perRow * steps, (row + 1) * perRow * steps];
       for (let i = first; i < end; i++) {
@@ -119,7 +125,7 @@ describe('ways through trees', () => {
     }
     sums.forEach((sum, i) => assert.ok(Math.abs(sum - plain.effects[i]!) < 1e-9, `effect ${i}`));
     member.parts.push({ kind: 'votes', weight: 0.6, base, trees: grown.trees });
-    const { scores } = stepScores(member, compared, orders!, -1);
+    const { scores } = stepScores(member, compared, orders!, -1, shared(-1));
     const expected = memberScores(member, mixed, each);
     expected.forEach((score, i) => assert.ok(Math.abs(score - scores[i]!) < 1e-9, `mixture ${i}`));
     assert.ok(new Set(expected).size > 200);

@@ -115,9 +115,10 @@ function withProcesses(model: Model, base: Raw[]): Model {
     points: Float32Array.from(positions(dimensions, own, Int32Array.of(0, 3, 4, 9, 20))),
   };
   for (const member of model.members.slice(1)) {
-    const weights = Float64Array.from({ length: 5 }, () => random.uniform() * 4 - 2);
-    const gaussian = { kernel, weights };
-    member.parts.push({ kind: 'gaussian', weight: 0.7, base: new Float64Array(1), gaussian });
+    const { width } = member;
+    const weights = Float64Array.from({ length: 5 * width }, () => random.uniform() * 4 - 2);
+    const own = model.task === 'regression' ? new Float64Array(1) : weights.slice(0, width);
+    member.parts.push({ kind: 'gaussian', weight: 0.7, base: own, gaussian: { kernel, weights } });
   }
   return model;
 }
@@ -211,6 +212,29 @@ describe('explanations of the learner', () => {
     assert.ok(compare(model, base, 6) < 1e-9);
     assert.ok(compare(model, base, 6, { groups }) < 1e-9);
     assert.ok(compare(loadModel(saveModel(model)), base, 6, { estimators: 2 }) < 1e-9);
+  });
+
+  it('are Shapley values by their definition of Gaussian processes of classes', () => {
+    for (const task of ['two', 'three'] as const) {
+      const model = withProcesses(fit(base, task), base);
+      assert.ok(compare(model, base, 6) < 1e-9);
+      assert.ok(compare(loadModel(saveModel(model)), base, 6, { groups, averageScores: true }) < 1e-9);
+      // By orders all the same where they are to be exact for fewer causes.
+      assert.ok(compare(model, base, 6, { exactUpTo: 3 }) < 0.1);
+    }
+  });
+
+  it('come near to the exact ones by orders where Gaussian processes take part', () => {
+    const wide = table(12, DISTINCT, 5);
+    const model = withProcesses(fit(wide, 'three', { n_estimators: 2 }), wide);
+    const rows = table(12, 20, 6).map(column);
+    const result = predict(model, rows, 20);
+    for (const options of [{}, { balance: true }]) {
+      const near = explain(model, rows, result, { ...options, of: 1 });
+      const exact = explain(model, rows, result, { ...options, of: 1, exactUpTo: 12 });
+      const away = near.effects.reduce((sum, effect, i) => sum + Math.abs(effect - exact.effects[i]!), 0);
+      assert.ok(away / near.effects.length < 0.005, `mean error ${away / near.effects.length}`);
+    }
   });
 
   it('add up beyond ten causes where trees vote', () => {

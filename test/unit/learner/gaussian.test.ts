@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
 import {
+  type ClassificationResult,
   explain,
   type FeatureColumn,
   loadModel,
@@ -13,6 +14,7 @@ import {
 } from '../../../dist/src/learner';
 import {
   addGram,
+  denseLogistic,
   descend,
   evidenceOf,
   factorise,
@@ -25,7 +27,7 @@ import {
   Random,
   startOf,
 } from '../../doors/learner';
-import { dates, normals, numbers, regress, text } from './tables';
+import { classify, dates, normals, numbers, regress, text } from './tables';
 
 const random = new Random(1);
 const ROWS = 30;
@@ -173,6 +175,40 @@ describe('Gaussian process: its arithmetic', () => {
     assert.ok(Math.abs(end[0]! - 1) < 0.2 && Math.abs(end[1]! - 1) < 0.4, String(end));
   });
 
+  it('finds the most probable weights of a logistic regression, of two classes and of three', () => {
+    const size = 5;
+    const features = normals(ROWS * size, 6).map((value, i) => (i % size === 0 ? 1 : value));
+    const products = new Float64Array(size * size);
+    addGram(features, all, size, 1, products);
+    for (const outputs of [1, 3]) {
+      const codes = Int32Array.from(all, (row) => (features[row * size + 1]! > 0.3 ? outputs - 1 : row % 2));
+      const input = { features, size, rows: all, products, codes, outputs };
+      const weights = new Float64Array(outputs * size);
+      // Each call begins where the one before ended.
+      for (let round = 0; round < 40; round++) {
+        denseLogistic(input, 0.5, weights);
+      }
+      const slope = weights.map((weight, i) => (i % size === 0 ? 0 : 0.5 * weight));
+      for (const row of all) {
+        const own = features.subarray(row * size, (row + 1) * size);
+        const scores = Array.from({ length: outputs }, (_, k) =>
+          own.reduce((sum, value, i) => sum + value * weights[k * size + i]!, 0),
+        );
+        const logits = outputs === 1 ? [0, scores[0]!] : scores;
+        const total = logits.reduce((sum, score) => sum + Math.exp(score), 0);
+        for (let k = 0; k < outputs; k++) {
+          const code = outputs === 1 ? 1 : k;
+          const error = Math.exp(logits[code]!) / total - (codes[row] === code ? 1 : 0);
+          own.forEach((value, i) => (slope[k * size + i]! += error * value));
+        }
+      }
+      assert.ok(
+        slope.every((one) => Math.abs(one) < 0.01),
+        String(slope),
+      );
+    }
+  });
+
   it('integrates polynomials of degree 2 n - 1 with n nodes', () => {
     for (let count = 1; count <= 9; count++) {
       const { nodes, weights } = quadratureOf(count);
@@ -283,5 +319,65 @@ describe('Gaussian process: as a candidate', () => {
       dates('at', [NaN, 0, 8e15]),
     ];
     assert.ok(meansOf(fit(), far, 3).every(Number.isFinite));
+  });
+});
+
+const kinds = Array.from(smooth, (value) => (value > 56 ? 'high' : value < 45 ? 'low' : 'usual'));
+const fitClasses = (labels: string[], options: TrainOptions = {}, own = features) =>
+  trainModel(classify(own, labels, { n_estimators: 3, ...options }));
+const probasOf = (model: Model, rows: FeatureColumn[], count: number, estimators?: number) =>
+  (predict(model, rows, count, { estimators }) as ClassificationResult).probas;
+
+describe('Gaussian process of classes: as a candidate', () => {
+  it('takes part where borders are smooth, of two classes and more, and not where labels are noise', () => {
+    assert.equal(processes(fitClasses(kinds)).length, 3);
+    assert.equal(processes(fitClasses(kinds.map((kind) => (kind === 'low' ? 'low' : 'not')))).length, 3);
+    const noise = Array.from(normals(COUNT, 19), (value) => (value > 0 ? 'a' : 'b'));
+    assert.equal(processes(fitClasses(noise)).length, 0);
+  });
+
+  it('is not tried where its columns would be chosen of many by few rows', () => {
+    const many = Array.from({ length: 50 }, (_, i) => numbers(`n${i}`, normals(COUNT, 100 + i)));
+    assert.equal(processes(fitClasses(kinds, {}, [...features, ...many])).length, 0);
+  });
+
+  it('says of rows the same together, one by one and from its file, whichever members are asked', () => {
+    const model = fitClasses(kinds);
+    const bytes = saveModel(model);
+    const loaded = loadModel(bytes);
+    assert.deepEqual(saveModel(loaded), bytes);
+    for (const estimators of [undefined, 2]) {
+      const together = probasOf(model, features, COUNT, estimators);
+      assert.deepEqual(probasOf(loaded, features, COUNT, estimators), together);
+      for (const row of [0, 13, 100]) {
+        const one = features.map((column): FeatureColumn =>
+          column.kind === 'text'
+            ? { ...column, codes: column.codes.subarray(row, row + 1) }
+            : { ...column, values: column.values.subarray(row, row + 1) },
+        );
+        assert.deepEqual(probasOf(loaded, one, 1, estimators), together.slice(3 * row, 3 * row + 3));
+      }
+    }
+  });
+
+  it('keeps to groups, blocks with their embargo, and rows that were chosen', () => {
+    for (const inference_config of [
+      { GROUP: 'word' },
+      { BLOCKS: 10, EMBARGO: 5 },
+      { SUBSAMPLE_SAMPLES: 60 },
+    ] as Record<string, unknown>[]) {
+      const model = fitClasses(kinds, { inference_config });
+      assert.ok(probasOf(model, features, COUNT).every(Number.isFinite));
+    }
+  });
+
+  it('stays finite at values far outside of the train set', () => {
+    const far = [
+      numbers('x', [1e300, -Infinity, 0]),
+      numbers('y', [NaN, 1e9, Infinity]),
+      text('word', ['green', undefined, 'red']),
+      dates('at', [NaN, 0, 8e15]),
+    ];
+    assert.ok(probasOf(fitClasses(kinds), far, 3).every((p) => p >= 0 && p <= 1));
   });
 });

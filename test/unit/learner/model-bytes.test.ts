@@ -28,7 +28,10 @@ function valuesOf(trees: Trees, columns: Uint8Array[]): number[][] {
   );
 }
 
-/** What the version that wrote a fixture predicted: with TPM4 of trees and a line, with TPM5 of a Gaussian process too. */
+/**
+ * What the version that wrote a fixture predicted: with TPM4 of trees and a line, with TPM5 of a Gaussian process too, with
+ * TPM6 of one that is stored by its factor.
+ */
 const FORMER = [
   {
     format: 'TPM4',
@@ -50,6 +53,14 @@ const FORMER = [
     ],
     quantile: [
       -0.6908078102403536, 11.358527153132478, -1.4371753644874985, 5.695940008196737, 11.934147027122672,
+    ],
+  },
+  {
+    format: 'TPM6',
+    features: [numbers('x', [0, 3.7, 9, NaN, 2.5]), numbers('z', [1, 5, 9.5, 2, NaN])],
+    mean: [1.0886200083934767, 0.7591332507547204, 12.78573485079253, -5.794176585151311, 9.282169193126085],
+    quantile: [
+      1.0631237679907468, 0.733986657394057, 12.765127167521655, -5.819672825554041, 9.256850464607648,
     ],
   },
 ];
@@ -121,7 +132,7 @@ describe('learner: models as bytes', () => {
       assert.deepEqual([...result.mean()], mean);
       assert.deepEqual([...result.quantiles([0.3])[0]!], quantile);
       const again = saveModel(model);
-      assert.equal(Buffer.from(again).toString('latin1', 0, 4), 'TPM6');
+      assert.equal(Buffer.from(again).toString('latin1', 0, 4), 'TPM7');
       const back = predict(loadModel(again), features, mean.length) as RegressionResult;
       assert.deepEqual([...back.mean()], mean);
     });

@@ -1,0 +1,172 @@
+import type { ColumnSpec, EncodedTable } from '../features/encode';
+import { log, sigmoid, softmax, square } from '../math/numeric';
+import type { Random } from '../math/random';
+import { dotAt, gramOfSome } from './dense';
+import { type Dimensions, distance, makeDimensions, positions } from './kernel';
+import { denseLogistic } from './logistic';
+import { choosePoints, type Chosen } from './points';
+import { type GaussianScores, scoresOfFactor } from './scores';
+
+export interface ClassesInput extends EncodedTable {
+  specs: ColumnSpec[];
+  /** The columns to learn from. */
+  chosen: number[];
+  /** Per column what trees gained by splitting on it. */
+  gains: Float64Array;
+  /** Class of each row of the table. */
+  codes: Int32Array;
+  classes: number;
+  folds: { rows: Int32Array; heldOut: Int32Array }[];
+  /** Points of the kernel at most. */
+  points: number;
+  random: Random;
+}
+
+/** What each fold learned: one kernel for all, with weights of each, and a constant per output. */
+export interface LearnedClasses {
+  folds: { gaussian: GaussianScores; base: Float64Array }[];
+  work: number;
+}
+
+/** One over the variance of the kernel's weights: the first folds try them all. */
+const PENALTIES = [0.3, 0.1, 0.03, 0.01];
+const TRIED_FOLDS = 3;
+/** Points may leave so much of a row's variance unexplained. */
+const TOLERANCE = 1e-3;
+/** Part of the largest gain that a column has at least for its length scale. */
+const LEAST_GAIN = 0.01;
+/** Rows among which the usual distance is found. */
+const MEASURED_ROWS = 100;
+/** Work is told in updates of histograms, each of which takes as long as so many products. */
+const PRODUCTS_PER_UPDATE = 5;
+const LEAST_PROBABILITY = 1e-15;
+
+/**
+ * Gaussian process classification, one per fold: logistic regression on the features of a Matérn kernel, of which the most
+ * probable weights are taken (C. Rasmussen and C. Williams, 2006, 3.4). Length scales come from what trees gained by each
+ * column: learned ones are no better on small tables, and take longer. Undefined where no column varies.
+ */
+export function fitClasses(input: ClassesInput): LearnedClasses | undefined {
+  const { specs, chosen, codes } = input;
+  const all = Int32Array.from(codes, (_, row) => row);
+  const dimensions = makeDimensions(input, specs, chosen);
+  if (dimensions.columns.length === 0) {
+    return undefined;
+  }
+  const rates = ratesOf(input, dimensions);
+  const points = choosePoints({ dimensions, rates }, input, all, {
+    most: input.points,
+    tolerance: TOLERANCE,
+  });
+  const { best, work } = fitFolds(input, points, all);
+  const size = points.pivots.length + 1;
+  const folds = best.map((weights) => {
+    const outputs = weights.length / size;
+    const ofFactor = new Float32Array(weights.length - outputs);
+    for (let k = 0; k < outputs; k++) {
+      ofFactor.set(weights.subarray(k * size + 1, (k + 1) * size), k * (size - 1));
+    }
+    return {
+      gaussian: scoresOfFactor(points.kernel, points.factor, points.pivots, ofFactor),
+      base: Float64Array.from({ length: outputs }, (_, k) => weights[k * size]),
+    };
+  });
+  return { folds, work };
+}
+
+/**
+ * √5 over the length scale of each dimension: as the root of its column's gain, so that the distance of two rows is one
+ * length in the median.
+ */
+function ratesOf(input: ClassesInput, dimensions: Dimensions): Float64Array {
+  const { gains, codes, random } = input;
+  const { columns, kinds } = dimensions;
+  const most = Math.max(...Array.from(columns, (column) => gains[column]));
+  const relevance = Float64Array.from(columns, (column) =>
+    Math.sqrt(most > 0 ? Math.max(LEAST_GAIN, gains[column] / most) : 1),
+  );
+  const rows = random.sample(codes.length, Math.min(MEASURED_ROWS, codes.length));
+  const at = positions(dimensions, input, rows);
+  const squares: number[] = [];
+  for (let i = 0; i < at.length; i += columns.length) {
+    for (let j = 0; j < i; j += columns.length) {
+      squares.push(
+        relevance.reduce((sum, own, d) => sum + square(own * distance(kinds[d], at[i + d], at[j + d])), 0),
+      );
+    }
+  }
+  const median = Float64Array.from(squares).sort()[squares.length >> 1];
+  const scale = Math.sqrt(5 / (median > 0 ? median : 1));
+  return relevance.map((own) => scale * own);
+}
+
+/** Weights of each fold (outputs × features), by the penalty that is best for the first of them. */
+function fitFolds(
+  { codes, classes, folds }: ClassesInput,
+  { factor, pivots }: Chosen,
+  all: Int32Array,
+): { best: Float64Array[]; work: number } {
+  const size = pivots.length + 1;
+  const outputs = classes === 2 ? 1 : classes;
+  const features = new Float64Array(all.length * size);
+  for (let row = 0, at = 0; row < all.length; row++) {
+    features[at++] = 1;
+    for (let point = 0; point < pivots.length; point++) {
+      features[at++] = factor[point * all.length + row];
+    }
+  }
+  const productsOf = gramOfSome(features, size);
+  let work = all.length * size * size;
+  const inputs = folds.map(({ rows }) => ({
+    features,
+    size,
+    rows,
+    products: productsOf(rows),
+    codes,
+    outputs,
+  }));
+  const fit = (fold: number, penalty: number, weights: Float64Array): Float64Array => {
+    const steps = denseLogistic(inputs[fold], penalty, weights);
+    work += size * size * size + 2 * steps * inputs[fold].rows.length * size * outputs;
+    return weights;
+  };
+  const tried = folds.slice(0, TRIED_FOLDS).map(({ heldOut }, fold) => {
+    let weights: Float64Array = new Float64Array(outputs * size);
+    return PENALTIES.map((penalty) => {
+      weights = fit(fold, penalty, weights.slice());
+      return { weights, loss: lossOf(features, size, weights, heldOut, codes, outputs) };
+    });
+  });
+  const losses = PENALTIES.map((_, i) => tried.reduce((sum, own) => sum + own[i].loss, 0));
+  const at = losses.indexOf(Math.min(...losses));
+  const best = tried.map((own) => own[at].weights);
+  for (let fold = best.length; fold < folds.length; fold++) {
+    best.push(fit(fold, PENALTIES[at], best[0].slice()));
+  }
+  return { best, work: work / PRODUCTS_PER_UPDATE };
+}
+
+/** The log-loss, summed over rows. */
+function lossOf(
+  features: Float64Array,
+  size: number,
+  weights: Float64Array,
+  rows: Int32Array,
+  codes: Int32Array,
+  outputs: number,
+): number {
+  const scores = new Float64Array(outputs);
+  let sum = 0;
+  for (const row of rows) {
+    for (let k = 0; k < outputs; k++) {
+      scores[k] = dotAt(features, row * size, weights, k * size, size);
+    }
+    if (outputs === 1) {
+      sum -= log(Math.max(sigmoid(codes[row] === 1 ? scores[0] : -scores[0]), LEAST_PROBABILITY));
+      continue;
+    }
+    softmax(scores, 0, outputs, scores, 0);
+    sum -= log(Math.max(scores[codes[row]], LEAST_PROBABILITY));
+  }
+  return sum;
+}

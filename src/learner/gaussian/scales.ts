@@ -1,0 +1,83 @@
+import type { EncodedTable } from '../features/encode';
+import { exp } from '../math/numeric';
+import type { Random } from '../math/random';
+import { dotAt } from './dense';
+import { descend, type Descent } from './descend';
+import { evidenceOf, startOf } from './evidence';
+import { type Dimensions, positions, someDimensions } from './kernel';
+
+/** The length scales are learned in stages: of so many rows, in at most so many quasi-Newton steps. */
+export interface Stage {
+  sample: number;
+  iterations: number;
+}
+
+export interface ScalesInput {
+  table: EncodedTable;
+  dimensions: Dimensions;
+  /** rows × size: what the linear kernel is made of. */
+  design: { values: Float64Array; size: number };
+  /** Standardised target of each row of the table. */
+  target: Float64Array;
+  stages: Stage[];
+  random: Random;
+}
+
+export interface Scales {
+  dimensions: Dimensions;
+  rates: Float64Array;
+  variance: number;
+  lines: number;
+  noise: number;
+  work: number;
+}
+
+/** √5 over the length scale: below, a dimension does next to nothing. */
+const LEAST_RATE = 0.05;
+
+/** Length scales and noise of the highest posterior density on samples of the rows. */
+export function learnScales({ table, dimensions, design, target, stages, random }: ScalesInput): Scales {
+  const { length } = target;
+  let descent: Pick<Descent, 'at'> & Partial<Descent> = { at: startOf(dimensions) };
+  let work = 0;
+  for (const { sample, iterations } of stages) {
+    const rows = random.sample(length, Math.min(sample, length));
+    const f = evidenceOf({
+      dimensions,
+      positions: positions(dimensions, table, rows),
+      linear: linearKernel(design.values, design.size, rows),
+      target: Float64Array.from(rows, (row) => target[row]),
+    });
+    descent = descend(
+      (at, gradient) => {
+        work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
+        return f(at, gradient);
+      },
+      descent,
+      iterations,
+    );
+  }
+  const found = descent.at.map(exp);
+  const count = dimensions.columns.length;
+  const largest = found.subarray(0, count).indexOf(Math.max(...found.subarray(0, count)));
+  const kept = Array.from(dimensions.columns.keys()).filter((d) => d === largest || found[d] >= LEAST_RATE);
+  return {
+    dimensions: someDimensions(dimensions, kept),
+    rates: Float64Array.from(kept, (d) => found[d]),
+    variance: found[count],
+    lines: found[count + 1],
+    noise: found[count + 2],
+    work,
+  };
+}
+
+/** rows × rows, the lower triangle. */
+function linearKernel(design: Float64Array, size: number, rows: Int32Array): Float64Array {
+  const out = new Float64Array(rows.length * rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    for (let j = 0; j <= i; j++) {
+      out[i * rows.length + j] = dotAt(design, rows[i] * size, design, rows[j] * size, size);
+    }
+  }
+  return out;
+}

@@ -1,0 +1,75 @@
+import type { EncodedTable } from '../features/encode';
+import { kernelWeights, pointFactor } from './inducing';
+import { type Kernel, kernelRow, positions } from './kernel';
+
+/** Scores of a Gaussian process: the kernel with each of its points, times its weight. The kernel may be shared. */
+export interface GaussianScores {
+  kernel: Kernel;
+  /** outputs × points. */
+  weights: Float64Array;
+  /**
+   * What the weights are made of, by the factor of the points: numbers of even size, which may be rounded, where weights
+   * of neighbours nearly cancel. Missing of a sum of several, and in models that were fitted before they kept it.
+   */
+  ofFactor?: Float32Array;
+}
+
+export function pointsOf({ points, rates }: Kernel): number {
+  return points.length / rates.length;
+}
+
+/** Scores of rows: the base of each output plus the sum of weighted kernels; rows × outputs. */
+export function gaussianScores(
+  { kernel, weights }: GaussianScores,
+  base: Float64Array,
+  table: EncodedTable,
+  rows: Int32Array,
+): Float64Array {
+  const at = positions(kernel, table, rows);
+  const dimensions = kernel.rates.length;
+  const points = pointsOf(kernel);
+  const outputs = base.length;
+  const own = new Float64Array(points);
+  const out = new Float64Array(rows.length * outputs);
+  for (let i = 0, to = 0; i < rows.length; i++) {
+    const position = at.subarray(i * dimensions, (i + 1) * dimensions);
+    kernelRow(kernel, kernel.rates, position, kernel.points, points, own);
+    for (let k = 0; k < outputs; k++) {
+      let sum = base[k];
+      for (let point = 0, from = k * points; point < points; point++) {
+        sum += weights[from + point] * own[point];
+      }
+      out[to++] = sum;
+    }
+  }
+  return out;
+}
+
+/**
+ * The scores of weights of the factor's rows.
+ *
+ * @param factor points × rows, or of the points alone
+ * @param pivots columns of the factor that are the points
+ * @param ofFactor outputs × points
+ */
+export function scoresOfFactor(
+  kernel: Kernel,
+  factor: Float64Array,
+  pivots: Int32Array,
+  ofFactor: Float32Array,
+): GaussianScores {
+  const points = pivots.length;
+  const rows = factor.length / Math.max(1, points);
+  const weights = new Float64Array(ofFactor.length);
+  for (let from = 0; from < ofFactor.length; from += points) {
+    weights.set(kernelWeights(ofFactor.subarray(from, from + points), factor, pivots, rows), from);
+  }
+  return { kernel, weights, ofFactor };
+}
+
+/** Of a stored model: the scores that were fitted, to the bit. */
+export function storedScores(kernel: Kernel): (ofFactor: Float32Array) => GaussianScores {
+  const factor = pointFactor(kernel);
+  const pivots = Int32Array.from({ length: pointsOf(kernel) }, (_, i) => i);
+  return (ofFactor) => scoresOfFactor(kernel, factor, pivots, ofFactor);
+}
