@@ -9,7 +9,8 @@ import { SENSORS, stream } from './streams.mjs';
 const require = createRequire(import.meta.url);
 const learner = require('../../dist/src/learner');
 const { chooseTestRows } = require('../../dist/src/scoring/challenger/test-rows');
-const { decide } = require('../../dist/src/scoring/challenger/decision');
+const { decide, LEAST_LATER } = require('../../dist/src/scoring/challenger/decision');
+const { usualRows } = require('../../dist/src/scoring/challenger/usual-rows');
 const { logLosses, pinballLosses } = require('../../dist/src/scoring/challenger/row-losses');
 
 const at = process.argv.indexOf('--runs');
@@ -108,20 +109,44 @@ async function meeting(data, champion, until, to, isDecayed, known = new Map()) 
       challenger: answersOf(fit(data, kept), data, held),
       ...(data.task === 'regression' && { actual: take(data.target, held) }),
     };
-    known.set(place, { full, rows: rows.length, answers });
+    const usual = await usualOf(data, { rows, seen, held, until });
+    known.set(place, { full, rows: rows.length, answers, usual, held });
   }
   return known.get(place);
 }
 
+/** Of each row held back, whether its values are such as the champion was fitted on. */
+function usualOf(data, { rows, seen, held, until }) {
+  const columns = featuresOf(data, held).map(({ name }) => ({ name, type: 'number' }));
+  const usual = data.features.map((values) => {
+    const own = [...values.subarray(Math.max(0, until - KEEP), until)].sort((a, b) => a - b);
+    return { kind: 'number', min: own[0], max: own.at(-1) };
+  });
+  const batch = {
+    rows: held.length,
+    columns: featuresOf(data, held).map(({ values }) => ({ type: 'number', values })),
+  };
+  const numbers = Int32Array.from(held, (row) => row - rows[0]);
+  const compared = { features: columns, batches: () => [batch], numbers };
+  return usualRows(compared, { reference: { columns, usual }, seen }, factsOf(data, rows));
+}
+
 /** One fit of rows up to `to`, against a champion that was fitted on those up to `until`. */
-async function challenge(data, champion, until, to, isDecayed, known) {
-  const { full, rows, answers } = await meeting(data, champion, until, to, isDecayed, known);
+async function challenge(data, champion, until, to, { isDecayed = false, known, putOff }) {
+  const { full, rows, answers, usual, held } = await meeting(data, champion, until, to, isDecayed, known);
   if (answers === undefined) {
     // As compare of src/scoring/challenger does.
     return { taken: isDecayed || rows >= GROWN * until, model: full };
   }
   const { scores } = champion.report;
-  const { why } = decide(answers, { decayed: isDecayed, promised: scores.log_loss ?? scores.pinball });
+  // As notePutOff of src/scoring/challenger remembers it, beside the champion.
+  const before = putOff.get(until);
+  const later = before === undefined ? undefined : Uint8Array.from(held, (row) => (row >= before ? 1 : 0));
+  const suspicion = { decayed: isDecayed, promised: scores.log_loss ?? scores.pinball };
+  const { why } = decide(answers, suspicion, { usual, later });
+  if ((later ?? held).filter((one) => later === undefined || one === 1).length >= LEAST_LATER) {
+    putOff.set(until, usual.includes(0) ? to : undefined);
+  }
   return { taken: why === 'better' || why === 'decayed', model: full };
 }
 
@@ -143,8 +168,9 @@ async function calm(task, first = FIRST, step = STEP) {
     const data = stream({ task, rows: first + 10 * step + NEXT, seed: 1000 + run });
     let until = first;
     let champion = fit(data, range(0, until));
+    const putOff = new Map();
     for (let to = first + step; to <= first + 10 * step && counts.fits < RUNS; to += step) {
-      const { taken, model } = await challenge(data, champion, until, to, false);
+      const { taken, model } = await challenge(data, champion, until, to, { putOff });
       counts.fits++;
       if (taken) {
         counts.taken++;
@@ -167,8 +193,9 @@ async function shift(task, change, rows = 1500) {
     const champion = fit(data, range(0, rows));
     const known = new Map();
     for (const [told, isDecayed] of TOLD.entries()) {
+      const putOff = new Map();
       for (const [count, to] of fits.entries()) {
-        if ((await challenge(data, champion, rows, to, isDecayed, known)).taken) {
+        if ((await challenge(data, champion, rows, to, { isDecayed, known, putOff })).taken) {
           within[told][count]++;
           break;
         }
@@ -179,8 +206,8 @@ async function shift(task, change, rows = 1500) {
 }
 
 /**
- * A day of 150 rows that are wrong: 30 % of their labels (`flipped`), or one sensor (`senseless`). A fit at its end, and
- * one a day later; without a decay told, and with it.
+ * A day of 150 rows that are wrong: 30 % of their labels (`flipped`), one sensor, or the number to predict. A fit at its
+ * end, and one a day later; without a decay told, and with it.
  */
 async function badDay(task, what, rows = 1500) {
   const runs = Math.ceil(RUNS / 4);
@@ -191,11 +218,12 @@ async function badDay(task, what, rows = 1500) {
     const champion = fit(data, range(0, rows));
     const known = new Map();
     for (const [told, isDecayed] of TOLD.entries()) {
+      const putOff = new Map();
       for (const [to, count] of [
         [end, counts[told].atEnd],
         [after, counts[told].dayAfter],
       ]) {
-        const { taken, model } = await challenge(data, champion, rows, to, isDecayed, known);
+        const { taken, model } = await challenge(data, champion, rows, to, { isDecayed, known, putOff });
         count[0] += taken ? 1 : 0;
         count[1] += taken ? isWorse(data, model(), champion, to) : 0;
       }
@@ -219,10 +247,10 @@ async function showCalm(what, first, step) {
   );
 }
 
-async function showShift(name, change, rows) {
-  const shifts = await ofBoth((task) => shift(task, change, rows));
+async function showShift(name, change, { rows, of: measured = tasks } = {}) {
+  const shifts = await ofSome(measured, (task) => shift(task, change, rows));
   for (const [told, isDecayed] of TOLD.entries()) {
-    const cells = (of) => shifts.map((both) => part(both[told][of], both[told].runs)).join(' | ');
+    const cells = (of) => cellsOf(shifts, (both) => part(both[told][of], both[told].runs));
     console.log(
       `| ${name}${isDecayed ? ', decay told' : ''}: taken with the first fit | ${cells('first')} |`,
     );
@@ -230,26 +258,41 @@ async function showShift(name, change, rows) {
   }
 }
 
-async function showBadDay(name, what, rows) {
-  const isLabels = what === 'flipped';
-  const counts = [await badDay(tasks[0], what, rows)];
-  if (!isLabels) {
-    counts.push(await badDay(tasks[1], what, rows));
-  }
+async function showBadDay(name, what, { rows, of: measured = tasks } = {}) {
+  const counts = await ofSome(measured, (task) => badDay(task, what, rows));
   for (const [told, isDecayed] of TOLD.entries()) {
     const cell = (of) => (both) => `${part(both[told][of][0], both[told].runs)}, ${both[told][of][1]} worse`;
-    const cells = (of) => counts.map(cell(of)).join(' | ') + (isLabels ? ' | ' : '');
-    console.log(`| ${name}${isDecayed ? ', decay told' : ''}: taken at its end | ${cells('atEnd')} |`);
-    console.log(`| … taken a day later | ${cells('dayAfter')} |`);
+    console.log(
+      `| ${name}${isDecayed ? ', decay told' : ''}: taken at its end | ${cellsOf(counts, cell('atEnd'))} |`,
+    );
+    console.log(`| … taken a day later | ${cellsOf(counts, cell('dayAfter'))} |`);
   }
 }
+
+/** By task; undefined where it is not measured. */
+async function ofSome(measured, measure) {
+  const counts = [];
+  for (const task of tasks) {
+    counts.push(measured.includes(task) ? await measure(task) : undefined);
+  }
+  return counts;
+}
+
+const cellsOf = (counts, text) => counts.map((both) => both && text(both)).join(' | ');
+const LABELS = ['classification'];
+const NUMBERS = ['regression'];
 
 await showCalm('refits without drift');
 await showCalm('of a champion of 200 rows, refits every 60', 200, 60);
 await showShift('another law', 'lawAt');
-await showShift('another law, a champion of 200 rows', 'lawAt', 200);
+await showShift('another law, a champion of 200 rows', 'lawAt', { rows: 200 });
 await showShift('a worn sensor', 'wornAt');
 await showShift('another sensor scale', 'sensorAt');
-await showBadDay('a day of 30 % wrong labels', 'flipped');
-await showBadDay('a day of 30 % wrong labels, a champion of 200 rows', 'flipped', 200);
+await showShift('outcomes in another unit', 'fahrenheitAt', { of: NUMBERS });
+await showBadDay('a day of 30 % wrong labels', 'flipped', { of: LABELS });
+await showBadDay('a day of 30 % wrong labels, a champion of 200 rows', 'flipped', { rows: 200, of: LABELS });
 await showBadDay('a day of one senseless sensor', 'senseless');
+await showBadDay('a day of a sensor that reads -999', 'code');
+await showBadDay('a day of outcomes far too high', 'high', { of: NUMBERS });
+await showBadDay('a day of outcomes that are anything', 'anything', { of: NUMBERS });
+await showBadDay('a day of outcomes that stand still', 'still', { of: NUMBERS });

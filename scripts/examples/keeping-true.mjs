@@ -6,7 +6,7 @@ A simulated compressor: how hot will its oil be in half an hour? After a while i
 
 The *watch* node compares each forecast with what came. First it moves the bands, so that they go on holding four outcomes in five. Then it tells that the model has become worse: \`decay\`, by output 2, which is wired back to *series*. That sends a train set of the newest rows, *fit* makes a model of it, and *watch* tells that it is in charge. It raises an alarm, too, when the upper edge of the band reaches 88 °C.
 
-A second here is half an hour of the compressor: press Deploy and wait two minutes, or press *clog* and *clean* to change its cooler. The debug sidebar shows what changes. Nothing leaves this computer: the service is the embedded one.`;
+A second here is half an hour of the compressor: press Deploy and wait three minutes, or press *clog* and *clean* to change its cooler. The debug sidebar shows what changes. Nothing leaves this computer: the service is the embedded one.`;
 
 /** A model that wears, is noticed, and is fitted again: series, predict, watch, and the wire back. */
 export function keepingTrue() {

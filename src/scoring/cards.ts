@@ -125,7 +125,8 @@ export interface ModelCard extends FittedModel {
 /**
  * Why a new fit took over from the model in charge, or did not. Taken after a comparison: `better`, `decayed`; without
  * one: `first`, `gone` (the service lost the one in charge), `other_target`, `other_columns`, `rows_unknown` (which the
- * one in charge was fitted on), `grown`. Not taken: `not_better`, `label_noise`, `too_few_rows`, `unchanged`, `late`.
+ * one in charge was fitted on), `grown`. Not taken: `not_better`, `label_noise`, `unusual_rows`, `too_few_rows`,
+ * `unchanged`, `late`.
  */
 export type ChallengerReason =
   | 'better'
@@ -138,6 +139,7 @@ export type ChallengerReason =
   | 'grown'
   | 'not_better'
   | 'label_noise'
+  | 'unusual_rows'
   | 'too_few_rows'
   | 'unchanged'
   | 'late';

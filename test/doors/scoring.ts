@@ -11,6 +11,7 @@ export { pairedDifference } from '../../dist/src/scoring/challenger/paired-diffe
 export { labelNoise, pinballLosses } from '../../dist/src/scoring/challenger/row-losses';
 export { keepDigests, SEEN, UNCERTAIN, UNSEEN, whichSeen } from '../../dist/src/scoring/challenger/seen-rows';
 export { chooseTestRows } from '../../dist/src/scoring/challenger/test-rows';
+export { usualRows } from '../../dist/src/scoring/challenger/usual-rows';
 export { type ClientPort } from '../../dist/src/scoring/context/client-port';
 export {
   limitSetOf,

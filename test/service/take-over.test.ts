@@ -127,6 +127,25 @@ describe('a fit that replaces the model only if it is better', function () {
     });
   }
 
+  it('a sensor that says what it never said is not believed at once, and a new scale of it is with the next fit', async () => {
+    const inOtherUnits = (rows: number, to = rows): Reading[] =>
+      readings(rows).map((row, at) => (at < 400 || at >= to ? row : { ...row, load: 32 + 1.8 * row.load }));
+    await fit(readings(400));
+    const first = await fit(inOtherUnits(500));
+    assert.deepEqual(whyOf(first), [false, 'unusual_rows']);
+    assert.match(first.challenger!.text, /only on the rows \(50 of 50\) whose values are far from all/);
+    await close();
+    open();
+    // Too little has come since then.
+    assert.deepEqual(whyOf(await fit(inOtherUnits(520))), [false, 'unusual_rows']);
+    const back = await fit(inOtherUnits(600, 500), { model: 'heat' });
+    assert.equal(back.challenger!.taken, false, back.challenger!.text);
+    // What was put off is forgotten once rows are as usual again.
+    assert.deepEqual(whyOf(await fit(inOtherUnits(560))), [false, 'unusual_rows']);
+    const next = await fit(inOtherUnits(700));
+    assert.deepEqual([...whyOf(next), next.card.version], [true, 'better', 2]);
+  });
+
   it('rows in no order: a half of those that the model in charge has not seen', async () => {
     const all = readings(600, { clock: false });
     await fit(all.slice(0, 400), { order: 'none' });

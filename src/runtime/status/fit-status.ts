@@ -66,7 +66,7 @@ function scoreWithout({ scores }: ModelCard, name: 'accuracy' | 'r2'): number | 
 }
 
 /** Why a new fit did not take over, where that is worth saying in place of the score. */
-const STAYS = ['not_better', 'label_noise', 'too_few_rows'] as const;
+const STAYS = ['not_better', 'label_noise', 'unusual_rows', 'too_few_rows'] as const;
 
 /** Shows the model of a fit, or that the one before stays. */
 export function showFitted(

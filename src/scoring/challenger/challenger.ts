@@ -72,7 +72,9 @@ export function decayedUncompared(problem: string): Uncompared {
   };
 }
 
-export function compared({ why, scores }: Decision): Challenger {
+/** @param usual of each row, 1 where its values are such as the champion was fitted on */
+export function compared({ why, scores }: Decision, usual?: Uint8Array): Challenger {
+  const unusual = usual?.filter((one) => one === 0).length ?? 0;
   const name = scores.loss === 'log_loss' ? 'log loss' : 'pinball loss';
   const figures = `${name} ${digits(scores.challenger)} against ${digits(scores.champion)} of the model in charge, on ${scores.rows} rows that are new to both (difference ${digits(scores.difference)}, standard error ${digits(scores.standard_error)})`;
   const text = {
@@ -80,6 +82,7 @@ export function compared({ why, scores }: Decision): Challenger {
     decayed: `The model in charge has decayed, and the new one is better: ${figures}.`,
     not_better: `The new model is no better: ${figures}.`,
     label_noise: `${scores.loss === 'log_loss' ? 'The new model is better only in expecting wrong labels' : 'The new model is not surely better but for wrong outcomes'}, of which there seem to be many among the newest rows: ${figures}.`,
+    unusual_rows: `The new model is better only on the rows (${unusual} of ${scores.rows}) whose values are far from all that the model in charge was fitted on, or stand still, as of a broken sensor: ${figures}. If the next one is better on what comes from now on, it takes over.`,
   }[why];
   return { taken: why === 'better' || why === 'decayed', why, text, scores };
 }

@@ -71,7 +71,8 @@ export function hasColumnsOf({ columns }: Pick<ModelCard, 'columns'>, { names }:
   return columns.length > 0 && columns.every(({ name }) => known.has(name));
 }
 
-function digestsFor(
+/** Digests of the rows of a table, as a model of these columns knows them. */
+export function digestsFor(
   { columns }: Pick<FittedModel, 'columns'>,
   { source, profile, request, facts }: TrainTable,
   signal: AbortSignal | undefined,

@@ -18,9 +18,11 @@ import {
   ROWS_UNKNOWN,
   tooFew,
 } from './challenger';
-import { championRows, hasColumnsOf } from './champion-rows';
-import { type Answers, decide } from './decision';
+import { championRows, digestsFor, hasColumnsOf } from './champion-rows';
+import { type Answers, decide, type RowsInTime } from './decision';
+import { laterRows, notePutOff } from './put-off';
 import { chooseTestRows } from './test-rows';
+import { type KnownRows, usualRows } from './usual-rows';
 
 /** With so many more rows than the champion's a new model takes over where the two cannot be compared. */
 const GROWN = 1.5;
@@ -77,24 +79,50 @@ export async function compare(
     const isGrown = facts!.rows >= GROWN * champion.rows;
     return isDecayed ? decayedUncompared(chosen.tooFew) : (isGrown ? muchGrown : tooFew)(chosen.tooFew);
   }
-  const answers = await answersOfBoth(context, champion, { table, fitting }, chosen.plan, hooks);
-  return 'taken' in answers
-    ? answers
-    : compared(decide(answers, { decayed: isDecayed, promised: promisedBy(champion) }));
+  const both = await answersOfBoth(context, champion, { table, fitting }, chosen.plan, hooks);
+  if ('taken' in both) {
+    return both;
+  }
+  const { answers, holdout } = both;
+  const reference = await context.cards.reference(champion.fitted_train_set_id);
+  const rows = await unusualRows(champion, table, holdout, { reference, seen }, hooks);
+  const decision = decide(answers, { decayed: isDecayed, promised: promisedBy(champion) }, rows);
+  await notePutOff(context, champion, reference, decision, rows);
+  return compared(decision, rows?.usual);
+}
+
+/** Which of the rows compared on are unusual; undefined where none is, or rows are in no order. */
+async function unusualRows(
+  champion: ModelCard,
+  table: TrainTable,
+  holdout: Holdout,
+  known: KnownRows,
+  { signal }: Hooks,
+): Promise<(RowsInTime & { digests: Float64Array }) | undefined> {
+  if (table.facts!.order !== 'time') {
+    return undefined;
+  }
+  const usual = await usualRows({ ...holdout, features: table.features }, known, table.facts!);
+  if (!usual.includes(0)) {
+    return undefined;
+  }
+  const digests = await digestsFor(champion, table, signal);
+  const later = await laterRows(known.reference?.putOff, digests, holdout.numbers);
+  return { usual, digests, ...(later !== undefined && { later }) };
 }
 
 function promisedBy({ scores }: ModelCard): number | undefined {
   return scores?.log_loss ?? scores?.pinball;
 }
 
-/** What both say; or what decides without, where the champion cannot answer. */
+/** What both say of which rows; or what decides without, where the champion cannot answer. */
 async function answersOfBoth(
   context: Context,
   champion: ModelCard,
   { table, fitting }: Candidate,
   plan: Uint8Array,
   hooks: Hooks,
-): Promise<Answers | Challenger> {
+): Promise<{ answers: Answers; holdout: Holdout } | Challenger> {
   const quiet = { signal: hooks.signal, onStatus: hooks.onStatus };
   const set = await encodeTrainTable(table, plan, quiet);
   try {
@@ -105,7 +133,8 @@ async function answersOfBoth(
     if ('taken' in own) {
       return own;
     }
-    return pairOf(holdout, own, await challengerAnswers(context, fitting, set, holdout, quiet));
+    const other = await challengerAnswers(context, fitting, set, holdout, quiet);
+    return { answers: pairOf(holdout, own, other), holdout };
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
   }

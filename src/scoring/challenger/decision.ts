@@ -1,5 +1,5 @@
 import type { ChallengerScores } from '../types';
-import { pairedDifference } from './paired-difference';
+import { type PairedDifference, pairedDifference } from './paired-difference';
 import { labelNoise, logLosses, pinballLosses, withNoise } from './row-losses';
 
 /** What both models said of the same rows, in order of time where there is one. */
@@ -20,7 +20,7 @@ export type Answers =
     };
 
 export interface Decision {
-  why: 'better' | 'decayed' | 'not_better' | 'label_noise';
+  why: 'better' | 'decayed' | 'not_better' | 'label_noise' | 'unusual_rows';
   scores: ChallengerScores;
 }
 
@@ -45,6 +45,17 @@ export interface Suspicion {
   promised?: number;
 }
 
+/** What is known of the rows, where they follow each other in time. */
+export interface RowsInTime {
+  /** Of each, 1 where its values are such as the champion was fitted on. */
+  usual: Uint8Array;
+  /** Those that came after a challenger that was put off, 1 each; left out where the one before was not. */
+  later?: Uint8Array;
+}
+
+/** Rows that came since a challenger was put off, on which the next one must win: on fewer chance decides. */
+export const LEAST_LATER = 30;
+
 /**
  * A decay still holds where the loss is above the one promised by this part, at which a watch calls it over, and by these
  * standard errors: after a bad day a few unlucky rows would let in what was learned from it.
@@ -57,9 +68,11 @@ const SURELY_WORSE = 2;
  * worse than promised on these rows too, lower at all. Labels that are partly wrong are no reason: a model that has learned
  * from such labels is better only in expecting more of them, and is worse as soon as they are right again. So where the
  * champion's misses look like labels drawn by chance, the challenger must be better beyond that too, and surely so. Of
- * numbers the same holds where both models miss many rows grossly.
+ * numbers the same holds where both models miss many rows grossly. A challenger that is better where values are far from all
+ * that the champion knows, and on no others, has learned what a broken sensor says: it is put off. The next one need only be
+ * better on what came since then, as it is where the scale of a sensor has changed for good.
  */
-export function decide(answers: Answers, suspicion: Suspicion = {}): Decision {
+export function decide(answers: Answers, suspicion: Suspicion = {}, rows?: RowsInTime): Decision {
   const [champion, challenger] =
     answers.task === 'classification'
       ? [logLosses(answers.champion), logLosses(answers.challenger)]
@@ -74,7 +87,8 @@ export function decide(answers: Answers, suspicion: Suspicion = {}): Decision {
     standard_error: standardError,
   };
   const isDecayed = suspicion.decayed === true && isStillWorse(champion, suspicion.promised ?? 0);
-  if (!(difference > (isDecayed ? 0 : standardError))) {
+  const wins = (own: PairedDifference): boolean => own.difference > (isDecayed ? 0 : own.standardError);
+  if (!wins({ difference, standardError })) {
     return { why: 'not_better', scores };
   }
   const isBetterBeyondDoubt =
@@ -83,6 +97,14 @@ export function decide(answers: Answers, suspicion: Suspicion = {}): Decision {
       : isBetterBeyondGross(champion, challenger);
   if (!isBetterBeyondDoubt) {
     return { why: 'label_noise', scores };
+  }
+  const winsOn = (chosen: Uint8Array | undefined): boolean => {
+    const isChosen = (_: number, row: number): boolean => chosen?.[row] === 1;
+    const own = champion.filter(isChosen);
+    return own.length >= LEAST_LATER && wins(pairedDifference(own, challenger.filter(isChosen)));
+  };
+  if (rows?.usual.includes(0) === true && !winsOn(rows.usual) && !winsOn(rows.later)) {
+    return { why: 'unusual_rows', scores };
   }
   return { why: isDecayed ? 'decayed' : 'better', scores };
 }

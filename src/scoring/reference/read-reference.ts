@@ -10,7 +10,7 @@ export function readReference(value: unknown): Reference | undefined {
   if (!isObject(value)) {
     return undefined;
   }
-  const { columns, rows, usual, drift, target, curves, losses, seen, until } = value;
+  const { columns, rows, usual, drift, target, curves, losses, seen, putOff, until } = value;
   const isWhole =
     isListOf(columns, isColumn) &&
     isListOf(rows, (row) => isListOf(row, isCell) && row.length === columns.length) &&
@@ -22,6 +22,7 @@ export function readReference(value: unknown): Reference | undefined {
     (curves === undefined || readCurves(value) !== undefined) &&
     (losses === undefined || isReferenceLosses(losses)) &&
     (seen === undefined || isSeen(seen)) &&
+    (putOff === undefined || isSeen(putOff)) &&
     (until === undefined || isListOf(until, isKeyTime));
   return isWhole ? (value as unknown as Reference) : undefined;
 }

@@ -25,6 +25,8 @@ export interface Reference {
   losses?: ReferenceLosses;
   /** Which rows it was fitted on, where a later fit may have to prove itself on others. */
   seen?: SeenRows;
+  /** The rows that there were when a challenger did not take over while some were unusual: see `notePutOff` of challenger. */
+  putOff?: SeenRows;
   /** Until when it was fitted on the rows of each machine, where there are several; 5,000 at most, else left out. */
   until?: readonly KeyTime[];
 }

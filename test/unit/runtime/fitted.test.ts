@@ -97,6 +97,7 @@ describe('the status of a fit', () => {
       'stays.not_better {"own":"0.414","other":"0.424"}',
     );
     assert.equal(stays({ why: 'too_few_rows' }), 'stays.too_few_rows');
+    assert.equal(stays({ why: 'unusual_rows' }), 'stays.unusual_rows');
     assert.equal(stays({ why: 'unchanged' }), 'fitted.r2 {"score":"0.70"}');
   });
 

@@ -134,6 +134,24 @@ describe('decide', () => {
     assert.equal(why(0.3, 40), 'better', 'a few such rows cast no doubt');
   });
 
+  it('one that wins on unusual rows alone is put off; another one that wins on what came later is not', () => {
+    const lost = list((row) => (row < 40 ? 0.7 : 0.6));
+    const won = list((row) => (row < 40 ? 0.6 : 0.95));
+    const from = (first: number): Uint8Array => Uint8Array.from(lost, (_, row) => (row >= first ? 1 : 0));
+    const why = (rows?: { usual: Uint8Array; later?: Uint8Array }, decayed = false): string =>
+      decide({ task: 'classification', classes: 2, champion: lost, challenger: won }, { decayed }, rows).why;
+    const usual = from(40).map((one) => 1 - one);
+    assert.equal(why(), 'better');
+    assert.equal(why({ usual: from(0) }), 'better');
+    assert.equal(why({ usual }), 'unusual_rows');
+    assert.equal(why({ usual }, true), 'unusual_rows');
+    assert.equal(why({ usual: from(40) }), 'better', 'it wins on the usual rows');
+    assert.equal(why({ usual: new Uint8Array(ROWS) }), 'unusual_rows', 'there are no usual rows');
+    assert.equal(why({ usual, later: from(170) }), 'better');
+    assert.equal(why({ usual, later: from(171) }), 'unusual_rows', 'too few came later');
+    assert.equal(why({ usual, later: usual }), 'unusual_rows', 'it loses on what came later');
+  });
+
   it('one row that a model was sure of, and wrong, does not decide', () => {
     const champion = list((row) => (row === 100 ? 1e-12 : 0.9), 1000);
     assert.equal(
