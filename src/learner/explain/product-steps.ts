@@ -8,7 +8,12 @@ import { addProductShares, type GroupFactors, groupFactors } from './products';
 export interface SharedProcess {
   gaussian: GaussianScores;
   base: Float64Array;
-  factors: GroupFactors;
+  /** The groups of its kernel, by their numbers. */
+  groups: number[];
+  /** Rows of the background × points: the kernel there. */
+  starts: Float64Array;
+  /** Rows of the background × groups × points: what the kernel is multiplied by where the group becomes the row's. */
+  ratios: Float64Array;
   /** outputs × groups: its Shapley values, added up over the background's rows that effects are about. */
   effects: Float64Array;
 }
@@ -22,7 +27,27 @@ export function sharedProcess(
   const factors = groupFactors(gaussian.kernel, compared);
   const effects = new Float64Array(base.length * compared.groups);
   addProductShares(gaussian, factors, { rows, share: 1, groups: compared.groups }, effects);
-  return { gaussian, base, factors, effects };
+  return { gaussian, base, groups: factors.groups, ...startsAndRatios(factors), effects };
+}
+
+function startsAndRatios({
+  groups: { length: groups },
+  points,
+  own,
+  others,
+  rows,
+}: GroupFactors): Pick<SharedProcess, 'starts' | 'ratios'> {
+  const starts = new Float64Array(rows * points).fill(1);
+  const ratios = new Float64Array(rows * groups * points);
+  for (let point = 0, from = 0; point < points; point++) {
+    for (let row = 0; row < rows; row++) {
+      for (let g = 0; g < groups; g++, from++) {
+        starts[row * points + point] *= others[from];
+        ratios[(row * groups + g) * points + point] = own[point * groups + g] / others[from];
+      }
+    }
+  }
+  return { starts, ratios };
 }
 
 /**
@@ -31,51 +56,54 @@ export function sharedProcess(
  * @param changes mixtures × outputs
  */
 export function addProductSteps(
-  { gaussian, base, factors }: SharedProcess,
+  { gaussian: { weights }, base, groups, starts, ratios }: SharedProcess,
   orders: Orders,
   rows: number,
   changes: Float64Array,
 ): void {
   const outputs = base.length;
-  const { groups, points, own, others, rows: backgroundRows } = factors;
-  const count = groups.length;
-  const { weights } = gaussian;
-  const after = new Float64Array(count + 1);
-  const scores = new Float64Array((count + 1) * outputs);
+  const points = weights.length / outputs;
+  const kernel = new Float64Array(points);
+  const scores = new Float64Array(outputs);
+  const before = new Float64Array(outputs);
+  const placeAt = new Int32Array(orders.steps);
   eachOrder(orders, (first, turns, row) => {
     if (((rows >>> row) & 1) === 0) {
       return;
     }
-    const turnOf = (g: number) => orders.turns[turns + groups[g]];
-    const inTurn = Int32Array.from(groups.keys()).sort((a, b) => turnOf(a) - turnOf(b));
-    for (let i = 0; i < scores.length; i++) {
-      scores[i] = base[i % outputs];
-    }
-    for (let point = 0; point < points; point++) {
-      const ownAt = point * count;
-      const otherAt = (point * backgroundRows + row) * count;
-      // Factors of the groups that have not passed yet.
-      after[count] = 1;
-      for (let i = count - 1; i >= 0; i--) {
-        after[i] = after[i + 1] * others[otherAt + inTurn[i]];
-      }
-      let passed = 1;
-      for (let i = 0, to = 0; i <= count; i++) {
-        const value = passed * after[i];
-        for (let k = 0; k < outputs; k++) {
-          scores[to++] += weights[k * points + point] * value;
-        }
-        passed *= i < count ? own[ownAt + inTurn[i]] : 1;
-      }
-    }
+    placeAt.fill(-1);
+    groups.forEach((group, place) => (placeAt[orders.turns[turns + group]] = place));
+    kernel.set(starts.subarray(row * points, (row + 1) * points));
+    weigh(kernel, weights, scores);
     for (let k = 0; k < outputs; k++) {
-      changes[first * outputs + k] += scores[k];
-      for (let i = 1; i <= count; i++) {
-        const to = (first + turnOf(inTurn[i - 1])) * outputs + k;
-        changes[to] += scores[i * outputs + k] - scores[(i - 1) * outputs + k];
+      changes[first * outputs + k] += base[k] + scores[k];
+    }
+    for (let step = 1; step < orders.steps; step++) {
+      if (placeAt[step] < 0) {
+        continue;
+      }
+      const from = (row * groups.length + placeAt[step]) * points;
+      for (let point = 0; point < points; point++) {
+        kernel[point] *= ratios[from + point];
+      }
+      before.set(scores);
+      weigh(kernel, weights, scores);
+      for (let k = 0; k < outputs; k++) {
+        changes[(first + step) * outputs + k] += scores[k] - before[k];
       }
     }
   });
+}
+
+/** The scores of a kernel with each point. */
+function weigh(kernel: Float64Array, weights: Float64Array, scores: Float64Array): void {
+  for (let k = 0, at = 0; k < scores.length; k++) {
+    let sum = 0;
+    for (let point = 0; point < kernel.length; point++) {
+      sum += weights[at++] * kernel[point];
+    }
+    scores[k] = sum;
+  }
 }
 
 /** Points that take as long as a score of a member for each mixture of a row. */

@@ -4,8 +4,8 @@ import { lowestBit } from '../math/bits';
 import type { Background } from '../model/background';
 import type { Compared } from './compared';
 
-/** Factors below count as this, so that a product can be divided by any of its factors. */
-const LEAST = 1e-30;
+/** Factors below count as this, so that a product of all columns of a kernel can be divided by any of its factors. */
+const LEAST = 1e-15;
 
 /** Nodes and weights of Gauss-Legendre quadrature from 0 to 1. */
 interface Quadrature {

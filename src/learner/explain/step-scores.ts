@@ -47,10 +47,10 @@ export function stepScores(
   const kept = keptWays(background, groupOf);
   const steps = { compared, orders, rows, kept, walk: new LeafWalk(compared, kept.ways) };
   const sums = new Float64Array(orders.rows * orders.perRow * orders.steps * width);
-  const effects = process?.effects.slice() ?? new Float64Array(width * groups);
   if (process) {
     addProductSteps(process, orders, rows, sums);
   }
+  const effects = process?.effects.slice() ?? new Float64Array(width * groups);
   for (const part of member.parts) {
     if (part.kind === 'linear') {
       addLinear(part, steps, sums, effects);
