@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 import { end, startCli } from '../service/command';
-import { type Answer, answerOf, infoOf, putFile } from '../service/harness';
+import { type Answer, infoOf, postTo, putFile } from '../service/harness';
 
 /** Words of letters: 0 is "a", 10 is "ba". */
 const WORDS = Array.from({ length: 20_000 }, (_, n) =>
@@ -16,14 +16,7 @@ export async function onSmallHeap(
 ): Promise<void> {
   const args = ['--port', '0', '--data', data, '--token', 'mine'];
   const { child, url } = await startCli(args, { NODE_OPTIONS: '--max-old-space-size=64' });
-  const post = async (route: string, body: object): Promise<Answer> =>
-    answerOf(
-      await fetch(`${url}/svc/${route}`, {
-        method: 'POST',
-        headers: { authorization: 'Bearer mine', 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
-    );
+  const post = (route: string, body: object): Promise<Answer> => postTo(url, route, body);
   /** Rows with a number and a note of so many words, drawn at random. */
   const fit = async (rows: number, words: number): Promise<Answer> => {
     let state = 1;

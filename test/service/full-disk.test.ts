@@ -5,7 +5,7 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type Answer, answerOf, flowers, infoOf, line, putFile, temporaryFolder } from './harness';
+import { type Answer, flowers, infoOf, line, postTo, putFile, temporaryFolder } from './harness';
 
 const CLI = path.join(__dirname, '../../dist/src/service/cli.js');
 
@@ -76,14 +76,7 @@ describe('Service: no room on the disk', () => {
     execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:`]);
   };
 
-  const post = async (route: string, body: object): Promise<Answer> =>
-    answerOf(
-      await fetch(`${url}/svc/${route}`, {
-        method: 'POST',
-        headers: { authorization: 'Bearer mine', 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
-    );
+  const post = (route: string, body: object): Promise<Answer> => postTo(url, route, body);
   const prepare = async (x: string, y: string, extra: object = {}) =>
     (
       await post('prepare_train_set_upload', {
