@@ -60,8 +60,9 @@ const FOLDERS = {
   },
   'src/learner': {
     math: [],
+    wasm: [],
     features: ['math'],
-    trees: ['features', 'math'],
+    trees: ['features', 'math', 'wasm'],
     linear: ['features', 'math', 'trees'],
     gaussian: ['features', 'linear', 'math'],
     calibration: ['features', 'math', 'trees'],

@@ -2,6 +2,7 @@ import { binAll, findBorders } from '../features/binning';
 import type { ColumnSpec } from '../features/encode';
 import type { Random } from '../math/random';
 import { Grower, type GrowRules } from '../trees/grow';
+import { GrowSpace } from '../trees/grow-space';
 import { quantise } from '../trees/quantise';
 import { leafOf, TreeBuilder, type Trees } from '../trees/trees';
 import { quantilesOf } from './distribution';
@@ -29,6 +30,8 @@ export interface ResidualForest {
 const MAX_ATOMS = 1024;
 const MAX_ROWS = 20_000;
 const TREES = 60;
+/** Columns that a tree may split by. */
+const MOST_COLUMNS = 128;
 /** Part of the rows that a tree learns from, as a bootstrap sample has. */
 const SAMPLED = 0.63;
 const LEVELS = Float64Array.from({ length: 9 }, (_, i) => (i + 1) / 10);
@@ -130,17 +133,6 @@ function growTrees(
   random: Random,
 ) {
   const count = residuals.length;
-  const gradHess = new Float64Array(count * 3);
-  ranks(residuals).forEach((rank, row) => (gradHess[row * 3] = -rank));
-  ranks(residuals.map(Math.abs)).forEach((rank, row) => (gradHess[row * 3 + 1] = -rank));
-  for (let row = 0; row < count; row++) {
-    gradHess[row * 3 + 2] = 1;
-  }
-  quantise(
-    gradHess,
-    Int32Array.from({ length: count }, (_, row) => row),
-    3,
-  );
   const leaf = Math.max(10, Math.min(100, Math.floor(count / 25)));
   const rules: GrowRules = {
     lambda: 0,
@@ -152,7 +144,21 @@ function growTrees(
     maxDepth: 10,
     nodeColumns: 0.5,
   };
-  const grower = new Grower(columns, specs, 2, { rows: count, outOfSample: 0 });
+  const picked = Math.min(specs.length, MOST_COLUMNS);
+  const size = { columns, specs, width: 2, rows: count, outOfSample: 0, picked, leaves: rules.maxLeaves };
+  const space = GrowSpace.ordinary(size);
+  const { gradHess } = space;
+  ranks(residuals).forEach((rank, row) => (gradHess[row * 3] = -rank));
+  ranks(residuals.map(Math.abs)).forEach((rank, row) => (gradHess[row * 3 + 1] = -rank));
+  for (let row = 0; row < count; row++) {
+    gradHess[row * 3 + 2] = 1;
+  }
+  quantise(
+    gradHess,
+    Int32Array.from({ length: count }, (_, row) => row),
+    3,
+  );
+  const grower = new Grower(specs, 2, space);
   const outOfSample = new Int32Array(0);
   const builder = new TreeBuilder(1);
   const inSample: Uint8Array[] = [];
@@ -169,8 +175,8 @@ function growTrees(
       mark[row] = 1;
     }
     inSample.push(mark);
-    const picked = random.sample(specs.length, Math.min(specs.length, 128));
-    const growth = { rows: sample, outOfSample, gradHess, picked, rules, random };
+    const columnsOfTree = random.sample(specs.length, picked);
+    const growth = { rows: sample, outOfSample, picked: columnsOfTree, rules, random };
     for (const grown of grower.grow(growth, builder, gains)) {
       builder.setLeaf(grown.node, [0]);
       leafRows.push(sample.slice(grown.start, grown.end));

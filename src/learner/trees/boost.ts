@@ -1,6 +1,7 @@
 import type { ColumnSpec } from '../features/encode';
 import type { Random } from '../math/random';
 import { Grower, type GrownLeaf, type GrowRules } from './grow';
+import { GrowSpace } from './grow-space';
 import { roundToGrid } from './leaf-grid';
 import type { Objective } from './loss';
 import { quantise } from './quantise';
@@ -60,31 +61,62 @@ interface Run {
   random: Random;
   /** rows × outputs, row-major; all rows of the table. */
   scores: Float64Array;
-  /** rows × (channels + 1): a row's gradients, then its hessian. A channel is an output, or one of the sketch. */
-  gradHess: Float64Array;
+  /**
+   * Its gradients are those of outputs, or of the sketch. Its sample is what the next tree is grown from, the rest all
+   * other rows whose scores it changes.
+   */
+  space: GrowSpace;
   grower: Grower;
   builder: TreeBuilder;
   gains: Float64Array;
   /** Columns with at least two different bins among the rows: only they can split. */
   usable: Int32Array;
+  /** How many of them a tree may split by. */
+  picked: number;
   /** sampled rows × outputs × 2: gradient and hessian of every output, for trees of all outputs. */
   perRow: Float32Array;
-  /** The rows that the next tree is grown from, and all other rows whose scores it changes. */
-  sample: Int32Array;
-  outOfSample: Int32Array;
 }
 
 /** Gradient boosting (J. H. Friedman, 2001) with Newton leaves, stopped early on the held-out rows. */
 export function boost(input: BoostInput, rules: BoostRules, random: Random): Boosted {
-  const { columns, specs, objective, rows, heldOut, tableRows } = input;
+  const { columns, specs, rows, heldOut } = input;
+  const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
+  const usable = usableColumns(columns, specs, rows);
+  const picked = Math.max(1, Math.ceil(usable.length * rules.columnSample));
+  const space = GrowSpace.open(
+    {
+      columns,
+      specs,
+      width: rules.sketch || 1,
+      rows: sampleSize,
+      outOfSample: rows.length - sampleSize + heldOut.length,
+      picked,
+      leaves: rules.maxLeaves,
+    },
+    usable,
+  );
+  try {
+    return boostIn(space, input, rules, random, { usable, picked });
+  } finally {
+    space.close();
+  }
+}
+
+function boostIn(
+  space: GrowSpace,
+  input: BoostInput,
+  rules: BoostRules,
+  random: Random,
+  { usable, picked }: Pick<Run, 'usable' | 'picked'>,
+): Boosted {
+  const { specs, objective, rows, heldOut, tableRows } = input;
   const { width } = objective;
   const base = input.start ? new Float64Array(width) : objective.base(rows);
   const scores = input.start?.slice() ?? new Float64Array(tableRows * width);
   for (let i = 0; i < scores.length; i++) {
     scores[i] += base[i % width];
   }
-  const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
-  const channels = rules.sketch || 1;
+  const sampleSize = space.sample.length;
   // Named one by one: runs copied from inputs of several shapes would make the engine compile its users again and again.
   const run: Run = {
     objective,
@@ -92,17 +124,13 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
     rules,
     random,
     scores,
-    gradHess: new Float64Array(tableRows * (channels + 1)),
-    grower: new Grower(columns, specs, channels, {
-      rows: sampleSize,
-      outOfSample: rows.length - sampleSize + heldOut.length,
-    }),
+    space,
+    grower: new Grower(specs, rules.sketch || 1, space),
     builder: new TreeBuilder(rules.sketch ? width : 1),
     gains: new Float64Array(specs.length),
-    usable: usableColumns(columns, specs, rows),
+    usable,
+    picked,
     perRow: new Float32Array(rules.sketch ? sampleSize * width * 2 : 0),
-    sample: new Int32Array(sampleSize),
-    outOfSample: new Int32Array(rows.length - sampleSize + heldOut.length),
   };
   const curve = [objective.loss(scores, heldOut)];
   let best = curve[0];
@@ -110,8 +138,8 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   let limited = false;
   let scoring = 0;
   for (let iteration = 1; iteration <= rules.maxIterations && run.usable.length > 0; iteration++) {
-    random.divide(rows, run.sample, run.outOfSample);
-    run.outOfSample.set(heldOut, rows.length - sampleSize);
+    random.divide(rows, space.sample, space.outOfSample);
+    space.outOfSample.set(heldOut, rows.length - sampleSize);
     if (rules.sketch) {
       addMultiOutputTree(run);
     } else {
@@ -147,16 +175,13 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
 
 /** Adds a tree for one output, and its leaf values to the scores of all rows, sampled or not. */
 function addTree(run: Run, output: number): void {
-  const { rules, random, sample, outOfSample, scores, gradHess, builder, objective } = run;
+  const { rules, random, scores, builder, objective } = run;
+  const { sample, outOfSample, gradHess } = run.space;
   const { width } = objective;
-  const picked = pickColumns(run.usable, rules.columnSample, random);
+  const picked = pickColumns(run, random);
   objective.gradHess(scores, sample, output, gradHess);
   quantise(gradHess, sample, 2);
-  const leaves = run.grower.grow(
-    { rows: sample, outOfSample, gradHess, picked, rules, random },
-    builder,
-    run.gains,
-  );
+  const leaves = run.grower.grow({ rows: sample, outOfSample, picked, rules, random }, builder, run.gains);
   const values = Float64Array.from(
     leaves,
     ({ sums }) => (-rules.learningRate * sums[0]) / (sums[1] + rules.lambda),
@@ -179,9 +204,10 @@ function addTree(run: Run, output: number): void {
  * SketchBoost, 2022), so that the work does not grow with the number of classes. Its leaves hold a value per output.
  */
 function addMultiOutputTree(run: Run): void {
-  const { rules, random, sample, outOfSample, scores, gradHess, builder, objective } = run;
+  const { rules, random, scores, builder, objective } = run;
+  const { sample, outOfSample, gradHess } = run.space;
   const { width } = objective;
-  const picked = pickColumns(run.usable, rules.columnSample, random);
+  const picked = pickColumns(run, random);
   const signs = Float64Array.from({ length: width * rules.sketch }, () => (random.uniform() < 0.5 ? -1 : 1));
   const stride = rules.sketch + 1;
   const placeOf = new Int32Array(run.tableRows);
@@ -194,11 +220,7 @@ function addMultiOutputTree(run: Run): void {
     gradHess[row * stride + rules.sketch] = 1;
   }
   quantise(gradHess, sample, stride);
-  const leaves = run.grower.grow(
-    { rows: sample, outOfSample, gradHess, picked, rules, random },
-    builder,
-    run.gains,
-  );
+  const leaves = run.grower.grow({ rows: sample, outOfSample, picked, rules, random }, builder, run.gains);
   const values = leaves.map((leaf) => leafValues(run, sample, leaf, placeOf));
   roundToGrid(values);
   leaves.forEach((leaf, l) => {
@@ -270,10 +292,6 @@ function usableColumns(columns: Uint8Array[], specs: ColumnSpec[], rows: Int32Ar
   return Int32Array.from(usable);
 }
 
-function pickColumns(usable: Int32Array, part: number, random: Random): Int32Array {
-  const count = Math.max(1, Math.ceil(usable.length * part));
-  if (count >= usable.length) {
-    return usable;
-  }
-  return random.sample(usable.length, count).map((i) => usable[i]);
+function pickColumns({ usable, picked }: Run, random: Random): Int32Array {
+  return picked >= usable.length ? usable : random.sample(usable.length, picked).map((i) => usable[i]);
 }

@@ -1,7 +1,7 @@
 import type { ColumnSpec } from '../features/encode';
 import type { Random } from '../math/random';
-import { addRows, type HistogramLayout, removeRows } from './histogram';
-import { partition } from './partition';
+import type { GrowSpace } from './grow-space';
+import { type HistogramLayout, removeRows } from './histogram';
 import { trySmallNode } from './small-node';
 import { MAX_SORTED_ROWS, SortedRows } from './sorted-rows';
 import { type SplitCandidate, type SplitRules, tryCategories, tryOrdered } from './split-finder';
@@ -42,11 +42,12 @@ const MAX_SMALL_NODES = 1.5;
 
 /** What one tree is grown from. */
 export interface Growth {
-  /** The rows to grow by, and rows that are only sorted into the leaves. Both are put in the order of the leaves. */
+  /**
+   * The rows to grow by, and rows that are only sorted into the leaves. Both are put in the order of the leaves. With a
+   * kernel they must be those of the space.
+   */
   rows: Int32Array;
   outOfSample: Int32Array;
-  /** rows × (width + 1): a row's `width` gradients, then its hessian. */
-  gradHess: Float64Array;
   /** Columns to split by. */
   picked: Int32Array;
   rules: GrowRules;
@@ -61,16 +62,10 @@ export interface Growth {
 export class Grower {
   /** Histogram updates so far: rows × columns × channels, plus three passes over each histogram. */
   work = 0;
-  private readonly gathered: Float64Array;
-  private readonly spare: Int32Array;
-  /** Per bin: 1 where it goes left at the node being split. */
-  private readonly goesLeft = new Uint8Array(256);
-  private readonly pool: Float64Array[] = [];
   private picked: Int32Array = new Int32Array(0);
   private layout: HistogramLayout;
-  /** Length of this tree's histograms, and the length of the pooled arrays: that of the longest so far. */
+  /** Length of this tree's histograms. */
   private size = 0;
-  private histogramSize = 0;
   /** Leaves of at most this many rows are searched without a histogram. */
   private smallNodeRows = 0;
   /** Whether a picked column is a category. */
@@ -80,18 +75,15 @@ export class Grower {
   /** Kept from tree to tree. */
   private sortedRows: SortedRows | undefined;
 
-  /**
-   * @param width gradients per row: outputs, or random projections of them
-   * @param maxRows upper limits of a tree's rows and out-of-sample rows
-   */
+  private readonly columns: Uint8Array[];
+
+  /** @param width gradients per row: outputs, or random projections of them */
   constructor(
-    private readonly columns: Uint8Array[],
     private readonly specs: ColumnSpec[],
     private readonly width: number,
-    maxRows: { rows: number; outOfSample: number },
+    private readonly space: GrowSpace,
   ) {
-    this.gathered = new Float64Array(maxRows.rows * (width + 1));
-    this.spare = new Int32Array(Math.max(maxRows.rows, maxRows.outOfSample));
+    this.columns = space.columns;
     this.layout = { columns: [], offsets: new Int32Array(0), stride: width + 1 };
   }
 
@@ -105,7 +97,7 @@ export class Grower {
     const root = this.open(builder.addRoot(), 0);
     root.end = rows.length;
     root.outOfSampleEnd = outOfSample.length;
-    this.sum(root, growth);
+    this.space.addAll(root.sums, rows, root.start, root.end);
     if (this.worthSearching(root, rules)) {
       root.histogram = this.isSmall(root) ? undefined : this.histogramOf(root, growth);
       this.search(root, growth);
@@ -129,6 +121,8 @@ export class Grower {
         this.shareHistogram(chosen, left, right, growth);
         this.search(left, growth);
         this.search(right, growth);
+      } else {
+        this.release(chosen);
       }
     }
     for (const leaf of open) {
@@ -138,7 +132,7 @@ export class Grower {
   }
 
   /** Lays out the histogram of each picked column, or sorts the rows. */
-  private plan({ picked, rows, gradHess }: Growth): void {
+  private plan({ picked, rows }: Growth): void {
     const offsets = new Int32Array(picked.length);
     const columns: Uint8Array[] = [];
     let size = 0;
@@ -154,11 +148,7 @@ export class Grower {
     this.layout = { columns, offsets, stride: this.width + 1 };
     this.smallNodeRows = this.width === 1 ? (MIN_ROWS_PER_BIN * size) / (2 * picked.length) : 0;
     this.size = size;
-    if (size > this.histogramSize) {
-      this.pool.length = 0;
-    }
-    this.histogramSize = Math.max(size, this.histogramSize);
-    this.sorted = this.isSortedBetter(rows) ? this.sort(picked, rows, gradHess) : undefined;
+    this.sorted = this.isSortedBetter(rows) ? this.sort(picked, rows) : undefined;
   }
 
   private isSortedBetter(rows: Int32Array): boolean {
@@ -171,9 +161,9 @@ export class Grower {
     );
   }
 
-  private sort(picked: Int32Array, rows: Int32Array, gradHess: Float64Array): SortedRows {
+  private sort(picked: Int32Array, rows: Int32Array): SortedRows {
     this.sortedRows ??= new SortedRows(this.columns, this.specs, this.columns[0].length);
-    this.sortedRows.begin(picked, rows, gradHess);
+    this.sortedRows.begin(picked, rows, this.space.gradHess);
     return this.sortedRows;
   }
 
@@ -193,7 +183,7 @@ export class Grower {
 
   private release(leaf: OpenLeaf): void {
     if (leaf.histogram) {
-      this.pool.push(leaf.histogram);
+      this.space.giveBack(leaf.histogram);
       leaf.histogram = undefined;
     }
   }
@@ -206,33 +196,10 @@ export class Grower {
     return leaf.depth < rules.maxDepth && leaf.sums[this.width] >= 2 * rules.minHessian;
   }
 
-  private sum(leaf: OpenLeaf, { rows, gradHess }: Growth): void {
-    const stride = this.width + 1;
-    for (let i = leaf.start; i < leaf.end; i++) {
-      const from = rows[i] * stride;
-      for (let d = 0; d < stride; d++) {
-        leaf.sums[d] += gradHess[from + d];
-      }
-    }
-  }
-
-  /** Copies gradients and hessians of the leaf's rows to one contiguous array. */
-  private gather(leaf: OpenLeaf, { rows, gradHess }: Growth): void {
-    const stride = this.width + 1;
-    const gathered = this.gathered;
-    for (let i = leaf.start, at = 0; i < leaf.end; i++) {
-      const from = rows[i] * stride;
-      for (let d = 0; d < stride; d++, at++) {
-        gathered[at] = gradHess[from + d];
-      }
-    }
-  }
-
-  private histogramOf(leaf: OpenLeaf, growth: Growth): Float64Array {
-    const histogram = this.pool.pop() ?? new Float64Array(this.histogramSize);
+  private histogramOf(leaf: OpenLeaf, { rows }: Growth): Float64Array {
+    const histogram = this.space.takeHistogram();
     histogram.fill(0, 0, this.size);
-    this.gather(leaf, growth);
-    addRows(histogram, this.layout, growth.rows.subarray(leaf.start, leaf.end), this.gathered);
+    this.space.addRows(histogram, this.layout, rows, leaf.start, leaf.end);
     this.work += (leaf.end - leaf.start) * this.picked.length * this.width + this.size * 3;
     return histogram;
   }
@@ -258,13 +225,11 @@ export class Grower {
     parent.histogram = undefined;
     large.histogram = histogram;
     if (small.histogram) {
-      for (let i = 0; i < this.size; i++) {
-        histogram[i] -= small.histogram[i];
-      }
+      this.space.takeAway(histogram, small.histogram, this.size);
       return;
     }
-    this.gather(small, growth);
-    removeRows(histogram, this.layout, growth.rows.subarray(small.start, small.end), this.gathered);
+    this.space.gather(growth.rows, small.start, small.end);
+    removeRows(histogram, this.layout, growth.rows.subarray(small.start, small.end), this.space.gathered);
     this.work += (small.end - small.start) * this.picked.length * this.width;
   }
 
@@ -274,7 +239,8 @@ export class Grower {
       return;
     }
     const { best, histogram, sums: totals, start, end } = leaf;
-    const node = { rows, start, end, gathered: this.gathered, totals };
+    const { gathered, gradHess } = this.space;
+    const node = { rows, start, end, gathered, totals };
     const sampled = rules.nodeColumns < 1;
     const count = this.picked.length;
     const sampledColumns = sampled
@@ -284,7 +250,7 @@ export class Grower {
     if (!histogram) {
       this.work += (end - start) * tried;
       if (!this.sorted || this.hasCategory) {
-        this.gather(leaf, growth);
+        this.space.gather(rows, start, end);
       }
     }
     for (let k = 0; k < tried; k++) {
@@ -292,7 +258,7 @@ export class Grower {
       const column = this.picked[i];
       const spec = this.specs[column];
       if (this.sorted && !spec.category) {
-        this.sorted.search(i, column, leaf, growth.gradHess, rules);
+        this.sorted.search(i, column, leaf, gradHess, rules);
         continue;
       }
       if (!histogram) {
@@ -312,7 +278,8 @@ export class Grower {
   private divide(leaf: OpenLeaf, growth: Growth, builder: TreeBuilder): [OpenLeaf, OpenLeaf] {
     const { best, depth } = leaf;
     const node = builder.split(leaf.node, best);
-    const goes = this.goesLeft;
+    const { space } = this;
+    const goes = space.goesLeft;
     const { bins: binCount, category } = this.specs[best.column];
     if (category) {
       for (let bin = 0; bin < binCount; bin++) {
@@ -323,25 +290,21 @@ export class Grower {
       goes.fill(1, 1, best.bin + 1);
       goes[0] = best.missingLeft ? 1 : 0;
     }
-    const bins = this.columns[best.column];
-    const spare = this.spare;
     const [left, right] = [this.open(node, depth + 1), this.open(node + 1, depth + 1)];
     left.start = leaf.start;
-    left.end = right.start = partition(goes, bins, growth.rows, leaf.start, leaf.end, spare);
+    left.end = right.start = space.partition(best.column, growth.rows, leaf.start, leaf.end);
     right.end = leaf.end;
     const { outOfSampleStart, outOfSampleEnd } = leaf;
     left.outOfSampleStart = outOfSampleStart;
-    left.outOfSampleEnd = right.outOfSampleStart = partition(
-      goes,
-      bins,
+    left.outOfSampleEnd = right.outOfSampleStart = space.partition(
+      best.column,
       growth.outOfSample,
       outOfSampleStart,
       outOfSampleEnd,
-      spare,
     );
     right.outOfSampleEnd = outOfSampleEnd;
     const [small, large] = left.end - left.start <= right.end - right.start ? [left, right] : [right, left];
-    this.sum(small, growth);
+    space.addAll(small.sums, growth.rows, small.start, small.end);
     for (let d = 0; d <= this.width; d++) {
       large.sums[d] = leaf.sums[d] - small.sums[d];
     }

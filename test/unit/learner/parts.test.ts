@@ -17,6 +17,8 @@ import {
   gram,
   Grower,
   type GrowRules,
+  type GrowSize,
+  GrowSpace,
   leafOf,
   log,
   mixWithPriors,
@@ -183,23 +185,31 @@ describe('learner parts', () => {
       Uint8Array.from({ length: rows }, () => random.below(200)),
     );
     const specs = columns.map((_, i) => ({ source: i, bins: 200, category: i > 3 }));
-    for (const width of [1, 3]) {
+    const picked = Int32Array.from(columns.keys());
+    const size = { columns, specs, rows: 2000, outOfSample: 1000, picked: 6, leaves: 40 };
+    for (const [width, open] of [
+      [1, (own) => GrowSpace.ordinary(own)],
+      [3, (own) => GrowSpace.ordinary(own)],
+      [1, (own) => GrowSpace.open(own, picked)],
+      [3, (own) => GrowSpace.open(own, picked)],
+    ] satisfies [number, (own: GrowSize) => GrowSpace][]) {
       const stride = width + 1;
-      const gradHess = normals(rows * stride, 6);
+      const space = open({ ...size, width });
+      const { gradHess, sample: order, outOfSample } = space;
+      gradHess.set(normals(rows * stride, 6));
       for (let row = 0; row < rows; row++) {
         gradHess[row * stride + width] = Math.abs(gradHess[row]!) + 0.01;
       }
       const all = Int32Array.from({ length: rows }, (_, row) => row);
       quantise(gradHess, all, stride);
-      const grower = new Grower(columns, specs, width, { rows: 2000, outOfSample: 1000 });
+      const grower = new Grower(specs, width, space);
       const builder = new TreeBuilder(1);
       // A third of the rows is only sorted into the leaves.
-      const [order, outOfSample] = [all.filter((row) => row % 3 > 0), all.filter((row) => row % 3 === 0)];
-      const picked = Int32Array.from(columns.keys());
+      order.set(all.filter((row) => row % 3 > 0));
+      outOfSample.set(all.filter((row) => row % 3 === 0));
       const growth = {
         rows: order,
         outOfSample,
-        gradHess,
         picked,
         rules: { ...rules, maxLeaves: 40 },
         random,
@@ -228,6 +238,7 @@ describe('learner parts', () => {
           'and so it does for rows that it was not grown by',
         );
       });
+      space.close();
     }
   });
 

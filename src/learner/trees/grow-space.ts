@@ -1,0 +1,202 @@
+import type { ColumnSpec } from '../features/encode';
+import { ORDINARY, type Room, roomOf } from '../wasm/room';
+import { addRows, type HistogramLayout } from './histogram';
+import { type TreeKernel, treeRooms } from './kernel';
+import { partition } from './partition';
+
+/** What trees are grown from, at most. */
+export interface GrowSize {
+  columns: Uint8Array[];
+  specs: ColumnSpec[];
+  /** Gradients per row: outputs, or random projections of them. */
+  width: number;
+  /** Rows of a tree, and those that are only sorted into its leaves. */
+  rows: number;
+  outOfSample: number;
+  /** Columns that a tree splits by. */
+  picked: number;
+  leaves: number;
+}
+
+/**
+ * The arrays that trees are grown in, and the loops over them. In a room of `treeRooms` these are those of the kernel,
+ * else those in JavaScript; the result is the same to the bit.
+ */
+export class GrowSpace {
+  /** columns × rows: bins. */
+  readonly columns: Uint8Array[];
+  readonly sample: Int32Array;
+  readonly outOfSample: Int32Array;
+  /** rows × (width + 1): a row's gradients, then its hessian. */
+  readonly gradHess: Float64Array;
+  /** Gradients and hessians of a node's rows, in their order. */
+  readonly gathered: Float64Array;
+  /** Per bin: 1 where it goes left at the node being split. */
+  readonly goesLeft: Uint8Array;
+  private readonly stride: number;
+  private readonly spare: Int32Array;
+  private readonly pair: Float64Array;
+  private readonly kernel: TreeKernel | undefined;
+  private readonly histogramSize: number;
+  private readonly pool: Float64Array[] = [];
+
+  private constructor(
+    size: GrowSize,
+    /** Columns that may split: the others need not be within reach of the kernel. */
+    usable: Int32Array,
+    private readonly room: Room<TreeKernel>,
+  ) {
+    const { width, rows, outOfSample } = size;
+    const tableRows = size.columns[0]?.length ?? 0;
+    this.stride = width + 1;
+    this.kernel = room.functions;
+    this.columns = size.columns;
+    if (this.kernel) {
+      this.columns = size.columns.slice();
+      for (const column of usable) {
+        this.columns[column] = room.bytes(tableRows);
+        this.columns[column].set(size.columns[column]);
+      }
+    }
+    this.sample = room.wholes(rows);
+    this.outOfSample = room.wholes(outOfSample);
+    this.spare = room.wholes(Math.max(rows, outOfSample));
+    this.gradHess = room.numbers(tableRows * this.stride);
+    this.gathered = room.numbers(rows * this.stride);
+    this.goesLeft = room.bytes(256);
+    this.pair = room.numbers(2);
+    this.histogramSize = histogramLength(size);
+  }
+
+  /** Within reach of the kernel where there is room; to be closed. */
+  static open(size: GrowSize, usable: Int32Array): GrowSpace {
+    const { width, rows, outOfSample } = size;
+    const tableRows = size.columns[0]?.length ?? 0;
+    const bytes =
+      usable.length * roomOf(tableRows) +
+      roomOf(rows * 4) +
+      roomOf(outOfSample * 4) +
+      roomOf(Math.max(rows, outOfSample) * 4) +
+      roomOf(tableRows * (width + 1) * 8) +
+      roomOf(rows * (width + 1) * 8) +
+      roomOf(256) +
+      roomOf(16) +
+      size.leaves * roomOf(histogramLength(size) * 8);
+    return new GrowSpace(size, usable, treeRooms.open(bytes));
+  }
+
+  static ordinary(size: GrowSize): GrowSpace {
+    return new GrowSpace(size, new Int32Array(0), ORDINARY);
+  }
+
+  close(): void {
+    this.room.close();
+  }
+
+  /** Room for a histogram, with what is left of another one in it. There are as many as leaves. */
+  takeHistogram(): Float64Array {
+    return this.pool.pop() ?? this.room.numbers(this.histogramSize);
+  }
+
+  giveBack(histogram: Float64Array): void {
+    this.pool.push(histogram);
+  }
+
+  /** Copies gradients and hessians of `rows[start … end - 1]` to `gathered`. */
+  gather(rows: Int32Array, start: number, end: number): void {
+    const { stride, gathered, gradHess } = this;
+    for (let i = start, at = 0; i < end; i++) {
+      const from = rows[i] * stride;
+      for (let d = 0; d < stride; d++, at++) {
+        gathered[at] = gradHess[from + d];
+      }
+    }
+  }
+
+  /** Adds `rows[start … end - 1]` to a histogram. */
+  addRows(sums: Float64Array, layout: HistogramLayout, rows: Int32Array, start: number, end: number): void {
+    if (!this.kernel || this.stride !== 2) {
+      this.gather(rows, start, end);
+      addRows(sums, layout, rows.subarray(start, end), this.gathered);
+      return;
+    }
+    const { columns, offsets } = layout;
+    const first = rows.byteOffset + start * 4;
+    const last = rows.byteOffset + end * 4;
+    const gradHess = this.gradHess.byteOffset;
+    const binsOf = (i: number) => columns[i].byteOffset;
+    const sumsOf = (i: number) => sums.byteOffset + offsets[i] * 8;
+    let i = 0;
+    for (; i + 3 < columns.length; i += 4) {
+      this.kernel.addFour(
+        first,
+        last,
+        gradHess,
+        binsOf(i),
+        binsOf(i + 1),
+        binsOf(i + 2),
+        binsOf(i + 3),
+        sumsOf(i),
+        sumsOf(i + 1),
+        sumsOf(i + 2),
+        sumsOf(i + 3),
+      );
+    }
+    for (; i < columns.length; i++) {
+      this.kernel.addOne(first, last, gradHess, binsOf(i), sumsOf(i));
+    }
+  }
+
+  /** Takes one histogram, of so many numbers, away from another. */
+  takeAway(from: Float64Array, histogram: Float64Array, length: number): void {
+    if (this.kernel && this.stride === 2) {
+      this.kernel.takeAway(from.byteOffset, from.byteOffset + length * 8, histogram.byteOffset);
+      return;
+    }
+    for (let i = 0; i < length; i++) {
+      from[i] -= histogram[i];
+    }
+  }
+
+  /** Adds the gradients and hessians of `rows[start … end - 1]` to `sums`. */
+  addAll(sums: Float64Array, rows: Int32Array, start: number, end: number): void {
+    const { stride, gradHess, pair, kernel } = this;
+    if (kernel && stride === 2) {
+      pair.set(sums);
+      const { byteOffset } = rows;
+      kernel.addAll(byteOffset + start * 4, byteOffset + end * 4, gradHess.byteOffset, pair.byteOffset);
+      sums.set(pair);
+      return;
+    }
+    for (let i = start; i < end; i++) {
+      const from = rows[i] * stride;
+      for (let d = 0; d < stride; d++) {
+        sums[d] += gradHess[from + d];
+      }
+    }
+  }
+
+  /** Divides `rows[start … end - 1]` by `goesLeft`; where those that go right begin. */
+  partition(column: number, rows: Int32Array, start: number, end: number): number {
+    const { kernel, goesLeft, spare } = this;
+    const bins = this.columns[column];
+    if (!kernel) {
+      return partition(goesLeft, bins, rows, start, end, spare);
+    }
+    const { byteOffset } = rows;
+    const middle = kernel.partition(
+      byteOffset + start * 4,
+      byteOffset + end * 4,
+      bins.byteOffset,
+      goesLeft.byteOffset,
+      spare.byteOffset,
+    );
+    return (middle - byteOffset) / 4;
+  }
+}
+
+/** Numbers of the longest histogram. */
+function histogramLength({ specs, width, picked }: GrowSize): number {
+  const bins = specs.map((spec) => spec.bins).sort((a, b) => b - a);
+  return bins.slice(0, picked).reduce((sum, own) => sum + own, 0) * (width + 1);
+}

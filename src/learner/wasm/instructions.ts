@@ -1,0 +1,103 @@
+/*
+ * WebAssembly's instructions, as far as the inner loops need them, each as its bytes (WebAssembly Core Specification 2.0,
+ * section 5.4). An operand is the code that computes it, so that nested calls read as an expression does. Addresses are
+ * bytes from the beginning of the memory; comparisons and addresses are unsigned.
+ */
+
+export type Code = readonly number[];
+
+/** Types of values: a 32-bit integer, a 64-bit number, and two of these side by side. */
+export const I32 = 0x7f;
+export const F64 = 0x7c;
+export const V128 = 0x7b;
+
+/** LEB128: seven bits a byte, the lowest first. */
+export function unsigned(value: number): Code {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 128) {
+      bytes.push(rest);
+      return bytes;
+    }
+    bytes.push((rest & 127) | 128);
+  }
+}
+
+function signed(value: number): Code {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>= 7) {
+    if (rest >= -64 && rest < 64) {
+      bytes.push(rest & 127);
+      return bytes;
+    }
+    bytes.push((rest & 127) | 128);
+  }
+}
+
+const binary =
+  (...opcode: number[]) =>
+  (a: Code, b: Code): Code => [...a, ...b, ...opcode];
+
+/** @param align the binary logarithm of the bytes read or written */
+const load =
+  (align: number, ...opcode: number[]) =>
+  (address: Code, offset = 0): Code => [...address, ...opcode, align, ...unsigned(offset)];
+
+const store =
+  (align: number, ...opcode: number[]) =>
+  (address: Code, value: Code, offset = 0): Code => [
+    ...address,
+    ...value,
+    ...opcode,
+    align,
+    ...unsigned(offset),
+  ];
+
+/** Parameters and locals of a function are numbered together, parameters first. */
+export const get = (local: number): Code => [0x20, ...unsigned(local)];
+export const set = (local: number, value: Code): Code => [...value, 0x21, ...unsigned(local)];
+/** Sets a local; its value too. */
+export const tee = (local: number, value: Code): Code => [...value, 0x22, ...unsigned(local)];
+
+export const whole = (value: number): Code => [0x41, ...signed(value)];
+export const add = binary(0x6a);
+export const subtract = binary(0x6b);
+export const isBelow = binary(0x49);
+export const shiftLeft = (value: Code, bits: number): Code => [...value, ...whole(bits), 0x74];
+
+export const loadByte = load(0, 0x2d);
+export const loadWhole = load(2, 0x28);
+export const loadNumber = load(3, 0x2b);
+export const loadPair = load(3, 0xfd, 0x00);
+export const storeWhole = store(2, 0x36);
+export const storeNumber = store(3, 0x39);
+export const storePair = store(3, 0xfd, 0x0b);
+export const addNumbers = binary(0xa0);
+export const addPairs = binary(0xfd, ...unsigned(0xf0));
+export const subtractPairs = binary(0xfd, ...unsigned(0xf1));
+
+/** Copies bytes from one address to another. */
+export const copy = (to: Code, from: Code, length: Code): Code => [
+  ...to,
+  ...from,
+  ...length,
+  0xfc,
+  ...unsigned(10),
+  0,
+  0,
+];
+
+const EMPTY = 0x40;
+
+/** Does something once, and again as long as a condition holds. */
+export const doWhile = (body: Code, condition: Code): Code => [
+  0x03,
+  EMPTY,
+  ...body,
+  ...condition,
+  0x0d,
+  0,
+  0x0b,
+];
+
+export const when = (condition: Code, body: Code): Code => [...condition, 0x04, EMPTY, ...body, 0x0b];

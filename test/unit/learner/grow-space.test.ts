@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+
+import fc from 'fast-check';
+
+import { GrowSpace, Random, treeRooms } from '../../doors/learner';
+
+/** The same table in a room of the kernel and in ordinary arrays. */
+function bothSpaces(count: number, bins: number, width: number, seed: number) {
+  const random = new Random(seed);
+  const columns = Array.from({ length: 7 }, () =>
+    Uint8Array.from({ length: count }, () => random.below(bins)),
+  );
+  const specs = columns.map((_, source) => ({ source, bins, category: false }));
+  const size = { columns, specs, width, rows: count, outOfSample: 5, picked: 6, leaves: 2 };
+  // The last column splits nothing, so it need not be within reach.
+  const usable = Int32Array.of(0, 1, 2, 3, 4, 5);
+  const spaces = [GrowSpace.open(size, usable), GrowSpace.ordinary(size)];
+  const gradHess = Float64Array.from({ length: count * (width + 1) }, () => random.below(2000) - 1000);
+  const rows = Int32Array.from({ length: count }, (_, row) => row).filter((row) => row % 3 !== 1);
+  const goesLeft = Uint8Array.from({ length: 256 }, () => random.below(2));
+  for (const space of spaces) {
+    space.gradHess.set(gradHess);
+    space.sample.set(rows);
+    space.goesLeft.set(goesLeft);
+  }
+  return { spaces, rows: rows.length, bins, width };
+}
+
+describe('learner: the kernel does what JavaScript does', () => {
+  it('sums, differences and partitions are the same to the bit', () => {
+    const table = fc.record({
+      count: fc.integer({ min: 1, max: 300 }),
+      bins: fc.constantFrom(2, 40, 255),
+      width: fc.constantFrom(1, 3),
+      seed: fc.nat(1e6),
+    });
+    fc.assert(
+      fc.property(table, ({ count, bins, width, seed }) => {
+        const { spaces, rows } = bothSpaces(count, bins, width, seed);
+        const stride = width + 1;
+        const length = 6 * bins * stride;
+        const from = Math.floor(rows / 4);
+        const answers = spaces.map((space) => {
+          const layout = {
+            columns: space.columns.slice(0, 6),
+            offsets: Int32Array.from({ length: 6 }, (_, i) => i * bins * stride),
+            stride,
+          };
+          const [all, some] = [space.takeHistogram(), space.takeHistogram()];
+          all.fill(0);
+          some.fill(0);
+          space.addRows(all, layout, space.sample, 0, rows);
+          space.addRows(some, layout, space.sample, from, rows);
+          space.takeAway(all, some, length);
+          const sums = new Float64Array(stride);
+          space.addAll(sums, space.sample, from, rows);
+          const middle = space.partition(2, space.sample, from, rows);
+          space.close();
+          return {
+            all: all.slice(0, length),
+            some: some.slice(0, length),
+            sums,
+            middle,
+            rows: space.sample.slice(0, rows),
+          };
+        });
+        assert.deepEqual(answers[0], answers[1]);
+        assert.ok(rows - from === 0 || answers[0]!.some.some((sum) => sum !== 0), 'something has been added');
+      }),
+      { numRuns: 200, seed: 21 },
+    );
+  });
+
+  it('lends its memory to one user at a time, and up to a limit', () => {
+    const room = treeRooms.open(4096);
+    assert.ok(room.functions, 'this engine has WebAssembly');
+    assert.equal(treeRooms.open(16).functions, undefined, 'as long as it is lent');
+    room.close();
+    assert.equal(
+      treeRooms.open(2 ** 30).functions,
+      undefined,
+      'so much would be a second copy of a large table',
+    );
+    const larger = treeRooms.open(2 ** 25);
+    const numbers = larger.numbers(2 ** 22);
+    numbers[numbers.length - 1] = 7;
+    assert.equal(numbers.at(-1), 7);
+    larger.close();
+    const next = treeRooms.open(16);
+    assert.ok(next.functions);
+    assert.notEqual(next.numbers(1).buffer, numbers.buffer, 'a large memory is not kept');
+    next.close();
+  });
+});
