@@ -1,4 +1,5 @@
 /** What tests reach of src/service beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
+export { readCommandLine } from '../../dist/src/service/command-line';
 export { assertJsonShape } from '../../dist/src/service/http/json-shape';
 export { answerLate } from '../../dist/src/service/http/late-answer';
 export { envelopeFor } from '../../dist/src/service/http/reply';

@@ -43,39 +43,17 @@ describe('Service: the command', () => {
     }
     const version = JSON.parse(await readFile(path.join(__dirname, '../../package.json'), 'utf8')).version;
     assert.deepEqual(await runCli(['--version']), { code: 0, text: `${version}\n` });
-    for (const [wrong, about] of [
-      [['--port', 'abc'], /--port/],
-      [['--port', '70000'], /--port/],
-      [['--port', ''], /--port/],
-      [['--port'], /--port/],
-      [['--port', '1e3'], /--port/],
-      [['--port=-1'], /--port/],
-      [['--data', ''], /--data must name a folder/],
-      [['--nothing'], /--nothing/],
-      [['stray'], /stray/],
-      [['--api-name', 'a/b'], /--api-name/],
-      [['--api-name', 'v1'], /--api-name/],
-      [['--max-gb', '0'], /--max-gb/],
-      [['--max-gb', 'much'], /--max-gb/],
-      [['--public-url', 'models.example'], /--public-url/],
-      [['--public-url', 'http://'], /--public-url/],
-      [['--public-url', 'http://two words/'], /--public-url/],
-      [['--public-url', 'http://a:99999/'], /--public-url/],
-      [['--public-url', 'http://a/?x=1'], /--public-url/],
-      [['--token', 'two words'], /token after --token/],
-      [['--token', ''], /token after --token .* it is empty/],
-    ] as [string[], RegExp][]) {
-      const { code, text } = await runCli(wrong);
+    // The others: test/unit/service/command-line.test.ts.
+    for (const [wrong, about, environment] of [
+      [['--port', 'abc'], /--port/, {}],
+      [['--token', 'two words'], /token after --token/, {}],
+      [['--port', '0'], /token in TABULAR_SERVICE_TOKEN/, { TABULAR_SERVICE_TOKEN: 'two words' }],
+    ] as [string[], RegExp, NodeJS.ProcessEnv][]) {
+      const { code, text } = await runCli(wrong, environment);
       assert.equal(code, 2, wrong.join(' '));
       assert.match(text, about);
       assert.match(text, /--help/);
       assert.ok(!text.includes('two words') && !/^ +at /m.test(text), text);
-    }
-    for (const TABULAR_SERVICE_TOKEN of ['', 'two words']) {
-      const { code, text } = await runCli(['--port', '0'], { TABULAR_SERVICE_TOKEN });
-      assert.equal(code, 2);
-      assert.match(text, /token in TABULAR_SERVICE_TOKEN/);
-      assert.ok(!text.includes('two words'));
     }
   });
 
@@ -190,6 +168,7 @@ describe('Service: the command', () => {
       const fit = await post(url, 'fit', {
         train_set_upload_id: body.train_set_upload_id,
         task: 'regression',
+        svc_config: { n_estimators: 1 },
       });
       assert.equal(fit.status, 200, fit.text);
     }
