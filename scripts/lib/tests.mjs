@@ -6,7 +6,7 @@
  * and that run counts. Both are told.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -14,8 +14,10 @@ import { root } from './prepare.mjs';
 
 const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 
-/** The folders of test/ whose files run side by side, slow ones first, so that no long file is left for the end. */
-const BESIDE = ['e2e', 'runtime', 'service', 'nodes', 'unit'];
+/** The folders of test/ whose files wait: for a browser or for a Node-RED in a process of its own. */
+const WAITING = ['e2e', 'runtime'];
+/** Those whose files compute. */
+const COMPUTING = ['service', 'nodes', 'unit'];
 const LARGE = 'large';
 
 /** As many files at a time: two more than there are cores, but not so many that time limits come near. */
@@ -31,6 +33,20 @@ function filesOf(folder) {
     .filter((name) => name.endsWith('.test.ts'))
     .sort()
     .map((name) => path.join('test', folder, name));
+}
+
+/**
+ * The files of these folders in the order in which they begin. Those that wait are dealt among those that compute, so
+ * that the cores have work all the time, and over the first two thirds of them, the largest first, so that no long file
+ * is left for the end.
+ */
+function inOrder(folders) {
+  const filesIn = (kind) => kind.filter((folder) => folders.includes(folder)).flatMap(filesOf);
+  const sizeOf = (file) => statSync(path.join(root, file)).size;
+  const waiting = filesIn(WAITING).sort((a, b) => sizeOf(b) - sizeOf(a));
+  const computing = filesIn(COMPUTING);
+  const share = Math.floor((computing.length * 2) / 3 / Math.max(1, waiting.length));
+  return [...waiting.flatMap((file) => [file, ...computing.splice(0, share)]), ...computing];
 }
 
 /** Hands these arguments to Mocha. `binary` is the Node to run it. Answers if all passed. */
@@ -64,9 +80,8 @@ function runBeside(files, args, options, jobs) {
 }
 
 /** Runs the tests of these folders of test/; `args` are further arguments for Mocha. Answers if all passed. */
-export function runFolders(folders = BESIDE, args = [], options = {}) {
-  const files = BESIDE.filter((folder) => folders.includes(folder)).flatMap(filesOf);
-  return runBeside(files, args, options, JOBS);
+export function runFolders(folders = [...WAITING, ...COMPUTING], args = [], options = {}) {
+  return runBeside(inOrder(folders), args, options, JOBS);
 }
 
 /** Runs the tests of test/large/. Answers if all passed. */
