@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-const script = path.join(__dirname, '..', '..', 'helpers', 'fit-memory.ts');
+const script = path.join(__dirname, '..', 'helpers', 'fit-memory.ts');
 
 /** Peaks of a loaded machine differ by how late garbage is collected; what is really held is held every time. */
 const ATTEMPTS = 3;

@@ -32,11 +32,12 @@ describe('Service: closing', function () {
 
   it('answers predicts and fits that it cannot finish with 503', async () => {
     const h = await start();
-    const { x, y } = line(ROWS * 4);
-    const train = await h.uploadTrain(x, y);
-    const fit = (extra: object): Promise<Answer> =>
-      h.post('fit', { train_set_upload_id: train, task: 'regression', ...extra });
-    const fitted = (await fit({})).body.fitted_train_set_id as string;
+    const { x, y } = line(200);
+    const fitted = await h.fit(x, y, 'regression');
+    const many = line(ROWS * 4);
+    const train = await h.uploadTrain(many.x, many.y);
+    const fit = (random_state: number): Promise<Answer> =>
+      h.post('fit', { train_set_upload_id: train, task: 'regression', svc_config: { random_state } });
     const test = await h.uploadTest(fitted, line(ROWS).x);
     const predict = (): Promise<Answer> =>
       h.post('predict', {
@@ -44,7 +45,7 @@ describe('Service: closing', function () {
         fitted_train_set_id: fitted,
         task_config: { task: 'regression', predict_params: { output_type: 'quantiles' } },
       });
-    const fits = [fit({ force_refit: true }), fit({ svc_config: { random_state: 1 } })];
+    const fits = [fit(1), fit(2)];
     const predicts = Array.from({ length: 40 }, predict);
     await busy(h);
     const closing = h.service.close();

@@ -22,7 +22,7 @@ describe('Service: many at once', () => {
     this.timeout(120_000);
     const { x, y } = flowers();
     const small = await h.fit(x, y, 'classification');
-    const big = line(2_000);
+    const big = line(500);
     const upload = await h.uploadTrain(big.x, big.y);
     let fitting = 4;
     const fits = Array.from({ length: fitting }, (_, seed) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,10 +10,11 @@ import { filesOfZip } from './zip-reader';
 describe('Service: what it keeps, and having it removed', function () {
   this.timeout(60_000);
   let h: Harness;
-  beforeEach(async () => {
+  before(async () => {
     h = await Harness.start({ fitThreads: 1 });
   });
-  afterEach(() => h.stop());
+  after(() => h.stop());
+  afterEach(() => h.empty());
 
   const call = async (method: string, route: string): Promise<Answer> =>
     answerOf(await fetch(h.url(route), { method, headers: h.bearer() }));
@@ -178,6 +179,7 @@ describe('Service: what it keeps, and having it removed', function () {
     assert.equal(body.deleted_fitted_train_set_ids.length, 2);
     const left = (await onDisk()).filter((name) => !name.endsWith('.json'));
     assert.deepEqual(left, ['notes.txt']);
+    await rm(path.join(h.folder, 'models', 'notes.txt'));
     const summary = (await h.get('/get_data_summary/')).body;
     assert.deepEqual(
       [summary.train_sets, summary.test_sets, summary.fitted_train_sets, summary.stored_bytes],

@@ -62,7 +62,7 @@ describe('Service: what lies in its folder', () => {
         await first.post('fit', {
           train_set_upload_id: upload,
           task: 'classification',
-          svc_config: { random_state: seed, n_estimators: 2 },
+          svc_config: { random_state: seed, n_estimators: 1 },
         })
       ).body.fitted_train_set_id as string;
     type Entry = Record<string, unknown> & { features: object[] };

@@ -40,7 +40,11 @@ class Client {
   }
 
   fit(upload: string): Promise<Answer> {
-    return this.post('fit', { train_set_upload_id: upload, task: 'regression' });
+    return this.post('fit', {
+      train_set_upload_id: upload,
+      task: 'regression',
+      svc_config: { n_estimators: 1 },
+    });
   }
 
   /** Uploads and fits new tables without end, noting what was answered, until the service is gone. */

@@ -13,7 +13,7 @@ describe('Service: models of another format, or of another learner', () => {
       const numbers = Array.from({ length: 60 }, (_, i) => i);
       const [x, y] = [`a\n${numbers.join('\n')}\n`, `y\n${numbers.map((i) => i * 2).join('\n')}\n`];
       const upload = await first.uploadTrain(x, y);
-      const request = { train_set_upload_id: upload, task: 'regression' };
+      const request = { train_set_upload_id: upload, task: 'regression', svc_config: { n_estimators: 1 } };
       const old = (await first.post('fit', request)).body.fitted_train_set_id as string;
       await first.stop(true);
 
@@ -59,7 +59,11 @@ describe('Service: models of another format, or of another learner', () => {
     const first = await Harness.start();
     const numbers = Array.from({ length: 60 }, (_, i) => i);
     const [x, y] = [`a\n${numbers.join('\n')}\n`, `y\n${numbers.map((i) => i * 2).join('\n')}\n`];
-    const request = { train_set_upload_id: await first.uploadTrain(x, y), task: 'regression' };
+    const request = {
+      train_set_upload_id: await first.uploadTrain(x, y),
+      task: 'regression',
+      svc_config: { n_estimators: 1 },
+    };
     const old = (await first.post('fit', request)).body.fitted_train_set_id as string;
     await first.stop(true);
 

@@ -52,7 +52,21 @@ function table(width: number, rows: number, seed: number): Raw[] {
 const size = (cell: Raw['cells'][number]): number =>
   typeof cell === 'number' ? cell / 500 - 1 : cell === undefined ? 0.4 : cell === 'red' ? 1.5 : -0.3;
 
+const fitted = new Map<string, Uint8Array>();
+
+/** A model of its own, which may be changed; what is fitted twice alike is fitted once. */
 function fit(base: Raw[], task: 'two' | 'three' | 'number', options: TrainOptions = {}): Model {
+  const key = JSON.stringify([base, task, options]);
+  const bytes = fitted.get(key);
+  if (bytes !== undefined) {
+    return loadModel(bytes);
+  }
+  const model = fitAnew(base, task, options);
+  fitted.set(key, saveModel(model));
+  return model;
+}
+
+function fitAnew(base: Raw[], task: 'two' | 'three' | 'number', options: TrainOptions): Model {
   const random = new Random(3);
   const at = Array.from({ length: DISTINCT * TIMES }, (_, i) => Math.floor(i / TIMES));
   const features = base.map(({ name, cells }) => column({ name, cells: at.map((row) => cells[row]) }));
