@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 
 import { Fifo } from '../../doors/scoring';
+import { garbageCollector } from '../../helpers/garbage';
 
 describe('Fifo', () => {
   it('answers the item that has been in it longest, whatever came and left', () => {
@@ -37,4 +38,32 @@ describe('Fifo', () => {
     }
     assert.ok(performance.now() - began < 1000, 'a scan for each item takes several seconds');
   });
+
+  it('holds nothing that has left, while others always wait and nobody asks for the first', async () => {
+    const fifo = new Fifo<object>();
+    const left = passThrough(fifo, 10_000, 100);
+    // A WeakRef keeps its object until the turn of the event loop in which it was made is over.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    garbageCollector()();
+    const held = left.filter((item) => item.deref() !== undefined);
+    assert.equal(held.length, 0, `${held.length} of ${left.length} are held`);
+    assert.equal(fifo.size, 100);
+  });
 });
+
+/** Lets items come and go, in this order, of which so many wait at a time. Answers those that have left. */
+function passThrough(fifo: Fifo<object>, count: number, waiting: number): WeakRef<object>[] {
+  const items: object[] = [];
+  const left: WeakRef<object>[] = [];
+  for (let i = 0; i < count; i++) {
+    const item = { i };
+    fifo.add(item);
+    items.push(item);
+    if (items.length > waiting) {
+      const oldest = items.shift()!;
+      fifo.delete(oldest);
+      left.push(new WeakRef(oldest));
+    }
+  }
+  return left;
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+
+import { TestFlow } from '../helpers/flow';
+import { type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
+
+const TRAIN = 'return { payload: Array.from({ length: 60 }, (_, i) => ({ id: i, x: i % 7, y: i % 5 })) };';
+
+/** Messages that are under way at a time: what waits never runs out while the stream lasts. */
+const WINDOW = 1000;
+
+function endlessStream(): TestFlow {
+  const flow = new TestFlow('stream');
+  flow.embedded();
+  flow.wire(
+    flow.inject('train'),
+    flow.code('rows', TRAIN),
+    flow.tabular('fit', 'fit', { target: 'y', task: 'regression', model: 'm' }),
+    flow.debug('card', 'fitted_train_set_id'),
+  );
+  flow.wire(
+    flow.node('stream-source', 'source'),
+    flow.tabular('predict', 'predict', { model: 'm' }),
+    flow.tabular('watch', 'watch', { model: 'm' }),
+    flow.node('stream-sink', 'sink'),
+  );
+  return flow;
+}
+
+async function stream(red: RealNodeRed, count: number): Promise<void> {
+  await fetch(`${red.url}/stream/start`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ count, window: WINDOW }),
+  });
+  const times = async () => (await (await fetch(`${red.url}/stream/times`)).json()) as { finished: boolean };
+  while (!(await times()).finished) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Megabytes after garbage collection. */
+async function heapOf(red: RealNodeRed): Promise<number> {
+  return ((await (await fetch(`${red.url}/stream/process`)).json()) as { heapMb: number }).heapMb;
+}
+
+describe('a stream that never pauses', function () {
+  this.timeout(180_000);
+
+  it('leaves nothing of its messages in memory, however many there were', async () => {
+    const red = await startNodeRed({
+      flows: endlessStream().nodes,
+      link: {
+        'node-red-contrib-tabular-prediction': root,
+        'node-red-contrib-stream-test': path.join(root, 'test', 'helpers', 'stream-nodes'),
+      },
+    });
+    try {
+      await red.inject('train');
+      await red.shown('card', 1, 60_000);
+      await stream(red, 5_000);
+      const early = await heapOf(red);
+      await stream(red, 30_000);
+      const late = await heapOf(red);
+      // A message takes about 2.5 kB while it is under way.
+      assert.ok(
+        late < early + 10,
+        `${early.toFixed(1)} MB after 5,000 messages, ${late.toFixed(1)} after 35,000`,
+      );
+    } finally {
+      await red.stop();
+    }
+  });
+});
