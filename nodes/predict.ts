@@ -7,7 +7,7 @@ import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
 import { answerPredict, answerUnpredicted } from '../src/runtime/requests/predict-answer';
 import { predictorOf } from '../src/runtime/requests/predict-queue';
-import { type PredictDef, predictRequest } from '../src/runtime/requests/predict-request';
+import { type PredictDef, predictRequests } from '../src/runtime/requests/predict-request';
 import { replacedColumnWarning } from '../src/runtime/requests/replaced-column';
 
 /** tabular-predict: rows in, the same rows with their predictions out. */
@@ -16,6 +16,7 @@ module.exports = function (RED: NodeAPI): void {
     RED.nodes.createNode(this, def);
     const config = useConfig(RED, this, def.config);
     const table = tableReader(RED, this, def);
+    const requestOf = predictRequests(RED, this, def, table);
     const predictor = predictorOf(RED, this, def, config);
     const warnIfReplaced = replacedColumnWarning(RED, this, config);
     handleMessages(this, RED, {
@@ -24,7 +25,7 @@ module.exports = function (RED: NodeAPI): void {
         if (predictor.control(msg)) {
           return undefined;
         }
-        const request = await predictRequest(RED, this, def, table, msg);
+        const request = await requestOf(msg);
         await predictor.awaitFit(request);
         return request;
       },

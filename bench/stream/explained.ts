@@ -95,7 +95,7 @@ async function stream(red: RealNodeRed, count: number): Promise<number> {
     body: JSON.stringify({ count, window: WINDOW }),
   });
   for (;;) {
-    const state = (await (await fetch(`${red.url}/stream/state`)).json()) as {
+    const state = (await (await fetch(`${red.url}/stream/times`)).json()) as {
       finished: boolean;
       ms: number;
     };

@@ -12,7 +12,8 @@ function clone(value: unknown): unknown {
   }
   if (typeof value === 'object' && value !== null) {
     const copy: Record<string, unknown> = { ...value };
-    for (const [key, inner] of Object.entries(copy)) {
+    for (const key of Object.keys(copy)) {
+      const inner = copy[key];
       if (typeof inner === 'object' && inner !== null && key !== '__proto__') {
         copy[key] = clone(inner);
       }

@@ -24,7 +24,7 @@ export { offerKeptUpload } from '../../dist/src/runtime/requests/kept-upload';
 export { percentUsed } from '../../dist/src/runtime/requests/limits-request';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/model-field';
 export { inWordsOfUser } from '../../dist/src/runtime/requests/model-mismatch';
-export { type PredictDef, predictRequest } from '../../dist/src/runtime/requests/predict-request';
+export { type PredictDef, predictRequests } from '../../dist/src/runtime/requests/predict-request';
 export { keyOfTopic } from '../../dist/src/runtime/series/topic-key';
 export { modelRoutes } from '../../dist/src/runtime/sidebar/model-routes';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';

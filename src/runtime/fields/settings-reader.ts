@@ -11,11 +11,9 @@ import { ServiceError } from '../../wire/service-error';
 import { dialogWord, type FlowNode, type Message, type Red } from '../node-red';
 import { fromEnvironment, inside, insideOptions } from './environment';
 
-/** Where a setting is looked for: what is said there, and the place in words, for errors. */
-interface Place {
-  value: unknown;
-  place: string;
-  code: 'config.invalid' | 'validation.failed';
+/** What is said of a setting in one place; undefined instead where nothing is. */
+interface Said {
+  readonly value: unknown;
 }
 
 /** Reads one setting of a node: `read('holdout')`. */
@@ -40,17 +38,43 @@ export function settingsReader<S extends Settings>(
   def: FlowProperties<S>,
   msg: Partial<Message> = {},
 ): ReadSetting<S> {
-  return (name, first = 'dialog first') => {
+  return settingsReaders(red, node, settings, def)(msg);
+}
+
+/**
+ * The same for message after message of a node: what the dialog says is read once. Lists and objects are read for each
+ * message all the same, so that each has its own.
+ */
+export function settingsReaders<S extends Settings>(
+  red: Red,
+  node: FlowNode | undefined,
+  settings: S,
+  def: FlowProperties<S>,
+): (msg: Partial<Message>) => ReadSetting<S> {
+  const remembered = new Map<string, Said | undefined>();
+
+  const inDialog = (name: keyof S & string): Said | undefined => {
+    if (remembered.has(name)) {
+      return remembered.get(name);
+    }
+    const said = saidInDialog(red, node, settings[name]!, name, def[name]);
+    if (typeof said?.value !== 'object') {
+      remembered.set(name, said);
+    }
+    return said;
+  };
+
+  return (msg) => (name, first) => {
     const setting = settings[name]!;
-    const places = [
-      inDialog(red, node, setting, name, def[name]),
-      ...(setting.message === undefined ? [] : [inMessage(setting.message, msg)]),
-    ];
-    const value =
-      setting.kind === 'flag'
-        ? isRaised(setting, places)
-        : firstSaid(setting, first === 'message first' ? places.reverse() : places);
-    return value as ValueOf<S[typeof name]>;
+    const inMessage = (): Said | undefined =>
+      setting.message === undefined ? undefined : saidInMessage(setting, setting.message, msg);
+    if (setting.kind === 'flag') {
+      const ticked = inDialog(name)?.value ?? setting.fallback;
+      return (ticked === true || inMessage()?.value === true) as ValueOf<S[typeof name]>;
+    }
+    const said =
+      first === 'message first' ? (inMessage() ?? inDialog(name)) : (inDialog(name) ?? inMessage());
+    return (said === undefined ? setting.fallback : said.value) as ValueOf<S[typeof name]>;
   };
 }
 
@@ -59,28 +83,42 @@ export function settingsReader<S extends Settings>(
  * @throws ServiceError `validation.failed`
  */
 export function readProperty<Value>(setting: Setting<Value>, property: string, msg: Message): Value {
-  return firstSaid(setting, [inMessage(property, msg)]) as Value;
+  const said = saidInMessage(setting, property, msg);
+  return (said === undefined ? setting.fallback : said.value) as Value;
 }
 
-function inDialog(
+function saidInDialog(
   red: Red,
   node: FlowNode | undefined,
   setting: Setting,
   name: string,
   value: unknown,
-): Place {
+): Said | undefined {
   const filled = withVariables(red, node, setting, value);
-  return {
-    value: filled === setting.open ? undefined : filled,
-    get place() {
-      return `The field "${dialogWord(red, node?.type, `label.${setting.label || name}`)}"`;
-    },
-    code: 'config.invalid',
-  };
+  const place = (): string => `The field "${dialogWord(red, node?.type, `label.${setting.label || name}`)}"`;
+  return filled === setting.open ? undefined : saidIn(setting, filled, 'config.invalid', place);
 }
 
-function inMessage(property: string, msg: Partial<Message>): Place {
-  return { value: msg[property], place: `msg.${property}`, code: 'validation.failed' };
+function saidInMessage(setting: Setting, property: string, msg: Partial<Message>): Said | undefined {
+  return saidIn(setting, msg[property], 'validation.failed', () => `msg.${property}`);
+}
+
+/** @param place in words, for errors */
+function saidIn(
+  setting: Setting,
+  given: unknown,
+  code: 'config.invalid' | 'validation.failed',
+  place: () => string,
+): Said | undefined {
+  if (isUnsaid(setting, given)) {
+    return undefined;
+  }
+  const value = parseSetting(setting, given);
+  const problem = problemWith(setting, value, 'form');
+  if (problem === undefined) {
+    return { value };
+  }
+  throw new ServiceError(code, `${place()} ${problem}${shown(setting, given)}.`);
 }
 
 /** The value of a field with its environment variables put in. */
@@ -98,27 +136,9 @@ function withVariables(red: Red, node: FlowNode | undefined, { kind }: Setting, 
   }
 }
 
-function firstSaid(setting: Setting, places: readonly Place[]): unknown {
-  const said = places.find(({ value }) => !isUnsaid(setting, value));
-  if (said === undefined) {
-    return setting.fallback;
-  }
-  const value = parseSetting(setting, said.value);
-  const problem = problemWith(setting, value, 'form');
-  if (problem === undefined) {
-    return value;
-  }
-  throw new ServiceError(said.code, `${said.place} ${problem}${shown(setting, said.value)}.`);
-}
-
 /** What stands there instead of one of a few words. */
 function shown({ kind }: Setting, value: unknown): string {
   return ['choice', 'word', 'zone'].includes(kind) && typeof value === 'string' && value.length <= 60
     ? `, not "${value}"`
     : '';
-}
-
-function isRaised(setting: Setting, [dialog, message]: readonly Place[]): boolean {
-  const ticked = isUnsaid(setting, dialog!.value) ? setting.fallback : parseSetting(setting, dialog!.value);
-  return ticked === true || parseSetting(setting, message?.value) === true;
 }

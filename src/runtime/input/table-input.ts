@@ -105,8 +105,21 @@ async function settledWithin(
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<{ value: unknown }>((resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`there was no answer in ${ms / 1000} s`)), ms);
-      start((value) => resolve({ value }), reject);
+      let answered = false;
+      const settling =
+        <Result>(settle: (result: Result) => void) =>
+        (result: Result): void => {
+          answered = true;
+          settle(result);
+        };
+      start(
+        settling((value) => resolve({ value })),
+        settling(reject),
+      );
+      // Most answer at once, and for a stream of messages their timers would add up.
+      if (!answered) {
+        timer = setTimeout(() => reject(new Error(`there was no answer in ${ms / 1000} s`)), ms);
+      }
     });
   } catch (error) {
     throw unreadable(place, error);

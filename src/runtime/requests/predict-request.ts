@@ -3,56 +3,69 @@ import { type FlowProperties, PREDICT } from '../../settings';
 import { flag, freeText, numberIn } from '../../settings/kinds';
 import { ServiceError } from '../../wire/service-error';
 import { takesQuantiles } from '../../wire/vocabulary';
-import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
+import { readProperty, type ReadSetting, settingsReaders } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import { readCleaning } from './cleaning';
 import { namedModel, requiredModel } from './model-field';
 
 /** The predict node as it stands in a flow file. */
 export type PredictDef = FlowNodeDef & FlowProperties<typeof PREDICT>;
 
-/** What a message asks of the predict node. */
-export async function predictRequest(
+const UPLOAD_ID = freeText();
+const FORCE_REFIT = flag();
+const THRESHOLD = numberIn({ min: 0, max: 1 });
+
+/** Reads what each message asks of the predict node. */
+export function predictRequests(
   red: Red,
   node: FlowNode,
   def: PredictDef,
-  table: TableReader,
-  msg: Message,
-): Promise<PredictRequest> {
-  const read = settingsReader(red, node, PREDICT, def, withWords(msg));
-  const legacy = read('api') === 'v1';
-  const uploadId = readProperty(freeText(), 'test_set_upload_id', msg);
-  const where = uploadId === undefined ? { table: await table.read(msg) } : { testSetUploadId: uploadId };
-  const outputType = read('outputType');
-  return {
-    ...where,
-    ...(legacy ? legacyModel(msg) : model(read('model') ?? '', msg, uploadId)),
-    task: read('task'),
-    outputType,
-    quantiles: takesQuantiles(outputType)
-      ? quantiles(read, settingsReader(red, node, PREDICT, def)('outputType') === undefined)
-      : undefined,
-    missingColumns: read('missingColumns'),
-    ...readCleaning(read),
-    forceRefit: readProperty(flag(), 'force_refit', msg),
-    property: read('property'),
-    ...(read('explain') === 'on' && { explain: true, explainAbove: read('explainAbove') }),
-    ...(read('unlike') === 'on' && { unlike: true }),
-    threshold: readProperty(numberIn({ min: 0, max: 1 }), 'threshold', msg),
-    ...(read('evaluate') === 'on' && { evaluate: true }),
+  reader: TableReader,
+): (msg: Message) => Promise<PredictRequest> {
+  const readers = settingsReaders(red, node, PREDICT, def);
+  const dialog = readers({});
+  return async (msg) => {
+    const read = readers(withWords(msg));
+    const testSetUploadId = readProperty(UPLOAD_ID, 'test_set_upload_id', msg);
+    const table = testSetUploadId === undefined ? await reader.read(msg) : undefined;
+    const api = read('api') === 'v1' ? 'v1' : undefined;
+    const named = api === 'v1' ? undefined : model(read('model') ?? '', msg, testSetUploadId);
+    const outputType = read('outputType');
+    const explain = read('explain') === 'on';
+    // Named one by one: to spread parts into an object takes as long as all the rest, and a stream has many messages.
+    return {
+      table,
+      testSetUploadId,
+      api,
+      modelId: api === 'v1' ? legacyModel(msg) : undefined,
+      model: named?.model,
+      fittedTrainSetId: named?.fittedTrainSetId,
+      task: read('task'),
+      outputType,
+      quantiles: takesQuantiles(outputType) ? quantiles(read, dialog('outputType') === undefined) : undefined,
+      missingColumns: read('missingColumns'),
+      missingWords: read('missingWords'),
+      unreadable: read('unreadable'),
+      timezone: read('timezone'),
+      forceRefit: readProperty(FORCE_REFIT, 'force_refit', msg),
+      property: read('property'),
+      explain,
+      explainAbove: explain ? read('explainAbove') : undefined,
+      unlike: read('unlike') === 'on',
+      threshold: readProperty(THRESHOLD, 'threshold', msg),
+      evaluate: read('evaluate') === 'on',
+    };
   };
 }
 
 /** `msg.explain`, `msg.unlike` and `msg.evaluate` may be true or false too. */
 function withWords(msg: Message): Message {
   const { explain, unlike, evaluate } = msg as Record<string, unknown>;
-  const words = Object.entries({ explain, unlike, evaluate }).filter(
-    ([, value]) => typeof value === 'boolean',
-  );
-  return words.length === 0
-    ? msg
-    : { ...msg, ...Object.fromEntries(words.map(([name, on]) => [name, on === true ? 'on' : 'off'])) };
+  if (![explain, unlike, evaluate].some((value) => typeof value === 'boolean')) {
+    return msg;
+  }
+  const word = (value: unknown): unknown => (typeof value !== 'boolean' ? value : value ? 'on' : 'off');
+  return { ...msg, explain: word(explain), unlike: word(unlike), evaluate: word(evaluate) };
 }
 
 /**
@@ -76,10 +89,10 @@ function model(dialog: string, msg: Message, uploadId: string | undefined): Part
   return requiredModel(dialog, msg);
 }
 
-function legacyModel(msg: Message): Partial<PredictRequest> {
+function legacyModel(msg: Message): string {
   const modelId = readProperty(freeText(), 'model_id', msg);
   if (modelId !== undefined) {
-    return { api: 'v1', modelId };
+    return modelId;
   }
   throw new ServiceError(
     'model.unknown',
