@@ -210,6 +210,16 @@
       return !isTopic || TOPIC.test(String(value).trim()) ? undefined : text('invalid.topic');
     });
 
+  /* Names of columns without the one that another field holds. */
+  const listWithout = (field) =>
+    validator(function (value) {
+      const names = Array.isArray(value) ? value : listIn(String(value ?? ''));
+      const other = current(this, field);
+      return names.some((name) => !isEmpty(other) && name === String(other).trim())
+        ? text('invalid.column', { column: other })
+        : undefined;
+    });
+
   Object.assign(shared, {
     text,
     isEmpty,
@@ -224,6 +234,7 @@
       schedule,
       url,
       word,
+      listWithout,
       requiredWhen,
       topicWhen,
     },

@@ -3,7 +3,7 @@ import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Energy of the next 24 hours
 
-A simulated house: its heat pump, the weather, weekdays and holidays, and a meter that loses hours now and then. A *series* node makes 24 rows of each hour, one for each hour ahead; one model answers them all at once, each with its band.
+A simulated house: its heat pump, the weather, weekdays and holidays, and a meter that loses hours now and then. A *series* node makes 24 rows of each hour, one for each hour ahead; one model answers them all at once, each with its band. Before each hour the house tells what is known of the next 24, its holidays and the forecast of the weather: a plan, by the columns under *Known ahead*.
 
 Press Deploy. The hours of the last ten weeks come as one table, the model is fitted, and then an hour passes every two seconds: the plot shows the day as it was forecast at its beginning, and beside it what then came. A new train set leaves now and then.
 
@@ -49,6 +49,7 @@ export function energy() {
     ...SERIES_DEFAULTS,
     column: 'energy_kwh',
     ahead: '1h..24h',
+    knownAhead: 'holiday, outside_c',
     windows: '3h, 1d',
     keep: 3000,
   });

@@ -211,6 +211,7 @@ export const SERIES_DEFAULTS = {
   operator: '=',
   value: '',
   ahead: '10m',
+  knownAhead: '',
   windows: '',
   train: 'auto',
   every: '',

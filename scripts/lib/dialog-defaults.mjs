@@ -12,6 +12,7 @@ const VALIDATORS = {
   quantiles: () => 'shared.validators.quantiles',
   duration: ({ min }) => `shared.validators.duration(${JSON.stringify({ zero: min === 0 })})`,
   durations: ({ ranges = false }) => `shared.validators.durations(${JSON.stringify({ ranges })})`,
+  list: ({ except }) => except && `shared.validators.listWithout(${JSON.stringify(except)})`,
   schedule: () => 'shared.validators.schedule',
   number: ({ min, max, integer }) => `shared.validators.number(${JSON.stringify({ min, max, integer })})`,
   types: ({ options }) => `shared.validators.types(${JSON.stringify(options)})`,

@@ -1,6 +1,7 @@
 import { setCell } from '../table';
 import { Calendar, CALENDAR_COLUMNS } from './calendar';
 import { DAY, HOUR, showDuration } from './durations';
+import type { KnownAhead } from './known-ahead';
 import { HISTORY, type Machine } from './machine';
 import { valueAt } from './outcome';
 import type { Sensor, Sensors } from './sensors';
@@ -20,6 +21,8 @@ const USUAL_NOW = 9;
 const USUAL_CHANGE = 10;
 const USUAL_THEN = 11;
 const FIXED = 12;
+/** After those what is known ahead, in the order of the settings, then the cells of the sensors. */
+const KNOWN_AHEAD = FIXED;
 /** What is usual at a time of the week: the mean of so many weeks, of two at least, but for a holiday. */
 const USUAL_WEEKS = 4;
 /** Shorter aheads need no look at yesterday: now says more. */
@@ -46,13 +49,17 @@ export class SeriesFeatures {
   private readonly starts: number[] = [];
   private readonly ofSensors: RowColumn[] = [];
   private known: RowColumn[] | undefined;
-  private size = FIXED;
+  /** Sensors that there were then: one that only a plan tells of is seen in no reading. */
+  private knownOf = 0;
+  private size: number;
   readonly longest: number;
 
   constructor(
     private readonly settings: SeriesSettings,
     private readonly sensors: Sensors,
+    private readonly knownAhead: KnownAhead,
   ) {
+    this.size = KNOWN_AHEAD + settings.knownAhead.length;
     this.calendar = new Calendar(settings.timezone);
     this.longest = settings.windows.at(-1)!;
   }
@@ -85,7 +92,7 @@ export class SeriesFeatures {
     return row;
   }
 
-  /** The row of an ahead: a copy of the base with its calendar and its days before. */
+  /** The row of an ahead: a copy of the base with its calendar, what is known ahead, and its days before. */
   row(machine: Machine, base: Float64Array, time: number, ahead: number): Float64Array {
     const row = base.slice();
     const then = time + ahead;
@@ -93,6 +100,10 @@ export class SeriesFeatures {
     if (this.settings.calendar !== 'off') {
       this.calendar.write(then, row, CALENDAR);
     }
+    this.settings.knownAhead.forEach((name, i) => {
+      const sensor = this.sensors.get(name);
+      row[KNOWN_AHEAD + i] = sensor === undefined ? NaN : this.knownAhead.at(machine.key, sensor, then, time);
+    });
     if (this.hasHistory && ahead >= MIN_AHEAD_OF_DAYS) {
       this.writeHistory(machine, time, then, row);
     }
@@ -179,6 +190,11 @@ export class SeriesFeatures {
     return Number.isNaN(row[WEEK_BEFORE]);
   }
 
+  /** The first column known ahead of which a row knows nothing. */
+  unknownAhead(row: Float64Array): string | undefined {
+    return this.settings.knownAhead.find((_, i) => Number.isNaN(row[KNOWN_AHEAD + i]));
+  }
+
   cell(row: Float64Array, { at, state }: RowColumn): SeriesCells[string] {
     const value = at < row.length ? row[at]! : NaN;
     return state !== undefined ? this.sensors.cell(state, value) : Number.isNaN(value) ? null : value;
@@ -191,10 +207,16 @@ export class SeriesFeatures {
   /** All columns so far. */
   columns(): readonly RowColumn[] {
     this.layOut();
-    this.known ??= [
-      ...this.ofSensors,
-      ...this.fixedColumns().filter(({ name }) => this.sensors.get(name) === undefined),
-    ];
+    const { length } = this.sensors.list;
+    if (this.known === undefined || this.knownOf !== length) {
+      this.knownOf = length;
+      this.known = [
+        ...this.ofSensors,
+        ...[...this.fixedColumns(), ...this.columnsAhead()].filter(
+          ({ name }) => this.sensors.get(name) === undefined,
+        ),
+      ];
+    }
     return this.known;
   }
 
@@ -234,6 +256,14 @@ export class SeriesFeatures {
     own.push({ name: `${name} lowest ${last}`, at: end, days: daysOf(this.longest) });
     own.push({ name: `${name} highest ${last}`, at: end + 1, days: daysOf(this.longest) });
     return own;
+  }
+
+  private columnsAhead(): RowColumn[] {
+    return this.settings.knownAhead.flatMap((name, i) => {
+      const sensor = this.sensors.get(name);
+      const state = sensor?.kind === 'number' ? undefined : sensor;
+      return sensor === undefined ? [] : [{ name: `${name} then`, at: KNOWN_AHEAD + i, state, days: 0 }];
+    });
   }
 
   private fixedColumns(): RowColumn[] {

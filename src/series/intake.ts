@@ -6,9 +6,9 @@ import type { PushOptions, SeriesReading, SeriesSettings } from './types';
 
 const TIME_NAMES = new Set(['time', 'timestamp', 'ts', 'date']);
 /** What a clock may be ahead of ours without being wrong. */
-const AHEAD_OF_US = 60_000;
+export const AHEAD_OF_US = 60_000;
 /** A series that runs ahead of our clock, such as a simulated one, goes on in steps; a clock gone wrong leaps. */
-const LEAP_STEPS = 20;
+export const LEAP_STEPS = 20;
 
 /** The column of the time: the one that was given, else one with a usual name, in any case; undefined where there is none. */
 export function timeColumnOf(names: readonly string[], given: string | undefined): string | undefined {
@@ -63,15 +63,21 @@ export class Intake {
   /**
    * null where there are no keys.
    *
+   * @param isPlan it may be of all keys
    * @throws ServiceError columns.missing
    */
-  keyOf(reading: SeriesReading, options: PushOptions, row: number | undefined): string | null {
+  keyOf(
+    reading: SeriesReading,
+    options: PushOptions,
+    row: number | undefined,
+    isPlan: boolean,
+  ): string | null {
     const { key: column } = this.settings;
     const cell = options.key ?? (column === undefined ? undefined : reading[column]);
     if (cell !== '' && (typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'boolean')) {
       return `${cell}`;
     }
-    if (column === undefined) {
+    if (column === undefined || isPlan) {
       return null;
     }
     throw new ServiceError(

@@ -7,6 +7,7 @@ import { reasonOf } from '../util/reason';
 import { ServiceError } from '../wire/service-error';
 import { journalsIn, numberOf, openJournal, readLines, removeOthers, writeLines } from './journal-files';
 import type { KeptRow } from './kept-rows';
+import type { KnownValue } from './known-ahead';
 import { record, Replay, snapshot } from './records';
 import type { Sensor } from './sensors';
 import type { Recorder, SeriesState } from './state';
@@ -77,6 +78,10 @@ export class Journal implements Recorder {
 
   reading(key: string | null, time: number, flag: number, cells: readonly number[]): void {
     this.append(() => record.reading(key, time, flag, cells));
+  }
+
+  planned(key: string | null, sensor: number, told: KnownValue): void {
+    this.append(() => record.planned(key, sensor, told));
   }
 
   kept(row: KeptRow): void {

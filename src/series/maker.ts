@@ -16,17 +16,36 @@ export class SeriesMaker {
     this.target = targetName(state.settings);
   }
 
-  /** A row for each step ahead. */
-  rowsOf(machine: Machine, time: number): SeriesRow[] {
+  /**
+   * A row for each step ahead.
+   *
+   * @param isNow its time has just come, so that a plan could have told what is known ahead
+   */
+  rowsOf(machine: Machine, time: number, isNow: boolean): SeriesRow[] {
     const { state } = this;
     const { features, ripening } = state;
     const base = ripening.base(machine, time);
-    const rows = state.rowAheads.map((ahead) => ({
-      series: state.address(machine.key, time, ahead),
-      row: features.cells(features.row(machine, base, time, ahead), machine.key),
-    }));
+    const rows = state.rowAheads.map((ahead) => {
+      const row = features.row(machine, base, time, ahead);
+      const unknown = features.unknownAhead(row);
+      if (isNow && unknown !== undefined) {
+        state.counts.unknownAhead++;
+        this.tellUnknown(unknown, time + ahead);
+      }
+      return { series: state.address(machine.key, time, ahead), row: features.cells(row, machine.key) };
+    });
     state.counts.rows += rows.length;
     return rows;
+  }
+
+  private tellUnknown(column: string, then: number): void {
+    this.state.tellOnce(
+      {
+        kind: 'unknown ahead',
+        text: `Nothing told what "${column}" will be at ${new Date(then).toISOString()}, for which a row was made: there it is missing, as it may be in others. Send it before: a reading of that time, or a table of them, with columns known ahead alone.`,
+      },
+      `unknown ahead ${column}`,
+    );
   }
 
   /** The row with its target. */

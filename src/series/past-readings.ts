@@ -20,16 +20,27 @@ export interface PastReading {
 /** A table of past readings, in the order of their time; of two at the same time the later row is last. */
 export interface PastReadings {
   readings: PastReading[];
+  /** What is known of the time after them. */
+  plan: PastReading[];
   /** Rows left out because their time has not come. */
   future: number;
 }
 
+/** Whose a row is, and of when. */
+interface PastPlace {
+  key: string | null;
+  time: number;
+  /** That of the time. */
+  column: string | undefined;
+  /** Whether it says something of columns known ahead, and nothing else. */
+  isPlan: boolean;
+}
+
 /** How a row of a table is read; rows are counted from 1. */
 export interface PastReader {
-  place(
-    reading: SeriesReading,
-    row: number,
-  ): { key: string | null; time: number; column: string | undefined };
+  place(reading: SeriesReading, row: number): PastPlace;
+  /** Time of the newest reading held of a key; -Infinity where there is none. */
+  newestOf(key: string | null): number;
   /** Called in the order of time, so that columns are found in the order in which they would have come. */
   cells(reading: SeriesReading, row: number, column: string | undefined): number[];
 }
@@ -46,12 +57,11 @@ export async function readPast(
   reader: PastReader,
 ): Promise<PastReadings> {
   const yielder = new Yielder();
-  const rows: { reading: SeriesReading; row: number; key: string | null; time: number; column?: string }[] =
-    [];
+  const rows: (PastPlace & { reading: SeriesReading; row: number })[] = [];
   let [row, future, numbers] = [0, 0, 0];
   for await (const reading of readings) {
     const place = reader.place(reading, ++row);
-    if (place.time > latest) {
+    if (place.time > latest && !place.isPlan) {
       future++;
     } else if (rows.length < MAX_TABLE_ROWS) {
       rows.push({ reading, row, ...place });
@@ -64,7 +74,10 @@ export async function readPast(
     await yielder.due();
   }
   const past: PastReading[] = [];
-  for (const { reading, row: number, key, time, column } of await inOrderOfTime(rows)) {
+  const plan: PastReading[] = [];
+  const isAhead = aheadOf(rows, latest, reader);
+  for (const place of await inOrderOfTime(rows)) {
+    const { reading, row: number, key, time, column } = place;
     const cells = reader.cells(reading, number, column);
     numbers += cells.length / 2 + 1;
     if (numbers > MAX_TABLE_NUMBERS) {
@@ -73,10 +86,26 @@ export async function readPast(
         `The table has more than ${MAX_TABLE_NUMBERS} numbers. Give a shorter time, fewer columns, or one key at a time.`,
       );
     }
-    past.push({ key, time, cells });
+    (isAhead(place) ? plan : past).push({ key, time, cells });
     await yielder.due();
   }
-  return { readings: past, future };
+  return { readings: past, plan, future };
+}
+
+/** Tells rows of plans from readings: all of a table that has no others, else those that come after the others of their key. */
+function aheadOf(
+  rows: readonly PastPlace[],
+  latest: number,
+  reader: PastReader,
+): (place: PastPlace) => boolean {
+  const newest = new Map<string | null, number>();
+  for (const { key, time, isPlan } of rows) {
+    if (!isPlan) {
+      newest.set(key, Math.max(newest.get(key) ?? reader.newestOf(key), time));
+    }
+  }
+  return ({ key, time, isPlan }) =>
+    isPlan && (newest.size === 0 || time > Math.min(latest, newest.get(key) ?? reader.newestOf(key)));
 }
 
 /** Machines that have seen later readings than a table's first start over, with what they hold and the table. */

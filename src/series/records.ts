@@ -1,5 +1,6 @@
 import { isObject } from '../util/json';
 import type { KeptRow } from './kept-rows';
+import { ALWAYS, type KnownValue } from './known-ahead';
 import type { Machine } from './machine';
 import { heldReadings } from './past-readings';
 import type { Sensor, SensorKind } from './sensors';
@@ -15,8 +16,9 @@ const FORMAT = 2;
 type Cells = readonly (number | null)[];
 
 /** What rows depend on: with other settings, the rows of a journal are other rows. */
-function fingerprint({ outcome, aheads, windows, every, timezone }: SeriesSettings): string {
-  return JSON.stringify([FORMAT, outcome, aheads, windows, every, timezone]);
+function fingerprint({ outcome, aheads, windows, every, timezone, knownAhead }: SeriesSettings): string {
+  const ahead = knownAhead.length === 0 ? [] : [knownAhead];
+  return JSON.stringify([FORMAT, outcome, aheads, windows, every, timezone, ...ahead]);
 }
 
 export const record = {
@@ -25,6 +27,8 @@ export const record = {
   word: ({ index }: Sensor, word: string): string => JSON.stringify(['word', index, word]),
   reading: (key: string | null, time: number, flag: number, cells: readonly number[]): string =>
     JSON.stringify(['r', key, time, flag, cells]),
+  planned: (key: string | null, sensor: number, { time, since, value }: KnownValue): string =>
+    JSON.stringify(['p', key, sensor, time, since, value]),
   kept: ({ key, time, ahead, truth, row }: KeptRow): string =>
     JSON.stringify(['k', key, time, ahead, truth, Array.from(row)]),
   waiting: ({ key, time, ahead, row }: KeptRow): string =>
@@ -45,6 +49,9 @@ export function* snapshot(state: SeriesState): IterableIterator<string> {
     for (const word of sensor.words) {
       yield record.word(sensor, word);
     }
+  }
+  for (const [key, sensor, told] of state.knownAhead.entries()) {
+    yield record.planned(key, sensor, told);
   }
   for (const row of state.kept) {
     yield record.kept(row);
@@ -131,6 +138,11 @@ export class Replay {
       case 'r':
         this.reading(rest as [string | null, number, number, number[]]);
         return;
+      case 'p': {
+        const [key, sensor, time, since, value] = rest as [string | null, number, number, Cells[0], number];
+        state.knownAhead.put(key, sensor, { time, since: since ?? ALWAYS, value });
+        return;
+      }
       case 'h':
         state.machine(rest[0] as string | null).putHistory(rest[1] as number, rest[2] as number);
         return;

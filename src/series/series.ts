@@ -7,6 +7,7 @@ import { Journal } from './journal';
 import type { Machine } from './machine';
 import { SeriesMaker } from './maker';
 import { readPast, withHeld } from './past-readings';
+import { isYetToCome, PlanIntake } from './plan-intake';
 import { SeriesState } from './state';
 import type {
   BroughtOutcome,
@@ -43,6 +44,7 @@ class LiveSeries implements Series {
   private readonly serial = new Serial();
   private readonly yielder = new Yielder();
   private readonly maker: SeriesMaker;
+  private readonly plans: PlanIntake;
   private readonly now: () => number;
 
   constructor(
@@ -54,6 +56,7 @@ class LiveSeries implements Series {
     this.state = new SeriesState(settings, this.journal, notify);
     this.intake = new Intake(settings);
     this.maker = new SeriesMaker(this.state, now);
+    this.plans = new PlanIntake(this.state, this.journal);
   }
 
   open(): Promise<void> {
@@ -157,14 +160,21 @@ class LiveSeries implements Series {
       // Readings that come in a burst wait for each other, and nothing else for them.
       await due;
     }
-    const key = intake.keyOf(reading, options, undefined);
-    // Before its columns are known: they would be there for good.
-    state.checkKeys([key]);
     const column = options.time === undefined ? intake.timeColumn(reading) : this.settings.time;
-    const told = intake.timeOf(reading, column, options, undefined) ?? arrival;
+    const mayBePlan = this.plans.saysNothingElse(reading, this.skip(column));
+    const instant = mayBePlan ? intake.timeOf(reading, column, options, undefined) : undefined;
+    const key = intake.keyOf(reading, options, undefined, instant !== undefined);
+    // Before its columns are known: they would be there for good.
+    const isOfAll = key === null && this.settings.key !== undefined;
+    state.checkKeys(isOfAll ? [] : [key]);
+    const told = instant ?? intake.timeOf(reading, column, options, undefined) ?? arrival;
     const cells: number[] = [];
     const missing = state.sensors.read(reading, this.skip(column), undefined, cells);
     const known = state.machines.get(key);
+    if (instant !== undefined && (isOfAll || isYetToCome(told, arrival, state.newestOf(key), known))) {
+      this.plans.take([{ key, time: told, cells }]);
+      return { rows: [], outcomes: [] };
+    }
     const isAhead = isFuture(told, arrival, known);
     const time = isAhead ? timeInstead(arrival, known) : told;
     state.checkRoom(cells.length / 2, key, time);
@@ -176,7 +186,7 @@ class LiveSeries implements Series {
       state.tellOnce(
         {
           kind: 'future',
-          text: `A reading${ofKey(key)} says ${new Date(told).toISOString()}, which has not come yet. It is taken at its arrival, and so are others like it: set the clock of the machine.`,
+          text: `A reading${ofKey(key)} says ${new Date(told).toISOString()}, which has not come yet. It is taken at its arrival, and so are others like it: set the clock of the machine.${this.plans.hint}`,
         },
         `future ${key}`,
       );
@@ -195,7 +205,7 @@ class LiveSeries implements Series {
     const step = await this.accept(machine, time, cells);
     const reason = state.schedule.due(state.facts(this.now()));
     const trainSet = reason === undefined ? undefined : this.maker.trainSet(reason);
-    const rows = step.isRow && state.isStarted ? this.maker.rowsOf(machine, time) : [];
+    const rows = step.isRow && state.isStarted ? this.maker.rowsOf(machine, time, true) : [];
     return { rows, outcomes: step.outcomes, ...(trainSet !== undefined && { trainSet }) };
   }
 
@@ -229,25 +239,32 @@ class LiveSeries implements Series {
     const past = await readPast(readings, arrival + TABLE_AHEAD_OF_US, {
       place: (reading, row) => {
         const column = intake.timeColumn(reading);
-        const time = intake.timeOf(reading, column, {}, row) ?? arrival;
-        return { key: intake.keyOf(reading, options, row), time, column };
+        const time = intake.timeOf(reading, column, {}, row);
+        const isPlan = time !== undefined && this.plans.saysNothingElse(reading, this.skip(column));
+        return { key: intake.keyOf(reading, options, row, isPlan), time: time ?? arrival, column, isPlan };
       },
+      newestOf: (key) => state.machines.get(key)?.newest ?? -Infinity,
       cells: (reading, row, column) => {
         const cells: number[] = [];
         state.counts.cellsMissing += state.sensors.read(reading, this.skip(column), row, cells);
         return cells;
       },
     });
+    if (past.readings.length === 0 && past.plan.length > 0) {
+      this.plans.take(past.plan);
+      return;
+    }
     state.checkKeys(new Set(past.readings.map(({ key }) => key)));
     state.counts.readings += past.readings.length;
     state.counts.future += past.future;
     if (past.future > 0) {
       state.tellOnce({
         kind: 'future',
-        text: `${past.future} rows of the table have a time that has not come yet. They are left out.`,
+        text: `${past.future} rows of the table have a time that has not come yet. They are left out.${this.plans.hint}`,
       });
     }
     this.journal.outdate();
+    this.plans.takeOfTable(past.readings, past.plan);
     const all = await withHeld(state, past.readings);
     const yielder = new Yielder();
     let step: SeriesStep = { rows: [], outcomes: [] };
@@ -255,7 +272,7 @@ class LiveSeries implements Series {
       const machine = state.machine(key);
       state.checkRoom(cells.length / 2, key, time);
       const { isRow, outcomes } = await this.accept(machine, time, cells);
-      step.rows.push(...(isRow ? this.maker.rowsOf(machine, time) : []));
+      step.rows.push(...(isRow ? this.maker.rowsOf(machine, time, false) : []));
       step.outcomes = step.outcomes.concat(outcomes);
       if (i % READINGS_PER_STEP === READINGS_PER_STEP - 1) {
         yield step;

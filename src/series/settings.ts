@@ -15,16 +15,21 @@ const MAX_KEEP = 1_000_000;
 const AUTO_FACTOR = 6;
 const MAX_WINDOWS = 12;
 
+const MAX_KNOWN_AHEAD = 50;
+
 /** Checks settings and fills in the defaults. @throws ServiceError config.invalid that names the field */
 export function parseSeriesSettings(options: SeriesOptions = {}): SeriesSettings {
   const aheads = parseDurations(filled(options.ahead) ?? '10m', 'Ahead');
   const every = filled(options.every);
   const late = autoOr(options.late);
+  const outcome = outcomeOf(options);
+  const [key, time] = [filled(options.key), filled(options.time)];
   return {
-    key: filled(options.key),
-    time: filled(options.time),
-    outcome: outcomeOf(options),
+    key,
+    time,
+    outcome,
     aheads,
+    knownAhead: knownAheadOf(options.knownAhead, outcome, [key, time]),
     windows: windowsOf(autoOr(options.windows), aheads[0]!),
     train: scheduleOf(autoOr(options.train)),
     every: every === undefined ? undefined : oneDuration(every, 'One row every'),
@@ -66,6 +71,33 @@ function outcomeOf(options: SeriesOptions): SeriesOutcomeKind {
     throw badField('Column', 'the outcome needs a column of the readings. Name it.');
   }
   return kind === 'column' ? { kind, column } : { kind, column, ...conditionOf(options) };
+}
+
+/** @param notSensors columns that say whose a reading is, and of when */
+function knownAheadOf(
+  given: string | readonly string[] = [],
+  outcome: SeriesOutcomeKind,
+  notSensors: readonly (string | undefined)[],
+): string[] {
+  if (outcome.kind === 'message' || outcome.kind === 'none') {
+    return [];
+  }
+  const listed = typeof given === 'string' ? given.split(',') : given;
+  const names = [...new Set(listed.map((name) => name.trim()))].filter((name) => name !== '');
+  if (names.length > MAX_KNOWN_AHEAD) {
+    throw badField('Known ahead', `${names.length} columns are more than ${MAX_KNOWN_AHEAD}. Name fewer.`);
+  }
+  if (names.includes(outcome.column)) {
+    throw badField(
+      'Known ahead',
+      `${show(outcome.column)} is the column of the outcome, which is to be predicted. Leave it out.`,
+    );
+  }
+  const other = names.find((name) => notSensors.includes(name));
+  if (other !== undefined) {
+    throw badField('Known ahead', `${show(other)} is the column of the key or the time. Leave it out.`);
+  }
+  return names;
 }
 
 /** Other ways to write an operator: those of the switch node, and of programmers. */

@@ -5,6 +5,7 @@ import { EventCounter } from './events';
 import { SeriesFeatures } from './features';
 import { type KeptRow, RowsWithOutcome } from './kept-rows';
 import { keylessNote } from './keyless';
+import { KnownAhead } from './known-ahead';
 import { Labels } from './labels';
 import { Machine } from './machine';
 import { EVENT_LABELS, meets } from './outcome';
@@ -35,6 +36,8 @@ const NO_COUNTS = {
   future: 0,
   duplicates: 0,
   cellsMissing: 0,
+  planned: 0,
+  unknownAhead: 0,
 };
 
 /** All that a series knows: machines with their readings, rows with their outcomes, what was told. */
@@ -42,6 +45,7 @@ export class SeriesState {
   readonly sensors: Sensors;
   readonly features: SeriesFeatures;
   readonly machines = new Map<string | null, Machine>();
+  readonly knownAhead = new KnownAhead();
   readonly kept: RowsWithOutcome;
   readonly waiting: WaitingRows;
   readonly labels = new Labels();
@@ -63,7 +67,7 @@ export class SeriesState {
       (note) => this.tellOnce(note),
       (sensor, word) => recorder.sensor(sensor, word),
     );
-    this.features = new SeriesFeatures(settings, this.sensors);
+    this.features = new SeriesFeatures(settings, this.sensors, this.knownAhead);
     this.kept = new RowsWithOutcome(settings.keep, (rows) =>
       this.tellOnce(
         {
@@ -184,6 +188,7 @@ export class SeriesState {
     if (machine.isTidyDue || this.numbers > MAX_NUMBERS) {
       const before = machine.numbers;
       machine.tidy(this.ripening.settledUntil(machine));
+      this.knownAhead.forgetPast(machine);
       this.numbers += machine.numbers - before;
     }
   }
@@ -204,6 +209,7 @@ export class SeriesState {
     }
     this.kept.dropWhere(() => true);
     this.waiting.dropWhere(() => true);
+    this.knownAhead.clear();
     this.schedule = new Schedule(this.settings.train);
     this.counts = { ...NO_COUNTS };
     this.told.clear();
@@ -220,6 +226,19 @@ export class SeriesState {
   get rowAheads(): readonly number[] {
     const { aheads } = this.settings;
     return this.ripening.isFromReadings ? aheads : aheads.slice(0, 1);
+  }
+
+  /** Time of the newest reading of a machine; where there is none of it, of all. */
+  newestOf(key: string | null): number {
+    const own = this.machines.get(key)?.newest ?? -Infinity;
+    if (own > -Infinity) {
+      return own;
+    }
+    let newest = -Infinity;
+    for (const machine of this.machines.values()) {
+      newest = Math.max(newest, machine.newest);
+    }
+    return newest;
   }
 
   /** The column whose value later is the outcome. */

@@ -16,6 +16,11 @@ export interface SeriesOptions {
   value?: unknown;
   /** A duration, a list or a range: `10m`, `1h, 6h, 24h`, `1h..24h`. Default `10m`. */
   ahead?: string;
+  /**
+   * Columns whose value at the time predicted for is known before, such as a holiday or a tariff: names, with commas
+   * between where they are one text. Plans tell them: readings that come before their time with these columns alone.
+   */
+  knownAhead?: string | readonly string[];
   /** Durations such as `10m, 1h`. Empty or `auto`: ahead and 6 × ahead, and a day. */
   windows?: string;
   /** `auto` (also empty), `never`, a duration such as `1d`, or a number of rows such as `500 rows`. */
@@ -59,6 +64,8 @@ export interface SeriesSettings {
   outcome: SeriesOutcomeKind;
   /** Ascending, without repeats; at least one. */
   aheads: readonly number[];
+  /** Without repeats; none where the outcome is not of the readings. */
+  knownAhead: readonly string[];
   /** Ascending, without repeats; at least one. */
   windows: readonly number[];
   train: TrainSchedule;
@@ -161,6 +168,7 @@ export interface SeriesNote {
   kind:
     | 'future'
     | 'late'
+    | 'unknown ahead'
     | 'text'
     | 'unreadable'
     | 'few events'
@@ -181,6 +189,9 @@ export interface SeriesProgress {
   future: number;
   duplicates: number;
   cellsMissing: number;
+  /** Rows of plans taken; and rows to predict that left without something that is to be known ahead. */
+  planned: number;
+  unknownAhead: number;
   /** Rows kept with their outcome, and how many the first train set waits for; 0 where none is to come by itself. */
   kept: number;
   needed: number;
@@ -204,13 +215,16 @@ export interface Series {
   readonly progress: SeriesProgress;
   /**
    * Takes one reading. Errors: `time.invalid`, `table.invalid` (a cell that cannot be read; the reading is not taken),
-   * `columns.missing` (no key), `limit.exceeded` (keys, columns, numbers).
+   * `columns.missing` (no key), `limit.exceeded` (keys, columns, numbers). One whose time has not come yet, with columns
+   * known ahead alone, is a part of the plan of its key, or without one of all keys: it makes no row.
    */
   push(reading: SeriesReading, options?: PushOptions): Promise<SeriesStep>;
   /**
    * Takes a table of past readings, in any order: the rows are those that the same readings give one by one. Readings
    * that were there before stay; the same key and time: the table's. Steps come in parts; the last one has the train
    * set, where there are outcomes. Errors as `push`, with the row's number; nothing is taken of a table with an error.
+   * What its rows say in columns known ahead was known before to the rows before them. A table of such columns alone is
+   * a plan, and so are the rows of such columns alone that come after all other readings of their key.
    */
   backfill(
     readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,

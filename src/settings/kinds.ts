@@ -46,6 +46,8 @@ export interface Setting<Value = unknown, Flow = unknown> {
   readonly groups?: Readonly<Record<string, readonly string[]>>;
   /** It must be filled in while another setting has one of these values, and may be while it has one of the others. */
   readonly requiredWhen?: readonly [name: string, values: readonly string[], optional?: readonly string[]];
+  /** Of a list: the setting whose value it must not have. */
+  readonly except?: string;
   /** The type of the node that it names. */
   readonly type?: string;
   /** Of a property, and of what may be a column: the setting that says where it is. */
@@ -163,7 +165,7 @@ export function flag(more: Common & { default?: boolean } = {}): Setting<boolean
 }
 
 /** Texts: an array, a JSON array, or text separated by commas. */
-export function list(more: Common = {}): Optional<string[], string | string[]> {
+export function list(more: Common & { except?: string } = {}): Optional<string[], string | string[]> {
   return { kind: 'list', default: '', fallback: undefined, ...more };
 }
 

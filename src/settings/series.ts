@@ -7,6 +7,7 @@ import {
   durations,
   flag,
   freeText,
+  list,
   numberIn,
   schedule,
 } from './kinds';
@@ -24,6 +25,8 @@ export const SERIES = {
   operator: choice(['=', '!=', '>', '>=', '<', '<='], { default: '=' }),
   value: { ...freeText(), requiredWhen: ['outcome', ['event']] },
   ahead: durations({ default: '10m', ranges: true }),
+  /** Columns whose value at the time predicted for is told before it comes. */
+  knownAhead: list({ except: 'column' }),
   windows: durations(),
   train: schedule('auto'),
   every: duration(),

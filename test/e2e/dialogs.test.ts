@@ -336,6 +336,11 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Windows').fill('1h, x');
     assert.match(await page.locator('#node-input-windows-error').innerText(), /times with commas/);
     await field('Windows').fill('1h, 6h');
+    await field('Known ahead').fill('holiday, temperature');
+    const aheadError = page.locator('#node-input-knownAhead-error');
+    assert.match(await aheadError.innerText(), /May not name temperature/);
+    await field('Known ahead').fill('holiday, outside');
+    assert.equal(await aheadError.innerText(), '');
     await field('Train set').fill('500 rows');
     await field('One row every').fill('1m');
     await field('Late').fill('0');
@@ -348,6 +353,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     const stored = await properties(page, 'series');
     const { outcome, column, operator, value, ahead, windows, train, every, late, keep, calendar, keepAs } =
       stored;
+    assert.equal(stored.knownAhead, 'holiday, outside');
     assert.deepEqual(
       [outcome, column, operator, value, ahead, windows, train, every, late, keep, calendar, keepAs],
       ['event', 'temperature', '>=', '80', '1h..24h', '1h, 6h', '500 rows', '1m', '0', '5000', 'off', 'hall'],

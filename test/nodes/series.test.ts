@@ -332,6 +332,44 @@ describe('tabular-series', () => {
     assert.equal(truth, motor((time - START + ahead) / MINUTE).temperature);
   });
 
+  it('takes plans of what is known ahead, which make no row, and tells once where one is missing', async () => {
+    const bench = await start({
+      ahead: '1m..3m',
+      knownAhead: 'shift, outside',
+      windows: '5m',
+      train: 'never',
+    });
+    const shift = (i: number) => (i < 6 ? 'early' : 'late');
+    const plan = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => ({
+        time: START + (from + i) * MINUTE,
+        shift: shift(from + i),
+        outside: from + i,
+      }));
+    bench.send('s', { payload: plan(0, 9) });
+    motors(0, 6).forEach((payload) => bench.send('s', { payload }));
+    bench.send('s', { payload: plan(9, 10)[0] });
+    await settled(bench, 8);
+    assert.deepEqual(
+      rowsOf(bench).all.map(({ payload }: Anything) =>
+        payload.map((row: Anything) => [row['shift then'], row['outside then']]),
+      ),
+      Array.from({ length: 6 }, (_, i) => [1, 2, 3].map((k) => [shift(i + k), i + k])),
+    );
+    const unknown = () => bench.warnings().filter((text) => text.includes('Nothing told what "shift"'));
+    assert.deepEqual(unknown(), []);
+    motors(6, 9).forEach((payload) => bench.send('s', { payload }));
+    await settled(bench, 11);
+    assert.equal(rowsOf(bench).all.length, 9);
+    const told = () => {
+      const { planned, unknown_ahead: missing } = bench.progress('s') ?? {};
+      return planned === 10 && missing === 3 ? true : undefined;
+    };
+    await waitFor('the counts', told);
+    assert.equal(unknown().length, 1);
+    assert.match(unknown()[0]!, /will be at 2026-03-02T00:10:00.000Z/);
+  });
+
   it('sends the train set when asked, and when a watch node found decay; passes over what else that one tells', async () => {
     const bench = await start({ train: 'never' });
     bench.send('s', { payload: motors(0, 60) });

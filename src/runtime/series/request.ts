@@ -129,6 +129,7 @@ export function seriesOptions(red: Red, node: FlowNode, def: SeriesDef, told: To
     operator: read('operator'),
     value: read('value'),
     ahead: read('ahead'),
+    knownAhead: read('knownAhead'),
     windows: read('windows'),
     train: read('train'),
     every: read('every'),

@@ -9,7 +9,9 @@ const EVENTS_NEEDED = 3;
 /** What a series node shows: how far the first train set is, then what it keeps; before all, that nothing is kept. */
 export function seriesStatus(progress: SeriesProgress): Shown & { kind: StatusKind } {
   const { keys, readings, rows, needed, late, future, duplicates: repeated } = progress;
-  const counted = { keys, readings, late, future, repeated };
+  const { planned, unknownAhead } = progress;
+  const ahead = planned + unknownAhead > 0 ? { planned, unknown_ahead: unknownAhead } : {};
+  const counted = { keys, readings, late, future, repeated, ...ahead };
   if (progress.storage === 'failed') {
     const shown: Progress = { phase: progress.started ? 'live' : 'collecting', rows, ...counted };
     return { kind: 'doubtful', key: 'series.notOnDisk', progress: shown };

@@ -45,6 +45,9 @@ export interface Progress {
   late?: number;
   repeated?: number;
   future?: number;
+  /** Rows of plans so far, and rows that left without something that was to be known ahead. */
+  planned?: number;
+  unknown_ahead?: number;
 }
 
 /** A status: the catalogue's text `status.<key>` with its values, and the numbers. */
