@@ -34,8 +34,10 @@ export function assertWidth(columns: number, of?: object): void {
   }
 }
 
-/** Milliseconds of a look at an object beyond which it has some hundred thousand properties. */
+/** Milliseconds of a look at an object beyond which it has some hundred thousand properties, if it takes so long each time. */
 const LONG_LOOK_MS = 15;
+/** What else holds the thread so long, on a machine with much other work, is there twice in a row too, but rarely. */
+const LONG_LOOKS = 3;
 /** Bytes that V8 keeps half a million properties in, at least, as one large object. */
 const LARGE_BYTES = 24e6;
 
@@ -54,8 +56,7 @@ function isEndless(value: object): boolean {
   if (types.isProxy(value)) {
     return false;
   }
-  // What else holds the thread for so long is not there twice in a row.
-  for (let look = 0; look < 2; look++) {
+  for (let look = 0; look < LONG_LOOKS; look++) {
     const start = performance.now();
     Object.getOwnPropertySymbols(value);
     if (performance.now() - start < LONG_LOOK_MS) {

@@ -128,16 +128,18 @@ describe('An object of so many properties that to gather their names would hold 
     assert.equal(large.length, 4e6);
     for (const make of [(row: object) => row, (row: object) => [row], (row: object) => [{ a: 1 }, row]]) {
       const row = object(3);
-      slow(row, 2);
+      slow(row, 3);
       await rejectsWith(openTable(make(row)), 'limit.exceeded', /more than 16,384 columns/);
       await rejectsWith(openTable(make(row)), 'limit.exceeded', /more than 16,384 columns/);
     }
   });
 
-  it('is not one that took long by chance, once', async () => {
-    const row = object(3);
-    slow(row, 1);
-    assert.deepEqual(await readAll([row]), { rows: 1, columns: 3 });
+  it('is not one that took long by chance, once or twice', async () => {
+    for (const looks of [1, 2]) {
+      const row = object(3);
+      slow(row, looks);
+      assert.deepEqual(await readAll([row]), { rows: 1, columns: 3 });
+    }
   });
 });
 
