@@ -27,7 +27,7 @@ import {
   Random,
   startOf,
 } from '../../doors/learner';
-import { classify, dates, normals, numbers, regress, text } from './tables';
+import { classify, dates, normals, numbers, regress, rowsOf, text } from './tables';
 
 const random = new Random(1);
 const ROWS = 30;
@@ -256,11 +256,7 @@ describe('Gaussian process: as a candidate', () => {
   it('tells exactly why, in its columns as they are grouped', () => {
     const model = fit();
     const rows = 12;
-    const some = (column: FeatureColumn): FeatureColumn =>
-      column.kind === 'text'
-        ? { ...column, codes: column.codes.slice(0, rows) }
-        : { ...column, values: column.values.slice(0, rows) };
-    const own = features.map(some);
+    const own = rowsOf(features, 0, rows);
     const grouped: Record<string, string[]>[] = [
       {},
       { both: ['x', 'word'] },
@@ -289,11 +285,7 @@ describe('Gaussian process: as a candidate', () => {
       const together = meansOf(model, features, COUNT, estimators);
       assert.deepEqual(meansOf(loaded, features, COUNT, estimators), together);
       for (const row of [0, 13, 100]) {
-        const one = features.map((column): FeatureColumn =>
-          column.kind === 'text'
-            ? { ...column, codes: column.codes.subarray(row, row + 1) }
-            : { ...column, values: column.values.subarray(row, row + 1) },
-        );
+        const one = rowsOf(features, row, row + 1);
         assert.equal(meansOf(loaded, one, 1, estimators)[0], together[row]);
       }
     }
@@ -350,11 +342,7 @@ describe('Gaussian process of classes: as a candidate', () => {
       const together = probasOf(model, features, COUNT, estimators);
       assert.deepEqual(probasOf(loaded, features, COUNT, estimators), together);
       for (const row of [0, 13, 100]) {
-        const one = features.map((column): FeatureColumn =>
-          column.kind === 'text'
-            ? { ...column, codes: column.codes.subarray(row, row + 1) }
-            : { ...column, values: column.values.subarray(row, row + 1) },
-        );
+        const one = rowsOf(features, row, row + 1);
         assert.deepEqual(probasOf(loaded, one, 1, estimators), together.slice(3 * row, 3 * row + 3));
       }
     }

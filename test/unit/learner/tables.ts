@@ -20,6 +20,14 @@ export function text(name: string, values: (string | undefined)[]): FeatureColum
   return { name, kind: 'text', codes, dictionary };
 }
 
+/** Rows of a table: from the first number to before the second. */
+export const rowsOf = (columns: FeatureColumn[], from: number, to: number): FeatureColumn[] =>
+  columns.map((column) =>
+    column.kind === 'text'
+      ? { ...column, codes: column.codes.subarray(from, to) }
+      : { ...column, values: column.values.subarray(from, to) },
+  );
+
 export function classify(features: FeatureColumn[], labels: Label[], options: TrainOptions = {}): TrainInput {
   const classes = [...new Set(labels)].sort();
   const codes = Int32Array.from(labels, (label) => classes.indexOf(label));
