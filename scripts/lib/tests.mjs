@@ -20,8 +20,8 @@ const WAITING = ['e2e', 'runtime'];
 const COMPUTING = ['service', 'nodes', 'unit'];
 const LARGE = 'large';
 
-/** As many files at a time: two more than there are cores, but not so many that time limits come near. */
-const JOBS = Math.min(os.availableParallelism() + 2, 6);
+/** As many files at a time: three more than there are cores, but not so many that time limits come near. */
+const JOBS = Math.min(os.availableParallelism() + 3, 6);
 const LARGE_JOBS = 2;
 
 /** More files than these do not fail for want of time. */

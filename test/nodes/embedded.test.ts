@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 
 import { type Bench, row, startBench, stopBench, trainRows } from './bench';
 
+/** Models in an ensemble: one is enough where the ensemble is not what is tested. */
+const FEW = { options: '{"n_estimators":1}' };
+
 describe('all six nodes on the embedded service', () => {
   let bench: Bench;
 
@@ -12,13 +15,13 @@ describe('all six nodes on the embedded service', () => {
       nodes: [
         { id: 'limits', type: 'tabular-limits', check: true },
         { id: 'cost', type: 'tabular-cost' },
-        { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' },
+        { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm', ...FEW },
         { id: 'upload', type: 'tabular-upload', set: 'test', model: 'm' },
         { id: 'predict', type: 'tabular-predict', model: 'm' },
         { id: 'quantiles', type: 'tabular-predict', model: 'n', outputType: 'quantiles' },
-        { id: 'fitHeld', type: 'tabular-fit', target: 'y', model: 'held', holdout: '25' },
+        { id: 'fitHeld', type: 'tabular-fit', target: 'y', model: 'held', holdout: '25', ...FEW },
         { id: 'fitWrong', type: 'tabular-fit', target: 'y', model: 'wrong', holdout: '80' },
-        { id: 'fitNumber', type: 'tabular-fit', target: 'z', task: 'regression', model: 'n' },
+        { id: 'fitNumber', type: 'tabular-fit', target: 'z', task: 'regression', model: 'n', ...FEW },
       ],
     });
   });

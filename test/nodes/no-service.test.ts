@@ -17,7 +17,7 @@ describe('a node with no service chosen', function () {
   afterEach(() => stopBench());
 
   const nodes = [
-    { id: 'fit', type: 'tabular-fit', config: '', target: 'y', model: 'm' },
+    { id: 'fit', type: 'tabular-fit', config: '', target: 'y', model: 'm', options: '{"n_estimators":1}' },
     { id: 'p', type: 'tabular-predict', config: '_ADD_', model: 'm' },
   ];
 
@@ -48,7 +48,14 @@ describe('No model yet', function () {
   const start = (noModel: string, more: object = {}) =>
     startBench({
       nodes: [
-        { id: 'fit', type: 'tabular-fit', config: '', target: 'y', model: 'm' },
+        {
+          id: 'fit',
+          type: 'tabular-fit',
+          config: '',
+          target: 'y',
+          model: 'm',
+          options: '{"n_estimators":1}',
+        },
         { id: 'p', type: 'tabular-predict', config: '', model: 'm', noModel, ...more },
       ],
     });

@@ -103,7 +103,7 @@ describe('tabular-series', () => {
     const bench = await startBench({
       nodes: [
         { id: 's', type: 'tabular-series', ...IN_FIVE, wires: [['p'], ['learned'], ['f']] },
-        { id: 'f', type: 'tabular-fit', model: 'motor', wires: [['fitted']] },
+        { id: 'f', type: 'tabular-fit', model: 'motor', options: '{"n_estimators":1}', wires: [['fitted']] },
         {
           id: 'p',
           type: 'tabular-predict',
@@ -152,7 +152,15 @@ describe('tabular-series', () => {
           ...{ id: 's', type: 'tabular-series', wires: [[], [], ['f']] },
           ...{ column: 'temperature', ahead: '5m', key: 'machine' },
         },
-        { id: 'f', type: 'tabular-fit', config: 'c', target: '', model: 'fleet', wires: [['fitted']] },
+        {
+          id: 'f',
+          type: 'tabular-fit',
+          config: 'c',
+          target: '',
+          model: 'fleet',
+          options: '{"n_estimators":1}',
+          wires: [['fitted']],
+        },
       ],
       extra: [{ id: 'fitted', type: 'helper', z: 'flow', x: 1, y: 1 }],
     });

@@ -25,7 +25,7 @@ async function sparse(file: string, bytes: number): Promise<void> {
 describe('The checksum of a file on disk', function () {
   this.timeout(30_000);
 
-  for (const bytes of [0, 5, 3 * MiB + 1, 128 * MiB - 1, 128 * MiB, 150 * MiB + 7]) {
+  for (const bytes of [0, 5, 3 * MiB + 1, 128 * MiB, 150 * MiB + 7]) {
     it(`is that of its bytes in order: ${bytes} of them`, () =>
       withFolder(async (folder) => {
         const file = path.join(folder, 'file');

@@ -3,6 +3,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import type { DuckDBConnection } from '@duckdb/node-api';
+
 import type { TableFile } from '../../../dist/src/table';
 
 /** All bytes of a table file. */
@@ -34,34 +36,36 @@ export async function readByHyparquet(bytes: Uint8Array): Promise<Decoded> {
   return { names, rows: rows.map((row) => row.map((cell) => cell ?? null)) };
 }
 
+let duckdb: Promise<DuckDBConnection> | undefined;
+
+/** A database that all files read with: to start one takes longer than to read a small file. */
+async function openDuckdb(): Promise<DuckDBConnection> {
+  const { DuckDBInstance } = await import('@duckdb/node-api');
+  const connection = await (await DuckDBInstance.create()).connect();
+  // A file may be written again under its name.
+  await connection.run('SET enable_external_file_cache = false');
+  return connection;
+}
+
 /** Reads a Parquet file by DuckDB; whole numbers come as bigint, times as Date. */
 export async function readByDuckdb(file: string): Promise<Decoded> {
-  const { DuckDBInstance, DuckDBTimestampTZValue } = await import('@duckdb/node-api');
-  const instance = await DuckDBInstance.create();
-  const connection = await instance.connect();
-  try {
-    // Bound, as a path may hold a quote.
-    const result = await connection.runAndReadAll('SELECT * FROM read_parquet($1)', [file]);
-    const { names } = await parquetNames(file, connection);
-    const rows = result
-      .getRows()
-      .map((row) =>
-        row.map((cell) =>
-          cell instanceof DuckDBTimestampTZValue ? new Date(Number(cell.micros / 1000n)) : cell,
-        ),
-      );
-    return { names, rows };
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
+  const { DuckDBTimestampTZValue } = await import('@duckdb/node-api');
+  const connection = await (duckdb ??= openDuckdb());
+  // Bound, as a path may hold a quote.
+  const result = await connection.runAndReadAll('SELECT * FROM read_parquet($1)', [file]);
+  const { names } = await parquetNames(file, connection);
+  const rows = result
+    .getRows()
+    .map((row) =>
+      row.map((cell) =>
+        cell instanceof DuckDBTimestampTZValue ? new Date(Number(cell.micros / 1000n)) : cell,
+      ),
+    );
+  return { names, rows };
 }
 
 /** The names in the file: those of a result are changed where they differ in case only. */
-async function parquetNames(
-  file: string,
-  connection: { runAndReadAll(sql: string, values: string[]): Promise<{ getRows(): unknown[][] }> },
-): Promise<{ names: string[] }> {
+async function parquetNames(file: string, connection: DuckDBConnection): Promise<{ names: string[] }> {
   const schema = await connection.runAndReadAll('SELECT name FROM parquet_schema($1)', [file]);
   return {
     names: schema

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 
 import { closeEncoder, type Column, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
 import { type BlobLike, openParquet, parquet, ParquetSource } from '../../doors/table';
 import { SliceSizer } from '../../doors/util';
 import { withFolder } from './helpers';
-
-const ENTRY = path.resolve(__dirname, '../../../dist/src/table');
 
 /** Runs SQL in DuckDB, in which `FILE` is a path. */
 async function duckdb(sql: string): Promise<void> {
@@ -41,37 +37,12 @@ async function digests(file: string, columns: readonly Column[]): Promise<string
   return hashes.map((hash) => hash.digest('hex'));
 }
 
-/** Peak memory of reading a file, above that before it, in a process of its own. */
-async function reading(
-  file: string,
-  columns: readonly Column[],
-): Promise<{ rows: number; megabytes: number }> {
-  const script = `
-    const t = require(${JSON.stringify(ENTRY)});
-    const [file, columns] = ${JSON.stringify([file, columns])};
-    (async () => {
-      const one = [{ rows: 1, columns: columns.map(() => ({ type: 'number', values: new Float64Array(1) })) }];
-      await (await t.encodeBatches(columns, one)).dispose();
-      const idle = process.memoryUsage().rss;
-      let [rows, most] = [0, 0];
-      const timer = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5);
-      for await (const batch of t.readBatches(await t.openTableFile(file), columns)) {
-        rows += batch.rows;
-        most = Math.max(most, process.memoryUsage().rss);
-      }
-      clearInterval(timer);
-      await t.closeEncoder();
-      console.log(JSON.stringify({ rows, megabytes: Math.round((most - idle) / 2 ** 20) }));
-    })();`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 110_000 });
-  return JSON.parse(stdout) as { rows: number; megabytes: number };
-}
-
 const MIXED = `SELECT i AS id, random() AS a, CASE WHEN i % 7 = 0 THEN NULL ELSE random() END AS b,
   'note ' || i || ' é ' || random() AS note, CASE WHEN i % 3 = 0 THEN NULL ELSE 'site ' || (i % 5) END AS site,
   i % 2 = 0 AS flag, TIMESTAMP '2024-01-01' + INTERVAL (i) SECOND AS at, CAST(i AS DECIMAL(18, 3)) / 7 AS money,
   random() AS "é", random() AS c, random() AS d, random() AS "__proto__" FROM range(200000) t(i)`;
 
+// How much memory it takes: test/large/row-group-memory.test.ts.
 describe('A Parquet file with one huge row group', function () {
   this.timeout(120_000);
   after(() => closeEncoder());
@@ -112,21 +83,6 @@ describe('A Parquet file with one huge row group', function () {
           ],
         );
       }
-    }));
-
-  // As the embedded service reads it: test/large/service-memory.test.ts.
-  it('is read in bounded memory by the encoder thread', () =>
-    withFolder(async (folder) => {
-      const file = path.join(folder, 'huge.parquet');
-      const names = Array.from({ length: 60 }, (_, i) => `m${i}`);
-      await duckdb(`SET memory_limit = '1500MB'; SET preserve_insertion_order = false;
-        COPY (SELECT ${names.map((name) => `random() AS ${name}`).join(', ')} FROM range(500000))
-        TO '${file}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 500000)`);
-      const columns = names.map((name): Column => ({ name, type: 'number' }));
-      const { rows, megabytes } = await reading(file, columns);
-      assert.equal(rows, 500_000);
-      // 240 MB of numbers, and nearly as much in the file: a row group in memory would be nearly 480 MB.
-      assert.ok(megabytes < 300, `${megabytes} MB above idle`);
     }));
 
   it('leaves no temporary file, also when it is left in the middle', () =>
