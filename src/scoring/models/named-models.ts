@@ -4,6 +4,7 @@ import { cloneJson } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { FittedModel, ModelCard, ThresholdWish } from '../types';
 import { dropOldest } from './drop-oldest';
+import { earlierVersion } from './roll-back';
 import { keptThreshold, thresholdBy } from './threshold';
 import { type KeptVersion, type NewVersion, VersionedModel } from './versioned-model';
 
@@ -149,7 +150,7 @@ export class NamedModels {
    * @throws ServiceError `model.unknown`, `rollback.impossible`
    */
   rollBackTo(name: string, to: true | number): string {
-    return this.earlier(name, to).version.card.fitted_train_set_id;
+    return earlierVersion(this.models.get(name), name, to).version.card.fitted_train_set_id;
   }
 
   /**
@@ -160,7 +161,7 @@ export class NamedModels {
    * @throws ServiceError `model.unknown`, `rollback.impossible`
    */
   rollBack(name: string, to: true | number): ModelCard {
-    const { model, version } = this.earlier(name, to);
+    const { model, version } = earlierVersion(this.models.get(name), name, to);
     const rolled = model.withCharge(version);
     this.replace(model, rolled);
     return rolled.card();
@@ -269,19 +270,6 @@ export class NamedModels {
     return version && { model: model!, version };
   }
 
-  private earlier(name: string, to: true | number): { model: VersionedModel; version: KeptVersion } {
-    const model = this.models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}": there is nothing to roll back.`);
-    }
-    const version =
-      to === true ? [...model.before()].find((one) => one.deadAt === undefined) : model.find(to);
-    if (version === undefined || version.deadAt !== undefined) {
-      throw rollbackImpossible(model, to, version);
-    }
-    return { model, version };
-  }
-
   private replace(before: VersionedModel, after: VersionedModel): void {
     this.models.set(after.name, after);
     this.index(before, after);
@@ -318,25 +306,6 @@ function withoutVersion(card: FittedModel & Partial<ModelCard>): FittedModel {
   delete card.version;
   delete card.versions;
   return card;
-}
-
-function rollbackImpossible(
-  model: VersionedModel,
-  to: true | number,
-  dead: KeptVersion | undefined,
-): ServiceError {
-  const { name, inCharge } = model;
-  const kept = model.versions.map(({ version }) => version).reverse();
-  const why =
-    dead !== undefined
-      ? `the service does not have version ${dead.version} any more`
-      : to !== true
-        ? `there is no version ${to}`
-        : `nothing that the service still has was in charge before version ${inCharge.version}`;
-  return new ServiceError(
-    'rollback.impossible',
-    `The model "${name}" cannot be rolled back: ${why}. Kept are: ${kept.join(', ')}; version ${inCharge.version} is in charge.`,
-  );
 }
 
 function isDead({ deadAt }: KeptVersion): boolean {

@@ -17,8 +17,7 @@ import {
 import { nestedCell } from '../cells/errors';
 import { decimalOf } from '../cells/parse-number';
 import type { CellReading, ColumnType, DateOrder, Decimal, GivenType } from '../cells/types';
-import { assertText, MAX_TEXT } from '../columns/bounds';
-import { cellsOf, type ColumnData, rowsOf } from '../columns/column-batch';
+import { cellsOf, type ColumnData } from '../columns/column-batch';
 import { plainCells, type SliceColumn } from '../columns/slices';
 import type { MarksOfColumn } from './decimal-marks';
 import {
@@ -30,6 +29,7 @@ import {
   type TextLook,
 } from './findings';
 import { DateNumbers } from './numeric-dates';
+import { StoredSize } from './stored-size';
 import { TargetTally } from './target-profile';
 import { TextReadings } from './text-readings';
 import { kindOfValue, NUMBERS, TEXT, ValueKinds } from './value-kinds';
@@ -41,9 +41,6 @@ const FAMILIES = [
   [TEXT, 'text'],
 ] as const;
 
-/** Bytes that a cell other than text takes as text at most: those of a date, or of a long number. */
-const OTHER_BYTES = 30;
-
 /** Settles the type of one column over all of its rows. */
 export class ColumnTypeInference {
   readonly target: TargetTally | undefined;
@@ -54,8 +51,7 @@ export class ColumnTypeInference {
   private readonly values = new ValueKinds();
   private tabbed = false;
   private comma: CommaUse = 'none';
-  private rows = 0;
-  private textBytes = 0;
+  private readonly size = new StoredSize();
 
   private readonly given: ColumnType | undefined;
   private readonly givenOrder: DateOrder | undefined;
@@ -81,7 +77,7 @@ export class ColumnTypeInference {
 
   /** @param first number of the slice's first row */
   add(column: SliceColumn, first: number): void {
-    this.measure(column, first);
+    this.size.add(this.name, column, first);
     this.target?.add(column, first);
     if (this.given !== undefined) {
       this.addGiven(column, first);
@@ -181,7 +177,7 @@ export class ColumnTypeInference {
 
   /** Bytes of the column as it is stored, without compression, at most. */
   bytesAs(type: ColumnType): number {
-    return type === 'text' ? 4 * this.rows + this.textBytes : 9 * this.rows;
+    return this.size.bytesAs(type);
   }
 
   private settleKinds(kinds: number): Settled {
@@ -304,26 +300,6 @@ export class ColumnTypeInference {
         this.strings.addFitting(classify(cell, comma) & wanted, cell, first + i);
       }
     }
-  }
-
-  private measure(column: SliceColumn, first: number): void {
-    if (column.kind === 'typed') {
-      const { data } = column;
-      this.rows += rowsOf(data);
-      this.textBytes += data.type === 'text' ? data.bytes.length : OTHER_BYTES * rowsOf(data);
-      return;
-    }
-    const { cells } = column;
-    let characters = 0;
-    for (let i = 0; i < cells.length; i++) {
-      const cell = cells[i];
-      characters += typeof cell === 'string' ? cell.length : OTHER_BYTES / 3;
-      if (characters > MAX_TEXT && column.kind === 'values') {
-        assertText(this.name, first + i, typeof cell === 'string' ? cell.length : 0, characters);
-      }
-    }
-    this.rows += cells.length;
-    this.textBytes += 3 * characters;
   }
 }
 

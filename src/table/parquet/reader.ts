@@ -1,40 +1,20 @@
 import type { ParquetFile, RecordBatch as WasmBatch } from 'parquet-wasm';
 
-import { ServiceError } from '../../wire/service-error';
-import type { ArrowBatch } from '../arrow/source';
 import { invalidTable } from '../cells/errors';
 import type { BlobLike } from '../storage/blob';
 import { BlockStore, type Place } from '../storage/block-store';
-import {
-  arrow,
-  dropParquet,
-  isWasmLimited,
-  maxWasmBytes,
-  NeedsMemory,
-  parquet,
-  wasmBytes,
-} from '../storage/heavy-modules';
+import { parquet } from '../storage/heavy-modules';
+import { readError } from './read-error';
 import { type GroupPlan, planGroup } from './read-plan';
+import {
+  fieldsOf,
+  joinedBatches,
+  type NamedBatch,
+  type ParquetField,
+  type ParquetReader,
+} from './record-batches';
 import { untilTrap } from './traps';
-
-export interface ParquetField {
-  name: string;
-  type: { typeId: number };
-}
-
-/** Decodes a Parquet file, some rows at a time. */
-export interface ParquetReader {
-  readonly fields: readonly ParquetField[];
-  readonly rows: number;
-  /** Record batches of these columns (all where undefined), each with its own schema. */
-  batches(columns?: string[], signal?: AbortSignal): AsyncIterable<NamedBatch>;
-  close(): void;
-}
-
-export interface NamedBatch {
-  names: string[];
-  batch: ArrowBatch;
-}
+import { WHOLE_LIMIT, WholeReader } from './whole-reader';
 
 /**
  * Opens a Parquet file of any writer. Errors: `table.invalid`, `file.unreadable`, `limit.exceeded` where reading it
@@ -205,123 +185,4 @@ async function* sideBySide(
   } finally {
     await store.dispose();
   }
-}
-
-/** A file of this size at most is read as a whole, where its page index is broken. */
-const WHOLE_LIMIT = 512 * 1024 * 1024;
-const WHOLE_ROWS = 100_000;
-const WHOLE_BATCH = 4096;
-
-/** Reads a file that is in memory, without its page index. */
-class WholeReader implements ParquetReader {
-  readonly fields: readonly ParquetField[];
-  readonly rows: number;
-
-  constructor(private readonly bytes: Uint8Array) {
-    try {
-      this.fields = fieldsOf(parquet().readSchema(bytes).intoIPCStream());
-      this.rows = this.count();
-    } catch (error) {
-      throw readError(error);
-    }
-  }
-
-  private count(): number {
-    const first = this.fields[0]?.name;
-    const columns = first === undefined ? undefined : [first];
-    let rows = 0;
-    for (;;) {
-      const part = this.read(rows, columns);
-      if (part.length === 0) {
-        return rows;
-      }
-      rows += part.reduce((sum, { batch }) => sum + batch.numRows, 0);
-    }
-  }
-
-  private read(offset: number, columns?: string[]): NamedBatch[] {
-    const options = { offset, limit: WHOLE_ROWS, batchSize: WHOLE_BATCH, columns };
-    const batches = arrowBatches(parquet().readParquet(this.bytes, options).intoIPCStream());
-    return [...batches].filter(({ batch }) => batch.numRows > 0);
-  }
-
-  async *batches(columns?: string[]): AsyncIterable<NamedBatch> {
-    for (let offset = 0; offset < this.rows; offset += WHOLE_ROWS) {
-      const at = offset;
-      try {
-        yield* await untilTrap(Promise.resolve(at).then((offset) => this.read(offset, columns)));
-      } catch (error) {
-        throw readError(error);
-      }
-    }
-  }
-
-  close(): void {
-    // The bytes are garbage once this reader is.
-  }
-}
-
-function fieldsOf(schema: Uint8Array): readonly ParquetField[] {
-  return arrow().tableFromIPC(schema).schema.fields;
-}
-
-function* arrowBatches(ipc: Uint8Array): Iterable<NamedBatch> {
-  const { schema, batches } = arrow().tableFromIPC(ipc);
-  const names = schema.fields.map(({ name }) => name);
-  for (const batch of batches) {
-    yield { names, batch: batch as unknown as ArrowBatch };
-  }
-}
-
-/** The same rows of several bands as one batch. Each block holds one record batch. */
-function* joinedBatches(blocks: readonly Uint8Array[]): Iterable<NamedBatch> {
-  if (blocks.length === 1) {
-    yield* arrowBatches(blocks[0]!);
-    return;
-  }
-  const parts = blocks.flatMap((block) => [...arrowBatches(block)]);
-  const { numRows } = parts[0]!.batch;
-  if (parts.some(({ batch }) => batch.numRows !== numRows)) {
-    throw invalidTable('The Parquet file is damaged: its columns have different numbers of rows.');
-  }
-  const vectors = parts.flatMap(({ names, batch }) => names.map((_, index) => batch.getChildAt(index)));
-  yield {
-    names: parts.flatMap(({ names }) => names),
-    batch: { numRows, getChildAt: (index) => vectors[index] ?? null },
-  };
-}
-
-/** A trap comes as near to the bound as this where it is memory that it wants. */
-const NEAR_BOUND = 3 / 4;
-
-/** Why a Parquet file cannot be read. After a trap the next file finds a new instance of the decoder. */
-function readError(error: unknown): Error {
-  if (error instanceof ServiceError || error instanceof NeedsMemory || isAbort(error)) {
-    return error;
-  }
-  if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) {
-    return trapError(error);
-  }
-  const reason = error instanceof Error ? error.message : String(error);
-  return invalidTable(`The Parquet file is damaged or of a kind that cannot be read: ${reason}.`);
-}
-
-function trapError(error: Error): Error {
-  if (isWasmLimited()) {
-    dropParquet();
-    return new NeedsMemory('Reading the Parquet file takes more memory than this thread may take.');
-  }
-  const bound = maxWasmBytes();
-  const isFull = wasmBytes() > bound * NEAR_BOUND;
-  dropParquet();
-  return isFull || error instanceof RangeError
-    ? new ServiceError(
-        'limit.exceeded',
-        `Reading the Parquet file takes more than the ${Math.floor(bound / 2 ** 20)} MiB of memory that there are for it here. Write it with smaller row groups and pages, or give the table in parts.`,
-      )
-    : invalidTable('The Parquet file is damaged or of a kind that cannot be read.');
-}
-
-function isAbort(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'AbortError';
 }

@@ -7,7 +7,8 @@ import {
   type TableForm,
 } from '../columns/slices';
 import type { BlobLike } from '../storage/blob';
-import { type NamedBatch, openParquet, type ParquetField, type ParquetReader } from './reader';
+import { openParquet } from './reader';
+import type { NamedBatch, ParquetField, ParquetReader } from './record-batches';
 
 /** Up to this many bytes a file is decoded once, however often its rows are read. */
 const KEPT_BYTES = 64 * 1024;
