@@ -24,7 +24,7 @@ const LAYERS = {
   'src/learner': ['src/metrics'],
   'src/metrics': [],
   'src/series': ['src/table', 'src/wire', 'src/util'],
-  'src/watch': ['src/scoring', 'src/wire', 'src/metrics', 'src/util'],
+  'src/watch': ['src/scoring', 'src/table', 'src/wire', 'src/metrics', 'src/util'],
   'src/util': [],
 };
 

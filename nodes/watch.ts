@@ -14,12 +14,13 @@ module.exports = function (RED: NodeAPI): void {
     const { WatchKeeper, showKeptWatch, watchAnswer, watchOptions, watchRequest } = watchNodes();
     const config = useConfig(RED, this, def.config);
     const table = tableReader(RED, this, { ...def, source: 'value' }, { allowMissing: true });
-    const keeper = new WatchKeeper(RED, this, config, () => watchOptions(RED, this, def));
+    const keeper = new WatchKeeper(RED, this, config, (told) => watchOptions(RED, this, def, told));
     showKeptWatch(RED, this, keeper);
     handleMessages(this, RED, {
       secrets: () => config.secrets(),
       // All of it one message after the other: an outcome changes the bands of the next prediction.
       read: async (msg, work) => {
+        await keeper.hear({ timezone: msg.timezone });
         const request = await watchRequest(RED, this, def, table, msg);
         return watchAnswer(RED, keeper, table, request, msg, work);
       },

@@ -27,7 +27,7 @@ function modelOf(losses, keys) {
 
 /** Decays told of errors, in which row. @param errors [row] or, by key, [row][key] */
 function decaysOf(model, errors, { every, delay = 0, keys }) {
-  const watch = new Watch(model, keys && { perKey: true });
+  const watch = new Watch(model, { timezone: 'UTC', ...(keys && { perKey: true }) });
   const names = keys ?? [null];
   const errorAt = (row, k) => (keys ? errors[row][k] : errors[row]);
   const told = [];

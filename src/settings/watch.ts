@@ -1,5 +1,5 @@
 import { NODE } from './common';
-import { choice, flag, freeText, numberIn, property } from './kinds';
+import { choice, flag, freeText, numberIn, property, zone } from './kinds';
 
 /** What an alarm may rest on. */
 const BANDS = ['value', 'upper', 'lower'] as const;
@@ -30,4 +30,6 @@ export const WATCH = {
   tableType: freeText({ standard: 'msg', label: false }),
   /** Truths kept for the live score. */
   keep: numberIn({ min: 200, max: 100_000, integer: true, default: 2_000 }),
+  /** Whose clocks tell times of the week. */
+  timezone: zone({ message: 'timezone' }),
 } as const;

@@ -2,7 +2,7 @@ import { alikeIn } from './alike';
 import { CalmLosses, type CalmLossesState, ENOUGH } from './calm-losses';
 import type { OwnWindows } from './own-windows';
 import { Ring } from './ring';
-import { weekCell, type WeeklyPattern } from './weekly-pattern';
+import type { WeeklyPattern } from './weekly-pattern';
 
 /** Losses of a block, and from one block to the next. */
 const BLOCK = 100;
@@ -142,7 +142,7 @@ export class Decay {
    * @param rows that it is the mean of
    */
   add(loss: number, time: number, rows = 1): void {
-    const cell = weekCell(time);
+    const cell = this.yardstick.weekly.cellAt(time);
     this.rows = rows;
     this.count++;
     this.block.push([loss]);

@@ -57,7 +57,7 @@ export class ScoredModel {
     this.model = state.model;
     this.measure = state.measure;
     this.before = new Map(state.before);
-    this.weekly = new WeeklyPattern(state.weekly);
+    this.weekly = new WeeklyPattern(settings.timezone, state.weekly);
     this.ratiosBefore = state.ratios ?? [];
     // How often labels are wrong a fit does not tell of each key.
     const told = this.measure === 'error' ? [] : (this.model.keys ?? []);

@@ -17,6 +17,8 @@ export interface WatchOptions {
   keep?: number;
   /** Each key has live numbers and a decay of its own. Default false: all together. */
   perKey?: boolean;
+  /** The zone by whose clocks times of the week are told: an IANA name. Default: that of this computer. */
+  timezone?: string | undefined;
 }
 
 export interface AlarmOptions {

@@ -1,3 +1,5 @@
+import { TimeZone } from '../table/cells/time-zone';
+
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;
 /** Hours of a cell, and cells of a day and of a week. */
@@ -12,7 +14,12 @@ const WHOLE = 0.8;
 /** Standard errors by which weeks must be alike: what is alike by chance is shrunk. */
 const SURE = 1;
 
+/** The zone of states of earlier versions, whose cells were in UTC. */
+const FORMER_ZONE = 'UTC';
+
 export interface WeeklyPatternState {
+  /** IANA name of the zone by whose clocks the cells are told; left out in states of earlier versions. */
+  zone?: string;
   /** Time from which weeks are counted, milliseconds since 1970. */
   start?: number;
   /** In order of time; the last one need not be whole. */
@@ -22,19 +29,29 @@ export interface WeeklyPatternState {
 /**
  * By how much losses are usually above or below their mean at a time of the week: weekends may be harder than other days.
  * A pattern is what weeks have in common, so it is 0 until two whole weeks are known, and stays it where they are not alike.
- * Days, times of day and what is left of both are each shrunk by how much of their variance chance explains.
+ * Days, times of day and what is left of both are each shrunk by how much of their variance chance explains. Times are those
+ * of the clocks of a zone: a shift begins at six o'clock in summer and in winter.
  */
 export class WeeklyPattern {
   private start: number | undefined;
   private readonly weeks: WeeklyPatternState['weeks'];
   private cells: Float64Array | undefined;
+  private readonly zone: TimeZone;
 
-  constructor(state?: WeeklyPatternState) {
+  /** @param zoneName IANA name @param state may be of another zone: then it is moved by whole cells */
+  constructor(
+    private readonly zoneName: string,
+    state?: WeeklyPatternState,
+  ) {
+    this.zone = TimeZone.of(zoneName);
     this.start = state?.start;
+    const former = TimeZone.of(state?.zone ?? FORMER_ZONE);
     this.weeks =
-      state?.weeks.map(({ number, sums, counts }) => ({
-        ...{ number, sums: sums.slice(), counts: counts.slice() },
-      })) ?? [];
+      state?.weeks.map(({ number, sums, counts }) => {
+        const time = (state.start ?? 0) + number * WEEK;
+        const by = cellsBetween(this.zone.toLocal(time) - former.toLocal(time));
+        return { number, sums: moved(sums, by), counts: moved(counts, by) };
+      }) ?? [];
   }
 
   /** @param loss in any unit that holds for a week or so @param time milliseconds since 1970 */
@@ -52,12 +69,18 @@ export class WeeklyPattern {
     } else if (week !== this.weeks.at(-1)) {
       this.cells = undefined;
     }
-    const cell = weekCell(time);
+    const cell = this.cellAt(time);
     week.sums[cell]! += loss;
     week.counts[cell]!++;
   }
 
-  /** Part of the mean loss that is to be added in a cell, see `weekCell`; 0 for NaN. */
+  /** The cell of the week at a time, 0 to 55. @param time milliseconds since 1970 */
+  cellAt(time: number): number {
+    const local = this.zone.toLocal(time);
+    return Math.floor((((local % WEEK) + WEEK) % WEEK) / (HOURS * HOUR));
+  }
+
+  /** Part of the mean loss that is to be added in a cell, see `cellAt`; 0 for NaN. */
   of(cell: number): number {
     this.cells ??= patternOf(this.wholeWeeks());
     return this.cells[cell] ?? 0;
@@ -71,6 +94,7 @@ export class WeeklyPattern {
 
   toJSON(): WeeklyPatternState {
     return {
+      zone: this.zoneName,
       ...(this.start !== undefined && { start: this.start }),
       weeks: this.weeks.map(({ number, sums, counts }) => ({
         ...{ number, sums: [...sums], counts: [...counts] },
@@ -93,9 +117,14 @@ export class WeeklyPattern {
   }
 }
 
-/** The cell of the week, in UTC. */
-export function weekCell(time: number): number {
-  return Math.floor((((time % WEEK) + WEEK) % WEEK) / (HOURS * HOUR));
+/** Whole cells that are nearest to a difference in milliseconds: as many back as there. */
+function cellsBetween(difference: number): number {
+  return Math.sign(difference) * Math.round(Math.abs(difference) / (HOURS * HOUR));
+}
+
+/** Cells of a week, each so many later: what is beyond its end is at its beginning. */
+function moved(cells: readonly number[], by: number): number[] {
+  return cells.map((_, cell) => cells[(cell - by + CELLS) % CELLS]!);
 }
 
 function patternOf(weeks: readonly Float64Array[]): Float64Array {

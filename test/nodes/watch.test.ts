@@ -328,6 +328,28 @@ describe('tabular-watch', () => {
     const openCards = () =>
       new ModelCards({ path: path.join(userDir, 'tabular-prediction', 'models.json'), service: 'embedded' });
 
+    it('tells times of the week by the zone of the dialog, else by the newest one that a message names', async () => {
+      const folder = path.join(userDir, 'tabular-prediction', 'watch');
+      const zone = async (properties: object, ...told: unknown[]): Promise<unknown> => {
+        const bench = await start(properties, { userDir });
+        predict(bench, 0, band(50));
+        tell(bench, 0, 50);
+        told.forEach((timezone, i) => predict(bench, i + 1, band(50), { timezone }));
+        await settled(bench, 2 + told.length);
+        assert.deepEqual(
+          bench.caught.all.map(({ error }) => error!.code),
+          told.includes('Atlantis') ? ['validation.failed'] : [],
+        );
+        await bench.stop();
+        const [, head] = fs.readFileSync(path.join(folder, 'w.json'), 'utf8').split('\n');
+        return JSON.parse(head!).scored.weekly.zone;
+      };
+      const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+      assert.equal(await zone({}), here);
+      assert.equal(await zone({}, 'Asia/Tokyo', undefined, 'Atlantis'), 'Asia/Tokyo');
+      assert.equal(await zone({ timezone: 'America/Lima' }, 'Asia/Tokyo'), 'America/Lima');
+    });
+
     it('goes on after a restart and a deploy where it stopped', async () => {
       let bench = await start({}, { userDir });
       for (let i = 0; i < 60; i++) {

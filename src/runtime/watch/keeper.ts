@@ -12,7 +12,7 @@ import { modelChanged } from '../model-changed';
 import { type FlowNode, type Red, text } from '../node-red';
 import { watchFile } from '../paths';
 import { changeText } from './change-text';
-import type { NamedCard } from './request';
+import type { NamedCard, ToldZone } from './request';
 import { StateFile } from './state-file';
 import { type TrainedUntil, trainedUntil, untilByKey } from './trained-until';
 
@@ -59,6 +59,7 @@ export class WatchKeeper {
   private early: TruthSeen[] = [];
   private readonly serial = new Serial();
   private known: WatchOptions | undefined;
+  private told: ToldZone = { timezone: undefined };
   private isRead = false;
   private readAgainAt = 0;
   private isWritten = true;
@@ -70,16 +71,39 @@ export class WatchKeeper {
     private readonly red: Red,
     private readonly node: FlowNode,
     private readonly config: UsedConfig,
-    private readonly readOptions: () => WatchOptions,
+    private readonly readOptions: (told: ToldZone) => WatchOptions,
   ) {
     this.file = new StateFile(watchFile(red, node.id));
     keepers.add(this);
   }
 
-  /** What the dialog says. @throws ServiceError `config.invalid` */
+  /** What the dialog says, and the messages so far where it is open. @throws ServiceError `config.invalid` */
   get options(): WatchOptions {
-    this.known ??= this.readOptions();
+    this.known ??= this.readOptions(this.told);
     return this.known;
+  }
+
+  /**
+   * Takes what a message says of the settings: the watches so far go on by it.
+   * @throws ServiceError `config.invalid`, `validation.failed`, `closed`
+   */
+  async hear({ timezone }: ToldZone): Promise<void> {
+    if (timezone === undefined || timezone === this.told.timezone) {
+      return;
+    }
+    await this.serial.run(async () => {
+      const before = this.options.timezone;
+      this.known = this.readOptions({ timezone });
+      this.told = { timezone };
+      if (this.known.timezone === before) {
+        return;
+      }
+      await this.read();
+      const { Watch } = watchLayer();
+      for (const [model, watch] of [...this.watches]) {
+        this.watches.set(model, Watch.from(watch.toJSON(), this.known));
+      }
+    });
   }
 
   /**

@@ -148,15 +148,19 @@ function namedCard(dialog: string | undefined, msg: Message): NamedCard {
   );
 }
 
-/** @throws ServiceError `config.invalid` */
-export function watchOptions(red: Red, node: FlowNode, def: WatchDef): WatchOptions {
-  const read = settingsReader(red, node, WATCH, def);
+/** What a message may say of the settings; it stays until another message says otherwise. */
+export type ToldZone = Pick<Message, 'timezone'>;
+
+/** @throws ServiceError `config.invalid`, `validation.failed` */
+export function watchOptions(red: Red, node: FlowNode, def: WatchDef, told: ToldZone): WatchOptions {
+  const read = settingsReader(red, node, WATCH, def, { timezone: told.timezone });
   return {
     honest: read('honest'),
     worse: read('worse') / 100,
     perKey: read('perKey'),
     keep: read('keep'),
     alarm: alarmOptions(read),
+    timezone: read('timezone'),
   };
 }
 
