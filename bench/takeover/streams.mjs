@@ -26,6 +26,7 @@ const MEMORY = 0.9;
  * @param fahrenheitAt row from which the number to predict is told in another unit
  * @param senseless rows [from, to) in which the first sensor reads anything, up to thirty times its usual range
  * @param code rows [from, to) in which the first sensor reads -999
+ * @param stuck rows [from, to) in which it stands still where it was
  * @param high rows [from, to) of which the number to predict is told far too high
  * @param anything rows [from, to) of which it is anything
  * @param still rows [from, to) of which it stands still
@@ -41,6 +42,7 @@ export function stream({
   fahrenheitAt = Infinity,
   senseless = [0, 0],
   code = [0, 0],
+  stuck = [0, 0],
   high = [0, 0],
   anything = [0, 0],
   still = [0, 0],
@@ -77,6 +79,8 @@ export function stream({
       features[0][row] = 120 * (senses() - 0.5);
     } else if (isIn(row, code)) {
       features[0][row] = -999;
+    } else if (isIn(row, stuck)) {
+      features[0][row] = features[0][stuck[0]];
     } else if (isIn(row, high)) {
       target[row] += 20;
     } else if (isIn(row, anything)) {

@@ -34,8 +34,9 @@ const NOISE_IN_DOUBT = [0.1, 0.92] as const;
 const GROSSLY = 6;
 /** From this part of such rows on the outcomes themselves are in doubt. */
 const GROSS_IN_DOUBT = 0.05;
-/** Standard errors by which a challenger must be better beyond outcomes in doubt. */
-const SURE_BEYOND = 2;
+/** Standard errors by which a challenger must be better beyond outcomes in doubt: of labels, and of numbers. */
+const SURE_BEYOND_NOISE = 1.5;
+const SURE_BEYOND_GROSS = 2;
 
 /** What was said of the champion before. */
 export interface Suspicion {
@@ -124,7 +125,7 @@ function isBetterBeyondNoise({
     without(champion, noise),
     without(challenger, labelNoise(challenger, classes)),
   );
-  return difference > SURE_BEYOND * standardError;
+  return difference > SURE_BEYOND_NOISE * standardError;
 }
 
 /** @param champion losses by row */
@@ -137,7 +138,7 @@ function isBetterBeyondGross(champion: Float64Array, challenger: Float64Array): 
     return true;
   }
   const { difference, standardError } = pairedDifference(beyond, challenger.filter(told));
-  return difference > SURE_BEYOND * standardError;
+  return difference > SURE_BEYOND_GROSS * standardError;
 }
 
 function isStillWorse(losses: Float64Array, promised: number): boolean {

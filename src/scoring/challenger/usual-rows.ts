@@ -8,12 +8,23 @@ import { SEEN } from './seen-rows';
 const BEYOND = 1;
 /** Of fewer outcomes nobody knows the range. */
 const LEAST_KNOWN = 30;
-/** An outcome stands still where so large a part of the rows has one value, of which half as many were known. */
+/** An outcome or a sensor stands still where so large a part of the rows has one value, of which half as many were known. */
 const STILL = 0.2;
+/** A sensor moves where no larger a part of the rows that are known has the value of the one before. */
+const MOVES = 0.1;
 
 interface Range {
   low: number;
   high: number;
+}
+
+/** What the champion knows of a column. */
+interface KnownNumbers {
+  range: Range;
+  /** Of some rows, in their order. */
+  values: Float64Array;
+  /** Whether a row seldom has the value of the one before. */
+  moves: boolean;
 }
 
 interface ComparedRows {
@@ -26,14 +37,14 @@ interface ComparedRows {
 
 export interface KnownRows {
   /** What the champion knows of its train set. */
-  reference: Pick<Reference, 'columns' | 'usual' | 'putOff'> | undefined;
+  reference: Pick<Reference, 'columns' | 'rows' | 'usual' | 'putOff'> | undefined;
   /** Of each row of the table: whether the champion was fitted on it. */
   seen: Uint8Array;
 }
 
 /**
  * Of each row that two models are compared on, 1 where its numbers and its outcome are such as the champion was fitted on:
- * not far beyond their range, and no outcome that stands still. Where a sensor is broken they are not.
+ * not far beyond their range, and neither an outcome nor a sensor that stands still. Where a sensor is broken they are not.
  */
 export async function usualRows(
   { features, batches, numbers }: ComparedRows,
@@ -41,30 +52,57 @@ export async function usualRows(
   facts: RowFacts,
 ): Promise<Uint8Array> {
   const usual = usualOutcomes(facts, numbers, seen);
-  const ranges = features.map(({ name }) => (name === facts.clock ? undefined : rangeOf(name, reference)));
+  const known = features.map(({ name }) =>
+    name === facts.clock ? undefined : knownNumbers(name, reference),
+  );
+  const compared = known.map((one) => (one?.moves ? new Float64Array(numbers.length) : undefined));
   const yielder = new Yielder();
   let first = 0;
   for await (const { rows, columns } of batches()) {
     for (let row = 0; row < rows; row++) {
-      if (ranges.some((range, at) => range && isFar(numberAt(columns[at]!, row), range))) {
-        usual[first + row] = 0;
-      }
+      known.forEach((one, at) => {
+        if (one === undefined) {
+          return;
+        }
+        const value = numberAt(columns[at]!, row);
+        if (isFar(value, one.range)) {
+          usual[first + row] = 0;
+        }
+        const own = compared[at];
+        if (own !== undefined) {
+          own[first + row] = value;
+        }
+      });
       if (yielder.isDueAt(row)) {
         await yielder.yield();
       }
     }
     first += rows;
   }
+  for (const [at, own] of compared.entries()) {
+    const still = own && stillValue(own, known[at]!.values);
+    own?.forEach((value, row) => (usual[row] = value === still ? 0 : usual[row]!));
+    await yielder.due();
+  }
   return usual;
 }
 
 /** Of numbers: dates go on, and categories have no range. */
-function rangeOf(name: string, reference: KnownRows['reference']): Range | undefined {
+function knownNumbers(name: string, reference: KnownRows['reference']): KnownNumbers | undefined {
   const at = reference?.columns.findIndex((column) => column.name === name) ?? -1;
   const usual = reference?.usual[at];
-  return usual?.kind === 'number' && reference!.columns[at]!.type !== 'date'
-    ? { low: usual.min, high: usual.max }
-    : undefined;
+  if (usual?.kind !== 'number' || reference!.columns[at]!.type === 'date') {
+    return undefined;
+  }
+  const values = Float64Array.from(reference!.rows, (row) => Number(row[at] ?? NaN));
+  return { range: { low: usual.min, high: usual.max }, values, moves: doesMove(values) };
+}
+
+/** A set point, a month or what is counted keeps its value for a while: that it stands still says nothing. */
+function doesMove(values: Float64Array): boolean {
+  const stays = values.reduce((count, value, row) => count + (value === values[row - 1] ? 1 : 0), 0);
+  const known = values.filter((value) => !Number.isNaN(value)).length;
+  return known >= LEAST_KNOWN && stays <= MOVES * known;
 }
 
 function isFar(value: number, { low, high }: Range): boolean {
@@ -85,13 +123,18 @@ function usualOutcomes({ task, values }: RowFacts, numbers: Int32Array, seen: Ui
     range.high = Math.max(range.high, value);
   }
   const compared = Float64Array.from(numbers, (row) => values[row]!);
-  const still = mostFrequent(compared);
-  const part = partOf(compared, still);
-  const isStill = part >= STILL && 2 * partOf(known, still) < part;
+  const still = stillValue(compared, known);
   compared.forEach((value, at) => {
-    usual[at] = isFar(value, range) || (isStill && value === still) ? 0 : 1;
+    usual[at] = isFar(value, range) || value === still ? 0 : 1;
   });
   return usual;
+}
+
+/** The value at which these stand still; undefined where they do not. @param known what they were before */
+function stillValue(values: Float64Array, known: ArrayLike<number>): number | undefined {
+  const most = mostFrequent(values);
+  const part = partOf(values, most);
+  return part >= STILL && 2 * partOf(known, most) < part ? most : undefined;
 }
 
 function mostFrequent(values: Float64Array): number {

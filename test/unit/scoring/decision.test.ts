@@ -90,15 +90,18 @@ describe('decide', () => {
     );
   });
 
-  it('where labels are in doubt it takes two standard errors beyond them, where they are not one', () => {
-    // Better in every other block by thrice what it is worse in the others: one and a half standard errors.
-    const nearly = (own: number[]) =>
-      own.map((p, row) => p * Math.exp(0.01 * (Math.floor(row / 20) % 2 === 0 ? 3 : -1)));
+  it('where labels are in doubt it takes one and a half standard errors beyond them, where they are not one', () => {
+    /** Better in one block and worse in the next, by so much: a standard error is a third of it. */
+    const wavering = (own: number[], by: number) =>
+      own.map((p, row) => p * Math.exp(0.01 * (1 + (Math.floor(row / 20) % 2 === 0 ? by : -by))));
+    const nearly = (own: number[]) => wavering(own, 2.4);
+    const surely = (own: number[]) => wavering(own, 1.7);
     const clean = chances(1, { p: 0.93 });
     const flipped = chances(1, { p: 0.93, flipped: 0.3 });
     for (const isDecayed of [false, true]) {
       assert.equal(classes(clean, nearly(clean), isDecayed).why, isDecayed ? 'decayed' : 'better');
       assert.equal(classes(flipped, nearly(flipped), isDecayed).why, 'label_noise');
+      assert.equal(classes(flipped, surely(flipped), isDecayed).why, isDecayed ? 'decayed' : 'better');
     }
     // The champion of few rows is too sure of itself: nine labels in ten look drawn.
     const sure = chances(1, { p: 0.93, flipped: 0.41 });

@@ -17,6 +17,7 @@ async function usual(
   outcomes: number[],
   more: Partial<RowFacts> = {},
   known = [number(0, 10)],
+  before: (number | null)[] = [],
 ) {
   const numbers = Int32Array.from(outcomes, (_, at) => KNOWN + at);
   const values = Float64Array.from([...Array.from({ length: KNOWN }, (_, row) => row), ...outcomes]);
@@ -39,7 +40,7 @@ async function usual(
   const seen = Uint8Array.from(values, (_, row) => (row < KNOWN ? SEEN : UNSEEN));
   const told = await usualRows(
     { features: columns, batches: () => parts, numbers },
-    { reference: { columns, usual: known }, seen },
+    { reference: { columns, rows: before.map((cell) => [cell]), usual: known }, seen },
     facts,
   );
   return [...told];
@@ -63,6 +64,23 @@ describe('usualRows', () => {
     assert.deepEqual(await usual([1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]), [1, 1, 1, 1, 1, 1]);
     const often = Float64Array.from({ length: KNOWN + 4 }, (_, row) => (row % 2 === 0 ? 7 : row));
     assert.deepEqual(await usual([1, 2, 3, 4], [7, 41, 7, 43], { values: often }), [1, 1, 1, 1]);
+  });
+
+  it('nor is a sensor that stands still within its range, where it never did', async () => {
+    const still = (cells: number[], before: (number | null)[]) =>
+      usual(cells, OUTCOMES, {}, [number(0, 10)], before);
+    const before = (cellOf: (row: number) => number | null) =>
+      Array.from({ length: KNOWN }, (_, row) => cellOf(row));
+    const moves = before((row) => row / 4);
+    assert.deepEqual(await still([5, 5, 1, 2, 3, 5], moves), [0, 0, 1, 1, 1, 0]);
+    assert.deepEqual(await still([5, 4, 1, 2, 3, 6], moves), ALL, 'it moves');
+    assert.deepEqual(await still([NaN, NaN, NaN, 2, 3, 6], moves), ALL, 'it is missing');
+    const often = before((row) => (row % 3 === 0 ? 5 : row / 4));
+    assert.deepEqual(await still([5, 5, 1, 2, 3, 5], often), ALL, 'it often had this value');
+    const months = before((row) => 1 + Math.floor(row / 4));
+    assert.deepEqual(await still([5, 5, 5, 5, 5, 5], months), ALL, 'it kept its values for a while');
+    const few = before((row) => (row < 29 ? row / 4 : null));
+    assert.deepEqual(await still([5, 5, 1, 2, 3, 5], few), ALL, 'too little is known of it');
   });
 
   it('a column that never changed, a clock, or one that is not known, says nothing', async () => {
