@@ -61,11 +61,15 @@ export function predictRequests(
 /** `msg.explain`, `msg.unlike` and `msg.evaluate` may be true or false too. */
 function withWords(msg: Message): Message {
   const { explain, unlike, evaluate } = msg as Record<string, unknown>;
-  if (![explain, unlike, evaluate].some((value) => typeof value === 'boolean')) {
+  if (!isTruth(explain) && !isTruth(unlike) && !isTruth(evaluate)) {
     return msg;
   }
-  const word = (value: unknown): unknown => (typeof value !== 'boolean' ? value : value ? 'on' : 'off');
+  const word = (value: unknown): unknown => (isTruth(value) ? (value ? 'on' : 'off') : value);
   return { ...msg, explain: word(explain), unlike: word(unlike), evaluate: word(evaluate) };
+}
+
+function isTruth(value: unknown): value is boolean {
+  return typeof value === 'boolean';
 }
 
 /**
