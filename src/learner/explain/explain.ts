@@ -40,6 +40,9 @@ export interface Explanation {
   effects: Float64Array;
 }
 
+/** Rows that are explained together: with more their scores would not be close to the processor. */
+const ROWS_AT_ONCE = 16;
+
 /**
  * Explains predictions: how much each cause raised or lowered the answer, against the rows of the train set that the
  * model keeps (interventional Shapley values). Exact for regression, and for classes where few causes differ from
@@ -87,12 +90,16 @@ export function explain(
       found.effects.forEach((effect, group) => (effects[i * names.length + group] = slope * effect));
     });
   } else {
-    compared.forEach((one, i) => {
-      const of = { of: answers.of![rows[i]], exactUpTo: options.exactUpTo };
-      const found = probabilityEffects(members, calibration, one, gamesOf(one, used), of);
-      bases[i] = found.base;
-      effects.set(found.effects, i * names.length);
-    });
+    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+      const asked = compared.slice(from, from + ROWS_AT_ONCE).map((one, i) => ({
+        ...{ compared: one, games: gamesOf(one, used) },
+        of: answers.of![rows[from + i]],
+      }));
+      probabilityEffects(members, calibration, asked, options.exactUpTo).forEach((found, i) => {
+        bases[from + i] = found.base;
+        effects.set(found.effects, (from + i) * names.length);
+      });
+    }
   }
   return {
     groups: names,

@@ -4,7 +4,7 @@ import type { Trees } from '../trees/trees';
 import { CoalitionTable } from './coalition-table';
 import { EffectTable } from './effect-table';
 import { OrderTable } from './order-table';
-import { drawOrders, type Orders } from './orders';
+import { drawOrders, mixturesOf, type Orders } from './orders';
 import { ReachedLeaves } from './reached-leaves';
 import { ReachedSubtrees } from './reached-subtrees';
 import { countKeys, cutTrees, type Subtrees } from './subtrees';
@@ -100,7 +100,7 @@ export class KeptWays {
    */
   orderTable(trees: Trees, orders: Orders, width: number): OrderTable | undefined {
     if (!this.orderTables.has(trees)) {
-      const fits = orders.rows * orders.perRow * orders.steps <= MIXTURES;
+      const fits = mixturesOf(orders) <= MIXTURES;
       const subtrees = fits ? this.subtreesOf(trees, this.orderKeys, this.orderRoom) : undefined;
       this.orderTables.set(
         trees,

@@ -2,7 +2,7 @@ import { lowestBit } from '../math/bits';
 import { withRoom } from '../math/with-room';
 import type { Background } from '../model/background';
 import { leafOf } from '../trees/trees';
-import { eachOrder, type Orders } from './orders';
+import { eachOrder, mixturesOf, type Orders } from './orders';
 import type { ReachedSubtrees } from './reached-subtrees';
 import { eachLeafOf, type Subtrees } from './subtrees';
 
@@ -68,7 +68,7 @@ export class OrderTable {
         }
       }
     });
-    const mixtures = orders.rows * orders.perRow * orders.steps;
+    const mixtures = mixturesOf(orders);
     this.before = new Uint8Array(mixtures).fill(NONE);
     this.after = new Uint8Array(mixtures).fill(NONE);
   }

@@ -49,3 +49,8 @@ export function eachOrder(
     visit(order * steps, order * groups, Math.floor(order / perRow));
   }
 }
+
+/** How many mixtures all orders have. */
+export function mixturesOf({ rows, perRow, steps }: Orders): number {
+  return rows * perRow * steps;
+}

@@ -8,9 +8,9 @@ import { allRows, type Compared } from './compared';
 import type { Games } from './games';
 import { keptWays } from './kept-ways';
 import type { GroupEffects } from './mean-effects';
-import { eachOrder, type Orders } from './orders';
+import { eachOrder, mixturesOf, type Orders } from './orders';
 import { scoresPerMixture, type SharedProcess, sharedProcess, stepsOfPoints } from './product-steps';
-import { stepScores } from './step-scores';
+import { type StepScores, stepScores } from './step-scores';
 
 /** Differing groups up to which all coalitions are tried, and scores that this may take for a row of the background. */
 const EXACT_GROUPS = 10;
@@ -25,46 +25,66 @@ const MOST_ORDERS = 32;
 const ORDERED_NODES = 20_000;
 const FEW_MEMBERS = 4;
 
-export interface ProbabilityOptions {
+/** A row whose probability of a class is explained. */
+export interface AskedRow {
+  compared: Compared;
+  games: Games;
   /** The class, by its number. */
   of: number;
-  /** Differing groups up to which all coalitions are tried, whatever it takes. */
-  exactUpTo: number | undefined;
+}
+
+/** A row that is explained by orders. */
+interface OrderedRow extends Omit<AskedRow, 'games'> {
+  common: number[];
+  /** Rows of the background, as bits. */
+  rows: number;
+  process?: SharedProcess;
+  found: GroupEffects;
 }
 
 /**
  * Shapley values of the probability of a class: the mean over the background's rows of those of each row's game. They are
  * exact where all coalitions of its players can be tried, else by orders of these.
+ *
+ * @param asked all with the same background and groups
+ * @param exactUpTo differing groups up to which all coalitions are tried, whatever it takes
  */
 export function probabilityEffects(
   members: Member[],
   calibration: Calibration,
-  compared: Compared,
-  games: Games,
-  { of, exactUpTo }: ProbabilityOptions,
-): GroupEffects {
-  const found = { base: 0, effects: new Float64Array(compared.groups) };
+  asked: AskedRow[],
+  exactUpTo?: number,
+): GroupEffects[] {
   const ensemble = processApart(members);
   const perMixture = scoresPerMixture(members.length, members[0].width, ensemble.process);
   const isExact = (count: number) =>
     exactUpTo === undefined
       ? count <= EXACT_GROUPS && 2 ** count * perMixture <= EXACT_SCORES
       : count <= exactUpTo;
-  const few = games.common.length <= EXACT_GROUPS && isExact(games.common.length);
-  const players = few ? withCommon(games) : games.players;
-  const all = allRows(compared.background);
-  let exact = 0;
-  players.forEach(({ length }, row) => (exact |= isExact(length) ? 1 << row : 0));
-  // Orders are quickest against all rows at once: a few rows are not worth a way of their own.
-  exact = 2 * bitCount(exact) < players.length ? 0 : exact;
-  const ordered = all & ~exact;
-  if (exact !== 0) {
-    addByCoalitions(ensemble, calibration, compared, { players, rows: exact, of }, found);
+  const ordered: OrderedRow[] = [];
+  const all = asked.map(({ compared, games, of }) => {
+    const found = { base: 0, effects: new Float64Array(compared.groups) };
+    const { common } = games;
+    const few = common.length <= EXACT_GROUPS && isExact(common.length);
+    const players = few ? withCommon(games) : games.players;
+    let exact = 0;
+    players.forEach(({ length }, row) => (exact |= isExact(length) ? 1 << row : 0));
+    // Orders are quickest against all rows at once: a few rows are not worth a way of their own.
+    exact = 2 * bitCount(exact) < players.length ? 0 : exact;
+    if (exact !== 0) {
+      addByCoalitions(ensemble, calibration, compared, { players, rows: exact, of }, found);
+    }
+    const rows = allRows(compared.background) & ~exact;
+    if (rows !== 0) {
+      const process = ensemble.process && sharedProcess(ensemble.process, compared, rows);
+      ordered.push({ compared, of, common, rows, process, found });
+    }
+    return found;
+  });
+  if (ordered.length > 0) {
+    addByOrders(ensemble, calibration, ordered);
   }
-  if (ordered !== 0) {
-    addByOrders(ensemble, calibration, compared, { common: games.common, rows: ordered, of }, found);
-  }
-  return found;
+  return all;
 }
 
 /**
@@ -84,10 +104,9 @@ function withCommon({ players, common }: Games): number[][] {
 function addByOrders(
   { process, others: members }: Apart,
   calibration: Calibration,
-  compared: Compared,
-  asked: { common: number[]; rows: number; of: number },
-  found: GroupEffects,
+  asked: OrderedRow[],
 ): void {
+  const [{ compared, common }] = asked;
   const { background, groupOf, groups } = compared;
   const isApart = isMean(calibration);
   const sets = isApart ? members.length : 1;
@@ -95,17 +114,28 @@ function addByOrders(
   const nodes = nodesOf(members);
   const work = nodes + stepsOfPoints(members.length, process);
   const perRow = Math.max(least, Math.min(MOST_ORDERS, Math.round(ORDERED_NODES / work)));
-  const about = { common: asked.common, groups };
-  const orders = keptWays(background, groupOf).orders(sets, about, { perRow, nodes });
-  const shared = process && sharedProcess(process, compared, asked.rows);
+  const orders = keptWays(background, groupOf).orders(sets, { common, groups }, { perRow, nodes });
   if (!isApart) {
-    addAlong(orders[0], members, calibration, compared, { ...asked, shared, share: 1 }, found);
+    addAlong(orders[0], members, calibration, asked, 1);
     return;
   }
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
   members.forEach((member, m) => {
-    const share = member.weight / weights;
-    addAlong(orders[m], [member], calibration, compared, { ...asked, shared, share }, found);
+    addAlong(orders[m], [member], calibration, asked, member.weight / weights);
+  });
+}
+
+/** Adds `share` times what members say along orders. */
+function addAlong(
+  orders: Orders,
+  members: Member[],
+  calibration: Calibration,
+  asked: OrderedRow[],
+  share: number,
+): void {
+  const told = new Map(members.map((member) => [member, stepScores(member, asked, orders)]));
+  asked.forEach((row, i) => {
+    addRowAlong(orders, members, (member) => told.get(member)![i], calibration, row, share);
   });
 }
 
@@ -114,28 +144,21 @@ function addByOrders(
  * without drawing: the Shapley values of a sum of scores that follows the probability from the background's rows to the row
  * in the mean (a control variate). So only what differs from it depends on the orders drawn.
  */
-function addAlong(
+function addRowAlong(
   orders: Orders,
   members: Member[],
+  told: (member: Member) => StepScores,
   calibration: Calibration,
-  compared: Compared,
-  {
-    common,
-    rows,
-    of,
-    share,
-    shared,
-  }: { common: number[]; rows: number; of: number; share: number; shared: SharedProcess | undefined },
-  found: GroupEffects,
+  { compared: { background, groups }, common, rows, of, found }: OrderedRow,
+  share: number,
 ): void {
-  const { background, groups } = compared;
   const { width } = members[0];
   const classes = calibration.priors.length;
-  const mixtures = background.rows * orders.perRow * orders.steps;
+  const mixtures = mixturesOf(orders);
   const mean = new Float64Array(mixtures * width);
   const effects = new Float64Array(width * groups);
   const scoresOf = (member: Member) => {
-    const own = stepScores(member, compared, orders, rows, shared);
+    const own = told(member);
     for (let i = 0; i < mean.length; i++) {
       mean[i] += member.weight * own.sums[i];
     }

@@ -1,12 +1,15 @@
 import { bitCount, lowestBit } from '../math/bits';
 import type { Member, Part } from '../model/members';
 import { addScoresOfVotes } from '../model/votes';
+import type { Trees } from '../trees/trees';
 import { allRows, type Compared } from './compared';
+import type { EffectTable } from './effect-table';
 import { type KeptWays, keptWays } from './kept-ways';
 import { addLeafEffects } from './leaf-effects';
 import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
-import { eachOrder, type Orders } from './orders';
+import type { OrderTable } from './order-table';
+import { eachOrder, mixturesOf, type Orders } from './orders';
 import { addProductSteps, type SharedProcess } from './product-steps';
 
 /** What a member says of the mixtures along orders. */
@@ -19,72 +22,98 @@ export interface StepScores {
   effects: Float64Array;
 }
 
+/** A row whose mixtures are followed. */
+export interface SteppedRow {
+  compared: Compared;
+  /** Rows of the background that effects are about, as bits. */
+  rows: number;
+  /** Takes part in the scores of every member. */
+  process?: SharedProcess;
+}
+
 /** What the functions below are about. */
 interface Steps {
   compared: Compared;
   orders: Orders;
-  /** Rows of the background that effects are about, as bits. */
   rows: number;
   kept: KeptWays;
   walk: LeafWalk;
 }
 
+/** What one kind of part says: mixtures × width, and outputs × groups. */
+interface Said {
+  scores: Float64Array;
+  effects: Float64Array;
+}
+
 /**
- * A member's scores of the row mixed with the background's rows, step by step in each order.
+ * A member's scores of some rows mixed with the background's rows, step by step in each order. Trees are looked at for
+ * one row after another, since what is kept of a tree is then close to the processor.
  *
- * @param rows those of the background that effects are about, as bits
- * @param process takes part in the scores of every member
+ * @param rows all with the same background and groups
  */
-export function stepScores(
-  member: Member,
-  compared: Compared,
-  orders: Orders,
-  rows: number,
-  process?: SharedProcess,
-): StepScores {
+export function stepScores(member: Member, rows: SteppedRow[], orders: Orders): StepScores[] {
   const { width } = member;
-  const { background, groupOf, groups } = compared;
+  const { background, groupOf, groups } = rows[0].compared;
   const kept = keptWays(background, groupOf);
-  const steps = { compared, orders, rows, kept, walk: new LeafWalk(compared, kept.ways) };
-  const sums = new Float64Array(orders.rows * orders.perRow * orders.steps * width);
-  if (process) {
-    addProductSteps(process, orders, rows, sums);
-  }
-  const effects = process?.effects.slice() ?? new Float64Array(width * groups);
+  const steps = rows.map(({ compared, rows: about }): Steps => ({
+    ...{ compared, orders, kept, rows: about },
+    walk: new LeafWalk(compared, kept.ways),
+  }));
+  const nothing = (): Said[] =>
+    rows.map(() => ({
+      scores: new Float64Array(mixturesOf(orders) * width),
+      effects: new Float64Array(width * groups),
+    }));
+  const sums = nothing();
+  rows.forEach(({ process, rows: about }, i) => {
+    if (process) {
+      addProductSteps(process, orders, about, sums[i].scores);
+      sums[i].effects.set(process.effects);
+    }
+  });
   for (const part of member.parts) {
     if (part.kind === 'linear') {
-      addLinear(part, steps, sums, effects);
+      steps.forEach((own, i) => addLinear(part, own, sums[i]));
     } else if (part.kind === 'trees') {
-      addTrees(part, part.weight, steps, sums, effects);
+      addTrees(part, part.weight, steps, sums);
     }
     if (part.kind === 'linear' || part.kind === 'trees') {
-      addBase(part, part.weight, orders, sums);
+      sums.forEach(({ scores }) => addBase(part, part.weight, orders, scores));
     }
   }
-  sumOverSteps(orders, width, sums);
-  const scores = member.parts.some(({ kind }) => kind === 'votes') ? sums.slice() : sums;
+  sums.forEach(({ scores }) => sumOverSteps(orders, width, scores));
+  const isVoting = member.parts.some(({ kind }) => kind === 'votes');
+  const found = sums.map(({ scores, effects }): StepScores => ({
+    ...{ sums: scores, effects },
+    scores: isVoting ? scores.slice() : scores,
+  }));
   for (const part of member.parts) {
-    if (part.kind !== 'votes') {
-      continue;
-    }
-    const votes = new Float64Array(sums.length);
-    const ofVotes = new Float64Array(width * groups);
-    addTrees(part, 1, steps, votes, ofVotes);
-    addBase(part, 1, orders, votes);
-    sumOverSteps(orders, width, votes);
-    const own = votes.slice();
-    addScoresOfVotes(own, width, part.weight, scores);
-    for (let k = 0; k < width; k++) {
-      const slope = part.weight * steepness(votes, own, k, width, steps);
-      for (let i = k; i < sums.length; i += width) {
-        sums[i] += slope * votes[i];
-      }
-      for (let group = 0; group < groups; group++) {
-        effects[k * groups + group] += slope * ofVotes[k * groups + group];
-      }
+    if (part.kind === 'votes') {
+      const votes = nothing();
+      addTrees(part, 1, steps, votes);
+      votes.forEach((own, i) => addVotes(part, own, steps[i], found[i]));
     }
   }
-  return { scores, sums, effects };
+  return found;
+}
+
+function addVotes(part: Part, { scores: votes, effects }: Said, steps: Steps, found: StepScores): void {
+  const width = part.base.length;
+  const { groups } = steps.compared;
+  addBase(part, 1, steps.orders, votes);
+  sumOverSteps(steps.orders, width, votes);
+  const own = votes.slice();
+  addScoresOfVotes(own, width, part.weight, found.scores);
+  for (let k = 0; k < width; k++) {
+    const slope = part.weight * steepness(votes, own, k, width, steps);
+    for (let i = k; i < votes.length; i += width) {
+      found.sums[i] += slope * votes[i];
+    }
+    for (let i = k * groups; i < (k + 1) * groups; i++) {
+      found.effects[i] += slope * effects[i];
+    }
+  }
 }
 
 /** How much a score of votes rises with them, from the background's rows to the row, in the mean. */
@@ -119,8 +148,7 @@ function addBase({ base }: Part, weight: number, orders: Orders, scores: Float64
 function addLinear(
   part: Part & { kind: 'linear' },
   { compared, orders, rows }: Steps,
-  scores: Float64Array,
-  effects: Float64Array,
+  { scores, effects }: Said,
 ): void {
   const width = part.base.length;
   eachLinearTerm(part, compared, (column, output, own, others) => {
@@ -139,16 +167,46 @@ function addLinear(
 function addTrees(
   { base, trees }: Part & { kind: 'trees' | 'votes' },
   weight: number,
-  { compared, orders, rows, kept, walk }: Steps,
-  scores: Float64Array,
-  effects: Float64Array,
+  rows: Steps[],
+  said: Said[],
 ): void {
   const width = base.length;
+  const { kept, orders } = rows[0];
+  const tables = {
+    changes: rows.some(takesChanges) ? kept.orderTable(trees, orders, width) : undefined,
+    effects: rows.some(takesEffects) ? kept.effectTable(trees) : undefined,
+  };
+  const adders = rows.map((steps, i) => addTree(trees, weight, width, tables, steps, said[i]));
+  for (let tree = 0; tree < trees.roots.length; tree++) {
+    for (const add of adders) {
+      add(tree);
+    }
+  }
+}
+
+/** Tables are of all the background's rows: for few of them it is quicker to look at these alone. */
+function takesChanges({ rows, compared: { background } }: Steps): boolean {
+  return 2 * bitCount(rows) > background.rows;
+}
+
+function takesEffects({ rows, compared: { background } }: Steps): boolean {
+  return rows === allRows(background);
+}
+
+/** What adds one tree after another to what is said of a row. */
+function addTree(
+  trees: Trees,
+  weight: number,
+  width: number,
+  tables: { changes: OrderTable | undefined; effects: EffectTable | undefined },
+  steps: Steps,
+  { scores, effects }: Said,
+): (tree: number) => void {
+  const { compared, orders, rows, kept, walk } = steps;
   const { groups, background, bins } = compared;
   const all = allRows(background);
-  // Tables are of all the background's rows: for few of them it is quicker to look at these alone.
-  const changes = 2 * bitCount(rows) > background.rows ? kept.orderTable(trees, orders, width) : undefined;
-  const table = rows === all ? kept.effectTable(trees) : undefined;
+  const changes = takesChanges(steps) ? tables.changes : undefined;
+  const table = takesEffects(steps) ? tables.effects : undefined;
   const { reachedSubtrees: reached } = kept;
   let output = 0;
   const visit = (from: number, leaf: LeafWalk) => {
@@ -163,7 +221,7 @@ function addTrees(
     }
   };
   changes?.addStarts(weight, scores);
-  for (let tree = 0; tree < trees.roots.length; tree++) {
+  return (tree) => {
     output = trees.width > 1 ? 0 : tree % width;
     if (!changes || !table) {
       walk.tree(trees, tree, rows, visit);
@@ -178,7 +236,7 @@ function addTrees(
       }
       table.add(reached, weight, output, effects, groups);
     }
-  }
+  };
 }
 
 /** Adds a leaf of some value where it is reached first in an order, and takes it away after the last step. See `OrderTable`. */

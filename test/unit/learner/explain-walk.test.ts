@@ -5,6 +5,7 @@ import {
   allRows,
   cutTrees,
   EffectTable,
+  gaussianScores,
   growRandomised,
   keptWays,
   LeafWalk,
@@ -113,10 +114,15 @@ describe('ways through trees', () => {
     const { process } = processApart([{ ...member, weight: 1 }]);
     const shared = (of: number) => process && sharedProcess(process, compared, of);
     assert.ok(process);
-    const plain = stepScores(member, compared, orders!, -1, shared(-1));
+    const ask = (of: number) => ({ compared, rows: of, process: shared(of) });
+    const plain = stepScores(member, [ask(-1)], orders!)[0]!;
     const sums = new Float64Array(plain.effects.length);
-    for (let row = 0; row < background.rows; row++) {
-      const one = stepScores(member, compared, orders!, 1 << row, shared(1 << row));
+    const apart = stepScores(
+      member,
+      Array.from(all, (row) => ask(1 << row)),
+      orders!,
+    );
+    for (const [row, one] of apart.entries()) {
       one.effects.forEach((effect, i) => (sums[i]! += effect));
       const [first, end] = [row * perRow * steps, (row + 1) * perRow * steps];
       for (let i = first; i < end; i++) {
@@ -124,8 +130,30 @@ describe('ways through trees', () => {
       }
     }
     sums.forEach((sum, i) => assert.ok(Math.abs(sum - plain.effects[i]!) < 1e-9, `effect ${i}`));
+    // A rough kernel, for which the quadrature has too few nodes.
+    const { kernel, weights } = process.gaussian;
+    const rough = { kernel: { ...kernel, rates: kernel.rates.map((rate) => 30 * rate) }, weights };
+    const told = sharedProcess({ ...process, gaussian: rough }, compared, -1).effects;
+    const [end] = gaussianScores(
+      rough,
+      base,
+      {
+        columns: Array.from(bins, (bin) => Uint8Array.of(bin)),
+        numbers: Array.from(own, (value) => Float64Array.of(value)),
+      },
+      Int32Array.of(0),
+    );
+    const starts = gaussianScores(
+      rough,
+      base,
+      { columns: background.columns, numbers: background.numbers! },
+      all,
+    );
+    const rise = starts.reduce((sum, start) => sum + end! - start, 0);
+    assert.ok(Math.abs(rise) > 0.01);
+    assert.ok(Math.abs(told.reduce((sum, effect) => sum + effect, 0) - rise) < 1e-9);
     member.parts.push({ kind: 'votes', weight: 0.6, base, trees: grown.trees });
-    const { scores } = stepScores(member, compared, orders!, -1, shared(-1));
+    const { scores } = stepScores(member, [ask(-1)], orders!)[0]!;
     const expected = memberScores(member, mixed, each);
     expected.forEach((score, i) => assert.ok(Math.abs(score - scores[i]!) < 1e-9, `mixture ${i}`));
     assert.ok(new Set(expected).size > 200);
