@@ -9,8 +9,8 @@ import type { Games } from './games';
 import { keptWays } from './kept-ways';
 import type { GroupEffects } from './mean-effects';
 import { eachOrder, mixturesOf, type Orders } from './orders';
-import { scoresPerMixture, type SharedProcess, sharedProcess, stepsOfPoints } from './product-steps';
-import { type StepScores, stepScores } from './step-scores';
+import { scoresPerMixture, sharedProcess, stepsOfPoints } from './product-steps';
+import { type SteppedRow, type StepScores, stepScores } from './step-scores';
 
 /** Differing groups up to which all coalitions are tried, and scores that this may take for a row of the background. */
 const EXACT_GROUPS = 10;
@@ -38,7 +38,6 @@ interface OrderedRow extends Omit<AskedRow, 'games'> {
   common: number[];
   /** Rows of the background, as bits. */
   rows: number;
-  process?: SharedProcess;
   found: GroupEffects;
 }
 
@@ -76,8 +75,7 @@ export function probabilityEffects(
     }
     const rows = allRows(compared.background) & ~exact;
     if (rows !== 0) {
-      const process = ensemble.process && sharedProcess(ensemble.process, compared, rows);
-      ordered.push({ compared, of, common, rows, process, found });
+      ordered.push({ compared, of, common, rows, found });
     }
     return found;
   });
@@ -115,27 +113,22 @@ function addByOrders(
   const work = nodes + stepsOfPoints(members.length, process);
   const perRow = Math.max(least, Math.min(MOST_ORDERS, Math.round(ORDERED_NODES / work)));
   const orders = keptWays(background, groupOf).orders(sets, { common, groups }, { perRow, nodes });
-  if (!isApart) {
-    addAlong(orders[0], members, calibration, asked, 1);
-    return;
-  }
+  // For each row in all orders at once, while what follows the process is close to the processor.
+  const shared = asked.map((row) => process && sharedProcess(process, row.compared, row.rows, orders));
+  const along = (m: number): SteppedRow[] =>
+    asked.map(({ compared, rows }, i) => {
+      const own = shared[i];
+      return { compared, rows, process: own && { changes: own.changes[m], effects: own.effects } };
+    });
+  const each = isApart ? members.map((member) => [member]) : [members];
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
-  members.forEach((member, m) => {
-    addAlong(orders[m], [member], calibration, asked, member.weight / weights);
-  });
-}
-
-/** Adds `share` times what members say along orders. */
-function addAlong(
-  orders: Orders,
-  members: Member[],
-  calibration: Calibration,
-  asked: OrderedRow[],
-  share: number,
-): void {
-  const told = new Map(members.map((member) => [member, stepScores(member, asked, orders)]));
-  asked.forEach((row, i) => {
-    addRowAlong(orders, members, (member) => told.get(member)![i], calibration, row, share);
+  each.forEach((some, m) => {
+    const rows = along(m);
+    const told = new Map(some.map((member) => [member, stepScores(member, rows, orders[m])]));
+    const share = isApart ? some[0].weight / weights : 1;
+    asked.forEach((row, i) => {
+      addRowAlong(orders[m], some, (member) => told.get(member)![i], calibration, row, share);
+    });
   });
 }
 

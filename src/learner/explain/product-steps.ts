@@ -2,21 +2,27 @@ import type { GaussianScores } from '../gaussian/scores';
 import { bitCount } from '../math/bits';
 import type { EnsembleProcess } from '../model/process-apart';
 import type { Compared } from './compared';
-import { eachOrder, type Orders } from './orders';
+import { eachOrder, mixturesOf, type Orders } from './orders';
 import { addProductShares, type GroupFactors, groupFactors } from './products';
 
-/** A Gaussian process whose scores all members share, beside the row and the background. */
+/** What a Gaussian process that all members share says of the mixtures of a row with the background's rows. */
 export interface SharedProcess {
+  /** For each set of orders, mixtures × outputs: the score before the first step, then its change at each step. */
+  changes: Float64Array[];
+  /** outputs × groups: its Shapley values, added up over the background's rows that effects are about. */
+  effects: Float64Array;
+}
+
+/** A kernel along orders. */
+interface Followed {
   gaussian: GaussianScores;
   base: Float64Array;
-  /** The groups of its kernel, by their numbers. */
+  /** The groups of the kernel, by their numbers. */
   groups: number[];
   /** Rows of the background × points: the kernel there. */
   starts: Float64Array;
   /** Rows of the background × groups × points: what the kernel is multiplied by where the group becomes the row's. */
   ratios: Float64Array;
-  /** outputs × groups: its Shapley values, added up over the background's rows that effects are about. */
-  effects: Float64Array;
 }
 
 /** Of the quadrature: these effects are a control variate, which may be off by a little. Of 16 smooth columns by 1e-12. */
@@ -27,13 +33,15 @@ export function sharedProcess(
   { gaussian, base }: EnsembleProcess,
   compared: Compared,
   rows: number,
+  sets: Orders[],
 ): SharedProcess {
   const factors = groupFactors(gaussian.kernel, compared);
   const effects = new Float64Array(base.length * compared.groups);
   const about = { rows, share: 1, groups: compared.groups, nodes: ENOUGH_NODES };
   const starts = addProductShares(gaussian, factors, about, effects);
   spreadRest(gaussian, factors, { starts, count: bitCount(rows) }, effects);
-  return { gaussian, base, groups: factors.groups, ...startsAndRatios(factors), effects };
+  const followed = { gaussian, base, groups: factors.groups, ...startsAndRatios(factors) };
+  return { changes: sets.map((orders) => changesAlong(followed, orders, rows)), effects };
 }
 
 /** Makes the effects on each output add up, in proportion: by as much as a quadrature of few nodes leaves out. */
@@ -67,7 +75,7 @@ function startsAndRatios({
   own,
   others,
   rows,
-}: GroupFactors): Pick<SharedProcess, 'starts' | 'ratios'> {
+}: GroupFactors): Pick<Followed, 'starts' | 'ratios'> {
   const starts = new Float64Array(rows * points).fill(1);
   const ratios = new Float64Array(rows * groups * points);
   for (let point = 0, from = 0; point < points; point++) {
@@ -81,19 +89,15 @@ function startsAndRatios({
   return { starts, ratios };
 }
 
-/**
- * Adds the change of each score at each step of the orders (of the background's `rows`), and before the first the score.
- *
- * @param changes mixtures × outputs
- */
-export function addProductSteps(
-  { gaussian: { weights }, base, groups, starts, ratios }: SharedProcess,
+/** The change of each score at each step of the orders (of the background's `rows`), and before the first the score. */
+function changesAlong(
+  { gaussian: { weights }, base, groups, starts, ratios }: Followed,
   orders: Orders,
   rows: number,
-  changes: Float64Array,
-): void {
+): Float64Array {
   const outputs = base.length;
   const points = weights.length / outputs;
+  const changes = new Float64Array(mixturesOf(orders) * outputs);
   // With one output the kernel is kept times the weights.
   const isWeighted = outputs === 1;
   const kernel = new Float64Array(points);
@@ -106,60 +110,74 @@ export function addProductSteps(
     }
     placeAt.fill(-1);
     groups.forEach((group, place) => (placeAt[orders.turns[turns + group]] = place));
-    for (let point = 0; point < points; point++) {
-      kernel[point] = starts[row * points + point] * (isWeighted ? weights[point] : 1);
-    }
-    weigh(kernel, weights, scores, isWeighted);
+    kernel.set(starts.subarray(row * points, (row + 1) * points));
+    weigh(kernel, weights, scores);
     for (let k = 0; k < outputs; k++) {
-      changes[first * outputs + k] += base[k] + scores[k];
+      changes[first * outputs + k] = base[k] + scores[k];
+    }
+    for (let point = 0; isWeighted && point < points; point++) {
+      kernel[point] *= weights[point];
     }
     for (let step = 1; step < orders.steps; step++) {
       if (placeAt[step] < 0) {
         continue;
       }
       before.set(scores);
-      multiply(kernel, ratios, (row * groups.length + placeAt[step]) * points);
-      weigh(kernel, weights, scores, isWeighted);
+      const sum = multiply(kernel, ratios, (row * groups.length + placeAt[step]) * points);
+      if (isWeighted) {
+        scores[0] = sum;
+      } else {
+        weigh(kernel, weights, scores);
+      }
       for (let k = 0; k < outputs; k++) {
-        changes[(first + step) * outputs + k] += scores[k] - before[k];
+        changes[(first + step) * outputs + k] = scores[k] - before[k];
       }
     }
   });
+  return changes;
 }
 
-function multiply(kernel: Float64Array, ratios: Float64Array, from: number): void {
-  for (let point = 0; point < kernel.length; point++) {
-    kernel[point] *= ratios[from + point];
-  }
-}
-
-/** The scores of a kernel with each point: of some at a time, since a sum waits for the one before. */
-function weigh(kernel: Float64Array, weights: Float64Array, scores: Float64Array, isWeighted: boolean): void {
+/** Multiplies a kernel by ratios, and returns its sum: of four parts, since a sum waits for the one before. */
+function multiply(kernel: Float64Array, ratios: Float64Array, from: number): number {
   const { length } = kernel;
-  const even = length - (length % 4);
+  const fours = length - (length % 4);
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (let i = 0; i < fours; i += 4) {
+    const k0 = kernel[i] * ratios[from + i];
+    const k1 = kernel[i + 1] * ratios[from + i + 1];
+    const k2 = kernel[i + 2] * ratios[from + i + 2];
+    const k3 = kernel[i + 3] * ratios[from + i + 3];
+    kernel[i] = k0;
+    kernel[i + 1] = k1;
+    kernel[i + 2] = k2;
+    kernel[i + 3] = k3;
+    a += k0;
+    b += k1;
+    c += k2;
+    d += k3;
+  }
+  for (let i = fours; i < length; i++) {
+    kernel[i] *= ratios[from + i];
+    a += kernel[i];
+  }
+  return a + b + (c + d);
+}
+
+/** The scores of a kernel with each point. */
+function weigh(kernel: Float64Array, weights: Float64Array, scores: Float64Array): void {
+  const { length } = kernel;
+  const fours = length - (length % 4);
   for (let k = 0; k < scores.length; k++) {
     const from = k * length;
     let [a, b, c, d] = [0, 0, 0, 0];
-    if (isWeighted) {
-      for (let i = 0; i < even; i += 4) {
-        a += kernel[i];
-        b += kernel[i + 1];
-        c += kernel[i + 2];
-        d += kernel[i + 3];
-      }
-      for (let i = even; i < length; i++) {
-        a += kernel[i];
-      }
-    } else {
-      for (let i = 0; i < even; i += 4) {
-        a += weights[from + i] * kernel[i];
-        b += weights[from + i + 1] * kernel[i + 1];
-        c += weights[from + i + 2] * kernel[i + 2];
-        d += weights[from + i + 3] * kernel[i + 3];
-      }
-      for (let i = even; i < length; i++) {
-        a += weights[from + i] * kernel[i];
-      }
+    for (let i = 0; i < fours; i += 4) {
+      a += weights[from + i] * kernel[i];
+      b += weights[from + i + 1] * kernel[i + 1];
+      c += weights[from + i + 2] * kernel[i + 2];
+      d += weights[from + i + 3] * kernel[i + 3];
+    }
+    for (let i = fours; i < length; i++) {
+      a += weights[from + i] * kernel[i];
     }
     scores[k] = a + b + (c + d);
   }

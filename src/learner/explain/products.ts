@@ -33,13 +33,16 @@ export function groupFactors(kernel: Kernel, { bins, numbers, background, groupO
   };
   const groups = [...new Set(Array.from(kernel.columns, (column) => groupOf[column]))];
   const groupAt = Int32Array.from(kernel.columns, (column) => groups.indexOf(groupOf[column]));
-  const byGroup = (factors: Float64Array) => productsByGroup(factors, groupAt, groups.length);
   return {
     groups,
     points: pointsOf(kernel),
-    own: byGroup(factorsOf(kernel, positions(kernel, row, Int32Array.of(0)), 1)),
+    own: productsByGroup(
+      factorsOf(kernel, positions(kernel, row, Int32Array.of(0)), 1),
+      groupAt,
+      groups.length,
+    ),
     rows: background.rows,
-    others: byGroup(backgroundFactors(kernel, background)),
+    others: backgroundFactors(kernel, background, groupAt, groups.length),
   };
 }
 
@@ -154,18 +157,27 @@ function factorsOf({ kinds, rates, points }: Kernel, at: Float64Array, count: nu
   return out;
 }
 
-const ofBackgrounds = new WeakMap<Kernel, { background: Background; factors: Float64Array }>();
+const ofBackgrounds = new WeakMap<
+  Kernel,
+  { background: Background; groupAt: Int32Array; factors: Float64Array }
+>();
 
-/** The same of the background's rows. Kept: they are alike for every row explained. */
-function backgroundFactors(kernel: Kernel, background: Background): Float64Array {
+/** The same of the background's rows, by group. Kept: they are alike for every row explained. */
+function backgroundFactors(
+  kernel: Kernel,
+  background: Background,
+  groupAt: Int32Array,
+  groups: number,
+): Float64Array {
   const known = ofBackgrounds.get(kernel);
-  if (known?.background === background) {
+  if (known?.background === background && known.groupAt.every((group, d) => group === groupAt[d])) {
     return known.factors;
   }
   const table = { columns: background.columns, numbers: background.numbers ?? [] };
   const rows = Int32Array.from({ length: background.rows }, (_, row) => row);
-  const factors = factorsOf(kernel, positions(kernel, table, rows), background.rows);
-  ofBackgrounds.set(kernel, { background, factors });
+  const each = factorsOf(kernel, positions(kernel, table, rows), background.rows);
+  const factors = productsByGroup(each, groupAt, groups);
+  ofBackgrounds.set(kernel, { background, groupAt, factors });
   return factors;
 }
 

@@ -10,7 +10,6 @@ import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
 import type { OrderTable } from './order-table';
 import { eachOrder, mixturesOf, type Orders } from './orders';
-import { addProductSteps, type SharedProcess } from './product-steps';
 
 /** What a member says of the mixtures along orders. */
 export interface StepScores {
@@ -27,8 +26,8 @@ export interface SteppedRow {
   compared: Compared;
   /** Rows of the background that effects are about, as bits. */
   rows: number;
-  /** Takes part in the scores of every member. */
-  process?: SharedProcess;
+  /** Takes part in the scores of every member: what it says of these orders, and its effects. */
+  process?: { changes: Float64Array; effects: Float64Array };
 }
 
 /** What the functions below are about. */
@@ -66,9 +65,9 @@ export function stepScores(member: Member, rows: SteppedRow[], orders: Orders): 
       effects: new Float64Array(width * groups),
     }));
   const sums = nothing();
-  rows.forEach(({ process, rows: about }, i) => {
+  rows.forEach(({ process }, i) => {
     if (process) {
-      addProductSteps(process, orders, about, sums[i].scores);
+      sums[i].scores.set(process.changes);
       sums[i].effects.set(process.effects);
     }
   });

@@ -112,7 +112,10 @@ describe('ways through trees', () => {
     };
     // A Gaussian process beside the trees, as one member shares it with all others.
     const { process } = processApart([{ ...member, weight: 1 }]);
-    const shared = (of: number) => process && sharedProcess(process, compared, of);
+    const shared = (of: number) => {
+      const { changes, effects } = sharedProcess(process!, compared, of, [orders!]);
+      return { changes: changes[0]!, effects };
+    };
     assert.ok(process);
     const ask = (of: number) => ({ compared, rows: of, process: shared(of) });
     const plain = stepScores(member, [ask(-1)], orders!)[0]!;
@@ -133,7 +136,7 @@ describe('ways through trees', () => {
     // A rough kernel, for which the quadrature has too few nodes.
     const { kernel, weights } = process.gaussian;
     const rough = { kernel: { ...kernel, rates: kernel.rates.map((rate) => 30 * rate) }, weights };
-    const told = sharedProcess({ ...process, gaussian: rough }, compared, -1).effects;
+    const told = sharedProcess({ ...process, gaussian: rough }, compared, -1, []).effects;
     const [end] = gaussianScores(
       rough,
       base,
