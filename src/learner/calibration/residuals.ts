@@ -145,7 +145,19 @@ function growTrees(
     nodeColumns: 0.5,
   };
   const picked = Math.min(specs.length, MOST_COLUMNS);
-  const size = { columns, specs, width: 2, rows: count, outOfSample: 0, picked, leaves: rules.maxLeaves };
+  const none = new Int32Array(0);
+  const size = {
+    columns,
+    specs,
+    tableRows: count,
+    width: 2,
+    outputs: 0,
+    rows: count,
+    outOfSample: 0,
+    all: none,
+    picked,
+    leaves: rules.maxLeaves,
+  };
   const space = GrowSpace.ordinary(size);
   const { gradHess } = space;
   ranks(residuals).forEach((rank, row) => (gradHess[row * 3] = -rank));
@@ -159,7 +171,6 @@ function growTrees(
     3,
   );
   const grower = new Grower(specs, 2, space);
-  const outOfSample = new Int32Array(0);
   const builder = new TreeBuilder(1);
   const inSample: Uint8Array[] = [];
   const leafRows: Int32Array[] = [];
@@ -176,7 +187,7 @@ function growTrees(
     }
     inSample.push(mark);
     const columnsOfTree = random.sample(specs.length, picked);
-    const growth = { rows: sample, outOfSample, picked: columnsOfTree, rules, random };
+    const growth = { rows: sample, outOfSample: none, picked: columnsOfTree, rules, random };
     for (const grown of grower.grow(growth, builder, gains)) {
       builder.setLeaf(grown.node, [0]);
       leafRows.push(sample.slice(grown.start, grown.end));

@@ -38,6 +38,13 @@ export class Random {
     return this.uint32() / 4294967296;
   }
 
+  /** Lends the state of the stream to one who draws from it: four words, the last of them a counter. */
+  lend(state: Int32Array, draw: () => void): void {
+    state.set([this.a, this.b, this.c, this.counter]);
+    draw();
+    [this.a, this.b, this.c, this.counter] = state;
+  }
+
   /** Shuffles in place (R. Fisher and F. Yates). */
   shuffle(values: Int32Array): Int32Array {
     for (let i = values.length - 1; i > 0; i--) {

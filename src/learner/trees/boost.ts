@@ -75,6 +75,8 @@ interface Run {
   picked: number;
   /** sampled rows × outputs × 2: gradient and hessian of every output, for trees of all outputs. */
   perRow: Float32Array;
+  /** Of the leaves of one output's tree. */
+  values: Float64Array;
 }
 
 /** Gradient boosting (J. H. Friedman, 2001) with Newton leaves, stopped early on the held-out rows. */
@@ -83,13 +85,16 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
   const usable = usableColumns(columns, specs, rows);
   const picked = Math.max(1, Math.ceil(usable.length * rules.columnSample));
-  const space = GrowSpace.open(
+  const space = GrowSpace.make(
     {
       columns,
       specs,
+      tableRows: input.tableRows,
       width: rules.sketch || 1,
+      outputs: input.objective.width,
       rows: sampleSize,
       outOfSample: rows.length - sampleSize + heldOut.length,
+      all: rows,
       picked,
       leaves: rules.maxLeaves,
     },
@@ -112,7 +117,12 @@ function boostIn(
   const { specs, objective, rows, heldOut, tableRows } = input;
   const { width } = objective;
   const base = input.start ? new Float64Array(width) : objective.base(rows);
-  const scores = input.start?.slice() ?? new Float64Array(tableRows * width);
+  const { scores } = space;
+  if (input.start) {
+    scores.set(input.start);
+  } else {
+    scores.fill(0);
+  }
   for (let i = 0; i < scores.length; i++) {
     scores[i] += base[i % width];
   }
@@ -131,6 +141,7 @@ function boostIn(
     usable,
     picked,
     perRow: new Float32Array(rules.sketch ? sampleSize * width * 2 : 0),
+    values: new Float64Array(rules.maxLeaves),
   };
   const curve = [objective.loss(scores, heldOut)];
   let best = curve[0];
@@ -138,7 +149,7 @@ function boostIn(
   let limited = false;
   let scoring = 0;
   for (let iteration = 1; iteration <= rules.maxIterations && run.usable.length > 0; iteration++) {
-    random.divide(rows, space.sample, space.outOfSample);
+    space.draw(random);
     space.outOfSample.set(heldOut, rows.length - sampleSize);
     if (rules.sketch) {
       addMultiOutputTree(run);
@@ -175,27 +186,24 @@ function boostIn(
 
 /** Adds a tree for one output, and its leaf values to the scores of all rows, sampled or not. */
 function addTree(run: Run, output: number): void {
-  const { rules, random, scores, builder, objective } = run;
-  const { sample, outOfSample, gradHess } = run.space;
-  const { width } = objective;
+  const { rules, random, scores, builder, objective, space } = run;
+  const { sample, outOfSample, gradHess } = space;
   const picked = pickColumns(run, random);
   objective.gradHess(scores, sample, output, gradHess);
   quantise(gradHess, sample, 2);
   const leaves = run.grower.grow({ rows: sample, outOfSample, picked, rules, random }, builder, run.gains);
-  const values = Float64Array.from(
-    leaves,
-    ({ sums }) => (-rules.learningRate * sums[0]) / (sums[1] + rules.lambda),
-  );
+  const { values } = run;
+  values.fill(0);
+  for (let l = 0; l < leaves.length; l++) {
+    const { sums } = leaves[l];
+    values[l] = (-rules.learningRate * sums[0]) / (sums[1] + rules.lambda);
+  }
   roundToGrid([values]);
   for (let l = 0; l < leaves.length; l++) {
     const leaf = leaves[l];
-    builder.setLeaf(leaf.node, values.subarray(l, l + 1));
-    for (let i = leaf.start; i < leaf.end; i++) {
-      scores[sample[i] * width + output] += values[l];
-    }
-    for (let i = leaf.outOfSampleStart; i < leaf.outOfSampleEnd; i++) {
-      scores[outOfSample[i] * width + output] += values[l];
-    }
+    builder.setLeaf(leaf.node, [values[l]]);
+    space.addToScores(output, sample, leaf.start, leaf.end, values[l]);
+    space.addToScores(output, outOfSample, leaf.outOfSampleStart, leaf.outOfSampleEnd, values[l]);
   }
 }
 

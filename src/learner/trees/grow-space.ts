@@ -1,18 +1,30 @@
 import type { ColumnSpec } from '../features/encode';
+import type { Random } from '../math/random';
 import { ORDINARY, type Room, roomOf } from '../wasm/room';
 import { addRows, type HistogramLayout } from './histogram';
 import { type TreeKernel, treeRooms } from './kernel';
 import { partition } from './partition';
 
+/**
+ * With fewer rows in a tree, ordinary arrays: such a fit gains little, and the first of a thread would pay more than that
+ * for code that is new to it.
+ */
+const FEW_ROWS = 1500;
+
 /** What trees are grown from, at most. */
 export interface GrowSize {
   columns: Uint8Array[];
   specs: ColumnSpec[];
+  tableRows: number;
   /** Gradients per row: outputs, or random projections of them. */
   width: number;
+  /** Scores per row. */
+  outputs: number;
   /** Rows of a tree, and those that are only sorted into its leaves. */
   rows: number;
   outOfSample: number;
+  /** What samples are drawn from. */
+  all: Int32Array;
   /** Columns that a tree splits by. */
   picked: number;
   leaves: number;
@@ -29,14 +41,21 @@ export class GrowSpace {
   readonly outOfSample: Int32Array;
   /** rows × (width + 1): a row's gradients, then its hessian. */
   readonly gradHess: Float64Array;
+  /** rows × outputs; all rows of the table. */
+  readonly scores: Float64Array;
   /** Gradients and hessians of a node's rows, in their order. */
   readonly gathered: Float64Array;
   /** Per bin: 1 where it goes left at the node being split. */
   readonly goesLeft: Uint8Array;
+  private readonly all: Int32Array;
+  private readonly state: Int32Array;
   private readonly stride: number;
+  private readonly outputs: number;
   private readonly spare: Int32Array;
   private readonly pair: Float64Array;
   private readonly kernel: TreeKernel | undefined;
+  /** Of the kernel, where a row has several gradients. */
+  private readonly several: TreeKernel['addSix'] | undefined;
   private readonly histogramSize: number;
   private readonly pool: Float64Array[] = [];
 
@@ -46,10 +65,11 @@ export class GrowSpace {
     usable: Int32Array,
     private readonly room: Room<TreeKernel>,
   ) {
-    const { width, rows, outOfSample } = size;
-    const tableRows = size.columns[0]?.length ?? 0;
+    const { width, rows, outOfSample, tableRows } = size;
     this.stride = width + 1;
+    this.outputs = size.outputs;
     this.kernel = room.functions;
+    this.several = this.stride === 6 ? this.kernel?.addSix : undefined;
     this.columns = size.columns;
     if (this.kernel) {
       this.columns = size.columns.slice();
@@ -59,25 +79,37 @@ export class GrowSpace {
       }
     }
     this.sample = room.wholes(rows);
-    this.outOfSample = room.wholes(outOfSample);
+    // A row more: each drawn one is written behind the others before it is known whether it belongs there.
+    this.outOfSample = room.wholes(outOfSample + 1).subarray(0, outOfSample);
+    this.all = room.wholes(size.all.length);
+    this.all.set(size.all);
+    this.state = room.wholes(4);
     this.spare = room.wholes(Math.max(rows, outOfSample));
     this.gradHess = room.numbers(tableRows * this.stride);
+    this.scores = room.numbers(tableRows * size.outputs);
     this.gathered = room.numbers(rows * this.stride);
     this.goesLeft = room.bytes(256);
     this.pair = room.numbers(2);
     this.histogramSize = histogramLength(size);
   }
 
+  /** What takes less time; to be closed. */
+  static make(size: GrowSize, usable: Int32Array): GrowSpace {
+    return size.rows < FEW_ROWS ? GrowSpace.ordinary(size) : GrowSpace.open(size, usable);
+  }
+
   /** Within reach of the kernel where there is room; to be closed. */
   static open(size: GrowSize, usable: Int32Array): GrowSpace {
-    const { width, rows, outOfSample } = size;
-    const tableRows = size.columns[0]?.length ?? 0;
+    const { width, rows, outOfSample, tableRows } = size;
     const bytes =
       usable.length * roomOf(tableRows) +
       roomOf(rows * 4) +
-      roomOf(outOfSample * 4) +
+      roomOf((outOfSample + 1) * 4) +
+      roomOf(size.all.length * 4) +
+      roomOf(16) +
       roomOf(Math.max(rows, outOfSample) * 4) +
       roomOf(tableRows * (width + 1) * 8) +
+      roomOf(tableRows * size.outputs * 8) +
       roomOf(rows * (width + 1) * 8) +
       roomOf(256) +
       roomOf(16) +
@@ -91,6 +123,25 @@ export class GrowSpace {
 
   close(): void {
     this.room.close();
+  }
+
+  /** Draws a sample of all rows; the others are the first of `outOfSample`. Both keep the order. */
+  draw(random: Random): void {
+    const { kernel, state, all, sample, outOfSample } = this;
+    if (!kernel || all.length < sample.length) {
+      random.divide(all, sample, outOfSample);
+      return;
+    }
+    random.lend(state, () =>
+      kernel.divide(
+        state.byteOffset,
+        all.byteOffset,
+        all.length,
+        sample.length,
+        sample.byteOffset,
+        outOfSample.byteOffset,
+      ),
+    );
   }
 
   /** Room for a histogram, with what is left of another one in it. There are as many as leaves. */
@@ -115,7 +166,8 @@ export class GrowSpace {
 
   /** Adds `rows[start … end - 1]` to a histogram. */
   addRows(sums: Float64Array, layout: HistogramLayout, rows: Int32Array, start: number, end: number): void {
-    if (!this.kernel || this.stride !== 2) {
+    const several = this.several;
+    if (!this.kernel || (this.stride !== 2 && !several)) {
       this.gather(rows, start, end);
       addRows(sums, layout, rows.subarray(start, end), this.gathered);
       return;
@@ -127,7 +179,7 @@ export class GrowSpace {
     const binsOf = (i: number) => columns[i].byteOffset;
     const sumsOf = (i: number) => sums.byteOffset + offsets[i] * 8;
     let i = 0;
-    for (; i + 3 < columns.length; i += 4) {
+    for (; !several && i + 3 < columns.length; i += 4) {
       this.kernel.addFour(
         first,
         last,
@@ -143,13 +195,14 @@ export class GrowSpace {
       );
     }
     for (; i < columns.length; i++) {
-      this.kernel.addOne(first, last, gradHess, binsOf(i), sumsOf(i));
+      const addColumn = several ?? this.kernel.addOne;
+      addColumn(first, last, gradHess, binsOf(i), sumsOf(i));
     }
   }
 
   /** Takes one histogram, of so many numbers, away from another. */
   takeAway(from: Float64Array, histogram: Float64Array, length: number): void {
-    if (this.kernel && this.stride === 2) {
+    if (this.kernel && this.stride % 2 === 0) {
       this.kernel.takeAway(from.byteOffset, from.byteOffset + length * 8, histogram.byteOffset);
       return;
     }
@@ -173,6 +226,20 @@ export class GrowSpace {
       for (let d = 0; d < stride; d++) {
         sums[d] += gradHess[from + d];
       }
+    }
+  }
+
+  /** Adds a value to the scores of `rows[start … end - 1]`, of one output. */
+  addToScores(output: number, rows: Int32Array, start: number, end: number, value: number): void {
+    const { kernel, scores, outputs } = this;
+    if (kernel) {
+      const { byteOffset } = rows;
+      const at = scores.byteOffset + output * 8;
+      kernel.addToScores(byteOffset + start * 4, byteOffset + end * 4, at, outputs * 8, value);
+      return;
+    }
+    for (let i = start; i < end; i++) {
+      scores[rows[i] * outputs + output] += value;
     }
   }
 

@@ -4,27 +4,35 @@ import {
   addNumbers,
   addPairs,
   type Code,
+  constant,
   copy,
   doWhile,
   F64,
   get,
   I32,
   isBelow,
+  isLess,
   loadByte,
   loadNumber,
   loadPair,
   loadWhole,
+  multiply,
+  multiplyNumbers,
+  or,
   set,
   shiftLeft,
+  shiftRight,
   storeNumber,
   storePair,
   storeWhole,
   subtract,
   subtractPairs,
   tee,
+  toNumber,
   V128,
   when,
   whole,
+  xor,
 } from '../wasm/instructions';
 import { RoomMaker } from '../wasm/room';
 
@@ -33,6 +41,8 @@ import { RoomMaker } from '../wasm/room';
  * added as one pair, they take a third of the time that JavaScript takes. They add the same numbers in the same order, so
  * the result is the same to the bit. All parameters are addresses in bytes.
  */
+
+type AddColumn = (rows: number, end: number, gradHess: number, bins: number, sums: number) => void;
 
 /** Rows are given by the addresses of the first one's number and behind the last one's. */
 export interface TreeKernel {
@@ -51,18 +61,23 @@ export interface TreeKernel {
     sums3: number,
   ): void;
   /** The same for one column. */
-  addOne(rows: number, end: number, gradHess: number, bins: number, sums: number): void;
+  addOne: AddColumn;
+  /** The same where a row has five gradients beside its hessian. */
+  addSix: AddColumn;
+  /** Adds a value to one score of each row. `width`: bytes of a row's scores. */
+  addToScores(rows: number, end: number, scores: number, width: number, value: number): void;
   /** Adds each row's pair to one pair of sums. */
   addAll(rows: number, end: number, gradHess: number, sums: number): void;
   /** Takes pairs away from those at `sums … end`. */
   takeAway(sums: number, end: number, others: number): void;
   /** As `partition`; the address where the rows that go right begin. */
   partition(rows: number, end: number, bins: number, goesLeft: number, spare: number): number;
+  /** As `Random.divide`: `count` whole numbers from `values` on, of which `wanted` are chosen. `state`: as it lends it. */
+  divide(state: number, values: number, count: number, wanted: number, chosen: number, rest: number): void;
 }
 
 const WHOLE_BYTES = 4;
 const PAIR_BITS = 4;
-const PAIR_BYTES = 16;
 
 /** Goes through whole numbers from the address in local `at` to that in local `end`. */
 function forEach(at: number, end: number, body: readonly Code[]): Code {
@@ -70,6 +85,8 @@ function forEach(at: number, end: number, body: readonly Code[]): Code {
   const next = isBelow(tee(at, add(get(at), whole(WHOLE_BYTES))), get(end));
   return when(isMore, doWhile(body.flat(), next));
 }
+const NUMBER_BYTES = 8;
+const PAIR_BYTES = 16;
 
 function addTo(columns: number): WasmFunction {
   const [rows, end, gradHess, bins] = [0, 1, 2, 3];
@@ -86,6 +103,40 @@ function addTo(columns: number): WasmFunction {
       set(row, loadWhole(get(rows))),
       set(pair, loadPair(add(shiftLeft(get(row), PAIR_BITS), get(gradHess)))),
       ...Array.from({ length: columns }, (_, k) => addToColumn(k)),
+    ]),
+  };
+}
+
+/**
+ * Adds each row's gradients and hessian to its bin of one column, where there are several gradients: one after another.
+ *
+ * @param stride gradients and hessian
+ */
+function addSeveral(stride: number): WasmFunction {
+  const [rows, end, gradHess, bins, sums, row, from, to] = [0, 1, 2, 3, 4, 5, 6, 7];
+  const addNumber = (at: number): Code =>
+    storeNumber(get(to), addNumbers(loadNumber(get(to), at), loadNumber(get(from), at)), at);
+  const bytes = whole(stride * NUMBER_BYTES);
+  return {
+    params: [I32, I32, I32, I32, I32],
+    locals: [I32, I32, I32],
+    body: forEach(rows, end, [
+      set(row, loadWhole(get(rows))),
+      set(from, add(multiply(get(row), bytes), get(gradHess))),
+      set(to, add(multiply(loadByte(add(get(row), get(bins))), bytes), get(sums))),
+      ...Array.from({ length: stride }, (_, d) => addNumber(d * NUMBER_BYTES)),
+    ]),
+  };
+}
+
+function addToScores(): WasmFunction {
+  const [rows, end, scores, width, value, at] = [0, 1, 2, 3, 4, 5];
+  return {
+    params: [I32, I32, I32, I32, F64],
+    locals: [I32],
+    body: forEach(rows, end, [
+      set(at, add(multiply(loadWhole(get(rows)), get(width)), get(scores))),
+      storeNumber(get(at), addNumbers(loadNumber(get(at)), get(value))),
     ]),
   };
 }
@@ -145,12 +196,51 @@ function partition(): WasmFunction {
   };
 }
 
+/** Draws by sfc32 (`math/random.ts`), with its state in locals. */
+function divide(): WasmFunction {
+  const [state, values, count, wanted, chosen, rest, a, b, c, counter, sum, value, isChosen] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+  ];
+  const words = [a, b, c, counter];
+  const uniform = multiplyNumbers(toNumber(get(sum)), constant(2 ** -32));
+  const step: Code[] = [
+    set(sum, add(add(get(a), get(b)), get(counter))),
+    set(counter, add(get(counter), whole(1))),
+    set(a, xor(get(b), shiftRight(get(b), 9))),
+    set(b, add(get(c), shiftLeft(get(c), 3))),
+    set(c, add(or(shiftLeft(get(c), 21), shiftRight(get(c), 11)), get(sum))),
+    set(value, loadWhole(get(values))),
+    storeWhole(get(chosen), get(value)),
+    storeWhole(get(rest), get(value)),
+    set(isChosen, isLess(multiplyNumbers(uniform, toNumber(get(count))), toNumber(get(wanted)))),
+    set(chosen, add(get(chosen), shiftLeft(get(isChosen), 2))),
+    set(rest, add(get(rest), subtract(whole(WHOLE_BYTES), shiftLeft(get(isChosen), 2)))),
+    set(wanted, subtract(get(wanted), get(isChosen))),
+    set(values, add(get(values), whole(WHOLE_BYTES))),
+  ];
+  const isMore = isBelow(whole(0), get(wanted));
+  return {
+    params: Array.from({ length: a }, () => I32),
+    locals: Array.from({ length: 7 }, () => I32),
+    body: [
+      ...words.flatMap((word, i) => set(word, loadWhole(get(state), i * WHOLE_BYTES))),
+      ...when(isMore, doWhile([...step.flat(), ...set(count, subtract(get(count), whole(1)))], isMore)),
+      ...words.flatMap((word, i) => storeWhole(get(state), get(word), i * WHOLE_BYTES)),
+      // What comes after the last chosen one.
+      ...copy(get(rest), get(values), shiftLeft(get(count), 2)),
+    ],
+  };
+}
+
 export const treeRooms = new RoomMaker<TreeKernel>(() =>
   assemble({
     addFour: addTo(4),
     addOne: addTo(1),
+    addSix: addSeveral(6),
+    addToScores: addToScores(),
     addAll: addAll(),
     takeAway: takeAway(),
     partition: partition(),
+    divide: divide(),
   }),
 );

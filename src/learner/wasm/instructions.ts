@@ -62,8 +62,12 @@ export const tee = (local: number, value: Code): Code => [...value, 0x22, ...uns
 export const whole = (value: number): Code => [0x41, ...signed(value)];
 export const add = binary(0x6a);
 export const subtract = binary(0x6b);
+export const multiply = binary(0x6c);
+export const or = binary(0x72);
+export const xor = binary(0x73);
 export const isBelow = binary(0x49);
 export const shiftLeft = (value: Code, bits: number): Code => [...value, ...whole(bits), 0x74];
+export const shiftRight = (value: Code, bits: number): Code => [...value, ...whole(bits), 0x76];
 
 export const loadByte = load(0, 0x2d);
 export const loadWhole = load(2, 0x28);
@@ -72,7 +76,17 @@ export const loadPair = load(3, 0xfd, 0x00);
 export const storeWhole = store(2, 0x36);
 export const storeNumber = store(3, 0x39);
 export const storePair = store(3, 0xfd, 0x0b);
+/** A 64-bit number that is always the same. */
+export const constant = (value: number): Code => {
+  const bytes = new DataView(new ArrayBuffer(8));
+  bytes.setFloat64(0, value, true);
+  return [0x44, ...new Uint8Array(bytes.buffer)];
+};
+/** The number that an unsigned whole one is. */
+export const toNumber = (value: Code): Code => [...value, 0xb8];
 export const addNumbers = binary(0xa0);
+export const multiplyNumbers = binary(0xa2);
+export const isLess = binary(0x63);
 export const addPairs = binary(0xfd, ...unsigned(0xf0));
 export const subtractPairs = binary(0xfd, ...unsigned(0xf1));
 

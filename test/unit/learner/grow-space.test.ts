@@ -11,16 +11,28 @@ function bothSpaces(count: number, bins: number, width: number, seed: number) {
     Uint8Array.from({ length: count }, () => random.below(bins)),
   );
   const specs = columns.map((_, source) => ({ source, bins, category: false }));
-  const size = { columns, specs, width, rows: count, outOfSample: 5, picked: 6, leaves: 2 };
+  const rows = Int32Array.from({ length: count }, (_, row) => row).filter((row) => row % 3 !== 1);
+  const size = {
+    columns,
+    specs,
+    tableRows: count,
+    width,
+    outputs: 2,
+    rows: rows.length,
+    outOfSample: 5,
+    all: rows,
+    picked: 6,
+    leaves: 2,
+  };
   // The last column splits nothing, so it need not be within reach.
   const usable = Int32Array.of(0, 1, 2, 3, 4, 5);
   const spaces = [GrowSpace.open(size, usable), GrowSpace.ordinary(size)];
   const gradHess = Float64Array.from({ length: count * (width + 1) }, () => random.below(2000) - 1000);
-  const rows = Int32Array.from({ length: count }, (_, row) => row).filter((row) => row % 3 !== 1);
   const goesLeft = Uint8Array.from({ length: 256 }, () => random.below(2));
   for (const space of spaces) {
     space.gradHess.set(gradHess);
     space.sample.set(rows);
+    space.scores.set(gradHess.subarray(0, count * 2));
     space.goesLeft.set(goesLeft);
   }
   return { spaces, rows: rows.length, bins, width };
@@ -31,7 +43,7 @@ describe('learner: the kernel does what JavaScript does', () => {
     const table = fc.record({
       count: fc.integer({ min: 1, max: 300 }),
       bins: fc.constantFrom(2, 40, 255),
-      width: fc.constantFrom(1, 3),
+      width: fc.constantFrom(1, 2, 3, 5),
       seed: fc.nat(1e6),
     });
     fc.assert(
@@ -54,20 +66,59 @@ describe('learner: the kernel does what JavaScript does', () => {
           space.takeAway(all, some, length);
           const sums = new Float64Array(stride);
           space.addAll(sums, space.sample, from, rows);
+          space.addToScores(1, space.sample, from, rows, 0.3);
+          const scores = space.scores.slice();
           const middle = space.partition(2, space.sample, from, rows);
           space.close();
           return {
             all: all.slice(0, length),
             some: some.slice(0, length),
             sums,
+            scores,
             middle,
-            rows: space.sample.slice(0, rows),
+            rows: space.sample.slice(),
           };
         });
         assert.deepEqual(answers[0], answers[1]);
         assert.ok(rows - from === 0 || answers[0]!.some.some((sum) => sum !== 0), 'something has been added');
       }),
       { numRuns: 200, seed: 21 },
+    );
+  });
+
+  it('samples are the same, and so is the stream after them', () => {
+    const draws = fc.record({
+      count: fc.integer({ min: 1, max: 200 }),
+      part: fc.double({ min: 0, max: 1, noNaN: true }),
+      seed: fc.nat(1e6),
+    });
+    fc.assert(
+      fc.property(draws, ({ count, part, seed }) => {
+        const all = Int32Array.from({ length: count }, (_, i) => i * 3);
+        const rows = Math.max(1, Math.round(count * part));
+        const size = {
+          columns: [],
+          specs: [],
+          tableRows: 0,
+          outputs: 1,
+          width: 1,
+          rows,
+          outOfSample: count - rows,
+          all,
+          picked: 1,
+          leaves: 1,
+        };
+        const spaces = [GrowSpace.open(size, new Int32Array(0)), GrowSpace.ordinary(size)];
+        const answers = spaces.map((space) => {
+          const random = new Random(seed);
+          space.draw(random);
+          space.draw(random);
+          space.close();
+          return [space.sample.slice(), space.outOfSample.slice(), random.uint32()];
+        });
+        assert.deepEqual(answers[0], answers[1]);
+      }),
+      { numRuns: 200, seed: 22 },
     );
   });
 

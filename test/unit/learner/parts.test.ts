@@ -186,7 +186,18 @@ describe('learner parts', () => {
     );
     const specs = columns.map((_, i) => ({ source: i, bins: 200, category: i > 3 }));
     const picked = Int32Array.from(columns.keys());
-    const size = { columns, specs, rows: 2000, outOfSample: 1000, picked: 6, leaves: 40 };
+    const none = new Int32Array(0);
+    const size = {
+      columns,
+      specs,
+      tableRows: rows,
+      outputs: 1,
+      rows: 2000,
+      outOfSample: 1000,
+      all: none,
+      picked: 6,
+      leaves: 40,
+    };
     for (const [width, open] of [
       [1, (own) => GrowSpace.ordinary(own)],
       [3, (own) => GrowSpace.ordinary(own)],
