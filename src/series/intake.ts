@@ -28,6 +28,12 @@ export class Intake {
     return timeColumnOf(Object.keys(reading), this.settings.time);
   }
 
+  /** Which columns of a reading are none of a sensor: its time, and its key. */
+  skips(timeColumn: string | undefined): (name: string) => boolean {
+    const { key, time } = this.settings;
+    return (name) => name === timeColumn || name === key || name === time;
+  }
+
   /**
    * Milliseconds since 1970; undefined where the reading has none.
    *
@@ -115,4 +121,9 @@ export function timeInstead(arrival: number, machine: Machine | undefined): numb
   const isNear =
     arrival > machine.newest && arrival - machine.newest <= Math.max(LEAP_STEPS * step, AHEAD_OF_US);
   return isNear ? arrival : machine.newest + Math.max(1, Math.round(step));
+}
+
+/** Whose something is, as the end of what is said of it: ` of "pump 3"`; empty where there are no keys. */
+export function ofKey(key: string | null): string {
+  return key === null ? '' : ` of ${show(key)}`;
 }
