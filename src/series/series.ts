@@ -1,6 +1,7 @@
 import { Yielder } from '../util/event-loop';
 import { Serial } from '../util/serial';
 import { ServiceError } from '../wire/service-error';
+import { backfill } from './backfill';
 import { Intake } from './intake';
 import { Journal } from './journal';
 import { SeriesMaker } from './maker';
@@ -9,7 +10,6 @@ import { PlanIntake } from './plan-intake';
 import { SeriesState } from './state';
 import { takeOutcome } from './take-outcome';
 import { takeReading } from './take-reading';
-import { takeTable } from './take-table';
 import type {
   BroughtOutcome,
   PushOptions,
@@ -78,7 +78,7 @@ class LiveSeries implements Series {
       });
     });
     try {
-      yield* takeTable(this.parts, readings, options);
+      yield* backfill(this.parts, readings, options);
     } finally {
       await this.parts.journal.flush();
       end();

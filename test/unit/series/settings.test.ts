@@ -87,6 +87,7 @@ describe('settings of a series', () => {
       keep: 20_000,
       calendar: 'auto',
       relative: true,
+      knownAhead: [],
       missingWords: [],
       unreadable: 'error',
       timezone: 'Europe/Berlin',

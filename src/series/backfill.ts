@@ -14,7 +14,7 @@ const TABLE_AHEAD_OF_US = 86_400_000;
  *
  * @throws ServiceError limit.exceeded, time.invalid, columns.missing
  */
-export async function* takeTable(
+export async function* backfill(
   parts: SeriesParts,
   readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
   options: PushOptions,
