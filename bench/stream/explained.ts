@@ -124,7 +124,7 @@ async function main(): Promise<void> {
       await red.shown('id', 1, 300_000);
       for (const { name, explain } of WAYS) {
         await red.inject(`set-${explain}`);
-        const count = explain === 'on' ? MESSAGES : 10 * MESSAGES;
+        const count = explain === 'on' ? MESSAGES : 40 * MESSAGES;
         // The threads start, and what explanations keep is made.
         await stream(red, Math.ceil(count / 4));
         const before = await cpuMs(red);

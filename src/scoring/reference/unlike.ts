@@ -28,13 +28,13 @@ const MIN_EXCESS = 0.1;
 /** A train row is not compared with those beside it: in a series they are nearly the same. */
 const BLOCKS = 10;
 /** What residuals count for beside the distance, each in parts of its median over the train rows. */
-const RESIDUALS = 0.5;
+const RESIDUALS = 0.75;
 
 /**
  * Compares rows with the kept rows of a train set by their nearest neighbours: the sum over the columns of differences
- * in parts of the usual range, 1 at most, to the fifth nearest row. Half as much counts how far columns of numbers are
- * from what the others say of them: rows may lie where no train row is and keep to their law, or near them and break it.
- * The rank of both among those of the train rows (their distances to rows of other blocks) says how unusual that is.
+ * in parts of the usual range, 1 at most, to the fifth nearest row. Three quarters as much counts how far columns of
+ * numbers are from what the others say of them: rows may lie where no train row is and keep to their law, or near them
+ * and break it. The rank of both among those of the train rows (their distances to rows of other blocks) says how unusual that is.
  */
 export class TrainSetComparison {
   private constructor(
