@@ -5,7 +5,8 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import { type FlowNode, placed, type RealNodeRed, root, startNodeRed } from '../../test/helpers/node-red';
+import { type FlowNode, placed, root, startNodeRed } from '../../test/helpers/node-red';
+import { streamThrough } from '../../test/helpers/stream';
 import { cpuMs, functionNode } from './node-red';
 
 const MESSAGES = Number(process.argv[2] ?? 1000);
@@ -88,24 +89,6 @@ return msg;`,
   ];
 }
 
-async function stream(red: RealNodeRed, count: number): Promise<number> {
-  await fetch(`${red.url}/stream/start`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ count, window: WINDOW }),
-  });
-  for (;;) {
-    const state = (await (await fetch(`${red.url}/stream/times`)).json()) as {
-      finished: boolean;
-      ms: number;
-    };
-    if (state.finished) {
-      return state.ms;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 async function main(): Promise<void> {
   console.log(`Node ${process.version}, ${process.platform} ${process.arch}, ${os.cpus().length} cores\n`);
   console.log('| model | causes | messages/s | processor ms a message |');
@@ -126,9 +109,9 @@ async function main(): Promise<void> {
         await red.inject(`set-${explain}`);
         const count = explain === 'on' ? MESSAGES : 40 * MESSAGES;
         // The threads start, and what explanations keep is made.
-        await stream(red, Math.ceil(count / 4));
+        await streamThrough(red, { count: Math.ceil(count / 4), window: WINDOW });
         const before = await cpuMs(red);
-        const ms = await stream(red, count);
+        const ms = await streamThrough(red, { count, window: WINDOW });
         const cpu = ((await cpuMs(red)) - before) / count;
         console.log(`| ${model.name} | ${name} | ${Math.round((1000 * count) / ms)} | ${cpu.toFixed(2)} |`);
       }

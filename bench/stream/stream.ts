@@ -8,6 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { type FlowNode, placed, type RealNodeRed, root, startNodeRed } from '../../test/helpers/node-red';
+import { startStream } from '../../test/helpers/stream';
 import { crc32cBase64, startStrictService, type StrictService } from '../../test/helpers/strict-service';
 import { cpuMs, functionNode } from './node-red';
 
@@ -166,11 +167,7 @@ function latency(service: StrictService, delayMs: number): void {
 }
 
 async function stream(red: RealNodeRed, count: number, window: number): Promise<State> {
-  await fetch(`${red.url}/stream/start`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ count, window }),
-  });
+  await startStream(red, { count, window });
   for (;;) {
     const state = (await (await fetch(`${red.url}/stream/state`)).json()) as State;
     if (state.finished) {

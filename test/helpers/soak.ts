@@ -9,6 +9,7 @@ import path from 'node:path';
 import { seededRandom } from '../doors/util';
 import { TestFlow } from './flow';
 import { type FlowNode, type RealNodeRed, startNodeRed } from './node-red';
+import { startStream } from './stream';
 import { type Fault, startStrictService, type StrictRoute, type StrictService } from './strict-service';
 
 export interface SoakOptions {
@@ -254,11 +255,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
     const planned = Array.from({ length: options.outages ?? 1 }, () => OUTAGES).flat();
     const outages: SoakSummary['outages'] = [];
 
-    await fetch(`${red.url}/stream/start`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ count: messages, window: 300, watch: true }),
-    });
+    await startStream(red, { count: messages, window: 300, watch: true });
     let early: ProcessState | undefined;
     let peakHeapMb = 0;
     let done = 0;

@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { TestFlow } from '../helpers/flow';
 import { type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
+import { streamThrough } from '../helpers/stream';
 
 const TRAIN = 'return { payload: Array.from({ length: 60 }, (_, i) => ({ id: i, x: i % 7, y: i % 5 })) };';
 
@@ -27,18 +28,6 @@ function endlessStream(): TestFlow {
   return flow;
 }
 
-async function stream(red: RealNodeRed, count: number): Promise<void> {
-  await fetch(`${red.url}/stream/start`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ count, window: WINDOW }),
-  });
-  const times = async () => (await (await fetch(`${red.url}/stream/times`)).json()) as { finished: boolean };
-  while (!(await times()).finished) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 /** Megabytes after garbage collection. */
 async function heapOf(red: RealNodeRed): Promise<number> {
   return ((await (await fetch(`${red.url}/stream/process`)).json()) as { heapMb: number }).heapMb;
@@ -58,9 +47,9 @@ describe('a stream that never pauses', function () {
     try {
       await red.inject('train');
       await red.shown('card', 1, 60_000);
-      await stream(red, 5_000);
+      await streamThrough(red, { count: 5_000, window: WINDOW });
       const early = await heapOf(red);
-      await stream(red, 30_000);
+      await streamThrough(red, { count: 30_000, window: WINDOW });
       const late = await heapOf(red);
       // A message takes about 2.5 kB while it is under way.
       assert.ok(
