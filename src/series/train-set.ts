@@ -82,7 +82,7 @@ export function makeTrainSet(
 
 /**
  * Rows without those of each key's first week, which know no week before. Such rows come once, and their errors are
- * larger: with them a model is told to be worse than it will be, by half where they are many (docs/benchmarks.md).
+ * larger: with them a model is told to be worse than it will be, by half where they are many (docs/benchmarks/told.md).
  *
  * @param rows in order of time
  */
@@ -128,7 +128,7 @@ function newestByKey(rows: readonly KeptRow[]): { key: string; to: number }[] {
 
 /**
  * Whether the outcome is nearer to what days before tell of it than to its value now. Where it is not, there is no such
- * rhythm, and the column says what was by chance: machine temperature 6 h ahead lost 8 % by it (docs/benchmarks.md).
+ * rhythm, and the column says what was by chance: machine temperature 6 h ahead lost 8 % by it (docs/benchmarks/series.md).
  */
 function saysMore(rows: readonly KeptRow[], at: number, features: SeriesFeatures, level: Sensor): boolean {
   let [guessed, unchanged] = [0, 0];
@@ -150,7 +150,7 @@ function compareKeys(a: string | null, b: string | null): number {
 /**
  * How many rows after a row share a part of its outcome's time, or are of the next few times, for nine rows in ten at
  * most. Rows whose windows alone reach back to it stay: without them a fold learns from so little that a model is told to
- * be up to 1.5 times worse than it comes (docs/benchmarks.md).
+ * be up to 1.5 times worse than it comes (docs/benchmarks/series.md).
  */
 function embargoRows(rows: readonly KeptRow[], ahead: number): number {
   // Rows of one time stand together: where those of each time begin, and at last the number of rows.

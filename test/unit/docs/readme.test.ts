@@ -19,6 +19,16 @@ function rowsOf(heading: string): string[] {
     .map((line) => line.split('|')[1]!.trim().replaceAll('`', ''));
 }
 
+/** The anchors of a document's headings, as Markdown viewers make them. */
+function anchorsOf(file: string): string[] {
+  return [...fs.readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map((match) =>
+    match[1]!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe('the README', () => {
   it('has one row for each error code, and for nothing else', () => {
     assert.deepEqual(rowsOf('Errors').sort(), [...ERROR_CODES].sort());
@@ -40,6 +50,29 @@ describe('the README', () => {
       /\bDESIGN\b/.test(fs.readFileSync(path.join(root, file), 'utf8')),
     );
     assert.deepEqual(pointing, []);
+  });
+
+  it('leads, as the other documents do, to files and headings that are there', () => {
+    const documents = fs
+      .readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => path.join('docs', name));
+    const links = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...documents].flatMap((file) =>
+      [...fs.readFileSync(path.join(root, file), 'utf8').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(
+        (match) => ({
+          file,
+          link: match[1]!,
+        }),
+      ),
+    );
+    assert.ok(links.length > 50);
+    const broken = links.filter(({ file, link }) => {
+      const [name, anchor] = link.split('#') as [string, string?];
+      const target =
+        name === '' ? path.join(root, file) : path.join(root, path.dirname(file), decodeURI(name));
+      return !fs.existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+    });
+    assert.deepEqual(broken, []);
   });
 
   it('names fields of the dialogs by their labels', () => {
