@@ -1,7 +1,7 @@
 import type { ModelCard, ModelCards } from '../../scoring';
 import type { LiveLoss } from '../../watch';
 import type { Red } from '../node-red';
-import { shownWatch } from '../watch/keeper';
+import { shownWatch } from '../watch/shown-watch';
 import { type ServiceOfModels, services, type ShownService, withCards } from './services';
 
 /** A service with its models, as `GET /tabular-prediction/models` lists it. */

@@ -3,7 +3,7 @@ import type { ModelCard, ModelCurves } from '../../scoring/types';
 import type { Column } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import type { Red } from '../node-red';
-import { shownWatch } from '../watch/keeper';
+import { shownWatch } from '../watch/shown-watch';
 import { services, type ShownService, withCards } from './services';
 
 /** Columns of the form, and train rows that it can be filled from. */

@@ -1,4 +1,4 @@
 export { watchAnswer } from './answer';
-export { shownWatch, WatchKeeper } from './keeper';
+export { WatchKeeper } from './keeper';
 export { showKeptWatch } from './kept-state';
 export { watchOptions, watchRequest } from './request';

@@ -1,27 +1,17 @@
 import type { ModelCard } from '../../scoring';
 import { BoundedMap } from '../../util/bounded-map';
-import { reasonOf } from '../../util/reason';
-import { Serial } from '../../util/serial';
-import type { TruthSeen, Watch, WatchChange, WatchedModel, WatchOptions, WatchReport } from '../../watch';
-import { ServiceError } from '../../wire/service-error';
+import type { TruthSeen, Watch, WatchChange, WatchedModel, WatchOptions } from '../../watch';
 import type { Task } from '../../wire/types';
 import type { UsedConfig } from '../config/use-config';
 import { isInFlow } from '../in-flow';
 import { watchLayer } from '../lazy';
 import { modelChanged } from '../model-changed';
-import { type FlowNode, type Red, text } from '../node-red';
-import { watchFile } from '../paths';
+import type { FlowNode, Red } from '../node-red';
 import { changeText } from './change-text';
+import { KeptWatches, MAX_MODELS, type Watches } from './kept-watches';
 import type { NamedCard, ToldZone } from './request';
-import { StateFile } from './state-file';
+import { showing, type ShownWatch, type ShowsWatch } from './shown-watch';
 import { type TrainedUntil, trainedUntil, untilByKey } from './trained-until';
-
-/** Models that one node watches; beyond that the one whose predictions are longest ago is forgotten. */
-const MAX_MODELS = 20;
-/** The state is written at most once in this time, in milliseconds; at once where the flow was told of a change. */
-const WRITE_MS = 60_000;
-/** A state that cannot be read now (too many open files, a disk in trouble) is tried again after this, in milliseconds. */
-const READ_AGAIN_MS = 5_000;
 
 /** How long after a take over, in milliseconds, a prediction of the model before may have been on its way. */
 const ON_ITS_WAY_MS = 60_000;
@@ -35,9 +25,6 @@ interface ReadModel {
   until: ReadonlyMap<string, number> | undefined;
 }
 
-/** The keepers of all nodes that are there. */
-const keepers = new Set<WatchKeeper>();
-
 /** A model as its predictions are watched just now. */
 export interface Watched {
   watch: Watch;
@@ -49,23 +36,15 @@ export interface Watched {
   madeBy?: string;
 }
 
-/** The watches of one node, one for each model: read from disk with the first message, written each minute and at close. */
-export class WatchKeeper {
-  private readonly watches = new BoundedMap<string, Watch>(MAX_MODELS);
-  private readonly file: StateFile;
+/** Which model a prediction or a truth is counted for, in the watches of one node. */
+export class WatchKeeper implements ShowsWatch {
+  private readonly kept: KeptWatches;
   private readonly causes = new BoundedMap<string, readonly unknown[]>(MAX_MODELS);
   private readonly modelsRead = new BoundedMap<string, ReadModel>(MAX_MODELS);
   private readonly takeOvers = new BoundedMap<string, number>(MAX_MODELS);
   private early: TruthSeen[] = [];
-  private readonly serial = new Serial();
   private known: WatchOptions | undefined;
   private told: ToldZone = { timezone: undefined };
-  private isRead = false;
-  private readAgainAt = 0;
-  private isWritten = true;
-  private isFailing = false;
-  private closed = false;
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly red: Red,
@@ -73,8 +52,8 @@ export class WatchKeeper {
     private readonly config: UsedConfig,
     private readonly readOptions: (told: ToldZone) => WatchOptions,
   ) {
-    this.file = new StateFile(watchFile(red, node.id));
-    keepers.add(this);
+    this.kept = new KeptWatches(red, node, () => this.options);
+    showing.add(this);
   }
 
   /** What the dialog says, and the messages so far where it is open. @throws ServiceError `config.invalid` */
@@ -91,17 +70,16 @@ export class WatchKeeper {
     if (timezone === undefined || timezone === this.told.timezone) {
       return;
     }
-    await this.serial.run(async () => {
+    await this.kept.use((watches) => {
       const before = this.options.timezone;
       this.known = this.readOptions({ timezone });
       this.told = { timezone };
       if (this.known.timezone === before) {
         return;
       }
-      await this.read();
       const { Watch } = watchLayer();
-      for (const [model, watch] of [...this.watches]) {
-        this.watches.set(model, Watch.from(watch.toJSON(), this.known));
+      for (const [model, watch] of [...watches]) {
+        watches.set(model, Watch.from(watch.toJSON(), this.known));
       }
     });
   }
@@ -124,9 +102,8 @@ export class WatchKeeper {
   }
 
   /** The watches so far, that of the newest predictions last. @throws ServiceError `closed`, `config.invalid` */
-  async all(): Promise<Watch[]> {
-    await this.serial.run(() => this.read());
-    return [...this.watches.values()];
+  all(): Promise<Watch[]> {
+    return this.kept.use((watches) => [...watches.values()]);
   }
 
   /**
@@ -135,26 +112,20 @@ export class WatchKeeper {
    * @throws ServiceError `closed`, `config.invalid`
    */
   of(named: NamedCard, task: Task): Promise<Watched> {
-    return this.serial.run(async () => {
-      await this.read();
-      return this.current(named, task);
-    });
+    return this.kept.use((watches) => this.current(watches, named, task));
   }
 
   /** Something was counted of models: it is written soon, or at once where the flow is told of a change. */
   counted(models: Iterable<string>, changes: readonly WatchChange[]): void {
-    this.isWritten = false;
     for (const model of models) {
       modelChanged(this.red, model);
     }
-    if (changes.length > 0) {
-      void this.serial.run(() => this.write());
-    }
+    this.kept.changed(changes.length > 0);
   }
 
   /** The names of the models watched so far. */
   get models(): Iterable<string> {
-    return this.watches.keys();
+    return this.kept.watches.keys();
   }
 
   /** Key of the service whose models are watched; undefined where none of them is known yet. */
@@ -170,7 +141,7 @@ export class WatchKeeper {
   }
 
   shown(model: string): ShownWatch | undefined {
-    const report = this.watches.get(model)?.report();
+    const report = this.kept.watches.get(model)?.report();
     if (report === undefined) {
       return undefined;
     }
@@ -185,16 +156,17 @@ export class WatchKeeper {
 
   /** Writes what was counted; of a node that is deleted nothing stays. */
   async close(removed: boolean): Promise<void> {
-    this.closed = true;
-    clearInterval(this.timer);
-    keepers.delete(this);
-    const isDeleted = removed && !isInFlow(this.red, this.node);
-    await this.serial.run(() => (isDeleted ? this.file.remove() : this.write()));
+    showing.delete(this);
+    await this.kept.close(removed && !isInFlow(this.red, this.node));
   }
 
-  private async current({ name, card: given, fittedId }: NamedCard, task: Task): Promise<Watched> {
+  private async current(
+    watches: Watches,
+    { name, card: given, fittedId }: NamedCard,
+    task: Task,
+  ): Promise<Watched> {
     const inCharge = this.card(name) ?? given;
-    const known = this.watches.get(name) ?? this.renamed(inCharge);
+    const known = watches.get(name) ?? this.renamed(watches, inCharge);
     const isOther = fittedId !== undefined && fittedId !== inCharge?.fitted_train_set_id;
     const isOnItsWay = isOther && known?.wasInCharge(fittedId) === true && this.isOnItsWay(name);
     // Another version may predict on purpose, as one that is named with its number: then it is the one to watch.
@@ -203,7 +175,7 @@ export class WatchKeeper {
     const model = read?.model;
     const watch = known ?? new (watchLayer().Watch)(model ?? { name, id: name, task }, this.options);
     // Set again, it is the last one to be forgotten.
-    this.watches.set(name, watch);
+    watches.set(name, watch);
     for (const seen of this.early.splice(0)) {
       watch.truth(seen);
     }
@@ -244,94 +216,13 @@ export class WatchKeeper {
   }
 
   /** The watch of the same model under the name that it had before. */
-  private renamed(card: ModelCard | undefined): Watch | undefined {
-    for (const [name, watch] of this.watches) {
+  private renamed(watches: Watches, card: ModelCard | undefined): Watch | undefined {
+    for (const [name, watch] of watches) {
       if (watch.model.id === card?.fitted_train_set_id && this.card(name) === undefined) {
-        this.watches.delete(name);
+        watches.delete(name);
         return watch;
       }
     }
     return undefined;
   }
-
-  private async read(): Promise<void> {
-    if (this.closed) {
-      throw new ServiceError('closed', 'The node was closed before its state was read.');
-    }
-    if (this.isRead) {
-      return;
-    }
-    const { options } = this;
-    if (this.timer === undefined) {
-      this.timer = setInterval(() => void this.serial.run(() => this.write()), WRITE_MS);
-      this.timer.unref();
-    }
-    const now = performance.now();
-    if (now < this.readAgainAt) {
-      return;
-    }
-    const { Watch } = watchLayer();
-    try {
-      for (const { model, state } of await this.file.read()) {
-        this.watches.set(model, Watch.from(state, options));
-      }
-      this.isFailing = false;
-    } catch (error) {
-      if (isOfFileSystem(error)) {
-        // What was kept is whole: predictions go on meanwhile, and nothing is written over it.
-        this.readAgainAt = now + READ_AGAIN_MS;
-        this.failed('warning.watchUnread', error);
-        return;
-      }
-      this.watches.clear();
-      this.node.warn(text(this.red, 'warning.watchState', { reason: reasonOf(error) }));
-    }
-    this.isRead = true;
-  }
-
-  /** Never fails, but tells. */
-  private async write(): Promise<void> {
-    if (this.isWritten || !this.isRead) {
-      return;
-    }
-    this.isWritten = true;
-    try {
-      await this.file.write(Array.from(this.watches, ([model, watch]) => ({ model, state: watch.toJSON() })));
-      this.isFailing = false;
-    } catch (error) {
-      this.isWritten = false;
-      this.failed('warning.watchStorage', error);
-    }
-  }
-
-  private failed(key: string, error: unknown): void {
-    if (!this.isFailing) {
-      this.isFailing = true;
-      this.node.warn(text(this.red, key, { reason: reasonOf(error) }));
-    }
-  }
-}
-
-/** Whether the file system said so, and not the bytes that were read. */
-function isOfFileSystem(error: unknown): boolean {
-  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
-}
-
-/** What the editor is told of a model. */
-export interface ShownWatch extends Omit<WatchReport, 'changes'> {
-  changes: (WatchChange & { text: string })[];
-  /** What the newest prediction rests on, where its predict node said why. */
-  causes?: readonly unknown[];
-}
-
-/**
- * What the watch nodes know of a model; where several watch it, the one with the most outcomes.
- *
- * @param service key of the service that has the model; left out: of any
- */
-export function shownWatch(model: string, service?: string): ShownWatch | undefined {
-  return [...keepers]
-    .filter((keeper) => service === undefined || keeper.service === service)
-    .flatMap((keeper) => keeper.shown(model) ?? [])
-    .sort((a, b) => b.live.rows - a.live.rows)[0];
 }
