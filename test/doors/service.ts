@@ -42,6 +42,7 @@ export { compareLabels } from '../../dist/src/service/work/data/target';
 export { TextDictionary } from '../../dist/src/service/work/data/text-dictionary';
 export { TextNeed } from '../../dist/src/service/work/data/text-need';
 export { canonical } from '../../dist/src/service/work/fit/canonical';
+export { FitThreads } from '../../dist/src/service/work/fit/fit-threads';
 export { FoldProgress } from '../../dist/src/service/work/fit/fold-progress';
 export { trainWithHelpers } from '../../dist/src/service/work/fit/folds';
 export { WorkerPool } from '../../dist/src/service/work/pool/pool';

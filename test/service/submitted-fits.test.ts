@@ -123,7 +123,9 @@ describe('Service: fits answered by their id before they have ended', function (
 
   it('answers 200 with status failed for a fit that failed, after a restart too', async () => {
     const folder = await temporaryFolder();
-    let own = await Harness.start({ dataDir: folder });
+    // With one thread the fit is sure to last longer than the service.
+    const options = { dataDir: folder, fitThreads: 1 };
+    let own = await Harness.start(options);
     try {
       const upload = await own.uploadTrain('a\n1\n2\n', 'y\nred\nblue\n');
       const own1 = asker(own.service.url, own.service.token);
@@ -168,21 +170,23 @@ describe('Service: fits answered by their id before they have ended', function (
 
   it('begins again after a planned end, which counts for nothing', async () => {
     const folder = await temporaryFolder();
-    let own = await Harness.start({ dataDir: folder });
+    // All folds on one thread: the fit lasts longer than the second that a service waits for it.
+    const options = { dataDir: folder, fitThreads: 1 };
+    let own = await Harness.start(options);
     try {
-      const { x, y } = line(LONG);
+      const { x, y } = line(3 * LONG);
       const upload = await own.uploadTrain(x, y);
       const { body } = await asker(own.service.url, own.service.token)(
         'POST',
         'submit_fit_job',
-        shapeB(upload, TWO_FOLDS),
+        shapeB(upload),
       );
       const id = body.fitted_train_set_id as string;
       await sleep(50);
       await own.stop(true);
       const record = JSON.parse(await readFile(path.join(folder, 'fits', `${id}.json`), 'utf8'));
       assert.deepEqual([record.id, record.starts, record.failure], [id, 0, undefined]);
-      own = await Harness.start({ dataDir: folder });
+      own = await Harness.start(options);
       const after = asker(own.service.url, own.service.token);
       assert.equal((await outcome(after, id)).body.status, 'completed');
     } finally {

@@ -13,7 +13,9 @@ import { tooManyWait } from '../pool/pool-refusals';
 import { trainOptions } from './fit-request';
 
 /** A smaller file is fitted sooner than a helper thread starts. */
-const HELPED_BYTES = 200_000;
+const HELPED_BYTES = 12_000;
+/** Up to this size one helper is enough: each one loads the learner first, and takes its memory. */
+const ONE_HELPER_BYTES = 200_000;
 
 /** How many large train sets (more than a quarter of the cells that fit in memory) are fitted at once. */
 const LARGE_AT_ONCE = 2;
@@ -84,9 +86,11 @@ export class FitThreads {
     if (stop.aborted) {
       return Promise.reject(stop.reason as Refusal);
     }
-    const worthIt = files.bytes >= HELPED_BYTES;
-    const helpers = worthIt ? Math.max(0, this.pool.spare - 1) : 0;
-    const lines = Array.from({ length: helpers }, () => new MessageChannel());
+    const spare = Math.max(0, this.pool.spare - 1);
+    const lines = Array.from(
+      { length: Math.min(spare, mostHelpers(files.bytes)) },
+      () => new MessageChannel(),
+    );
     const job: FitJob = {
       kind: 'fit',
       x: files.x,
@@ -116,6 +120,13 @@ export class FitThreads {
       this.log('debug', `A helper of a fit ended: ${error instanceof Error ? error.message : String(error)}`);
     });
   }
+}
+
+function mostHelpers(bytes: number): number {
+  if (bytes < HELPED_BYTES) {
+    return 0;
+  }
+  return bytes < ONE_HELPER_BYTES ? 1 : Infinity;
 }
 
 function mayHoldCells({ x, bytes }: FilesToFit): number {
