@@ -88,7 +88,7 @@ export class StatusLine {
 
   /** Shows the catalogue's text `status.<key>`. */
   show(kind: StatusKind, key: string, values?: Shown['values'], progress?: Progress): void {
-    if (kind === 'ready') {
+    if (kind === 'ready' || kind === 'doubtful') {
       this.failed = false;
     }
     this.showLater(kind, () => ({ key, values, progress }));

@@ -50,6 +50,17 @@ describe('StatusLine', () => {
     assert.match(node.statuses.at(-1)?.text ?? '', /status\.ready/);
   });
 
+  it('lets a doubtful result stand after an error', async () => {
+    const node = fakeNode();
+    const line = new StatusLine(node, fakeRed());
+    line.fail('table.invalid');
+    line.show('doubtful', 'fitted.accuracy', { score: 0 });
+    line.succeed();
+    await sleep(300);
+    assert.equal(node.statuses.at(-1)?.fill, 'yellow');
+    assert.match(node.statuses.at(-1)?.text ?? '', /fitted\.accuracy/);
+  });
+
   it('is cleared at the end and stays silent after it', async () => {
     const node = fakeNode();
     const line = new StatusLine(node, fakeRed());
