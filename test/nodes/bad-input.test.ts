@@ -123,6 +123,9 @@ describe('bad input', () => {
     await bench.completed.first();
 
     await refused(bench, 'p', { payload: { id: 1 } }, 'columns.missing', /x.*colour|colour.*x/);
+    const { x, ...others } = row(1);
+    await refused(bench, 'p', { payload: { ...others, X: x } }, 'columns.missing', /"X" is not "x"/);
+    await refused(bench, 'p', { payload: others }, 'columns.missing', /It has [^.]*\.$/);
     await refused(bench, 'p', { payload: { ...row(1), x: 'seven' } }, 'table.invalid', /x/);
     await refused(bench, 'p', { payload: { ...row(1), x: [1] } }, 'table.invalid', /x/);
     await refused(bench, 'p', { payload: row(1), output_type: 'median' }, 'config.invalid', /./);

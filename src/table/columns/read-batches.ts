@@ -145,6 +145,16 @@ function* cut(batch: ColumnBatch, maxRows: number): Iterable<ColumnBatch> {
   }
 }
 
+/** Says of which missing column the table has one whose name differs in case or in spaces around it alone. */
+function spelledAlmost(missing: readonly string[], names: readonly string[]): string {
+  const plain = (name: string) => name.trim().toLowerCase();
+  const known = new Map(names.map((name) => [plain(name), name]));
+  const name = missing.find((one) => known.has(plain(one)));
+  return name === undefined
+    ? ''
+    : ` Names must match exactly, case and spaces included: "${known.get(plain(name))}" is not "${name}".`;
+}
+
 function indicesOf(
   names: readonly string[],
   columns: readonly Column[],
@@ -156,7 +166,8 @@ function indicesOf(
     const lacks = missing.length === 1 ? 'a column' : 'columns';
     throw new ServiceError(
       'columns.missing',
-      `The table lacks ${lacks} that the model was trained on: ${listNames(missing)}. It has ${listNames(names)}.`,
+      `The table lacks ${lacks} that the model was trained on: ${listNames(missing)}. It has ${listNames(names)}.` +
+        spelledAlmost(missing, names),
     );
   }
   return columns.map(({ name }) => known.get(name) ?? -1);
