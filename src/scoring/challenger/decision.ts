@@ -30,8 +30,10 @@ export interface Decision {
  * its probabilities say next to nothing: it is the law that has changed.
  */
 const NOISE_IN_DOUBT = [0.1, 0.92] as const;
-/** Numbers: both models miss a row grossly where the lower of their losses is above this many times its median. */
+/** Numbers: both models miss a row grossly where the lower of their losses, by the champion's band, is above this many times its median. */
 const GROSSLY = 6;
+/** A band counts as at least the median one by this: next to none would make a gross miss of any. */
+const NARROW = 4;
 /** From this part of such rows on the outcomes themselves are in doubt. */
 const GROSS_IN_DOUBT = 0.05;
 /** Standard errors by which a challenger must be better beyond outcomes in doubt: of labels, and of numbers. */
@@ -95,7 +97,7 @@ export function decide(answers: Answers, suspicion: Suspicion = {}, rows?: RowsI
   const isBetterBeyondDoubt =
     answers.task === 'classification'
       ? isBetterBeyondNoise(answers)
-      : isBetterBeyondGross(champion, challenger);
+      : isBetterBeyondGross(champion, challenger, answers.champion);
   if (!isBetterBeyondDoubt) {
     return { why: 'label_noise', scores };
   }
@@ -128,17 +130,35 @@ function isBetterBeyondNoise({
   return difference > SURE_BEYOND_NOISE * standardError;
 }
 
-/** @param champion losses by row */
-function isBetterBeyondGross(champion: Float64Array, challenger: Float64Array): boolean {
-  const least = champion.map((loss, row) => Math.min(loss, challenger[row]!));
-  const limit = GROSSLY * least.toSorted()[least.length >> 1]!;
-  const told = (_: number, row: number): boolean => least[row]! <= limit;
-  const beyond = champion.filter(told);
+/**
+ * Losses count by the width of the champion's band: where it expects much noise, as in a flood, a large miss says nothing
+ * against the outcome.
+ *
+ * @param champion losses by row, as those of the challenger
+ * @param told by the champion: [level][row]
+ */
+function isBetterBeyondGross(
+  champion: Float64Array,
+  challenger: Float64Array,
+  told: readonly ArrayLike<number>[],
+): boolean {
+  const widths = champion.map((_, row) => told.at(-1)![row]! - told[0]![row]!);
+  const least = median(widths) / NARROW || 1;
+  const missed = champion.map(
+    (loss, row) => Math.min(loss, challenger[row]!) / Math.max(least, widths[row]!),
+  );
+  const limit = GROSSLY * median(missed);
+  const isTold = (_: number, row: number): boolean => missed[row]! <= limit;
+  const beyond = champion.filter(isTold);
   if (beyond.length > (1 - GROSS_IN_DOUBT) * champion.length) {
     return true;
   }
-  const { difference, standardError } = pairedDifference(beyond, challenger.filter(told));
+  const { difference, standardError } = pairedDifference(beyond, challenger.filter(isTold));
   return difference > SURE_BEYOND_GROSS * standardError;
+}
+
+function median(values: Float64Array): number {
+  return values.toSorted()[values.length >> 1]!;
 }
 
 function isStillWorse(losses: Float64Array, promised: number): boolean {

@@ -137,6 +137,22 @@ describe('decide', () => {
     assert.equal(why(0.3, 40), 'better', 'a few such rows cast no doubt');
   });
 
+  it('large misses where the champion expects them cast no doubt on the numbers', () => {
+    const random = seededRandom(4);
+    const errors = list(() => random() + random() + random() - 1.5);
+    const levels = Array.from({ length: 9 }, (_, level) => 0.2 * (level - 4));
+    /** In every tenth row the noise is 30 times as large, and the band `told` times as wide. */
+    const why = (told: number): string => {
+      const isFlood = (row: number) => row % 10 === 5;
+      const actual = errors.map((error, row) => (isFlood(row) ? 30 * error : error));
+      const said = (offset: number) =>
+        levels.map((step) => errors.map((_, row) => (isFlood(row) ? told : 1) * step + offset));
+      return decide({ task: 'regression', actual, champion: said(0.3), challenger: said(0) }).why;
+    };
+    assert.equal(why(30), 'better');
+    assert.equal(why(1), 'label_noise');
+  });
+
   it('one that wins on unusual rows alone is put off; another one that wins on what came later is not', () => {
     const lost = list((row) => (row < 40 ? 0.7 : 0.6));
     const won = list((row) => (row < 40 ? 0.6 : 0.95));
