@@ -494,7 +494,7 @@ describe('the sidebar Models, in Chromium', function () {
     await answer('Delete');
     await line('dead').waitFor();
     await page.waitForFunction(() => !document.querySelector('[data-model="<b>renamed</b>"]'));
-    assert.equal(await line('fitted state').count(), 0);
+    await line('fitted state').waitFor({ state: 'detached' });
   });
 });
 

@@ -2,3 +2,4 @@ export { watchAnswer } from './answer';
 export { WatchKeeper } from './keeper';
 export { showKeptWatch } from './kept-state';
 export { watchOptions, watchRequest } from './request';
+export { shownWatch } from './shown-watch';

@@ -1,5 +1,5 @@
 import type { Red } from '../node-red';
-import { shownWatch } from './shown-watch';
+import { watchNodes } from './load';
 
 /**
  * `GET /tabular-prediction/watch/<model>`: what the watch nodes know of a model, null where none watches it. To be
@@ -11,7 +11,7 @@ export function watchRoute(red: Red): void {
     '/tabular-prediction/watch/:model',
     read,
     (request: { params: { model: string } }, response: { json(body: unknown): void }) => {
-      response.json(shownWatch(request.params.model) ?? null);
+      response.json(watchNodes().shownWatch(request.params.model) ?? null);
     },
   );
 }
