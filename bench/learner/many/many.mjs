@@ -1,17 +1,17 @@
 /*
  * The learner on a folder of CSV files, each with its target in the column `target`, beside single models of
- * scikit-learn and XGBoost: npm run bench -- many FOLDER [table …] [--rows 4000] [--splits 5] [--cache FILE] [--save FILE] [--against FILE]
- * A quarter of the rows is held back: 5 splits up to 300 rows, 3 up to 1,500, else 2. `--cache` keeps what the peers
- * answered, `--save` our own figures, `--against` compares with figures saved before.
+ * scikit-learn and XGBoost: npm run bench -- many FOLDER [table …] [--rows 4000] [--splits 5] [--more] [--cache FILE] [--save FILE] [--against FILE]
+ * A quarter of the rows is held back: 5 splits up to 300 rows, 3 up to 1,500, else 2. `--more` asks XGBoost with tuned
+ * settings, ydf-training and the mean of all peers too. `--cache` keeps what the peers answered, `--save` our own figures,
+ * `--against` compares with figures saved before.
  */
-import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 
 import { measure } from '../measure.mjs';
+import { startPeers } from './peers.mjs';
 import { printReport } from './report.mjs';
 import { readTable, splitOf, splitsOf, takeRows, targetOf } from './table.mjs';
 
@@ -24,47 +24,13 @@ const { values: options, positionals } = parseArgs({
     against: { type: 'string' },
     splits: { type: 'string', default: '5' },
     peers: { type: 'boolean', default: false },
+    more: { type: 'boolean', default: false },
   },
 });
 const [folder, ...wanted] = positionals;
 const learner = createRequire(import.meta.url)(process.env.LEARNER ?? '../../../dist/src/learner');
 const read = (file) => (file && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});
 const lossOf = ({ logloss, rmse }) => logloss ?? rmse;
-
-/** Asks the Python process, one split at a time. */
-function startPeers() {
-  const script = path.join(import.meta.dirname, 'peers.py');
-  const child = spawn(process.env.PYTHON ?? 'python3', [script], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    async ask(table, { train, test }) {
-      const columns = (rows) =>
-        table.features.map((feature) =>
-          rows.map((row) => {
-            const value = feature.kind === 'text' ? feature.codes[row] : feature.values[row];
-            return Number.isFinite(value) ? value : null;
-          }),
-        );
-      const target = train.map((row) => (table.codes ?? table.values)[row]);
-      child.stdin.write(
-        JSON.stringify({
-          task: table.task,
-          count: table.classes?.length ?? 0,
-          kinds: table.features.map(({ kind }) => kind),
-          train: { columns: columns(train), target },
-          test: { columns: columns(test) },
-        }) + '\n',
-      );
-      const { value } = await lines.next();
-      const answers = JSON.parse(value);
-      for (const answer of Object.values(answers)) {
-        answer.probas &&= Float64Array.from(answer.probas);
-      }
-      return answers;
-    },
-    end: () => child.stdin.end(),
-  };
-}
 
 const cache = read(options.cache);
 const saved = read(options.save);
@@ -80,7 +46,7 @@ for (const name of names) {
     const rows = splitOf(table.rows, seed);
     const target = targetOf(table, rows.test);
     if (options.cache && cache[key] === undefined) {
-      peers ??= startPeers();
+      peers ??= await startPeers(options);
       const answers = await peers.ask(table, rows);
       cache[key] = {};
       for (const [peer, answer] of Object.entries(answers)) {

@@ -20,7 +20,7 @@ export function printReport({ ours, peers, before, names }) {
     );
     const mean = (what) => meanOf(keys, (key) => ours[key][what]);
     const best = models
-      .filter((model) => losses[model] !== undefined)
+      .filter((model) => model !== 'blend' && losses[model] !== undefined)
       .sort((a, b) => losses[a] - losses[b])[0];
     return {
       name,
