@@ -11,7 +11,7 @@ import { answerFit } from '../src/runtime/requests/fit-answer';
 import { type FitDef, fitRequest, isRollBack, rollBackRequest } from '../src/runtime/requests/fit-request';
 import { showKeptFit } from '../src/runtime/requests/kept-fit';
 import { modelReport } from '../src/runtime/requests/model-report';
-import { showFitted, showVersion } from '../src/runtime/status/fit-status';
+import { showFitted, showStays, showVersion } from '../src/runtime/status/fit-status';
 
 /** tabular-fit: a train set in, a model out. */
 module.exports = function (RED: NodeAPI): void {
@@ -19,7 +19,7 @@ module.exports = function (RED: NodeAPI): void {
     RED.nodes.createNode(this, def);
     const config = useConfig(RED, this, def.config);
     const tables = tableCollector(RED, this, def);
-    showKeptFit(RED, this, def, config);
+    const shows = showKeptFit(RED, this, def, config);
     handleMessages(this, RED, {
       secrets: () => config.secrets(),
       read: (msg) => rollBackRequest(RED, this, def, msg) ?? fitRequest(RED, this, def, tables, msg),
@@ -31,6 +31,7 @@ module.exports = function (RED: NodeAPI): void {
         if (isRollBack(request)) {
           const card = await connection.rollBack(request.model, request.rollback, hooks(this, work));
           showVersion(work.status, card);
+          shows(card);
           modelChanged(RED, card.name);
           return answerFit(msg, { card });
         }
@@ -43,8 +44,9 @@ module.exports = function (RED: NodeAPI): void {
         if (result.aside === undefined) {
           showFitted(work.status, result.card, result.taskFound, result.challenger);
         } else {
-          showVersion(work.status, result.card, result.aside);
+          showStays(work.status, result.card, result.aside);
         }
+        shows(result.card);
         modelChanged(RED, result.card.name);
         return answerFit(msg, result);
       },

@@ -1,4 +1,4 @@
-import type { Red } from './node-red';
+import type { FlowNode, Red } from './node-red';
 
 const TOPIC = 'tabular-prediction/changed';
 /** Editors hear of changes at most this often, milliseconds. */
@@ -9,11 +9,22 @@ let changed = new Set<string>();
 let timer: NodeJS.Timeout | undefined;
 let last = -Infinity;
 
+const listeners = new Set<(model: string) => void>();
+
+/** Calls `listener` with the name of each model that changes, at once, until the node closes. */
+export function onModelChanged(node: FlowNode, listener: (model: string) => void): void {
+  listeners.add(listener);
+  node.on('close', () => {
+    listeners.delete(listener);
+  });
+}
+
 /**
- * Tells open editors that a model has changed: fitted, renamed, rolled back, scored by a watch. The notice goes to every
- * editor, whatever its rights, so it holds no values: {model, revision}; `model` is left out where several changed.
+ * Tells nodes and open editors that a model has changed: fitted, renamed, rolled back, scored by a watch. The notice goes
+ * to every editor, whatever its rights, so it holds no values: {model, revision}; `model` is left out where several changed.
  */
 export function modelChanged(red: Red, model: string): void {
+  listeners.forEach((listener) => listener(model));
   changed.add(model);
   timer ??= setTimeout(() => publish(red), Math.max(0, last + EVERY - Date.now())).unref();
 }

@@ -481,6 +481,12 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'Take back' }).click();
     await answer('Take back');
     await page.waitForFunction(() => document.querySelector('.tabular-in-charge b')?.textContent === '@1');
+    const status = page.locator('.red-ui-flow-node-status-label').filter({ hasText: 'version 1 in charge:' });
+    await status.waitFor({ timeout: 2000 });
+    assert.match(
+      (await status.textContent())!,
+      /: classification, accuracy 0\.\d\d \(0\.\d\d without a model\)/,
+    );
 
     await page.getByRole('button', { name: 'Rename' }).click();
     await notice.getByLabel('New name').fill('<b>renamed</b>');

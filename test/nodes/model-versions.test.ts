@@ -89,6 +89,30 @@ describe('versions of a model in nodes and admin routes', function () {
     assert.equal((await ask()).payload.prediction, 'c');
   });
 
+  it('shows at once which version was put in charge elsewhere, and that the model is gone', async () => {
+    await start();
+    await fit(['a', 'b']);
+    await fit(['c', 'd']);
+    await shows(/fitted\.(?!version)/);
+    const post = (what: string, body: object) =>
+      bench.request().post(`/tabular-prediction/models/none/${what}`).send(body).expect(200);
+    await post('rollback', { model: MODEL });
+    await shows(/fitted\.version/);
+    await bench.redeploy();
+    await shows(/fitted\.version/);
+    await post('rollback', { model: MODEL, version: 2 });
+    await bench.redeploy();
+    await shows(/fitted\.(?!version)/);
+    await post('rename', { model: MODEL, name: 'fan' });
+    await shows(/fitted\.gone/);
+    await post('rename', { model: 'fan', name: MODEL });
+    await shows(/fitted\.version/);
+    await post('delete', { model: MODEL });
+    await shows(/fitted\.gone/);
+    await fit(['a', 'b']);
+    await shows(/fitted\.(?!version|gone)/);
+  });
+
   it('admin routes list, show, roll back, rename and delete, whatever the name', async () => {
     await start();
     const root = '/tabular-prediction/models';

@@ -62,9 +62,11 @@ export function modelRoutes(red: Red): void {
   change('rollback', async (connection, model, { version = true }) =>
     lists().listedModel(await connection.rollBack(model, versionOf(version))),
   );
-  change('rename', async (connection, model, body) =>
-    lists().listedModel(await connection.rename(model, textIn(body, 'name'))),
-  );
+  change('rename', async (connection, model, body) => {
+    const card = await connection.rename(model, textIn(body, 'name'));
+    modelChanged(red, card.name);
+    return lists().listedModel(card);
+  });
   change('threshold', async (connection, model, { threshold }) =>
     lists().listedModel(await connection.chooseThreshold(model, thresholdOf(threshold))),
   );

@@ -89,13 +89,22 @@ export function showFitted(
   status.show(kind, key, values);
 }
 
-/** After a roll back, or a fit whose model did not take charge: the version that is in charge. */
-export function showVersion(status: StatusLine, { version }: ModelCard, aside?: number): void {
-  if (aside === undefined) {
-    status.show('ready', 'fitted.version', { version });
-  } else {
-    status.show('doubtful', 'fitted.stays', { version, aside });
-  }
+/** After a roll back: the version that is in charge now, and how good it is. */
+export function showVersion(status: StatusLine, card: ModelCard): void {
+  const { kind, key, values } = versionStatus(status, card);
+  status.show(kind, key, values);
+}
+
+/** What a fit node shows of a version that another one was put aside for. */
+export function versionStatus(status: StatusLine, card: ModelCard): Shown & { kind: StatusKind } {
+  const { kind, key, values } = fittedStatus(status, card, false);
+  const { version } = card;
+  return { kind, key: 'fitted.version', values: { version, text: status.text(key, values) } };
+}
+
+/** After a fit whose model did not take charge. */
+export function showStays(status: StatusLine, { version }: ModelCard, aside: number): void {
+  status.show('doubtful', 'fitted.stays', { version, aside });
 }
 
 /** Two digits; below 1 it is never rounded up to 1.00, and just below 0 it is not shown as -0.00. */
