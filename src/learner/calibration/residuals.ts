@@ -34,6 +34,8 @@ const TREES = 60;
 const MOST_COLUMNS = 128;
 /** Part of the rows that a tree learns from, as a bootstrap sample has. */
 const SAMPLED = 0.63;
+/** Weights of all rows against the leaves that are tried. */
+const MIXES = [0.05, 0.15, 0.3, 0.5, 0.75, 1];
 const LEVELS = Float64Array.from({ length: 9 }, (_, i) => (i + 1) / 10);
 
 export interface ResidualInput {
@@ -80,15 +82,10 @@ export function fitResiduals(input: ResidualInput, random: Random): ResidualFit 
   const forest: ResidualForest = { atoms, overall, mix: 1, borders, trees: grown.trees, offsets, members };
   const residuals = Float64Array.from(chosen, (i) => input.residuals[i]);
   const tested = random.sample(chosen.length, Math.min(1000, chosen.length));
-  let best = { pinball: Infinity, coverage80: 0 };
-  for (const mix of [0.05, 0.15, 0.3, 0.5, 0.75, 1]) {
-    const result = testForest(forest, mix, columns, residuals, tested, grown.inSample);
-    if (result.pinball < best.pinball) {
-      best = result;
-      forest.mix = mix;
-    }
-  }
-  return { forest, ...best, work: grown.work };
+  const results = testForest(forest, columns, residuals, tested, grown.inSample);
+  const best = results.reduce((a, b) => (b.pinball < a.pinball ? b : a));
+  forest.mix = best.mix;
+  return { forest, pinball: best.pinball, coverage80: best.coverage80, work: grown.work };
 }
 
 function pick(bins: Uint8Array, rows: Int32Array, chosen: Int32Array): Uint8Array {
@@ -231,64 +228,90 @@ function listMembers(leafRows: Int32Array[], atomOf: (row: number) => number) {
   return { offsets, members };
 }
 
-/** Writes the weights of the atoms for one row; with `usable`, only from the trees that it accepts. */
+/** Writes the weights of the atoms for one row. */
 export function atomWeights(
   forest: ResidualForest,
   mix: number,
   columns: Uint8Array[],
   row: number,
   out: Float64Array,
-  usable?: (tree: number) => boolean,
 ): void {
-  const { trees, offsets, members, overall } = forest;
+  const used = mix < 1 ? leafWeights(forest, columns, row, out, () => true) : 0;
+  mixWithAll(forest, mix, out, used, out);
+}
+
+/** Writes the sum of the weights that the accepted trees give to each atom. Returns how many trees. */
+function leafWeights(
+  { trees, offsets, members }: ResidualForest,
+  columns: Uint8Array[],
+  row: number,
+  out: Float64Array,
+  isAccepted: (tree: number) => boolean,
+): number {
   out.fill(0);
   let used = 0;
-  if (mix < 1) {
-    for (let tree = 0; tree < trees.roots.length; tree++) {
-      if (usable && !usable(tree)) {
-        continue;
-      }
-      used++;
-      const leaf = leafOf(trees, trees.roots[tree], columns, row);
-      const start = offsets[leaf];
-      const end = offsets[leaf + 1];
-      const weight = 1 / (end - start);
-      for (let i = start; i < end; i++) {
-        out[members[i]] += weight;
-      }
+  for (let tree = 0; tree < trees.roots.length; tree++) {
+    if (!isAccepted(tree)) {
+      continue;
+    }
+    used++;
+    const leaf = leafOf(trees, trees.roots[tree], columns, row);
+    const start = offsets[leaf];
+    const end = offsets[leaf + 1];
+    const weight = 1 / (end - start);
+    for (let i = start; i < end; i++) {
+      out[members[i]] += weight;
     }
   }
+  return used;
+}
+
+/** Weights of the leaves of `used` trees, mixed with those of all rows. `out` may be `weights`. */
+function mixWithAll(
+  { overall }: ResidualForest,
+  mix: number,
+  weights: Float64Array,
+  used: number,
+  out: Float64Array,
+): void {
   const share = used > 0 ? (1 - mix) / used : 0;
   const rest = used > 0 ? mix : 1;
   for (let atom = 0; atom < out.length; atom++) {
-    out[atom] = out[atom] * share + overall[atom] * rest;
+    out[atom] = weights[atom] * share + overall[atom] * rest;
   }
 }
 
+/** For each of `MIXES` the scores on rows, of each by the trees that had not seen it. */
 function testForest(
   forest: ResidualForest,
-  mix: number,
   columns: Uint8Array[],
   residuals: Float64Array,
   tested: Int32Array,
   inSample: Uint8Array[],
-): { pinball: number; coverage80: number } {
+): { mix: number; pinball: number; coverage80: number }[] {
+  const leaves = new Float64Array(forest.atoms.length);
   const weights = new Float64Array(forest.atoms.length);
   const quantiles = new Float64Array(LEVELS.length);
-  let pinball = 0;
-  let covered = 0;
+  const sums = MIXES.map((mix) => ({ mix, pinball: 0, covered: 0 }));
   for (const row of tested) {
-    atomWeights(forest, mix, columns, row, weights, (tree) => inSample[tree][row] === 0);
-    quantilesOf({ atoms: forest.atoms, weights }, LEVELS, quantiles);
+    const used = leafWeights(forest, columns, row, leaves, (tree) => inSample[tree][row] === 0);
     const residual = residuals[row];
-    for (let q = 0; q < LEVELS.length; q++) {
-      const above = residual - quantiles[q];
-      pinball += above > 0 ? above * LEVELS[q] : above * (LEVELS[q] - 1);
-    }
-    if (residual >= quantiles[0] && residual <= quantiles[8]) {
-      covered++;
+    for (const sum of sums) {
+      mixWithAll(forest, sum.mix, leaves, used, weights);
+      quantilesOf({ atoms: forest.atoms, weights }, LEVELS, quantiles);
+      for (let q = 0; q < LEVELS.length; q++) {
+        const above = residual - quantiles[q];
+        sum.pinball += above > 0 ? above * LEVELS[q] : above * (LEVELS[q] - 1);
+      }
+      if (residual >= quantiles[0] && residual <= quantiles[8]) {
+        sum.covered++;
+      }
     }
   }
   const count = Math.max(1, tested.length);
-  return { pinball: pinball / (count * LEVELS.length), coverage80: covered / count };
+  return sums.map(({ mix, pinball, covered }) => ({
+    mix,
+    pinball: pinball / (count * LEVELS.length),
+    coverage80: covered / count,
+  }));
 }

@@ -173,11 +173,11 @@ function finishClassification(
   const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]);
   const sample = sampleOf(prepared, outOfFold);
   const sampleCodes = sample.map((row) => codes[row]);
-  const lossOf = (table: EncodedTable) => {
-    const own = heldOutScores(members, holders(prepared, sample), table);
+  const lossesOf = (table: EncodedTable, copies: number) => {
+    const own = heldOutScores(members, holders(prepared, sample, copies), table);
     const p = probabilities(own, width, count, calibration.temperature);
     mixWithPriors(p, calibration);
-    return logLoss(p, sampleCodes, count);
+    return inCopies(p, copies).map((one) => logLoss(one, sampleCodes, count));
   };
   const report = makeReport(prepared, folds, members, {
     scores: scoreProbabilities(probas, actual, count),
@@ -195,7 +195,7 @@ function finishClassification(
     },
     losses: rowLogLosses(probas, actual, count),
     thresholds,
-    lossOf,
+    lossesOf,
     sample,
     weights: outOfFold.weights,
     extraWork: outOfFold.work,
@@ -264,13 +264,10 @@ function finishRegression(
     truths,
   );
   const sample = sampleOf(prepared, outOfFold);
-  const lossOf = (table: EncodedTable) => {
-    let sum = 0;
-    heldOutScores(members, holders(prepared, sample), table).forEach((score, i) => {
-      sum += square(score - values[sample[i]]) / sample.length;
-    });
-    return sum;
-  };
+  const lossesOf = (table: EncodedTable, copies: number) =>
+    inCopies(heldOutScores(members, holders(prepared, sample, copies), table), copies).map((one) =>
+      one.reduce((sum, score, i) => sum + square(score - values[sample[i]]) / sample.length, 0),
+    );
   const order = tableOrder(rows);
   const inTable = order.map((i) => rows[i]);
   const ordered = (scaled: Float64Array, factor?: number) =>
@@ -288,7 +285,7 @@ function finishRegression(
     heldOut: { rows, target: actual, width: 1, error: (i) => residuals[i] },
     // Errors that grow with their level are not of one.
     losses: growth === undefined ? residuals.map((one) => Math.abs(one) * scale) : undefined,
-    lossOf,
+    lossesOf,
     sample,
     weights: outOfFold.weights,
     extraWork: outOfFold.work + fit.work,
@@ -313,9 +310,14 @@ function sampleOf(prepared: PreparedFit, { rows }: OutOfFold): Int32Array {
   return random.sample(rows.length, 1000).map((i) => rows[i]);
 }
 
-/** Which member held out each of the rows. */
-function holders({ part }: PreparedFit, rows: Int32Array): Uint8Array {
-  return Uint8Array.from(rows, (row) => part[row]);
+/** Which member held out each of the rows, as often as there are copies of them. */
+function holders({ part }: PreparedFit, rows: Int32Array, copies: number): Uint8Array {
+  return Uint8Array.from({ length: rows.length * copies }, (_, i) => part[rows[i % rows.length]]);
+}
+
+function inCopies(values: Float64Array, copies: number): Float64Array[] {
+  const length = values.length / copies;
+  return Array.from({ length: copies }, (_, copy) => values.subarray(copy * length, (copy + 1) * length));
 }
 
 function commonParts(prepared: PreparedFit, members: Member[], report: FitReport) {

@@ -7,6 +7,10 @@ import { type PreparedFit, STREAM } from './prepare';
 
 const MAX_FEATURES = 200;
 const MAX_PERMUTED = 30;
+/** Of copies of the sample that are scored at once. */
+const MAX_CELLS = 2_000_000;
+/** No feature: a copy that is as it is. */
+const AS_IT_IS = -1;
 
 /**
  * What the lines of a model count for beside the splits of trees, per column: the variance that they explain, as often as
@@ -34,18 +38,21 @@ export function lineGains(
   return gains;
 }
 
+/** Losses of rows: those of the sample, as often as `copies` says, one copy after the other. One loss for each copy. */
+export type CopyLosses = (table: EncodedTable, copies: number) => number[];
+
 /**
  * Importance of each feature: its share of the split gain; and, for the 30 features with the most gain, how much the
  * loss of the sampled rows rises when the feature's values are shuffled among them (L. Breiman, 2001).
  *
  * @param sample table rows that were held out
- * @param lossOf loss of the sampled rows given their columns; each row is scored by the member that held it out
+ * @param lossesOf each row is scored by the member that held it out
  */
 export function featureImportance(
   prepared: PreparedFit,
   gains: Float64Array,
   sample: Int32Array,
-  lossOf: (table: EncodedTable) => number,
+  lossesOf: CopyLosses,
 ): FeatureImportance[] {
   const perFeature = new Float64Array(prepared.features.length);
   let total = 0;
@@ -54,29 +61,54 @@ export function featureImportance(
     total += gains[column];
   });
   const order = Array.from(perFeature.keys()).sort((a, b) => perFeature[b] - perFeature[a] || a - b);
-  const table: EncodedTable = {
-    columns: prepared.columns.map((bins) => Uint8Array.from(sample, (row) => bins[row])),
-    numbers: prepared.numbers.map((values) => values && Float64Array.from(sample, (row) => values[row])),
-  };
-  const places = Int32Array.from(sample, (_, i) => i);
-  const shuffled = new Random(prepared.settings.seed, STREAM.importance, 1).shuffle(places);
-  const before = sample.length > 0 ? lossOf(table) : 0;
-  return order.slice(0, MAX_FEATURES).map((source, rank) => {
-    let permutation = 0;
-    // Linear models split nothing: where they have all the weight, no feature has any gain.
-    if (rank < MAX_PERMUTED && (perFeature[source] > 0 || total === 0)) {
-      const isOf = (column: number) => prepared.specs[column].source === source;
-      const changed: EncodedTable = {
-        columns: table.columns.map((bins, column) =>
-          isOf(column) ? Uint8Array.from(shuffled, (i) => bins[i]) : bins,
-        ),
-        numbers: table.numbers.map((values, column) =>
-          values && isOf(column) ? Float64Array.from(shuffled, (i) => values[i]) : values,
-        ),
-      };
-      permutation = lossOf(changed) - before;
-    }
+  // Linear models split nothing: where they have all the weight, no feature has any gain.
+  const permuted = order.slice(0, MAX_PERMUTED).filter((source) => perFeature[source] > 0 || total === 0);
+  const [before, ...after] = shuffledLosses(prepared, sample, [AS_IT_IS, ...permuted], lossesOf);
+  const rises = new Map(permuted.map((source, i) => [source, after[i] - before]));
+  return order.slice(0, MAX_FEATURES).map((source) => {
     const gain = total > 0 ? perFeature[source] / total : 0;
-    return { feature: prepared.features[source].name, gain, permutation };
+    return { feature: prepared.features[source].name, gain, permutation: rises.get(source) ?? 0 };
   });
+}
+
+/**
+ * The losses of the sample with each of `sources` shuffled. Many copies are scored at once, since of many rows each tree
+ * is prepared once.
+ */
+function shuffledLosses(
+  prepared: PreparedFit,
+  sample: Int32Array,
+  sources: number[],
+  lossesOf: CopyLosses,
+): number[] {
+  if (sample.length === 0) {
+    return sources.map(() => 0);
+  }
+  const shuffled = new Random(prepared.settings.seed, STREAM.importance, 1).shuffle(sample.slice());
+  const atOnce = Math.max(1, Math.floor(MAX_CELLS / (sample.length * prepared.columns.length)));
+  const losses: number[] = [];
+  for (let start = 0; start < sources.length; start += atOnce) {
+    const copies = sources.slice(start, start + atOnce);
+    const rowsOf = copies.map(
+      (source) => (column: number) => (prepared.specs[column].source === source ? shuffled : sample),
+    );
+    const table: EncodedTable = {
+      columns: prepared.columns.map((bins, column) => {
+        const out = new Uint8Array(copies.length * sample.length);
+        rowsOf.forEach((of, copy) =>
+          of(column).forEach((row, i) => (out[copy * sample.length + i] = bins[row])),
+        );
+        return out;
+      }),
+      numbers: prepared.numbers.map((values, column) => {
+        const out = values && new Float64Array(copies.length * sample.length);
+        rowsOf.forEach(
+          (of, copy) => out && of(column).forEach((row, i) => (out[copy * sample.length + i] = values[row])),
+        );
+        return out;
+      }),
+    };
+    losses.push(...lossesOf(table, copies.length));
+  }
+  return losses;
 }

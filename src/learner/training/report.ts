@@ -3,11 +3,10 @@ import { type HeldOutLosses, heldOutLosses } from '../../metrics/held-out-losses
 import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
 import type { Scores } from '../../metrics/scores';
 import type { Thresholds } from '../../metrics/thresholds';
-import type { EncodedTable } from '../features/encode';
 import type { Member, Part } from '../model/members';
 import type { FitReport } from '../types';
 import type { FoldResult } from './fold';
-import { featureImportance, lineGains } from './importance';
+import { type CopyLosses, featureImportance, lineGains } from './importance';
 import type { PreparedFit } from './prepare';
 
 /** Numbers of the boosted candidates that every fold completed. */
@@ -15,7 +14,7 @@ export function completeRuns(folds: FoldResult[]): number[] {
   return Array.from(folds[0].boosted.keys()).filter((run) => folds.every((fold) => fold.boosted[run]));
 }
 
-/** The report of a fit. `lossOf` scores the sampled rows with changed columns; `weights` are the candidates'. */
+/** The report of a fit. `lossesOf` scores copies of the sampled rows; `weights` are the candidates'. */
 export function makeReport(
   prepared: PreparedFit,
   folds: FoldResult[],
@@ -25,7 +24,7 @@ export function makeReport(
     baseline: Scores;
     growth?: FitReport['growth'];
     curves: ModelCurves;
-    lossOf: (table: EncodedTable) => number;
+    lossesOf: CopyLosses;
     /** The rows that folds held out, in the order of the folds. */
     heldOut: ScoredRows;
     /** The loss of each of them; undefined where they are not of one level. */
@@ -70,7 +69,7 @@ export function makeReport(
     ...(!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)) && { neighbours_alike: true }),
     thresholds: parts.thresholds,
     losses: lossesInTable(prepared, parts.heldOut.rows, parts.losses),
-    importance: featureImportance(prepared, gains, parts.sample, parts.lossOf),
+    importance: featureImportance(prepared, gains, parts.sample, parts.lossesOf),
     options: { used: settings.used, ignored: settings.ignored },
     work: {
       units: folds.reduce((sum, fold) => sum + workOf(fold, runs), parts.extraWork),
