@@ -94,5 +94,21 @@
     return part;
   }
 
-  Object.assign(models, { text, el, svg, bdi, icon, number, percent, time, section });
+  /* Sentences of causes; of two labels with a word about which of them they speak of, as `predict` chooses it. */
+  function causes(said, { task, classes = [], thresholds } = {}) {
+    const hasTwo = task === 'classification' && classes.length === 2;
+    const about = thresholds
+      ? text('causes.rarer', { label: thresholds.label })
+      : text('causes.second', { label: classes[1] });
+    return [
+      el(
+        'ul',
+        { class: 'tabular-changes' },
+        said.map((one) => el('li', {}, one.text || bdi(one.column))),
+      ),
+      hasTwo ? el('p', { class: 'tabular-hint' }, about) : '',
+    ];
+  }
+
+  Object.assign(models, { text, el, svg, bdi, icon, number, percent, time, section, causes });
 })();

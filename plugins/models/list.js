@@ -5,8 +5,6 @@
   const models = RED.tabularPrediction.models;
   const { el, text, bdi, icon, number, percent } = models;
 
-  /* Live loss this much above the promised one is worse, as in the node watch. */
-  const WORSE = 1.15;
   /* A loss this near that without a model tells nothing. */
   const LITTLE = 0.99;
 
@@ -26,27 +24,41 @@
     return loss >= baseline.log_loss * LITTLE || rmse >= baseline.rmse * LITTLE;
   }
 
+  /* No better than saying that all stays as it is; of a rare label any accuracy is high. */
+  function isStill({ accuracy, rmse, baseline = {}, baseline_now: now = {} } = {}) {
+    const isRare = baseline.accuracy >= RARE_FROM;
+    return (!isRare && accuracy <= now.accuracy) || rmse >= now.rmse * LITTLE;
+  }
+
   /* How a model stands: `good`, `odd`, `bad` or `unknown`, and why in words. A shape goes with each colour. */
   function standing({ dead, doubts, scores, live }) {
+    const said = (is, why) => ({ is, why: text(`standing.${why}`) });
     if (dead) {
-      return { is: 'bad', why: text('standing.dead') };
+      return said('bad', 'dead');
     }
-    if (live && live.promised > 0 && live.loss > live.promised * WORSE) {
-      return { is: 'odd', why: text('standing.worse') };
+    if (live && live.decayed) {
+      return said('odd', 'worse');
     }
     if (isTrivial(scores)) {
-      return { is: 'odd', why: text('standing.trivial') };
+      return said('odd', 'trivial');
+    }
+    if (isStill(scores)) {
+      return said('odd', 'still');
     }
     if (doubts && doubts.length > 0) {
-      return { is: 'odd', why: text('standing.doubted') };
+      return said('odd', 'doubted');
     }
-    return mainScore(scores)
-      ? { is: 'good', why: text('standing.good') }
-      : { is: 'unknown', why: text('standing.unknown') };
+    if (!mainScore(scores)) {
+      return said('unknown', 'unknown');
+    }
+    return said('good', live && Number.isFinite(live.promised) ? 'goodLive' : 'good');
   }
 
   const mark = ({ is, why }) =>
     el('span', { class: `tabular-mark tabular-${is}`, role: 'img', 'aria-label': why, title: why });
+
+  /* How an opened model stands, in words. */
+  const verdict = ({ is, why }) => el('p', { class: `tabular-verdict tabular-is-${is}` }, why);
 
   function liveText({ measure, loss, promised }) {
     const name = text(`score.${measure}`);
@@ -129,5 +141,5 @@
     );
   }
 
-  Object.assign(models, { list, standing, mark, nameOf });
+  Object.assign(models, { list, standing, verdict, mark, nameOf });
 })();

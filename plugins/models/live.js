@@ -33,7 +33,7 @@
       );
     }
     if (Number.isFinite(widen)) {
-      shown.push(tile(text('live.widen'), `× ${number(widen)}`, ''));
+      shown.push(tile(text('live.widen'), `× ${number(widen)}`, text('live.own')));
     }
     return [
       el('dl', { class: 'tabular-tiles' }, shown),
@@ -86,22 +86,13 @@
     ];
   }
 
-  function causesOf(causes) {
+  function causesOf(causes, card) {
     const list = Array.isArray(causes) ? causes.filter((one) => one && (one.text || one.column)) : [];
-    return list.length === 0
-      ? []
-      : [
-          el('h4', {}, text('live.causes')),
-          el(
-            'ul',
-            { class: 'tabular-changes' },
-            list.map((one) => el('li', {}, one.text || bdi(one.column))),
-          ),
-        ];
+    return list.length === 0 ? [] : [el('h4', {}, text('live.causes')), ...models.causes(list, card)];
   }
 
   /* @param watch what the node watch knows; undefined where none watches this model */
-  models.live = (watch) => {
+  models.live = (watch, card) => {
     if (watch === undefined) {
       return el('p', { class: 'tabular-hint tabular-unwatched' }, text('live.none'));
     }
@@ -117,7 +108,7 @@
         ...(points.length > 1 ? [pictures.losses(points, live.promised, live.measure || 'mae')] : []),
       ),
       ...changesOf(watch.changes),
-      ...causesOf(watch.causes),
+      ...causesOf(watch.causes, card),
       ...driftOf(watch.drift),
     ]);
   };

@@ -6,6 +6,8 @@
   const { el, text, bdi, number, percent, time, section, pictures } = models;
 
   const SHOWN_COLUMNS = 12;
+  /* What is less is told as 0 %. */
+  const LEAST_SHARE = 0.0005;
   const SHARES = new Set(['accuracy', 'coverage_80']);
   /* The scores of a task, the most telling first. */
   const SCORES = {
@@ -56,7 +58,7 @@
       el('p', { class: 'tabular-hint' }, text(from, { rows: number(scores.rows) })),
       curves === undefined
         ? el('p', { class: 'tabular-hint' }, text('good.noCurves'))
-        : el('div', { class: 'tabular-figures' }, picturesOf(curves, card, choose)),
+        : el('div', { class: `tabular-figures tabular-of-${curves.kind}` }, picturesOf(curves, card, choose)),
     ]);
   }
 
@@ -94,7 +96,10 @@
     }
     const all = bySensor(importance);
     const sum = all.reduce((total, [, value]) => total + value, 0);
-    const shown = all.slice(0, SHOWN_COLUMNS).map(([name, value]) => [name, sum > 0 ? value / sum : 0]);
+    const shown = all
+      .slice(0, SHOWN_COLUMNS)
+      .map(([name, value]) => [name, sum > 0 ? value / sum : 0])
+      .filter(([, part], i) => i === 0 || part >= LEAST_SHARE);
     const more = all.length - shown.length;
     return [
       section('rests', [
@@ -154,6 +159,7 @@
               );
             }),
           ),
+          versions.length > 1 ? el('p', { class: 'tabular-hint' }, text('versions.hint')) : '',
         ],
         versions.length > 1,
       ),
@@ -177,17 +183,22 @@
       folds,
       relative_to: relativeTo,
       trained_until: until,
+      version,
+      versions = [],
     } = card;
+    const newest = Math.max(...versions.map((one) => one.version));
     const line = (name, ...value) =>
       el('div', {}, el('dt', {}, text(`fact.${name}`)), el('dd', {}, ...value));
     return el(
       'dl',
       { class: 'tabular-facts' },
       line('target', text(`task.${task}`), ': ', bdi(target || '–')),
+      version
+        ? line('version', version < newest ? text('fact.notNewest', { version, newest }) : number(version))
+        : '',
       line('fitted', time(at, 'medium')),
-      line('rows', number(rows)),
+      line('rows', number(rows), order === 'time' ? ` · ${text('fact.inTime')}` : ''),
       until ? line('until', time(until, 'medium')) : '',
-      order === 'time' ? line('order', text('fact.inTime')) : '',
       group ? line('group', bdi(group), folds ? ` · ${text(`folds.${folds}`)}` : '') : '',
       relativeTo && task === 'regression' ? line('relativeTo', bdi(relativeTo)) : '',
       line('service', text(`service.${kind}`)),

@@ -8,6 +8,8 @@
   const models = RED.tabularPrediction.models;
   const { el, svg, text, bdi, number, percent, time } = models;
 
+  /* Labels whose confusion matrix has room beside another picture. */
+  const ROOM = 4;
   const MARGIN = { left: 38, right: 14, top: 22, bottom: 30 };
 
   /* About `wanted` round numbers from low to high. */
@@ -172,7 +174,7 @@
     const head = (name, scope) => el('th', { scope, title: name }, bdi(name));
     return el(
       'figure',
-      { class: 'tabular-wide' },
+      { class: names.length > ROOM ? 'tabular-wide' : '' },
       el('div', { class: 'tabular-figure-name' }, text('picture.confusion')),
       el(
         'div',

@@ -6,7 +6,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, icon, standing, mark } = models;
+  const { el, text, bdi, icon, standing, verdict, mark } = models;
 
   const ID = 'tabular-models';
   const TOPIC = 'tabular-prediction/changed';
@@ -104,13 +104,15 @@
 
     /* The whole model where it is another one than before, else its live part alone: a form that is being filled in stays. */
     function showModel(shown, watch) {
-      const { live: { loss, promised } = {} } = watch || {};
+      const { live: { promised } = {}, decayed } = watch || {};
+      const stands = standing({ ...shown.card, live: { promised, decayed } });
       const next = JSON.stringify(shown.card);
-      const live = models.live(watch);
+      const live = models.live(watch, shown.card);
       body.querySelector('.tabular-away')?.remove();
       bar.querySelector('.tabular-mark')?.remove();
-      bar.firstChild.after(mark(standing({ ...shown.card, live: { loss, promised } })));
+      bar.firstChild.after(mark(stands));
       if (next === shownCard) {
+        body.querySelector('.tabular-verdict').replaceWith(verdict(stands));
         body.querySelector('.tabular-live-part').replaceChildren(live);
         return;
       }
@@ -119,6 +121,7 @@
       const { keep } = document.activeElement.dataset;
       const { service } = opened;
       body.replaceChildren(
+        verdict(stands),
         ...models
           .opened(shown, {
             live: el('div', { class: 'tabular-live-part' }, live),

@@ -109,6 +109,7 @@
     }
     move(chosen);
     const known = RULES.filter((one) => thresholds.label === positive && thresholds[one]);
+    figure.classList.add('tabular-tall');
     figure.append(
       el('label', { class: 'tabular-threshold' }, text('picture.threshold'), slider),
       said,

@@ -132,19 +132,10 @@
   }
 
   /* Classes: a bar each. Numbers: the middle, with the band from 10 to 90 %. */
-  function answerOf({ task, target, threshold }, { prediction, why }) {
+  function answerOf(card, { prediction, why }) {
+    const { task, target, threshold } = card;
     const causes = Array.isArray(why) ? why.filter((one) => one && one.text) : [];
-    const said =
-      causes.length === 0
-        ? []
-        : [
-            el('h4', {}, text('try.why')),
-            el(
-              'ul',
-              { class: 'tabular-changes' },
-              causes.map((one) => el('li', {}, one.text)),
-            ),
-          ];
+    const said = causes.length === 0 ? [] : [el('h4', {}, text('try.why')), ...models.causes(causes, card)];
     if (task === 'classification') {
       const all = Object.entries(prediction || {}).sort((a, b) => b[1] - a[1]);
       return [pictures.bars(all.slice(0, MANY), percent, 1), decided({ threshold }, prediction), ...said];

@@ -196,7 +196,8 @@ describe('the sidebar Models, in Chromium', function () {
     const { page } = editor;
     const said = await opened('fitted state');
     for (const part of [
-      /Accuracy\s+\d+%\s+without a model \d+%/,
+      /^In order: better than without a model$/m,
+      /Accuracy\s+\d+%\s+without a model: \d+%/,
       /\d+ of 240 right/,
       /Area under the curve 0\.\d+/,
       /Furthest off: said/,
@@ -234,6 +235,7 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(await opened('no scores'), /No scores are known/);
     await back().click();
     const dead = await opened('dead');
+    assert.match(dead, /^The service does not have it any more: fit it again, or take an older version back/);
     assert.match(dead, /There are no pictures of this fit/);
     assert.doesNotMatch(dead, /Try it/);
     assert.equal(await editor.page.locator('.tabular-bar-top .tabular-bad').count(), 1);
@@ -255,6 +257,10 @@ describe('the sidebar Models, in Chromium', function () {
     };
     await page.waitForSelector('.tabular-answer li');
     assert.match(await page.locator('.tabular-answer').innerText(), /Why\s+.*load/, 'and says why');
+    assert.match(
+      await page.locator('.tabular-answer').innerText(),
+      /causes always speak of one: “(hot|fine)”, the rarer/,
+    );
     assert.ok((await hot('100')) > (await hot('5')) + 30);
     await page.getByLabel('kind').selectOption('air');
     await page.getByRole('button', { name: 'Another row' }).click();
@@ -306,6 +312,21 @@ describe('the sidebar Models, in Chromium', function () {
     await back().click();
   });
 
+  it('leaves no gap beside the pictures of two labels where there is room for two', async () => {
+    const { page } = editor;
+    await opened('fitted state');
+    await page.locator('.tabular-models').evaluate((one: HTMLElement) => (one.style.width = '600px'));
+    await page.waitForTimeout(300);
+    const [matrix, finding, probabilities] = await page
+      .locator('.tabular-figures > figure')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect));
+    assert.ok(finding!.left > matrix!.right && finding!.top === matrix!.top);
+    assert.equal(probabilities!.left, matrix!.left);
+    assert.ok(probabilities!.top - matrix!.bottom < 30, `${probabilities!.top - matrix!.bottom} pixels`);
+    await page.locator('.tabular-models').evaluate((one: HTMLElement) => (one.style.width = ''));
+    await back().click();
+  });
+
   it('fetches values only while it can be seen, and then what has changed', async () => {
     const { page } = editor;
     const asked: string[] = [];
@@ -337,13 +358,14 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.waitForFunction(() =>
       [...document.querySelectorAll('.tabular-live')].some((one) =>
-        /MAE: told .+, live 2/.test(one.textContent),
+        /MAE: promised .+, live 2/.test(one.textContent),
       ),
     );
     const said = await opened('fitted power');
-    assert.match(said, /Live\s+MAE\s+2\s+told [\d.]+/);
-    assert.match(said, /The last 60 truths/);
-    assert.match(said, /0 of 60 truths \(dots\) are inside the band/);
+    assert.match(said, /Live\s+MAE\s+2\s+promised [\d.]+/);
+    assert.match(said, /^There are doubts: see the notes on how good it is/);
+    assert.match(said, /Over the newest 60 outcomes/);
+    assert.match(said, /0 of 60 outcomes \(dots\) are inside the band/);
     await back().click();
     await press('give-other-powers');
     await press('give-predictions');
@@ -481,6 +503,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'Take back' }).click();
     await answer('Take back');
     await page.waitForFunction(() => document.querySelector('.tabular-in-charge b')?.textContent === '@1');
+    assert.match(await body().innerText(), /Version\s+1, taken back; the newest is 2/);
     const status = page.locator('.red-ui-flow-node-status-label').filter({ hasText: 'version 1 in charge:' });
     await status.waitFor({ timeout: 2000 });
     assert.match(

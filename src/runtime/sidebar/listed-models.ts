@@ -31,7 +31,7 @@ export type ListedModel = Pick<
 > & {
   dead?: true;
   /** What a watch node found lately. */
-  live?: Pick<LiveLoss, 'measure' | 'loss' | 'promised'>;
+  live?: Pick<LiveLoss, 'measure' | 'loss' | 'promised'> & { decayed: boolean };
 };
 
 /** Each service of the flows, once, with its models. */
@@ -53,12 +53,12 @@ export function listModels(red: Red, service: ServiceOfModels): Promise<ListedMo
 export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
   const { name, task, target, rows, scores, doubts, trained_until, fitted_at } = card;
   const { fitted_train_set_id, threshold, version, versions, dead } = card;
-  const { live } = shownWatch(name, card.service) ?? {};
+  const { live, decayed = false } = shownWatch(name, card.service) ?? {};
   return {
     ...{ name, task, target, rows, scores, doubts, trained_until, fitted_at },
     ...{ fitted_train_set_id, threshold, version, versions, dead },
     ...(live?.loss !== undefined && {
-      live: { measure: live.measure, loss: live.loss, promised: live.promised },
+      live: { measure: live.measure, loss: live.loss, promised: live.promised, decayed },
     }),
   };
 }
