@@ -8,6 +8,8 @@
   const models = RED.tabularPrediction.models;
   const { el, svg, text, bdi, number, percent, time } = models;
 
+  /* Of a narrow picture, pixels. */
+  const LOWEST = 130;
   /* Labels whose confusion matrix has room beside another picture. */
   const ROOM = 4;
   const MARGIN = { left: 38, right: 14, top: 22, bottom: 30 };
@@ -57,7 +59,7 @@
       if (width < 60) {
         return;
       }
-      const height = Math.round(Math.min(square ? width : width * 0.6, 240));
+      const height = Math.round(Math.min(Math.max(square ? width : width * 0.6, LOWEST), 240));
       const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
       const sx = (value) =>
         MARGIN.left + ((value - x.range[0]) / (x.range[1] - x.range[0])) * (right - MARGIN.left);

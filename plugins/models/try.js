@@ -132,13 +132,10 @@
   }
 
   /* Classes: a bar each. Numbers: the middle, with the band from 10 to 90 %. */
-  function answerOf(card, { prediction, why }) {
-    const { task, target, threshold } = card;
-    const causes = Array.isArray(why) ? why.filter((one) => one && one.text) : [];
-    const said = causes.length === 0 ? [] : [el('h4', {}, text('try.why')), ...models.causes(causes, card)];
+  function answerOf({ task, target, threshold }, { prediction }) {
     if (task === 'classification') {
       const all = Object.entries(prediction || {}).sort((a, b) => b[1] - a[1]);
-      return [pictures.bars(all.slice(0, MANY), percent, 1), decided({ threshold }, prediction), ...said];
+      return [pictures.bars(all.slice(0, MANY), percent, 1), decided({ threshold }, prediction)];
     }
     const [low, middle, high] = Object.entries(prediction || {})
       .sort((a, b) => a[0] - b[0])
@@ -151,8 +148,12 @@
         el('b', {}, number(middle)),
         el('small', {}, text('try.band', { low: number(low), high: number(high) })),
       ),
-      ...said,
     ];
+  }
+
+  function whyOf(card, { why }) {
+    const causes = Array.isArray(why) ? why.filter((one) => one && one.text) : [];
+    return causes.length === 0 ? [] : [el('h4', {}, text('try.why')), ...models.causes(causes, card)];
   }
 
   /* @param service id of the service; asked again only when the row was changed or `Predict` was pressed */
@@ -163,6 +164,8 @@
     const isFree = kind === 'embedded';
     const row = {};
     const answer = el('div', { class: 'tabular-answer', role: 'status', 'aria-live': 'polite' });
+    // It does not stay in view as the answer does: it would leave no room for the form.
+    const why = el('div', { 'aria-live': 'polite' });
     const form = el('div', { class: 'tabular-form-rows' });
     let example = 0;
     let asked = 0;
@@ -178,10 +181,16 @@
         contentType: 'application/json',
         data: JSON.stringify({ model: card.name, row }),
       })
-        .done((found) => mine === asked && answer.replaceChildren(...answerOf(card, found)))
+        .done((found) => {
+          if (mine === asked) {
+            answer.replaceChildren(...answerOf(card, found));
+            why.replaceChildren(...whyOf(card, found).flat().filter(Boolean));
+          }
+        })
         .fail((failure) => {
           if (mine === asked) {
             const { message } = failure.responseJSON || {};
+            why.replaceChildren();
             answer.replaceChildren(
               el(
                 'p',
@@ -216,7 +225,7 @@
                   class: 'red-ui-button red-ui-button-small',
                   onclick() {
                     show(true);
-                    form.querySelectorAll('input, select')[0]?.focus();
+                    form.children[FIRST_FIELDS]?.querySelector('input, select')?.focus();
                   },
                 },
                 text('try.more', { more: number(rest) }),
@@ -260,7 +269,7 @@
     const hint = text(isFree ? 'try.hint' : 'try.hintPaid');
     // Nothing is asked until somebody opens it.
     let isStarted = false;
-    part = section('try', [el('p', { class: 'tabular-hint' }, hint), answer, form, buttons], false);
+    part = section('try', [el('p', { class: 'tabular-hint' }, hint), answer, why, form, buttons], false);
     const begin = () => {
       if (part.open && !isStarted) {
         isStarted = true;

@@ -67,7 +67,7 @@ export function modelReport() {
 
   flow.comment('3. The reports: open /dashboard/report', [4.4, 0]);
   const fitted = report('as it was fitted', 'As it was fitted: rows it had not seen', 'model_report', 1, 1);
-  const scored = report('last week scored', 'Last week: what it was worth', 'evaluation', 2, 3);
+  const scored = report('last week scored', 'Last week: how good it was', 'evaluation', 2, 3);
 
   flow.comment('4. What went wrong, by code', [0.3, 4.5]);
   flow.errors([0, 5.5], { beside: 1.1, status: true });
