@@ -67,7 +67,7 @@ const FOLDERS = {
     gaussian: ['features', 'linear', 'math'],
     calibration: ['features', 'math', 'trees'],
     model: ['calibration', 'features', 'gaussian', 'linear', 'math', 'trees'],
-    explain: ['calibration', 'features', 'gaussian', 'linear', 'math', 'model', 'trees'],
+    explain: ['calibration', 'features', 'gaussian', 'linear', 'math', 'model', 'trees', 'wasm'],
     training: ['calibration', 'features', 'gaussian', 'linear', 'math', 'model', 'trees'],
   },
   'src/client': {

@@ -6,11 +6,15 @@ export {
   modeOf,
   quantilesOf,
 } from '../../dist/src/learner/calibration/distribution';
+export { BlockRoom } from '../../dist/src/learner/explain/block-room';
 export { allRows } from '../../dist/src/learner/explain/compared';
 export { EffectTable } from '../../dist/src/learner/explain/effect-table';
+export { makeFollower } from '../../dist/src/learner/explain/follower';
 export { keptWays } from '../../dist/src/learner/explain/kept-ways';
+export { leafBlocks } from '../../dist/src/learner/explain/leaf-blocks';
+export { addLeafEffects } from '../../dist/src/learner/explain/leaf-effects';
 export { LeafWalk } from '../../dist/src/learner/explain/leaf-walk';
-export { OrderTable } from '../../dist/src/learner/explain/order-table';
+export { drawOrders, mixturesOf } from '../../dist/src/learner/explain/orders';
 export { sharedProcess } from '../../dist/src/learner/explain/product-steps';
 export { quadratureOf } from '../../dist/src/learner/explain/products';
 export { ReachedSubtrees } from '../../dist/src/learner/explain/reached-subtrees';

@@ -1,9 +1,11 @@
 import { Random } from '../math/random';
 import type { Background } from '../model/background';
 import type { Trees } from '../trees/trees';
+import { BlockRoom } from './block-room';
 import { CoalitionTable } from './coalition-table';
 import { EffectTable } from './effect-table';
-import { OrderTable } from './order-table';
+import { makeFollower, type TreeFollower } from './follower';
+import { leafBlocks } from './leaf-blocks';
 import { drawOrders, mixturesOf, type Orders } from './orders';
 import { ReachedLeaves } from './reached-leaves';
 import { ReachedSubtrees } from './reached-subtrees';
@@ -12,22 +14,25 @@ import { findWays, type Ways, type WaysSize, waysSize } from './ways';
 
 /** Of one model leaves whose ways are kept, some 150 bytes each. */
 const MOST_LEAVES = 100_000;
-/** Bytes of effects of one model, and of changes along orders. */
+/** Bytes of effects of one model. */
 const EFFECT_BYTES = 20_000_000;
-const ORDER_BYTES = 24_000_000;
+/** Bytes of the blocks of one model that are followed along orders, in WebAssembly; some so many for a node, and its orders. */
+const ROOM_BYTES = 55_000_000;
+const NODE_BYTES = 60;
+const ORDER_BYTES = 100;
+/** Bytes of the turns of others, and leaves of these, some 40 bytes each. */
+const SPARE_BYTES = 12_000_000;
+const SPARE_LEAVES = 200_000;
 /**
  * Bits of the keys of subtrees: as many as leave at most so many keys for each node. With more bits fewer rows have the
- * same key. Changes along orders take more room, some 160 bytes for each key and order: so many keys fit.
+ * same key.
  */
 const KEY_BITS = [5, 4, 3];
 const EFFECT_KEYS = 16;
-const ORDER_KEYS = 150_000;
 /** Cells in the lists of one model, 2 bytes each. */
 const MOST_CELLS = 10_000_000;
 /** Keys of all subtrees of one model, and sets of failed slots of all its leaves, 4 bytes each. */
 const MOST_KEYS = 4_000_000;
-/** What the number of a mixture may be, plus 1. */
-const MIXTURES = 2 ** 16;
 /** Orders are the same each time. */
 const SEED = 7;
 /** Models of which these are kept. */
@@ -44,9 +49,10 @@ export class KeptWays {
   private readonly coalitionTables = new Map<Trees, CoalitionTable | undefined>();
   private players: number[] = [];
   private drawn: Orders[] = [];
-  private orderRoom = { bytes: ORDER_BYTES, keys: MOST_KEYS };
-  private orderKeys = 0;
-  private readonly orderTables = new Map<Trees, OrderTable | undefined>();
+  private readonly followers = new Map<Trees, TreeFollower>();
+  private room: BlockRoom | 'none' | undefined;
+  private roomBytes = 0;
+  private spare = { bytes: SPARE_BYTES, leaves: SPARE_LEAVES };
   /** Used again and again. */
   readonly reached = new ReachedLeaves();
   readonly reachedSubtrees = new ReachedSubtrees();
@@ -58,6 +64,32 @@ export class KeptWays {
 
   /** The ways of some trees; undefined where there are too many of them. */
   readonly ways = (trees: Trees): Ways | undefined => this.find(trees)?.ways;
+
+  /**
+   * What follows some trees along orders (of `orders`).
+   *
+   * @param width outputs of the member that has the trees
+   */
+  follower(trees: Trees, orders: Orders, width: number): TreeFollower {
+    const known = this.followers.get(trees);
+    if (known) {
+      return known;
+    }
+    const { background, groupOf, spare } = this;
+    if (this.room === undefined) {
+      const scores = mixturesOf(orders) * width;
+      const size = { scores, effects: width * orders.groups, columns: background.columns.length };
+      this.room = BlockRoom.open(size, this.roomBytes) ?? 'none';
+    }
+    const room = this.room === 'none' ? undefined : this.room;
+    const blocks = leafBlocks(trees, background, groupOf);
+    const { follower, leaves } = makeFollower(blocks, orders, width, room, spare);
+    if (leaves <= spare.leaves) {
+      spare.leaves -= leaves;
+      this.followers.set(trees, follower);
+    }
+    return follower;
+  }
 
   /** The effects of trees; undefined where there are too many ways through them. */
   effectTable(trees: Trees): EffectTable | undefined {
@@ -94,23 +126,6 @@ export class KeptWays {
   }
 
   /**
-   * Where mixtures change along orders (of `orders`), as some trees see it; undefined where their ways are not known.
-   *
-   * @param width outputs of the member that has the trees
-   */
-  orderTable(trees: Trees, orders: Orders, width: number): OrderTable | undefined {
-    if (!this.orderTables.has(trees)) {
-      const fits = mixturesOf(orders) <= MIXTURES;
-      const subtrees = fits ? this.subtreesOf(trees, this.orderKeys, this.orderRoom) : undefined;
-      this.orderTables.set(
-        trees,
-        subtrees && new OrderTable(subtrees, this.background, orders, width, this.orderRoom),
-      );
-    }
-    return this.orderTables.get(trees);
-  }
-
-  /**
    * Orders for each member of an ensemble, the same each time. Those of the second, fourth … are the reverse of those of
    * the one before.
    *
@@ -131,9 +146,10 @@ export class KeptWays {
       known.groups === groups &&
       known.common.join() === common.join();
     if (!isKnown) {
-      this.orderTables.clear();
-      this.orderRoom = { bytes: ORDER_BYTES, keys: MOST_KEYS };
-      this.orderKeys = ORDER_KEYS / (perRow * nodes);
+      this.followers.clear();
+      this.room = undefined;
+      this.roomBytes = Math.min(ROOM_BYTES, nodes * (NODE_BYTES + ORDER_BYTES * perRow));
+      this.spare = { bytes: SPARE_BYTES, leaves: SPARE_LEAVES };
       this.drawn = Array.from({ length: members }, (_, m) =>
         drawOrders(
           this.background.rows,

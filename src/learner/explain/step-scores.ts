@@ -1,14 +1,9 @@
-import { bitCount, lowestBit } from '../math/bits';
+import { lowestBit } from '../math/bits';
 import type { Member, Part } from '../model/members';
 import { addScoresOfVotes } from '../model/votes';
-import type { Trees } from '../trees/trees';
-import { allRows, type Compared } from './compared';
-import type { EffectTable } from './effect-table';
+import type { Compared } from './compared';
 import { type KeptWays, keptWays } from './kept-ways';
-import { addLeafEffects } from './leaf-effects';
-import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
-import type { OrderTable } from './order-table';
 import { eachOrder, mixturesOf, type Orders } from './orders';
 
 /** What a member says of the mixtures along orders. */
@@ -36,7 +31,6 @@ interface Steps {
   orders: Orders;
   rows: number;
   kept: KeptWays;
-  walk: LeafWalk;
 }
 
 /** What one kind of part says: mixtures × width, and outputs × groups. */
@@ -55,10 +49,7 @@ export function stepScores(member: Member, rows: SteppedRow[], orders: Orders): 
   const { width } = member;
   const { background, groupOf, groups } = rows[0].compared;
   const kept = keptWays(background, groupOf);
-  const steps = rows.map(({ compared, rows: about }): Steps => ({
-    ...{ compared, orders, kept, rows: about },
-    walk: new LeafWalk(compared, kept.ways),
-  }));
+  const steps = rows.map(({ compared, rows: about }): Steps => ({ compared, orders, kept, rows: about }));
   const nothing = (): Said[] =>
     rows.map(() => ({
       scores: new Float64Array(mixturesOf(orders) * width),
@@ -169,102 +160,8 @@ function addTrees(
   rows: Steps[],
   said: Said[],
 ): void {
-  const width = base.length;
   const { kept, orders } = rows[0];
-  const tables = {
-    changes: rows.some(takesChanges) ? kept.orderTable(trees, orders, width) : undefined,
-    effects: rows.some(takesEffects) ? kept.effectTable(trees) : undefined,
-  };
-  const adders = rows.map((steps, i) => addTree(trees, weight, width, tables, steps, said[i]));
-  for (let tree = 0; tree < trees.roots.length; tree++) {
-    for (const add of adders) {
-      add(tree);
-    }
-  }
-}
-
-/** Tables are of all the background's rows: for few of them it is quicker to look at these alone. */
-function takesChanges({ rows, compared: { background } }: Steps): boolean {
-  return 2 * bitCount(rows) > background.rows;
-}
-
-function takesEffects({ rows, compared: { background } }: Steps): boolean {
-  return rows === allRows(background);
-}
-
-/** What adds one tree after another to what is said of a row. */
-function addTree(
-  trees: Trees,
-  weight: number,
-  width: number,
-  tables: { changes: OrderTable | undefined; effects: EffectTable | undefined },
-  steps: Steps,
-  { scores, effects }: Said,
-): (tree: number) => void {
-  const { compared, orders, rows, kept, walk } = steps;
-  const { groups, background, bins } = compared;
-  const all = allRows(background);
-  const changes = takesChanges(steps) ? tables.changes : undefined;
-  const table = takesEffects(steps) ? tables.effects : undefined;
-  const { reachedSubtrees: reached } = kept;
-  let output = 0;
-  const visit = (from: number, leaf: LeafWalk) => {
-    for (let k = output; k < output + trees.width; k++) {
-      const value = weight * trees.values[from + k - output];
-      if (!table) {
-        addLeafEffects(leaf, value, effects.subarray(k * groups, (k + 1) * groups));
-      }
-      if (!changes) {
-        addLeafSteps(leaf, value, orders, scores.subarray(k), width);
-      }
-    }
-  };
-  changes?.addStarts(weight, scores);
-  return (tree) => {
-    output = trees.width > 1 ? 0 : tree % width;
-    if (!changes || !table) {
-      walk.tree(trees, tree, rows, visit);
-    }
-    if (changes) {
-      reached.find(changes.subtrees, tree, bins, all);
-      changes.addChanges(reached, weight, output, scores);
-    }
-    if (table) {
-      if (table.subtrees !== changes?.subtrees) {
-        reached.find(table.subtrees, tree, bins, all);
-      }
-      table.add(reached, weight, output, effects, groups);
-    }
-  };
-}
-
-/** Adds a leaf of some value where it is reached first in an order, and takes it away after the last step. See `OrderTable`. */
-function addLeafSteps(
-  { groups, groupsAt, failed, mask, inside, insideAt }: LeafWalk,
-  value: number,
-  { perRow, steps, turns, groups: groupCount }: Orders,
-  scores: Float64Array,
-  width: number,
-): void {
-  for (let rest = mask; rest !== 0; rest &= rest - 1) {
-    const row = lowestBit(rest);
-    for (let order = row * perRow; order < (row + 1) * perRow; order++) {
-      let begin = 0;
-      let end = steps;
-      for (let slots = inside[insideAt + row]; slots !== 0; slots &= slots - 1) {
-        begin = Math.max(begin, turns[order * groupCount + groups[groupsAt + lowestBit(slots)]]);
-      }
-      for (let slots = failed; slots !== 0; slots &= slots - 1) {
-        end = Math.min(end, turns[order * groupCount + groups[groupsAt + lowestBit(slots)]]);
-      }
-      if (begin < end) {
-        scores[(order * steps + begin) * width] += value;
-        if (end < steps) {
-          scores[(order * steps + end) * width] -= value;
-        }
-      }
-    }
-  }
+  kept.follower(trees, orders, base.length).add(rows, weight, said);
 }
 
 function sumOverSteps(orders: Orders, width: number, scores: Float64Array): void {

@@ -63,15 +63,31 @@ export const whole = (value: number): Code => [0x41, ...signed(value)];
 export const add = binary(0x6a);
 export const subtract = binary(0x6b);
 export const multiply = binary(0x6c);
+export const and = binary(0x71);
 export const or = binary(0x72);
 export const xor = binary(0x73);
 export const isBelow = binary(0x49);
 export const shiftLeft = (value: Code, bits: number): Code => [...value, ...whole(bits), 0x74];
 export const shiftRight = (value: Code, bits: number): Code => [...value, ...whole(bits), 0x76];
 
+/** By as many bits as a value says, modulo 32. */
+export const shiftRightBy = binary(0x76);
+/** How many zeros are before the highest bit that is set: 32 where there is none. */
+export const leadingZeros = (value: Code): Code => [...value, 0x67];
+export const countBits = (value: Code): Code => [...value, 0x69];
+/** The first value where the condition is not 0, else the second. */
+export const choose = (first: Code, second: Code, condition: Code): Code => [
+  ...first,
+  ...second,
+  ...condition,
+  0x1b,
+];
+
 export const loadByte = load(0, 0x2d);
 export const loadWhole = load(2, 0x28);
 export const loadNumber = load(3, 0x2b);
+/** A 32-bit number, as one of 64 bits. */
+export const loadFloat = (address: Code, offset = 0): Code => [...load(2, 0x2a)(address, offset), 0xbb];
 export const loadPair = load(3, 0xfd, 0x00);
 export const storeWhole = store(2, 0x36);
 export const storeNumber = store(3, 0x39);
@@ -85,6 +101,7 @@ export const constant = (value: number): Code => {
 /** The number that an unsigned whole one is. */
 export const toNumber = (value: Code): Code => [...value, 0xb8];
 export const addNumbers = binary(0xa0);
+export const subtractNumbers = binary(0xa1);
 export const multiplyNumbers = binary(0xa2);
 export const isLess = binary(0x63);
 export const addPairs = binary(0xfd, ...unsigned(0xf0));
@@ -115,3 +132,11 @@ export const doWhile = (body: Code, condition: Code): Code => [
 ];
 
 export const when = (condition: Code, body: Code): Code => [...condition, 0x04, EMPTY, ...body, 0x0b];
+
+export const whenElse = (condition: Code, body: Code, otherwise: Code): Code => [
+  ...[...condition, 0x04, EMPTY, ...body],
+  ...[0x05, ...otherwise, 0x0b],
+];
+
+/** Does something as long as a condition holds. */
+export const whileLoop = (condition: Code, body: Code): Code => when(condition, doWhile(body, condition));

@@ -2,15 +2,20 @@ import assert from 'node:assert/strict';
 
 import { explain, predict, trainModel } from '../../../dist/src/learner';
 import {
+  addLeafEffects,
   allRows,
+  BlockRoom,
   cutTrees,
+  drawOrders,
   EffectTable,
   gaussianScores,
   growRandomised,
   keptWays,
+  leafBlocks,
   LeafWalk,
+  makeFollower,
   memberScores,
-  OrderTable,
+  mixturesOf,
   processApart,
   quickSigmoid,
   Random,
@@ -162,42 +167,103 @@ describe('ways through trees', () => {
     assert.ok(new Set(expected).size > 200);
   });
 
-  it('say the same of whole trees and of each leaf, whether what they say is kept or found again', () => {
+  it('have the same effects as whole trees and leaf by leaf, whether these are kept or found again', () => {
     const background = model.background!;
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
     const groups = Math.max(...groupOf) + 1;
     const known = keptWays(background, groupOf);
     const { trees } = model.members[0]!.parts.find((part) => 'trees' in part)!;
     const ways = known.ways(trees)!;
-    const every = Array.from({ length: groups }, (_, group) => group);
-    const [orders] = known.orders(1, { common: every, groups }, { perRow: 2, nodes: 1000 });
-    const mixtures = background.rows * orders!.perRow * orders!.steps;
     const told = [0, 3, 5, 8].flatMap((bits) => {
       const subtrees = cutTrees(trees, ways, bits);
       return [0, 1000, 1e9].map((bytes) => {
         const effects = new Float64Array(groups);
-        const scores = new Float64Array(mixtures);
         const effectTable = new EffectTable(subtrees, { bytes });
-        const orderTable = new OrderTable(subtrees, background, orders!, 1, { bytes });
         const reached = new ReachedSubtrees();
         for (const row of [3, 9, 3]) {
           const bins = Uint8Array.from(background.columns, (column) => column[row]!);
-          orderTable.addStarts(0.5, scores);
           trees.roots.forEach((_, tree) => {
             reached.find(subtrees, tree, bins, allRows(background));
             effectTable.add(reached, 0.5, 0, effects, groups);
-            orderTable.addChanges(reached, 0.5, 0, scores);
           });
         }
-        return { subtrees: subtrees.roots.length, values: [...effects, ...scores] };
+        return { subtrees: subtrees.roots.length, values: [...effects] };
       });
     });
     const [first] = told;
-    assert.ok(new Set(first!.values).size > 50);
+    assert.equal(new Set(first!.values).size, groups);
     for (const { values } of told) {
       values.forEach((value, i) => assert.ok(Math.abs(value - first!.values[i]!) < 1e-9, `value ${i}`));
     }
     assert.equal(new Set(told.map(({ subtrees }) => subtrees)).size, 4);
+  });
+
+  it('are followed along orders to the same bits in WebAssembly and in JavaScript, kept or not', () => {
+    const background = model.background!;
+    const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
+    const groups = Math.max(...groupOf) + 1;
+    const own = Int32Array.from({ length: background.rows }, (_, row) => row);
+    const specs = background.columns.map((_, source) => ({ source, bins: 255, category: source === 5 }));
+    const centers = specs.map(() => Float64Array.from({ length: 255 }, (_, bin) => bin));
+    // Trees of up to 32 leaves, so that some take every bit of a block.
+    const grown = growRandomised(
+      {
+        ...{ columns: background.columns, specs, centers, rows: own, classes: 2, base: new Float64Array(1) },
+        target: own.map((row) => (row * 7) % 2),
+      },
+      { trees: 30, minLeaf: 1, nodeColumns: 1 },
+      new Random(5),
+    );
+    const boosted = model.members[0]!.parts.find((part) => 'trees' in part)!.trees;
+    const common = Array.from({ length: groups }, (_, group) => group);
+    const orders = drawOrders(
+      background.rows,
+      { perRow: 2, reversed: false },
+      { common, groups },
+      new Random(2),
+    );
+    const width = 2;
+    const size = { scores: mixturesOf(orders) * width, effects: width * groups, columns: specs.length };
+    for (const trees of [boosted, grown.trees]) {
+      const blocks = leafBlocks(trees, background, groupOf);
+      const rooms = [BlockRoom.open(size, 4_000_000), BlockRoom.open(size, 1000), undefined];
+      assert.ok(rooms[0] && rooms[1]);
+      const told = rooms.map((room, i) => {
+        const { follower, leaves } = makeFollower(blocks, orders, width, room, {
+          bytes: i === 1 ? 5000 : 1e9,
+        });
+        assert.equal(leaves, i === 0 ? 0 : blocks.valuesAt.length);
+        const rows = Array.from({ length: 20 }, (_, row) => ({
+          compared: {
+            bins: Uint8Array.from(background.columns, (column) => (row === 19 ? 0 : column[row]!)),
+            numbers: new Float64Array(0),
+            ...{ background, groupOf, groups },
+          },
+          rows: row === 18 ? 0b1011 : -1,
+        }));
+        const found = rows.map(() => ({
+          scores: new Float64Array(size.scores),
+          effects: new Float64Array(size.effects),
+        }));
+        follower.add(rows, 0.3, found);
+        follower.add(rows, 0.3, found);
+        // The effects are those of leaves, one by one.
+        rows.forEach(({ compared, rows: about }, row) => {
+          const walk = new LeafWalk(compared, () => undefined);
+          const effects = new Float64Array(size.effects);
+          trees.roots.forEach((_, tree) => {
+            const onOutput = effects.subarray((tree % width) * groups, ((tree % width) + 1) * groups);
+            walk.tree(trees, tree, about, (from, leaf) =>
+              addLeafEffects(leaf, 0.6 * trees.values[from]!, onOutput),
+            );
+          });
+          effects.forEach((effect, at) => assert.ok(Math.abs(effect - found[row]!.effects[at]!) < 1e-9));
+        });
+        return found;
+      });
+      assert.deepEqual(told[1], told[0]);
+      assert.deepEqual(told[2], told[0]);
+    }
   });
 
   it('are kept for the models explained last, and none of them is mistaken for another', () => {

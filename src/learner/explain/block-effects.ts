@@ -1,0 +1,86 @@
+import { bitCount } from '../math/bits';
+import type { AskedBlock } from './block-steps';
+import type { LeafBlocks } from './leaf-blocks';
+import { MOST_SLOTS, SHARES } from './shares';
+
+/** Of a leaf, used again and again: the slots that the row passes and some of the background's rows fail, these rows as bits. */
+const insidePlaces = new Int32Array(MOST_SLOTS);
+const failing = new Int32Array(MOST_SLOTS);
+/** The places of the slots that the row fails. */
+const outsidePlaces = new Int32Array(MOST_SLOTS);
+/** Per number of slots failed: the background's rows that fail so many, as bits. */
+const failingSo = new Int32Array(MOST_SLOTS + 1);
+
+/**
+ * Adds the Shapley values of a block's leaves for a row to `effects`, added up over the background's
+ * `rows`. A mixture of the row and one of these reaches a leaf where each slot is passed by the one whose group it has. So
+ * of a background's row that passes all slots that the row fails (q of them) no more counts than how many it fails itself
+ * (p of them): rows are counted by p, for all of them at once as bits.
+ *
+ * @param effects outputs × groups
+ */
+export function addBlockEffects(
+  { trees, leavesAt, placesAt, groups, valuesAt, slotsAt, slotPlaces, passes }: LeafBlocks,
+  block: number,
+  { rows, own, weight, output }: AskedBlock,
+  effects: Float64Array,
+  groupCount: number,
+): void {
+  const firstLeaf = leavesAt[block];
+  const firstGroup = placesAt[block];
+  for (let leaf = firstLeaf; leaf < leavesAt[block + 1]; leaf++) {
+    let inside = 0;
+    let outside = 0;
+    let mask = rows;
+    for (let slot = slotsAt[leaf]; slot < slotsAt[leaf + 1]; slot++) {
+      const place = slotPlaces[slot];
+      if ((own[place] >>> (leaf - firstLeaf)) & 1) {
+        insidePlaces[inside] = place;
+        failing[inside++] = ~passes[slot];
+      } else {
+        outsidePlaces[outside++] = place;
+        mask &= passes[slot];
+      }
+    }
+    if (mask === 0) {
+      continue;
+    }
+    let most = 0;
+    failingSo[0] = mask;
+    for (let i = 0; i < inside; i++) {
+      const some = failing[i] & mask;
+      failing[i] = some;
+      if (some === 0) {
+        continue;
+      }
+      failingSo[++most] = 0;
+      for (let p = most; p > 0; p--) {
+        failingSo[p] = (failingSo[p] & ~some) | (failingSo[p - 1] & some);
+      }
+      failingSo[0] &= ~some;
+    }
+    for (let k = 0; k < trees.width; k++) {
+      const value = weight * trees.values[valuesAt[leaf] + k];
+      const to = (output + k) * groupCount;
+      for (let i = 0; i < inside; i++) {
+        if (failing[i] === 0) {
+          continue;
+        }
+        let share = 0;
+        for (let p = 1; p <= most; p++) {
+          share += SHARES[p][outside] * bitCount(failing[i] & failingSo[p]);
+        }
+        effects[to + groups[firstGroup + insidePlaces[i]]] += value * share;
+      }
+      if (outside > 0) {
+        let lowered = 0;
+        for (let p = 0; p <= most; p++) {
+          lowered += SHARES[outside][p] * bitCount(failingSo[p]);
+        }
+        for (let i = 0; i < outside; i++) {
+          effects[to + groups[firstGroup + outsidePlaces[i]]] -= value * lowered;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { engine, type WasmMemory } from '../wasm/assemble';
+import { type BlockKernel, blockModule } from './block-kernel';
+import { SCRATCH } from './block-layout';
+import { SHARES } from './shares';
+
+const PAGE = 65_536;
+/** What is placed begins at a multiple of this. */
+const ALIGNED = 8;
+
+let compiled: object | undefined;
+let isRefused = engine === undefined;
+
+/** Of all rows together; what is found of a very wide table of many classes stays where it is. */
+const MOST_ROW_BYTES = 32_000_000;
+
+/** Rows at a time. */
+export const ROWS_OF_ROOM = 16;
+
+/** How many numbers there are of a row. */
+export interface RowSize {
+  /** mixtures × outputs, and outputs × groups. */
+  scores: number;
+  effects: number;
+  columns: number;
+}
+
+function rowBytes({ scores, effects, columns }: RowSize): number {
+  return 8 * (scores + effects + Math.ceil(columns / 8));
+}
+
+/** A memory for the blocks of one model, with the functions that read it. It never grows: views of it stay what they are. */
+export class BlockRoom {
+  readonly bytes: Uint8Array;
+  readonly wholes: Int32Array;
+  readonly floats: Float32Array;
+  readonly numbers: Float64Array;
+  /** Where the first row has its scores, effects and bins, and how far it is to those of the next. */
+  readonly row: { scores: number; effects: number; bins: number; size: number };
+  private next = SCRATCH.size;
+
+  private constructor(
+    memory: WasmMemory,
+    readonly functions: BlockKernel,
+    size: RowSize,
+  ) {
+    const { buffer } = memory;
+    this.bytes = new Uint8Array(buffer);
+    this.wholes = new Int32Array(buffer);
+    this.floats = new Float32Array(buffer);
+    this.numbers = new Float64Array(buffer);
+    SHARES.forEach((row, i) => this.numbers.set(row, SCRATCH.shares / 8 + i * row.length));
+    const scores = this.next;
+    const effects = scores + size.scores * 8;
+    this.row = { scores, effects, bins: effects + size.effects * 8, size: rowBytes(size) };
+    this.next += ROWS_OF_ROOM * this.row.size;
+  }
+
+  /**
+   * Undefined where the engine has no WebAssembly, or no memory for it. Pages that nothing is written to take none.
+   *
+   * @param bytes for blocks
+   */
+  static open(size: RowSize, bytes: number): BlockRoom | undefined {
+    if (isRefused || !engine || ROWS_OF_ROOM * rowBytes(size) > MOST_ROW_BYTES) {
+      return undefined;
+    }
+    try {
+      if (compiled === undefined) {
+        const code = blockModule();
+        isRefused = !engine.validate(code);
+        if (isRefused) {
+          return undefined;
+        }
+        compiled = new engine.Module(code);
+      }
+      const all = SCRATCH.size + ROWS_OF_ROOM * rowBytes(size) + bytes;
+      const memory = new engine.Memory({ initial: Math.ceil(all / PAGE) });
+      const instance = new engine.Instance(compiled, { env: { memory } });
+      return new BlockRoom(memory, instance.exports as BlockKernel, size);
+    } catch (error) {
+      // Address space or memory is short: ordinary arrays need less of it.
+      if (error instanceof RangeError) {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** The address of so many bytes; undefined where there is no room for them. */
+  place(bytes: number): number | undefined {
+    const at = this.next;
+    const end = at + Math.ceil(bytes / ALIGNED) * ALIGNED;
+    if (end > this.bytes.length) {
+      return undefined;
+    }
+    this.next = end;
+    return at;
+  }
+}

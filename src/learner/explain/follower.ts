@@ -1,0 +1,135 @@
+import type { Trees } from '../trees/trees';
+import { addBlockEffects } from './block-effects';
+import { HEADER } from './block-layout';
+import { layOut } from './block-program';
+import { type BlockRoom, ROWS_OF_ROOM } from './block-room';
+import { BlockSteps } from './block-steps';
+import { TurnWriter } from './block-turns';
+import type { Compared } from './compared';
+import { findPasses, type LeafBlocks } from './leaf-blocks';
+import type { Orders } from './orders';
+import { MOST_SLOTS } from './shares';
+
+/** A row whose mixtures with some of the background's rows (as bits) are followed. */
+export interface FollowedRow {
+  compared: Compared;
+  rows: number;
+}
+
+/** What is found of one: mixtures × width, and outputs × groups. */
+export interface Followed {
+  /** Of trees the score at the first mixture of each order, and the changes at the others. */
+  scores: Float64Array;
+  /** The Shapley values of the sum of trees, added up over the background's rows. */
+  effects: Float64Array;
+}
+
+/** Follows trees along orders. */
+export interface TreeFollower {
+  /** Adds `weight` times what the trees say of each row to what is found of it. */
+  add(rows: readonly FollowedRow[], weight: number, found: readonly Followed[]): void;
+}
+
+/** Blocks that all rows go through before the next ones, so that what is known of them stays close to the processor. */
+const BLOCKS = 64;
+
+/**
+ * @param width outputs
+ * @param room for blocks of trees with one value a leaf; undefined: there is no WebAssembly
+ * @param spare bytes that turns may take in addition where they are not in the room
+ * @returns how many leaves are kept outside the room, too
+ */
+export function makeFollower(
+  blocks: LeafBlocks,
+  orders: Orders,
+  width: number,
+  room: BlockRoom | undefined,
+  spare: { bytes: number },
+): { follower: TreeFollower; leaves: number } {
+  const { trees } = blocks;
+  const writer = new TurnWriter(blocks, orders);
+  const isFitting = trees.width === 1 && blocks.mostSlots <= MOST_SLOTS;
+  const laidOut =
+    room && isFitting ? layOut(blocks, writer, room, { width, groups: orders.groups }) : undefined;
+  if (room === undefined || laidOut === undefined) {
+    const steps = new BlockSteps(blocks, orders, width, spare);
+    return { follower: new ScriptFollower(trees, blocks, steps, width), leaves: blocks.valuesAt.length };
+  }
+  const end = laidOut + (blocks.leavesAt.length - 1) * HEADER.size;
+  return { follower: new KernelFollower(room, laidOut, end), leaves: 0 };
+}
+
+class ScriptFollower implements TreeFollower {
+  private readonly own: Int32Array;
+
+  constructor(
+    private readonly trees: Trees,
+    private readonly blocks: LeafBlocks,
+    private readonly steps: BlockSteps,
+    private readonly width: number,
+  ) {
+    this.own = new Int32Array(blocks.mostPlaces);
+  }
+
+  add(rows: readonly FollowedRow[], weight: number, found: readonly Followed[]): void {
+    const { trees, blocks, steps, width, own } = this;
+    for (let tree = 0; tree < trees.roots.length; tree++) {
+      const output = trees.width > 1 ? 0 : tree % width;
+      for (let block = blocks.blocksAt[tree]; block < blocks.blocksAt[tree + 1]; block++) {
+        for (let i = 0; i < rows.length; i++) {
+          const { compared } = rows[i];
+          findPasses(blocks, block, compared.bins, own);
+          const asked = { rows: rows[i].rows, own, weight, output };
+          steps.add(block, asked, found[i].scores);
+          addBlockEffects(blocks, block, asked, found[i].effects, compared.groups);
+        }
+      }
+    }
+  }
+}
+
+class KernelFollower implements TreeFollower {
+  /** @param headers the address of the first, and behind the last one */
+  constructor(
+    private readonly room: BlockRoom,
+    private readonly headers: number,
+    private readonly end: number,
+  ) {}
+
+  add(rows: readonly FollowedRow[], weight: number, found: readonly Followed[]): void {
+    for (let from = 0; from < rows.length; from += ROWS_OF_ROOM) {
+      this.addRows(rows.slice(from, from + ROWS_OF_ROOM), weight, found.slice(from, from + ROWS_OF_ROOM));
+    }
+  }
+
+  private addRows(rows: readonly FollowedRow[], weight: number, found: readonly Followed[]): void {
+    const { room, headers, end } = this;
+    const { row, numbers, bytes } = room;
+    rows.forEach(({ compared }, i) => {
+      bytes.set(compared.bins, row.bins + i * row.size);
+      numbers.set(found[i].scores, (row.scores + i * row.size) / 8);
+      numbers.set(found[i].effects, (row.effects + i * row.size) / 8);
+    });
+    for (let from = headers; from < end; from += BLOCKS * HEADER.size) {
+      const to = Math.min(end, from + BLOCKS * HEADER.size);
+      for (let i = 0; i < rows.length; i++) {
+        const at = i * row.size;
+        room.functions.addBlocks(
+          from,
+          to,
+          row.bins + at,
+          rows[i].rows,
+          row.scores + at,
+          row.effects + at,
+          weight,
+        );
+      }
+    }
+    found.forEach(({ scores, effects }, i) => {
+      const at = (row.scores + i * row.size) / 8;
+      const effectsAt = (row.effects + i * row.size) / 8;
+      scores.set(numbers.subarray(at, at + scores.length));
+      effects.set(numbers.subarray(effectsAt, effectsAt + effects.length));
+    });
+  }
+}
