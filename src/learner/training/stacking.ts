@@ -29,7 +29,10 @@ const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
 /** What a costly candidate has to lower the log-loss by at least; the squared error by twice as much. */
 const COSTLY_GAIN = 0.01;
-/** By so many standard errors the smooth candidate has to lower it: on small tables a few rows could decide. */
+/**
+ * By so many standard errors the smooth candidate has to lower the squared error: on small tables a few rows could decide.
+ * The log-loss of classes is not led by few rows.
+ */
 const SMOOTH_DEVIATIONS = 1.5;
 /** Candidates with a smaller weight are dropped. */
 const MIN_WEIGHT = 0.03;
@@ -47,7 +50,7 @@ export function stackWeights(input: StackInput): Float64Array {
   const start = Float64Array.of(...others, 0);
   const allowed = scores.map((_, c) => c === others.length || others[c] > 0);
   const all = fitWeights(input, start, PRIOR_STRENGTH[regression ? 'squared_error' : 'log_loss'], allowed);
-  return isWorth(input, all, start, SMOOTH_DEVIATIONS) ? normalised(all) : start;
+  return isWorth(input, all, start, regression ? SMOOTH_DEVIATIONS : 0) ? normalised(all) : start;
 }
 
 function usualWeights(input: StackInput): Float64Array {

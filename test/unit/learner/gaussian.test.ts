@@ -25,6 +25,7 @@ import {
   positions,
   quadratureOf,
   Random,
+  stackWeights,
   startOf,
 } from '../../doors/learner';
 import { classify, dates, normals, numbers, regress, rowsOf, text } from './tables';
@@ -326,6 +327,17 @@ describe('Gaussian process of classes: as a candidate', () => {
     assert.equal(processes(fitClasses(kinds.map((kind) => (kind === 'low' ? 'low' : 'not')))).length, 3);
     const noise = Array.from(normals(COUNT, 19), (value) => (value > 0 ? 'a' : 'b'));
     assert.equal(processes(fitClasses(noise)).length, 0);
+  });
+
+  it('takes part where it lowers the loss by one standard error, where a number wants more evidence', () => {
+    const [own, blur, rest] = [46, 146, 246].map((seed) => normals(60, seed));
+    const blurred = own!.map((score, i) => score + 0.4 * blur![i]!);
+    const labels = own!.map((score, i) => (1.5 * score + 1.2 * rest![i]! > 0 ? 1 : 0));
+    const values = own!.map((score, i) => score + 1.5 * rest![i]!);
+    const weightOf = (scores: Float64Array[], target: Float64Array, regression: boolean) =>
+      stackWeights({ scores, width: 1, target, regression, smooth: true })[1]!;
+    assert.ok(weightOf([blurred, own!], labels, false) > 0.2);
+    assert.equal(weightOf([blurred, own!], values, true), 0);
   });
 
   it('is not tried where its columns would be chosen of many by few rows', () => {
