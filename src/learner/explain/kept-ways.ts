@@ -126,8 +126,8 @@ export class KeptWays {
   }
 
   /**
-   * Orders for each member of an ensemble, the same each time. Those of the second, fourth … are the reverse of those of
-   * the one before.
+   * Orders for each member of an ensemble, the same each time. Where a member has an odd number of them for a row, those of
+   * the second, fourth … are the reverse of those of the one before; else each has the reverse of its own.
    *
    * @param common the groups that may differ
    * @param groups of all
@@ -150,12 +150,13 @@ export class KeptWays {
       this.room = undefined;
       this.roomBytes = Math.min(ROOM_BYTES, nodes * (NODE_BYTES + ORDER_BYTES * perRow));
       this.spare = { bytes: SPARE_BYTES, leaves: SPARE_LEAVES };
+      const isOdd = perRow % 2 === 1;
       this.drawn = Array.from({ length: members }, (_, m) =>
         drawOrders(
           this.background.rows,
-          { perRow, reversed: m % 2 === 1 },
+          { perRow, reversed: isOdd && m % 2 === 1 },
           { common, groups },
-          new Random(SEED + Math.floor(m / 2)),
+          new Random(SEED + (isOdd ? Math.floor(m / 2) : m)),
         ),
       );
     }

@@ -15,11 +15,13 @@ import { type SteppedRow, type StepScores, stepScores } from './step-scores';
 /** Differing groups up to which all coalitions are tried, and scores that this may take for a row of the background. */
 const EXACT_GROUPS = 10;
 const EXACT_SCORES = 3_000;
+/** Of trees so large that this would take 20 ms a row, orders are tried in place of coalitions. */
+const EXACT_NODES = 80_000;
 /** Groups whose coalitions are so few that it does not matter whether they differ. */
 const FEW_GROUPS = 7;
 /**
  * Beyond that, orders for each row of the background and member: as many as their work allows, so many nodes of trees. Of
- * few members each has an order and its reverse at least.
+ * few members each has an order and its reverse at least, and where coalitions would be few but for the trees.
  */
 const MOST_ORDERS = 32;
 const ORDERED_NODES = 20_000;
@@ -56,9 +58,10 @@ export function probabilityEffects(
 ): GroupEffects[] {
   const ensemble = processApart(members);
   const perMixture = scoresPerMixture(members.length, members[0].width, ensemble.process);
+  const isSmall = nodesOf(ensemble.others) <= EXACT_NODES;
   const isExact = (count: number) =>
     exactUpTo === undefined
-      ? count <= EXACT_GROUPS && 2 ** count * perMixture <= EXACT_SCORES
+      ? isSmall && count <= EXACT_GROUPS && 2 ** count * perMixture <= EXACT_SCORES
       : count <= exactUpTo;
   const ordered: OrderedRow[] = [];
   const all = asked.map(({ compared, games, of }) => {
@@ -108,7 +111,8 @@ function addByOrders(
   const { background, groupOf, groups } = compared;
   const isApart = isMean(calibration);
   const sets = isApart ? members.length : 1;
-  const least = sets < FEW_MEMBERS ? 2 : 1;
+  const scores = 2 ** common.length * scoresPerMixture(members.length, members[0].width, process);
+  const least = sets < FEW_MEMBERS || scores <= 2 * EXACT_SCORES ? 2 : 1;
   const nodes = nodesOf(members);
   const work = nodes + stepsOfPoints(members.length, process);
   const perRow = Math.max(least, Math.min(MOST_ORDERS, Math.round(ORDERED_NODES / work)));
