@@ -6,6 +6,8 @@ import { MOST_SLOTS, SHARES } from './shares';
 /** Of a leaf, used again and again: the slots that the row passes and some of the background's rows fail, these rows as bits. */
 const insidePlaces = new Int32Array(MOST_SLOTS);
 const failing = new Int32Array(MOST_SLOTS);
+/** Per slot inside what the row gains by it, for a leaf of value 1. */
+const shares = new Float64Array(MOST_SLOTS);
 /** The places of the slots that the row fails. */
 const outsidePlaces = new Int32Array(MOST_SLOTS);
 /** Per number of slots failed: the background's rows that fail so many, as bits. */
@@ -59,27 +61,26 @@ export function addBlockEffects(
       }
       failingSo[0] &= ~some;
     }
+    for (let i = 0; i < inside; i++) {
+      shares[i] = 0;
+      for (let p = 1; failing[i] !== 0 && p <= most; p++) {
+        shares[i] += SHARES[p][outside] * bitCount(failing[i] & failingSo[p]);
+      }
+    }
+    let lowered = 0;
+    for (let p = 0; outside > 0 && p <= most; p++) {
+      lowered += SHARES[outside][p] * bitCount(failingSo[p]);
+    }
     for (let k = 0; k < trees.width; k++) {
       const value = weight * trees.values[valuesAt[leaf] + k];
       const to = (output + k) * groupCount;
       for (let i = 0; i < inside; i++) {
-        if (failing[i] === 0) {
-          continue;
+        if (failing[i] !== 0) {
+          effects[to + groups[firstGroup + insidePlaces[i]]] += value * shares[i];
         }
-        let share = 0;
-        for (let p = 1; p <= most; p++) {
-          share += SHARES[p][outside] * bitCount(failing[i] & failingSo[p]);
-        }
-        effects[to + groups[firstGroup + insidePlaces[i]]] += value * share;
       }
-      if (outside > 0) {
-        let lowered = 0;
-        for (let p = 0; p <= most; p++) {
-          lowered += SHARES[outside][p] * bitCount(failingSo[p]);
-        }
-        for (let i = 0; i < outside; i++) {
-          effects[to + groups[firstGroup + outsidePlaces[i]]] -= value * lowered;
-        }
+      for (let i = 0; i < outside; i++) {
+        effects[to + groups[firstGroup + outsidePlaces[i]]] -= value * lowered;
       }
     }
   }
