@@ -1,4 +1,4 @@
-import { standardised } from '../linear/design';
+import { valueAlong } from '../linear/linear';
 import type { Part } from '../model/members';
 import type { Compared } from './compared';
 
@@ -19,7 +19,7 @@ export function eachLinearTerm(
   for (let line = 0; lines && line < lines.columns.length; line++) {
     const column = lines.columns[line];
     const values = background.numbers![column]!;
-    const zOf = (value: number) => standardised(value, lines.means[line], lines.scales[line]);
+    const zOf = (value: number) => valueAlong(lines, line, value);
     for (let k = 0; k < width; k++) {
       const slope = lines.weights[line * width + k];
       for (let row = 0; row < others.length; row++) {

@@ -18,9 +18,12 @@ export type TermRule =
   | { kind: 'missing'; share: number }
   | { kind: 'category'; bin: number };
 
-/** `low` and `high`: the smallest and the largest standardised value of the rows it was made of. */
+/**
+ * `low` and `high`: the smallest and the largest standardised value of the rows it was made of. Of a `number` values far off
+ * are cut, of a `whole` one hardly any.
+ */
 export interface NumberRule {
-  kind: 'number';
+  kind: 'number' | 'whole';
   mean: number;
   scale: number;
   low: number;
@@ -28,17 +31,36 @@ export interface NumberRule {
 }
 
 /** Standardised values beyond this count as this. */
-const MOST_DEVIATIONS = 5;
+export const MOST_DEVIATIONS = 5;
+/** Of a line that takes them whole: so many times the furthest value that it was made of, since later ones may be errors. */
+const FURTHER = 2;
 
-/** How many standard deviations a value is above the mean; 0 for a missing one. */
-export function standardised(value: number, mean: number, scale: number): number {
+/** How many standard deviations a value is above the mean, `most` at most; 0 for a missing one. */
+export function standardised(value: number, mean: number, scale: number, most = MOST_DEVIATIONS): number {
   const z = (value - mean) / scale;
-  return Number.isNaN(z) ? 0 : Math.max(-MOST_DEVIATIONS, Math.min(MOST_DEVIATIONS, z));
+  return Number.isNaN(z) ? 0 : Math.max(-most, Math.min(most, z));
+}
+
+/** How far off values count. */
+export function mostOf({ kind, low, high }: NumberRule): number {
+  return kind === 'whole' ? FURTHER * Math.max(MOST_DEVIATIONS, -low, high) : MOST_DEVIATIONS;
+}
+
+export function isLine(rule: TermRule): rule is NumberRule {
+  return rule.kind === 'number' || rule.kind === 'whole';
+}
+
+/** The value of the term of a line. */
+export function termValue(value: number, rule: NumberRule): number {
+  return standardised(value, rule.mean, rule.scale, mostOf(rule));
 }
 
 /** @param center mean value of each bin, where the rule is for an ordered column */
 export function termValues(rule: TermRule, bins: number, center: Float64Array | undefined): Float64Array {
-  const values = new Float64Array(rule.kind === 'number' ? 0 : bins);
+  const values = new Float64Array(isLine(rule) ? 0 : bins);
+  if (isLine(rule)) {
+    return values;
+  }
   if (rule.kind === 'category') {
     values[rule.bin] = 1;
     return values;
@@ -58,12 +80,14 @@ export interface TermInput extends EncodedTable {
   /** columns × bins: mean value of each bin; undefined for categories. */
   centers: (Float64Array | undefined)[];
   rows: Int32Array;
+  /** Whether values count whole that are further off than `MOST_DEVIATIONS`. Left out: they are cut. */
+  whole?: boolean;
 }
 
 export const MAX_TERMS = 300;
 
 /** The terms of all columns. More than `MAX_TERMS` of them: too many to learn. */
-export function makeTerms({ columns, numbers, specs, centers, rows }: TermInput): Term[] {
+export function makeTerms({ columns, numbers, specs, centers, rows, whole }: TermInput): Term[] {
   const terms: Term[] = [];
   specs.forEach((spec, column) => {
     if (terms.length > MAX_TERMS) {
@@ -76,7 +100,7 @@ export function makeTerms({ columns, numbers, specs, centers, rows }: TermInput)
     const center = centers[column];
     const values = numbers[column];
     if (center && values) {
-      terms.push(...numberTerms(column, values, counts, rows));
+      terms.push(...numberTerms(column, values, counts, rows, whole === true));
     } else if (center) {
       terms.push(...orderedTerms(column, center, counts, rows.length));
     } else {
@@ -91,7 +115,13 @@ export function makeTerm(column: number, rule: TermRule, bins: number, center?: 
 }
 
 /** The standardised column with missing values at its mean, and an indicator of missing values. */
-function numberTerms(column: number, values: Float64Array, counts: Int32Array, rows: Int32Array): Term[] {
+function numberTerms(
+  column: number,
+  values: Float64Array,
+  counts: Int32Array,
+  rows: Int32Array,
+  whole: boolean,
+): Term[] {
   const finite = Float64Array.from(rows, (row) => values[row]).filter((value) => Number.isFinite(value));
   let mean = 0;
   let spread = 0;
@@ -104,8 +134,10 @@ function numberTerms(column: number, values: Float64Array, counts: Int32Array, r
   const terms = missingTerms(column, counts, rows.length);
   if (spread > 0 && Number.isFinite(spread)) {
     const scale = scaleOf(spread, counts);
-    const all = finite.map((value) => standardised(value, mean, scale)).sort();
-    const rule: NumberRule = { kind: 'number', mean, scale, low: all[0], high: all[all.length - 1] };
+    const most = whole ? Infinity : MOST_DEVIATIONS;
+    const all = finite.map((value) => standardised(value, mean, scale, most)).sort();
+    const kind = whole ? 'whole' : 'number';
+    const rule: NumberRule = { kind, mean, scale, low: all[0], high: all[all.length - 1] };
     terms.unshift({ column, rule, values: NO_VALUES });
   }
   return terms;
@@ -163,10 +195,10 @@ export function makeDesign(terms: Term[], { columns, numbers, rows }: TermInput)
   }
   terms.forEach(({ column, rule, values }, t) => {
     const bins = columns[column];
-    if (rule.kind === 'number') {
+    if (isLine(rule)) {
       const own = numbers[column]!;
       for (let i = 0; i < rows.length; i++) {
-        design[i * size + t + 1] = standardised(own[rows[i]], rule.mean, rule.scale);
+        design[i * size + t + 1] = termValue(own[rows[i]], rule);
       }
       return;
     }

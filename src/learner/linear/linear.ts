@@ -3,11 +3,12 @@ import { gram, solve } from '../math/matrix';
 import { square } from '../math/numeric';
 import type { Objective } from '../trees/loss';
 import {
+  isLine,
   makeDesign,
   makeTerm,
   makeTerms,
   MAX_TERMS,
-  type NumberRule,
+  mostOf,
   sparse,
   standardised,
   type Term,
@@ -40,6 +41,8 @@ export interface Lines {
   scales: Float64Array;
   lows: Float64Array;
   highs: Float64Array;
+  /** How far off values count. Missing in models of which all count as far as by default. */
+  mosts?: Float64Array;
   weights: Float64Array;
 }
 
@@ -135,7 +138,7 @@ function makeTables(terms: Term[], weights: Float64Array, width: number, specs: 
   const at = new Int32Array(specs.length).fill(-1);
   let length = 0;
   for (const { column, rule } of terms) {
-    if (rule.kind === 'number' || at[column] >= 0) {
+    if (isLine(rule) || at[column] >= 0) {
       continue;
     }
     at[column] = length;
@@ -166,14 +169,15 @@ function makeTables(terms: Term[], weights: Float64Array, width: number, specs: 
 }
 
 function linesOf(terms: Term[], weights: Float32Array, width: number): Lines {
-  const places = Array.from(terms.keys()).filter((t) => terms[t].rule.kind === 'number');
-  const rules = places.map((t) => terms[t].rule as NumberRule);
+  const places = Array.from(terms.keys()).filter((t) => isLine(terms[t].rule));
+  const rules = terms.map(({ rule }) => rule).filter(isLine);
   return {
     columns: Uint16Array.from(places, (t) => terms[t].column),
     means: Float64Array.from(rules, ({ mean }) => mean),
     scales: Float64Array.from(rules, ({ scale }) => scale),
     lows: Float64Array.from(rules, ({ low }) => low),
     highs: Float64Array.from(rules, ({ high }) => high),
+    mosts: Float64Array.from(rules, mostOf),
     weights: Float64Array.from(
       places.flatMap((t) => Array.from(weights.subarray(t * width, (t + 1) * width))),
     ),
@@ -224,20 +228,25 @@ export function addLinearScores(
   if (lines === undefined) {
     return;
   }
-  const { columns: along, means, scales, weights } = lines;
+  const { columns: along, weights } = lines;
   for (let line = 0; line < along.length; line++) {
-    const z = weight * standardised(numbers[along[line]]![row], means[line], scales[line]);
+    const z = weight * valueAlong(lines, line, numbers[along[line]]![row]);
     for (let k = 0; k < width; k++) {
       out[to + k] += z * weights[line * width + k];
     }
   }
 }
 
+/** What a line makes of a value of its column, before its weight. */
+export function valueAlong(lines: Lines, line: number, value: number): number {
+  return standardised(value, lines.means[line], lines.scales[line], lines.mosts?.[line]);
+}
+
 /** How far the lines lead the only score of a row beyond those of the values that they were learned from. */
 export function extrapolatedBy({ lines }: LinearTables, { numbers }: EncodedTable, row: number): number {
   let sum = 0;
   for (let line = 0; lines && line < lines.columns.length; line++) {
-    const z = standardised(numbers[lines.columns[line]]![row], lines.means[line], lines.scales[line]);
+    const z = valueAlong(lines, line, numbers[lines.columns[line]]![row]);
     sum += lines.weights[line] * (z - Math.max(lines.lows[line], Math.min(lines.highs[line], z)));
   }
   return sum;
@@ -256,9 +265,7 @@ export function columnVariances(tables: LinearTables, table: EncodedTable, rows:
     rows.forEach((row, i) => {
       own[i] = at[column] < 0 ? 0 : scores[at[column] + table.columns[column][row]];
       if (lines && line >= 0) {
-        own[i] +=
-          lines.weights[line] *
-          standardised(table.numbers[column]![row], lines.means[line], lines.scales[line]);
+        own[i] += lines.weights[line] * valueAlong(lines, line, table.numbers[column]![row]);
       }
     });
     const mean = own.reduce((sum, value) => sum + value / own.length, 0);

@@ -12,12 +12,13 @@ export interface PackedTerms {
   weights: Float32Array;
 }
 
-const KINDS = ['ordered', 'missing', 'category', 'number'] as const;
+const KINDS = ['ordered', 'missing', 'category', 'number', 'whole'] as const;
 
 export function packTerms({ columns, rules, weights }: LinearTerms): PackedTerms {
   const numbers = rules.flatMap((rule) => {
     switch (rule.kind) {
       case 'number':
+      case 'whole':
         return [rule.mean, rule.scale, rule.low, rule.high];
       case 'ordered':
         return [rule.mean, rule.scale];
@@ -44,6 +45,7 @@ export function unpackTerms({ columns, kinds, numbers, bins, weights }: PackedTe
     const kind = KINDS[code];
     switch (kind) {
       case 'number':
+      case 'whole':
         return {
           kind,
           mean: numbers[number++],

@@ -13,21 +13,21 @@ import { type PackedTerms, packTerms, unpackTerms } from './pack-terms';
 import { packTrees, unpackTrees } from './pack-trees';
 
 /*
- * A model as bytes: "TPM7", length and CRC-32 of the rest, the length of a JSON text, that text with every typed array
+ * A model as bytes: "TPM8", length and CRC-32 of the rest, the length of a JSON text, that text with every typed array
  * replaced by its position, and the arrays, each at a multiple of 8 bytes. Trees are packed, a linear model is its terms.
  * Not compressed: terminating a thread while zlib sets up a stream in it aborts the process (an assertion in Node), and
  * these threads may be terminated.
  */
-const MAGIC = 0x374d5054;
+const MAGIC = 0x384d5054;
 /**
- * Of "TPM4", which had neither packed trees nor terms, of "TPM5", whose readers may know of no kernel and no growth, and of
- * "TPM6", whose readers know of no kernel for classes.
+ * Of "TPM4", which had neither packed trees nor terms, of "TPM5", whose readers may know of no kernel and no growth, of
+ * "TPM6", whose readers know of no kernel for classes, and of "TPM7", whose readers know of no lines that take values whole.
  */
-const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054];
+const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054, 0x374d5054];
 /** The format that `saveModel` writes. */
-export const MODEL_FORMAT = 'TPM7';
+export const MODEL_FORMAT = 'TPM8';
 /** The formats that `loadModel` reads. */
-export const READ_FORMATS: readonly unknown[] = ['TPM4', 'TPM5', 'TPM6', MODEL_FORMAT];
+export const READ_FORMATS: readonly unknown[] = ['TPM4', 'TPM5', 'TPM6', 'TPM7', MODEL_FORMAT];
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
 

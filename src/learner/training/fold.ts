@@ -128,7 +128,14 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   const regression = prepared.task === 'regression';
   const target = regression ? prepared.values : prepared.codes;
   const linear = plan.linear
-    ? fitLinear({ ...common, numbers: prepared.numbers, centers: prepared.centers, target, regression })
+    ? fitLinear({
+        ...common,
+        numbers: prepared.numbers,
+        centers: prepared.centers,
+        whole: plan.wholeLine,
+        target,
+        regression,
+      })
     : undefined;
   const line = plan.lineFirst !== undefined && linear ? linear.tables[lowestOf(linear.curve)] : undefined;
   const boosted = plan.boosts.map((rules, run) => {

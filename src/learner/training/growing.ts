@@ -3,7 +3,7 @@ import { exp, log, square } from '../math/numeric';
 import { inUnits, type LevelGrowth, logOfChange, type Scaled } from '../model/growth';
 import { squaredError } from '../trees/loss';
 import type { FeatureColumn } from '../types';
-import type { LineInput } from './line-first';
+import type { LineInput } from './line-shape';
 
 /** Stretches of rows whose means are compared; of fewer rows there are fewer of them. */
 const STRETCHES = 10;

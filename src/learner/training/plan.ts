@@ -21,6 +21,8 @@ export interface TrainingPlan {
   linear: boolean;
   /** The boosted candidate that begins with what the linear model leaves; undefined: none. */
   lineFirst: number | undefined;
+  /** Whether the linear model takes values far off whole. */
+  wholeLine: boolean;
   /** What the folds learn from, used cyclically; empty: all rows but those held out. */
   subsample: Subsample[];
   /** Upper limit of the rows that a fold learns from. */
@@ -93,6 +95,7 @@ export function makePlan(input: PlanInput): TrainingPlan {
     randomised: undefined,
     linear: !trivial && rows <= 20_000 && width <= MAX_TERMS,
     lineFirst: undefined,
+    wholeLine: false,
     subsample: settings.subsample,
     maxRows: rows,
     foldMs: undefined,

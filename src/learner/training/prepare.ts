@@ -14,7 +14,7 @@ import { type Background, makeBackground } from '../model/background';
 import { divideByLevel, type LevelGrowth, levelsOf, logOfChange } from '../model/growth';
 import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
 import { growthOf, lineError } from './growing';
-import { isLineFirst } from './line-first';
+import { planLine } from './line-shape';
 import { type LearnerSettings, readOptions } from './options';
 import { assignParts, blocksOf, type Clusters, groupsOf, roundsOf } from './parts';
 import { binsFor, makePlan, type TrainingPlan } from './plan';
@@ -149,7 +149,9 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
   const background = makeBackground(given, { columns, numbers: kept }, rows, () => random.uniform());
   if (target.task === 'regression' && plan.linear && plan.usual > 1) {
     const table = { columns, numbers: kept, specs, centers };
-    plan.lineFirst = isLineFirst({ ...table, values, part }) ? 1 : undefined;
+    const line = planLine({ ...table, values, part });
+    plan.wholeLine = line.isWhole;
+    plan.lineFirst = line.isFirst ? 1 : undefined;
   }
   const named = features.map(({ name, kind }) => ({ name, kind }));
   const task = target.task;

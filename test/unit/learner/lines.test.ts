@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 
+import fc from 'fast-check';
+
 import {
   explain,
   loadModel,
@@ -9,7 +11,16 @@ import {
   saveModel,
   trainModel,
 } from '../../../dist/src/learner';
-import { Random, weightsOfErrors } from '../../doors/learner';
+import {
+  type ColumnSpec,
+  packTerms,
+  Random,
+  tablesOf,
+  termValue,
+  unpackTerms,
+  valueAlong,
+  weightsOfErrors,
+} from '../../doors/learner';
 import { normals, numbers, regress } from './tables';
 
 const ROWS = 300;
@@ -71,6 +82,68 @@ describe('learner: lines', () => {
     const [first, second] = model.report.importance;
     assert.equal(first!.feature, 't');
     assert.ok(first!.permutation > second!.permutation && first!.gain > second!.gain && second!.gain > 0);
+  });
+});
+
+describe('learner: values far off', () => {
+  const far = Float64Array.from({ length: ROWS }, (_, row) =>
+    row % 30 === 7 ? 10 + (row % 7) : wave[row]! / 5,
+  );
+  const target = far.map((value, row) => 3 * value + noise[row]! / 50);
+  const model = trainModel(regress([numbers('x', far)], target));
+
+  it('count whole where held-out rows say so, up to twice those of the train set', () => {
+    const highs = model.members.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.kind === 'linear' ? Array.from(part.tables.lines?.highs ?? []) : [])),
+    );
+    assert.ok(
+      highs.some((high) => high > 5),
+      String(highs),
+    );
+    const ask = (at: number[]) => (predict(model, [numbers('x', at)], at.length) as RegressionResult).mean();
+    assert.ok(Math.abs(ask([15])[0]! - 45) < 1, String(ask([15])));
+    assert.deepEqual(ask([1e9]), ask([Infinity]));
+  });
+
+  it('widen the band, and tell why, where a line that takes them whole goes on', () => {
+    const asked = [numbers('x', [0, 16, 20, 24])];
+    const result = predict(model, asked, 4) as RegressionResult;
+    const [low, high] = result.quantiles([0.1, 0.9]);
+    const width = high!.map((value, row) => value - low![row]!);
+    assert.ok(width[3]! > width[2]! && width[2]! > width[0]!, String(width));
+    const { bases, effects } = explain(model, asked, result);
+    result.mean().forEach((value, row) => assert.ok(Math.abs(bases[row]! + effects[row]! - value) < 1e-9));
+    const again = predict(loadModel(saveModel(model)), asked, 4) as RegressionResult;
+    assert.deepEqual(again.mean(), result.mean());
+  });
+
+  it('say the same of any rule as its line does', () => {
+    const value = fc.oneof(
+      fc.double({ min: -50, max: 50, noNaN: true }),
+      fc.constantFrom(NaN, Infinity, -Infinity),
+    );
+    const rule = fc.record({
+      kind: fc.constantFrom('number' as const, 'whole' as const),
+      mean: fc.double({ min: -5, max: 5, noNaN: true }),
+      scale: fc.double({ min: 0.1, max: 4, noNaN: true }),
+      low: fc.double({ min: -9, max: 0, noNaN: true }),
+      high: fc.double({ min: 0, max: 9, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(rule, value, (drawn, asked) => {
+        const own = { ...drawn };
+        const terms = { columns: Uint16Array.of(0), rules: [own], weights: Float32Array.of(1) };
+        assert.deepEqual(unpackTerms(packTerms(terms)), terms);
+        const { lines } = tablesOf(terms, Float64Array.of(0), [{ bins: 3 } as ColumnSpec], [undefined]);
+        const { kind, mean, scale, low, high } = own;
+        const z = Number.isNaN(asked) ? 0 : (asked - mean) / scale;
+        const most = kind === 'whole' ? 2 * Math.max(5, -low, high) : 5;
+        const expected = Math.max(-most, Math.min(most, z));
+        assert.equal(termValue(asked, own), expected);
+        assert.equal(valueAlong(lines!, 0, asked), expected);
+      }),
+      { numRuns: 500, seed: 7 },
+    );
   });
 });
 

@@ -30,7 +30,7 @@ function valuesOf(trees: Trees, columns: Uint8Array[]): number[][] {
 
 /**
  * What the version that wrote a fixture predicted: with TPM4 of trees and a line, with TPM5 of a Gaussian process too, with
- * TPM6 of one that is stored by its factor.
+ * TPM6 and TPM7 of one that is stored by its factor.
  */
 const FORMER = [
   {
@@ -61,6 +61,14 @@ const FORMER = [
     mean: [1.0886200083934767, 0.7591332507547204, 12.78573485079253, -5.794176585151311, 9.282169193126085],
     quantile: [
       1.0631237679907468, 0.733986657394057, 12.765127167521655, -5.819672825554041, 9.256850464607648,
+    ],
+  },
+  {
+    format: 'TPM7',
+    features: [numbers('x', [0, 3.7, 12, NaN, 2.5]), numbers('z', [1, 5, 9.5, 2, NaN])],
+    mean: [-0.48119765094463496, 7.147487271448169, 23.552307312346592, 11.51935812486889, 6.410202589549959],
+    quantile: [
+      -0.6505857179964265, 6.978099204396377, 22.86664902746819, 11.3499700578171, 6.240814522498168,
     ],
   },
 ];
@@ -108,7 +116,7 @@ describe('learner: models as bytes', () => {
     const inputs = [
       regress(
         features,
-        x.map((value, i) => value * value + noise[i]!),
+        x.map((value, i) => Math.sin(5 * value) + noise[i]! / 4),
       ),
       classify(
         features,
@@ -132,7 +140,7 @@ describe('learner: models as bytes', () => {
       assert.deepEqual([...result.mean()], mean);
       assert.deepEqual([...result.quantiles([0.3])[0]!], quantile);
       const again = saveModel(model);
-      assert.equal(Buffer.from(again).toString('latin1', 0, 4), 'TPM7');
+      assert.equal(Buffer.from(again).toString('latin1', 0, 4), 'TPM8');
       const back = predict(loadModel(again), features, mean.length) as RegressionResult;
       assert.deepEqual([...back.mean()], mean);
     });
