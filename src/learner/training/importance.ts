@@ -3,6 +3,7 @@ import { columnVariances } from '../linear/linear';
 import { Random } from '../math/random';
 import type { Member } from '../model/members';
 import type { FeatureImportance } from '../types';
+import type { FoldResult } from './fold';
 import { type PreparedFit, STREAM } from './prepare';
 
 const MAX_FEATURES = 200;
@@ -38,6 +39,30 @@ export function lineGains(
   return gains;
 }
 
+/**
+ * What candidates that neither boost nor are a line to begin with count for, per column: what the first boosted candidate
+ * gained by the columns that they learn from, times their weight. A Gaussian process has its columns from it too.
+ */
+export function otherGains(
+  { columns, plan }: PreparedFit,
+  folds: FoldResult[],
+  members: Member[],
+): Float64Array {
+  const gains = new Float64Array(columns.length);
+  const [{ parts }] = members;
+  for (const part of parts) {
+    if (part.kind === 'trees' || (part.kind === 'linear' && plan.lineFirst !== undefined)) {
+      continue;
+    }
+    const isUsed = (column: number) =>
+      part.kind !== 'gaussian' || part.gaussian.kernel.columns.includes(column);
+    for (const { boosted } of folds) {
+      boosted[0]?.gains.forEach((gain, column) => (gains[column] += isUsed(column) ? part.weight * gain : 0));
+    }
+  }
+  return gains;
+}
+
 /** Losses of rows: those of the sample, as often as `copies` says, one copy after the other. One loss for each copy. */
 export type CopyLosses = (table: EncodedTable, copies: number) => number[];
 
@@ -61,8 +86,11 @@ export function featureImportance(
     total += gains[column];
   });
   const order = Array.from(perFeature.keys()).sort((a, b) => perFeature[b] - perFeature[a] || a - b);
-  // Linear models split nothing: where they have all the weight, no feature has any gain.
-  const permuted = order.slice(0, MAX_PERMUTED).filter((source) => perFeature[source] > 0 || total === 0);
+  // Where nothing was ever split, nothing tells which features count.
+  const permuted =
+    total === 0
+      ? order.slice(0, MAX_FEATURES)
+      : order.slice(0, MAX_PERMUTED).filter((source) => perFeature[source] > 0);
   const [before, ...after] = shuffledLosses(prepared, sample, [AS_IT_IS, ...permuted], lossesOf);
   const rises = new Map(permuted.map((source, i) => [source, after[i] - before]));
   return order.slice(0, MAX_FEATURES).map((source) => {

@@ -6,7 +6,7 @@ import type { Thresholds } from '../../metrics/thresholds';
 import type { Member, Part } from '../model/members';
 import type { FitReport } from '../types';
 import type { FoldResult } from './fold';
-import { type CopyLosses, featureImportance, lineGains } from './importance';
+import { type CopyLosses, featureImportance, lineGains, otherGains } from './importance';
 import type { PreparedFit } from './prepare';
 
 /** Numbers of the boosted candidates that every fold completed. */
@@ -44,6 +44,7 @@ export function makeReport(
       boosted[run]!.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
     }
   });
+  otherGains(prepared, folds, members).forEach((gain, column) => (gains[column] += gain));
   if (plan.lineFirst !== undefined) {
     lineGains(prepared, members, parts.sample).forEach((gain, column) => (gains[column] += gain));
   }

@@ -345,6 +345,23 @@ describe('Gaussian process of classes: as a candidate', () => {
     assert.equal(processes(fitClasses(kinds, {}, [...features, ...many])).length, 0);
   });
 
+  it('makes the columns it learns from important, wherever they stand among many', () => {
+    const columns = Array.from({ length: 36 }, (_, i) => normals(300, 100 + i));
+    const sums = normals(300, 7).map((noise, row) =>
+      columns.slice(33).reduce((sum, values) => sum + values[row]!, 0.3 * noise),
+    );
+    const model = trainModel(
+      classify(
+        columns.map((values, i) => numbers(`c${i}`, values)),
+        Array.from(sums, (sum) => (sum > 0 ? 'up' : 'down')),
+      ),
+    );
+    const { importance } = model.report;
+    const most = [...importance].sort((a, b) => b.permutation - a.permutation).slice(0, 3);
+    assert.deepEqual(new Set(most.map(({ feature }) => feature)), new Set(['c33', 'c34', 'c35']));
+    assert.ok(most.every(({ permutation, gain }) => permutation > 0.3 && gain > 0.1));
+  });
+
   it('says of rows the same together, one by one and from its file, whichever members are asked', () => {
     const model = fitClasses(kinds);
     const bytes = saveModel(model);
