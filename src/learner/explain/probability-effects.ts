@@ -15,9 +15,9 @@ import { type SteppedRow, type StepScores, stepScores } from './step-scores';
 /** Differing groups up to which all coalitions are tried, and scores that this may take for a row of the background. */
 const EXACT_GROUPS = 10;
 const EXACT_SCORES = 3_000;
-/** Of trees so large that this would take 20 ms a row, orders are tried in place of coalitions. */
+/** Of larger trees, of which this would take up to 70 ms a row, only coalitions of few groups are tried. */
 const EXACT_NODES = 80_000;
-/** Groups whose coalitions are so few that it does not matter whether they differ. */
+/** Groups whose coalitions are so few that neither large trees matter nor whether the groups differ. */
 const FEW_GROUPS = 7;
 /**
  * Beyond that, orders for each row of the background and member: as many as their work allows, so many nodes of trees. Of
@@ -61,7 +61,7 @@ export function probabilityEffects(
   const isSmall = nodesOf(ensemble.others) <= EXACT_NODES;
   const isExact = (count: number) =>
     exactUpTo === undefined
-      ? isSmall && count <= EXACT_GROUPS && 2 ** count * perMixture <= EXACT_SCORES
+      ? count <= (isSmall ? EXACT_GROUPS : FEW_GROUPS) && 2 ** count * perMixture <= EXACT_SCORES
       : count <= exactUpTo;
   const ordered: OrderedRow[] = [];
   const all = asked.map(({ compared, games, of }) => {
