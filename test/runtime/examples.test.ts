@@ -568,7 +568,9 @@ describe('every example, imported and deployed', function () {
       for (const { payload } of live.forecasts) {
         const { forecast } = payload;
         assert.ok(forecast!['0.1']! <= forecast!['0.5']! && forecast!['0.5']! <= forecast!['0.9']!);
-        assert.ok(Math.abs(forecast!['0.5']! - payload.bearing_c) < 25);
+        // A repair lets the bearing cool by up to 40 degrees within the half hour.
+        const change = forecast!['0.5']! - payload.bearing_c;
+        assert.ok(change > -50 && change < 30, JSON.stringify(payload));
       }
       for (const { payload } of live.risks) {
         assert.ok(['yes', 'no'].includes(payload.failure!));
