@@ -2,14 +2,14 @@ import type { ModelCurves } from '../metrics/curves';
 import type { FileFormat, GivenType, Label, TableSource } from '../table';
 import type { OutputType, Task } from '../wire/types';
 import type { Challenger, Cleaned, ModelCard, ThresholdRule, UploadCard } from './cards';
+import type { Evaluation } from './evaluation/types';
+import type { KeyTime } from './reference/types';
 
 export type { ClassCurves, ModelCurves, NumberCurves, ThresholdCurve } from '../metrics/curves';
 export type { Scores } from '../metrics/scores';
 export type { OutputType, Task } from '../wire/types';
 export type * from './cards';
 export type { Evaluation, ScoredBlock } from './evaluation/types';
-import type { Evaluation } from './evaluation/types';
-import type { KeyTime } from './reference/types';
 
 /** Where the rows are: a value of any form that docs/architecture.md lists, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };

@@ -10,8 +10,8 @@ const MOST_TERMS = 100;
 /** What a line may leave of the squared error of the mean, for trees to begin with what it leaves. */
 const MOST_LEFT = 0.7;
 /**
- * By how much a line that takes values far off whole has to lower the squared error, and by how many standard errors. They
- * are few rows that make most of both, so these cannot be many.
+ * By how much a line that takes values far off whole has to lower the squared error, and by how many standard errors. A
+ * few rows make most of both, so little can be asked for.
  */
 const LEAST_GAIN = 0.06;
 const LEAST_DEVIATIONS = 0.8;
@@ -29,7 +29,7 @@ export interface LinePlan {
   isFirst: boolean;
 }
 
-/** What line a number is learned by, as told by rows that trials hold out. */
+/** How a line learns a number, as rows held out in trials say. */
 export function planLine(input: LineInput): LinePlan {
   const all = Int32Array.from(input.part, (_, row) => row);
   const terms = makeTerms({ ...input, rows: all });
