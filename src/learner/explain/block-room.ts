@@ -1,14 +1,12 @@
-import { engine, type WasmMemory } from '../wasm/assemble';
+import { ModuleMemories, type OpenedMemory } from '../wasm/module-memory';
 import { type BlockKernel, blockModule } from './block-kernel';
 import { SCRATCH } from './block-layout';
 import { SHARES } from './shares';
 
-const PAGE = 65_536;
 /** What is placed begins at a multiple of this. */
 const ALIGNED = 8;
 
-let compiled: object | undefined;
-let isRefused = engine === undefined;
+const memories = new ModuleMemories<BlockKernel>([blockModule]);
 
 /** Of all rows together; what is found of a very wide table of many classes stays where it is. */
 const MOST_ROW_BYTES = 32_000_000;
@@ -36,14 +34,11 @@ export class BlockRoom {
   readonly numbers: Float64Array;
   /** Where the first row has its scores, effects and bins, and how far it is to those of the next. */
   readonly row: { scores: number; effects: number; bins: number; size: number };
+  readonly functions: BlockKernel;
   private next = SCRATCH.size;
 
-  private constructor(
-    memory: WasmMemory,
-    readonly functions: BlockKernel,
-    size: RowSize,
-  ) {
-    const { buffer } = memory;
+  private constructor({ functions, buffer }: OpenedMemory<BlockKernel>, size: RowSize) {
+    this.functions = functions;
     this.bytes = new Uint8Array(buffer);
     this.wholes = new Int32Array(buffer);
     this.floats = new Float32Array(buffer);
@@ -61,29 +56,9 @@ export class BlockRoom {
    * @param bytes for blocks
    */
   static open(size: RowSize, bytes: number): BlockRoom | undefined {
-    if (isRefused || !engine || ROWS_OF_ROOM * rowBytes(size) > MOST_ROW_BYTES) {
-      return undefined;
-    }
-    try {
-      if (compiled === undefined) {
-        const code = blockModule();
-        isRefused = !engine.validate(code);
-        if (isRefused) {
-          return undefined;
-        }
-        compiled = new engine.Module(code);
-      }
-      const all = SCRATCH.size + ROWS_OF_ROOM * rowBytes(size) + bytes;
-      const memory = new engine.Memory({ initial: Math.ceil(all / PAGE) });
-      const instance = new engine.Instance(compiled, { env: { memory } });
-      return new BlockRoom(memory, instance.exports as BlockKernel, size);
-    } catch (error) {
-      // Address space or memory is short: ordinary arrays need less of it.
-      if (error instanceof RangeError) {
-        return undefined;
-      }
-      throw error;
-    }
+    const rows = ROWS_OF_ROOM * rowBytes(size);
+    const opened = rows > MOST_ROW_BYTES ? undefined : memories.open(SCRATCH.size + rows + bytes);
+    return opened && new BlockRoom(opened, size);
   }
 
   /** The address of so many bytes; undefined where there is no room for them. */

@@ -6,7 +6,8 @@ import { keptWays } from './kept-ways';
 import { addLeafEffects } from './leaf-effects';
 import { LeafWalk } from './leaf-walk';
 import { eachLinearTerm } from './linear-terms';
-import { addProductShares, groupFactors } from './products';
+import { groupFactors } from './product-factors';
+import { addProductShares } from './products';
 
 /** Shapley values of a row's answer: `base` and `effects` (per group) add up to it. */
 export interface GroupEffects {
@@ -34,7 +35,7 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
     const { gaussian } = process;
     const about = { rows: all, share: 1 / background.rows, groups };
     rows.forEach((compared, i) => {
-      const factors = groupFactors(gaussian.kernel, compared);
+      const factors = groupFactors(gaussian.kernel, compared, 1);
       base = process.base[0] + addProductShares(gaussian, factors, about, found[i])[0];
     });
   }

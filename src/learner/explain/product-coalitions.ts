@@ -2,7 +2,8 @@ import { lowestBit } from '../math/bits';
 import type { EnsembleProcess } from '../model/process-apart';
 import type { Coalitions } from './coalition-layout';
 import type { Compared } from './compared';
-import { type GroupFactors, groupFactors } from './products';
+import { groupFactors } from './product-factors';
+import { MOST_HALVED, type ProductRoom } from './product-room';
 
 /**
  * Scores of a Gaussian process for every coalition: mixtures × outputs. A kernel that is a product over groups is one over
@@ -14,18 +15,19 @@ export function productCoalitions(
   { rows, at, bitOf }: Coalitions,
 ): Float64Array {
   const outputs = base.length;
-  const factors = groupFactors(gaussian.kernel, compared);
+  const factors = groupFactors(gaussian.kernel, compared, outputs);
+  factors.room.weights.set(gaussian.weights);
   const out = new Float64Array(at[at.length - 1] * outputs);
   for (let rest = rows; rest !== 0; rest &= rest - 1) {
     const row = lowestBit(rest);
     const bits = factors.groups.map((group) => bitOf[row * compared.groups + group]);
     const size = at[row + 1] - at[row];
-    const own = scoresOfHalves(gaussian.weights, outputs, factors, row, bits);
+    const own = scoresOfHalves(factors.room, row, bits);
+    const all = own.length / outputs;
     const placeOf = placesOf(bits, size);
     for (let coalition = 0, to = at[row] * outputs; coalition < size; coalition++) {
-      const from = placeOf[coalition] * outputs;
       for (let k = 0; k < outputs; k++) {
-        out[to++] = base[k] + own[from + k];
+        out[to++] = base[k] + own[k * all + placeOf[coalition]];
       }
     }
   }
@@ -43,29 +45,51 @@ function placesOf(bits: number[], size: number): Int32Array {
   return places;
 }
 
-/** Scores of the coalitions of the kernel's groups that differ (`bits` is not 0): coalitions × outputs. */
-function scoresOfHalves(
-  weights: Float64Array,
-  outputs: number,
-  { groups, points, own, others, rows }: GroupFactors,
-  row: number,
-  bits: number[],
-): Float64Array {
-  const count = groups.length;
-  const differing = Array.from(groups.keys()).filter((g) => bits[g] !== 0);
+/** Scores of the coalitions of the kernel's groups that differ (`bits` is not 0): outputs × coalitions. */
+function scoresOfHalves(room: ProductRoom, row: number, bits: number[]): Float64Array {
+  const all = Array.from(bits.keys());
+  const differing = all.filter((g) => bits[g] !== 0);
   const middle = differing.length >> 1;
-  const first = differing.slice(0, middle);
-  const second = differing.slice(middle);
+  const lists = {
+    alike: all.filter((g) => bits[g] === 0),
+    first: differing.slice(0, middle),
+    second: differing.slice(middle),
+  };
+  const { functions, size } = room;
+  const { outputs } = size;
+  if (functions && middle > 0 && differing.length <= MOST_HALVED) {
+    const { own, others, low, high, weights } = room;
+    const { groups, points, rows } = size;
+    const sums = room.sums.subarray(0, outputs << differing.length);
+    sums.fill(0);
+    [...lists.alike, ...lists.first, ...lists.second].forEach((g, i) => (room.lists[i] = g * 8));
+    const alikeAt = room.lists.byteOffset;
+    const firstAt = alikeAt + 4 * lists.alike.length;
+    functions.addHalves(
+      ...([own.byteOffset, others.byteOffset + row * groups * 8, groups * 8, rows * groups * 8] as const),
+      ...([alikeAt, firstAt, firstAt + 4 * lists.first.length, alikeAt + 4 * groups] as const),
+      ...([low.byteOffset, high.byteOffset, weights.byteOffset, points * 8] as const),
+      ...([sums.byteOffset, sums.byteOffset + sums.byteLength] as const),
+    );
+    return sums;
+  }
+  const sums = new Float64Array(outputs << differing.length);
+  addHalves(room, row, lists, sums);
+  return sums;
+}
+
+function addHalves(
+  { size, own, others, weights }: ProductRoom,
+  row: number,
+  { alike, first, second }: { alike: number[]; first: number[]; second: number[] },
+  sums: Float64Array,
+): void {
+  const { outputs, points, groups, rows } = size;
   const low = new Float64Array(1 << first.length);
   const high = new Float64Array(1 << second.length);
-  const sums = new Float64Array(low.length * high.length * outputs);
   for (let point = 0; point < points; point++) {
-    const ownAt = point * count;
-    const otherAt = (point * rows + row) * count;
-    let alike = 1;
-    for (let g = 0; g < count; g++) {
-      alike *= bits[g] === 0 ? others[otherAt + g] : 1;
-    }
+    const ownAt = point * groups;
+    const otherAt = (point * rows + row) * groups;
     const fill = (half: Float64Array, players: number[], start: number) => {
       half[0] = start;
       let length = 1;
@@ -77,17 +101,20 @@ function scoresOfHalves(
         length *= 2;
       }
     };
-    fill(low, first, alike);
+    fill(
+      low,
+      first,
+      alike.reduce((product, g) => product * others[otherAt + g], 1),
+    );
     fill(high, second, 1);
-    for (let k = 0; k < outputs; k++) {
+    for (let k = 0, to = 0; k < outputs; k++) {
       const weight = weights[k * points + point];
-      for (let j = 0, to = k; j < high.length; j++) {
+      for (let j = 0; j < high.length; j++) {
         const factor = weight * high[j];
-        for (let i = 0; i < low.length; i++, to += outputs) {
+        for (let i = 0; i < low.length; i++, to++) {
           sums[to] += factor * low[i];
         }
       }
     }
   }
-  return sums;
 }

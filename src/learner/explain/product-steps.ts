@@ -1,9 +1,10 @@
-import type { GaussianScores } from '../gaussian/scores';
 import { bitCount } from '../math/bits';
 import type { EnsembleProcess } from '../model/process-apart';
 import type { Compared } from './compared';
 import { eachOrder, mixturesOf, type Orders } from './orders';
-import { addProductShares, type GroupFactors, groupFactors } from './products';
+import { type GroupFactors, groupFactors } from './product-factors';
+import type { ProductRoom } from './product-room';
+import { addProductShares } from './products';
 
 /** What a Gaussian process that all members share says of the mixtures of a row with the background's rows. */
 export interface SharedProcess {
@@ -11,18 +12,6 @@ export interface SharedProcess {
   changes: Float64Array[];
   /** outputs × groups: its Shapley values, added up over the background's rows that effects are about. */
   effects: Float64Array;
-}
-
-/** A kernel along orders. */
-interface Followed {
-  gaussian: GaussianScores;
-  base: Float64Array;
-  /** The groups of the kernel, by their numbers. */
-  groups: number[];
-  /** Rows of the background × points: the kernel there. */
-  starts: Float64Array;
-  /** Rows of the background × groups × points: what the kernel is multiplied by where the group becomes the row's. */
-  ratios: Float64Array;
 }
 
 /** Of the quadrature: these effects are a control variate, which may be off by a little. Of 16 smooth columns by 1e-12. */
@@ -35,22 +24,26 @@ export function sharedProcess(
   rows: number,
   sets: Orders[],
 ): SharedProcess {
-  const factors = groupFactors(gaussian.kernel, compared);
+  const mixtures = Math.max(0, ...sets.map(mixturesOf));
+  const factors = groupFactors(gaussian.kernel, compared, base.length, mixtures);
   const effects = new Float64Array(base.length * compared.groups);
   const about = { rows, share: 1, groups: compared.groups, nodes: ENOUGH_NODES };
   const starts = addProductShares(gaussian, factors, about, effects);
-  spreadRest(gaussian, factors, { starts, count: bitCount(rows) }, effects);
-  const followed = { gaussian, base, groups: factors.groups, ...startsAndRatios(factors) };
-  return { changes: sets.map((orders) => changesAlong(followed, orders, rows)), effects };
+  spreadRest(factors, { starts, count: bitCount(rows) }, effects);
+  if (sets.length > 0) {
+    factors.room.base.set(base);
+    findRatios(factors.room);
+  }
+  return { changes: sets.map((orders) => changesAlong(factors, orders, rows)), effects };
 }
 
 /** Makes the effects on each output add up, in proportion: by as much as a quadrature of few nodes leaves out. */
 function spreadRest(
-  { weights }: GaussianScores,
-  { groups: list, points, own }: GroupFactors,
+  { groups: list, room: { size, weights, own } }: GroupFactors,
   { starts, count }: { starts: Float64Array; count: number },
   effects: Float64Array,
 ): void {
+  const { points } = size;
   const groups = effects.length / starts.length;
   for (let k = 0; k < starts.length; k++) {
     let end = 0;
@@ -69,47 +62,84 @@ function spreadRest(
   }
 }
 
-function startsAndRatios({
-  groups: { length: groups },
-  points,
-  own,
-  others,
-  rows,
-}: GroupFactors): Pick<Followed, 'starts' | 'ratios'> {
-  const starts = new Float64Array(rows * points).fill(1);
-  const ratios = new Float64Array(rows * groups * points);
-  for (let point = 0, from = 0; point < points; point++) {
-    for (let row = 0; row < rows; row++) {
-      for (let g = 0; g < groups; g++, from++) {
-        starts[row * points + point] *= others[from];
-        ratios[(row * groups + g) * points + point] = own[point * groups + g] / others[from];
-      }
+function findRatios({ functions, size, own, ownByGroup, othersByGroup, ratios }: ProductRoom): void {
+  const { groups, points } = size;
+  for (let point = 0; point < points; point++) {
+    for (let g = 0; g < groups; g++) {
+      ownByGroup[g * points + point] = own[point * groups + g];
     }
   }
-  return { starts, ratios };
+  if (functions) {
+    const end = ratios.byteOffset + ratios.byteLength;
+    functions.divide(
+      ...([ownByGroup.byteOffset, othersByGroup.byteOffset, ownByGroup.byteLength] as const),
+      ...([ratios.byteOffset, end] as const),
+    );
+    return;
+  }
+  for (let i = 0; i < ratios.length; i++) {
+    ratios[i] = ownByGroup[i % ownByGroup.length] / othersByGroup[i];
+  }
 }
 
 /** The change of each score at each step of the orders (of the background's `rows`), and before the first the score. */
-function changesAlong(
-  { gaussian: { weights }, base, groups, starts, ratios }: Followed,
+function changesAlong({ groups, room }: GroupFactors, orders: Orders, rows: number): Float64Array {
+  const { outputs, points } = room.size;
+  const mixtures = mixturesOf(orders);
+  const changes = room.changes.subarray(0, mixtures * outputs);
+  changes.fill(0);
+  room.places.set(placesOf(orders, groups, points * 8));
+  const { functions, starts, ratios, places, weights, base, scratch } = room;
+  if (functions) {
+    functions.follow(
+      ...([starts.byteOffset, ratios.byteOffset, groups.length * points * 8] as const),
+      ...([places.byteOffset, places.byteOffset + mixtures * 4, orders.steps * 4] as const),
+      ...([orders.perRow * orders.steps * 4, rows, points * 8, weights.byteOffset] as const),
+      ...([base.byteOffset, outputs * 8, scratch.byteOffset, changes.byteOffset] as const),
+    );
+  } else {
+    follow(room, orders, rows);
+  }
+  return changes.slice();
+}
+
+const knownPlaces = new WeakMap<Orders, { groups: string; bytes: number; places: Int32Array }>();
+
+/** Per mixture how many bytes the ratios of the group that passes there are behind those of the first; -1: none. */
+function placesOf(orders: Orders, groups: number[], bytes: number): Int32Array {
+  const key = groups.join();
+  const known = knownPlaces.get(orders);
+  if (known?.groups === key && known.bytes === bytes) {
+    return known.places;
+  }
+  const places = new Int32Array(mixturesOf(orders)).fill(-1);
+  eachOrder(orders, (first, turns) => {
+    groups.forEach((group, place) => {
+      const turn = orders.turns[turns + group];
+      if (turn > 0) {
+        places[first + turn] = place * bytes;
+      }
+    });
+  });
+  knownPlaces.set(orders, { groups: key, bytes, places });
+  return places;
+}
+
+function follow(
+  { size, starts, ratios, places, weights, base, changes }: ProductRoom,
   orders: Orders,
   rows: number,
-): Float64Array {
-  const outputs = base.length;
-  const points = weights.length / outputs;
-  const changes = new Float64Array(mixturesOf(orders) * outputs);
+): void {
+  const { outputs, points, groups } = size;
   // With one output the kernel is kept times the weights.
   const isWeighted = outputs === 1;
   const kernel = new Float64Array(points);
   const scores = new Float64Array(outputs);
   const before = new Float64Array(outputs);
-  const placeAt = new Int32Array(orders.steps);
-  eachOrder(orders, (first, turns, row) => {
+  eachOrder(orders, (first, _, row) => {
     if (((rows >>> row) & 1) === 0) {
       return;
     }
-    placeAt.fill(-1);
-    groups.forEach((group, place) => (placeAt[orders.turns[turns + group]] = place));
     kernel.set(starts.subarray(row * points, (row + 1) * points));
     weigh(kernel, weights, scores);
     for (let k = 0; k < outputs; k++) {
@@ -119,11 +149,12 @@ function changesAlong(
       kernel[point] *= weights[point];
     }
     for (let step = 1; step < orders.steps; step++) {
-      if (placeAt[step] < 0) {
+      const place = places[first + step];
+      if (place < 0) {
         continue;
       }
       before.set(scores);
-      const sum = multiply(kernel, ratios, (row * groups.length + placeAt[step]) * points);
+      const sum = multiply(kernel, ratios, row * groups * points + place / 8);
       if (isWeighted) {
         scores[0] = sum;
       } else {
@@ -134,7 +165,6 @@ function changesAlong(
       }
     }
   });
-  return changes;
 }
 
 /** Multiplies a kernel by ratios, and returns its sum: of four parts, since a sum waits for the one before. */

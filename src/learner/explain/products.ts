@@ -1,60 +1,12 @@
-import { distance, type Kernel, matern, positions } from '../gaussian/kernel';
-import { type GaussianScores, pointsOf } from '../gaussian/scores';
+import type { GaussianScores } from '../gaussian/scores';
 import { lowestBit } from '../math/bits';
-import type { Background } from '../model/background';
-import type { Compared } from './compared';
-
-/** Factors below count as this, so that a product of all columns of a kernel can be divided by any of its factors. */
-const LEAST = 1e-15;
+import type { GroupFactors } from './product-factors';
+import type { ProductRoom } from './product-room';
 
 /** Nodes and weights of Gauss-Legendre quadrature from 0 to 1. */
 interface Quadrature {
   nodes: Float64Array;
   weights: Float64Array;
-}
-
-/** Factors of a kernel that is a product over groups, for a row and for the background's rows. */
-export interface GroupFactors {
-  /** The groups, by their numbers. */
-  groups: number[];
-  points: number;
-  /** points × groups. */
-  own: Float64Array;
-  /** Rows of the background. */
-  rows: number;
-  /** points × rows of the background × groups. */
-  others: Float64Array;
-}
-
-export function groupFactors(kernel: Kernel, { bins, numbers, background, groupOf }: Compared): GroupFactors {
-  const row = {
-    columns: Array.from(bins, (bin) => Uint8Array.of(bin)),
-    numbers: Array.from(numbers, (value) => Float64Array.of(value)),
-  };
-  const groups = [...new Set(Array.from(kernel.columns, (column) => groupOf[column]))];
-  const groupAt = Int32Array.from(kernel.columns, (column) => groups.indexOf(groupOf[column]));
-  return {
-    groups,
-    points: pointsOf(kernel),
-    own: productsByGroup(
-      factorsOf(kernel, positions(kernel, row, Int32Array.of(0)), 1),
-      groupAt,
-      groups.length,
-    ),
-    rows: background.rows,
-    others: backgroundFactors(kernel, background, groupAt, groups.length),
-  };
-}
-
-/** @param factors any number × dimensions */
-function productsByGroup(factors: Float64Array, groupAt: Int32Array, groups: number): Float64Array {
-  const out = new Float64Array((factors.length / groupAt.length) * groups).fill(1);
-  for (let at = 0, to = 0; at < factors.length; to += groups) {
-    for (let d = 0; d < groupAt.length; d++, at++) {
-      out[to + groupAt[d]] *= factors[at];
-    }
-  }
-  return out;
 }
 
 /**
@@ -65,25 +17,53 @@ function productsByGroup(factors: Float64Array, groupAt: Int32Array, groups: num
  */
 export function addProductShares(
   { weights }: GaussianScores,
-  { groups: list, points, own, others, rows: backgroundRows }: GroupFactors,
+  { groups: list, room }: GroupFactors,
   {
     rows,
     share,
     groups: all,
-    nodes: most = Infinity,
+    nodes = Infinity,
   }: { rows: number; share: number; groups: number; nodes?: number },
   effects: Float64Array,
 ): Float64Array {
-  const outputs = effects.length / all;
-  const groups = list.length;
-  const { nodes, weights: widths } = inFours(quadratureOf(Math.min(most, Math.ceil(groups / 2))));
+  const { functions, own, others, bases, quadrature, scratch } = room;
+  const { outputs, points, groups } = room.size;
+  const numbers = writeInFours(quadratureOf(Math.min(nodes, Math.ceil(groups / 2))), quadrature);
+  room.weights.set(weights);
+  bases.fill(0);
+  for (let k = 0; k < outputs; k++) {
+    list.forEach((group, g) => (room.effects[k * groups + g] = effects[k * all + group]));
+  }
+  if (functions) {
+    functions.addShares(
+      ...([own.byteOffset, others.byteOffset, points * 8, groups * 8, room.size.rows * groups * 8] as const),
+      ...([rows, quadrature.byteOffset, quadrature.byteOffset + numbers * 8] as const),
+      ...([room.weights.byteOffset, room.effects.byteOffset] as const),
+      ...([bases.byteOffset, bases.byteOffset + outputs * 8, scratch.byteOffset, share] as const),
+    );
+  } else {
+    addShares(room, rows, share, numbers);
+  }
+  for (let k = 0; k < outputs; k++) {
+    list.forEach((group, g) => (effects[k * all + group] = room.effects[k * groups + g]));
+  }
+  return bases.slice();
+}
+
+/** @param numbers of the quadrature */
+function addShares(
+  { size, own, others, weights, effects, bases, quadrature }: ProductRoom,
+  rows: number,
+  share: number,
+  numbers: number,
+): void {
+  const { outputs, points, groups } = size;
   const rise = new Float64Array(groups);
   const at = new Float64Array(4 * groups);
   const shares = new Float64Array(groups);
-  const bases = new Float64Array(outputs);
   for (let point = 0; point < points; point++) {
     for (let rest = rows; rest !== 0; rest &= rest - 1) {
-      const from = (point * backgroundRows + lowestBit(rest)) * groups;
+      const from = (point * size.rows + lowestBit(rest)) * groups;
       let start = share;
       for (let g = 0; g < groups; g++) {
         start *= others[from + g];
@@ -92,12 +72,12 @@ export function addProductShares(
       shares.fill(0);
       // Of all factors but one, the product of those before it and of those after it: to divide by it takes longer. Four
       // nodes at a time, since a product waits for the one before.
-      for (let node = 0; node < nodes.length; node += 4) {
-        const [n0, n1, n2, n3] = [nodes[node], nodes[node + 1], nodes[node + 2], nodes[node + 3]];
-        let p0 = share * widths[node];
-        let p1 = share * widths[node + 1];
-        let p2 = share * widths[node + 2];
-        let p3 = share * widths[node + 3];
+      for (let node = 0; node < numbers; node += 8) {
+        const [n0, n1, n2, n3] = quadrature.subarray(node, node + 4);
+        let p0 = share * quadrature[node + 4];
+        let p1 = share * quadrature[node + 5];
+        let p2 = share * quadrature[node + 6];
+        let p3 = share * quadrature[node + 7];
         for (let g = 0; g < groups; g++) {
           const other = others[from + g];
           const more = rise[g];
@@ -126,59 +106,23 @@ export function addProductShares(
         const weight = weights[k * points + point];
         bases[k] += weight * start;
         for (let g = 0; g < groups; g++) {
-          effects[k * all + list[g]] += weight * shares[g];
+          effects[k * groups + g] += weight * shares[g];
         }
       }
     }
   }
-  return bases;
 }
 
-/** With nodes that count for nothing, so that there are as many as a multiple of four. */
-function inFours({ nodes, weights }: Quadrature): Quadrature {
-  const count = 4 * Math.ceil(nodes.length / 4);
-  const padded = (list: Float64Array) => Float64Array.from({ length: count }, (_, i) => list[i] ?? 0);
-  return { nodes: padded(nodes), weights: padded(weights) };
-}
-
-/** Of each point the factors of the kernel with each of `count` positions: points × positions × dimensions. */
-function factorsOf({ kinds, rates, points }: Kernel, at: Float64Array, count: number): Float64Array {
-  const width = rates.length;
-  const out = new Float64Array(points.length * count);
-  let to = 0;
-  for (let point = 0; point < points.length; point += width) {
-    for (let i = 0; i < count; i++) {
-      for (let d = 0; d < width; d++) {
-        const gap = distance(kinds[d], at[i * width + d], points[point + d]);
-        out[to++] = Math.max(LEAST, matern(rates[d] * gap));
-      }
-    }
+/** Four nodes, their weights, the next four. The last have some that count for nothing. Returns how many numbers that are. */
+function writeInFours({ nodes, weights }: Quadrature, out: Float64Array): number {
+  const numbers = 8 * Math.ceil(nodes.length / 4);
+  out.fill(0, 0, numbers);
+  for (let i = 0; i < nodes.length; i++) {
+    const at = 8 * (i >> 2) + (i & 3);
+    out[at] = nodes[i];
+    out[at + 4] = weights[i];
   }
-  return out;
-}
-
-const ofBackgrounds = new WeakMap<
-  Kernel,
-  { background: Background; groupAt: Int32Array; factors: Float64Array }
->();
-
-/** The same of the background's rows, by group. Kept: they are alike for every row explained. */
-function backgroundFactors(
-  kernel: Kernel,
-  background: Background,
-  groupAt: Int32Array,
-  groups: number,
-): Float64Array {
-  const known = ofBackgrounds.get(kernel);
-  if (known?.background === background && known.groupAt.every((group, d) => group === groupAt[d])) {
-    return known.factors;
-  }
-  const table = { columns: background.columns, numbers: background.numbers ?? [] };
-  const rows = Int32Array.from({ length: background.rows }, (_, row) => row);
-  const each = factorsOf(kernel, positions(kernel, table, rows), background.rows);
-  const factors = productsByGroup(each, groupAt, groups);
-  ofBackgrounds.set(kernel, { background, groupAt, factors });
-  return factors;
+  return numbers;
 }
 
 const quadratures: Quadrature[] = [{ nodes: new Float64Array(0), weights: new Float64Array(0) }];

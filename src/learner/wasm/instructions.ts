@@ -62,6 +62,8 @@ export const tee = (local: number, value: Code): Code => [...value, 0x22, ...uns
 export const whole = (value: number): Code => [0x41, ...signed(value)];
 export const add = binary(0x6a);
 export const subtract = binary(0x6b);
+/** Adds bytes to an address. */
+export const move = (local: number, bytes: Code): Code => set(local, add(get(local), bytes));
 export const multiply = binary(0x6c);
 export const and = binary(0x71);
 export const or = binary(0x72);
@@ -74,6 +76,8 @@ export const shiftRight = (value: Code, bits: number): Code => [...value, ...who
 export const shiftRightBy = binary(0x76);
 /** How many zeros are before the highest bit that is set: 32 where there is none. */
 export const leadingZeros = (value: Code): Code => [...value, 0x67];
+/** How many zeros are behind the lowest bit that is set: 32 where there is none. */
+export const trailingZeros = (value: Code): Code => [...value, 0x68];
 export const countBits = (value: Code): Code => [...value, 0x69];
 /** The first value where the condition is not 0, else the second. */
 export const choose = (first: Code, second: Code, condition: Code): Code => [
@@ -103,9 +107,21 @@ export const toNumber = (value: Code): Code => [...value, 0xb8];
 export const addNumbers = binary(0xa0);
 export const subtractNumbers = binary(0xa1);
 export const multiplyNumbers = binary(0xa2);
+export const divideNumbers = binary(0xa3);
 export const isLess = binary(0x63);
 export const addPairs = binary(0xfd, ...unsigned(0xf0));
 export const subtractPairs = binary(0xfd, ...unsigned(0xf1));
+export const multiplyPairs = binary(0xfd, ...unsigned(0xf2));
+export const dividePairs = binary(0xfd, ...unsigned(0xf3));
+/** Twice the same number, and one read from memory. */
+export const both = (value: Code): Code => [...value, 0xfd, 0x14];
+export const loadBoth = load(3, 0xfd, 0x0a);
+/** The first number of a pair; the sum of both, of a pair in a local; and one that has something added to the first. */
+export const firstOf = (pair: Code): Code => [...pair, 0xfd, 0x21, 0];
+export const sumOfPair = (local: number): Code =>
+  addNumbers(firstOf(get(local)), [...get(local), 0xfd, 0x21, 1]);
+export const addToFirst = (local: number, value: Code): Code =>
+  set(local, [...get(local), ...addNumbers(firstOf(get(local)), value), 0xfd, 0x22, 0]);
 
 /** Copies bytes from one address to another. */
 export const copy = (to: Code, from: Code, length: Code): Code => [
