@@ -30,5 +30,6 @@ export { modelRoutes } from '../../dist/src/runtime/sidebar/model-routes';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';
 export { Pace, speedText, timeParts } from '../../dist/src/runtime/status/speed';
 export { StatusLine } from '../../dist/src/runtime/status/status-line';
+export { whenStarted } from '../../dist/src/runtime/status/when-started';
 export { changeText } from '../../dist/src/runtime/watch/change-text';
 export { watchStatus } from '../../dist/src/runtime/watch/status';
