@@ -11,11 +11,12 @@ import type { WatchDef } from '../src/runtime/watch/request';
 module.exports = function (RED: NodeAPI): void {
   function TabularWatch(this: FlowNode, def: WatchDef): void {
     RED.nodes.createNode(this, def);
-    const { WatchKeeper, showKeptWatch, watchAnswer, watchOptions, watchRequest } = watchNodes();
+    const { WatchKeeper, followModel, showKeptWatch, watchAnswer, watchOptions, watchRequest } = watchNodes();
     const config = useConfig(RED, this, def.config);
     const table = tableReader(RED, this, { ...def, source: 'value' }, { allowMissing: true });
     const keeper = new WatchKeeper(RED, this, config, (told) => watchOptions(RED, this, def, told));
     showKeptWatch(RED, this, keeper);
+    followModel(RED, this, keeper);
     handleMessages(this, RED, {
       secrets: () => config.secrets(),
       // All of it one message after the other: an outcome changes the bands of the next prediction.

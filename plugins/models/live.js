@@ -10,13 +10,13 @@
   const tile = (name, value, beside) =>
     el('div', {}, el('dt', {}, name), el('dd', {}, el('b', {}, value), el('small', {}, beside)));
 
-  function tiles({ live = {}, coverage, widen }) {
+  function tiles({ live = {}, coverage, widen, isNew, version }) {
     const { measure = 'mae', rows, loss, promised, now } = live;
     const shown = [];
     if (Number.isFinite(loss)) {
       const beside = [
         Number.isFinite(promised) ? text('live.promised', { value: number(promised) }) : '',
-        Number.isFinite(now) ? text('score.now', { value: number(now) }) : '',
+        Number.isFinite(now) ? text('live.now', { value: number(now) }) : '',
       ].filter(Boolean);
       shown.push(tile(text(`score.${measure}`), number(loss), beside.join(' · ')));
     }
@@ -37,7 +37,12 @@
     }
     return [
       el('dl', { class: 'tabular-tiles' }, shown),
-      el('p', { class: 'tabular-hint' }, text('live.rows', { rows: number(rows ?? 0) })),
+      el(
+        'p',
+        { class: 'tabular-hint' },
+        text('live.rows', { rows: number(rows ?? 0) }),
+        isNew ? ` ${text('live.before', { version: number(version) })}` : '',
+      ),
     ];
   }
 

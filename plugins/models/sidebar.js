@@ -104,8 +104,9 @@
 
     /* The whole model where it is another one than before, else its live part alone: a form that is being filled in stays. */
     function showModel(shown, watch) {
-      const { live: { promised } = {}, decayed } = watch || {};
-      const stands = standing({ ...shown.card, live: { promised, decayed } });
+      const { live: { promised } = {}, decayed, isNew } = watch || {};
+      // What the version before did says nothing of this one.
+      const stands = standing({ ...shown.card, live: isNew ? undefined : { promised, decayed } });
       const next = JSON.stringify(shown.card);
       const live = models.live(watch, shown.card);
       body.querySelector('.tabular-away')?.remove();

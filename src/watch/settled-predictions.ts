@@ -11,8 +11,9 @@ export class SettledPredictions {
     this.newest = [...state];
   }
 
-  add({ time, ahead, issued, left }: OpenPrediction, truth: unknown): void {
+  add({ key, time, ahead, issued, left }: OpenPrediction, truth: unknown): void {
     this.newest.push({
+      ...(key !== null && { key }),
       time: time + (ahead ?? 0),
       truth: truth as SettledPrediction['truth'],
       prediction: 'label' in issued ? issued.label : (left?.middle ?? issued.middle),

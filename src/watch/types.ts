@@ -206,6 +206,8 @@ export interface ColumnDrift {
 
 /** A truth with its prediction as it left: for pictures. */
 export interface SettledPrediction {
+  /** Of which machine, where there are several. */
+  key?: string;
   /** Time of what was predicted, milliseconds since 1970. */
   time: number;
   truth: number | string | boolean;
@@ -234,6 +236,8 @@ export interface WatchReport {
   /** Classification: of predictions with a probability between two tenths, how many, the mean and the share right. */
   calibration?: { rows: number; told: number; held: number }[];
   decayed: boolean;
+  /** Another model has taken over and no outcome of its own has come yet: the numbers are those of the one before. */
+  isNew?: true;
   counts: WatchCounts;
 }
 

@@ -181,6 +181,7 @@ export class Watch {
       ...(this.settings.perKey && { keys: keysTold(scored) }),
       ...(calibration !== undefined && { calibration }),
       decayed: all?.decay.isDecayed === true && scored?.generation === this.generations.number,
+      ...(scored !== undefined && scored.generation !== this.generations.number && { isNew: true as const }),
       counts: { ...counts, open: open.size, early: open.waitingTruths, dropped: open.dropped },
     };
   }

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import type { ModelCard } from '../../dist/src/scoring';
+import { modelChanged, type Red } from '../doors/runtime';
 import { ModelCards } from '../doors/scoring';
 import { failing } from '../helpers/failing-files';
 import { waitFor } from '../helpers/node-red';
@@ -469,6 +470,50 @@ describe('tabular-watch', () => {
         tell(bench, 60, 53);
         await settled(bench, 122);
         await bench.stop();
+      } finally {
+        await cards.close();
+      }
+    });
+
+    it('tells at once, without a prediction, when another version takes over; not of one asked for by number', async () => {
+      const cards = openCards();
+      try {
+        cards.put(card('motor', 'one'));
+        await cards.flush();
+        const bench = await start({}, { userDir });
+        const red = { comms: { publish: () => undefined } } as unknown as Red;
+        for (let i = 0; i < 30; i++) {
+          predict(bench, i, band(50));
+          tell(bench, i, 52);
+        }
+        await settled(bench, 60);
+        cards.put(card('motor', 'two'));
+        modelChanged(red, 'motor');
+        const [change] = await changes(bench);
+        assert.deepEqual([change.what, change.model, change.value], ['model', 'motor', 2]);
+        await waitFor('the status', () => (bench.status('w').includes('watch.new') ? true : undefined));
+        predict(bench, 30, band(50));
+        tell(bench, 30, 53);
+        await waitFor('the status', () => (bench.status('w').includes('watch.band') ? true : undefined));
+        assert.equal(bench.out('w', 1).all.length, 1, 'told once');
+        const by = { predicted_by: { name: 'motor', fitted_train_set_id: 'one' } };
+        cards.put(card('motor', 'three'));
+        await cards.flush();
+        await bench.stop();
+        // Kept from before: the version in charge is followed only where it is the one that was watched.
+        const later = await start({}, { userDir });
+        await waitFor('the status', () => (later.status('w').includes('watch.') ? true : undefined));
+        modelChanged(red, 'motor');
+        predict(later, 31, band(50), by);
+        await later.out('w').first();
+        await settled(later, 1);
+        const told = later.out('w', 1).all.length;
+        cards.put(card('motor', 'four'));
+        modelChanged(red, 'motor');
+        tell(later, 31, 50);
+        await settled(later, 2);
+        assert.equal(later.out('w', 1).all.length, told);
+        await later.stop();
       } finally {
         await cards.close();
       }

@@ -53,12 +53,14 @@ export function listModels(red: Red, service: ServiceOfModels): Promise<ListedMo
 export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
   const { name, task, target, rows, scores, doubts, trained_until, fitted_at } = card;
   const { fitted_train_set_id, threshold, version, versions, dead } = card;
-  const { live, decayed = false } = shownWatch(name, card.service) ?? {};
+  const { live, decayed = false, isNew } = shownWatch(name, card.service) ?? {};
   return {
     ...{ name, task, target, rows, scores, doubts, trained_until, fitted_at },
     ...{ fitted_train_set_id, threshold, version, versions, dead },
-    ...(live?.loss !== undefined && {
-      live: { measure: live.measure, loss: live.loss, promised: live.promised, decayed },
-    }),
+    // What the version before did says nothing of this one.
+    ...(live?.loss !== undefined &&
+      isNew !== true && {
+        live: { measure: live.measure, loss: live.loss, promised: live.promised, decayed },
+      }),
   };
 }

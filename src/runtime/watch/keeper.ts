@@ -42,6 +42,8 @@ export class WatchKeeper implements ShowsWatch {
   private readonly causes = new BoundedMap<string, readonly unknown[]>(MAX_MODELS);
   private readonly modelsRead = new BoundedMap<string, ReadModel>(MAX_MODELS);
   private readonly takeOvers = new BoundedMap<string, number>(MAX_MODELS);
+  /** Models whose newest predictions were made by the version in charge, not by one that was asked for by number. */
+  private readonly inCharge = new BoundedMap<string, boolean>(MAX_MODELS);
   private early: TruthSeen[] = [];
   private known: WatchOptions | undefined;
   private told: ToldZone = { timezone: undefined };
@@ -115,6 +117,37 @@ export class WatchKeeper implements ShowsWatch {
     return this.kept.use((watches) => this.current(watches, named, task));
   }
 
+  /** The models as they were kept: which of them are watched by the version in charge. */
+  noteInCharge(watches: readonly Watch[]): void {
+    for (const { model } of watches) {
+      this.inCharge.set(model.name, this.card(model.name)?.fitted_train_set_id === model.id);
+    }
+  }
+
+  /**
+   * Another version of a model may have taken over, by a fit or by hand.
+   * @returns that it has, where the predictions of the version in charge are watched
+   * @throws ServiceError `closed`, `config.invalid`
+   */
+  async followed(name: string): Promise<WatchChange[]> {
+    const isOther = (): boolean => {
+      const [id, card] = [this.kept.watches.get(name)?.model.id, this.card(name)];
+      return id !== undefined && card !== undefined && card.fitted_train_set_id !== id;
+    };
+    if (this.inCharge.get(name) !== true || !isOther()) {
+      return [];
+    }
+    return this.kept.use(async (watches) => {
+      const watch = watches.get(name);
+      const card = this.card(name);
+      if (watch === undefined || card === undefined || !isOther()) {
+        return [];
+      }
+      const { model } = await this.modelOf(card, name);
+      return this.takenOver(watch, model);
+    });
+  }
+
   /** Something was counted of models: it is written soon, or at once where the flow is told of a change. */
   counted(models: Iterable<string>, changes: readonly WatchChange[]): void {
     for (const model of models) {
@@ -171,6 +204,7 @@ export class WatchKeeper implements ShowsWatch {
     const isOnItsWay = isOther && known?.wasInCharge(fittedId) === true && this.isOnItsWay(name);
     // Another version may predict on purpose, as one that is named with its number: then it is the one to watch.
     const card = isOther && !isOnItsWay ? (this.config.cards()?.byFittedId(fittedId) ?? inCharge) : inCharge;
+    this.inCharge.set(name, card === inCharge);
     const read = card === undefined ? undefined : await this.modelOf(card, name);
     const model = read?.model;
     const watch = known ?? new (watchLayer().Watch)(model ?? { name, id: name, task }, this.options);
@@ -179,16 +213,20 @@ export class WatchKeeper implements ShowsWatch {
     for (const seen of this.early.splice(0)) {
       watch.truth(seen);
     }
-    const changes = model === undefined || model === watch.model ? [] : watch.modelChanged(model);
-    if (changes.length > 0) {
-      this.takeOvers.set(name, Date.now());
-    }
     return {
       watch,
-      changes,
+      changes: this.takenOver(watch, model),
       trainedUntil: trainedUntil(card, read?.until),
       ...(isOnItsWay && { madeBy: fittedId }),
     };
+  }
+
+  private takenOver(watch: Watch, model: WatchedModel | undefined): WatchChange[] {
+    const changes = model === undefined || model === watch.model ? [] : watch.modelChanged(model);
+    if (changes.length > 0) {
+      this.takeOvers.set(watch.model.name, Date.now());
+    }
+    return changes;
   }
 
   private isOnItsWay(name: string): boolean {

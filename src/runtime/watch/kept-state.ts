@@ -21,6 +21,7 @@ export function showKeptWatch(red: Red, node: FlowNode, keeper: WatchKeeper): vo
       return;
     }
     const watches = await keeper.all();
+    keeper.noteInCharge(watches);
     const newest = watches.at(-1);
     if (newest !== undefined) {
       const { kind, key, values, progress } = watchStatus(red, newest.report(), watches.length > 1);

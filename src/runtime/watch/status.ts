@@ -12,7 +12,9 @@ export function watchStatus(
     decayed,
     counts,
     model,
-  }: Pick<WatchReport, 'live' | 'coverage' | 'decayed' | 'counts' | 'model'>,
+    version,
+    isNew,
+  }: Pick<WatchReport, 'live' | 'coverage' | 'decayed' | 'counts' | 'model' | 'version' | 'isNew'>,
   isOneOfSeveral: boolean,
 ): Shown & { kind: StatusKind } {
   const progress: Progress = { phase: 'live', rows: live.rows, waiting: counts.open };
@@ -21,6 +23,9 @@ export function watchStatus(
     isOneOfSeveral
       ? { kind, key: 'watch.ofModel', values: { model, text: text(red, `status.${key}`, values) }, progress }
       : { kind, key, values, progress };
+  if (isNew === true && version !== undefined) {
+    return { ...shown('watch.new', { version }), kind: 'waiting' };
+  }
   const { rows, loss, promised } = live;
   if (rows === 0 || loss === undefined) {
     return { ...shown('watch.waiting', { open: counts.open }), kind: 'waiting' };
@@ -33,7 +38,8 @@ export function watchStatus(
   if (coverage === undefined || live.measure === 'error') {
     return shown('watch.plain', { rows, loss: measured });
   }
-  const percent = Math.round(100 * coverage.held);
+  // What is nearly all is not told as all.
+  const percent = coverage.held < 1 ? Math.min(99, Math.round(100 * coverage.held)) : 100;
   return shown(live.measure === 'mae' ? 'watch.band' : 'watch.right', {
     percent,
     rows: coverage.rows,

@@ -84,6 +84,11 @@ describe('what a watch node says', () => {
       status({ live: { measure: 'log_loss', rows: 412, loss: 0.312 }, coverage }),
       '78% of 412 right · log-loss 0.31',
     );
+    assert.equal(
+      status({ live, coverage, version: 3, isNew: true }),
+      'version 3 in charge, no outcomes of it yet',
+    );
+    assert.match(status({ live, coverage: { ...coverage, held: 0.997 } }), /^99% of 412/);
     assert.equal(status({ live: { measure: 'mae', rows: 0 } }), 'waiting for outcomes, 25 predictions open');
   });
 });
