@@ -51,7 +51,7 @@
       return '–';
     }
     const isLong = Number.isInteger(value) || Math.abs(value) >= 1000;
-    const isOdd = value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e9);
+    const isOdd = value !== 0 && (Math.abs(value) < 1e-6 || Math.abs(value) >= 1e9);
     return format(
       value,
       isOdd
@@ -62,11 +62,25 @@
     );
   }
 
-  /* Of a part of 1; rare things keep a digit. */
+  /* Of a part of 1; rare things keep a digit, and what is nearly all or nothing is not told as all or nothing. */
   function percent(part) {
     const isFine = part > 0 && part < 1 && (part < 0.1 || part > 0.99);
+    const digits = isFine ? -Math.floor(Math.log10(Math.min(part, 1 - part))) - 2 : 0;
     return Number.isFinite(part)
-      ? format(part, { style: 'percent', maximumFractionDigits: isFine ? 1 : 0 })
+      ? format(part, {
+          style: 'percent',
+          maximumFractionDigits: isFine ? Math.min(Math.max(digits, 1), 6) : 0,
+        })
+      : '–';
+  }
+
+  /* R² and the like: three decimals, more where they would make 1 of what is below. */
+  function ofOne(value) {
+    const isNear = value < 1 && value >= 0.9995;
+    return Number.isFinite(value)
+      ? format(value, {
+          maximumFractionDigits: isNear ? Math.min(8, 1 - Math.floor(Math.log10(1 - value))) : 3,
+        })
       : '–';
   }
 
@@ -110,5 +124,5 @@
     ];
   }
 
-  Object.assign(models, { text, el, svg, bdi, icon, number, percent, time, section, causes });
+  Object.assign(models, { text, el, svg, bdi, icon, number, percent, ofOne, time, section, causes });
 })();

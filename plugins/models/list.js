@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, icon, number, percent } = models;
+  const { el, text, bdi, icon, number, percent, ofOne } = models;
 
   /* A loss this near that without a model tells nothing. */
   const LITTLE = 0.99;
@@ -11,12 +11,12 @@
   /* The score that models of a task are told apart by: where one label is rare, any model's accuracy is near to its share. */
   function mainScore({ accuracy, r2, roc_auc: rocAuc, baseline = {} } = {}) {
     if (Number.isFinite(rocAuc) && baseline.accuracy >= RARE_FROM) {
-      return { name: text('score.roc_auc'), value: number(rocAuc) };
+      return { name: text('score.roc_auc'), value: ofOne(rocAuc) };
     }
     if (Number.isFinite(accuracy)) {
       return { name: text('score.accuracy'), value: percent(accuracy) };
     }
-    return Number.isFinite(r2) ? { name: text('score.r2'), value: number(r2) } : undefined;
+    return Number.isFinite(r2) ? { name: text('score.r2'), value: ofOne(r2) } : undefined;
   }
 
   /* No better than always saying the same. */

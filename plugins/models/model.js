@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, percent, time, section, pictures } = models;
+  const { el, text, bdi, number, percent, ofOne, time, section, pictures } = models;
 
   const SHOWN_COLUMNS = 12;
   /* What is less is told as 0 %. */
@@ -18,30 +18,44 @@
   /* What tells versions apart: accuracy alone says little of a rare label. */
   const COMPARED = { classification: ['accuracy', 'log_loss'], regression: ['mae', 'r2'] };
 
-  const written = (name, value) => (SHARES.has(name) ? percent(value) : number(value));
+  const OF_ONE = new Set(['roc_auc', 'r2']);
+  const written = (name, value) => (SHARES.has(name) ? percent : OF_ONE.has(name) ? ofOne : number)(value);
 
-  /* Scores as tiles, each beside what is reached without a model. */
-  function tiles({ task, scores }) {
+  /* A row for each score, beside what is reached without a model and what "as it is now" would score, where known. */
+  function scoreTable({ task, scores }) {
     const { baseline = {}, baseline_now: now = {} } = scores;
-    const beside = (name) =>
-      Number.isFinite(now[name])
-        ? text('score.now', { value: written(name, now[name]) })
-        : Number.isFinite(baseline[name])
-          ? text('score.baseline', { value: written(name, baseline[name]) })
-          : '';
+    const names = SCORES[task].filter((name) => Number.isFinite(scores[name]));
+    const columns = [
+      ['score.model', scores],
+      ['score.baseline', baseline],
+      ['score.now', now],
+    ].filter(([, values]) => names.some((name) => Number.isFinite(values[name])));
+    const cell = (name, value) => el('td', {}, Number.isFinite(value) ? written(name, value) : '');
     return el(
-      'dl',
-      { class: 'tabular-tiles' },
-      SCORES[task]
-        .filter((name) => Number.isFinite(scores[name]))
-        .map((name) =>
+      'table',
+      { class: 'tabular-scores' },
+      el(
+        'thead',
+        {},
+        el(
+          'tr',
+          {},
+          el('td', {}),
+          columns.map(([key]) => el('th', { scope: 'col' }, text(key))),
+        ),
+      ),
+      el(
+        'tbody',
+        {},
+        names.map((name) =>
           el(
-            'div',
+            'tr',
             {},
-            el('dt', {}, text(`score.${name}`)),
-            el('dd', {}, el('b', {}, written(name, scores[name])), el('small', {}, beside(name))),
+            el('th', { scope: 'row' }, text(`score.${name}`)),
+            columns.map(([, values]) => cell(name, values[name])),
           ),
         ),
+      ),
     );
   }
 
@@ -54,7 +68,7 @@
     const from = scores.from === 'holdout' ? 'good.holdout' : 'good.outOfFold';
     return section('good', [
       ...notes,
-      tiles(card),
+      scoreTable(card),
       el('p', { class: 'tabular-hint' }, text(from, { rows: number(scores.rows) })),
       curves === undefined
         ? el('p', { class: 'tabular-hint' }, text('good.noCurves'))

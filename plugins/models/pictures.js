@@ -6,13 +6,13 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, svg, text, bdi, number, percent, time } = models;
+  const { el, svg, text, bdi, number, percent, ofOne, time } = models;
 
   /* Of a narrow picture, pixels. */
   const LOWEST = 130;
   /* Labels whose confusion matrix has room beside another picture. */
   const ROOM = 4;
-  const MARGIN = { left: 38, right: 14, top: 22, bottom: 30 };
+  const MARGIN = { left: 38, right: 14, top: 22, topAlone: 8, bottom: 30 };
 
   /* About `wanted` round numbers from low to high. */
   function ticks(low, high, wanted) {
@@ -60,11 +60,11 @@
         return;
       }
       const height = Math.round(Math.min(Math.max(square ? width : width * 0.6, LOWEST), 240));
+      const top = y.label === '' ? MARGIN.topAlone : MARGIN.top;
       const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
       const sx = (value) =>
         MARGIN.left + ((value - x.range[0]) / (x.range[1] - x.range[0])) * (right - MARGIN.left);
-      const sy = (value) =>
-        bottom - ((value - y.range[0]) / (y.range[1] - y.range[0])) * (bottom - MARGIN.top);
+      const sy = (value) => bottom - ((value - y.range[0]) / (y.range[1] - y.range[0])) * (bottom - top);
       const drawing = svg('svg', { width, height, role: 'img', 'aria-label': `${title}. ${caption}` });
       for (const at of ticks(...y.range, Math.max(2, height / 45))) {
         drawing.append(
@@ -99,7 +99,7 @@
 
   function againstActual({ actual, predicted }, scores, isChange) {
     const range = span(actual, predicted);
-    const r2 = Number.isFinite(scores.r2) ? text('caption.r2', { r2: number(scores.r2) }) : '';
+    const r2 = Number.isFinite(scores.r2) ? text('caption.r2', { r2: ofOne(scores.r2) }) : '';
     return plot({
       title: text(isChange ? 'picture.changes' : 'picture.against'),
       caption: `${text('caption.against', { mae: number(scores.mae) })} ${r2}`,
@@ -289,9 +289,10 @@
     });
   }
 
-  /* Forecast and truth over time, with the band where there is one. */
+  /* Forecast and truth over time, with the band where there is one. Of several machines the one heard of last. */
   function recent(rows) {
-    const known = rows.filter(({ prediction }) => Number.isFinite(prediction));
+    const { key } = rows.at(-1);
+    const known = rows.filter((one) => one.key === key && Number.isFinite(one.prediction));
     const times = known.map((one) => Number(new Date(one.time)));
     const y = span(...['prediction', 'truth', 'low', 'high'].map((name) => known.map((one) => one[name])));
     const banded = known
@@ -301,7 +302,7 @@
     const inside = told.filter(({ truth, low, high }) => truth >= low && truth <= high).length;
     const range = span(times);
     return plot({
-      title: text('picture.recent'),
+      title: key === undefined ? text('picture.recent') : text('picture.recentOf', { key }),
       caption:
         banded.length && told.length
           ? text('caption.recent', { inside: number(inside), rows: number(told.length) })

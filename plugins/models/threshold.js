@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, svg, text, bdi, number, percent, pictures } = models;
+  const { el, svg, text, bdi, number, percent, ofOne, pictures } = models;
 
   const RULES = ['accuracy', 'f1', 'costs'];
 
@@ -56,7 +56,7 @@
     let place;
     const figure = pictures.plot({
       title: text('picture.roc', { label: positive }),
-      caption: Number.isFinite(scores.roc_auc) ? text('caption.roc', { area: number(scores.roc_auc) }) : '',
+      caption: Number.isFinite(scores.roc_auc) ? text('caption.roc', { area: ofOne(scores.roc_auc) }) : '',
       x: { range: [0, 1], label: text('axis.falseAlarms'), format: percent },
       y: { range: [0, 1], label: text('axis.hits'), format: percent },
       square: true,

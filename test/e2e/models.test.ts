@@ -82,9 +82,10 @@ function give(id: string, properties: Record<string, unknown>, to: string): Flow
   return { id, type: 'inject', z: 'sheet', props, wires: [[to]] };
 }
 
-/** Sixty predictions with a band, and what came, two higher each time. */
+/** Sixty predictions of two machines with a band, and what came, two higher each time. */
 const SERIES = Array.from({ length: 60 }, (_, i) => ({
   id: `row ${i}`,
+  key: i % 2 === 0 ? 'east' : 'west',
   time: Date.UTC(2026, 2, 2) + i * 60_000,
 }));
 const WATCHED: FlowNode[] = [
@@ -197,7 +198,7 @@ describe('the sidebar Models, in Chromium', function () {
     const said = await opened('fitted state');
     for (const part of [
       /^In order: better than without a model$/m,
-      /Accuracy\s+\d+%\s+without a model: \d+%/,
+      /this model\s+without a model\s+Accuracy\s+\d+%\s+\d+%\s+ROC AUC\s+0\.\d{3}\s+0\.5\s/,
       /\d+ of 240 right/,
       /Area under the curve 0\.\d+/,
       /Furthest off: said/,
@@ -302,6 +303,11 @@ describe('the sidebar Models, in Chromium', function () {
           await page.waitForTimeout(100);
           const seen = await root.evaluate(look);
           assert.deepEqual(seen, { wider: [], faint: [] }, `${name || 'list'} ${theme} ${width}`);
+          const heights = await root
+            .locator('.tabular-scores tr')
+            .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+          const isOneLine = heights.every((height) => height < 32);
+          assert.ok(width < 300 || isOneLine, `a score is one line: ${heights.join()} at ${width}`);
         }
       }
     }
@@ -363,12 +369,17 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(said, /Live\s+MAE\s+2\s+promised [\d.]+/);
     assert.match(said, /^There are doubts: see the notes on how good it is/);
     assert.match(said, /Over the newest 60 outcomes/);
-    assert.match(said, /0 of 60 outcomes \(dots\) are inside the band/);
+    assert.match(said, /Predictions and outcomes: west\s[^]*0 of 30 outcomes \(dots\) are inside the band/);
     await back().click();
     await press('give-other-powers');
     await press('give-predictions');
     await page.getByRole('button', { name: 'Refresh' }).click();
-    assert.match(await opened('fitted power'), /What happened\s+.*has been replaced by its version 2/s);
+    assert.match(
+      await opened('fitted power'),
+      /Over the newest 60 outcomes\. Version 2 has no outcomes yet: these numbers are of the version before\./,
+    );
+    assert.doesNotMatch(await body().innerText(), /live not clearly worse/);
+    assert.match(await body().innerText(), /What happened\s+.*has been replaced by its version 2/s);
     const heights = await page
       .locator('.tabular-changes li')
       .evaluateAll((lines) => lines.map((one) => one.getBoundingClientRect().height));
