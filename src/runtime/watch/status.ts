@@ -28,7 +28,11 @@ export function watchStatus(
   }
   const { rows, loss, promised } = live;
   if (rows === 0 || loss === undefined) {
-    return { ...shown('watch.waiting', { open: counts.open }), kind: 'waiting' };
+    const { open, early } = counts;
+    // Outcomes may come before their predictions; where none ever meets its own, their keys or times differ.
+    return open > 0 && early > 0
+      ? { ...shown('watch.unmatched', { open, early }), kind: 'doubtful' }
+      : { ...shown('watch.waiting', { open }), kind: 'waiting' };
   }
   const measured = text(red, promised === undefined ? 'status.watch.loss' : 'status.watch.lossOf', {
     measure: text(red, `status.watch.measure.${live.measure}`),
