@@ -14,7 +14,7 @@
       notice.close();
       before?.focus?.();
     };
-    const content = el('div', {}, el('p', {}, question), more || '');
+    const content = el('div', { class: 'tabular-ask' }, el('p', {}, question), more || '');
     const notice = RED.notify($(content), {
       type: 'warning',
       modal: true,
@@ -105,7 +105,7 @@
           (model) => open(service.value, model.name),
         );
       },
-      el('div', { class: 'tabular-import' }, file, name, services.length > 1 ? service : ''),
+      el('div', {}, file, name, services.length > 1 ? service : ''),
     );
   };
 

@@ -6,7 +6,9 @@ import path from 'node:path';
 import { type FlowNode, placed, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
 import { type Editor, findChromium, openEditor, themes, useTheme } from './editor';
 
+const LONG = `one${'Word'.repeat(30)}`;
 const HELL = [
+  LONG,
   '<img src=x onerror=alert(1)>',
   '__name__ $t(list.none)',
   'a/b?c=d&e#f %2F',
@@ -189,7 +191,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByLabel('Search models').fill('MODEL 19');
     await page.waitForFunction(() => document.querySelectorAll('.tabular-model').length === 11);
     await page.getByLabel('Search models').fill('no such thing');
-    assert.match(await body().innerText(), /No model has this in its name/);
+    assert.match(await body().innerText(), /No model has this in its name or its target/);
     await page.getByLabel('Search models').fill('');
   });
 
@@ -240,6 +242,24 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(dead, /There are no pictures of this fit/);
     assert.doesNotMatch(dead, /Try it/);
     assert.equal(await editor.page.locator('.tabular-bar-top .tabular-bad').count(), 1);
+    await back().click();
+  });
+
+  it('asks in full, whatever the name', async () => {
+    const { page } = editor;
+    await opened(LONG);
+    for (const name of ['Rename', 'Delete']) {
+      await page.getByRole('button', { name }).click();
+      const notice = page.locator('.red-ui-notification');
+      await notice.getByText(LONG).waitFor();
+      const { inside, needed } = await notice.evaluate((one) => ({
+        inside: one.clientWidth,
+        needed: one.scrollWidth,
+      }));
+      assert.ok(needed <= inside, `${name}: ${needed} of ${inside} pixels`);
+      await page.keyboard.press('Escape');
+      await notice.waitFor({ state: 'detached' });
+    }
     await back().click();
   });
 
