@@ -2,7 +2,7 @@ import type { EncodedTable } from '../features/encode';
 import { exp } from '../math/numeric';
 import type { Random } from '../math/random';
 import { dotAt } from './dense';
-import { descend, type Descent } from './descend';
+import { descend, type Descent, type Differentiable } from './descend';
 import { evidenceOf, startOf } from './evidence';
 import { type Dimensions, positions, someDimensions } from './kernel';
 
@@ -32,15 +32,19 @@ export interface Scales {
   work: number;
 }
 
-/** √5 over the length scale: below, a dimension does next to nothing. */
+/** √5 over the length scale, times the root of the variance: below, a dimension does next to nothing. */
 const LEAST_RATE = 0.05;
+/** Logarithms of how many times shorter a length scale is tried. */
+const SHORTER = [2, 4];
+/** From there a descent takes so many times the steps. */
+const AFTER_JUMP = 2;
 
 /** Length scales and noise of the highest posterior density on samples of the rows. */
 export function learnScales({ table, dimensions, design, target, stages, random }: ScalesInput): Scales {
   const { length } = target;
-  let descent: Pick<Descent, 'at'> & Partial<Descent> = { at: startOf(dimensions) };
+  let descent: Begun = { at: startOf(dimensions) };
   let work = 0;
-  for (const { sample, iterations } of stages) {
+  for (const [stage, { sample, iterations }] of stages.entries()) {
     const rows = random.sample(length, Math.min(sample, length));
     const f = evidenceOf({
       dimensions,
@@ -48,19 +52,20 @@ export function learnScales({ table, dimensions, design, target, stages, random 
       linear: linearKernel(design.values, design.size, rows),
       target: Float64Array.from(rows, (row) => target[row]),
     });
-    descent = descend(
-      (at, gradient) => {
-        work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
-        return f(at, gradient);
-      },
-      descent,
-      iterations,
-    );
+    const counted = (at: Float64Array, gradient: Float64Array) => {
+      work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
+      return f(at, gradient);
+    };
+    const from = stage > 0 ? shortened(counted, descent, dimensions) : descent;
+    descent = descend(counted, from, from === descent ? iterations : AFTER_JUMP * iterations);
   }
   const found = descent.at.map(exp);
   const count = dimensions.columns.length;
+  const most = Math.max(1, Math.sqrt(found[count]));
   const largest = found.subarray(0, count).indexOf(Math.max(...found.subarray(0, count)));
-  const kept = Array.from(dimensions.columns.keys()).filter((d) => d === largest || found[d] >= LEAST_RATE);
+  const kept = Array.from(dimensions.columns.keys()).filter(
+    (d) => d === largest || found[d] * most >= LEAST_RATE,
+  );
   return {
     dimensions: someDimensions(dimensions, kept),
     rates: Float64Array.from(kept, (d) => found[d]),
@@ -69,6 +74,33 @@ export function learnScales({ table, dimensions, design, target, stages, random 
     noise: found[count + 2],
     work,
   };
+}
+
+/** Where a descent goes on, or where it began: a point, and the curvature that it found there. */
+type Begun = Pick<Descent, 'at'> & Partial<Descent>;
+
+/**
+ * A better point to go on from, where there is one: that with the length scale of one dimension far shorter, here or at the
+ * start. Of a column that numbers subjects, say, a descent from long ones finds no way there.
+ */
+function shortened(f: Differentiable, here: Begun, dimensions: Dimensions): Begun {
+  const unused = new Float64Array(here.at.length);
+  let best = here;
+  let lowest = f(here.at, unused);
+  for (const origin of [here.at, startOf(dimensions)]) {
+    for (const d of dimensions.columns.keys()) {
+      for (const step of SHORTER) {
+        const at = origin.slice();
+        at[d] += step;
+        const value = f(at, unused);
+        if (value < lowest) {
+          lowest = value;
+          best = { at };
+        }
+      }
+    }
+  }
+  return best;
 }
 
 /** rows × rows, the lower triangle. */

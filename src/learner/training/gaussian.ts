@@ -9,8 +9,11 @@ const FEWEST_ROWS = 30;
 const MAX_ROWS = 5000;
 /** Explaining a row takes as many steps as points × columns². */
 const MOST_COLUMNS = 12;
-/** Points of the kernel, and rows that the length scales are learned of. */
-const MOST_POINTS = 200;
+/** Rows that the length scales are learned of. */
+const MOST_SAMPLED = 200;
+/** Points of the kernel: of few columns there may be more, for the same bytes. */
+const MOST_POINTS = 400;
+const POINTS_TIMES_COLUMNS = 2400;
 /** Part of the variance that the other candidates may leave: what is mostly noise is no smoother for being learned so. */
 const MOST_LEFT = 0.4;
 
@@ -28,15 +31,15 @@ interface Found {
 }
 
 /** What a Gaussian process may cost. */
-function rulesFor(rows: number): ProcessRules {
+function rulesFor(rows: number, columns: number): ProcessRules {
   // A small fit is soon over: there it would take longer than the rest.
-  const sample = Math.max(100, Math.min(MOST_POINTS, Math.round(rows / 3)));
+  const sample = Math.max(100, Math.min(MOST_SAMPLED, Math.round(rows / 3)));
   return {
     stages: [
       { sample: 80, iterations: 12 },
       { sample, iterations: 6 },
     ],
-    points: sample,
+    points: Math.max(sample, Math.min(MOST_POINTS, Math.round(POINTS_TIMES_COLUMNS / columns))),
   };
 }
 
@@ -77,7 +80,7 @@ function forNumbers(prepared: PreparedFit, folds: FoldResult[], chosen: number[]
     centers: prepared.centers,
     target: prepared.values,
     folds: folds.map(({ fold }) => foldRows(prepared, fold).rows),
-    rules: rulesFor(prepared.rows),
+    rules: rulesFor(prepared.rows, chosen.length),
   });
   return (
     learned && {

@@ -29,11 +29,9 @@ const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
 /** What a costly candidate has to lower the log-loss by at least; the squared error by twice as much. */
 const COSTLY_GAIN = 0.01;
-/**
- * By so many standard errors the smooth candidate has to lower the squared error: on small tables a few rows could decide.
- * The log-loss of classes is not led by few rows.
- */
-const SMOOTH_DEVIATIONS = 1.5;
+/** Nine of ten errors are at most usual; one counts as so many times that at most. */
+const USUAL_PART = 0.9;
+const MOST_OFF = 3;
 /** Candidates with a smaller weight are dropped. */
 const MIN_WEIGHT = 0.03;
 
@@ -41,7 +39,8 @@ const MIN_WEIGHT = 0.03;
  * Weights of the candidates' scores in their sum (stacking, D. Wolpert, 1992): not negative, summing to 1, of the lowest
  * squared error or log-loss.
  */
-export function stackWeights(input: StackInput): Float64Array {
+export function stackWeights(given: StackInput): Float64Array {
+  const input = given.regression ? withoutWildErrors(given) : given;
   const { smooth, regression, scores } = input;
   if (smooth !== true) {
     return usualWeights(input);
@@ -50,7 +49,23 @@ export function stackWeights(input: StackInput): Float64Array {
   const start = Float64Array.of(...others, 0);
   const allowed = scores.map((_, c) => c === others.length || others[c] > 0);
   const all = fitWeights(input, start, PRIOR_STRENGTH[regression ? 'squared_error' : 'log_loss'], allowed);
-  return isWorth(input, all, start, regression ? SMOOTH_DEVIATIONS : 0) ? normalised(all) : start;
+  return isWorth(input, all, start) ? normalised(all) : start;
+}
+
+/**
+ * Errors in place of scores, of targets that are all 0. Where the mean of the candidates is far off, the errors of all are
+ * made smaller in proportion: else one row, such as a slip of the pen, would choose between them.
+ */
+function withoutWildErrors(input: StackInput): StackInput {
+  const { scores, target, smooth } = input;
+  const counted = smooth === true ? scores.slice(0, -1) : scores;
+  const sizes = Float64Array.from(target, (value, row) =>
+    Math.abs(counted.reduce((sum, own) => sum + (own[row] - value) / counted.length, 0)),
+  );
+  const most = MOST_OFF * sizes.slice().sort()[Math.floor(USUAL_PART * (sizes.length - 1))];
+  const shares = sizes.map((size) => (most > 0 && size > most ? most / size : 1));
+  const errors = scores.map((own) => own.map((score, row) => (score - target[row]) * shares[row]));
+  return { ...input, scores: errors, target: new Float64Array(target.length) };
 }
 
 function usualWeights(input: StackInput): Float64Array {
@@ -63,15 +78,12 @@ function usualWeights(input: StackInput): Float64Array {
   return normalised(isWorth(input, all, without) ? all : without);
 }
 
-/** Whether a costly candidate lowers the loss by what is asked of it, and by so many standard errors. */
-function isWorth(input: StackInput, all: Float64Array, without: Float64Array, deviations = 0): boolean {
-  const losses = stackedLosses(input, without);
-  const gains = stackedLosses(input, all).map((loss, row) => losses[row] - loss);
-  const mean = gains.reduce((sum, gain) => sum + gain, 0) / gains.length;
-  const wanted =
-    COSTLY_GAIN * (input.regression ? 2 : 1) * (losses.reduce((sum, loss) => sum + loss, 0) / losses.length);
-  const spread = gains.reduce((sum, gain) => sum + square(gain - mean), 0);
-  return mean >= wanted && mean * gains.length >= deviations * Math.sqrt(spread);
+/** Whether a costly candidate lowers the loss by what is asked of it. */
+function isWorth(input: StackInput, all: Float64Array, without: Float64Array): boolean {
+  const lossOf = (weights: Float64Array) =>
+    stackedLosses(input, weights).reduce((sum, loss) => sum + loss, 0);
+  const loss = lossOf(without);
+  return loss - lossOf(all) >= COSTLY_GAIN * (input.regression ? 2 : 1) * loss;
 }
 
 /** Weights before the smallest are dropped. Those of classes need not sum to 1: they tell how sure the scores should be. */

@@ -254,6 +254,22 @@ describe('Gaussian process: as a candidate', () => {
     assert.equal(processes(trainModel(regress(features, target, { n_estimators: 3 }))).length, 0);
   });
 
+  it('finds the line of each subject by a column that numbers them', () => {
+    const subjects = 40;
+    const [starts, slopes] = [31, 32].map((seed) => normals(subjects, seed));
+    const order = new Random(5).shuffle(Int32Array.from({ length: subjects * 12 }, (_, row) => row));
+    const subject = Float64Array.from(order, (row) => row % subjects);
+    const time = Float64Array.from(order, (row) => Math.floor(row / subjects));
+    const target = order.map((_, i) => 100 * (starts![subject[i]!]! + slopes![subject[i]!]! * time[i]!));
+    const columns = [numbers('subject', subject), numbers('time', time)];
+    const model = trainModel(regress(rowsOf(columns, 0, 360), target.subarray(0, 360)));
+    assert.ok(processes(model).length > 0);
+    const off = meansOf(model, rowsOf(columns, 360, 480), 120).map((value, i) => value - target[360 + i]!);
+    const size = (values: ArrayLike<number>) =>
+      Math.sqrt(Array.from(values).reduce((sum, value) => sum + value * value, 0));
+    assert.ok(size(off) < 0.1 * size(target.subarray(360)), `${size(off) / size(target.subarray(360))}`);
+  });
+
   it('tells exactly why, in its columns as they are grouped', () => {
     const model = fit();
     const rows = 12;
@@ -329,15 +345,16 @@ describe('Gaussian process of classes: as a candidate', () => {
     assert.equal(processes(fitClasses(noise)).length, 0);
   });
 
-  it('takes part where it lowers the loss by one standard error, where a number wants more evidence', () => {
+  it('takes part where it lowers the log-loss by 1 %, or the squared error by 2 %', () => {
     const [own, blur, rest] = [46, 146, 246].map((seed) => normals(60, seed));
-    const blurred = own!.map((score, i) => score + 0.4 * blur![i]!);
+    const blurred = (by: number) => own!.map((score, i) => score + by * blur![i]!);
     const labels = own!.map((score, i) => (1.5 * score + 1.2 * rest![i]! > 0 ? 1 : 0));
     const values = own!.map((score, i) => score + 1.5 * rest![i]!);
-    const weightOf = (scores: Float64Array[], target: Float64Array, regression: boolean) =>
-      stackWeights({ scores, width: 1, target, regression, smooth: true })[1]!;
-    assert.ok(weightOf([blurred, own!], labels, false) > 0.2);
-    assert.equal(weightOf([blurred, own!], values, true), 0);
+    const weightOf = (by: number, target: Float64Array, regression: boolean) =>
+      stackWeights({ scores: [blurred(by), own!], width: 1, target, regression, smooth: true })[1]!;
+    assert.ok(weightOf(0.4, labels, false) > 0.2);
+    assert.equal(weightOf(0.4, values, true), 0);
+    assert.ok(weightOf(0.8, values, true) > 0.2);
   });
 
   it('is not tried where its columns would be chosen of many by few rows', () => {

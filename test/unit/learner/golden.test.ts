@@ -104,7 +104,7 @@ function growing(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 10;
+const MADE_BY = 11;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -122,8 +122,13 @@ const cases: Record<string, [() => string, string]> = {
   ],
   'three classes, by a Gaussian process too': [() => smoothClasses(), 'ecd2b6cbf08e96bce138762ab0085f0f'],
   'a number, by a Gaussian process too': [
-    () => target({}, undefined, 'gaussian'),
-    '1dacb3f717fe62ca056a7d89d14bd0fd',
+    () =>
+      target(
+        {},
+        x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
+        'gaussian',
+      ),
+    '56151ce8d0bd640f07da92f36ac26418',
   ],
   'a number that two columns make together': [
     () =>

@@ -341,6 +341,17 @@ describe('learner parts', () => {
     assert.ok(weights[1]! > 0.95 && Math.abs(weights.reduce((a, b) => a + b) - 1) < 1e-12);
   });
 
+  it('does not let one wild row choose between the candidates', () => {
+    const target = normals(300, 1);
+    const [near, far] = [0.3, 0.6].map((by) =>
+      target.map((value, i) => value + by * normals(300, 4 + by)[i]!),
+    );
+    target[7] = 100;
+    far![7] = 60;
+    const weights = stackWeights({ scores: [near!, far!], width: 1, target, regression: true });
+    assert.ok(weights[0]! > 0.6, `${weights[0]}`);
+  });
+
   it('solves a positive definite system', () => {
     const design = normals(60, 7);
     const matrix = gram(design, 12, 5);
