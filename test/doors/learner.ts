@@ -46,6 +46,7 @@ export { packTerms, unpackTerms } from '../../dist/src/learner/model/pack-terms'
 export { packTrees, unpackTrees } from '../../dist/src/learner/model/pack-trees';
 export { processApart } from '../../dist/src/learner/model/process-apart';
 export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/walk';
+export { wantsSingleRows } from '../../dist/src/learner/training/leaf-size';
 export { areaUnderRoc } from '../../dist/src/learner/training/metrics';
 export {
   assignParts,

@@ -14,10 +14,12 @@ import { type Background, makeBackground } from '../model/background';
 import { divideByLevel, type LevelGrowth, levelsOf, logOfChange } from '../model/growth';
 import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
 import { growthOf, lineError } from './growing';
+import { wantsSingleRows } from './leaf-size';
 import { planLine } from './line-shape';
 import { type LearnerSettings, readOptions } from './options';
 import { assignParts, blocksOf, type Clusters, groupsOf, roundsOf } from './parts';
 import { binsFor, makePlan, type TrainingPlan } from './plan';
+import { randomisedRules } from './randomised-rules';
 
 /** What every fold needs, made once from the input. Structured-cloneable; its large arrays are in shared memory. */
 export interface PreparedFit {
@@ -67,6 +69,7 @@ export const STREAM = {
   importance: 4,
   background: 5,
   gaussian: 6,
+  leaves: 7,
 } as const;
 
 /** With fewer rounds of groups there are too few blocks of them to hold out. */
@@ -152,6 +155,13 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
     const line = planLine({ ...table, values, part });
     plan.wholeLine = line.isWhole;
     plan.lineFirst = line.isFirst ? 1 : undefined;
+  }
+  if (target.task === 'regression' && plan.randomised) {
+    const table = { columns, numbers: kept, specs, centers };
+    const trial = new Random(settings.seed, STREAM.leaves);
+    if (wantsSingleRows({ ...table, values, part }, plan.randomised, trial)) {
+      plan.randomised = randomisedRules(rows, specs.length, true, plan.folds, true);
+    }
   }
   const named = features.map(({ name, kind }) => ({ name, kind }));
   const task = target.task;

@@ -11,6 +11,8 @@ const MAX_NODES = 300_000;
 /** Below, a model has `MOST_TREES`. */
 const FEW_ROWS = 2000;
 const MOST_TREES = 200;
+/** Of more numbers leaves have several rows, unless `single`. */
+const FEW_NUMBERS = 500;
 /**
  * The logarithm of the votes of a fold's trees, a tenth of the model's, is much noisier than that of all: weighed by it,
  * they would get too little weight. So of few rows more are grown for the weights alone.
@@ -21,17 +23,20 @@ const SCORED_VOTES = 4;
  * Nearly whole trees: it is their mean that smooths. Fewer and smaller ones of many rows; undefined of too many.
  *
  * @param width binned columns
+ * @param single whether a leaf may have a single row, however many there are
  */
 export function randomisedRules(
   rows: number,
   width: number,
   regression: boolean,
   folds: number,
+  single = false,
 ): PlannedTrees | undefined {
   if (rows > MAX_ROWS) {
     return undefined;
   }
-  const minLeaf = rows < (regression ? 500 : FEW_ROWS) ? 1 : rows < 3000 ? 2 : rows < 8000 ? 3 : 5;
+  const isWhole = single || rows < (regression ? FEW_NUMBERS : FEW_ROWS);
+  const minLeaf = isWhole ? 1 : rows < 3000 ? 2 : rows < 8000 ? 3 : 5;
   const trees = Math.min(rows < FEW_ROWS ? MOST_TREES : 120, (MAX_NODES * minLeaf * 0.7) / rows);
   const half = Math.min(24, Math.ceil(width / 2));
   return {
