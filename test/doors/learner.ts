@@ -64,9 +64,11 @@ export { type GrowSize, GrowSpace } from '../../dist/src/learner/trees/grow-spac
 export { addRows, removeRows } from '../../dist/src/learner/trees/histogram';
 export { treeRooms } from '../../dist/src/learner/trees/kernel';
 export { roundToGrid } from '../../dist/src/learner/trees/leaf-grid';
+export { squaredError } from '../../dist/src/learner/trees/loss';
 export { quantise } from '../../dist/src/learner/trees/quantise';
 export { growRandomised } from '../../dist/src/learner/trees/randomised';
 export { trySmallNode } from '../../dist/src/learner/trees/small-node';
 export { SortedRows } from '../../dist/src/learner/trees/sorted-rows';
 export { type SplitCandidate, tryCategories, tryOrdered } from '../../dist/src/learner/trees/split-finder';
 export { leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
+export { chanceGain, weakCategories } from '../../dist/src/learner/trees/weak-categories';

@@ -6,6 +6,7 @@ import { roundToGrid } from './leaf-grid';
 import type { Objective } from './loss';
 import { quantise } from './quantise';
 import { TreeBuilder, type Trees } from './trees';
+import { weakCategories } from './weak-categories';
 
 export interface BoostRules extends GrowRules {
   learningRate: number;
@@ -71,6 +72,7 @@ interface Run {
   gains: Float64Array;
   /** Columns with at least two different bins among the rows: only they can split. */
   usable: Int32Array;
+  weak: Uint8Array | undefined;
   /** How many of them a tree may split by. */
   picked: number;
   /** sampled rows × outputs × 2: gradient and hessian of every output, for trees of all outputs. */
@@ -117,6 +119,7 @@ function boostIn(
   const { specs, objective, rows, heldOut, tableRows } = input;
   const { width } = objective;
   const base = input.start ? new Float64Array(width) : objective.base(rows);
+  const weak = weakCategories(input, space);
   const { scores } = space;
   if (input.start) {
     scores.set(input.start);
@@ -139,6 +142,7 @@ function boostIn(
     builder: new TreeBuilder(rules.sketch ? width : 1),
     gains: new Float64Array(specs.length),
     usable,
+    weak,
     picked,
     perRow: new Float32Array(rules.sketch ? sampleSize * width * 2 : 0),
     values: new Float64Array(rules.maxLeaves),
@@ -186,12 +190,16 @@ function boostIn(
 
 /** Adds a tree for one output, and its leaf values to the scores of all rows, sampled or not. */
 function addTree(run: Run, output: number): void {
-  const { rules, random, scores, builder, objective, space } = run;
+  const { rules, random, scores, builder, objective, space, weak } = run;
   const { sample, outOfSample, gradHess } = space;
   const picked = pickColumns(run, random);
   objective.gradHess(scores, sample, output, gradHess);
   quantise(gradHess, sample, 2);
-  const leaves = run.grower.grow({ rows: sample, outOfSample, picked, rules, random }, builder, run.gains);
+  const leaves = run.grower.grow(
+    { rows: sample, outOfSample, picked, rules, weak, random },
+    builder,
+    run.gains,
+  );
   const { values } = run;
   values.fill(0);
   for (let l = 0; l < leaves.length; l++) {
@@ -212,7 +220,7 @@ function addTree(run: Run, output: number): void {
  * SketchBoost, 2022), so that the work does not grow with the number of classes. Its leaves hold a value per output.
  */
 function addMultiOutputTree(run: Run): void {
-  const { rules, random, scores, builder, objective } = run;
+  const { rules, random, scores, builder, objective, weak } = run;
   const { sample, outOfSample, gradHess } = run.space;
   const { width } = objective;
   const picked = pickColumns(run, random);
@@ -228,7 +236,11 @@ function addMultiOutputTree(run: Run): void {
     gradHess[row * stride + rules.sketch] = 1;
   }
   quantise(gradHess, sample, stride);
-  const leaves = run.grower.grow({ rows: sample, outOfSample, picked, rules, random }, builder, run.gains);
+  const leaves = run.grower.grow(
+    { rows: sample, outOfSample, picked, rules, weak, random },
+    builder,
+    run.gains,
+  );
   const values = leaves.map((leaf) => leafValues(run, sample, leaf, placeOf));
   roundToGrid(values);
   leaves.forEach((leaf, l) => {

@@ -6,6 +6,7 @@ import { trySmallNode } from './small-node';
 import { MAX_SORTED_ROWS, SortedRows } from './sorted-rows';
 import { type SplitCandidate, type SplitRules, tryCategories, tryOrdered } from './split-finder';
 import { isLeft, type TreeBuilder } from './trees';
+import { chanceGain } from './weak-categories';
 
 export interface GrowRules extends SplitRules {
   maxLeaves: number;
@@ -51,6 +52,8 @@ export interface Growth {
   /** Columns to split by. */
   picked: Int32Array;
   rules: GrowRules;
+  /** Of `weakCategories`. */
+  weak?: Uint8Array;
   random: Random;
 }
 
@@ -70,6 +73,8 @@ export class Grower {
   private smallNodeRows = 0;
   /** Whether a picked column is a category. */
   private hasCategory = false;
+  /** What a weak category gains by chance for each of its levels. */
+  private chance = 0;
   /** Used for this tree, in place of histograms. */
   private sorted: SortedRows | undefined;
   /** Kept from tree to tree. */
@@ -132,7 +137,7 @@ export class Grower {
   }
 
   /** Lays out the histogram of each picked column, or sorts the rows. */
-  private plan({ picked, rows }: Growth): void {
+  private plan({ picked, rows, weak }: Growth): void {
     const offsets = new Int32Array(picked.length);
     const columns: Uint8Array[] = [];
     let size = 0;
@@ -148,6 +153,7 @@ export class Grower {
     this.layout = { columns, offsets, stride: this.width + 1 };
     this.smallNodeRows = this.width === 1 ? (MIN_ROWS_PER_BIN * size) / (2 * picked.length) : 0;
     this.size = size;
+    this.chance = weak ? chanceGain(this.space.gradHess, rows, this.width) : 0;
     this.sorted = this.isSortedBetter(rows) ? this.sort(picked, rows) : undefined;
   }
 
@@ -234,7 +240,7 @@ export class Grower {
   }
 
   private search(leaf: OpenLeaf, growth: Growth): void {
-    const { rules, random, rows } = growth;
+    const { rules, random, rows, weak } = growth;
     if (!this.worthSearching(leaf, rules)) {
       return;
     }
@@ -257,18 +263,19 @@ export class Grower {
       const i = sampledColumns ? sampledColumns[k] : k;
       const column = this.picked[i];
       const spec = this.specs[column];
+      const chance = weak?.[column] === 1 ? this.chance : 0;
       if (this.sorted && !spec.category) {
         this.sorted.search(i, column, leaf, gradHess, rules);
         continue;
       }
       if (!histogram) {
-        trySmallNode(node, this.layout.columns[i], spec, column, rules, best);
+        trySmallNode(node, this.layout.columns[i], spec, column, rules, best, chance);
         continue;
       }
       const offset = this.layout.offsets[i];
       const h = { sums: histogram, offset, bins: spec.bins, totals, width: this.width };
       if (spec.category) {
-        tryCategories(h, column, rules, best);
+        tryCategories(h, column, rules, best, chance);
       } else {
         tryOrdered(h, column, rules, best);
       }

@@ -29,6 +29,7 @@ export function trySmallNode(
   column: number,
   rules: SplitRules,
   best: SplitCandidate,
+  chance = 0,
 ): void {
   const { rows, start, end, gathered, totals } = node;
   for (let i = start, from = 0; i < end; i++, from += 2) {
@@ -38,7 +39,7 @@ export function trySmallNode(
     occurs[bin >> 5] |= 1 << (bin & 31);
   }
   if (spec.category) {
-    tryCategories({ sums, offset: 0, bins: spec.bins, totals, width: 1 }, column, rules, best);
+    tryCategories({ sums, offset: 0, bins: spec.bins, totals, width: 1 }, column, rules, best, chance);
     clear(spec.bins);
     return;
   }

@@ -167,12 +167,15 @@ const LOW_WORD = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1;
 /**
  * Sorts the categories of a node by mean gradient and tries every border in that order. With one gradient this finds
  * the best of all partitions (W. D. Fisher, 1958). Bins unseen at this node go to the heavier side.
+ *
+ * @param chance what each category beyond the first gains by chance; a split has to gain more
  */
 export function tryCategories(
   h: ColumnHistogram,
   column: number,
   rules: SplitRules,
   best: SplitCandidate,
+  chance = 0,
 ): void {
   const { sums, offset, bins, totals, width } = h;
   const stride = width + 1;
@@ -199,6 +202,7 @@ export function tryCategories(
   const orderWords = keyWords;
   const lambda = seen > 4 ? rules.lambda + rules.categoryLambda : rules.lambda;
   const parent = score(totals, width, totals[width] + lambda);
+  const least = chance * (seen - 1);
   left.fill(0, 0, width);
   let hessian = 0;
   let cut = -1;
@@ -209,7 +213,7 @@ export function tryCategories(
       left[d] += sums[at + d];
     }
     hessian += sums[at + width];
-    const gain = gainOf(h, hessian, parent, rules, lambda);
+    const gain = gainOf(h, hessian, parent, rules, lambda) - least;
     if (gain > best.gain && gain > rules.minGain) {
       best.gain = gain;
       cut = i;

@@ -49,9 +49,10 @@ describe('learner: the short cuts come out where the long way does', () => {
       count: fc.integer({ min: 2, max: 40 }),
       bins: fc.constantFrom(3, 8, 40, 255),
       seed: fc.nat(1e6),
+      chance: fc.constantFrom(0, 0.01),
     });
     fc.assert(
-      fc.property(node, ({ count, bins, seed }) => {
+      fc.property(node, ({ count, bins, seed, chance }) => {
         const { columns, specs, rows, gradHess, totals } = someNode(count, bins, seed);
         const few = { rows, start: 0, end: count, gathered: gradHess, totals };
         const offsets = Int32Array.from(columns, (_, i) => i * bins * 2);
@@ -59,9 +60,9 @@ describe('learner: the short cuts come out where the long way does', () => {
         addRows(sums, { columns, offsets, stride: 2 }, rows, gradHess);
         const [quick, plain] = [nothing(), nothing()];
         columns.forEach((column, i) => {
-          trySmallNode(few, column, specs[i]!, i, rules, quick);
+          trySmallNode(few, column, specs[i]!, i, rules, quick, chance);
           const h = { sums, offset: offsets[i]!, bins, totals, width: 1 };
-          (specs[i]!.category ? tryCategories : tryOrdered)(h, i, rules, plain);
+          (specs[i]!.category ? tryCategories : tryOrdered)(h, i, rules, plain, chance);
           assert.deepEqual(quick, plain);
         });
       }),

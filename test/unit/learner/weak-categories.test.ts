@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+
+import { type ClassificationResult, predict, trainModel } from '../../../dist/src/learner';
+import {
+  chanceGain,
+  Random,
+  type SplitCandidate,
+  squaredError,
+  tryCategories,
+  weakCategories,
+} from '../../doors/learner';
+import { classify, normals, numbers, rowsOf, text } from './tables';
+
+const LEVELS = 50;
+const drawn = (count: number, levels: number, seed: number): Uint8Array => {
+  const random = new Random(seed);
+  return Uint8Array.from({ length: count }, () => 1 + random.below(levels));
+};
+
+describe('learner: categories that tell nothing', () => {
+  it('are those of many levels, each of many rows, that differ no more than by chance', () => {
+    const count = 4000;
+    const noise = normals(count, 1);
+    const telling = drawn(count, LEVELS, 2);
+    const target = noise.map((value, row) => value + (telling[row]! % 7) / 5);
+    const many = { source: 0, bins: LEVELS + 1, category: true };
+    const specs = [many, many, { ...many, category: false }, { ...many, bins: 9 }, { ...many, bins: 255 }];
+    const columns = [drawn(count, LEVELS, 3), telling, drawn(count, LEVELS, 4), drawn(count, 8, 5)];
+    columns.push(drawn(count, 254, 6));
+    const rows = Int32Array.from(target, (_, row) => row);
+    const room = () => ({ scores: new Float64Array(count), gradHess: new Float64Array(count * 2) });
+    const table = { columns, specs, objective: squaredError(target), rows };
+    assert.deepEqual([...weakCategories(table, room())!], [1, 0, 0, 0, 0]);
+    assert.equal(weakCategories({ ...table, columns: [telling], specs: [many] }, room()), undefined);
+  });
+
+  it('gain by chance what is taken from their splits', () => {
+    const count = 3000;
+    const rules = { lambda: 0, minHessian: 1, minGain: 0, categorySmooth: 0, categoryLambda: 0 };
+    const split = (seed: number, isCorrected: boolean) => {
+      const bins = drawn(count, LEVELS, seed);
+      const gradients = normals(count, seed);
+      const gradHess = Float64Array.from({ length: count * 2 }, (_, i) => (i % 2 ? 1 : gradients[i / 2]!));
+      const sums = new Float64Array((LEVELS + 1) * 2);
+      const totals = new Float64Array(2);
+      gradHess.forEach((value, i) => {
+        sums[bins[i >> 1]! * 2 + (i % 2)]! += value;
+        totals[i % 2]! += value;
+      });
+      const best: SplitCandidate = { gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined };
+      const h = { sums, offset: 0, bins: LEVELS + 1, totals, width: 1 };
+      const chance = chanceGain(
+        gradHess,
+        Int32Array.from(bins, (_, row) => row),
+        1,
+      );
+      tryCategories(h, 0, rules, best, isCorrected ? chance : 0);
+      return best.gain / (chance * (LEVELS - 1));
+    };
+    const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1);
+    const mean = (isCorrected: boolean) =>
+      seeds.reduce((sum, seed) => sum + split(seed, isCorrected) / seeds.length, 0);
+    assert.ok(Math.abs(mean(false) - 1) < 0.05, String(mean(false)));
+    assert.ok(mean(true) < 0.15, String(mean(true)));
+  });
+
+  it('hardly raise the loss', () => {
+    const count = 4000;
+    const fitted = 2000;
+    const columns = [0, 1, 2, 3, 4].map((k) => normals(count, 10 + k));
+    const labels = Array.from({ length: count }, (_, row) =>
+      columns[0]![row]! > 0.5 && columns[1]![row]! * columns[2]![row]! > -0.3 ? 'yes' : 'no',
+    );
+    const features = columns.map((values, k) => numbers(`x${k}`, values));
+    const state = Array.from(drawn(count, LEVELS, 7), (level) => `state ${level}`);
+    const lossWith = (all: typeof features) => {
+      const model = trainModel(classify(rowsOf(all, 0, fitted), labels.slice(0, fitted)));
+      const { probas } = predict(model, rowsOf(all, fitted, count), count - fitted) as ClassificationResult;
+      return labels
+        .slice(fitted)
+        .reduce((sum, label, row) => sum - Math.log(probas[row * 2 + (label === 'yes' ? 1 : 0)]!), 0);
+    };
+    const change = lossWith([...features, text('state', state)]) / lossWith(features) - 1;
+    assert.ok(change < 0.2, String(change));
+  });
+});
