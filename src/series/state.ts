@@ -8,19 +8,17 @@ import { keylessNote } from './keyless';
 import { KnownAhead } from './known-ahead';
 import { Labels } from './labels';
 import { Machine } from './machine';
-import { EVENT_LABELS, meets } from './outcome';
+import { EVENT_LABELS } from './outcome';
+import { placeReading } from './place-reading';
 import { Ripening } from './ripening';
 import { FIRST_EVENTS, Schedule, type ScheduleFacts } from './schedule';
 import { type Sensor, Sensors } from './sensors';
-import type { Timeline } from './timeline';
 import type { RowAddress, SeriesNote, SeriesSettings } from './types';
 import { WaitingRows } from './waiting-rows';
 
 /** What one series may hold: keys, and numbers of readings. */
 export const MAX_KEYS = 1000;
 export const MAX_NUMBERS = 5_000_000;
-/** A time without readings that is shorter than this share of `ahead` covers it. */
-const SILENCE_SHARE = 0.1;
 
 /** Told of what is to be on disk. */
 export interface Recorder {
@@ -149,34 +147,8 @@ export class SeriesState {
   put(machine: Machine, time: number, cells: readonly number[], flag: number): boolean {
     const before = machine.numbers;
     const isNewest = time > machine.newest;
-    const { outcome, aheads } = this.settings;
-    const silence = SILENCE_SHARE * aheads[0]!;
-    const known = isNewest ? 0 : machine.clock.countUntil(time);
-    const isSecond = known > 0 && machine.clock.time(known - 1) === time;
-    if (isSecond) {
+    if (placeReading(machine, this, time, cells, flag)) {
       this.counts.duplicates++;
-    } else {
-      machine.clock.put(time, flag);
-    }
-    if (outcome.kind === 'event') {
-      noteSilence(machine, machine.clock, time, silence);
-    }
-    const column = outcome.kind === 'column' || outcome.kind === 'event' ? outcome.column : undefined;
-    const sensor = column === undefined ? undefined : this.sensors.get(column);
-    for (let i = 0; i < cells.length; i += 2) {
-      const [index, value] = [cells[i]!, cells[i + 1]!];
-      const track = machine.track(index);
-      this.sensors.see(index);
-      track.put(time, value);
-      if (index !== sensor?.index) {
-        continue;
-      }
-      if (outcome.kind === 'event') {
-        noteHit(machine.hits, time, meets(value, sensor, outcome));
-        noteSilence(machine, track.line, time, silence);
-      } else if (this.features.hasHistory) {
-        machine.putHistory(time, value);
-      }
     }
     machine.numbers += cells.length / 2 + 1;
     this.numbers += machine.numbers - before;
@@ -308,26 +280,5 @@ export class SeriesState {
     const codes = new Set([...kept.keys(), ...unsettled.keys()]);
     const counts = [...codes].map((code) => (kept.get(code) ?? 0) + (unsettled.get(code) ?? 0));
     return counts.length < 2 ? 0 : Math.min(...counts);
-  }
-}
-
-/** Notes the readings at and before a time where there was silence after them. */
-function noteSilence({ silences }: Machine, line: Timeline, time: number, least: number): void {
-  const at = line.countUntil(time) - 1;
-  const before = at > 0 ? line.time(at - 1) : time;
-  const after = at >= 0 && at + 1 < line.size ? line.time(at + 1) : time;
-  if (time - before > least) {
-    silences.put(before, 1);
-  }
-  if (after - time > least) {
-    silences.put(time, 1);
-  }
-}
-
-function noteHit(hits: Timeline, time: number, isMet: boolean): void {
-  const count = hits.countUntil(time);
-  const isKnown = count > 0 && hits.time(count - 1) === time;
-  if (isMet || isKnown) {
-    hits.put(time, isMet ? 1 : 0);
   }
 }
