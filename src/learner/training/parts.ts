@@ -93,7 +93,7 @@ export function blocksOf(
   const longest = Math.floor((MAX_EMBARGOED * learned * parts) / (2 * count));
   if (embargo > longest) {
     reasons.push(
-      `The embargo is ${longest} rows instead of ${embargo}, which would leave too few to learn from.`,
+      `The embargo is ${longest} rows instead of ${embargo}: with ${embargo}, too few would be left to learn from.`,
     );
     embargo = longest;
   }
