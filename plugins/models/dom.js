@@ -79,7 +79,7 @@
     const isNear = value < 1 && value >= 0.9995;
     return Number.isFinite(value)
       ? format(value, {
-          maximumFractionDigits: isNear ? Math.min(8, 1 - Math.floor(Math.log10(1 - value))) : 3,
+          maximumFractionDigits: isNear ? Math.min(8, -Math.floor(Math.log10(1 - value))) : 3,
         })
       : '–';
   }
