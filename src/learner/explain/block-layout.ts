@@ -34,10 +34,16 @@ export const BRANCH = {
   size: 20,
 };
 
-/** A leaf: its value (32 bits), and where its slots end. They follow those of the leaf before. */
+/**
+ * A leaf: its value (32 bits), or where those for each class are, and where its slots end. They follow those of the leaf
+ * before.
+ */
 export const LEAF_RECORD = { value: 0, slotsEnd: 4, size: 8 };
 
-/** A slot: its place, in the other bytes eight times its group, and the background's rows that pass. */
+/**
+ * A slot: its place, in the other bytes how far the effects of its group are from those of the first one, and the
+ * background's rows that pass.
+ */
 export const SLOT = { place: 0, group: 1, passes: 4, size: 8 };
 
 /** Bytes of a row of `SHARES`. */

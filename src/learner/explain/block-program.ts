@@ -2,24 +2,32 @@ import { goesMissingLeft, isCategoryNode } from '../trees/trees';
 import { BRANCH, HEADER, LEAF_RECORD, SLOT } from './block-layout';
 import type { BlockRoom } from './block-room';
 import type { TurnWriter } from './block-turns';
-import type { LeafBlocks } from './leaf-blocks';
+import { type LeafBlocks, MOST_OF_BLOCK } from './leaf-blocks';
 
 /** Bytes of a number. */
 const WHOLE = 4;
+
+/** Where blocks are in a room. */
+export interface LaidOut {
+  /** The address of the first header, the others follow. */
+  headers: number;
+  /** Of trees with a value for each class: where those of a block's leaves find room. */
+  values: number;
+}
 
 /**
  * Lays blocks out as the functions of a room read them, with their turns.
  *
  * @param width outputs
  * @param groups of all
- * @returns the address of the first header, the others follow; undefined where there is no room
+ * @returns undefined where there is no room
  */
 export function layOut(
   blocks: LeafBlocks,
   writer: TurnWriter,
   room: BlockRoom,
   { width, groups }: { width: number; groups: number },
-): number | undefined {
+): LaidOut | undefined {
   const { trees, blocksAt, leavesAt, branchesAt, slotsAt } = blocks;
   const count = leavesAt.length - 1;
   const programs = new Int32Array(count);
@@ -33,9 +41,17 @@ export function layOut(
     turns += writer.sizeOf(block) * WHOLE;
   }
   const setBytes = trees.sets.length * WHOLE;
-  const start = room.place(count * HEADER.size + setBytes + size + turns);
-  if (start === undefined) {
+  const isOfClasses = trees.width > 1;
+  const valueBytes = isOfClasses ? trees.values.length * WHOLE : 0;
+  const ownBytes = isOfClasses ? (MOST_OF_BLOCK + 1) * trees.width * 8 : 0;
+  const values = room.place(ownBytes + valueBytes + count * HEADER.size + setBytes + size + turns);
+  if (values === undefined) {
     return undefined;
+  }
+  const start = values + ownBytes + valueBytes;
+  const leafValues = values + ownBytes;
+  if (isOfClasses) {
+    room.floats.set(trees.values, leafValues / WHOLE);
   }
   const sets = start + count * HEADER.size;
   room.wholes.set(trees.sets, sets / WHOLE);
@@ -60,10 +76,10 @@ export function layOut(
       at = writeBranches(blocks, block, room, at, sets);
       put(HEADER.branchesEnd, at);
       put(HEADER.leaves, at);
-      put(HEADER.leavesEnd, writeLeaves(blocks, block, room, at));
+      put(HEADER.leavesEnd, writeLeaves(blocks, block, room, at, leafValues));
     }
   }
-  return start;
+  return { headers: start, values };
 }
 
 function writeBranches(
@@ -95,17 +111,23 @@ function writeLeaves(
   block: number,
   { wholes, floats }: BlockRoom,
   at: number,
+  leafValues: number,
 ): number {
+  const { width } = trees;
   const [first, last] = [leavesAt[block], leavesAt[block + 1]];
   const leavesEnd = at + (last - first) * LEAF_RECORD.size;
   let to = leavesEnd;
   for (let leaf = first; leaf < last; leaf++, at += LEAF_RECORD.size) {
     for (let slot = slotsAt[leaf]; slot < slotsAt[leaf + 1]; slot++, to += SLOT.size) {
       const place = slotPlaces[slot];
-      wholes[to / WHOLE] = ((groups[placesAt[block] + place] * 8) << (8 * SLOT.group)) | place;
+      wholes[to / WHOLE] = ((groups[placesAt[block] + place] * width * 8) << (8 * SLOT.group)) | place;
       wholes[(to + SLOT.passes) / WHOLE] = passes[slot];
     }
-    floats[(at + LEAF_RECORD.value) / WHOLE] = trees.values[valuesAt[leaf]];
+    if (width === 1) {
+      floats[(at + LEAF_RECORD.value) / WHOLE] = trees.values[valuesAt[leaf]];
+    } else {
+      wholes[(at + LEAF_RECORD.value) / WHOLE] = leafValues + valuesAt[leaf] * WHOLE;
+    }
     wholes[(at + LEAF_RECORD.slotsEnd) / WHOLE] = to;
   }
   return leavesEnd;

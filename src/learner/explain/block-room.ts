@@ -6,7 +6,7 @@ import { SHARES } from './shares';
 /** What is placed begins at a multiple of this. */
 const ALIGNED = 8;
 
-const memories = new ModuleMemories<BlockKernel>([blockModule]);
+const memories = new ModuleMemories<BlockKernel>([() => blockModule(true), () => blockModule(false)]);
 
 /** Of all rows together; what is found of a very wide table of many classes stays where it is. */
 const MOST_ROW_BYTES = 32_000_000;

@@ -1,7 +1,7 @@
 import type { Trees } from '../trees/trees';
 import { addBlockEffects } from './block-effects';
 import { HEADER } from './block-layout';
-import { layOut } from './block-program';
+import { type LaidOut, layOut } from './block-program';
 import { type BlockRoom, ROWS_OF_ROOM } from './block-room';
 import { BlockSteps } from './block-steps';
 import { TurnWriter } from './block-turns';
@@ -30,6 +30,8 @@ export interface TreeFollower {
   add(rows: readonly FollowedRow[], weight: number, found: readonly Followed[]): void;
 }
 
+/** Outputs × groups of trees with a value for each class: where those of a group are is 24 bits of a slot. */
+const MOST_EFFECTS = 2 ** 21;
 /** Blocks that all rows go through before the next ones, so that what is known of them stays close to the processor. */
 const BLOCKS = 64;
 
@@ -48,15 +50,18 @@ export function makeFollower(
 ): { follower: TreeFollower; leaves: number } {
   const { trees } = blocks;
   const writer = new TurnWriter(blocks, orders);
-  const isFitting = trees.width === 1 && blocks.mostSlots <= MOST_SLOTS;
+  const isFitting =
+    blocks.mostSlots <= MOST_SLOTS &&
+    (trees.width === 1 ||
+      (room?.functions.addBlocksOfClasses !== undefined && trees.width * orders.groups < MOST_EFFECTS));
   const laidOut =
     room && isFitting ? layOut(blocks, writer, room, { width, groups: orders.groups }) : undefined;
   if (room === undefined || laidOut === undefined) {
     const steps = new BlockSteps(blocks, orders, width, spare);
     return { follower: new ScriptFollower(trees, blocks, steps, width), leaves: blocks.valuesAt.length };
   }
-  const end = laidOut + (blocks.leavesAt.length - 1) * HEADER.size;
-  return { follower: new KernelFollower(room, laidOut, end), leaves: 0 };
+  const end = laidOut.headers + (blocks.leavesAt.length - 1) * HEADER.size;
+  return { follower: new KernelFollower(room, laidOut, end, trees.width), leaves: 0 };
 }
 
 class ScriptFollower implements TreeFollower {
@@ -89,11 +94,15 @@ class ScriptFollower implements TreeFollower {
 }
 
 class KernelFollower implements TreeFollower {
-  /** @param headers the address of the first, and behind the last one */
+  /**
+   * @param end the address behind the last header
+   * @param classes values of a leaf
+   */
   constructor(
     private readonly room: BlockRoom,
-    private readonly headers: number,
+    private readonly laidOut: LaidOut,
     private readonly end: number,
+    private readonly classes: number,
   ) {}
 
   add(rows: readonly FollowedRow[], weight: number, found: readonly Followed[]): void {
@@ -103,33 +112,55 @@ class KernelFollower implements TreeFollower {
   }
 
   private addRows(rows: readonly FollowedRow[], weight: number, found: readonly Followed[]): void {
-    const { room, headers, end } = this;
+    const { room, end } = this;
+    const { headers } = this.laidOut;
     const { row, numbers, bytes } = room;
     rows.forEach(({ compared }, i) => {
       bytes.set(compared.bins, row.bins + i * row.size);
       numbers.set(found[i].scores, (row.scores + i * row.size) / 8);
-      numbers.set(found[i].effects, (row.effects + i * row.size) / 8);
+      this.copyEffects(found[i].effects, (row.effects + i * row.size) / 8, true);
     });
     for (let from = headers; from < end; from += BLOCKS * HEADER.size) {
       const to = Math.min(end, from + BLOCKS * HEADER.size);
       for (let i = 0; i < rows.length; i++) {
         const at = i * row.size;
-        room.functions.addBlocks(
-          from,
-          to,
-          row.bins + at,
-          rows[i].rows,
-          row.scores + at,
-          row.effects + at,
-          weight,
-        );
+        this.addBlocks(from, to, row.bins + at, rows[i].rows, row.scores + at, row.effects + at, weight);
       }
     }
     found.forEach(({ scores, effects }, i) => {
       const at = (row.scores + i * row.size) / 8;
       const effectsAt = (row.effects + i * row.size) / 8;
       scores.set(numbers.subarray(at, at + scores.length));
-      effects.set(numbers.subarray(effectsAt, effectsAt + effects.length));
+      this.copyEffects(effects, effectsAt, false);
     });
+  }
+
+  private addBlocks(...asked: Parameters<BlockRoom['functions']['addBlocks']>): void {
+    const { functions } = this.room;
+    if (this.classes === 1) {
+      functions.addBlocks(...asked);
+      return;
+    }
+    const [from, to, bins, rows, scores, effects, weight] = asked;
+    const { values } = this.laidOut;
+    functions.addBlocksOfClasses!(
+      ...([from, to, bins, rows, scores, effects, values, this.classes * 8, weight] as const),
+    );
+  }
+
+  /** Of trees with a value for each class those of a group stand side by side in the room. */
+  private copyEffects(effects: Float64Array, at: number, isIn: boolean): void {
+    const { numbers } = this.room;
+    const groups = effects.length / this.classes;
+    for (let k = 0, i = 0; k < this.classes; k++) {
+      for (let group = 0; group < groups; group++, i++) {
+        const place = this.classes === 1 ? at + i : at + group * this.classes + k;
+        if (isIn) {
+          numbers[place] = effects[i];
+        } else {
+          effects[i] = numbers[place];
+        }
+      }
+    }
   }
 }

@@ -206,14 +206,16 @@ describe('ways through trees', () => {
     const specs = background.columns.map((_, source) => ({ source, bins: 255, category: source === 5 }));
     const centers = specs.map(() => Float64Array.from({ length: 255 }, (_, bin) => bin));
     // Trees of up to 32 leaves, so that some take every bit of a block.
-    const grown = growRandomised(
-      {
-        ...{ columns: background.columns, specs, centers, rows: own, classes: 2, base: new Float64Array(1) },
-        target: own.map((row) => (row * 7) % 2),
-      },
-      { trees: 30, minLeaf: 1, nodeColumns: 1 },
-      new Random(5),
-    );
+    const grow = (classes: number) =>
+      growRandomised(
+        {
+          ...{ columns: background.columns, specs, centers, rows: own, classes },
+          base: new Float64Array(classes > 2 ? classes : 1),
+          target: own.map((row) => (row * 7) % classes),
+        },
+        { trees: 30, minLeaf: 1, nodeColumns: 1 },
+        new Random(5),
+      ).trees;
     const boosted = model.members[0]!.parts.find((part) => 'trees' in part)!.trees;
     const common = Array.from({ length: groups }, (_, group) => group);
     const orders = drawOrders(
@@ -222,9 +224,15 @@ describe('ways through trees', () => {
       { common, groups },
       new Random(2),
     );
-    const width = 2;
-    const size = { scores: mixturesOf(orders) * width, effects: width * groups, columns: specs.length };
-    for (const trees of [boosted, grown.trees]) {
+    // Trees with a value for each of 3 and of 11 classes: pairs of these, eight at a time, and one that is left.
+    const forests = [boosted, grow(2), grow(3), grow(11)];
+    assert.deepEqual(
+      forests.map((trees) => trees.width),
+      [1, 1, 3, 11],
+    );
+    for (const trees of forests) {
+      const width = trees.width > 1 ? trees.width : 2;
+      const size = { scores: mixturesOf(orders) * width, effects: width * groups, columns: specs.length };
       const blocks = leafBlocks(trees, background, groupOf);
       const rooms = [BlockRoom.open(size, 4_000_000), BlockRoom.open(size, 1000), undefined];
       assert.ok(rooms[0] && rooms[1]);
@@ -252,10 +260,13 @@ describe('ways through trees', () => {
           const walk = new LeafWalk(compared, () => undefined);
           const effects = new Float64Array(size.effects);
           trees.roots.forEach((_, tree) => {
-            const onOutput = effects.subarray((tree % width) * groups, ((tree % width) + 1) * groups);
-            walk.tree(trees, tree, about, (from, leaf) =>
-              addLeafEffects(leaf, 0.6 * trees.values[from]!, onOutput),
-            );
+            for (let k = 0; k < trees.width; k++) {
+              const output = trees.width > 1 ? k : tree % width;
+              const onOutput = effects.subarray(output * groups, (output + 1) * groups);
+              walk.tree(trees, tree, about, (from, leaf) =>
+                addLeafEffects(leaf, 0.6 * trees.values[from + k]!, onOutput),
+              );
+            }
           });
           effects.forEach((effect, at) => assert.ok(Math.abs(effect - found[row]!.effects[at]!) < 1e-9));
         });

@@ -1,0 +1,207 @@
+import {
+  add,
+  addNumbers,
+  addPairs,
+  and,
+  type Code,
+  F64,
+  get,
+  I32,
+  isBelow,
+  leadingZeros,
+  loadFloat,
+  loadNumber,
+  loadPair,
+  loadWhole,
+  move,
+  multiply,
+  multiplyNumbers,
+  set,
+  shiftLeft,
+  shiftRight,
+  storeNumber,
+  storePair,
+  subtract,
+  subtractNumbers,
+  subtractPairs,
+  when,
+  whenElse,
+  whileLoop,
+  whole,
+  xor,
+} from '../wasm/instructions';
+import type { Locals } from '../wasm/locals';
+import { HEADER, LEAF_RECORD, SCRATCH } from './block-layout';
+import { PLACE_BITS } from './block-turns';
+import type { Classes } from './classes-kernel';
+import type { BlockLocals } from './passes-kernel';
+
+/** Where the score is that a turn is for. */
+const scoreOf = (turn: number, scoresAt: number, mixtureBytes: number): Code =>
+  add(get(scoresAt), multiply(shiftRight(get(turn), PLACE_BITS), get(mixtureBytes)));
+
+/** What `BlockSteps` does before all rows: the values of leaves, the last one first. */
+export function takeValues(all: Locals, { field }: BlockLocals, weight: number): Code {
+  const [leaf, last, to] = all.more(3, I32);
+  return [
+    ...set(leaf, field(HEADER.leaves)),
+    ...set(last, field(HEADER.leavesEnd)),
+    ...set(to, whole(SCRATCH.values + 31 * 8)),
+    ...whileLoop(isBelow(get(leaf), get(last)), [
+      ...storeNumber(get(to), multiplyNumbers(get(weight), loadFloat(get(leaf), LEAF_RECORD.value))),
+      ...set(to, subtract(get(to), whole(8))),
+      ...set(leaf, add(get(leaf), whole(LEAF_RECORD.size))),
+    ]),
+  ];
+}
+
+/** What `BlockSteps.add` does of trees with one value a leaf. */
+export function addSteps(all: Locals, { rows, scores, field }: BlockLocals): Code {
+  const [scoresAt, mixtureBytes, at, row, last, order, turn, to, passed] = all.more(9, I32);
+  const [before, value] = all.more(2, F64);
+  const valueOf = (bits: Code): Code => loadNumber(shiftLeft(leadingZeros(bits), 3), SCRATCH.values);
+  return [
+    ...set(scoresAt, add(get(scores), field(HEADER.output))),
+    ...set(mixtureBytes, field(HEADER.mixtureBytes)),
+    ...set(at, field(HEADER.turns)),
+    ...set(row, get(rows)),
+    ...whileLoop(get(row), [
+      ...set(last, add(get(at), field(HEADER.rowBytes))),
+      ...whenElse(
+        and(get(row), whole(1)),
+        whileLoop(isBelow(get(at), get(last)), [
+          ...set(order, add(get(at), field(HEADER.orderBytes))),
+          ...set(before, valueOf(loadWhole(get(at), 4))),
+          ...set(turn, loadWhole(get(at))),
+          ...set(to, scoreOf(turn, scoresAt, mixtureBytes)),
+          ...storeNumber(get(to), addNumbers(loadNumber(get(to)), get(before))),
+          ...set(passed, whole(-1)),
+          ...set(at, add(get(at), whole(8))),
+          ...whileLoop(isBelow(get(at), get(order)), [
+            ...set(turn, loadWhole(get(at))),
+            ...set(
+              passed,
+              and(
+                get(passed),
+                loadWhole(shiftLeft(and(get(turn), whole((1 << PLACE_BITS) - 1)), 2), SCRATCH.own),
+              ),
+            ),
+            ...set(value, valueOf(and(get(passed), loadWhole(get(at), 4)))),
+            ...set(to, scoreOf(turn, scoresAt, mixtureBytes)),
+            ...storeNumber(
+              get(to),
+              addNumbers(loadNumber(get(to)), subtractNumbers(get(value), get(before))),
+            ),
+            ...set(before, get(value)),
+            ...set(at, add(get(at), whole(8))),
+          ]),
+        ]),
+        set(at, get(last)),
+      ),
+      ...set(row, shiftRight(get(row), 1)),
+    ]),
+  ];
+}
+
+/** Where the values of a block's leaves are, bytes of those of one leaf, and the loop over them. */
+export interface ClassValues {
+  values: number;
+  width: number;
+  classes: Classes;
+}
+
+export function takeValuesOfClasses(
+  all: Locals,
+  { field }: BlockLocals,
+  weight: number,
+  { values, width }: Omit<ClassValues, 'classes'>,
+): Code {
+  const [leaf, from, to, end] = all.more(4, I32);
+  return [
+    ...set(leaf, field(HEADER.leaves)),
+    ...set(to, add(get(values), multiply(get(width), whole(31)))),
+    ...whileLoop(isBelow(get(leaf), field(HEADER.leavesEnd)), [
+      ...set(from, loadWhole(get(leaf), LEAF_RECORD.value)),
+      ...set(end, add(get(to), get(width))),
+      ...whileLoop(isBelow(get(to), get(end)), [
+        ...storeNumber(get(to), multiplyNumbers(get(weight), loadFloat(get(from)))),
+        ...move(to, whole(8)),
+        ...move(from, whole(4)),
+      ]),
+      ...set(to, subtract(get(to), shiftLeft(get(width), 1))),
+      ...move(leaf, whole(LEAF_RECORD.size)),
+    ]),
+  ];
+}
+
+/** The same of trees with a value for each class. */
+export function addStepsOfClasses(
+  all: Locals,
+  { rows, scores, field }: BlockLocals,
+  { values, width, classes }: ClassValues,
+): Code {
+  const [at, row, last, order, to, passed, old, now, from, gone] = all.more(10, I32);
+  const valuesOf = (bits: Code): Code => add(get(values), multiply(leadingZeros(bits), get(width)));
+  return [
+    ...set(at, field(HEADER.turns)),
+    ...set(row, get(rows)),
+    ...whileLoop(get(row), [
+      ...set(last, add(get(at), field(HEADER.rowBytes))),
+      ...whenElse(
+        and(get(row), whole(1)),
+        whileLoop(isBelow(get(at), get(last)), [
+          ...set(order, add(get(at), field(HEADER.orderBytes))),
+          ...set(old, valuesOf(loadWhole(get(at), 4))),
+          ...set(to, loadWhole(get(at))),
+          ...set(to, scoreOf(to, scores, width)),
+          ...set(from, get(old)),
+          ...classes.each([to, from], {
+            pair: (offset) =>
+              storePair(get(to), addPairs(loadPair(get(to), offset), loadPair(get(from), offset)), offset),
+            one: storeNumber(get(to), addNumbers(loadNumber(get(to)), loadNumber(get(from)))),
+          }),
+          ...set(passed, whole(-1)),
+          ...move(at, whole(8)),
+          ...whileLoop(isBelow(get(at), get(order)), [
+            ...set(to, loadWhole(get(at))),
+            ...set(
+              passed,
+              and(
+                get(passed),
+                loadWhole(shiftLeft(and(get(to), whole((1 << PLACE_BITS) - 1)), 2), SCRATCH.own),
+              ),
+            ),
+            ...set(now, valuesOf(and(get(passed), loadWhole(get(at), 4)))),
+            ...when(xor(get(now), get(old)), [
+              ...set(to, scoreOf(to, scores, width)),
+              ...set(from, get(now)),
+              ...set(gone, get(old)),
+              ...set(old, get(now)),
+              ...classes.each([to, from, gone], {
+                pair: (offset) =>
+                  storePair(
+                    get(to),
+                    addPairs(
+                      loadPair(get(to), offset),
+                      subtractPairs(loadPair(get(from), offset), loadPair(get(gone), offset)),
+                    ),
+                    offset,
+                  ),
+                one: storeNumber(
+                  get(to),
+                  addNumbers(
+                    loadNumber(get(to)),
+                    subtractNumbers(loadNumber(get(from)), loadNumber(get(gone))),
+                  ),
+                ),
+              }),
+            ]),
+            ...move(at, whole(8)),
+          ]),
+        ]),
+        set(at, get(last)),
+      ),
+      ...set(row, shiftRight(get(row), 1)),
+    ]),
+  ];
+}
