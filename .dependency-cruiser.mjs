@@ -66,7 +66,7 @@ const FOLDERS = {
     linear: ['features', 'math', 'trees'],
     gaussian: ['features', 'linear', 'math'],
     calibration: ['features', 'math', 'trees'],
-    model: ['calibration', 'features', 'gaussian', 'linear', 'math', 'trees'],
+    model: ['calibration', 'features', 'gaussian', 'linear', 'math', 'trees', 'wasm'],
     explain: ['calibration', 'features', 'gaussian', 'linear', 'math', 'model', 'trees', 'wasm'],
     training: ['calibration', 'features', 'gaussian', 'linear', 'math', 'model', 'trees'],
   },

@@ -2,6 +2,7 @@ import type { EncodedTable } from '../features/encode';
 import { type GaussianScores, gaussianScores } from '../gaussian/scores';
 import { addLinearScores, type LinearTables } from '../linear/linear';
 import { leafOf, type Trees } from '../trees/trees';
+import { ClassSums } from './class-sums';
 import { LeafSets } from './leaf-sets';
 import { scoresOfVotes } from './votes';
 import { leavesOf, type RowMajor, rowMajor, walkOf } from './walk';
@@ -76,14 +77,20 @@ function addTreeScores(
   const sets = rows.length < MANY ? undefined : new LeafSets(columns, rows);
   const walk = rows.length < FEW ? undefined : walkOf(trees);
   let bins: RowMajor | undefined;
-  const leaves = new Int32Array(rows.length);
+  const sums = ClassSums.open(trees, rows.length, scores);
+  const own = new Int32Array(rows.length);
   for (let tree = 0; tree < trees.roots.length; tree++) {
+    const leaves = sums?.next ?? own;
     if (walk === undefined) {
       for (let i = 0; i < leaves.length; i++) {
         leaves[i] = leafOf(trees, trees.roots[tree], columns, rows[i]);
       }
     } else if (!isDeep(walk.depths[tree]) || sets?.leavesOf(trees, tree, leaves) !== true) {
       leavesOf(trees, walk, tree, columns, rows, (bins ??= rowMajor(columns, rows)), leaves);
+    }
+    if (sums) {
+      sums.added();
+      continue;
     }
     if (perLeaf === 1) {
       const output = tree % width;
@@ -100,6 +107,7 @@ function addTreeScores(
       }
     }
   }
+  sums?.close();
 }
 
 /** @param depth of a tree with categories 0 */

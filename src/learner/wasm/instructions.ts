@@ -93,6 +93,11 @@ export const loadNumber = load(3, 0x2b);
 /** A 32-bit number, as one of 64 bits. */
 export const loadFloat = (address: Code, offset = 0): Code => [...load(2, 0x2a)(address, offset), 0xbb];
 export const loadPair = load(3, 0xfd, 0x00);
+/** Two 32-bit numbers, as ones of 64 bits. */
+export const loadTwoFloats = (address: Code, offset = 0): Code => [
+  ...load(2, 0xfd, 0x5d)(address, offset),
+  ...[0xfd, 0x5f],
+];
 export const storeWhole = store(2, 0x36);
 export const storeNumber = store(3, 0x39);
 export const storePair = store(3, 0xfd, 0x0b);

@@ -7,6 +7,8 @@ export interface Room<Functions> {
   bytes(length: number): Uint8Array;
   wholes(length: number): Int32Array;
   numbers(length: number): Float64Array;
+  /** Of 32 bits. */
+  floats(length: number): Float32Array;
   /** Ends the use of all of its arrays. */
   close(): void;
 }
@@ -17,6 +19,7 @@ export const ORDINARY: Room<never> = {
   bytes: (length) => new Uint8Array(length),
   wholes: (length) => new Int32Array(length),
   numbers: (length) => new Float64Array(length),
+  floats: (length) => new Float32Array(length),
   close: () => undefined,
 };
 
@@ -67,6 +70,7 @@ export class RoomMaker<Functions extends object> {
       bytes: (length) => new Uint8Array(buffer, place(length), length),
       wholes: (length) => new Int32Array(buffer, place(length * 4), length),
       numbers: (length) => new Float64Array(buffer, place(length * 8), length),
+      floats: (length) => new Float32Array(buffer, place(length * 4), length),
       close: () => {
         this.isOpen = false;
         if (buffer.byteLength > MOST_KEPT) {

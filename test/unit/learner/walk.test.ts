@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { leafOf, LeafSets, leavesOf, Random, rowMajor, TreeBuilder, walkOf } from '../../doors/learner';
+import {
+  leafOf,
+  LeafSets,
+  leavesOf,
+  memberScores,
+  Random,
+  rowMajor,
+  TreeBuilder,
+  walkOf,
+} from '../../doors/learner';
 import { someTrees, TREE_COLUMNS } from './some-trees';
 
 describe('learner: many rows through a tree', () => {
@@ -51,6 +60,46 @@ describe('learner: many rows through a tree', () => {
         const alone = rows.map((row) => leafOf(trees, 0, columns, row));
         assert.deepEqual(found, leaves <= 32 ? alone : new Int32Array(rows.length).fill(-1));
       }
+    }
+  });
+
+  it('add their values for each class to the same bits, many rows together or few at a time', () => {
+    const random = new Random(4);
+    const rows = 150;
+    const columns = Array.from({ length: 3 }, () =>
+      Uint8Array.from({ length: rows }, () => random.below(256)),
+    );
+    // Classes are added eight at a time, two at a time, and the last; trees sixteen at a time.
+    for (const width of [2, 3, 8, 13, 26]) {
+      const builder = new TreeBuilder(width);
+      for (let tree = 0; tree < 37; tree++) {
+        const leaves = [builder.addRoot()];
+        for (let split = 0; split < 7; split++) {
+          const node = leaves.splice(random.below(leaves.length), 1)[0]!;
+          const border = { column: random.below(3), bin: random.below(256), set: undefined };
+          const left = builder.split(node, { ...border, missingLeft: split % 2 === 0 });
+          leaves.push(left, left + 1);
+        }
+        leaves.forEach((leaf) =>
+          builder.setLeaf(
+            leaf,
+            Array.from({ length: width }, () => random.uniform() - 0.5),
+          ),
+        );
+      }
+      const base = Float64Array.from({ length: width }, () => random.uniform());
+      const member = {
+        ...{ weight: 1, width },
+        parts: [{ kind: 'trees' as const, weight: 0.7, base, trees: builder.finish() }],
+      };
+      const scoresOf = (from: number, to: number) =>
+        memberScores(
+          member,
+          { columns, numbers: [] },
+          Int32Array.from({ length: to - from }, (_, i) => from + i),
+        );
+      const few = Array.from({ length: 15 }, (_, i) => [...scoresOf(10 * i, 10 * i + 10)]);
+      assert.deepEqual([...scoresOf(0, rows)], few.flat());
     }
   });
 });
