@@ -1,5 +1,7 @@
 import { lowestBit } from '../math/bits';
 import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../trees/trees';
+import { type Room, roomOf } from '../wasm/room';
+import { BORDER_TABLE, type SetKernel, setRooms } from './set-kernel';
 
 /*
  * Very many rows through a tree of up to 32 leaves (C. Lucchese et al., QuickScorer, 2015). Each bin of a column leaves
@@ -12,14 +14,18 @@ const MOST_LEAVES = 32;
 const BINS = 256;
 const ALL = -1;
 
-/** The rows of a table that go through trees together, and room for what is made of a tree. */
+/** The rows of a table that go through trees together, and room for what is made of a tree; to be closed. */
 export class LeafSets {
+  private readonly room: Room<SetKernel>;
   /** By column: the bins of the rows. Made when first wanted. */
   private readonly bins: (Uint8Array | undefined)[];
+  /** Room for all of them, where there is one. */
+  private readonly binRoom: Uint8Array | undefined;
+  private readonly binStride: number;
   /** By column the highest of them. */
   private readonly highest: Uint8Array;
   /** By place: the leaves within reach by each bin of a column of the tree. */
-  private readonly tables: Int32Array[] = [];
+  private readonly tables: Int32Array[];
   /** By column its place in the tree at hand, plus one; 0: none. */
   private readonly places: Uint8Array;
   /** By place the lowest and the highest border of a column. */
@@ -30,16 +36,34 @@ export class LeafSets {
   private readonly counts = new Uint8Array(2 * MOST_LEAVES);
   private readonly firsts = new Uint8Array(2 * MOST_LEAVES);
   /** Per leaf, from left to right: where its values begin. */
-  private readonly values = new Int32Array(MOST_LEAVES);
+  private readonly values: Int32Array;
+  private readonly leaves: Int32Array;
 
   constructor(
     private readonly columns: Uint8Array[],
     private readonly rows: Int32Array,
   ) {
+    const count = rows.length;
+    const places = Math.min(columns.length, MOST_LEAVES - 1);
+    const room = setRooms.open(
+      columns.length * roomOf(count) +
+        roomOf(places * BORDER_TABLE * 4) +
+        2 * roomOf(count * 4) +
+        roomOf(MOST_LEAVES * 4),
+    );
+    this.room = room;
     this.bins = columns.map(() => undefined);
+    this.binStride = roomOf(count);
+    this.binRoom = room.functions && room.bytes(columns.length * this.binStride);
+    const tables = room.wholes(places * BORDER_TABLE);
+    this.tables = Array.from({ length: places }, (_, i) =>
+      tables.subarray(i * BORDER_TABLE, (i + 1) * BORDER_TABLE),
+    );
+    this.values = room.wholes(MOST_LEAVES);
+    this.leaves = room.wholes(count);
+    this.within = room.wholes(count);
     this.highest = new Uint8Array(columns.length);
     this.places = new Uint8Array(columns.length);
-    this.within = new Int32Array(rows.length);
   }
 
   /**
@@ -57,10 +81,26 @@ export class LeafSets {
     const used = this.makeTables(trees, root, end);
     this.intersect(used);
     const { within, values } = this;
+    const { functions } = this.room;
+    if (functions) {
+      const end = within.byteOffset + within.byteLength;
+      functions.takeLeaves(within.byteOffset, end, values.byteOffset, this.leaves.byteOffset);
+      leaves.set(this.leaves);
+      return true;
+    }
     for (let i = 0; i < within.length; i++) {
       leaves[i] = values[lowestBit(within[i])];
     }
     return true;
+  }
+
+  /** Whether looking up is quicker than walking for every tree, however few steps it has. */
+  get isQuick(): boolean {
+    return this.room.functions !== undefined;
+  }
+
+  close(): void {
+    this.room.close();
   }
 
   /** Numbers the leaves from left to right. Children come after their parents. */
@@ -96,9 +136,6 @@ export class LeafSets {
       if (places[column] === 0) {
         used.push(column);
         places[column] = used.length;
-        if (used.length > tables.length) {
-          tables.push(new Int32Array(BINS + 1));
-        }
         tables[used.length - 1].fill(ALL);
         lows[used.length - 1] = BINS;
         highs[used.length - 1] = 0;
@@ -146,16 +183,30 @@ export class LeafSets {
   /** For each row the leaves within reach by all of these columns, whose tables are in the same order. */
   private intersect(used: number[]): void {
     const { within, tables } = this;
+    const { functions } = this.room;
+    const [start, end] = [within.byteOffset, within.byteOffset + within.byteLength];
     let i = 0;
     for (; i + 3 < used.length; i += 4) {
       const [bins0, bins1, bins2, bins3] = [0, 1, 2, 3].map((place) => this.binsOf(used[i + place]));
+      if (functions) {
+        functions.andFour(
+          ...([bins0.byteOffset, bins1.byteOffset, bins2.byteOffset, bins3.byteOffset] as const),
+          ...([tables[i].byteOffset, start, end, i === 0 ? ALL : 0] as const),
+        );
+        continue;
+      }
       andFour(within, i === 0, bins0, bins1, bins2, bins3, tables, i);
     }
     if (used.length === 0) {
       within.fill(ALL);
     }
     for (; i < used.length; i++) {
-      andOne(within, i === 0, this.binsOf(used[i]), tables[i]);
+      const bins = this.binsOf(used[i]);
+      if (functions) {
+        functions.andOne(bins.byteOffset, tables[i].byteOffset, start, end, i === 0 ? ALL : 0);
+        continue;
+      }
+      andOne(within, i === 0, bins, tables[i]);
     }
   }
 
@@ -164,9 +215,10 @@ export class LeafSets {
     if (known) {
       return known;
     }
-    const { rows } = this;
+    const { rows, binRoom, binStride } = this;
     const from = this.columns[column];
-    const bins = new Uint8Array(rows.length);
+    const start = column * binStride;
+    const bins = binRoom?.subarray(start, start + rows.length) ?? new Uint8Array(rows.length);
     let highest = 0;
     for (let i = 0; i < bins.length; i++) {
       const bin = from[rows[i]];

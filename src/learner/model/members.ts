@@ -31,8 +31,8 @@ const MAX_BLOCK = 4096;
 /** Fewer rows are walked one by one: to prepare the trees would take longer. */
 const FEW = 8;
 /**
- * From so many rows on it is quicker to look up which leaves each column leaves within reach, for trees of so many steps
- * or with categories.
+ * From so many rows on it is quicker to look up which leaves each column leaves within reach; without WebAssembly for trees
+ * of so many steps or with categories alone.
  */
 const MANY = 200;
 const DEEP = 8;
@@ -85,7 +85,10 @@ function addTreeScores(
       for (let i = 0; i < leaves.length; i++) {
         leaves[i] = leafOf(trees, trees.roots[tree], columns, rows[i]);
       }
-    } else if (!isDeep(walk.depths[tree]) || sets?.leavesOf(trees, tree, leaves) !== true) {
+    } else if (
+      !(sets?.isQuick || isDeep(walk.depths[tree])) ||
+      sets?.leavesOf(trees, tree, leaves) !== true
+    ) {
       leavesOf(trees, walk, tree, columns, rows, (bins ??= rowMajor(columns, rows)), leaves);
     }
     if (sums) {
@@ -108,6 +111,7 @@ function addTreeScores(
     }
   }
   sums?.close();
+  sets?.close();
 }
 
 /** @param depth of a tree with categories 0 */
