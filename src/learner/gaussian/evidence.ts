@@ -1,4 +1,5 @@
 import { exp, log, square } from '../math/numeric';
+import { solve } from '../math/matrix';
 import { factorise, invert } from './dense';
 import { type Dimensions, distance } from './kernel';
 
@@ -36,7 +37,7 @@ export function startOf({ columns }: Dimensions): Float64Array {
 
 /**
  * The negative logarithm of the posterior density of parameters, but for a constant, and its gradient (Rasmussen and
- * Williams, 2006, 5.9): a function of the parameters.
+ * Williams, 2006, 5.9): a function of the parameters. Without a place for the gradient it takes a third of the time.
  */
 export function evidenceOf({ dimensions, positions, linear, target }: EvidenceInput) {
   const size = target.length;
@@ -49,8 +50,8 @@ export function evidenceOf({ dimensions, positions, linear, target }: EvidenceIn
   const inverse = new Float64Array(size * size);
   const weights = new Float64Array(size);
   const rate = new Float64Array(count);
-  const prior = priorRate(count);
-  return (parameters: Float64Array, gradient: Float64Array): number => {
+  const unused = new Float64Array(count + 3);
+  return (parameters: Float64Array, gradient?: Float64Array): number => {
     for (let d = 0; d < count; d++) {
       rate[d] = exp(parameters[d]);
     }
@@ -72,6 +73,15 @@ export function evidenceOf({ dimensions, positions, linear, target }: EvidenceIn
       matrix[i * size + i] = variance + lines * linear[i * size + i] + noise + JITTER;
     }
     factorise(matrix, size);
+    if (gradient === undefined) {
+      weights.set(target);
+      solve(matrix, size, weights);
+      let value = addPriors(parameters, unused, count);
+      for (let i = 0; i < size; i++) {
+        value += 0.5 * target[i] * weights[i] + log(matrix[i * size + i]);
+      }
+      return value;
+    }
     invert(matrix, size, columns, inverse);
     weights.fill(0);
     let value = 0;
@@ -98,17 +108,24 @@ export function evidenceOf({ dimensions, positions, linear, target }: EvidenceIn
       gradient[count + 1] += share * linear[i * size + i];
       gradient[count + 2] += share;
     }
-    for (let d = 0; d < count; d++) {
+    for (let d = 0; d <= count; d++) {
       gradient[d] *= variance;
-      value += addPrior(parameters, gradient, d, prior, PRIOR_SPREAD.rate);
     }
-    gradient[count] *= variance;
     gradient[count + 1] *= lines;
     gradient[count + 2] *= noise;
-    value += addPrior(parameters, gradient, count + 1, log(PRIOR_LINES), PRIOR_SPREAD.lines);
-    value += addPrior(parameters, gradient, count + 2, log(PRIOR_NOISE), PRIOR_SPREAD.noise);
-    return value;
+    return value + addPriors(parameters, gradient, count);
   };
+}
+
+/** What the priors add to the value, and to the gradient. */
+function addPriors(parameters: Float64Array, gradient: Float64Array, count: number): number {
+  const prior = priorRate(count);
+  let value = 0;
+  for (let d = 0; d < count; d++) {
+    value += addPrior(parameters, gradient, d, prior, PRIOR_SPREAD.rate);
+  }
+  value += addPrior(parameters, gradient, count + 1, log(PRIOR_LINES), PRIOR_SPREAD.lines);
+  return value + addPrior(parameters, gradient, count + 2, log(PRIOR_NOISE), PRIOR_SPREAD.noise);
 }
 
 function addPrior(

@@ -2,7 +2,7 @@ import type { EncodedTable } from '../features/encode';
 import { exp } from '../math/numeric';
 import type { Random } from '../math/random';
 import { dotAt } from './dense';
-import { descend, type Descent, type Differentiable } from './descend';
+import { descend, type Descent } from './descend';
 import { evidenceOf, startOf } from './evidence';
 import { type Dimensions, positions, someDimensions } from './kernel';
 
@@ -52,7 +52,7 @@ export function learnScales({ table, dimensions, design, target, stages, random 
       linear: linearKernel(design.values, design.size, rows),
       target: Float64Array.from(rows, (row) => target[row]),
     });
-    const counted = (at: Float64Array, gradient: Float64Array) => {
+    const counted = (at: Float64Array, gradient?: Float64Array) => {
       work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
       return f(at, gradient);
     };
@@ -83,16 +83,15 @@ type Begun = Pick<Descent, 'at'> & Partial<Descent>;
  * A better point to go on from, where there is one: that with the length scale of one dimension far shorter, here or at the
  * start. Of a column that numbers subjects, say, a descent from long ones finds no way there.
  */
-function shortened(f: Differentiable, here: Begun, dimensions: Dimensions): Begun {
-  const unused = new Float64Array(here.at.length);
+function shortened(f: (at: Float64Array) => number, here: Begun, dimensions: Dimensions): Begun {
   let best = here;
-  let lowest = f(here.at, unused);
+  let lowest = f(here.at);
   for (const origin of [here.at, startOf(dimensions)]) {
     for (const d of dimensions.columns.keys()) {
       for (const step of SHORTER) {
         const at = origin.slice();
         at[d] += step;
-        const value = f(at, unused);
+        const value = f(at);
         if (value < lowest) {
           lowest = value;
           best = { at };

@@ -7,6 +7,8 @@ import { growRandomised, type RandomisedInput, type RandomisedRules } from '../t
 
 /** With more rows, trees with a row in each leaf would make models large. */
 const MAX_ROWS = 3000;
+/** Of more columns a trial takes too long. */
+const MOST_COLUMNS = 50;
 /** Each trial holds out every third part. */
 const ROUNDS = 3;
 const TREES = 16;
@@ -25,7 +27,7 @@ export interface LeafTrial extends EncodedTable, Pick<RandomisedInput, 'specs' |
  */
 export function wantsSingleRows(input: LeafTrial, rules: RandomisedRules, random: Random): boolean {
   const { values, part } = input;
-  if (rules.minLeaf === 1 || values.length > MAX_ROWS) {
+  if (rules.minLeaf === 1 || values.length > MAX_ROWS || input.columns.length > MOST_COLUMNS) {
     return false;
   }
   const all = Int32Array.from(part, (_, row) => row);
