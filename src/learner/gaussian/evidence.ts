@@ -1,5 +1,5 @@
-import { exp, log, square } from '../math/numeric';
 import { solve } from '../math/matrix';
+import { exp, log, square } from '../math/numeric';
 import { factorise, invert } from './dense';
 import { type Dimensions, distance } from './kernel';
 
