@@ -38,6 +38,7 @@ export { tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
 export { logistic } from '../../dist/src/learner/linear/logistic';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
+export { placesInOrder, sorted } from '../../dist/src/learner/math/order';
 export { quickSigmoid } from '../../dist/src/learner/math/quick-sigmoid';
 export { Random } from '../../dist/src/learner/math/random';
 export { LeafSets } from '../../dist/src/learner/model/leaf-sets';

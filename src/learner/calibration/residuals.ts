@@ -1,11 +1,10 @@
 import { binAll, findBorders } from '../features/binning';
 import type { ColumnSpec } from '../features/encode';
+import { placesInOrder } from '../math/order';
 import type { Random } from '../math/random';
-import { Grower, type GrowRules } from '../trees/grow';
-import { GrowSpace } from '../trees/grow-space';
-import { quantise } from '../trees/quantise';
-import { leafOf, TreeBuilder, type Trees } from '../trees/trees';
+import { leafOf, type Trees } from '../trees/trees';
 import { quantilesOf } from './distribution';
+import { growTrees } from './residual-trees';
 
 /**
  * The distribution of residuals around a row: a quantile regression forest (N. Meinshausen, 2006) on out-of-fold
@@ -29,9 +28,6 @@ export interface ResidualForest {
 
 const MAX_ATOMS = 1024;
 const MAX_ROWS = 20_000;
-const TREES = 60;
-/** Columns that a tree may split by. */
-const MOST_COLUMNS = 128;
 /** Part of the rows that a tree learns from, as a bootstrap sample has. */
 const SAMPLED = 0.63;
 /** Weights of all rows against the leaves that are tried. */
@@ -98,9 +94,7 @@ function makeAtoms(residuals: Float64Array): {
   atomOf: Uint16Array;
 } {
   const count = residuals.length;
-  const order = Int32Array.from({ length: count }, (_, i) => i).sort(
-    (a, b) => residuals[a] - residuals[b] || a - b,
-  );
+  const order = placesInOrder(residuals);
   const size = Math.max(1, Math.min(MAX_ATOMS, count));
   const atoms = new Float64Array(size);
   const overall = new Float64Array(size);
@@ -121,78 +115,6 @@ function makeAtoms(residuals: Float64Array): {
   return { atoms, overall, atomOf };
 }
 
-/** Trees that split by the sign and the size of residuals, both as ranks, so that outliers do not dominate. */
-function growTrees(
-  columns: Uint8Array[],
-  specs: ColumnSpec[],
-  residuals: Float64Array,
-  sampleRows: (random: Random) => Int32Array,
-  random: Random,
-) {
-  const count = residuals.length;
-  const leaf = Math.max(10, Math.min(100, Math.floor(count / 25)));
-  const rules: GrowRules = {
-    lambda: 0,
-    minHessian: leaf,
-    minGain: 1e-6,
-    categorySmooth: 10,
-    categoryLambda: 10,
-    maxLeaves: 64,
-    maxDepth: 10,
-    nodeColumns: 0.5,
-  };
-  const picked = Math.min(specs.length, MOST_COLUMNS);
-  const none = new Int32Array(0);
-  const size = {
-    columns,
-    specs,
-    tableRows: count,
-    width: 2,
-    outputs: 0,
-    rows: count,
-    outOfSample: 0,
-    all: none,
-    picked,
-    leaves: rules.maxLeaves,
-  };
-  const space = GrowSpace.ordinary(size);
-  const { gradHess } = space;
-  ranks(residuals).forEach((rank, row) => (gradHess[row * 3] = -rank));
-  ranks(residuals.map(Math.abs)).forEach((rank, row) => (gradHess[row * 3 + 1] = -rank));
-  for (let row = 0; row < count; row++) {
-    gradHess[row * 3 + 2] = 1;
-  }
-  quantise(
-    gradHess,
-    Int32Array.from({ length: count }, (_, row) => row),
-    3,
-  );
-  const grower = new Grower(specs, 2, space);
-  const builder = new TreeBuilder(1);
-  const inSample: Uint8Array[] = [];
-  const leafRows: Int32Array[] = [];
-  const gains = new Float64Array(specs.length);
-  const treeCount = count < 2 * leaf ? 0 : TREES;
-  for (let tree = 0; tree < treeCount; tree++) {
-    const sample = sampleRows(random);
-    if (sample.length === 0) {
-      continue;
-    }
-    const mark = new Uint8Array(count);
-    for (const row of sample) {
-      mark[row] = 1;
-    }
-    inSample.push(mark);
-    const columnsOfTree = random.sample(specs.length, picked);
-    const growth = { rows: sample, outOfSample: none, picked: columnsOfTree, rules, random };
-    for (const grown of grower.grow(growth, builder, gains)) {
-      builder.setLeaf(grown.node, [0]);
-      leafRows.push(sample.slice(grown.start, grown.end));
-    }
-  }
-  return { trees: builder.finish(), leafRows, inSample, work: grower.work };
-}
-
 /** Draws what a tree learns from: 63 % of the rows; or of the clusters, so that no row was tested beside its like. */
 function treeSampler({ rows, clusters }: ResidualInput, chosen: Int32Array): (random: Random) => Int32Array {
   const count = chosen.length;
@@ -208,16 +130,6 @@ function treeSampler({ rows, clusters }: ResidualInput, chosen: Int32Array): (ra
     }
     return all.filter((row) => isTaken[clusterOf[row]] === 1);
   };
-}
-
-/** Ranks from -1 to 1. */
-function ranks(values: Float64Array): Float64Array {
-  const order = Int32Array.from({ length: values.length }, (_, i) => i).sort(
-    (a, b) => values[a] - values[b] || a - b,
-  );
-  const out = new Float64Array(values.length);
-  order.forEach((row, rank) => (out[row] = ((rank + 0.5) / values.length) * 2 - 1));
-  return out;
 }
 
 function listMembers(leafRows: Int32Array[], atomOf: (row: number) => number) {

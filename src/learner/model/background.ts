@@ -1,4 +1,5 @@
 import type { EncodedTable } from '../features/encode';
+import { sorted } from '../math/order';
 import type { FeatureColumn } from '../types';
 
 /** Rows that an explanation compares with; one bit each of a 32-bit number. */
@@ -58,7 +59,7 @@ function usualOf(feature: FeatureColumn): { low: number; high: number } {
   }
   const { values } = feature;
   const step = Math.ceil(values.length / MOST_SORTED);
-  const known = values.filter((value, i) => i % step === 0 && !Number.isNaN(value)).sort();
+  const known = sorted(values.filter((value, i) => i % step === 0 && !Number.isNaN(value)));
   const at = (level: number) => (known.length > 0 ? known[Math.round(level * (known.length - 1))] : NaN);
   return { low: at(LOW), high: at(HIGH) };
 }

@@ -1,5 +1,6 @@
 import type { ResidualForest } from '../calibration/residuals';
 import { exp } from '../math/numeric';
+import { sorted } from '../math/order';
 import { changeOfLog, inUnits } from '../model/growth';
 import type { FitReport } from '../types';
 import type { PreparedFit } from './prepare';
@@ -56,11 +57,11 @@ export function bucketBorders(prepared: PreparedFit, atoms: Float64Array): Float
     points.add(last + margin);
   };
   if (levels === undefined) {
-    const sorted = Float64Array.from(values).sort();
-    const first = sorted[0] + low;
-    const last = sorted[sorted.length - 1] + high;
+    const ascending = sorted(values);
+    const first = ascending[0] + low;
+    const last = ascending[ascending.length - 1] + high;
     for (let i = 0; i <= half; i++) {
-      points.add(center + scale * sorted[Math.round((i * (sorted.length - 1)) / half)]);
+      points.add(center + scale * ascending[Math.round((i * (ascending.length - 1)) / half)]);
       points.add(center + scale * (first + ((last - first) * i) / half));
     }
     addEnds(center + scale * first, center + scale * last);

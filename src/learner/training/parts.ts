@@ -1,3 +1,4 @@
+import { placesInOrder } from '../math/order';
 import type { Random } from '../math/random';
 import type { FeatureColumn, TargetColumn } from '../types';
 import { assignWhole } from './stratify';
@@ -194,7 +195,7 @@ function assignRows(target: TargetColumn, part: Uint8Array, parts: number, rando
     }
     return;
   }
-  order.sort((a, b) => target.values[a] - target.values[b]);
+  const ranked = placesInOrder(Float64Array.from(order, (row) => target.values[row]));
   const shares = new Int32Array(parts);
   for (let start = 0; start < rows; start += parts) {
     for (let p = 0; p < parts; p++) {
@@ -202,7 +203,7 @@ function assignRows(target: TargetColumn, part: Uint8Array, parts: number, rando
     }
     random.shuffle(shares);
     for (let i = start; i < Math.min(rows, start + parts); i++) {
-      part[order[i]] = shares[i - start];
+      part[order[ranked[i]]] = shares[i - start];
     }
   }
 }

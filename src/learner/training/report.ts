@@ -3,6 +3,7 @@ import { type HeldOutLosses, heldOutLosses } from '../../metrics/held-out-losses
 import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
 import type { Scores } from '../../metrics/scores';
 import type { Thresholds } from '../../metrics/thresholds';
+import { placesInOrder } from '../math/order';
 import type { Member, Part } from '../model/members';
 import type { FitReport } from '../types';
 import type { FoldResult } from './fold';
@@ -83,7 +84,7 @@ export function makeReport(
 
 /** Where the rows stand in a list of them that is in the order of the table. */
 export function tableOrder(rows: ArrayLike<number>): Int32Array {
-  return Int32Array.from({ length: rows.length }, (_, i) => i).sort((a, b) => rows[a] - rows[b]);
+  return placesInOrder(Float64Array.from(rows));
 }
 
 /** Where rows were held out by their order or their groups. */

@@ -4,7 +4,6 @@ import { Grower, type GrownLeaf, type GrowRules } from './grow';
 import { GrowSpace } from './grow-space';
 import { roundToGrid } from './leaf-grid';
 import type { Objective } from './loss';
-import { quantise } from './quantise';
 import { TreeBuilder, type Trees } from './trees';
 import { weakCategories } from './weak-categories';
 
@@ -194,7 +193,7 @@ function addTree(run: Run, output: number): void {
   const { sample, outOfSample, gradHess } = space;
   const picked = pickColumns(run, random);
   objective.gradHess(scores, sample, output, gradHess);
-  quantise(gradHess, sample, 2);
+  space.quantise();
   const leaves = run.grower.grow(
     { rows: sample, outOfSample, picked, rules, weak, random },
     builder,
@@ -235,7 +234,7 @@ function addMultiOutputTree(run: Run): void {
     sumBySigns(run.perRow, at, signs, width, gradHess, row * stride);
     gradHess[row * stride + rules.sketch] = 1;
   }
-  quantise(gradHess, sample, stride);
+  run.space.quantise();
   const leaves = run.grower.grow(
     { rows: sample, outOfSample, picked, rules, weak, random },
     builder,

@@ -4,12 +4,16 @@ import { ORDINARY, type Room, roomOf } from '../wasm/room';
 import { addRows, type HistogramLayout } from './histogram';
 import { type TreeKernel, treeRooms } from './kernel';
 import { partition } from './partition';
+import { gridFor, quantise } from './quantise';
 
 /**
  * With fewer rows in a tree, ordinary arrays: such a fit gains little, and the first of a thread would pay more than that
  * for code that is new to it.
  */
 const FEW_ROWS = 1500;
+
+/** For so many gradients and hessians of a row the kernel can add rows to histograms. */
+const WITH_KERNEL = new Set([2, 3, 6]);
 
 /** What trees are grown from, at most. */
 export interface GrowSize {
@@ -54,8 +58,6 @@ export class GrowSpace {
   private readonly spare: Int32Array;
   private readonly pair: Float64Array;
   private readonly kernel: TreeKernel | undefined;
-  /** Of the kernel, where a row has several gradients. */
-  private readonly several: TreeKernel['addSix'] | undefined;
   private readonly histogramSize: number;
   private readonly pool: Float64Array[] = [];
 
@@ -69,7 +71,6 @@ export class GrowSpace {
     this.stride = width + 1;
     this.outputs = size.outputs;
     this.kernel = room.functions;
-    this.several = this.stride === 6 ? this.kernel?.addSix : undefined;
     this.columns = size.columns;
     if (this.kernel) {
       this.columns = size.columns.slice();
@@ -153,6 +154,21 @@ export class GrowSpace {
     this.pool.push(histogram);
   }
 
+  /** As `quantise`, of the rows of the sample. */
+  quantise(): void {
+    const { kernel, stride, gradHess, sample } = this;
+    if (!kernel || stride !== 2) {
+      quantise(gradHess, sample, stride);
+      return;
+    }
+    const first = sample.byteOffset;
+    const last = first + sample.byteLength;
+    const grid = gridFor(kernel.largest(first, last, gradHess.byteOffset));
+    if (grid !== undefined) {
+      kernel.round(first, last, gradHess.byteOffset, grid);
+    }
+  }
+
   /** Copies gradients and hessians of `rows[start … end - 1]` to `gathered`. */
   gather(rows: Int32Array, start: number, end: number): void {
     const { stride, gathered, gradHess } = this;
@@ -166,8 +182,8 @@ export class GrowSpace {
 
   /** Adds `rows[start … end - 1]` to a histogram. */
   addRows(sums: Float64Array, layout: HistogramLayout, rows: Int32Array, start: number, end: number): void {
-    const several = this.several;
-    if (!this.kernel || (this.stride !== 2 && !several)) {
+    const { kernel, stride } = this;
+    if (!kernel || !WITH_KERNEL.has(stride)) {
       this.gather(rows, start, end);
       addRows(sums, layout, rows.subarray(start, end), this.gathered);
       return;
@@ -179,8 +195,8 @@ export class GrowSpace {
     const binsOf = (i: number) => columns[i].byteOffset;
     const sumsOf = (i: number) => sums.byteOffset + offsets[i] * 8;
     let i = 0;
-    for (; !several && i + 3 < columns.length; i += 4) {
-      this.kernel.addFour(
+    for (; stride === 2 && i + 3 < columns.length; i += 4) {
+      kernel.addFour(
         first,
         last,
         gradHess,
@@ -194,15 +210,20 @@ export class GrowSpace {
         sumsOf(i + 3),
       );
     }
+    const addTwo = stride === 2 ? kernel.addTwo : kernel.addTwoOfThree;
+    for (; stride !== 6 && i + 1 < columns.length; i += 2) {
+      addTwo(first, last, gradHess, binsOf(i), binsOf(i + 1), sumsOf(i), sumsOf(i + 1));
+    }
+    const addOne = stride === 2 ? kernel.addOne : stride === 3 ? kernel.addOneOfThree : kernel.addSix;
     for (; i < columns.length; i++) {
-      const addColumn = several ?? this.kernel.addOne;
-      addColumn(first, last, gradHess, binsOf(i), sumsOf(i));
+      addOne(first, last, gradHess, binsOf(i), sumsOf(i));
     }
   }
 
   /** Takes one histogram, of so many numbers, away from another. */
   takeAway(from: Float64Array, histogram: Float64Array, length: number): void {
-    if (this.kernel && this.stride % 2 === 0) {
+    if (this.kernel) {
+      // By pairs: of an odd number of them what fills up the last one has no meaning.
       this.kernel.takeAway(from.byteOffset, from.byteOffset + length * 8, histogram.byteOffset);
       return;
     }

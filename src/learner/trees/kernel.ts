@@ -3,25 +3,32 @@ import {
   add,
   addNumbers,
   addPairs,
+  both,
   type Code,
   constant,
   copy,
   doWhile,
   F64,
+  firstOf,
   get,
   I32,
   isBelow,
   isLess,
+  largerOf,
   loadByte,
   loadNumber,
   loadPair,
   loadWhole,
   multiply,
   multiplyNumbers,
+  multiplyPairs,
   or,
+  secondOf,
+  secondWhereAbove,
   set,
   shiftLeft,
   shiftRight,
+  sizesOfPair,
   storeNumber,
   storePair,
   storeWhole,
@@ -43,6 +50,15 @@ import { RoomMaker } from '../wasm/room';
  */
 
 type AddColumn = (rows: number, end: number, gradHess: number, bins: number, sums: number) => void;
+type AddTwoColumns = (
+  rows: number,
+  end: number,
+  gradHess: number,
+  bins0: number,
+  bins1: number,
+  sums0: number,
+  sums1: number,
+) => void;
 
 /** Rows are given by the addresses of the first one's number and behind the last one's. */
 export interface TreeKernel {
@@ -60,12 +76,20 @@ export interface TreeKernel {
     sums2: number,
     sums3: number,
   ): void;
-  /** The same for one column. */
+  /** The same for two columns, and for one. */
+  addTwo: AddTwoColumns;
   addOne: AddColumn;
+  /** The same for two columns, and for one, where a row has two gradients beside its hessian. */
+  addTwoOfThree: AddTwoColumns;
+  addOneOfThree: AddColumn;
   /** The same where a row has five gradients beside its hessian. */
   addSix: AddColumn;
   /** Adds a value to one score of each row. `width`: bytes of a row's scores. */
   addToScores(rows: number, end: number, scores: number, width: number, value: number): void;
+  /** The largest number of all rows' pairs, whatever its sign; NaN where one is not finite. */
+  largest(rows: number, end: number, gradHess: number): number;
+  /** Rounds the pair of each row by adding a number and taking it away. */
+  round(rows: number, end: number, gradHess: number, grid: number): void;
   /** Adds each row's pair to one pair of sums. */
   addAll(rows: number, end: number, gradHess: number, sums: number): void;
   /** Takes pairs away from those at `sums … end`. */
@@ -88,20 +112,29 @@ function forEach(at: number, end: number, body: readonly Code[]): Code {
 const NUMBER_BYTES = 8;
 const PAIR_BYTES = 16;
 
-function addTo(columns: number): WasmFunction {
+/** @param stride gradients and hessian of a row: two, or three */
+function addTo(columns: number, stride: 2 | 3 = 2): WasmFunction {
   const [rows, end, gradHess, bins] = [0, 1, 2, 3];
   const sums = bins + columns;
-  const [row, at, pair] = [sums + columns, sums + columns + 1, sums + columns + 2];
+  const [row, at, pair, third] = [sums + columns, sums + columns + 1, sums + columns + 2, sums + columns + 3];
+  const inBytes = (places: Code): Code =>
+    stride === 2 ? shiftLeft(places, PAIR_BITS) : multiply(places, whole(stride * NUMBER_BYTES));
+  const isThird = stride === 3;
   const addToColumn = (k: number): Code => [
-    ...set(at, add(shiftLeft(loadByte(add(get(row), get(bins + k))), PAIR_BITS), get(sums + k))),
+    ...set(at, add(inBytes(loadByte(add(get(row), get(bins + k)))), get(sums + k))),
     ...storePair(get(at), addPairs(loadPair(get(at)), get(pair))),
+    ...(isThird
+      ? storeNumber(get(at), addNumbers(loadNumber(get(at), PAIR_BYTES), get(third)), PAIR_BYTES)
+      : []),
   ];
   return {
     params: Array.from({ length: row }, () => I32),
-    locals: [I32, I32, V128],
+    locals: [I32, I32, V128, ...(isThird ? [F64] : [])],
     body: forEach(rows, end, [
       set(row, loadWhole(get(rows))),
-      set(pair, loadPair(add(shiftLeft(get(row), PAIR_BITS), get(gradHess)))),
+      set(at, add(inBytes(get(row)), get(gradHess))),
+      set(pair, loadPair(get(at))),
+      isThird ? set(third, loadNumber(get(at), PAIR_BYTES)) : [],
       ...Array.from({ length: columns }, (_, k) => addToColumn(k)),
     ]),
   };
@@ -138,6 +171,40 @@ function addToScores(): WasmFunction {
       set(at, add(multiply(loadWhole(get(rows)), get(width)), get(scores))),
       storeNumber(get(at), addNumbers(loadNumber(get(at)), get(value))),
     ]),
+  };
+}
+
+function largest(): WasmFunction {
+  const [rows, end, gradHess, pair, most, odd] = [0, 1, 2, 3, 4, 5];
+  return {
+    params: [I32, I32, I32],
+    locals: [V128, V128, V128],
+    result: F64,
+    body: [
+      ...forEach(rows, end, [
+        set(pair, sizesOfPair(loadPair(add(shiftLeft(loadWhole(get(rows)), PAIR_BITS), get(gradHess))))),
+        set(most, secondWhereAbove(get(most), get(pair))),
+        // 0, or NaN for numbers that are not finite: comparisons alone would pass over NaN.
+        set(odd, addPairs(get(odd), multiplyPairs(get(pair), both(constant(0))))),
+      ]),
+      ...set(most, addPairs(get(most), get(odd))),
+      ...largerOf(firstOf(get(most)), secondOf(get(most))),
+    ],
+  };
+}
+
+function round(): WasmFunction {
+  const [rows, end, gradHess, grid, at, pair] = [0, 1, 2, 3, 4, 5];
+  return {
+    params: [I32, I32, I32, F64],
+    locals: [I32, V128],
+    body: [
+      ...set(pair, both(get(grid))),
+      ...forEach(rows, end, [
+        set(at, add(shiftLeft(loadWhole(get(rows)), PAIR_BITS), get(gradHess))),
+        storePair(get(at), subtractPairs(addPairs(loadPair(get(at)), get(pair)), get(pair))),
+      ]),
+    ],
   };
 }
 
@@ -235,9 +302,14 @@ function divide(): WasmFunction {
 export const treeRooms = new RoomMaker<TreeKernel>(() =>
   assemble({
     addFour: addTo(4),
+    addTwo: addTo(2),
     addOne: addTo(1),
+    addTwoOfThree: addTo(2, 3),
+    addOneOfThree: addTo(1, 3),
     addSix: addSeveral(6),
     addToScores: addToScores(),
+    largest: largest(),
+    round: round(),
     addAll: addAll(),
     takeAway: takeAway(),
     partition: partition(),

@@ -43,14 +43,7 @@ export function squaredError(target: Float64Array): Objective {
       out[at] = scores[row] - target[row];
       out[at + 1] = 1;
     },
-    loss(scores, rows) {
-      let sum = 0;
-      for (let i = 0; i < rows.length; i++) {
-        const row = rows[i];
-        sum += square(scores[row] - target[row]);
-      }
-      return rows.length > 0 ? sum / rows.length : 0;
-    },
+    loss: (scores, rows) => meanOf(sumOfSquares(scores, target, rows), rows),
   };
 }
 
@@ -79,15 +72,7 @@ export function binaryLogLoss(codes: Int32Array): Objective {
       out[at] = p - codes[row];
       out[at + 1] = Math.max(p * (1 - p), MIN_HESSIAN);
     },
-    loss(scores, rows) {
-      let sum = 0;
-      for (let i = 0; i < rows.length; i++) {
-        const row = rows[i];
-        const margin = codes[row] === 1 ? scores[row] : -scores[row];
-        sum += margin > 0 ? log(1 + exp(-margin)) : log(1 + exp(margin)) - margin;
-      }
-      return rows.length > 0 ? sum / rows.length : 0;
-    },
+    loss: (scores, rows) => meanOf(sumOfBinary(scores, codes, rows), rows),
   };
 }
 
@@ -134,14 +119,46 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
       }
       out[at + codes[row] * 2] -= 1;
     },
-    loss(scores, rows) {
-      let sum = 0;
-      for (let i = 0; i < rows.length; i++) {
-        const row = rows[i];
-        softmax(scores, row * classes, classes, p, 0);
-        sum -= log(Math.max(p[codes[row]], MIN_PROBABILITY));
-      }
-      return rows.length > 0 ? sum / rows.length : 0;
-    },
+    loss: (scores, rows) => meanOf(sumOfSoftmax(scores, codes, rows, p), rows),
   };
+}
+
+/*
+ * The sums of losses, each in a function that does nothing after its loop. An engine that compiles a function in the middle
+ * of its first loop has not seen yet what comes after it, and would give up the compiled code there, call after call.
+ */
+
+function sumOfSquares(scores: Float64Array, target: Float64Array, rows: Int32Array): number {
+  let sum = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    sum += square(scores[row] - target[row]);
+  }
+  return sum;
+}
+
+function sumOfBinary(scores: Float64Array, codes: Int32Array, rows: Int32Array): number {
+  let sum = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    const margin = codes[row] === 1 ? scores[row] : -scores[row];
+    sum += margin > 0 ? log(1 + exp(-margin)) : log(1 + exp(margin)) - margin;
+  }
+  return sum;
+}
+
+/** @param p room for the probabilities of a row */
+function sumOfSoftmax(scores: Float64Array, codes: Int32Array, rows: Int32Array, p: Float64Array): number {
+  const classes = p.length;
+  let sum = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    softmax(scores, row * classes, classes, p, 0);
+    sum -= log(Math.max(p[codes[row]], MIN_PROBABILITY));
+  }
+  return sum;
+}
+
+function meanOf(sum: number, { length }: Int32Array): number {
+  return length > 0 ? sum / length : 0;
 }

@@ -2,21 +2,12 @@
 const WHOLE = 6755399441055744;
 
 /**
- * Rounds gradients and hessians to a grid, the multiples of a power of two, so that sums over up to 2^22 rows are
- * exact in 53 bits. The step is at most 2^-29 of the largest value.
- *
- * @param gradHess rows × `stride`, all rows of the table
+ * Adding this number and taking it away rounds to a grid, the multiples of a power of two, so that sums over up to 2^22
+ * rows are exact in 53 bits. The step is at most 2^-29 of the largest value. Undefined where that is 0 or not finite.
  */
-export function quantise(gradHess: Float64Array, rows: Int32Array, stride: number): void {
-  let largest = 0;
-  for (let i = 0; i < rows.length; i++) {
-    const from = rows[i] * stride;
-    for (let at = from; at < from + stride; at++) {
-      largest = Math.max(largest, Math.abs(gradHess[at]));
-    }
-  }
+export function gridFor(largest: number): number | undefined {
   if (!(largest > 0) || largest === Infinity) {
-    return;
+    return undefined;
   }
   let step = 1;
   while (step * 1073741824 < largest) {
@@ -25,7 +16,33 @@ export function quantise(gradHess: Float64Array, rows: Int32Array, stride: numbe
   while (step * 536870912 > largest && step > 1e-290) {
     step /= 2;
   }
-  const grid = WHOLE * step;
+  return WHOLE * step;
+}
+
+/**
+ * Rounds gradients and hessians to a grid.
+ *
+ * @param gradHess rows × `stride`, all rows of the table
+ */
+export function quantise(gradHess: Float64Array, rows: Int32Array, stride: number): void {
+  const grid = gridFor(largestOf(gradHess, rows, stride));
+  if (grid !== undefined) {
+    round(gradHess, rows, stride, grid);
+  }
+}
+
+function largestOf(gradHess: Float64Array, rows: Int32Array, stride: number): number {
+  let largest = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const from = rows[i] * stride;
+    for (let at = from; at < from + stride; at++) {
+      largest = Math.max(largest, Math.abs(gradHess[at]));
+    }
+  }
+  return largest;
+}
+
+function round(gradHess: Float64Array, rows: Int32Array, stride: number, grid: number): void {
   for (let i = 0; i < rows.length; i++) {
     const from = rows[i] * stride;
     for (let at = from; at < from + stride; at++) {

@@ -113,18 +113,23 @@ export const addNumbers = binary(0xa0);
 export const subtractNumbers = binary(0xa1);
 export const multiplyNumbers = binary(0xa2);
 export const divideNumbers = binary(0xa3);
+/** NaN where one of both is. */
+export const largerOf = binary(0xa5);
 export const isLess = binary(0x63);
 export const addPairs = binary(0xfd, ...unsigned(0xf0));
 export const subtractPairs = binary(0xfd, ...unsigned(0xf1));
 export const multiplyPairs = binary(0xfd, ...unsigned(0xf2));
 export const dividePairs = binary(0xfd, ...unsigned(0xf3));
+/** Number by number the second where the first is below it, else the first, which is so where one of both is NaN too. */
+export const secondWhereAbove = binary(0xfd, ...unsigned(0xf7));
+export const sizesOfPair = (pair: Code): Code => [...pair, 0xfd, ...unsigned(0xec)];
 /** Twice the same number, and one read from memory. */
 export const both = (value: Code): Code => [...value, 0xfd, 0x14];
 export const loadBoth = load(3, 0xfd, 0x0a);
-/** The first number of a pair; the sum of both, of a pair in a local; and one that has something added to the first. */
+/** The first number of a pair, and the second; the sum of both, of a pair in a local; and one that has something added to the first. */
 export const firstOf = (pair: Code): Code => [...pair, 0xfd, 0x21, 0];
-export const sumOfPair = (local: number): Code =>
-  addNumbers(firstOf(get(local)), [...get(local), 0xfd, 0x21, 1]);
+export const secondOf = (pair: Code): Code => [...pair, 0xfd, 0x21, 1];
+export const sumOfPair = (local: number): Code => addNumbers(firstOf(get(local)), secondOf(get(local)));
 export const addToFirst = (local: number, value: Code): Code =>
   set(local, [...get(local), ...addNumbers(firstOf(get(local)), value), 0xfd, 0x22, 0]);
 

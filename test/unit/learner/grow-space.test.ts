@@ -44,18 +44,19 @@ describe('learner: the kernel does what JavaScript does', () => {
       count: fc.integer({ min: 1, max: 300 }),
       bins: fc.constantFrom(2, 40, 255),
       width: fc.constantFrom(1, 2, 3, 5),
+      picked: fc.integer({ min: 1, max: 6 }),
       seed: fc.nat(1e6),
     });
     fc.assert(
-      fc.property(table, ({ count, bins, width, seed }) => {
+      fc.property(table, ({ count, bins, width, picked, seed }) => {
         const { spaces, rows } = bothSpaces(count, bins, width, seed);
         const stride = width + 1;
-        const length = 6 * bins * stride;
+        const length = picked * bins * stride;
         const from = Math.floor(rows / 4);
         const answers = spaces.map((space) => {
           const layout = {
-            columns: space.columns.slice(0, 6),
-            offsets: Int32Array.from({ length: 6 }, (_, i) => i * bins * stride),
+            columns: space.columns.slice(0, picked),
+            offsets: Int32Array.from({ length: picked }, (_, i) => i * bins * stride),
             stride,
           };
           const [all, some] = [space.takeHistogram(), space.takeHistogram()];
@@ -84,6 +85,36 @@ describe('learner: the kernel does what JavaScript does', () => {
       }),
       { numRuns: 200, seed: 21 },
     );
+  });
+
+  it('rounds gradients to the same grid, and none where one of them is not finite', () => {
+    const gradients = fc.record({
+      width: fc.constantFrom(1, 2),
+      numbers: fc.array(fc.double({ min: -1e12, max: 1e12, noNaN: true }), { minLength: 6, maxLength: 60 }),
+      odd: fc.constantFrom(undefined, undefined, NaN, Infinity, -Infinity),
+    });
+    let changed = 0;
+    fc.assert(
+      fc.property(gradients, ({ width, numbers, odd }) => {
+        const { spaces, rows } = bothSpaces(20, 2, width, 1);
+        const [one, other] = spaces.map((space) => {
+          space.gradHess.forEach((_, i) => (space.gradHess[i] = numbers[i % numbers.length]!));
+          if (odd !== undefined) {
+            space.gradHess[space.sample[rows - 1]! * (width + 1)] = odd;
+          }
+          const before = space.gradHess.slice();
+          space.quantise();
+          const after = space.gradHess.slice();
+          space.close();
+          changed += after.some((value, i) => value !== before[i] && !Number.isNaN(value)) ? 1 : 0;
+          assert.ok(odd === undefined || after.every((value, i) => Object.is(value, before[i])));
+          return after;
+        });
+        assert.deepEqual(one, other);
+      }),
+      { numRuns: 200, seed: 25 },
+    );
+    assert.ok(changed > 20, 'numbers have been rounded');
   });
 
   it('samples are the same, and so is the stream after them', () => {
