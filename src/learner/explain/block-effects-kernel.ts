@@ -52,16 +52,21 @@ interface LeafLocals {
   inside: number;
   outside: number;
   most: number;
-  effectsAt: number;
+  effects: number;
 }
 
-/** What `addBlockEffects` does, with what `addShares` adds for a leaf. */
+/**
+ * What `addBlockEffects` does, with what `addShares` adds for a leaf.
+ *
+ * @param effects where they are
+ */
 export function addEffects(
   all: Locals,
-  { rows, effects, field }: BlockLocals,
+  { rows, field }: BlockLocals,
+  effects: number,
   addShares: (leaf: LeafLocals) => Code,
 ): Code {
-  const [leaf, bit, inside, outside, most, effectsAt] = all.more(6, I32);
+  const [leaf, bit, inside, outside, most] = all.more(5, I32);
   const [slots, slotsEnd, mask, passed, some, to, at, p] = all.more(8, I32);
   /* Lists of `inside`: the rows that fail a slot, as bits, and eight times its group; of `outside`: the latter. */
   const findSlots: Code = [
@@ -78,7 +83,7 @@ export function addEffects(
         ),
       ),
       ...set(some, loadWhole(get(slots), SLOT.passes)),
-      ...set(to, shiftRight(loadWhole(get(slots)), 8 * SLOT.group)),
+      ...set(to, shiftRight(loadWhole(get(slots)), 8 * SLOT.effects)),
       // Written to both lists, of which one moves on: a branch could not be predicted.
       ...storeWhole(get(inside), xor(get(some), whole(-1))),
       ...storeWhole(get(inside), get(to), 4),
@@ -116,13 +121,12 @@ export function addEffects(
     ]),
   ];
   return [
-    ...set(effectsAt, add(get(effects), field(HEADER.effects))),
     ...set(leaf, field(HEADER.leaves)),
     ...set(slots, field(HEADER.leavesEnd)),
     ...set(bit, whole(0)),
     ...whileLoop(isBelow(get(leaf), field(HEADER.leavesEnd)), [
       ...findSlots,
-      ...when(get(mask), [...countRows, ...addShares({ leaf, bit, inside, outside, most, effectsAt })]),
+      ...when(get(mask), [...countRows, ...addShares({ leaf, bit, inside, outside, most, effects })]),
       ...set(bit, add(get(bit), whole(1))),
       ...set(leaf, add(get(leaf), whole(LEAF_RECORD.size))),
     ]),
@@ -187,22 +191,22 @@ function eachSlot(
 
 /** Of a leaf with one value. */
 export const sharesOfOne =
-  (all: Locals, weight: number) =>
+  (all: Locals) =>
   (leaf: LeafLocals): Code => {
     const [at, to] = all.more(2, I32);
     const [value, sum] = all.more(2, F64);
-    const { effectsAt } = leaf;
+    const { effects } = leaf;
     return [
-      ...set(value, multiplyNumbers(get(weight), loadFloat(get(leaf.leaf), LEAF_RECORD.value))),
+      ...set(value, loadFloat(get(leaf.leaf), LEAF_RECORD.value)),
       ...eachSlot(all, leaf, sum, {
         at,
         inside: [
-          ...set(to, add(get(effectsAt), loadWhole(get(at), 4))),
+          ...set(to, add(get(effects), loadWhole(get(at), 4))),
           ...storeNumber(get(to), addNumbers(loadNumber(get(to)), multiplyNumbers(get(value), get(sum)))),
         ],
         before: set(value, multiplyNumbers(get(value), get(sum))),
         outside: [
-          ...set(to, add(get(effectsAt), loadWhole(get(at)))),
+          ...set(to, add(get(effects), loadWhole(get(at)))),
           ...storeNumber(get(to), subtractNumbers(loadNumber(get(to)), get(value))),
         ],
       }),
@@ -221,7 +225,7 @@ export const sharesOfClasses =
       pairs: (a: Code, b: Code) => Code,
       numbers: (a: Code, b: Code) => Code,
     ): Code => [
-      ...set(to, add(get(leaf.effectsAt), group)),
+      ...set(to, add(get(leaf.effects), group)),
       // Leaves stand from the last one back.
       ...set(from, add(get(values), multiply(subtract(whole(31), get(leaf.bit)), get(width)))),
       ...classes.each([to, from], {

@@ -22,14 +22,46 @@ const failingSo = new Int32Array(MOST_SLOTS + 1);
  * @param effects outputs × groups
  */
 export function addBlockEffects(
-  { trees, leavesAt, placesAt, groups, valuesAt, slotsAt, slotPlaces, passes }: LeafBlocks,
+  blocks: LeafBlocks,
   block: number,
-  { rows, own, weight, output }: AskedBlock,
+  asked: AskedBlock,
   effects: Float64Array,
   groupCount: number,
 ): void {
+  const { trees, placesAt, groups } = blocks;
+  if (trees.width > 1) {
+    const to = { effects, indices: groups, from: placesAt[block], outputStep: groupCount };
+    addTo(blocks, block, asked, to);
+    return;
+  }
+  // The same whatever the weight: so they may be kept.
+  const places = placesAt[block + 1] - placesAt[block];
+  ofPlaces.fill(0, 0, places);
+  addTo(blocks, block, { ...asked, weight: 1 }, { effects: ofPlaces, indices: EACH, from: 0, outputStep: 0 });
+  for (let place = 0; place < places; place++) {
+    effects[asked.output * groupCount + groups[placesAt[block] + place]] += asked.weight * ofPlaces[place];
+  }
+}
+
+/** Effects of a block's places, each at its own index. */
+const EACH = Int32Array.from({ length: 256 }, (_, place) => place);
+const ofPlaces = new Float64Array(EACH.length);
+
+/** Where effects are added: per place, from `from` on, the index of the effect on the first output. */
+interface Target {
+  effects: Float64Array;
+  indices: Int32Array;
+  from: number;
+  outputStep: number;
+}
+
+function addTo(
+  { trees, leavesAt, valuesAt, slotsAt, slotPlaces, passes }: LeafBlocks,
+  block: number,
+  { rows, own, weight, output }: AskedBlock,
+  { effects, indices, from, outputStep }: Target,
+): void {
   const firstLeaf = leavesAt[block];
-  const firstGroup = placesAt[block];
   for (let leaf = firstLeaf; leaf < leavesAt[block + 1]; leaf++) {
     let inside = 0;
     let outside = 0;
@@ -73,14 +105,14 @@ export function addBlockEffects(
     }
     for (let k = 0; k < trees.width; k++) {
       const value = weight * trees.values[valuesAt[leaf] + k];
-      const to = (output + k) * groupCount;
+      const to = (output + k) * outputStep;
       for (let i = 0; i < inside; i++) {
         if (failing[i] !== 0) {
-          effects[to + groups[firstGroup + insidePlaces[i]]] += value * shares[i];
+          effects[to + indices[from + insidePlaces[i]]] += value * shares[i];
         }
       }
       for (let i = 0; i < outside; i++) {
-        effects[to + groups[firstGroup + outsidePlaces[i]]] -= value * lowered;
+        effects[to + indices[from + outsidePlaces[i]]] -= value * lowered;
       }
     }
   }

@@ -12,9 +12,10 @@ import {
   whole,
 } from '../wasm/instructions';
 import { Locals } from '../wasm/locals';
-import { addEffects, sharesOfClasses, sharesOfOne } from './block-effects-kernel';
+import { addEffects, sharesOfClasses } from './block-effects-kernel';
+import { addByEntry } from './block-entries-kernel';
 import { HEADER } from './block-layout';
-import { addSteps, addStepsOfClasses, takeValues, takeValuesOfClasses } from './block-steps-kernel';
+import { addStepsOfClasses, takeValuesOfClasses } from './block-steps-kernel';
 import { Classes } from './classes-kernel';
 import { passesOfBlock } from './passes-kernel';
 
@@ -29,6 +30,8 @@ export interface BlockKernel {
    * @param headers of the first block, and behind the last one
    * @param bins of the row, per column
    * @param rows of the background, as bits
+   * @param scratch room for the longest entry
+   * @param isKept 1 where `rows` are all of the background, else 0
    */
   addBlocks(
     headers: number,
@@ -37,6 +40,8 @@ export interface BlockKernel {
     rows: number,
     scores: number,
     effects: number,
+    scratch: number,
+    isKept: number,
     weight: number,
   ): void;
   /**
@@ -66,15 +71,12 @@ const field =
 
 function addBlocks(): WasmFunction {
   const all = new Locals();
-  const [header, end, bins, rows, scores, effects] = all.parameters(6, I32);
+  const [header, end, bins, rows, scores, effects, scratch, isKept] = all.parameters(8, I32);
   const [weight] = all.parameters(1, F64);
   const block = { header, bins, rows, scores, effects, field: field(header) };
   return all.function(
     whileLoop(isBelow(get(header), get(end)), [
-      ...passesOfBlock(all, block),
-      ...takeValues(all, block, weight),
-      ...addSteps(all, block),
-      ...addEffects(all, block, sharesOfOne(all, weight)),
+      ...addByEntry(all, block, { scratch, isKept, weight }),
       ...set(header, add(get(header), whole(HEADER.size))),
     ]),
   );
@@ -92,7 +94,7 @@ function addBlocksOfClasses(): WasmFunction {
       ...passesOfBlock(all, block),
       ...takeValuesOfClasses(all, block, weight, { values, width }),
       ...addStepsOfClasses(all, block, { values, width, classes }),
-      ...addEffects(all, block, sharesOfClasses(all, { values, width, classes })),
+      ...addEffects(all, block, effects, sharesOfClasses(all, { values, width, classes })),
       ...set(header, add(get(header), whole(HEADER.size))),
     ]),
   ]);

@@ -16,10 +16,23 @@ export const HEADER = {
   /** From the first score of a mixture to that of the block's output, and to those of the next mixture. */
   output: 32,
   mixtureBytes: 36,
-  /** From the first effect to the first one on that output. */
-  effects: 40,
-  size: 44,
+  /**
+   * Of trees with one value a leaf: where the places' effects are, each in bytes behind the first one of all, and per key of
+   * a row the address of its entry, 0 where it has none. No keys (0) for blocks of many branches.
+   */
+  targets: 40,
+  keys: 44,
+  size: 48,
 };
+
+/**
+ * An entry: what a block says of a row (see `block-entries-kernel.ts`). How many bytes it takes, then an effect for each place,
+ * then the changes along orders.
+ */
+export const ENTRY = { size: 0, effects: 8 };
+
+/** A change: its mixture, above the leaf before and the leaf now, each as the zeros before the leaf's bit. */
+export const CHANGE = { leafBits: 6, bytes: 4 };
 
 /** A branch: it sends bins to the left whose distance from `from` is below `limit` (modulo 256), or those of a set. */
 export const BRANCH = {
@@ -41,10 +54,10 @@ export const BRANCH = {
 export const LEAF_RECORD = { value: 0, slotsEnd: 4, size: 8 };
 
 /**
- * A slot: its place, in the other bytes how far the effects of its group are from those of the first one, and the
- * background's rows that pass.
+ * A slot: its place, in the other bytes how far its effects are from the first ones (of its place in the block, or of its
+ * group where leaves have a value for each class), and the background's rows that pass.
  */
-export const SLOT = { place: 0, group: 1, passes: 4, size: 8 };
+export const SLOT = { place: 0, effects: 1, passes: 4, size: 8 };
 
 /** Bytes of a row of `SHARES`. */
 export const SHARES_ROW = 8 * (MOST_SLOTS + 1);
@@ -58,6 +71,9 @@ export const SCRATCH = {
   inside: 1296,
   outside: 1824,
   failingSo: 2096,
+  /** Where the next entry finds room, and where this ends. */
+  nextEntry: 2352,
+  entriesEnd: 2356,
   /** `SHARES`. */
   shares: 2368,
   size: 2368 + SHARES_ROW * (MOST_SLOTS + 1),

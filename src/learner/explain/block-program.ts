@@ -1,5 +1,5 @@
 import { goesMissingLeft, isCategoryNode } from '../trees/trees';
-import { BRANCH, HEADER, LEAF_RECORD, SLOT } from './block-layout';
+import { BRANCH, CHANGE, ENTRY, HEADER, LEAF_RECORD, SLOT } from './block-layout';
 import type { BlockRoom } from './block-room';
 import type { TurnWriter } from './block-turns';
 import { type LeafBlocks, MOST_OF_BLOCK } from './leaf-blocks';
@@ -7,12 +7,15 @@ import { type LeafBlocks, MOST_OF_BLOCK } from './leaf-blocks';
 /** Bytes of a number. */
 const WHOLE = 4;
 
+/** Branches of a block at most of which entries are kept: with more, few rows go the same ways. */
+const MOST_KEYED = 8;
+
 /** Where blocks are in a room. */
 export interface LaidOut {
   /** The address of the first header, the others follow. */
   headers: number;
-  /** Of trees with a value for each class: where those of a block's leaves find room. */
-  values: number;
+  /** Room for the longest entry; of trees with a value for each class, for those of a block's leaves. */
+  scratch: number;
 }
 
 /**
@@ -28,36 +31,46 @@ export function layOut(
   room: BlockRoom,
   { width, groups }: { width: number; groups: number },
 ): LaidOut | undefined {
-  const { trees, blocksAt, leavesAt, branchesAt, slotsAt } = blocks;
+  const { trees, blocksAt, leavesAt, placesAt, branchesAt, slotsAt } = blocks;
+  const isOfClasses = trees.width > 1;
+  const isKeyed = !isOfClasses && room.hasEntries;
   const count = leavesAt.length - 1;
   const programs = new Int32Array(count);
   let size = 0;
   let turns = 0;
+  let keys = 0;
   for (let block = 0; block < count; block++) {
     const [first, end] = [leavesAt[block], leavesAt[block + 1]];
     programs[block] = size;
     size += (branchesAt[block + 1] - branchesAt[block]) * BRANCH.size;
     size += (end - first) * LEAF_RECORD.size + (slotsAt[end] - slotsAt[first]) * SLOT.size;
     turns += writer.sizeOf(block) * WHOLE;
+    keys += isKeyed ? keyBytes(blocks, block) : 0;
   }
   const setBytes = trees.sets.length * WHOLE;
-  const isOfClasses = trees.width > 1;
+  const targetBytes = isOfClasses ? 0 : placesAt[count] * WHOLE;
   const valueBytes = isOfClasses ? trees.values.length * WHOLE : 0;
-  const ownBytes = isOfClasses ? (MOST_OF_BLOCK + 1) * trees.width * 8 : 0;
-  const values = room.place(ownBytes + valueBytes + count * HEADER.size + setBytes + size + turns);
-  if (values === undefined) {
+  const scratchBytes = isOfClasses
+    ? (MOST_OF_BLOCK + 1) * trees.width * 8
+    : entryBytes(blocks.mostPlaces, writer.orderCount);
+  const scratch = room.place(
+    scratchBytes + valueBytes + count * HEADER.size + setBytes + size + targetBytes + keys + turns,
+  );
+  if (scratch === undefined) {
     return undefined;
   }
-  const start = values + ownBytes + valueBytes;
-  const leafValues = values + ownBytes;
+  const leafValues = scratch + scratchBytes;
+  const start = leafValues + valueBytes;
   if (isOfClasses) {
     room.floats.set(trees.values, leafValues / WHOLE);
   }
   const sets = start + count * HEADER.size;
   room.wholes.set(trees.sets, sets / WHOLE);
-  let turnsAt = sets + setBytes + size;
+  const targets = sets + setBytes + size;
+  let keysAt = targets + targetBytes;
+  let turnsAt = keysAt + keys;
   for (let tree = 0; tree < trees.roots.length; tree++) {
-    const output = trees.width > 1 ? 0 : tree % width;
+    const output = isOfClasses ? 0 : tree % width;
     for (let block = blocksAt[tree]; block < blocksAt[tree + 1]; block++) {
       const header = (start + block * HEADER.size) / WHOLE;
       const put = (offset: number, value: number) => (room.wholes[header + offset / WHOLE] = value);
@@ -65,10 +78,9 @@ export function layOut(
       put(HEADER.turns, turnsAt);
       put(HEADER.orderBytes, writer.turnsOf(block) * 2 * WHOLE);
       put(HEADER.rowBytes, rowNumbers * WHOLE);
-      put(HEADER.places, blocks.placesAt[block + 1] - blocks.placesAt[block]);
+      put(HEADER.places, placesAt[block + 1] - placesAt[block]);
       put(HEADER.output, output * 8);
       put(HEADER.mixtureBytes, width * 8);
-      put(HEADER.effects, output * groups * 8);
       writer.write(block, room.wholes, turnsAt / WHOLE);
       turnsAt += writer.sizeOf(block) * WHOLE;
       let at = sets + setBytes + programs[block];
@@ -77,9 +89,29 @@ export function layOut(
       put(HEADER.branchesEnd, at);
       put(HEADER.leaves, at);
       put(HEADER.leavesEnd, writeLeaves(blocks, block, room, at, leafValues));
+      if (!isOfClasses) {
+        const bytes = isKeyed ? keyBytes(blocks, block) : 0;
+        put(HEADER.targets, targets + placesAt[block] * WHOLE);
+        put(HEADER.keys, bytes > 0 ? keysAt : 0);
+        keysAt += bytes;
+        for (let place = placesAt[block]; place < placesAt[block + 1]; place++) {
+          room.wholes[targets / WHOLE + place] = (output * groups + blocks.groups[place]) * 8;
+        }
+      }
     }
   }
-  return { headers: start, values };
+  return { headers: start, scratch };
+}
+
+/** Bytes of the addresses of a block's entries. */
+function keyBytes({ branchesAt }: LeafBlocks, block: number): number {
+  const branches = branchesAt[block + 1] - branchesAt[block];
+  return branches <= MOST_KEYED ? WHOLE << branches : 0;
+}
+
+/** Bytes of an entry, at most; one change more is written and not kept. */
+function entryBytes(places: number, orders: number): number {
+  return Math.ceil((ENTRY.effects + places * 8 + (orders * places + 1) * CHANGE.bytes) / 8) * 8;
 }
 
 function writeBranches(
@@ -120,7 +152,8 @@ function writeLeaves(
   for (let leaf = first; leaf < last; leaf++, at += LEAF_RECORD.size) {
     for (let slot = slotsAt[leaf]; slot < slotsAt[leaf + 1]; slot++, to += SLOT.size) {
       const place = slotPlaces[slot];
-      wholes[to / WHOLE] = ((groups[placesAt[block] + place] * width * 8) << (8 * SLOT.group)) | place;
+      const effects = width === 1 ? place : groups[placesAt[block] + place] * width;
+      wholes[to / WHOLE] = ((effects * 8) << (8 * SLOT.effects)) | place;
       wholes[(to + SLOT.passes) / WHOLE] = passes[slot];
     }
     if (width === 1) {

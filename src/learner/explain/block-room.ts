@@ -35,9 +35,16 @@ export class BlockRoom {
   /** Where the first row has its scores, effects and bins, and how far it is to those of the next. */
   readonly row: { scores: number; effects: number; bins: number; size: number };
   readonly functions: BlockKernel;
+  /** Whether there is room for entries. */
+  readonly hasEntries: boolean;
   private next = SCRATCH.size;
+  private readonly end: number;
 
-  private constructor({ functions, buffer }: OpenedMemory<BlockKernel>, size: RowSize) {
+  private constructor(
+    { functions, buffer }: OpenedMemory<BlockKernel>,
+    size: RowSize,
+    { blocks, entries }: { blocks: number; entries: number },
+  ) {
     this.functions = functions;
     this.bytes = new Uint8Array(buffer);
     this.wholes = new Int32Array(buffer);
@@ -48,24 +55,29 @@ export class BlockRoom {
     const effects = scores + size.scores * 8;
     this.row = { scores, effects, bins: effects + size.effects * 8, size: rowBytes(size) };
     this.next += ROWS_OF_ROOM * this.row.size;
+    this.end = this.next + Math.ceil(blocks / ALIGNED) * ALIGNED;
+    this.hasEntries = entries > 0;
+    this.wholes[SCRATCH.nextEntry / 4] = this.end;
+    this.wholes[SCRATCH.entriesEnd / 4] = buffer.byteLength;
   }
 
   /**
    * Undefined where the engine has no WebAssembly, or no memory for it. Pages that nothing is written to take none.
    *
-   * @param bytes for blocks
+   * @param bytes for blocks, and for what is kept of them by the ways of rows
    */
-  static open(size: RowSize, bytes: number): BlockRoom | undefined {
+  static open(size: RowSize, bytes: { blocks: number; entries: number }): BlockRoom | undefined {
     const rows = ROWS_OF_ROOM * rowBytes(size);
-    const opened = rows > MOST_ROW_BYTES ? undefined : memories.open(SCRATCH.size + rows + bytes);
-    return opened && new BlockRoom(opened, size);
+    const all = SCRATCH.size + rows + bytes.blocks + bytes.entries + ALIGNED;
+    const opened = rows > MOST_ROW_BYTES ? undefined : memories.open(all);
+    return opened && new BlockRoom(opened, size, bytes);
   }
 
-  /** The address of so many bytes; undefined where there is no room for them. */
+  /** The address of so many bytes for blocks; undefined where there is no room for them. */
   place(bytes: number): number | undefined {
     const at = this.next;
     const end = at + Math.ceil(bytes / ALIGNED) * ALIGNED;
-    if (end > this.bytes.length) {
+    if (end > this.end) {
       return undefined;
     }
     this.next = end;

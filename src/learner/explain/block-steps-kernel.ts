@@ -4,10 +4,10 @@ import {
   addPairs,
   and,
   type Code,
-  F64,
   get,
   I32,
   isBelow,
+  isOther,
   leadingZeros,
   loadFloat,
   loadNumber,
@@ -16,11 +16,13 @@ import {
   move,
   multiply,
   multiplyNumbers,
+  or,
   set,
   shiftLeft,
   shiftRight,
   storeNumber,
   storePair,
+  storeWhole,
   subtract,
   subtractNumbers,
   subtractPairs,
@@ -31,12 +33,12 @@ import {
   xor,
 } from '../wasm/instructions';
 import type { Locals } from '../wasm/locals';
-import { HEADER, LEAF_RECORD, SCRATCH } from './block-layout';
+import { CHANGE, HEADER, LEAF_RECORD, SCRATCH } from './block-layout';
 import { PLACE_BITS } from './block-turns';
 import type { Classes } from './classes-kernel';
 import type { BlockLocals } from './passes-kernel';
 
-/** Where the score is that a turn is for. */
+/** Where the scores are that a turn is for. */
 const scoreOf = (turn: number, scoresAt: number, mixtureBytes: number): Code =>
   add(get(scoresAt), multiply(shiftRight(get(turn), PLACE_BITS), get(mixtureBytes)));
 
@@ -55,14 +57,13 @@ export function takeValues(all: Locals, { field }: BlockLocals, weight: number):
   ];
 }
 
-/** What `BlockSteps.add` does of trees with one value a leaf. */
-export function addSteps(all: Locals, { rows, scores, field }: BlockLocals): Code {
-  const [scoresAt, mixtureBytes, at, row, last, order, turn, to, passed] = all.more(9, I32);
-  const [before, value] = all.more(2, F64);
-  const valueOf = (bits: Code): Code => loadNumber(shiftLeft(leadingZeros(bits), 3), SCRATCH.values);
+/**
+ * Writes the changes that `BlockSteps` finds of trees with one value a leaf, in the sequence of orders, and moves `to` behind
+ * the last one.
+ */
+export function writeChanges(all: Locals, { rows, field }: BlockLocals, to: number): Code {
+  const [at, row, last, order, turn, passed, before, now] = all.more(8, I32);
   return [
-    ...set(scoresAt, add(get(scores), field(HEADER.output))),
-    ...set(mixtureBytes, field(HEADER.mixtureBytes)),
     ...set(at, field(HEADER.turns)),
     ...set(row, get(rows)),
     ...whileLoop(get(row), [
@@ -71,12 +72,9 @@ export function addSteps(all: Locals, { rows, scores, field }: BlockLocals): Cod
         and(get(row), whole(1)),
         whileLoop(isBelow(get(at), get(last)), [
           ...set(order, add(get(at), field(HEADER.orderBytes))),
-          ...set(before, valueOf(loadWhole(get(at), 4))),
-          ...set(turn, loadWhole(get(at))),
-          ...set(to, scoreOf(turn, scoresAt, mixtureBytes)),
-          ...storeNumber(get(to), addNumbers(loadNumber(get(to)), get(before))),
+          ...set(before, leadingZeros(loadWhole(get(at), 4))),
           ...set(passed, whole(-1)),
-          ...set(at, add(get(at), whole(8))),
+          ...move(at, whole(8)),
           ...whileLoop(isBelow(get(at), get(order)), [
             ...set(turn, loadWhole(get(at))),
             ...set(
@@ -86,19 +84,50 @@ export function addSteps(all: Locals, { rows, scores, field }: BlockLocals): Cod
                 loadWhole(shiftLeft(and(get(turn), whole((1 << PLACE_BITS) - 1)), 2), SCRATCH.own),
               ),
             ),
-            ...set(value, valueOf(and(get(passed), loadWhole(get(at), 4)))),
-            ...set(to, scoreOf(turn, scoresAt, mixtureBytes)),
-            ...storeNumber(
+            ...set(now, leadingZeros(and(get(passed), loadWhole(get(at), 4)))),
+            // Written each time, and kept if it is one: a branch could not be predicted.
+            ...storeWhole(
               get(to),
-              addNumbers(loadNumber(get(to)), subtractNumbers(get(value), get(before))),
+              or(
+                shiftLeft(and(get(turn), whole(-1 << PLACE_BITS)), 2 * CHANGE.leafBits - PLACE_BITS),
+                or(shiftLeft(get(before), CHANGE.leafBits), get(now)),
+              ),
             ),
-            ...set(before, get(value)),
-            ...set(at, add(get(at), whole(8))),
+            ...move(to, shiftLeft(isOther(get(before), get(now)), 2)),
+            ...set(before, get(now)),
+            ...move(at, whole(8)),
           ]),
         ]),
         set(at, get(last)),
       ),
       ...set(row, shiftRight(get(row), 1)),
+    ]),
+  ];
+}
+
+/** Adds changes from `at` to `end` to the scores. */
+export function addChanges(all: Locals, { scores, field }: BlockLocals, at: number, end: Code): Code {
+  const [last, scoresAt, mixtureBytes, change, to] = all.more(5, I32);
+  const valueOf = (place: Code): Code =>
+    loadNumber(shiftLeft(and(place, whole((1 << CHANGE.leafBits) - 1)), 3), SCRATCH.values);
+  return [
+    ...set(last, end),
+    ...set(scoresAt, add(get(scores), field(HEADER.output))),
+    ...set(mixtureBytes, field(HEADER.mixtureBytes)),
+    ...whileLoop(isBelow(get(at), get(last)), [
+      ...set(change, loadWhole(get(at))),
+      ...set(
+        to,
+        add(get(scoresAt), multiply(shiftRight(get(change), 2 * CHANGE.leafBits), get(mixtureBytes))),
+      ),
+      ...storeNumber(
+        get(to),
+        addNumbers(
+          loadNumber(get(to)),
+          subtractNumbers(valueOf(get(change)), valueOf(shiftRight(get(change), CHANGE.leafBits))),
+        ),
+      ),
+      ...move(at, whole(CHANGE.bytes)),
     ]),
   ];
 }

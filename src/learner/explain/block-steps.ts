@@ -44,8 +44,8 @@ export class BlockSteps {
   }
 
   /**
-   * Adds what a block says of the mixtures of a row, times `weight`: at the first mixture of an order all of it, at the
-   * others what changes.
+   * Adds what a block says of the mixtures of a row, times `weight`: at the first mixture of an order all of it (of trees
+   * with a value for each class; the others' are known), at the others what changes.
    *
    * @param scores mixtures × width
    */
@@ -87,15 +87,16 @@ export class BlockSteps {
   ): void {
     const { turns, values, width } = this;
     for (let first = from; first < end; first += size) {
-      let before = values[Math.clz32(turns[first + 1])];
-      scores[(turns[first] >>> PLACE_BITS) * width + output] += before;
+      let before = Math.clz32(turns[first + 1]);
       let passed = -1;
       for (let at = first + TURN; at < first + size; at += TURN) {
         const turn = turns[at];
         passed &= own[turn & PLACE];
-        const value = values[Math.clz32(passed & turns[at + 1])];
-        scores[(turn >>> PLACE_BITS) * width + output] += value - before;
-        before = value;
+        const now = Math.clz32(passed & turns[at + 1]);
+        if (now !== before) {
+          scores[(turn >>> PLACE_BITS) * width + output] += values[now] - values[before];
+          before = now;
+        }
       }
     }
   }

@@ -29,9 +29,14 @@ export class TurnWriter {
     return this.blocks.placesAt[block + 1] - this.blocks.placesAt[block] + 1;
   }
 
+  /** Orders of all of the background's rows. */
+  get orderCount(): number {
+    return this.orders.rows * this.orders.perRow;
+  }
+
   /** Numbers that the turns of a block take. */
   sizeOf(block: number): number {
-    return TURN * this.orders.rows * this.orders.perRow * this.turnsOf(block);
+    return TURN * this.orderCount * this.turnsOf(block);
   }
 
   /** Writes the turns of a block. */

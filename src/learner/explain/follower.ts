@@ -5,10 +5,11 @@ import { type LaidOut, layOut } from './block-program';
 import { type BlockRoom, ROWS_OF_ROOM } from './block-room';
 import { BlockSteps } from './block-steps';
 import { TurnWriter } from './block-turns';
-import type { Compared } from './compared';
+import { allRows, type Compared } from './compared';
 import { findPasses, type LeafBlocks } from './leaf-blocks';
 import type { Orders } from './orders';
 import { MOST_SLOTS } from './shares';
+import { Starts } from './starts';
 
 /** A row whose mixtures with some of the background's rows (as bits) are followed. */
 export interface FollowedRow {
@@ -50,6 +51,7 @@ export function makeFollower(
 ): { follower: TreeFollower; leaves: number } {
   const { trees } = blocks;
   const writer = new TurnWriter(blocks, orders);
+  const starts = new Starts(blocks, orders, width);
   const isFitting =
     blocks.mostSlots <= MOST_SLOTS &&
     (trees.width === 1 ||
@@ -58,10 +60,11 @@ export function makeFollower(
     room && isFitting ? layOut(blocks, writer, room, { width, groups: orders.groups }) : undefined;
   if (room === undefined || laidOut === undefined) {
     const steps = new BlockSteps(blocks, orders, width, spare);
-    return { follower: new ScriptFollower(trees, blocks, steps, width), leaves: blocks.valuesAt.length };
+    const follower = new ScriptFollower(trees, blocks, steps, starts, width);
+    return { follower, leaves: blocks.valuesAt.length };
   }
   const end = laidOut.headers + (blocks.leavesAt.length - 1) * HEADER.size;
-  return { follower: new KernelFollower(room, laidOut, end, trees.width), leaves: 0 };
+  return { follower: new KernelFollower(room, laidOut, end, starts, trees.width), leaves: 0 };
 }
 
 class ScriptFollower implements TreeFollower {
@@ -71,13 +74,15 @@ class ScriptFollower implements TreeFollower {
     private readonly trees: Trees,
     private readonly blocks: LeafBlocks,
     private readonly steps: BlockSteps,
+    private readonly starts: Starts,
     private readonly width: number,
   ) {
     this.own = new Int32Array(blocks.mostPlaces);
   }
 
   add(rows: readonly FollowedRow[], weight: number, found: readonly Followed[]): void {
-    const { trees, blocks, steps, width, own } = this;
+    const { trees, blocks, steps, starts, width, own } = this;
+    rows.forEach(({ rows: about }, i) => starts.add(about, weight, found[i].scores));
     for (let tree = 0; tree < trees.roots.length; tree++) {
       const output = trees.width > 1 ? 0 : tree % width;
       for (let block = blocks.blocksAt[tree]; block < blocks.blocksAt[tree + 1]; block++) {
@@ -102,6 +107,7 @@ class KernelFollower implements TreeFollower {
     private readonly room: BlockRoom,
     private readonly laidOut: LaidOut,
     private readonly end: number,
+    private readonly starts: Starts,
     private readonly classes: number,
   ) {}
 
@@ -115,7 +121,8 @@ class KernelFollower implements TreeFollower {
     const { room, end } = this;
     const { headers } = this.laidOut;
     const { row, numbers, bytes } = room;
-    rows.forEach(({ compared }, i) => {
+    rows.forEach(({ compared, rows: about }, i) => {
+      this.starts.add(about, weight, found[i].scores);
       bytes.set(compared.bins, row.bins + i * row.size);
       numbers.set(found[i].scores, (row.scores + i * row.size) / 8);
       this.copyEffects(found[i].effects, (row.effects + i * row.size) / 8, true);
@@ -123,8 +130,7 @@ class KernelFollower implements TreeFollower {
     for (let from = headers; from < end; from += BLOCKS * HEADER.size) {
       const to = Math.min(end, from + BLOCKS * HEADER.size);
       for (let i = 0; i < rows.length; i++) {
-        const at = i * row.size;
-        this.addBlocks(from, to, row.bins + at, rows[i].rows, row.scores + at, row.effects + at, weight);
+        this.addBlocks(from, to, rows[i], i * row.size, weight);
       }
     }
     found.forEach(({ scores, effects }, i) => {
@@ -135,17 +141,22 @@ class KernelFollower implements TreeFollower {
     });
   }
 
-  private addBlocks(...asked: Parameters<BlockRoom['functions']['addBlocks']>): void {
-    const { functions } = this.room;
+  /** @param at where the row is, in bytes behind the first one */
+  private addBlocks(
+    from: number,
+    to: number,
+    { compared, rows }: FollowedRow,
+    at: number,
+    weight: number,
+  ): void {
+    const { functions, row } = this.room;
+    const { scratch } = this.laidOut;
+    const asked = [from, to, row.bins + at, rows, row.scores + at, row.effects + at, scratch] as const;
     if (this.classes === 1) {
-      functions.addBlocks(...asked);
-      return;
+      functions.addBlocks(...asked, rows === allRows(compared.background) ? 1 : 0, weight);
+    } else {
+      functions.addBlocksOfClasses!(...asked, this.classes * 8, weight);
     }
-    const [from, to, bins, rows, scores, effects, weight] = asked;
-    const { values } = this.laidOut;
-    functions.addBlocksOfClasses!(
-      ...([from, to, bins, rows, scores, effects, values, this.classes * 8, weight] as const),
-    );
   }
 
   /** Of trees with a value for each class those of a group stand side by side in the room. */

@@ -16,10 +16,14 @@ import { findWays, type Ways, type WaysSize, waysSize } from './ways';
 const MOST_LEAVES = 100_000;
 /** Bytes of effects of one model. */
 const EFFECT_BYTES = 20_000_000;
-/** Bytes of the blocks of one model that are followed along orders, in WebAssembly; some so many for a node, and its orders. */
+/**
+ * Bytes of the blocks of one model that are followed along orders, in WebAssembly, with what is kept of them by the ways of
+ * rows; some so many for a node, and its orders.
+ */
 const ROOM_BYTES = 55_000_000;
-const NODE_BYTES = 60;
+const NODE_BYTES = 130;
 const ORDER_BYTES = 100;
+const ENTRY_BYTES = 450;
 /** Bytes of the turns of others, and leaves of these, some 40 bytes each. */
 const SPARE_BYTES = 12_000_000;
 const SPARE_LEAVES = 200_000;
@@ -51,7 +55,7 @@ export class KeptWays {
   private drawn: Orders[] = [];
   private readonly followers = new Map<Trees, TreeFollower>();
   private room: BlockRoom | 'none' | undefined;
-  private roomBytes = 0;
+  private roomBytes = { blocks: 0, entries: 0 };
   private spare = { bytes: SPARE_BYTES, leaves: SPARE_LEAVES };
   /** Used again and again. */
   readonly reached = new ReachedLeaves();
@@ -148,7 +152,9 @@ export class KeptWays {
     if (!isKnown) {
       this.followers.clear();
       this.room = undefined;
-      this.roomBytes = Math.min(ROOM_BYTES, nodes * (NODE_BYTES + ORDER_BYTES * perRow));
+      const blocks = Math.min(ROOM_BYTES, nodes * (NODE_BYTES + ORDER_BYTES * perRow));
+      const entries = Math.min(ROOM_BYTES - blocks, nodes * ENTRY_BYTES * perRow);
+      this.roomBytes = { blocks, entries };
       this.spare = { bytes: SPARE_BYTES, leaves: SPARE_LEAVES };
       const isOdd = perRow % 2 === 1;
       this.drawn = Array.from({ length: members }, (_, m) =>

@@ -69,10 +69,12 @@ export const and = binary(0x71);
 export const or = binary(0x72);
 export const xor = binary(0x73);
 export const isBelow = binary(0x49);
+export const isOther = binary(0x47);
 export const shiftLeft = (value: Code, bits: number): Code => [...value, ...whole(bits), 0x74];
 export const shiftRight = (value: Code, bits: number): Code => [...value, ...whole(bits), 0x76];
 
 /** By as many bits as a value says, modulo 32. */
+export const shiftLeftBy = binary(0x74);
 export const shiftRightBy = binary(0x76);
 /** How many zeros are before the highest bit that is set: 32 where there is none. */
 export const leadingZeros = (value: Code): Code => [...value, 0x67];
