@@ -64,7 +64,7 @@ const FOLDERS = {
     features: ['math'],
     trees: ['features', 'math', 'wasm'],
     linear: ['features', 'math', 'trees'],
-    gaussian: ['features', 'linear', 'math'],
+    gaussian: ['features', 'linear', 'math', 'wasm'],
     calibration: ['features', 'math', 'trees'],
     model: ['calibration', 'features', 'gaussian', 'linear', 'math', 'trees', 'wasm'],
     explain: ['calibration', 'features', 'gaussian', 'linear', 'math', 'model', 'trees', 'wasm'],

@@ -33,6 +33,7 @@ export { kernelRow, makeDimensions, positions } from '../../dist/src/learner/gau
 export { denseLogistic } from '../../dist/src/learner/gaussian/logistic';
 export { fitProcess } from '../../dist/src/learner/gaussian/process';
 export { gaussianScores } from '../../dist/src/learner/gaussian/scores';
+export { Slopes } from '../../dist/src/learner/gaussian/slopes';
 export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner/linear/design';
 export { tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
 export { logistic } from '../../dist/src/learner/linear/logistic';

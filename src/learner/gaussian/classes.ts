@@ -6,6 +6,7 @@ import { type Dimensions, distance, makeDimensions, positions } from './kernel';
 import { denseLogistic } from './logistic';
 import { choosePoints, type Chosen } from './points';
 import { type GaussianScores, scoresOfFactor } from './scores';
+import { Slopes } from './slopes';
 
 export interface ClassesInput extends EncodedTable {
   specs: ColumnSpec[];
@@ -102,13 +103,27 @@ function ratesOf(input: ClassesInput, dimensions: Dimensions): Float64Array {
 
 /** Weights of each fold (outputs × features), by the penalty that is best for the first of them. */
 function fitFolds(
-  { codes, classes, folds }: ClassesInput,
+  input: ClassesInput,
+  chosen: Chosen,
+  all: Int32Array,
+): { best: Float64Array[]; work: number } {
+  const { classes } = input;
+  const outputs = classes === 2 ? 1 : classes;
+  const slopes = Slopes.open({ rows: all.length, size: chosen.pivots.length + 1, outputs });
+  try {
+    return fitTo(slopes, input, chosen, all);
+  } finally {
+    slopes.close();
+  }
+}
+
+function fitTo(
+  slopes: Slopes,
+  { codes, folds }: ClassesInput,
   { factor, pivots }: Chosen,
   all: Int32Array,
 ): { best: Float64Array[]; work: number } {
-  const size = pivots.length + 1;
-  const outputs = classes === 2 ? 1 : classes;
-  const features = new Float64Array(all.length * size);
+  const { features, size, outputs } = slopes;
   for (let row = 0, at = 0; row < all.length; row++) {
     features[at++] = 1;
     for (let point = 0; point < pivots.length; point++) {
@@ -117,14 +132,7 @@ function fitFolds(
   }
   const productsOf = gramOfSome(features, size);
   let work = all.length * size * size;
-  const inputs = folds.map(({ rows }) => ({
-    features,
-    size,
-    rows,
-    products: productsOf(rows),
-    codes,
-    outputs,
-  }));
+  const inputs = folds.map(({ rows }) => ({ slopes, rows, products: productsOf(rows), codes }));
   const fit = (fold: number, penalty: number, weights: Float64Array): Float64Array => {
     const steps = denseLogistic(inputs[fold], penalty, weights);
     work += size * size * size + 2 * steps * inputs[fold].rows.length * size * outputs;

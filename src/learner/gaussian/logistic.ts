@@ -1,19 +1,17 @@
 import { solve } from '../math/matrix';
 import { sigmoid, softmax } from '../math/numeric';
-import { dotAt, factorise } from './dense';
+import { factorise } from './dense';
+import type { Slopes } from './slopes';
 
 /** Rows to fit a penalised logistic regression to. */
 export interface DenseLogistic {
-  /** Table rows × size, the first of them always 1: its weight has no penalty. */
-  features: Float64Array;
-  size: number;
+  /** With the features of all rows of the table, the first of them always 1: its weight has no penalty. */
+  slopes: Slopes;
   rows: Int32Array;
   /** size × size, the lower triangle: products of the features over `rows`. */
   products: Float64Array;
   /** Class of each row of the table. */
   codes: Int32Array;
-  /** 1 for two classes, else one per class. */
-  outputs: number;
 }
 
 const MOST_STEPS = 40;
@@ -27,28 +25,28 @@ const NEXT_TO_NONE = 1e-6;
  * in place, as a warm start. Returns the number of steps.
  */
 export function denseLogistic(input: DenseLogistic, penalty: number, weights: Float64Array): number {
-  const { size, products, outputs } = input;
+  const { products, slopes } = input;
+  const { size, outputs, slope } = slopes;
   const factor = products.map((value) => value * (outputs === 1 ? 0.25 : 0.5));
   for (let i = 0; i < size; i++) {
     factor[i * size + i] += i === 0 ? NEXT_TO_NONE : penalty;
   }
   factorise(factor, size);
   const ahead = weights.slice();
-  const gradient = new Float64Array(weights.length);
   const next = new Float64Array(weights.length);
   let pace = 1;
   let step = 0;
   for (let furthest = Infinity; step < MOST_STEPS && furthest >= TOLERANCE; step++) {
-    penalisedGradient(input, penalty, ahead, gradient);
+    penalisedGradient(input, penalty, ahead);
     furthest = 0;
     let uphill = 0;
     for (let from = 0; from < weights.length; from += size) {
-      solve(factor, size, gradient.subarray(from, from + size));
+      solve(factor, size, slope.subarray(from, from + size));
     }
     for (let i = 0; i < weights.length; i++) {
-      next[i] = ahead[i] - gradient[i];
-      furthest = Math.max(furthest, Math.abs(gradient[i]));
-      uphill += gradient[i] * (next[i] - weights[i]);
+      next[i] = ahead[i] - slope[i];
+      furthest = Math.max(furthest, Math.abs(slope[i]));
+      uphill += slope[i] * (next[i] - weights[i]);
     }
     const before = uphill > 0 ? 1 : pace;
     pace = (1 + Math.sqrt(1 + 4 * before * before)) / 2;
@@ -61,34 +59,26 @@ export function denseLogistic(input: DenseLogistic, penalty: number, weights: Fl
   return step;
 }
 
-/** Of the log-loss summed over the rows: outputs × size. */
+/** Of the log-loss summed over the rows, to the slope: outputs × size. */
 function penalisedGradient(
-  { features, size, rows, codes, outputs }: DenseLogistic,
+  { slopes, rows, codes }: DenseLogistic,
   penalty: number,
   weights: Float64Array,
-  out: Float64Array,
 ): void {
-  for (let i = 0; i < out.length; i++) {
-    out[i] = i % size === 0 ? 0 : penalty * weights[i];
+  const { size, outputs, errors, slope } = slopes;
+  for (let i = 0; i < slope.length; i++) {
+    slope[i] = i % size === 0 ? 0 : penalty * weights[i];
   }
-  const errors = new Float64Array(outputs);
-  for (const row of rows) {
-    const at = row * size;
-    for (let k = 0; k < outputs; k++) {
-      errors[k] = dotAt(features, at, weights, k * size, size);
-    }
+  slopes.weights.set(weights);
+  slopes.score(rows);
+  for (let i = 0; i < rows.length; i++) {
+    const code = codes[rows[i]];
     if (outputs === 1) {
-      errors[0] = sigmoid(errors[0]) - codes[row];
-    } else {
-      softmax(errors, 0, outputs, errors, 0);
-      errors[codes[row]] -= 1;
+      errors[i] = sigmoid(errors[i]) - code;
+      continue;
     }
-    for (let k = 0; k < outputs; k++) {
-      const error = errors[k];
-      const to = k * size;
-      for (let i = 0; i < size; i++) {
-        out[to + i] += error * features[at + i];
-      }
-    }
+    softmax(errors, i * outputs, outputs, errors, i * outputs);
+    errors[i * outputs + code] -= 1;
   }
+  slopes.addErrors(rows);
 }

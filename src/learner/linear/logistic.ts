@@ -90,30 +90,82 @@ function penalisedGradient(
       }
       continue;
     }
-    scores.set(everywhere);
-    for (let e = starts[i]; e < end; e++) {
-      const at = terms[e] * width;
-      const value = by[e];
-      for (let k = 0; k < width; k++) {
-        scores[k] += value * weights[at + k];
-      }
-    }
+    score(design, i, weights, width, everywhere, scores);
     softmax(scores, 0, width, scores, 0);
     scores[codes[i]] -= 1;
     for (let k = 0; k < width; k++) {
       errors[k] += scores[k];
     }
-    for (let e = starts[i]; e < end; e++) {
-      const at = terms[e] * width;
-      const value = by[e];
-      for (let k = 0; k < width; k++) {
-        out[at + k] += value * scores[k];
-      }
-    }
+    spread(design, i, scores, width, out);
   }
   for (let t = 0; t < size; t++) {
     for (let k = 0; k < width; k++) {
       out[t * width + k] += common[t] * errors[k];
+    }
+  }
+}
+
+/** The scores of a row. Three at a time: kept in memory, each sum would wait for the one before it to be written. */
+function score(
+  { starts, terms, by }: SparseDesign,
+  row: number,
+  weights: Float64Array,
+  width: number,
+  everywhere: Float64Array,
+  out: Float64Array,
+): void {
+  const end = starts[row + 1];
+  let k = 0;
+  for (; k + 2 < width; k += 3) {
+    let first = everywhere[k];
+    let second = everywhere[k + 1];
+    let third = everywhere[k + 2];
+    for (let e = starts[row]; e < end; e++) {
+      const at = terms[e] * width + k;
+      const value = by[e];
+      first += value * weights[at];
+      second += value * weights[at + 1];
+      third += value * weights[at + 2];
+    }
+    out[k] = first;
+    out[k + 1] = second;
+    out[k + 2] = third;
+  }
+  for (; k < width; k++) {
+    let sum = everywhere[k];
+    for (let e = starts[row]; e < end; e++) {
+      sum += by[e] * weights[terms[e] * width + k];
+    }
+    out[k] = sum;
+  }
+}
+
+/** Adds the errors of a row to the gradient. */
+function spread(
+  { starts, terms, by }: SparseDesign,
+  row: number,
+  errors: Float64Array,
+  width: number,
+  out: Float64Array,
+): void {
+  const end = starts[row + 1];
+  let k = 0;
+  for (; k + 2 < width; k += 3) {
+    const first = errors[k];
+    const second = errors[k + 1];
+    const third = errors[k + 2];
+    for (let e = starts[row]; e < end; e++) {
+      const at = terms[e] * width + k;
+      const value = by[e];
+      out[at] += value * first;
+      out[at + 1] += value * second;
+      out[at + 2] += value * third;
+    }
+  }
+  for (; k < width; k++) {
+    const error = errors[k];
+    for (let e = starts[row]; e < end; e++) {
+      out[terms[e] * width + k] += by[e] * error;
     }
   }
 }

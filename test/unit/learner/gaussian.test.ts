@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 
+import fc from 'fast-check';
+
 import {
   type ClassificationResult,
   explain,
@@ -25,6 +27,7 @@ import {
   positions,
   quadratureOf,
   Random,
+  Slopes,
   stackWeights,
   startOf,
 } from '../../doors/learner';
@@ -183,12 +186,15 @@ describe('Gaussian process: its arithmetic', () => {
     addGram(features, all, size, 1, products);
     for (const outputs of [1, 3]) {
       const codes = Int32Array.from(all, (row) => (features[row * size + 1]! > 0.3 ? outputs - 1 : row % 2));
-      const input = { features, size, rows: all, products, codes, outputs };
+      const slopes = Slopes.open({ rows: ROWS, size, outputs });
+      slopes.features.set(features);
+      const input = { slopes, rows: all, products, codes };
       const weights = new Float64Array(outputs * size);
       // Each call begins where the one before ended.
       for (let round = 0; round < 40; round++) {
         denseLogistic(input, 0.5, weights);
       }
+      slopes.close();
       const slope = weights.map((weight, i) => (i % size === 0 ? 0 : 0.5 * weight));
       for (const row of all) {
         const own = features.subarray(row * size, (row + 1) * size);
@@ -208,6 +214,33 @@ describe('Gaussian process: its arithmetic', () => {
         String(slope),
       );
     }
+  });
+
+  it('scores rows and adds up their errors to the same bits in WebAssembly', () => {
+    const cases = fc.record({
+      size: fc.integer({ min: 1, max: 23 }),
+      outputs: fc.integer({ min: 1, max: 4 }),
+      rows: fc.array(fc.nat(29), { maxLength: 30 }),
+      seed: fc.nat(1000),
+    });
+    fc.assert(
+      fc.property(cases, ({ size, outputs, rows, seed }) => {
+        const sizes = { rows: 30, size, outputs };
+        const both = [Slopes.open(sizes), Slopes.ordinary(sizes)].map((slopes) => {
+          slopes.features.set(normals(30 * size, seed));
+          slopes.weights.set(normals(outputs * size, seed + 1));
+          slopes.slope.set(normals(outputs * size, seed + 2));
+          slopes.score(Int32Array.from(rows));
+          const scores = slopes.errors.slice(0, rows.length * outputs);
+          slopes.addErrors(Int32Array.from(rows));
+          const slope = slopes.slope.slice();
+          slopes.close();
+          return { scores, slope };
+        });
+        assert.deepEqual(both[0], both[1]);
+      }),
+      { numRuns: 300, seed: 26 },
+    );
   });
 
   it('integrates polynomials of degree 2 n - 1 with n nodes', () => {

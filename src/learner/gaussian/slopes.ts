@@ -1,0 +1,125 @@
+import { ORDINARY, type Room, roomOf } from '../wasm/room';
+import { dotAt } from './dense';
+import { ROWS_TOGETHER, type SlopeKernel, slopeRooms } from './slope-kernel';
+
+interface Size {
+  rows: number;
+  /** Features per row. */
+  size: number;
+  outputs: number;
+}
+
+/**
+ * Features of rows, and the two loops that a logistic regression of them spends its time in: the scores of rows, and the
+ * slope that their errors make. In WebAssembly where there is room, to the same bits.
+ */
+export class Slopes {
+  /** rows × size. */
+  readonly features: Float64Array;
+  /** outputs × size: the weights to score by. */
+  readonly weights: Float64Array;
+  /** outputs × size: the slope. */
+  readonly slope: Float64Array;
+  /** Rows × outputs, in the order of those that were scored: their scores, then what is left of them as errors. */
+  readonly errors: Float64Array;
+  readonly size: number;
+  readonly outputs: number;
+  private readonly rows: Int32Array;
+
+  private constructor(
+    { rows, size, outputs }: Size,
+    private readonly room: Room<SlopeKernel>,
+  ) {
+    this.size = size;
+    this.outputs = outputs;
+    this.features = room.numbers(rows * size);
+    this.weights = room.numbers(outputs * size);
+    this.slope = room.numbers(outputs * size);
+    this.errors = room.numbers(rows * outputs);
+    this.rows = room.wholes(rows);
+  }
+
+  /** Within reach of the kernel where there is room; to be closed. */
+  static open(size: Size): Slopes {
+    const bytes =
+      roomOf(size.rows * size.size * 8) +
+      2 * roomOf(size.outputs * size.size * 8) +
+      roomOf(size.rows * size.outputs * 8) +
+      roomOf(size.rows * 4);
+    return new Slopes(size, slopeRooms.open(bytes));
+  }
+
+  static ordinary(size: Size): Slopes {
+    return new Slopes(size, ORDINARY);
+  }
+
+  close(): void {
+    this.room.close();
+  }
+
+  /** Writes the scores of rows by the weights to `errors`. */
+  score(rows: Int32Array): void {
+    const { features, weights, errors, size, outputs } = this;
+    if (this.room.functions) {
+      const { dotFour, dotOne } = this.room.functions;
+      this.run(rows, dotFour, dotOne, size & ~3, weights);
+      return;
+    }
+    for (let i = 0, to = 0; i < rows.length; i++) {
+      for (let k = 0; k < outputs; k++) {
+        errors[to++] = dotAt(features, rows[i] * size, weights, k * size, size);
+      }
+    }
+  }
+
+  /** Adds to the slope the features of rows times `errors`. */
+  addErrors(rows: Int32Array): void {
+    const { features, slope, errors, size, outputs } = this;
+    if (this.room.functions) {
+      const { addFour, addOne } = this.room.functions;
+      this.run(rows, addFour, addOne, size & ~1, slope);
+      return;
+    }
+    for (let i = 0, from = 0; i < rows.length; i++) {
+      const at = rows[i] * size;
+      for (let k = 0; k < outputs; k++) {
+        const error = errors[from++];
+        const to = k * size;
+        for (let d = 0; d < size; d++) {
+          slope[to + d] += error * features[at + d];
+        }
+      }
+    }
+  }
+
+  /** Runs a loop for each output, over rows in fours and over those that are left. */
+  private run(
+    rows: Int32Array,
+    four: SlopeKernel['dotFour'],
+    one: SlopeKernel['dotOne'],
+    even: number,
+    numbers: Float64Array,
+  ): void {
+    const { features, errors, size, outputs } = this;
+    this.rows.set(rows);
+    const first = this.rows.byteOffset;
+    const together = rows.length - (rows.length % ROWS_TOGETHER);
+    const middle = first + together * 4;
+    for (let k = 0; k < outputs; k++) {
+      const to = numbers.byteOffset + k * size * 8;
+      const error = errors.byteOffset + k * 8;
+      const width = outputs * 8;
+      four(first, middle, features.byteOffset, even * 8, size * 8, to, error, width);
+      one(
+        middle,
+        first + rows.length * 4,
+        features.byteOffset,
+        even * 8,
+        size * 8,
+        to,
+        error + together * width,
+        width,
+      );
+    }
+  }
+}
