@@ -80,4 +80,47 @@ describe('a threshold in nodes and the admin route', function () {
     assert.ok(!('threshold' in again), 'it does not steer a predict node behind');
     assert.deepEqual((await post({ threshold: null }).expect(200)).body.threshold, undefined);
   });
+
+  it('makes each row that it answers as the rarer class say why, also below Only above', async () => {
+    bench = await startBench({
+      nodes: [
+        { id: 'fit', type: 'tabular-fit', config: '', target: 'state', model: 'faults' },
+        { id: 'p', type: 'tabular-predict', config: '', model: 'faults', explain: 'on', explainAbove: '0.9' },
+      ],
+    });
+    await give('fit', { payload: ROWS });
+    const rows = Array.from({ length: 40 }, (_, i) => ({ heat: i * 3.5 }));
+    const explained = async (more: object = {}) => {
+      const { payload } = await give('p', { payload: rows, output_type: 'probas', ...more });
+      return (payload as Anything[]).map((row) => ({
+        ...{ p: row.prediction_probabilities.fault as number, answer: row.prediction as string },
+        why: row.prediction_why !== null,
+      }));
+    };
+    const before = await explained();
+    assert.ok(before.every(({ p, why }) => why === p > 0.9));
+    // The probability of one of the rows itself: from there on the answer is a fault.
+    const at = [...before]
+      .map(({ p }) => p)
+      .sort((a, b) => b - a)
+      .find((p) => p < 0.5)!;
+    const above = before.filter(({ p }) => p > 0.9).length;
+    assert.ok(at < 0.9 && at > 0);
+    for (const threshold of [at, 0]) {
+      const after = await explained({ threshold });
+      assert.ok(after.filter(({ why }) => why).length > above);
+      assert.ok(after.every(({ answer, why }) => why === (answer === 'fault')));
+    }
+    // Above the threshold nothing is left out that was asked for.
+    assert.deepEqual(
+      (await explained({ threshold: 0.95 })).map(({ why }) => why),
+      before.map(({ why }) => why),
+    );
+    const labels = await give('p', { payload: rows, output_type: 'preds', threshold: at });
+    assert.ok(
+      (labels.payload as Anything[]).every(
+        (row) => (row.prediction_why !== null) === (row.prediction === 'fault'),
+      ),
+    );
+  });
 });

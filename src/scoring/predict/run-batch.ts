@@ -4,7 +4,7 @@ import { slicePrediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';
-import { type Effects, sliceEffects } from '../explain/effects';
+import { type Effects, type ExplainWish, sliceEffects } from '../explain/effects';
 import { type ResolvedModel, resolveModel } from '../models/model-request';
 import type { Unlike } from '../reference/unlike';
 import type { PredictOutcome, PredictSettings } from '../types';
@@ -46,7 +46,7 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
   const { retryPredict, maxCost } = settings;
   if (table instanceof LegacyTable) {
     const scored = await table.score(context, { retryPredict, signal });
-    await hand(run, first, scored, { name: request.modelId! }, signal);
+    await hand(run, first, scored, { name: request.modelId! }, { signal });
     return;
   }
   // Resolved again: a fit that ended while they waited takes over between batches.
@@ -250,10 +250,10 @@ function deliver(
   }
   const truth = run.truths?.get(message);
   if (truth === undefined || message.state !== 'flying') {
-    return hand(run, message, scored, by.model, by.options.signal);
+    return hand(run, message, scored, by.model, by.options);
   }
   return evaluateMessage(run, message, scored, truth, by).then((evaluation) =>
-    hand(run, message, { ...scored, evaluation }, by.model, by.options.signal),
+    hand(run, message, { ...scored, evaluation }, by.model, by.options),
   );
 }
 
@@ -262,7 +262,7 @@ function hand(
   message: QueuedPredict,
   scored: Scored,
   model: OutcomeModel,
-  signal: AbortSignal,
+  { signal, explain = {} }: { signal: AbortSignal; explain?: Pick<ExplainWish, 'above'> },
 ): Promise<void> | undefined {
   if (message.state !== 'flying') {
     return undefined;
@@ -270,7 +270,7 @@ function hand(
   const { table, request } = message.payload;
   const causes = request.explain === true ? CAUSES_BYTES * scored.rows : 0;
   const bytes = message.bytes + outcomeBytes(scored.prediction, scored.rows) + causes;
-  const why = request.explain === true ? whyOf(scored, request, model.classes, settings, warn) : undefined;
+  const why = request.explain === true ? whyOf(scored, explain, model.classes, settings, warn) : undefined;
   const outcome = outcomeOf(scored, table, model, request.property ?? 'prediction', signal, why);
   if (!(outcome instanceof Promise)) {
     batcher.finish(message, outcome, bytes, scored.rows);

@@ -1,4 +1,5 @@
 import type { Label } from '../../table';
+import { comparableLabel } from '../evaluation/labels';
 import { causeGroups } from '../explain/cause-groups';
 import { type CausesOf, causesOf } from '../explain/causes';
 import type { ExplainWish } from '../explain/effects';
@@ -11,19 +12,35 @@ import type { Scored } from './test-set';
  * is not known, so that all effects are on one scale; of more it is the one answered.
  */
 export function wishOf(model: ResolvedModel, { explainAbove }: PredictRequest): ExplainWish {
-  const { classes, rarer, columns } = model;
-  const second = classes?.length === 2 ? classes[1] : undefined;
+  const label = explainedLabel(model);
   return {
-    groups: causeGroups(columns),
-    label: model.task === 'classification' ? (rarer ?? second) : undefined,
-    above: explainAbove,
+    groups: causeGroups(model.columns),
+    label,
+    above: explainAbove === undefined ? undefined : Math.min(explainAbove, answeredFrom(model, label)),
   };
+}
+
+function explainedLabel({ task, classes, rarer }: ResolvedModel): Label | undefined {
+  return task === 'classification' ? (rarer ?? (classes?.length === 2 ? classes[1] : undefined)) : undefined;
+}
+
+/**
+ * Below all probabilities from which a chosen threshold answers this class: whatever is answered as it can say why.
+ * Infinity where none is chosen.
+ */
+function answeredFrom({ answers }: ResolvedModel, label: Label | undefined): number {
+  if (answers === undefined || label === undefined) {
+    return Infinity;
+  }
+  const isOf = comparableLabel(answers.label) === comparableLabel(label);
+  // The threshold itself is answered as its class already, so the limit lies below it; of the other class it is not.
+  return isOf ? answers.at - Number.EPSILON : 1 - answers.at;
 }
 
 /** The causes of a message's rows. */
 export function whyOf(
   { effects, metadata }: Scored,
-  { explainAbove: above }: PredictRequest,
+  wish: Pick<ExplainWish, 'above'>,
   classes: readonly Label[] | undefined,
   { causeText }: PredictSettings,
   warn: (key: string, text: string) => void,
@@ -37,5 +54,5 @@ export function whyOf(
       `Of one table ${effects.rows.size} rows are explained at most: explain those above a value, or send fewer rows at a time.`,
     );
   }
-  return causesOf(effects, { above }, metadata.classes ?? classes, causeText);
+  return causesOf(effects, wish, metadata.classes ?? classes, causeText);
 }
