@@ -7,6 +7,8 @@ import path from 'node:path';
 
 import { WebSocket } from 'undici';
 
+import { removedAtEnd, whenProcessEnds } from './temporary';
+
 export const root = path.resolve(__dirname, '..', '..');
 
 /** A node of a flow file; what is in it depends on its type. */
@@ -110,7 +112,8 @@ async function commsOf(url: string): Promise<WebSocket> {
 /** A real Node-RED in a process of its own, on a free port, with a user folder of its own. */
 export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> {
   const port = await freePort();
-  const userDir = options.userDir ?? fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-node-red-'));
+  const userDir =
+    options.userDir ?? removedAtEnd(fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-node-red-')));
   const modules = path.join(userDir, 'node_modules');
   fs.mkdirSync(modules, { recursive: true });
   for (const [name, folder] of Object.entries(
@@ -141,6 +144,7 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
     [path.join(red, 'red.js'), '--userDir', userDir, '--settings', path.join(userDir, 'settings.js')],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } },
   );
+  whenProcessEnds(() => child.kill('SIGKILL'));
   let printed = '';
   child.stdout.on('data', (text: Buffer) => (printed += text.toString()));
   child.stderr.on('data', (text: Buffer) => (printed += text.toString()));

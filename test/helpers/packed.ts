@@ -71,7 +71,6 @@ function withoutMaps(): string {
     >,
   );
   const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-publish-'));
-  process.on('exit', () => fs.rmSync(copy, { recursive: true, force: true }));
   for (const { path: file } of listed!.files) {
     fs.cpSync(path.join(root, file), path.join(copy, file));
     if (file.endsWith('.js')) {
@@ -86,7 +85,9 @@ function withoutMaps(): string {
 export function packedPackage(): Packed {
   if (packed === undefined) {
     const folder = madeOnce('pack', (made) => {
-      const answer = npm(['pack', '--json', '--ignore-scripts', '--pack-destination', made], withoutMaps());
+      const copy = withoutMaps();
+      const answer = npm(['pack', '--json', '--ignore-scripts', '--pack-destination', made], copy);
+      fs.rmSync(copy, { recursive: true, force: true });
       fs.writeFileSync(path.join(made, 'answer.json'), answer);
     });
     const [made] = Object.values(

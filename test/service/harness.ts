@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { type ServiceHandle, type ServiceOptions, startService } from '../doors/service';
 import { crc32c, crc32cToBase64 } from '../doors/table';
+import { removedAtEnd } from '../helpers/temporary';
 
 export interface Answer {
   status: number;
@@ -132,8 +133,9 @@ export class Harness {
   }
 }
 
-export function temporaryFolder(): Promise<string> {
-  return mkdtemp(path.join(os.tmpdir(), 'tabular-service-test-'));
+/** A folder that is gone at the end of the process at the latest. */
+export async function temporaryFolder(): Promise<string> {
+  return removedAtEnd(await mkdtemp(path.join(os.tmpdir(), 'tabular-service-test-')));
 }
 
 export async function answerOf(response: Response): Promise<Answer> {
