@@ -41,11 +41,11 @@ export function dialogWord(red: Red, type: string | undefined, key: string): str
 
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** A number formatted for the language of the catalogue, with the given number of decimals. */
-export function number(red: Red, value: number, digits?: number): string {
+/** A number formatted for the language of the catalogue, with the given number of decimals and unit. */
+export function number(red: Red, value: number, digits?: number, unit?: string): string {
   const language = languageOf(red);
-  const key = `${language} ${digits ?? ''}`;
-  const format = formats.get(key) ?? numberFormat(language, digits);
+  const key = `${language} ${digits ?? ''} ${unit ?? ''}`;
+  const format = formats.get(key) ?? numberFormat(language, digits, unit);
   formats.set(key, format);
   return format.format(value);
 }
@@ -67,9 +67,9 @@ function languageOf(red: Red): string {
   return language;
 }
 
-function numberFormat(language: string, digits: number | undefined): Intl.NumberFormat {
-  return new Intl.NumberFormat(
-    language,
-    digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits },
-  );
+function numberFormat(language: string, digits?: number, unit?: string): Intl.NumberFormat {
+  return new Intl.NumberFormat(language, {
+    ...(digits !== undefined && { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+    ...(unit !== undefined && { style: 'unit', unit, unitDisplay: 'short' }),
+  });
 }

@@ -21,10 +21,10 @@ export function causeTextOf(red: Red): CauseText {
   }
   return scoring().causeTextIn({
     word: (key, values) => textOf(key).replace(MARKED, (_, name: string) => values[name] ?? ''),
-    number: (value, { decimals }) => {
+    number: (value, { decimals, unit }) => {
       const [rounded, written] = [Number(value.toFixed(decimals)), value.toFixed(decimals)];
       const needed = written.includes('.') ? written.replace(/0+$/, '').split('.')[1]!.length : 0;
-      return number(red, rounded, needed);
+      return number(red, rounded, needed, unit);
     },
   });
 }

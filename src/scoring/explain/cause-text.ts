@@ -1,11 +1,18 @@
 import type { Cause, CauseText } from '../types';
 
+export type DurationUnit = keyof typeof UNITS;
+
+/** Milliseconds of each. */
+const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
+/** How far a row that a series node made looks ahead, milliseconds. */
+const STEP_COLUMN = 'ahead';
+
 /** The parts of the sentence, in one language. */
 export interface CauseWords {
   /** A part with its values put in: see `ENGLISH`. */
   word: (key: string, values: Record<string, string>) => string;
-  /** A number with so many decimals at most. */
-  number: (value: number, most: { decimals: number }) => string;
+  /** A number with so many decimals at most, of a unit where it has one. */
+  number: (value: number, most: { decimals: number; unit?: DurationUnit }) => string;
 }
 
 const ENGLISH: Record<string, string> = {
@@ -15,6 +22,8 @@ const ENGLISH: Record<string, string> = {
   subjectMissing: '{column} (missing)',
   raisedClass: '{subject} raised "{label}" by {effect} points',
   loweredClass: '{subject} lowered "{label}" by {effect} points',
+  raisedClassOne: '{subject} raised "{label}" by {effect} point',
+  loweredClassOne: '{subject} lowered "{label}" by {effect} point',
   raised: '{subject} raised the prediction by {effect}',
   lowered: '{subject} lowered the prediction by {effect}',
 };
@@ -22,14 +31,21 @@ const ENGLISH: Record<string, string> = {
 /** `vibration 7.9 (usually 2.1 to 3.4) raised "yes" by 31 points`, in English. */
 export const causeText: CauseText = causeTextIn({
   word: (key, values) => ENGLISH[key]!.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ''),
-  number: (value, { decimals }) => formatOf(decimals).format(value),
+  number: (value, { decimals, unit }) => formatOf(decimals, unit).format(value),
 });
 
-const formats: (Intl.NumberFormat | undefined)[] = [];
+const formats = new Map<string, Intl.NumberFormat>();
 
-/** One format for each number of decimals: to make one takes fifty times as long as to use it. */
-function formatOf(decimals: number): Intl.NumberFormat {
-  return (formats[decimals] ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: decimals }));
+/** One format for each number of decimals and unit: to make one takes fifty times as long as to use it. */
+function formatOf(decimals: number, unit: DurationUnit | undefined): Intl.NumberFormat {
+  const key = `${decimals} ${unit ?? ''}`;
+  let format = formats.get(key);
+  if (format === undefined) {
+    const style = unit === undefined ? {} : ({ style: 'unit', unit, unitDisplay: 'short' } as const);
+    format = new Intl.NumberFormat('en-US', { maximumFractionDigits: decimals, ...style });
+    formats.set(key, format);
+  }
+  return format;
 }
 
 /** Characters of a text that a sentence shows. */
@@ -38,9 +54,16 @@ const MOST_TEXT = 60;
 /** The same in the words of a language. */
 export function causeTextIn({ word, number }: CauseWords): CauseText {
   const rounded = (value: number): string => number(value, { decimals: decimalsOf(value, 2) });
+  const duration = (ms: number): string => {
+    const unit = (Object.keys(UNITS) as DurationUnit[]).find((one) => ms % UNITS[one] === 0)!;
+    return number(ms / UNITS[unit], { decimals: 0, unit });
+  };
   const subjectOf = ({ column, value, usual }: Omit<Cause, 'text'>): string => {
     if (value === undefined || value === null || value === '') {
       return word('subjectMissing', { column });
+    }
+    if (column === STEP_COLUMN && isStep(value)) {
+      return word('subject', { column, value: duration(value) });
     }
     if (usual === undefined) {
       return word('subject', { column, value: typeof value === 'number' ? rounded(value) : shown(value) });
@@ -60,8 +83,17 @@ export function causeTextIn({ word, number }: CauseWords): CauseText {
     }
     const points = Math.abs(effect) * 100;
     const told = number(points, { decimals: points < 9.5 ? 1 : 0 });
-    return word(`${direction}Class`, { subject, label: String(label), effect: told });
+    return word(`${direction}Class${told === '1' ? 'One' : ''}`, {
+      subject,
+      label: String(label),
+      effect: told,
+    });
   };
+}
+
+/** Whole seconds, as a series node writes them: a column of a user that has the same name holds others. */
+function isStep(value: unknown): value is number {
+  return typeof value === 'number' && value >= UNITS.second && value % UNITS.second === 0;
 }
 
 /** Decimals that show a size of numbers with so many digits after its first one. */

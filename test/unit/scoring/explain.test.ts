@@ -53,6 +53,27 @@ describe('causes of a prediction', () => {
     assert.equal(causesOf(effects, { above: 0.89 }, ['no', 'yes'])(1, () => 1)?.length, 3);
   });
 
+  it('of how far a row looks ahead tell it in its unit', () => {
+    const ahead = {
+      column: 'ahead',
+      value: 1_800_000,
+      usual: [600_000, 3_600_000] as [number, number],
+      effect: 2,
+    };
+    assert.equal(causeText(ahead, undefined), 'ahead 30 min raised the prediction by 2');
+    assert.equal(causeText({ ...ahead, value: 7_200_000 }, 'yes'), 'ahead 2 hr raised "yes" by 200 points');
+    assert.equal(
+      causeText({ ...ahead, value: 3, usual: [1, 4] }, undefined),
+      'ahead 3 (usually 1 to 4) raised the prediction by 2',
+    );
+  });
+
+  it('of one point are of one point', () => {
+    const one = { column: 'load', value: 2, effect: 0.0101 };
+    assert.equal(causeText(one, 'yes'), 'load 2 raised "yes" by 1 point');
+    assert.equal(causeText({ ...one, effect: -0.0111 }, 'yes'), 'load 2 lowered "yes" by 1.1 points');
+  });
+
   it('of numbers are in units of the target, and leave out what no effect has', () => {
     const one = { column: 'load', value: 0.001234, effect: -1234.5678 };
     assert.equal(causeText(one, undefined), 'load 0.00123 lowered the prediction by 1,235');
