@@ -1,8 +1,9 @@
 import { BoundedMap } from '../util/bounded-map';
 import type { WatchChange } from './types';
 
-/** Changes that are kept for pictures. */
+/** Changes that are kept for pictures; alarms give way first, so that they do not hide what became of the model. */
 const KEPT = 20;
+const KEPT_OF_MODEL = 10;
 const DAY = 86_400_000;
 /** Kinds and keys whose last time is known. */
 const MOST = 4000;
@@ -32,13 +33,24 @@ export class Changes {
 
   tell(change: WatchChange, time: number): WatchChange {
     this.told.set(placeOf(change.what, change.key), time);
-    this.newest = [...this.newest, change].slice(-KEPT);
+    this.newest = newestOf([...this.newest, change]);
     return change;
   }
 
   toJSON(): ChangesState {
     return { newest: [...this.newest], told: [...this.told] };
   }
+}
+
+function newestOf(changes: WatchChange[]): WatchChange[] {
+  if (changes.length <= KEPT) {
+    return changes;
+  }
+  const isOfModel = ({ what }: WatchChange): boolean => what !== 'alarm' && what !== 'cleared';
+  const alarms = changes.length - changes.filter(isOfModel).length;
+  const isTooMany = alarms > KEPT - KEPT_OF_MODEL ? (one: WatchChange) => !isOfModel(one) : isOfModel;
+  const oldest = changes.findIndex(isTooMany);
+  return changes.filter((_, at) => at !== oldest);
 }
 
 function placeOf(what: string, key: string | undefined): string {

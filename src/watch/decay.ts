@@ -105,6 +105,11 @@ export class Decay {
     this.own = state?.own;
   }
 
+  /** Whether the newest block says the same: it may have changed since. */
+  get isSo(): boolean {
+    return this.isDecayed ? this.above > 0 : this.below > 0;
+  }
+
   /** What the losses are compared with in the mean of a week; undefined until it is known. */
   get level(): number | undefined {
     const { promised } = this.yardstick;

@@ -208,6 +208,8 @@ export interface ColumnDrift {
 export interface SettledPrediction {
   /** Of which machine, where there are several. */
   key?: string;
+  /** How far it looked ahead, milliseconds. */
+  ahead?: number;
   /** Time of what was predicted, milliseconds since 1970. */
   time: number;
   truth: number | string | boolean;
@@ -227,7 +229,7 @@ export interface WatchReport {
   drift: ColumnDrift[];
   /** Mean losses of 100 truths each, moved by 50; 200 at most, oldest first. */
   losses: number[];
-  /** The newest 200 truths, oldest first. */
+  /** The newest truths of each key and step ahead, 600 at most: by their time, oldest first. */
   recent: SettledPrediction[];
   /** The newest 20 changes, oldest first. */
   changes: WatchChange[];
@@ -247,6 +249,8 @@ export interface WatchCounts {
   /** Predictions that wait for their truth, and truths that wait for their prediction. */
   open: number;
   early: number;
+  /** Of those truths how many have waited in vain: rows as new as theirs were predicted, under other names. */
+  unmet: number;
   /** Predictions given up: there was no room to wait any longer. */
   dropped: number;
   again: number;

@@ -7,7 +7,7 @@ import type { ScoredModelState } from './scored-model';
 import type { SilenceState } from './silence';
 import type { SettledPrediction, WatchCounts, WatchedModel } from './types';
 
-export type KeptCounts = Omit<WatchCounts, 'open' | 'early' | 'dropped'>;
+export type KeptCounts = Omit<WatchCounts, 'open' | 'early' | 'dropped' | 'unmet'>;
 
 /** All that a watch knows, as JSON takes it. What waits for its truth is never changed, so it may be written later. */
 export interface WatchState {

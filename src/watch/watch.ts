@@ -5,7 +5,7 @@ import { Generations } from './generations';
 import { isLabel, isNumber, type Issued, readIssued } from './issued';
 import { leaveAsIs, leaveMoved, type Leaving } from './leaving';
 import { keysTold, liveNumbers } from './live-numbers';
-import { type OpenPrediction, OpenPredictions } from './open-predictions';
+import { namesOf, type OpenPrediction, OpenPredictions } from './open-predictions';
 import { ScoredModel } from './scored-model';
 import { SettledPredictions } from './settled-predictions';
 import { measureOf, scoreTruth } from './truth-scores';
@@ -16,7 +16,6 @@ import type {
   WatchAnswer,
   WatchChange,
   WatchedModel,
-  WatchedRow,
   WatchNumbers,
   WatchOptions,
   WatchReport,
@@ -97,12 +96,13 @@ export class Watch {
       ...this.alarm(key, ahead, time, issued, waiting.left),
       ...this.withoutTruth.row({ key, time, ahead, row, continues }),
     ];
-    const id = idOf(series);
+    const names = namesOf(series);
+    const [id] = names;
     if (id !== undefined) {
       const { relativeTo } = this.model;
       const now = relativeTo === undefined ? undefined : row?.[relativeTo];
       const isNew = this.open.add({ id, time, ...place, issued, ...waiting, ...(isLabel(now) && { now }) });
-      const early = isNew ? this.open.takeEarly(id) : undefined;
+      const early = isNew ? this.open.takeEarly(names, series.time) : undefined;
       if (early !== undefined) {
         changes.push(...this.truth({ series, truth: early.truth }).changes);
       }
@@ -117,12 +117,12 @@ export class Watch {
 
   /** Takes what came of a row, before or after its prediction. */
   truth({ series, truth }: TruthSeen): TruthAnswer {
-    const id = idOf(series);
-    if (id === undefined || !isLabel(truth)) {
+    const names = namesOf(series);
+    if (names.length === 0 || !isLabel(truth)) {
       this.counts.unreadable++;
       return { counted: 'unreadable', changes: [] };
     }
-    const prediction = this.open.settle(id, truth);
+    const prediction = this.open.settle(names, truth, series.time);
     if (prediction === 'early' || prediction === 'again') {
       this.counts.again += prediction === 'again' ? 1 : 0;
       return { counted: prediction, changes: [] };
@@ -169,6 +169,9 @@ export class Watch {
     const numbers = this.numbers(undefined);
     const calibration = scored?.measure === 'log_loss' ? all?.live.calibration() : undefined;
     const widen = all?.live.mean('widen');
+    const keys = this.settings.perKey ? keysTold(scored) : undefined;
+    // As the changes tell it: of keys with numbers of their own each by itself.
+    const isDecayed = keys?.some(({ decayed }) => decayed) ?? all?.decay.isDecayed === true;
     return {
       model: current.name,
       ...(current.version !== undefined && { version: current.version }),
@@ -178,11 +181,11 @@ export class Watch {
       losses: all?.decay.means ?? [],
       recent: recent.toJSON(),
       changes: [...changes.newest],
-      ...(this.settings.perKey && { keys: keysTold(scored) }),
+      ...(keys && { keys }),
       ...(calibration !== undefined && { calibration }),
-      decayed: all?.decay.isDecayed === true && scored?.generation === this.generations.number,
+      decayed: isDecayed && scored?.generation === this.generations.number,
       ...(scored !== undefined && scored.generation !== this.generations.number && { isNew: true as const }),
-      counts: { ...counts, open: open.size, early: open.waitingTruths, dropped: open.dropped },
+      counts: { ...counts, ...open.counts },
     };
   }
 
@@ -267,10 +270,12 @@ export class Watch {
     if (scored === undefined || scope === undefined || scored.generation !== this.generations.number) {
       return [];
     }
-    const { isDecayed, since, newest, expected } = scope.decay;
+    const { isDecayed, isSo, since, newest, expected } = scope.decay;
     const own = settings.perKey ? ofKey(key) : {};
     const what = isDecayed ? 'decay' : 'recovered';
-    if (isDecayed === scope.told || newest === undefined || !changes.mayTell(what, own.key, time)) {
+    // What could not be told in time is told while it is so.
+    const isNews = isDecayed !== scope.told && isSo;
+    if (!isNews || newest === undefined || !changes.mayTell(what, own.key, time)) {
       return [];
     }
     scope.told = isDecayed;
@@ -288,11 +293,6 @@ export class Watch {
     const { silent } = this.withoutTruth;
     return liveNumbers({ current: model, scored, expected, silent }, key);
   }
-}
-
-/** Rows are known by their id, else by key, time and ahead. */
-function idOf({ id, key, time, ahead }: WatchedRow): string | undefined {
-  return id ?? (time === undefined ? undefined : `${key ?? ''} ${time} ${ahead ?? ''}`);
 }
 
 function ofKey(key: string | null): { key?: string } {

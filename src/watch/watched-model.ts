@@ -61,12 +61,17 @@ function answeredAccuracy(
   return { accuracy: (hits + negatives - alarms) / (positives + negatives) };
 }
 
+/** How far a row that a series node made looks ahead: says nothing of the machine. */
+const STEP_COLUMN = 'ahead';
+
 /** Times only ever rise, so that they are left out. */
 function driftColumns({ columns, drift }: Reference): WatchedColumn[] {
   const watched = drift.flatMap((reference, at): WatchedColumn[] => {
     const { name, type } = columns[at]!;
     const { threshold } = reference;
-    return threshold === undefined || type === 'date' ? [] : [{ column: name, reference, threshold }];
+    return threshold === undefined || type === 'date' || name === STEP_COLUMN
+      ? []
+      : [{ column: name, reference, threshold }];
   });
   return watched.slice(0, MOST_COLUMNS);
 }

@@ -734,7 +734,9 @@ describe('tabular-watch', () => {
         assert.equal(known.live.rows, 30);
         near(known.live.loss, 0.5);
         assert.equal(known.recent.length, 30);
-        assert.deepEqual(Object.keys(known.recent[0]).sort(), ['high', 'low', 'prediction', 'time', 'truth']);
+        assert.deepEqual(Object.keys(known.recent[0]).sort(), [
+          ...['ahead', 'high', 'low', 'prediction', 'time', 'truth'],
+        ]);
         assert.deepEqual(known.causes, why);
         assert.equal(await get('watch/models'), null);
         const [service] = await get('models');

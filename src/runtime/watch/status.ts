@@ -28,10 +28,10 @@ export function watchStatus(
   }
   const { rows, loss, promised } = live;
   if (rows === 0 || loss === undefined) {
-    const { open, early } = counts;
+    const { open, unmet } = counts;
     // Outcomes may come before their predictions; where none ever meets its own, their keys or times differ.
-    return open > 0 && early > 0
-      ? { ...shown('watch.unmatched', { open, early }), kind: 'doubtful' }
+    return open > 0 && unmet > 0
+      ? { ...shown('watch.unmatched', { open, early: unmet }), kind: 'doubtful' }
       : { ...shown('watch.waiting', { open }), kind: 'waiting' };
   }
   const measured = text(red, promised === undefined ? 'status.watch.loss' : 'status.watch.lossOf', {

@@ -65,6 +65,30 @@ describe('decay', () => {
     }
   });
 
+  it('is told while it is so: not a day later, when the newest losses are good', () => {
+    // The second decay comes within a day of the first; then losses are neither too high nor as promised again.
+    const back: [number, number][] = [
+      ...([
+        [300, 1],
+        [200, 3],
+        [200, 1],
+        [200, 3],
+      ] as [number, number][]),
+      ...([[900, 1.08]] as [number, number][]),
+    ];
+    for (let seed = 0; seed < 10; seed++) {
+      const { changes } = replay(errors(seed, 0, back), { every: DAY / 600 });
+      assert.deepEqual(
+        changes.slice(0, 2).map(({ what }) => what),
+        ['decay', 'recovered'],
+      );
+      for (const { what, value, limit } of changes) {
+        const ratio = Number(value) / limit!;
+        assert.ok(what === 'decay' ? ratio > 1.15 : ratio <= 1.05, `${what} at ${ratio}`);
+      }
+    }
+  });
+
   it('is measured against the first truths where nothing was promised', () => {
     const steps = errors(5, 0, [
       [700, 1],
@@ -94,7 +118,8 @@ describe('decay', () => {
       changes.map(({ what, key }) => [what, key]),
       [['decay', 'p2']],
     );
-    const { keys } = watch.report();
+    const { keys, decayed } = watch.report();
+    assert.equal(decayed, true);
     assert.deepEqual(
       keys?.map(({ key, decayed, live }) => [key, decayed, live.rows]),
       [
@@ -102,6 +127,21 @@ describe('decay', () => {
         ['p1', false, 600],
       ],
     );
+  });
+
+  it('of keys is what their changes tell: not what all of them would tell together', () => {
+    const watch = new Watch(NUMBERS, { perKey: true });
+    const error = noise(6);
+    const told = new Set<string>();
+    // Each key has too few outcomes to tell; all of them together have enough.
+    for (let i = 0; i < 1200; i++) {
+      const series = { key: `p${i % 6}`, time: START + i * DAY };
+      watch.predicted({ series, prediction: 0 });
+      watch
+        .truth({ series, truth: error() * (i < 300 ? 1 : 2) })
+        .changes.forEach(({ what }) => told.add(what));
+      assert.equal(watch.report().decayed, told.has('decay'));
+    }
   });
 
   it('is of the mean of all steps ahead, which say much the same', () => {

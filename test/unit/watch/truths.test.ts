@@ -34,6 +34,76 @@ describe('truths and their predictions', () => {
     assert.equal(watch.truth({ series: { time: START, ahead: MINUTE }, truth: 3 }).counted, 'early');
   });
 
+  it('find a prediction by key and time that has an id as well, and count once', () => {
+    const watch = new Watch(NUMBERS);
+    const place = { key: 'p1', time: START };
+    watch.predicted({ series: { id: 'p1@1', ...place }, prediction: 1 });
+    assert.equal(watch.truth({ series: place, truth: 3 }).counted, 'yes');
+    assert.equal(watch.truth({ series: place, truth: 3 }).counted, 'again');
+    assert.equal(watch.truth({ series: { id: 'p1@1', ...place }, truth: 3 }).counted, 'again');
+    // A truth that comes first; and a watch that was kept meanwhile.
+    const later = { key: 'p1', time: START + MINUTE };
+    assert.equal(watch.truth({ series: later, truth: 5 }).counted, 'early');
+    watch.predicted({ series: { id: 'p1@2', ...later }, prediction: 1 });
+    const third = { key: 'p1', time: START + 2 * MINUTE };
+    watch.predicted({ series: { id: 'p1@3', ...third }, prediction: 1 });
+    const kept = Watch.from(watch.toJSON());
+    assert.equal(kept.truth({ series: third, truth: 4 }).counted, 'yes');
+    const { live, counts } = kept.report();
+    assert.deepEqual([live.rows, counts.open, counts.early, counts.unmet], [3, 0, 0, 0]);
+  });
+
+  it('that meet no prediction though theirs should be there are told from those of the past', () => {
+    const watch = new Watch(NUMBERS);
+    const at = (minute: number) => ({ key: 'p1', time: START + minute * MINUTE });
+    const unmet = () => watch.report().counts.unmet;
+    watch.truth({ series: at(-3), truth: 1 });
+    assert.equal(unmet(), 0, 'nothing was predicted yet');
+    watch.predicted({ series: at(0), prediction: 1 });
+    watch.truth({ series: at(-2), truth: 1 });
+    assert.equal(unmet(), 0, 'its row is older than what was predicted');
+    watch.truth({ series: { ...at(1), key: 'P1' }, truth: 1 });
+    watch.truth({ series: { id: 'other' }, truth: 1 });
+    assert.equal(Watch.from(watch.toJSON()).report().counts.unmet, 2);
+    watch.predicted({ series: { ...at(1), key: 'P1' }, prediction: 1 });
+    assert.deepEqual([unmet(), watch.report().counts.early], [1, 3]);
+  });
+
+  it('are kept for pictures: the newest of each key and step, the longest rows give way', () => {
+    const watch = new Watch(NUMBERS);
+    const tell = (key: string, ahead: number, minute: number) => {
+      const series = { key, ahead, time: START + minute * MINUTE };
+      watch.predicted({ series, prediction: minute });
+      watch.truth({ series, truth: minute });
+    };
+    for (let minute = 0; minute < 250; minute++) {
+      tell('p1', MINUTE, minute);
+    }
+    const recent = () => watch.report().recent;
+    assert.deepEqual([recent().length, recent()[0]?.truth, recent().at(-1)?.truth], [200, 50, 249]);
+    for (let minute = 0; minute < 150; minute++) {
+      [1, 2, 3, 4].forEach((step) => tell('p2', step * MINUTE, minute));
+    }
+    const counts = new Map<string, number>();
+    for (const { key, ahead } of recent()) {
+      const place = `${key} ${(ahead ?? 0) / MINUTE}`;
+      counts.set(place, (counts.get(place) ?? 0) + 1);
+    }
+    assert.deepEqual(
+      [...counts].sort(),
+      [1, 2, 3, 4]
+        .map((step) => [`p2 ${step}`, 120])
+        .concat([['p1 1', 120]])
+        .sort(),
+    );
+    const times = recent().map(({ time }) => time);
+    assert.deepEqual(
+      times,
+      [...times].sort((a, b) => a - b),
+    );
+    assert.deepEqual(Watch.from(watch.toJSON()).report().recent, recent());
+  });
+
   it('that are no number are counted and left out', () => {
     const watch = new Watch(NUMBERS);
     for (const [at, truth] of [null, undefined, 'hot', {}, NaN].entries()) {
