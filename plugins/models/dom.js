@@ -62,6 +62,13 @@
     );
   }
 
+  /* The same where there is little room: `1.23M`; in German `1,23 Mio.`, which may break. */
+  function brief(value) {
+    return Math.abs(value) >= 1e5 && Math.abs(value) < 1e9
+      ? format(value, { notation: 'compact', maximumSignificantDigits: 3 }).replace('\u00a0', ' ')
+      : number(value);
+  }
+
   /* Of a part of 1; rare things keep a digit, and what is nearly all or nothing is not told as all or nothing. */
   function percent(part) {
     const isFine = part > 0 && part < 1 && (part < 0.1 || part > 0.99);
@@ -95,6 +102,14 @@
         );
   }
 
+  const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
+
+  /* Of milliseconds, in the largest unit that they are whole of. */
+  function duration(ms) {
+    const [unit, length] = Object.entries(UNITS).find(([, one]) => ms % one === 0) || ['second', 1000];
+    return format(ms / length, { style: 'unit', unit, unitDisplay: 'short' });
+  }
+
   /* A part of the sidebar that folds. What was opened or closed stays so. */
   const folded = new Map();
   function section(key, children, open = true) {
@@ -124,5 +139,19 @@
     ];
   }
 
-  Object.assign(models, { text, el, svg, bdi, icon, number, percent, ofOne, time, section, causes });
+  Object.assign(models, {
+    text,
+    el,
+    svg,
+    bdi,
+    icon,
+    number,
+    brief,
+    percent,
+    ofOne,
+    time,
+    duration,
+    section,
+    causes,
+  });
 })();

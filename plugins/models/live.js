@@ -3,14 +3,21 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, percent, time, section, pictures } = models;
+  const { el, text, bdi, number, brief, percent, time, duration, section, pictures } = models;
 
   const SHOWN_CHANGES = 6;
 
   const tile = (name, value, beside) =>
     el('div', {}, el('dt', {}, name), el('dd', {}, el('b', {}, value), el('small', {}, beside)));
 
-  function tiles({ live = {}, coverage, widen, isNew, version }) {
+  /* Why there are no numbers yet. */
+  function unmet({ open = 0, unmet: early = 0 } = {}) {
+    return open > 0 && early > 0
+      ? text('live.unmatched', { early: number(early), open: number(open) })
+      : text('live.waiting', { open: number(open) });
+  }
+
+  function tiles({ live = {}, coverage, widen, isNew, version, counts }) {
     const { measure = 'mae', rows, loss, promised, now } = live;
     const shown = [];
     if (Number.isFinite(loss)) {
@@ -18,7 +25,7 @@
         Number.isFinite(promised) ? text('live.promised', { value: number(promised) }) : '',
         Number.isFinite(now) ? text('live.now', { value: number(now) }) : '',
       ].filter(Boolean);
-      shown.push(tile(text(`score.${measure}`), number(loss), beside.join(' · ')));
+      shown.push(tile(text(`score.${measure}`), brief(loss), beside.join(' · ')));
     }
     if (coverage && Number.isFinite(coverage.held)) {
       // Of labels there is no band: how often the model was right, and how sure it was.
@@ -40,8 +47,45 @@
       el(
         'p',
         { class: 'tabular-hint' },
-        text('live.rows', { rows: number(rows ?? 0) }),
+        rows ? text('live.rows', { rows: number(rows) }) : unmet(counts),
         isNew ? ` ${text('live.before', { version: number(version) })}` : '',
+      ),
+    ];
+  }
+
+  /* Machines with a score of their own, those that have become worse first. */
+  function keysOf({ keys = [], live: { measure = 'mae' } = {} }) {
+    const scored = keys.filter(({ live }) => Number.isFinite((live || {}).loss));
+    if (scored.length < 2) {
+      return [];
+    }
+    return [
+      el('h4', {}, text('live.keys', { measure: text(`score.${measure}`) })),
+      el(
+        'ul',
+        { class: 'tabular-changes' },
+        scored
+          .slice(0, SHOWN_CHANGES)
+          .map(({ key, live: { loss, promised }, decayed }) =>
+            el(
+              'li',
+              {},
+              bdi(key),
+              ': ',
+              number(loss),
+              ' ',
+              el(
+                'small',
+                {},
+                [
+                  Number.isFinite(promised) ? text('live.promised', { value: number(promised) }) : '',
+                  decayed ? text('live.decayed') : '',
+                ]
+                  .filter(Boolean)
+                  .join(' · '),
+              ),
+            ),
+          ),
       ),
     ];
   }
@@ -58,16 +102,22 @@
       el(
         'ul',
         { class: 'tabular-changes' },
-        beyond
-          .slice(0, SHOWN_CHANGES)
-          .map(({ column, psi, threshold }) =>
+        beyond.slice(0, SHOWN_CHANGES).map(({ column, psi, threshold }) =>
+          el(
+            'li',
+            {},
+            bdi(column),
             el(
-              'li',
+              'small',
               {},
-              bdi(column),
-              el('small', {}, text('live.psi', { psi: number(psi), threshold: number(threshold) })),
+              // A column that never changed has no usual value to be below.
+              text(threshold > 0 ? 'live.psi' : 'live.psiNone', {
+                psi: number(psi),
+                threshold: number(threshold),
+              }),
             ),
           ),
+        ),
       ),
     ];
   }
@@ -76,17 +126,23 @@
     if (changes.length === 0) {
       return [];
     }
-    const newest = [...changes].sort((a, b) => Number(new Date(b.since)) - Number(new Date(a.since)));
+    const sorted = [...changes].sort((a, b) => Number(new Date(b.since)) - Number(new Date(a.since)));
+    // Many alarms do not hide what became of the model.
+    const isOfModel = ({ what }) => what !== 'alarm' && what !== 'cleared';
+    const alarms = sorted.filter((one) => !isOfModel(one));
+    const ofModel = sorted
+      .filter(isOfModel)
+      .slice(0, Math.max(SHOWN_CHANGES / 2, SHOWN_CHANGES - alarms.length));
+    const shown = new Set([...ofModel, ...alarms.slice(0, SHOWN_CHANGES - ofModel.length)]);
+    const newest = sorted.filter((one) => shown.has(one));
     return [
       el('h4', {}, text('live.changes')),
       el(
         'ul',
         { class: 'tabular-changes' },
-        newest
-          .slice(0, SHOWN_CHANGES)
-          .map(({ what, since, text: said }) =>
-            el('li', {}, el('time', {}, time(since)), ' ', el('span', {}, said || what)),
-          ),
+        newest.map(({ what, since, text: said }) =>
+          el('li', {}, el('time', {}, time(since)), ' ', el('span', {}, said || what)),
+        ),
       ),
     ];
   }
@@ -96,25 +152,108 @@
     return list.length === 0 ? [] : [el('h4', {}, text('live.causes')), ...models.causes(list, card)];
   }
 
-  /* @param watch what the node watch knows; undefined where none watches this model */
-  models.live = (watch, card) => {
-    if (watch === undefined) {
-      return el('p', { class: 'tabular-hint tabular-unwatched' }, text('live.none'));
+  /* The machine and the step ahead that were chosen last, by model. */
+  const chosen = new Map();
+
+  /* A list to choose from, where there is more than one. It stays as it is while what it offers does. */
+  function chooser(name, onchange) {
+    const select = el('select', { 'aria-label': name, onchange: () => onchange(select.value) });
+    let offered = '';
+    return {
+      select,
+      offer(values, value, said) {
+        const next = JSON.stringify(values);
+        if (next !== offered) {
+          offered = next;
+          select.replaceChildren(...values.map((one) => el('option', { value: String(one) }, said(one))));
+        }
+        select.value = String(value);
+        select.hidden = values.length < 2;
+      },
+    };
+  }
+
+  /* Predictions beside their outcomes: of the machine and the step ahead that are chosen, at first those heard of last. */
+  function recentPicture(name) {
+    let rows = [];
+    const take = (part) => (value) => {
+      chosen.set(name, { ...chosen.get(name), [part]: value });
+      draw();
+    };
+    const keys = chooser(text('live.key'), take('key'));
+    const steps = chooser(text('live.step'), take('ahead'));
+    const row = el('div', { class: 'tabular-chooser' }, keys.select, steps.select);
+    const root = el('div', { class: 'tabular-chosen-of' }, row, el('figure', {}));
+    const valuesOf = (list, part) =>
+      [...new Set(list.map((one) => one[part]))].filter((one) => one !== undefined);
+    /* What was chosen, while there is such; else, from now on, what is newest. */
+    function choice(list, part, values) {
+      const known = values.find((one) => String(one) === (chosen.get(name) || {})[part]);
+      const value = known ?? (part === 'key' ? list.at(-1).key : values[0]);
+      chosen.set(name, { ...chosen.get(name), [part]: String(value) });
+      return value;
     }
-    const { losses = [], recent = [], live = {} } = watch;
-    const points = losses.filter(Number.isFinite);
-    const hasNumbers = recent.filter(({ prediction }) => Number.isFinite(prediction)).length > 1;
-    return section('live', [
-      ...tiles(watch),
-      el(
-        'div',
-        { class: 'tabular-figures' },
-        ...(hasNumbers ? [pictures.recent(recent)] : []),
-        ...(points.length > 1 ? [pictures.losses(points, live.promised, live.measure || 'mae')] : []),
-      ),
-      ...changesOf(watch.changes),
-      ...causesOf(watch.causes, card),
-      ...driftOf(watch.drift),
-    ]);
+    function draw() {
+      const machines = valuesOf(rows, 'key').sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
+      const key = choice(rows, 'key', machines);
+      const own = rows.filter((one) => one.key === key);
+      const aheads = valuesOf(own, 'ahead').sort((a, b) => a - b);
+      const ahead = choice(own, 'ahead', aheads);
+      keys.offer(machines, key, String);
+      steps.offer(aheads, ahead, (one) => text('live.ahead', { time: duration(one) }));
+      row.hidden = keys.select.hidden && steps.select.hidden;
+      root.lastChild.replaceWith(pictures.recent(own.filter((one) => one.ahead === ahead)));
+    }
+    return {
+      root,
+      show(recent) {
+        rows = recent;
+        draw();
+      },
+    };
+  }
+
+  /*
+   * The place of the live part, and what shows there what the node watch knows: undefined where none watches this model.
+   * What somebody may be choosing from stays where it is.
+   */
+  models.live = (card) => {
+    const root = el('div', { class: 'tabular-live-part' });
+    const numbers = el('div', { class: 'tabular-live-numbers' });
+    const figures = el('div', { class: 'tabular-figures' });
+    const more = el('div', { class: 'tabular-live-more' });
+    const part = section('live', [numbers, figures, more]);
+    const picture = recentPicture(card.name);
+    function show(watch) {
+      if (!watch) {
+        root.replaceChildren(el('p', { class: 'tabular-hint tabular-unwatched' }, text('live.none')));
+        return;
+      }
+      const { losses = [], recent = [], live = {} } = watch;
+      const points = losses.filter(Number.isFinite);
+      const shown = recent.filter(({ prediction }) => Number.isFinite(prediction));
+      if (part.parentNode !== root) {
+        root.replaceChildren(part);
+      }
+      numbers.replaceChildren(...tiles(watch));
+      if (shown.length < 2) {
+        figures.replaceChildren();
+      } else if (picture.root.parentNode !== figures) {
+        figures.replaceChildren(picture.root);
+      }
+      if (shown.length > 1) {
+        picture.show(shown);
+      }
+      figures.querySelector(':scope > figure')?.remove();
+      if (points.length > 1) {
+        figures.append(pictures.losses(points, live.promised, live.measure || 'mae'));
+      }
+      more.replaceChildren(
+        ...[keysOf(watch), changesOf(watch.changes), causesOf(watch.causes, card), driftOf(watch.drift)]
+          .flat(2)
+          .filter(Boolean),
+      );
+    }
+    return { root, show };
   };
 })();

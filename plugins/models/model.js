@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, percent, ofOne, time, section, pictures } = models;
+  const { el, text, bdi, number, brief, percent, ofOne, time, section, pictures } = models;
 
   const SHOWN_COLUMNS = 12;
   /* What is less is told as 0 %. */
@@ -19,7 +19,7 @@
   const COMPARED = { classification: ['accuracy', 'log_loss'], regression: ['mae', 'r2'] };
 
   const OF_ONE = new Set(['roc_auc', 'r2']);
-  const written = (name, value) => (SHARES.has(name) ? percent : OF_ONE.has(name) ? ofOne : number)(value);
+  const written = (name, value) => (SHARES.has(name) ? percent : OF_ONE.has(name) ? ofOne : brief)(value);
 
   /* A row for each score, beside what is reached without a model and what "as it is now" would score, where known. */
   function scoreTable({ task, scores }) {

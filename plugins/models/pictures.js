@@ -12,6 +12,8 @@
   const LOWEST = 130;
   /* Labels whose confusion matrix has room beside another picture. */
   const ROOM = 4;
+  /* Rows of a dot of the calibration. */
+  const LEAST_ROWS = 10;
   const MARGIN = { left: 38, right: 14, top: 22, topAlone: 8, bottom: 30 };
 
   /* About `wanted` round numbers from low to high. */
@@ -216,7 +218,35 @@
     );
   }
 
-  function calibration({ calibration: { probability, share, rows } }, positive) {
+  /* Neighbouring dots of few rows as one: whether two rows came true says nothing of a probability. */
+  function ofEnoughRows({ probability, share, rows }) {
+    const dots = [];
+    rows.forEach((count, i) => {
+      const last = dots.at(-1);
+      if (last === undefined || last.count >= LEAST_ROWS) {
+        dots.push({ count, said: count * probability[i], came: count * share[i] });
+        return;
+      }
+      last.count += count;
+      last.said += count * probability[i];
+      last.came += count * share[i];
+    });
+    if (dots.length > 1 && dots.at(-1).count < LEAST_ROWS) {
+      const { count, said, came } = dots.pop();
+      const last = dots.at(-1);
+      last.count += count;
+      last.said += said;
+      last.came += came;
+    }
+    return {
+      probability: dots.map(({ count, said }) => said / count),
+      share: dots.map(({ count, came }) => came / count),
+      rows: dots.map(({ count }) => count),
+    };
+  }
+
+  function calibration(curves, positive) {
+    const { probability, share, rows } = ofEnoughRows(curves.calibration);
     const worst = probability.reduce(
       (best, p, i) =>
         Math.abs(p - share[i]) * Math.sqrt(rows[i]) >
@@ -289,10 +319,9 @@
     });
   }
 
-  /* Forecast and truth over time, with the band where there is one. Of several machines the one heard of last. */
-  function recent(rows) {
-    const { key } = rows.at(-1);
-    const known = rows.filter((one) => one.key === key && Number.isFinite(one.prediction));
+  /* Forecast and truth of one machine over time, with the band where there is one. */
+  function recent(known) {
+    const { key } = known.at(-1);
     const times = known.map((one) => Number(new Date(one.time)));
     const y = span(...['prediction', 'truth', 'low', 'high'].map((name) => known.map((one) => one[name])));
     const banded = known

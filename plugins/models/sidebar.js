@@ -23,6 +23,7 @@
     let isStale = true;
     let timer;
     let shownCard = '';
+    let live;
 
     const body = el('div', { class: 'tabular-body' });
     const search = el('input', {
@@ -108,24 +109,25 @@
       // What the version before did says nothing of this one.
       const stands = standing({ ...shown.card, live: isNew ? undefined : { promised, decayed } });
       const next = JSON.stringify(shown.card);
-      const live = models.live(watch, shown.card);
       body.querySelector('.tabular-away')?.remove();
       bar.querySelector('.tabular-mark')?.remove();
       bar.firstChild.after(mark(stands));
       if (next === shownCard) {
         body.querySelector('.tabular-verdict').replaceWith(verdict(stands));
-        body.querySelector('.tabular-live-part').replaceChildren(live);
+        live.show(watch);
         return;
       }
       shownCard = next;
       const top = body.scrollTop;
       const { keep } = document.activeElement.dataset;
       const { service } = opened;
+      live = models.live(shown.card);
+      live.show(watch);
       body.replaceChildren(
         verdict(stands),
         ...models
           .opened(shown, {
-            live: el('div', { class: 'tabular-live-part' }, live),
+            live: live.root,
             form: models.tryIt(service, shown),
             ...models.actions(service, shown.card, {
               refresh,

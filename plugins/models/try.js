@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, percent, section, pictures } = models;
+  const { el, text, bdi, number, percent, duration, section, pictures } = models;
 
   const PAUSE_MS = 250;
   const FIRST_FIELDS = 6;
@@ -67,8 +67,15 @@
         take(slider.value);
       });
     }
-    const hint = text('try.usually', { low: number(usual.q10), high: number(usual.q90) });
-    return [typed, ...(slider ? [slider] : []), el('small', { id: `${id}-usual` }, hint)];
+    // How far a row of a series node looks ahead, in milliseconds.
+    const isStep = name === 'ahead' && low >= 1000 && low % 1000 === 0;
+    const said = isStep ? (value) => `${duration(Math.round(value / 1000) * 1000)}` : number;
+    const hint = text('try.usually', { low: said(usual.q10), high: said(usual.q90) });
+    return [
+      typed,
+      ...(slider ? [slider] : []),
+      el('small', { id: `${id}-usual` }, hint, isStep ? ' (ms)' : ''),
+    ];
   }
 
   function choiceField({ name, usual, type }, id, row, changed) {

@@ -84,10 +84,11 @@ function give(id: string, properties: Record<string, unknown>, to: string): Flow
   return { id, type: 'inject', z: 'sheet', props, wires: [[to]] };
 }
 
-/** Sixty predictions of two machines with a band, and what came, two higher each time. */
+/** Sixty predictions of two machines, ten or ninety minutes ahead, with a band, and what came, two higher each time. */
 const SERIES = Array.from({ length: 60 }, (_, i) => ({
   id: `row ${i}`,
   key: i % 2 === 0 ? 'east' : 'west',
+  ahead: (i % 4 < 2 ? 10 : 90) * 60_000,
   time: Date.UTC(2026, 2, 2) + i * 60_000,
 }));
 const WATCHED: FlowNode[] = [
@@ -389,7 +390,24 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(said, /Live\s+MAE\s+2\s+promised [\d.]+/);
     assert.match(said, /^There are doubts: see the notes on how good it is/);
     assert.match(said, /Over the newest 60 outcomes/);
-    assert.match(said, /Predictions and outcomes: west\s[^]*0 of 30 outcomes \(dots\) are inside the band/);
+    assert.match(said, /Predictions and outcomes: west\s[^]*0 of 15 outcomes \(dots\) are inside the band/);
+    const machine = page.getByLabel('Machine');
+    const step = page.getByLabel('Time ahead');
+    const offered = (of: typeof machine) => of.locator('option').allInnerTexts();
+    assert.deepEqual([await offered(machine), await machine.inputValue()], [['east', 'west'], 'west']);
+    assert.deepEqual(await offered(step), ['10 min ahead', '90 min ahead']);
+    await machine.selectOption('east');
+    await step.selectOption({ label: '90 min ahead' });
+    // What is being chosen from stays where it is while new numbers come.
+    await step.focus();
+    const numbers = await page.locator('.tabular-tiles').elementHandle();
+    await press('give-predictions');
+    await page.waitForFunction((one) => !one?.isConnected, numbers);
+    assert.equal(await step.evaluate((one) => one === document.activeElement), true);
+    assert.match(await body().innerText(), /Predictions and outcomes: east\s/);
+    await back().click();
+    await opened('fitted power');
+    assert.match(await body().innerText(), /Predictions and outcomes: east\s/, 'what was chosen is kept');
     await back().click();
     await press('give-other-powers');
     await press('give-predictions');
