@@ -1,16 +1,16 @@
 import type { Calibration } from '../calibration/calibrate';
-import { bitCount, lowestBit } from '../math/bits';
+import { bitCount } from '../math/bits';
 import type { Member } from '../model/members';
 import { type Apart, processApart } from '../model/process-apart';
-import { answers, isMean } from './answers';
+import { addRowAlong, type OrderedRow } from './along-orders';
+import { isMean } from './answers';
 import { addByCoalitions } from './coalitions';
 import { allRows, type Compared } from './compared';
 import type { Games } from './games';
 import { keptWays } from './kept-ways';
 import type { GroupEffects } from './mean-effects';
-import { eachOrder, mixturesOf, type Orders } from './orders';
 import { scoresPerMixture, sharedProcess, stepsOfPoints } from './product-steps';
-import { type SteppedRow, type StepScores, stepScores } from './step-scores';
+import { type SteppedRow, stepScores } from './step-scores';
 
 /** Differing groups up to which all coalitions are tried, and scores that this may take for a row of the background. */
 const EXACT_GROUPS = 10;
@@ -33,14 +33,6 @@ export interface AskedRow {
   games: Games;
   /** The class, by its number. */
   of: number;
-}
-
-/** A row that is explained by orders. */
-interface OrderedRow extends Omit<AskedRow, 'games'> {
-  common: number[];
-  /** Rows of the background, as bits. */
-  rows: number;
-  found: GroupEffects;
 }
 
 /**
@@ -128,106 +120,16 @@ function addByOrders(
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
   each.forEach((some, m) => {
     const rows = along(m);
-    const told = new Map(some.map((member) => [member, stepScores(member, rows, orders[m])]));
+    const told = some.map((member) => stepScores(member, rows, orders[m]));
     const share = isApart ? some[0].weight / weights : 1;
     asked.forEach((row, i) => {
-      addRowAlong(orders[m], some, (member) => told.get(member)![i], calibration, row, share);
+      const own = told.map((one) => one[i]);
+      addRowAlong(orders[m], some, own, calibration, row, share);
     });
-  });
-}
-
-/**
- * Adds `share` times the mean over orders of what each group adds as it passes to the row's values. Most of it is known
- * without drawing: the Shapley values of a sum of scores that follows the probability from the background's rows to the row
- * in the mean (a control variate). So only what differs from it depends on the orders drawn.
- */
-function addRowAlong(
-  orders: Orders,
-  members: Member[],
-  told: (member: Member) => StepScores,
-  calibration: Calibration,
-  { compared: { background, groups }, common, rows, of, found }: OrderedRow,
-  share: number,
-): void {
-  const { width } = members[0];
-  const classes = calibration.priors.length;
-  const mixtures = mixturesOf(orders);
-  const mean = new Float64Array(mixtures * width);
-  const effects = new Float64Array(width * groups);
-  const scoresOf = (member: Member) => {
-    const own = told(member);
-    for (let i = 0; i < mean.length; i++) {
-      mean[i] += member.weight * own.sums[i];
-    }
-    for (let i = 0; i < effects.length; i++) {
-      effects[i] += (member.weight / background.rows) * own.effects[i];
-    }
-    return own.scores;
-  };
-  const probas = answers(members, scoresOf, mixtures, calibration);
-  const slopes = new Float64Array(width);
-  for (let rest = rows; rest !== 0; rest &= rest - 1) {
-    const first = lowestBit(rest) * orders.perRow * orders.steps;
-    const last = first + common.length;
-    const scores = { from: first * width, to: last * width };
-    const chances = { from: first * classes, to: last * classes };
-    slopeBetween(mean, scores, probas, chances, { width, classes, of }).forEach((slope, k) => {
-      slopes[k] += slope / bitCount(rows);
-    });
-    found.base += (share * probas[first * classes + of]) / background.rows;
-  }
-  for (let k = 0; k < width; k++) {
-    for (let group = 0; group < groups; group++) {
-      found.effects[group] += share * slopes[k] * effects[k * groups + group];
-    }
-  }
-  const each = share / (background.rows * orders.perRow);
-  eachOrder(orders, (first, turns, row) => {
-    if (((rows >>> row) & 1) === 0) {
-      return;
-    }
-    for (const group of common) {
-      const after = first + orders.turns[turns + group];
-      const before = after - 1;
-      let beyond = probas[after * classes + of] - probas[before * classes + of];
-      for (let k = 0; k < width; k++) {
-        beyond -= slopes[k] * (mean[after * width + k] - mean[before * width + k]);
-      }
-      found.effects[group] += each * beyond;
-    }
   });
 }
 
 function nodesOf(members: Member[]): number {
   const parts = members.flatMap((member) => member.parts);
   return parts.reduce((sum, part) => sum + ('trees' in part ? part.trees.left.length : 1), 0);
-}
-
-interface Span {
-  from: number;
-  to: number;
-}
-
-/** How much of each score makes up the rise of the probability along the straight way between two mixtures. */
-function slopeBetween(
-  scores: Float64Array,
-  score: Span,
-  probas: Float64Array,
-  chance: Span,
-  { width, classes, of }: { width: number; classes: number; of: number },
-): Float64Array {
-  const out = new Float64Array(width);
-  let rise = 0;
-  for (let k = 0; k < width; k++) {
-    const middle = (probas[chance.from + k] + probas[chance.to + k]) / 2;
-    // With one score for two classes it is the second one's.
-    out[k] = width < classes ? (of === 1 ? 1 : -1) : (k === of ? 1 : 0) - middle;
-    rise += out[k] * (scores[score.to + k] - scores[score.from + k]);
-  }
-  const wanted = probas[chance.to + of] - probas[chance.from + of];
-  const slope = Math.abs(rise) > 1e-6 ? Math.max(-1, Math.min(1, wanted / rise)) : 0;
-  for (let k = 0; k < width; k++) {
-    out[k] *= slope;
-  }
-  return out;
 }
