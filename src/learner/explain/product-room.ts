@@ -41,8 +41,9 @@ export class ProductRoom {
   readonly starts: Float64Array;
   /** rows × groups × points: what the kernel is multiplied by where the group becomes the row's. */
   readonly ratios: Float64Array;
-  /** outputs × points, and what is added to each output. */
+  /** outputs × points; those of all outputs for four points at a time; and what is added to each output. */
   readonly weights: Float64Array;
+  readonly weightsByFours: Float64Array;
   readonly base: Float64Array;
   /** outputs × groups, and outputs. */
   readonly effects: Float64Array;
@@ -73,6 +74,7 @@ export class ProductRoom {
       starts: isOrdered * points * rows,
       ratios: isOrdered * points * rows * groups,
       weights: outputs * points,
+      weightsByFours: isOrdered * outputs * points,
       base: outputs,
       effects: outputs * groups,
       bases: outputs,
@@ -100,6 +102,7 @@ export class ProductRoom {
     this.starts = place(numbers.starts);
     this.ratios = place(numbers.ratios);
     this.weights = place(numbers.weights);
+    this.weightsByFours = place(numbers.weightsByFours);
     this.base = place(numbers.base);
     this.effects = place(numbers.effects);
     this.bases = place(numbers.bases);

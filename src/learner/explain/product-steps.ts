@@ -32,6 +32,7 @@ export function sharedProcess(
   spreadRest(factors, { starts, count: bitCount(rows) }, effects);
   if (sets.length > 0) {
     factors.room.base.set(base);
+    writeByFours(factors.room);
     findRatios(factors.room);
   }
   return { changes: sets.map((orders) => changesAlong(factors, orders, rows)), effects };
@@ -89,18 +90,34 @@ function changesAlong({ groups, room }: GroupFactors, orders: Orders, rows: numb
   const changes = room.changes.subarray(0, mixtures * outputs);
   changes.fill(0);
   room.places.set(placesOf(orders, groups, points * 8));
-  const { functions, starts, ratios, places, weights, base, scratch } = room;
+  const { functions, starts, ratios, places, weights, weightsByFours, base, scratch } = room;
   if (functions) {
     functions.follow(
       ...([starts.byteOffset, ratios.byteOffset, groups.length * points * 8] as const),
       ...([places.byteOffset, places.byteOffset + mixtures * 4, orders.steps * 4] as const),
       ...([orders.perRow * orders.steps * 4, rows, points * 8, weights.byteOffset] as const),
-      ...([base.byteOffset, outputs * 8, scratch.byteOffset, changes.byteOffset] as const),
+      ...([
+        weightsByFours.byteOffset,
+        base.byteOffset,
+        outputs * 8,
+        scratch.byteOffset,
+        changes.byteOffset,
+      ] as const),
     );
   } else {
     follow(room, orders, rows);
   }
   return changes.slice();
+}
+
+function writeByFours({ size: { points, outputs }, weights, weightsByFours }: ProductRoom): void {
+  const fours = points - (points % 4);
+  for (let k = 0; k < outputs; k++) {
+    for (let point = 0; point < points; point++) {
+      const to = point < fours ? outputs * (point - (point % 4)) + 4 * k + (point % 4) : outputs * point + k;
+      weightsByFours[to] = weights[k * points + point];
+    }
+  }
 }
 
 const knownPlaces = new WeakMap<Orders, { groups: string; bytes: number; places: Int32Array }>();

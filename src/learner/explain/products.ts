@@ -62,6 +62,8 @@ function addShares(
   const at = new Float64Array(4 * groups);
   const shares = new Float64Array(groups);
   for (let point = 0; point < points; point++) {
+    shares.fill(0);
+    let startSum = 0;
     for (let rest = rows; rest !== 0; rest &= rest - 1) {
       const from = (point * size.rows + lowestBit(rest)) * groups;
       let start = share;
@@ -69,7 +71,7 @@ function addShares(
         start *= others[from + g];
         rise[g] = own[point * groups + g] - others[from + g];
       }
-      shares.fill(0);
+      startSum += start;
       // Of all factors but one, the product of those before it and of those after it: to divide by it takes longer. Four
       // nodes at a time, since a product waits for the one before.
       for (let node = 0; node < numbers; node += 8) {
@@ -102,12 +104,12 @@ function addShares(
           p3 *= other + n3 * more;
         }
       }
-      for (let k = 0; k < outputs; k++) {
-        const weight = weights[k * points + point];
-        bases[k] += weight * start;
-        for (let g = 0; g < groups; g++) {
-          effects[k * groups + g] += weight * shares[g];
-        }
+    }
+    for (let k = 0; k < outputs; k++) {
+      const weight = weights[k * points + point];
+      bases[k] += weight * startSum;
+      for (let g = 0; g < groups; g++) {
+        effects[k * groups + g] += weight * shares[g];
       }
     }
   }

@@ -75,7 +75,7 @@ export function addShares(): WasmFunction {
   const [share] = all.parameters(1, F64);
   const [rest, from, ownAt, at, end, rise, shares, before] = all.more(8, I32);
   const [node, to, weightAt, baseAt, weightsEnd] = all.more(5, I32);
-  const [start, weight] = all.more(2, F64);
+  const [start, startSum, weight] = all.more(3, F64);
   const [p01, p23, n01, n23, other, more, pair, second] = all.more(8, V128);
 
   const moveBack = (local: number, bytes: number): Code => set(local, subtract(get(local), whole(bytes)));
@@ -89,10 +89,19 @@ export function addShares(): WasmFunction {
     ...whileLoop(isBelow(get(at), get(end)), [
       ...set(start, multiplyNumbers(get(start), loadNumber(get(at)))),
       ...storeNumber(get(rise), subtractNumbers(loadNumber(get(ownAt)), loadNumber(get(at)))),
-      ...storeNumber(add(get(rise), get(groups)), constant(0)),
       ...move(at, whole(NUMBER)),
       ...move(ownAt, whole(NUMBER)),
       ...move(rise, whole(NUMBER)),
+    ]),
+    ...set(startSum, addNumbers(get(startSum), get(start))),
+  ];
+  const clear: Code = [
+    ...set(startSum, constant(0)),
+    ...set(shares, add(get(scratch), get(groups))),
+    ...set(end, add(get(shares), get(groups))),
+    ...whileLoop(isBelow(get(shares), get(end)), [
+      ...storeNumber(get(shares), constant(0)),
+      ...move(shares, whole(NUMBER)),
     ]),
   ];
   const times = (product: number, values: number): Code =>
@@ -145,7 +154,7 @@ export function addShares(): WasmFunction {
       ...set(weight, loadNumber(get(weightAt))),
       ...storeNumber(
         get(baseAt),
-        addNumbers(loadNumber(get(baseAt)), multiplyNumbers(get(weight), get(start))),
+        addNumbers(loadNumber(get(baseAt)), multiplyNumbers(get(weight), get(startSum))),
       ),
       ...set(shares, add(get(scratch), get(groups))),
       ...set(end, add(get(shares), get(groups))),
@@ -164,15 +173,16 @@ export function addShares(): WasmFunction {
   return all.function([
     ...set(weightsEnd, add(get(weights), get(points))),
     ...whileLoop(isBelow(get(weights), get(weightsEnd)), [
+      ...clear,
       ...set(rest, get(mask)),
       ...whileLoop(get(rest), [
         ...set(from, add(get(others), multiply(trailingZeros(get(rest)), get(groups)))),
         ...begin,
         ...set(node, get(nodes)),
         ...whileLoop(isBelow(get(node), get(nodesEnd)), addNodes),
-        ...addEffects,
         ...set(rest, and(get(rest), subtract(get(rest), whole(1)))),
       ]),
+      ...addEffects,
       ...move(own, get(groups)),
       ...move(others, get(rows)),
       ...move(weights, whole(NUMBER)),

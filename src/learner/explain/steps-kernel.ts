@@ -15,6 +15,7 @@ import {
   get,
   I32,
   isBelow,
+  isOther,
   loadNumber,
   loadPair,
   loadWhole,
@@ -50,6 +51,7 @@ export interface ProductSteps {
    *
    * @param rowRatios bytes of the ratios of a row of the background
    * @param places `ProductRoom.places`, up to `placesEnd`
+   * @param weightsByFours the weights, those of all outputs of four points at a time, and of each point beyond
    * @param order bytes of the places of an order
    * @param row bytes of those of all orders of a row
    * @param kernel room for that of all points, and for a score of each output
@@ -65,6 +67,7 @@ export interface ProductSteps {
     mask: number,
     points: number,
     weights: number,
+    weightsByFours: number,
     base: number,
     outputs: number,
     kernel: number,
@@ -75,6 +78,8 @@ export interface ProductSteps {
 const NUMBER = 8;
 const PAIR = 16;
 const FOUR = 32;
+/** Outputs whose scores are found at once: of more there would be no room in the processor for their sums. */
+const MOST_AT_ONCE = 6;
 
 export function divide(): WasmFunction {
   const all = new Locals();
@@ -100,7 +105,8 @@ export function divide(): WasmFunction {
 export function follow(): WasmFunction {
   const all = new Locals();
   const [starts, ratios, rowRatios, places, placesEnd] = all.parameters(5, I32);
-  const [order, row, mask, points, weights, base, outputs, kernel, changes] = all.parameters(9, I32);
+  const [order, row, mask, points, weights, weightsByFours] = all.parameters(6, I32);
+  const [base, outputs, kernel, changes] = all.parameters(4, I32);
   const [rowEnd, orderEnd, at, end, by, fours, scores, scoresEnd] = all.more(8, I32);
   const [score, baseAt, to] = all.more(3, I32);
   const [sum] = all.more(1, F64);
@@ -156,6 +162,58 @@ export function follow(): WasmFunction {
     ]),
   ];
   const change = subtractNumbers(get(sum), loadNumber(get(score)));
+  const [weightAt] = all.more(1, I32);
+  const firsts = all.more(MOST_AT_ONCE, V128);
+  const seconds = all.more(MOST_AT_ONCE, V128);
+  /** `multiplied`, and the same sums as `weighAll` for some outputs at once. */
+  const multipliedAndWeighed = (count: number): Code => {
+    const each = (code: (k: number) => Code): Code => Array.from({ length: count }, (_, k) => code(k)).flat();
+    const addHalf = (sums: number[], offset: number): Code => [
+      ...set(pair, multiplyPairs(loadPair(get(at), offset), loadPair(get(by), offset))),
+      ...storePair(get(at), get(pair), offset),
+      ...each((k) =>
+        set(
+          sums[k],
+          addPairs(get(sums[k]), multiplyPairs(loadPair(get(weightAt), k * FOUR + offset), get(pair))),
+        ),
+      ),
+    ];
+    return [
+      ...each((k) => [...set(firsts[k], both(constant(0))), ...set(seconds[k], both(constant(0)))]),
+      ...set(at, get(kernel)),
+      ...set(weightAt, get(weightsByFours)),
+      ...set(end, add(get(kernel), get(fours))),
+      ...whileLoop(isBelow(get(at), get(end)), [
+        ...addHalf(firsts, 0),
+        ...addHalf(seconds, PAIR),
+        ...move(at, whole(FOUR)),
+        ...move(by, whole(FOUR)),
+        ...move(weightAt, whole(count * FOUR)),
+      ]),
+      ...set(end, add(get(kernel), get(points))),
+      ...whileLoop(isBelow(get(at), get(end)), [
+        ...set(sum, multiplyNumbers(loadNumber(get(at)), loadNumber(get(by)))),
+        ...storeNumber(get(at), get(sum)),
+        ...each((k) =>
+          addToFirst(firsts[k], multiplyNumbers(loadNumber(get(weightAt), k * NUMBER), get(sum))),
+        ),
+        ...move(at, whole(NUMBER)),
+        ...move(by, whole(NUMBER)),
+        ...move(weightAt, whole(count * NUMBER)),
+      ]),
+      ...each((k) => [
+        ...set(sum, addNumbers(sumOfPair(firsts[k]), sumOfPair(seconds[k]))),
+        ...storeNumber(get(to), subtractNumbers(get(sum), loadNumber(get(scores), k * NUMBER)), k * NUMBER),
+        ...storeNumber(get(scores), get(sum), k * NUMBER),
+      ]),
+      ...move(to, whole(count * NUMBER)),
+    ];
+  };
+  const takeStep = Array.from({ length: MOST_AT_ONCE - 1 }, (_, i) => i + 2).reduce<Code>(
+    (otherwise, count) =>
+      whenElse(isOther(get(outputs), whole(count * NUMBER)), otherwise, multipliedAndWeighed(count)),
+    [...multiplied, ...weighAll(change)],
+  );
   // With one output the kernel is kept times the weights.
   const isWeighted = isBelow(get(outputs), whole(NUMBER + 1));
   const followOrder: Code = [
@@ -171,15 +229,15 @@ export function follow(): WasmFunction {
         xor(get(by), whole(-1)),
         [
           ...move(by, get(ratios)),
-          ...multiplied,
           ...whenElse(
             isWeighted,
             [
+              ...multiplied,
               ...storeNumber(get(to), subtractNumbers(get(sum), loadNumber(get(scores)))),
               ...storeNumber(get(scores), get(sum)),
               ...move(to, whole(NUMBER)),
             ],
-            weighAll(change),
+            takeStep,
           ),
         ],
         move(to, get(outputs)),
