@@ -74,7 +74,7 @@ export function fitResiduals(input: ResidualInput, random: Random): ResidualFit 
     treeSampler(input, chosen),
     random,
   );
-  const { offsets, members } = listMembers(grown.leafRows, (row) => atomOf[chosen[row]]);
+  const { offsets, members } = listMembers(grown.leafRows, pickAtoms(atomOf, chosen));
   const forest: ResidualForest = { atoms, overall, mix: 1, borders, trees: grown.trees, offsets, members };
   const residuals = Float64Array.from(chosen, (i) => input.residuals[i]);
   const tested = random.sample(chosen.length, Math.min(1000, chosen.length));
@@ -85,7 +85,11 @@ export function fitResiduals(input: ResidualInput, random: Random): ResidualFit 
 }
 
 function pick(bins: Uint8Array, rows: Int32Array, chosen: Int32Array): Uint8Array {
-  return Uint8Array.from(chosen, (i) => bins[rows[i]]);
+  const out = new Uint8Array(chosen.length);
+  for (let i = 0; i < out.length; i++) {
+    out[i] = bins[rows[chosen[i]]];
+  }
+  return out;
 }
 
 function makeAtoms(residuals: Float64Array): {
@@ -132,11 +136,19 @@ function treeSampler({ rows, clusters }: ResidualInput, chosen: Int32Array): (ra
   };
 }
 
-function listMembers(leafRows: Int32Array[], atomOf: (row: number) => number) {
+function pickAtoms(atomOf: Uint16Array, chosen: Int32Array): Uint16Array {
+  return Uint16Array.from(chosen, (i) => atomOf[i]);
+}
+
+function listMembers(leafRows: Int32Array[], atomOf: Uint16Array) {
   const offsets = new Int32Array(leafRows.length + 1);
   leafRows.forEach((rows, leaf) => (offsets[leaf + 1] = offsets[leaf] + rows.length));
   const members = new Uint16Array(offsets[leafRows.length]);
-  leafRows.forEach((rows, leaf) => members.set(Uint16Array.from(rows, atomOf), offsets[leaf]));
+  leafRows.forEach((rows, leaf) => {
+    for (let i = 0, to = offsets[leaf]; i < rows.length; i++, to++) {
+      members[to] = atomOf[rows[i]];
+    }
+  });
   return { offsets, members };
 }
 

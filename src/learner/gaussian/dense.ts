@@ -1,3 +1,5 @@
+import { solve } from '../math/matrix';
+
 /*
  * Products of dense matrices with several sums at a time: one sum alone would wait for each of its additions. The order of
  * additions is fixed, so the bits are the same everywhere.
@@ -37,6 +39,56 @@ export function factorise(matrix: Float64Array, size: number): void {
     const whole = matrix[row + i];
     const left = whole - dotAt(matrix, row, matrix, row, i);
     matrix[row + i] = left > 1e-12 * Math.abs(whole) ? Math.sqrt(left) : Infinity;
+  }
+}
+
+/**
+ * Solves factor · factorᵀ · x = right, in place, for several right sides of `size` numbers one after the other: three at a
+ * time, whose sums need not wait for each other.
+ */
+export function solveSeveral(factor: Float64Array, size: number, right: Float64Array): void {
+  let from = 0;
+  for (; from + 3 * size <= right.length; from += 3 * size) {
+    solveThree(factor, size, right, from);
+  }
+  for (; from < right.length; from += size) {
+    solve(factor, size, right.subarray(from, from + size));
+  }
+}
+
+/** The sums of `solve`, in its order. */
+function solveThree(factor: Float64Array, size: number, right: Float64Array, first: number): void {
+  const second = first + size;
+  const third = second + size;
+  for (let i = 0; i < size; i++) {
+    const row = i * size;
+    let sum0 = right[first + i];
+    let sum1 = right[second + i];
+    let sum2 = right[third + i];
+    for (let k = 0; k < i; k++) {
+      const by = factor[row + k];
+      sum0 -= by * right[first + k];
+      sum1 -= by * right[second + k];
+      sum2 -= by * right[third + k];
+    }
+    right[first + i] = sum0 / factor[row + i];
+    right[second + i] = sum1 / factor[row + i];
+    right[third + i] = sum2 / factor[row + i];
+  }
+  for (let i = size - 1; i >= 0; i--) {
+    let sum0 = right[first + i];
+    let sum1 = right[second + i];
+    let sum2 = right[third + i];
+    for (let k = i + 1; k < size; k++) {
+      const by = factor[k * size + i];
+      sum0 -= by * right[first + k];
+      sum1 -= by * right[second + k];
+      sum2 -= by * right[third + k];
+    }
+    const own = factor[i * size + i];
+    right[first + i] = sum0 / own;
+    right[second + i] = sum1 / own;
+    right[third + i] = sum2 / own;
   }
 }
 

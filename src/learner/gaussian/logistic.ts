@@ -1,6 +1,5 @@
-import { solve } from '../math/matrix';
 import { sigmoid, softmax } from '../math/numeric';
-import { factorise } from './dense';
+import { factorise, solveSeveral } from './dense';
 import type { Slopes } from './slopes';
 
 /** Rows to fit a penalised logistic regression to. */
@@ -40,9 +39,7 @@ export function denseLogistic(input: DenseLogistic, penalty: number, weights: Fl
     penalisedGradient(input, penalty, ahead);
     furthest = 0;
     let uphill = 0;
-    for (let from = 0; from < weights.length; from += size) {
-      solve(factor, size, slope.subarray(from, from + size));
-    }
+    solveSeveral(factor, size, slope);
     for (let i = 0; i < weights.length; i++) {
       next[i] = ahead[i] - slope[i];
       furthest = Math.max(furthest, Math.abs(slope[i]));

@@ -48,9 +48,12 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
   const candidates = candidatesOf(prepared, folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
-  const scoresOf = (parts: Part[][]) => joined(parts.map((own, m) => sumOfParts(own, prepared, heldOut[m])));
+  const scoresOf = (parts: Part[][]) => {
+    const scores = parts.map((own, m) => sumOfParts(own, prepared, heldOut[m]));
+    return join(scores, new Float64Array(lengthOf(scores)));
+  };
   const scores = candidates.map(scoresOf);
-  const rows = joinedRows(heldOut);
+  const rows = join(heldOut, new Int32Array(lengthOf(heldOut)));
   const gaussian = gaussianOf(prepared, folds, leastError(prepared, rows, scores));
   if (gaussian) {
     candidates.push(gaussian.parts);
@@ -128,18 +131,18 @@ function stackInput(
   };
 }
 
-function joined(lists: Float64Array[]): Float64Array {
-  const out = new Float64Array(lists.reduce((sum, list) => sum + list.length, 0));
+function lengthOf(lists: { length: number }[]): number {
+  return lists.reduce((sum, list) => sum + list.length, 0);
+}
+
+/** Writes the lists to `out`, one after the other. */
+function join<List extends Float64Array | Int32Array>(lists: List[], out: List): List {
   let at = 0;
   for (const list of lists) {
     out.set(list, at);
     at += list.length;
   }
   return out;
-}
-
-function joinedRows(lists: Int32Array[]): Int32Array {
-  return Int32Array.from(lists.flatMap((list) => Array.from(list)));
 }
 
 function finishClassification(

@@ -39,14 +39,13 @@ export function objectiveOf(prepared: PreparedFit): Objective {
 
 /** The rows of a fold: those it learns from, and those it holds out. */
 export function foldRows(prepared: PreparedFit, fold: number): { rows: Int32Array; heldOut: Int32Array } {
-  const all = Int32Array.from({ length: prepared.rows }, (_, row) => row);
   if (prepared.plan.parts < 2) {
+    const all = Int32Array.from({ length: prepared.rows }, (_, row) => row);
     return { rows: all, heldOut: all };
   }
   const { part, clusters } = prepared;
   const near = clusters && clusters.embargo > 0 ? embargoed(part, fold, clusters.embargo) : undefined;
-  const rows = all.filter((row) => part[row] !== fold && near?.[row] !== 1);
-  const heldOut = all.filter((row) => part[row] === fold);
+  const [rows, heldOut] = dividedBy(part, fold, near);
   const { subsample, maxRows } = prepared.plan;
   const own = subsample.length > 0 ? subsample[fold % subsample.length] : rows.length;
   const allowed = typeof own === 'number' ? rows : intersect(rows, own, prepared, fold);
@@ -56,6 +55,20 @@ export function foldRows(prepared: PreparedFit, fold: number): { rows: Int32Arra
   }
   const random = new Random(prepared.settings.seed, STREAM.fold + fold, 1);
   return { rows: random.sample(allowed.length, size).map((i) => allowed[i]), heldOut };
+}
+
+/** The rows of other parts that are not near, and the rows of a part. */
+function dividedBy(part: Uint8Array, own: number, near: Uint8Array | undefined): [Int32Array, Int32Array] {
+  const [others, held] = [new Int32Array(part.length), new Int32Array(part.length)];
+  let [other, heldOut] = [0, 0];
+  for (let row = 0; row < part.length; row++) {
+    if (part[row] === own) {
+      held[heldOut++] = row;
+    } else if (near?.[row] !== 1) {
+      others[other++] = row;
+    }
+  }
+  return [others.slice(0, other), held.slice(0, heldOut)];
 }
 
 /** Those of `rows` that are listed. */

@@ -13,20 +13,21 @@ import {
   get,
   I32,
   isBelow,
-  isLess,
+  isBelowLong,
   largerOf,
   loadByte,
   loadNumber,
   loadPair,
   loadWhole,
   multiply,
-  multiplyNumbers,
+  multiplyLong,
   multiplyPairs,
   or,
   secondOf,
   secondWhereAbove,
   set,
   shiftLeft,
+  shiftLeftLong,
   shiftRight,
   sizesOfPair,
   storeNumber,
@@ -35,7 +36,7 @@ import {
   subtract,
   subtractPairs,
   tee,
-  toNumber,
+  toLong,
   V128,
   when,
   whole,
@@ -269,7 +270,8 @@ function divide(): WasmFunction {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
   ];
   const words = [a, b, c, counter];
-  const uniform = multiplyNumbers(toNumber(get(sum)), constant(2 ** -32));
+  // The drawn number as a part of 2^32, times `count`: whole numbers, since each comparison waits for the one before it.
+  const share = multiplyLong(toLong(get(sum)), toLong(get(count)));
   const step: Code[] = [
     set(sum, add(add(get(a), get(b)), get(counter))),
     set(counter, add(get(counter), whole(1))),
@@ -279,7 +281,7 @@ function divide(): WasmFunction {
     set(value, loadWhole(get(values))),
     storeWhole(get(chosen), get(value)),
     storeWhole(get(rest), get(value)),
-    set(isChosen, isLess(multiplyNumbers(uniform, toNumber(get(count))), toNumber(get(wanted)))),
+    set(isChosen, isBelowLong(share, shiftLeftLong(toLong(get(wanted)), 32))),
     set(chosen, add(get(chosen), shiftLeft(get(isChosen), 2))),
     set(rest, add(get(rest), subtract(whole(WHOLE_BYTES), shiftLeft(get(isChosen), 2)))),
     set(wanted, subtract(get(wanted), get(isChosen))),

@@ -1,5 +1,6 @@
 import type { ColumnSpec } from '../features/encode';
 import type { Random } from '../math/random';
+import { sumBelow } from './sum-below';
 import { isLeft, type Split, TreeBuilder, type Trees } from './trees';
 
 /** How extremely randomised trees are grown. */
@@ -54,23 +55,25 @@ interface OpenNode {
 class RandomisedGrower {
   readonly builder: TreeBuilder;
   work = 0;
-  private readonly rows: Int32Array;
+  readonly rows: Int32Array;
   private readonly spare: Int32Array;
   /** Columns, in an order that is shuffled as they are tried. */
   private readonly order: Int32Array;
   /** Per row of the table: its value less the base, or its class. */
-  private readonly values: Float64Array;
-  private readonly codes: Int32Array;
+  readonly values: Float64Array;
+  readonly codes: Int32Array;
   /** The sum of values, or the rows of each class: of a node, and of what goes left. */
   private readonly totals: Float64Array;
-  private readonly left: Float64Array;
+  readonly left: Float64Array;
   private readonly goes = new Uint8Array(256);
   private readonly leafValues: Float64Array;
+  /** Per column: 1 where none of the rows misses its value. */
+  private readonly isWhole: Uint8Array;
   /** Per class where the values of a leaf of that class alone begin; -1: there is none yet. */
   private readonly pure: Int32Array;
 
   constructor(
-    private readonly input: RandomisedInput,
+    readonly input: RandomisedInput,
     private readonly rules: RandomisedRules,
     private readonly random: Random,
   ) {
@@ -85,6 +88,7 @@ class RandomisedGrower {
     this.totals = new Float64Array(Math.max(1, classes));
     this.left = new Float64Array(Math.max(1, classes));
     this.leafValues = new Float64Array(base.length);
+    this.isWhole = Uint8Array.from(input.columns, (bins) => (rows.every((row) => bins[row] > 0) ? 1 : 0));
   }
 
   grow(): void {
@@ -175,13 +179,21 @@ class RandomisedGrower {
     let low = 256;
     let high = 0;
     let missing = 0;
-    for (let i = start; i < end; i++) {
-      const bin = bins[rows[i]];
-      // Missing values, bin 0, count as 256 from below: no branch.
-      const known = ((bin - 1) & 255) + 1;
-      low = known < low ? known : low;
-      high = bin > high ? bin : high;
-      missing += bin === 0 ? 1 : 0;
+    if (this.isWhole[column] === 1) {
+      for (let i = start; i < end; i++) {
+        const bin = bins[rows[i]];
+        low = bin < low ? bin : low;
+        high = bin > high ? bin : high;
+      }
+    } else {
+      for (let i = start; i < end; i++) {
+        const bin = bins[rows[i]];
+        // Missing values, bin 0, count as 256 from below: no branch.
+        const known = ((bin - 1) & 255) + 1;
+        low = known < low ? known : low;
+        high = bin > high ? bin : high;
+        missing += bin === 0 ? 1 : 0;
+      }
     }
     const hasMissing = missing > 0 && missing < end - start;
     if (low >= high && !hasMissing) {
@@ -235,7 +247,7 @@ class RandomisedGrower {
   /** By how much the split lowers the squared error (of classes the Gini impurity), up to a constant; -∞ for small leaves. */
   private gainOf(split: Split, start: number, end: number): number {
     const { left, totals } = this;
-    const count = split.set ? this.sumOfSet(split, split.set, start, end) : this.sumBelow(split, start, end);
+    const count = split.set ? this.sumOfSet(split, split.set, start, end) : sumBelow(this, split, start, end);
     const rest = end - start - count;
     if (count < this.rules.minLeaf || rest < this.rules.minLeaf) {
       return -Infinity;
@@ -248,48 +260,7 @@ class RandomisedGrower {
     return gain;
   }
 
-  /** Sums up what goes left of a border, in `left`. Returns the number of rows. */
-  private sumBelow({ column, bin: border, missingLeft }: Split, start: number, end: number): number {
-    const { rows, left, codes, values } = this;
-    const bins = this.input.columns[column];
-    // Missing values, bin 0, become 255 where they go right. Nodes are small: no table of bins, no branch.
-    const first = missingLeft ? 0 : 1;
-    const last = border - first;
-    let count = 0;
-    if (left.length === 2) {
-      let ones = 0;
-      for (let i = start; i < end; i++) {
-        const row = rows[i];
-        const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
-        count += isIn;
-        ones += isIn & codes[row];
-      }
-      left[0] = count - ones;
-      left[1] = ones;
-      return count;
-    }
-    if (codes.length > 0) {
-      left.fill(0);
-      for (let i = start; i < end; i++) {
-        const row = rows[i];
-        const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
-        count += isIn;
-        left[codes[row]] += isIn;
-      }
-      return count;
-    }
-    let sum = 0;
-    for (let i = start; i < end; i++) {
-      const row = rows[i];
-      const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
-      count += isIn;
-      sum += isIn * values[row];
-    }
-    left[0] = sum;
-    return count;
-  }
-
-  /** The same of a set of categories. */
+  /** Sums up what goes left by a set of categories, in `left`. Returns the number of rows. */
   private sumOfSet({ column }: Split, set: Int32Array, start: number, end: number): number {
     const { rows, left, codes, values, goes } = this;
     const bins = this.input.columns[column];

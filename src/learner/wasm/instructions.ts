@@ -109,6 +109,11 @@ export const constant = (value: number): Code => {
   bytes.setFloat64(0, value, true);
   return [0x44, ...new Uint8Array(bytes.buffer)];
 };
+/** Of 64 bits: an unsigned whole number, products, as many bits further up, and comparison. */
+export const toLong = (value: Code): Code => [...value, 0xad];
+export const multiplyLong = binary(0x7e);
+export const shiftLeftLong = (value: Code, bits: number): Code => [...value, 0x42, ...signed(bits), 0x86];
+export const isBelowLong = binary(0x54);
 /** The number that an unsigned whole one is. */
 export const toNumber = (value: Code): Code => [...value, 0xb8];
 export const addNumbers = binary(0xa0);
@@ -117,7 +122,6 @@ export const multiplyNumbers = binary(0xa2);
 export const divideNumbers = binary(0xa3);
 /** NaN where one of both is. */
 export const largerOf = binary(0xa5);
-export const isLess = binary(0x63);
 export const addPairs = binary(0xfd, ...unsigned(0xf0));
 export const subtractPairs = binary(0xfd, ...unsigned(0xf1));
 export const multiplyPairs = binary(0xfd, ...unsigned(0xf2));
