@@ -22,9 +22,9 @@ export function fittedStatus(
     return without === undefined
       ? { kind, key: `fitted.${name}${order}`, values }
       : {
-          kind: score > without ? kind : 'doubtful',
-          key: `fitted.${name}Over${order}`,
-          values: { ...values, without: status.number(rounded(without), 2) },
+          kind: score > without.score ? kind : 'doubtful',
+          key: `fitted.${name}${without.isNow ? 'OverNow' : 'Over'}${order}`,
+          values: { ...values, without: status.number(rounded(without.score), 2) },
         };
   };
   const ranked = rankedRare(card);
@@ -58,11 +58,15 @@ function rankedRare({ scores }: ModelCard): { rocAuc: number; tells: boolean } |
 }
 
 /** The better score of the two that need no model: always the most frequent label or the mean, or "as it is now". */
-function scoreWithout({ scores }: ModelCard, name: 'accuracy' | 'r2'): number | undefined {
+function scoreWithout(
+  { scores }: ModelCard,
+  name: 'accuracy' | 'r2',
+): { score: number; isNow: boolean } | undefined {
   // A card kept by an earlier version may lack them.
   const { baseline, baseline_now: now } = (scores ?? {}) as Partial<ModelScores>;
-  const known = [baseline?.[name], now?.[name]].filter((score) => score !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
+  const [usual = -Infinity, asNow = -Infinity] = [baseline?.[name], now?.[name]];
+  const score = Math.max(usual, asNow);
+  return score === -Infinity ? undefined : { score, isNow: asNow > usual };
 }
 
 /** Why a new fit did not take over, where that is worth saying in place of the score. */

@@ -53,7 +53,15 @@ describe('the status of a fit', () => {
       over('accuracy', '0.60', '0.60'),
     ]);
     const now = { baseline: { rows: 5, r2: -0.01 }, baseline_now: { rows: 5, r2: 0.8 } };
-    assert.deepEqual(fitted({ r2: 0.7, ...now }, 'regression'), ['yellow', over('r2', '0.70', '0.80')]);
+    assert.deepEqual(fitted({ r2: 0.7, ...now }, 'regression'), [
+      'yellow',
+      over('r2', '0.70', '0.80').replace('Over', 'OverNow'),
+    ]);
+    const still = { baseline: { rows: 5, accuracy: 0.6 }, baseline_now: { rows: 5, accuracy: 0.6 } };
+    assert.deepEqual(
+      fitted({ accuracy: 0.7, ...still }, 'classification')[1],
+      over('accuracy', '0.70', '0.60'),
+    );
   });
 
   it('shows how labels are ranked where one is rare, since any accuracy is high there', () => {
