@@ -7,13 +7,36 @@
 
   const route = (service, what) => `tabular-prediction/models/${encodeURIComponent(service)}/${what}`;
 
-  /* Asks before something is done; `more` stands under the question. Escape and Cancel leave all as it is. */
+  /*
+   * Asks before something is done; `more` stands under the question. Escape and Cancel leave all as it is, Enter in a
+   * field does it, and Tab stays inside. `done` answers false where something is missing: then the question stays.
+   */
   function ask(question, yes, done, more) {
     const before = document.activeElement;
     const close = () => {
       notice.close();
       before?.focus?.();
     };
+    const agree = () => {
+      if (done() !== false) {
+        close();
+      }
+    };
+    function typed(event) {
+      const places = [...box.querySelectorAll('input, select, button')];
+      const [first, last] = [places[0], places.at(-1)];
+      const { key, shiftKey, target } = event;
+      if (key === 'Escape') {
+        close();
+      } else if (key === 'Enter' && target.type === 'text') {
+        agree();
+      } else if (key === 'Tab' && target === (shiftKey ? first : last)) {
+        (shiftKey ? last : first).focus();
+      } else {
+        return;
+      }
+      event.preventDefault();
+    }
     const content = el('div', { class: 'tabular-ask' }, el('p', {}, question), more || '');
     const notice = RED.notify($(content), {
       type: 'warning',
@@ -24,14 +47,15 @@
         {
           text: yes,
           class: 'primary',
-          click() {
-            close();
-            done();
-          },
+          click: agree,
         },
       ],
     });
-    content.parentNode.addEventListener('keydown', (event) => event.key === 'Escape' && close());
+    const box = content.parentNode;
+    box.setAttribute('role', 'alertdialog');
+    box.setAttribute('aria-modal', 'true');
+    box.setAttribute('aria-label', question);
+    box.addEventListener('keydown', typed);
     $(notice)
       .find(more ? 'input, select' : 'button')
       .first()
@@ -95,7 +119,7 @@
         const [chosen] = file.files;
         if (chosen === undefined) {
           refuse(text('action.noFile'));
-          return;
+          return false;
         }
         const query = $.param({ name: name.value.trim() });
         ajax(
@@ -104,6 +128,7 @@
           { method: 'POST', contentType: 'application/octet-stream', processData: false, data: chosen },
           (model) => open(service.value, model.name),
         );
+        return true;
       },
       el('div', {}, file, name, services.length > 1 ? service : ''),
     );
@@ -114,7 +139,7 @@
     const button = (key, onclick) =>
       el(
         'button',
-        { type: 'button', class: 'red-ui-button red-ui-button-small', onclick },
+        { type: 'button', class: 'red-ui-button red-ui-button-small', 'data-keep': key, onclick },
         text(`action.${key}`),
       );
     const rename = () => {
@@ -124,9 +149,13 @@
         text('action.rename'),
         () => {
           const wanted = field.value.trim();
-          if (wanted !== '' && wanted !== name) {
+          if (wanted === '') {
+            return false;
+          }
+          if (wanted !== name) {
             send(service, 'rename', { model: name, name: wanted }, () => open(wanted));
           }
+          return true;
         },
         field,
       );

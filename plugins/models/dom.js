@@ -116,7 +116,7 @@
     const part = el(
       'details',
       { class: 'tabular-part', open: folded.get(key) ?? open, 'data-part': key },
-      el('summary', {}, el('h3', {}, text(`part.${key}`))),
+      el('summary', { 'data-keep': `part-${key}` }, el('h3', {}, text(`part.${key}`))),
       ...children,
     );
     part.addEventListener('toggle', () => folded.set(key, part.open));

@@ -70,9 +70,7 @@
             el(
               'li',
               {},
-              bdi(key),
-              ': ',
-              number(loss),
+              el('span', {}, bdi(key), ': ', number(loss)),
               ' ',
               el(
                 'small',

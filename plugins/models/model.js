@@ -85,7 +85,7 @@
     }
     const { by_threshold: curve } = curves;
     return [
-      pictures.confusion(curves),
+      pictures.confusion(models.answeredBy(curves, card.threshold)),
       ...(curve === undefined ? [] : [models.threshold(curve, card, choose)]),
       pictures.calibration(curves, curve && curve.positive),
     ];
@@ -166,6 +166,7 @@
                         {
                           type: 'button',
                           class: 'red-ui-button red-ui-button-small',
+                          'data-keep': 'take',
                           onclick: () => takeBack(one.version),
                         },
                         text('versions.take'),

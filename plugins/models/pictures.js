@@ -101,7 +101,8 @@
 
   function againstActual({ actual, predicted }, scores, isChange) {
     const range = span(actual, predicted);
-    const r2 = Number.isFinite(scores.r2) ? text('caption.r2', { r2: ofOne(scores.r2) }) : '';
+    // The score is of the level: of a change it would be another.
+    const r2 = !isChange && Number.isFinite(scores.r2) ? text('caption.r2', { r2: ofOne(scores.r2) }) : '';
     return plot({
       title: text(isChange ? 'picture.changes' : 'picture.against'),
       caption: `${text('caption.against', { mae: number(scores.mae) })} ${r2}`,
@@ -162,7 +163,7 @@
     });
   }
 
-  function confusion({ labels, others, confusion: rows }) {
+  function confusion({ labels, others, confusion: rows, from }) {
     const names = [...labels.map(String), ...(others ? [text('others')] : [])];
     const all = rows.flat().reduce((sum, one) => sum + one, 0);
     const right = labels.reduce((sum, _, k) => sum + rows[k][k], 0);
@@ -213,6 +214,7 @@
       el(
         'figcaption',
         {},
+        from === undefined ? '' : `${text('caption.answeredFrom', { at: percent(from) })} `,
         text('caption.confusion', { right: number(right), rows: number(all), part: percent(right / all) }),
       ),
     );

@@ -41,6 +41,28 @@
     return [said, ' ', bdi(label)];
   }
 
+  /* What was answered, by the threshold that is in use where there is one: as the predict node would. */
+  models.answeredBy = (curves, threshold) => {
+    const { labels, others, by_threshold: curve } = curves;
+    const { label, at } = threshold || {};
+    const sought = labels.findIndex((one) => String(one) === String(label));
+    if (!curve || String(curve.positive) !== String(label) || labels.length !== 2 || others || sought < 0) {
+      return curves;
+    }
+    const { positives, negatives } = curve;
+    const point = curve.at.findLastIndex((one) => one >= at);
+    const [hits, alarms] = point < 0 ? [0, 0] : [curve.hits[point], curve.false_alarms[point]];
+    const found = [
+      [hits, positives - hits],
+      [alarms, negatives - alarms],
+    ];
+    return {
+      ...curves,
+      from: at,
+      confusion: sought === 0 ? found : found.map((row) => row.reverse()).reverse(),
+    };
+  };
+
   /* @param choose keeps a threshold: a number, what it is the best for, or null; left out where the model is gone */
   models.threshold = (curve, { scores, thresholds = {}, threshold }, choose) => {
     const { positive, positives, negatives } = curve;

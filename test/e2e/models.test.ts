@@ -464,6 +464,16 @@ describe('the sidebar Models, in Chromium', function () {
     );
     assert.match(await inUse.innerText(), /^In use: from [\d.]+% on: (hot|fine)$/);
     const [, at, label] = /from ([\d.]+)% on: (\w+)/.exec(await inUse.innerText())!;
+    // The matrix shows what it answers: as many hits and false alarms as stand at the slider.
+    const [hits, positives, alarms] = /: (\d+) of (\d+) found .*?, (\d+) false/.exec(await said())!.slice(1);
+    const matrix = page.locator('.tabular-confusion');
+    const cellsOf = (name: string) =>
+      matrix.locator('tbody tr').filter({ hasText: name }).locator('td').allInnerTexts();
+    const [own, others] = [await cellsOf(label!), await cellsOf(label === 'hot' ? 'fine' : 'hot')];
+    const [hot, fine] = label === 'hot' ? [1, 0] : [0, 1];
+    assert.deepEqual([own[hot], own[fine]], [hits, String(Number(positives) - Number(hits))]);
+    assert.equal(others[hot], alarms);
+    assert.match(await body().innerText(), /By the threshold in use, from [\d.]+% on\./);
     await page.locator('[data-part=try]').evaluate((part: HTMLDetailsElement) => (part.open = true));
     await page.getByText('Answered by the threshold:').waitFor();
     const answer = await page.locator('.tabular-answer').innerText();
@@ -473,6 +483,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'Use none' }).click();
     await page.getByRole('button', { name: 'Use none' }).waitFor({ state: 'detached' });
     assert.equal(await inUse.innerText(), 'In use: the more probable label');
+    assert.doesNotMatch(await body().innerText(), /By the threshold in use/);
   });
 
   it('saves a model as a file, and takes it from one under another name', async () => {
@@ -495,12 +506,13 @@ describe('the sidebar Models, in Chromium', function () {
     await upload.click();
     await notice.getByRole('button', { name: 'Import a model' }).click();
     await page.getByText('Choose a file first.').waitFor();
+    // The question stays, with what was filled in.
+    const question = notice.filter({ has: page.getByLabel('Model file') });
+    await question.getByLabel('Model file').setInputFiles(file);
+    await question.getByLabel('New name').fill('taken <in>');
+    await question.getByRole('button', { name: 'Import a model' }).click();
+    await question.waitFor({ state: 'detached' });
     await page.evaluate("document.querySelectorAll('.red-ui-notification').forEach((one) => one.click())");
-    await page.waitForFunction(() => document.querySelector('.red-ui-notification') === null);
-    await upload.click();
-    await notice.getByLabel('Model file').setInputFiles(file);
-    await notice.getByLabel('New name').fill('taken <in>');
-    await notice.getByRole('button', { name: 'Import a model' }).click();
     await page.waitForSelector('.tabular-facts');
     assert.equal(await page.locator('.tabular-models h2').textContent(), 'taken <in>');
     assert.match(await body().innerText(), /\d+ of 240 right/);
@@ -547,9 +559,19 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(await notice.innerText(), /version 1 of “fitted state” in charge, in place of version 2/);
     await answer('Cancel');
     assert.equal(await inCharge(), '@2');
-    await page.getByRole('button', { name: 'Take back' }).click();
-    await answer('Take back');
+    // By keyboard: Tab stays inside the question, and the button that asked has the focus again.
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await page.getByRole('button', { name: 'Take back' }).focus();
+    await page.keyboard.press('Enter');
+    await notice.waitFor();
+    for (const name of ['Cancel', 'Take back', 'Cancel']) {
+      assert.equal(await focused(), name);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.querySelector('.tabular-in-charge b')?.textContent === '@1');
+    assert.equal(await focused(), 'Take back', 'of the other version now');
+    await notice.waitFor({ state: 'detached' });
     assert.match(await body().innerText(), /Version\s+1, taken back; the newest is 2/);
     const status = page.locator('.red-ui-flow-node-status-label').filter({ hasText: 'version 1 in charge:' });
     await status.waitFor({ timeout: 2000 });
@@ -559,8 +581,12 @@ describe('the sidebar Models, in Chromium', function () {
     );
 
     await page.getByRole('button', { name: 'Rename' }).click();
+    await notice.getByLabel('New name').fill(' ');
+    await page.keyboard.press('Enter');
+    assert.ok(await notice.isVisible(), 'a name is missing');
     await notice.getByLabel('New name').fill('<b>renamed</b>');
-    await answer('Rename');
+    await page.keyboard.press('Enter');
+    await notice.waitFor({ state: 'detached' });
     await page.waitForFunction(
       () => document.querySelector('.tabular-models h2')?.textContent === '<b>renamed</b>',
     );
