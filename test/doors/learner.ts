@@ -35,7 +35,7 @@ export { fitProcess } from '../../dist/src/learner/gaussian/process';
 export { gaussianScores } from '../../dist/src/learner/gaussian/scores';
 export { Slopes } from '../../dist/src/learner/gaussian/slopes';
 export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner/linear/design';
-export { tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
+export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
 export { logistic } from '../../dist/src/learner/linear/logistic';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';

@@ -96,7 +96,10 @@ function linearTerms(input: ProcessInput, rows: Int32Array): Term[] {
   const { chosen, columns, numbers, specs, centers } = input;
   const pick = <T>(list: T[]) => chosen.map((column) => list[column]);
   const own = { columns: pick(columns), numbers: pick(numbers), specs: pick(specs), centers: pick(centers) };
-  const terms = makeTerms({ ...own, rows }).map((term) => ({ ...term, column: chosen[term.column] }));
+  const terms = makeTerms({ ...own, rows }, (count) => count <= MOST_TERMS).map((term) => ({
+    ...term,
+    column: chosen[term.column],
+  }));
   return terms.length <= MOST_TERMS ? terms : terms.filter(({ rule }) => rule.kind !== 'category');
 }
 

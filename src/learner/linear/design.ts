@@ -86,28 +86,50 @@ export interface TermInput extends EncodedTable {
 
 export const MAX_TERMS = 300;
 
-/** The terms of all columns. More than `MAX_TERMS` of them: too many to learn. */
-export function makeTerms({ columns, numbers, specs, centers, rows, whole }: TermInput): Term[] {
-  const terms: Term[] = [];
-  specs.forEach((spec, column) => {
-    if (terms.length > MAX_TERMS) {
-      return;
-    }
+/** A category has a term for each of its most frequent levels: for as many of them as leave room for all columns. */
+const MOST_LEVELS = [Infinity, 100, 50, 25, 10];
+/** A level of fewer rows has none. */
+const ROWS_PER_LEVEL = 3;
+
+/**
+ * The terms of all columns. More than `MAX_TERMS` of them: too many to learn.
+ *
+ * @param isRoom whether so many terms can be learned
+ */
+export function makeTerms(
+  { columns, numbers, specs, centers, rows, whole }: TermInput,
+  isRoom = (count: number) => count <= MAX_TERMS,
+): Term[] {
+  let count = 0;
+  const levels: number[][] = [];
+  const made = specs.map((spec, column): Term[] => {
     const counts = new Int32Array(spec.bins);
     for (const row of rows) {
       counts[columns[column][row]]++;
     }
     const center = centers[column];
     const values = numbers[column];
-    if (center && values) {
-      terms.push(...numberTerms(column, values, counts, rows, whole === true));
-    } else if (center) {
-      terms.push(...orderedTerms(column, center, counts, rows.length));
-    } else {
-      terms.push(...categoryTerms(column, counts));
+    if (center === undefined) {
+      levels[column] = commonLevels(counts);
+      return [];
     }
+    if (count > MAX_TERMS) {
+      return [];
+    }
+    const own = values
+      ? numberTerms(column, values, counts, rows, whole === true)
+      : orderedTerms(column, center, counts, rows.length);
+    count += own.length;
+    return own;
   });
-  return terms;
+  const countOf = (most: number) => levels.reduce((sum, own) => sum + Math.min(own.length, most), count);
+  const most = MOST_LEVELS.find((one) => isRoom(countOf(one))) ?? MOST_LEVELS[MOST_LEVELS.length - 1];
+  levels.forEach((bins, column) => {
+    made[column] = bins
+      .slice(0, most)
+      .map((bin) => makeTerm(column, { kind: 'category', bin }, specs[column].bins));
+  });
+  return made.flat();
 }
 
 export function makeTerm(column: number, rule: TermRule, bins: number, center?: Float64Array): Term {
@@ -174,16 +196,12 @@ function orderedTerms(column: number, center: Float64Array, counts: Int32Array, 
   return terms;
 }
 
-/** The most frequent categories, one indicator each. */
-function categoryTerms(column: number, counts: Int32Array): Term[] {
+/** The bins of the levels that have terms, the most frequent first. */
+function commonLevels(counts: Int32Array): number[] {
   const common = Array.from(counts.keys())
-    .filter((bin) => counts[bin] >= 3)
-    .sort((a, b) => counts[b] - counts[a] || a - b)
-    .slice(0, 50);
-  if (common.length < 2) {
-    return [];
-  }
-  return common.map((bin) => makeTerm(column, { kind: 'category', bin }, counts.length));
+    .filter((bin) => counts[bin] >= ROWS_PER_LEVEL)
+    .sort((a, b) => counts[b] - counts[a] || a - b);
+  return common.length < 2 ? [] : common;
 }
 
 /** The design matrix: rows × (1 + terms), row-major; the first column is 1. */

@@ -73,27 +73,31 @@ const PENALTIES = [300, 100, 30, 10, 3, 1, 0.3, 0.1];
 /** Least squares cost one factorisation each. */
 const SMALL_PENALTIES = [0.01, 0.001, 0.0001, 0.00001];
 const MAX_STEPS = 60;
+const FEWEST_STEPS = 5;
 const WORK = 1.5e8;
 
 /** Ridge or penalised logistic regression; undefined where the table is too wide or too long for it. */
 export function fitLinear(input: LinearInput): LearnedLinear | undefined {
-  const terms = makeTerms(input);
-  const size = terms.length + 1;
   const count = input.rows.length;
-  if (terms.length === 0 || terms.length > MAX_TERMS || size * size * count > 2 * WORK) {
+  const isRoom = (terms: number) => terms <= MAX_TERMS && (terms + 1) * (terms + 1) * count <= 2 * WORK;
+  const terms = makeTerms(input, isRoom);
+  const size = terms.length + 1;
+  if (terms.length === 0 || !isRoom(terms.length)) {
     return undefined;
   }
   const { width } = input.objective;
   const design = makeDesign(terms, input);
   const products = gram(design, count, size);
-  const steps = Math.min(MAX_STEPS, Math.floor(WORK / (2 * count * size * width * PENALTIES.length)));
-  if (!input.regression && steps < 5) {
-    return undefined;
-  }
   const codes = Int32Array.from(input.rows, (row) => (input.regression ? 0 : input.target[row]));
   const classes = input.regression
     ? undefined
     : { design: sparse(design, size), products, size, width, codes };
+  // A step reads what differs in each row twice, and solves for each output.
+  const step = classes ? width * (2 * (classes.design.terms.length + count) + size * size) : 0;
+  const steps = classes ? Math.min(MAX_STEPS, Math.floor(WORK / (step * PENALTIES.length))) : 0;
+  if (classes && steps < FEWEST_STEPS) {
+    return undefined;
+  }
   const weights = new Float64Array(size * width);
   const tables: LinearTables[] = [];
   const penalties = input.regression ? [...PENALTIES, ...SMALL_PENALTIES] : PENALTIES;
@@ -112,7 +116,7 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
     curve[i] = input.objective.loss(scores, input.heldOut);
     tables.push(table);
   });
-  return { tables, curve, work: count * size * (size + steps * width * PENALTIES.length) };
+  return { tables, curve, work: count * size * size + steps * step * PENALTIES.length };
 }
 
 function leastSquares(

@@ -32,7 +32,7 @@ export interface LinePlan {
 /** How a line learns a number, as rows held out in trials say. */
 export function planLine(input: LineInput): LinePlan {
   const all = Int32Array.from(input.part, (_, row) => row);
-  const terms = makeTerms({ ...input, rows: all });
+  const terms = makeTerms({ ...input, rows: all }, (count) => count <= MOST_TERMS);
   const isFar = ({ rule }: Term) =>
     rule.kind === 'number' && Math.max(-rule.low, rule.high) >= MOST_DEVIATIONS;
   const isTried = terms.length <= MOST_TERMS && terms.some(isFar);

@@ -104,7 +104,7 @@ function growing(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 11;
+const MADE_BY = 12;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -118,7 +118,7 @@ const cases: Record<string, [() => string, string]> = {
   ],
   'thirty classes, a tree for all': [
     () => classes(Array.from(x, (_, i) => (i * 7) % 30)),
-    '61d6f82184a69851809e59ddbdfae2cc',
+    '9c75a63caae25fac983776e28337d304',
   ],
   'three classes, by a Gaussian process too': [() => smoothClasses(), 'ecd2b6cbf08e96bce138762ab0085f0f'],
   'a number, by a Gaussian process too': [
