@@ -74,6 +74,10 @@
         points.findLastIndex((one) => one.from >= from),
       );
     let chosen = pointAt(threshold ? threshold.at : 0.5);
+    if (threshold) {
+      // It lies between two points, and finds what the upper one finds.
+      points[chosen].from = threshold.at;
+    }
     let rule;
     let place;
     const figure = pictures.plot({
@@ -125,8 +129,10 @@
       chosen = to;
       rule = by;
       slider.value = to;
-      slider.setAttribute('aria-valuetext', percent(points[to].from));
-      said.textContent = saidOf(points[to], curve);
+      // The best for something lies between two points as well.
+      const from = by ? thresholds[by].at : points[to].from;
+      slider.setAttribute('aria-valuetext', percent(from));
+      said.textContent = saidOf({ ...points[to], from }, curve);
       place?.();
     }
     move(chosen);

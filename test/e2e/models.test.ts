@@ -453,6 +453,11 @@ describe('the sidebar Models, in Chromium', function () {
       /best for F1/.test(document.querySelector<HTMLElement>('.tabular-in-use')?.innerText ?? ''),
     );
     const from = /From ([\d.]+%)/.exec(await said())![1]!;
+    assert.match(
+      await inUse.innerText(),
+      new RegExp(`from ${from} on`),
+      'what is in use is what the slider says',
+    );
     assert.equal(from, /From ([\d.]+%)/.exec(best)![1], 'the slider stands at it');
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Use it');
     // Moved by hand it is a number.
