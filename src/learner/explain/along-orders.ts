@@ -4,7 +4,7 @@ import type { Member } from '../model/members';
 import { answersOfClass } from './answers';
 import type { Compared } from './compared';
 import type { GroupEffects } from './mean-effects';
-import { eachOrder, mixturesOf, type Orders } from './orders';
+import { mixturesOf, type Orders } from './orders';
 import type { StepScores } from './step-scores';
 
 /** A row that is explained by orders. */
@@ -60,23 +60,44 @@ export function addRowAlong(
       found.effects[group] += ((share * slopes[k]) / background.rows) * effects[k * groups + group];
     }
   }
-  // What the probability is beyond that sum.
-  const beyond = answered.chances;
-  for (let i = 0, at = 0; i < mixtures; i++) {
-    for (let k = 0; k < width; k++, at++) {
-      beyond[i] -= slopes[k] * sums[at];
-    }
-  }
   const each = share / (background.rows * orders.perRow);
-  eachOrder(orders, (first, turns, row) => {
-    if (((rows >>> row) & 1) === 0) {
-      return;
+  const size = orders.perRow * orders.steps;
+  for (let rest = rows; rest !== 0; rest &= rest - 1) {
+    const row = lowestBit(rest);
+    addBeyond(
+      orders,
+      { from: row * size, end: (row + 1) * size },
+      answered.chances,
+      sums,
+      slopes,
+      each,
+      found,
+    );
+  }
+}
+
+/** Adds `each` times what each group adds to the probability as it passes, beyond what the sums of scores say. */
+function addBeyond(
+  { passing }: Orders,
+  { from, end }: { from: number; end: number },
+  chances: Float64Array,
+  sums: Float64Array,
+  slopes: Float64Array,
+  each: number,
+  { effects }: GroupEffects,
+): void {
+  const { length } = slopes;
+  let before = 0;
+  for (let i = from, at = from * length; i < end; i++) {
+    let beyond = chances[i];
+    for (let k = 0; k < length; k++, at++) {
+      beyond -= slopes[k] * sums[at];
     }
-    for (const group of common) {
-      const after = first + orders.turns[turns + group];
-      found.effects[group] += each * (beyond[after] - beyond[after - 1]);
+    if (passing[i] >= 0) {
+      effects[passing[i]] += each * (beyond - before);
     }
-  });
+    before = beyond;
+  }
 }
 
 /** The mean over members of sums of scores, and of their Shapley values. */

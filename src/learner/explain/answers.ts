@@ -60,11 +60,12 @@ export function answersOfClass(
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
   const shares = members.map(({ weight }) => ((1 - noise) * weight) / weights);
   const chances = new Float64Array(mixtures).fill(noise * priors[of]);
+  const inverse = 1 / temperature;
   scores.forEach((own, m) => {
     for (let i = 0, at = 0; i < mixtures; i++, at += classes) {
       let sum = 1;
       for (let k = 0; k < classes; k++) {
-        sum += k === of ? 0 : exp((own[at + k] - own[at + of]) / temperature);
+        sum += k === of ? 0 : exp((own[at + k] - own[at + of]) * inverse);
       }
       chances[i] += shares[m] / sum;
     }

@@ -16,6 +16,8 @@ export interface Orders {
   steps: number;
   /** orders × groups: the step from which on the group is the row's. */
   turns: Int32Array;
+  /** Per mixture the group that passes there; -1 before any has. */
+  passing: Int32Array;
 }
 
 /**
@@ -28,16 +30,20 @@ export function drawOrders(
   { common, groups }: { common: number[]; groups: number },
   random: Random,
 ): Orders {
+  const steps = common.length + 1;
   const turns = new Int32Array(rows * perRow * groups);
+  const passing = new Int32Array(rows * perRow * steps).fill(-1);
   let drawn: Int32Array = Int32Array.from(common);
   for (let order = 0; order < rows * perRow; order++) {
     const isSecond = (order % perRow) % 2 === 1;
     drawn = isSecond ? drawn : random.shuffle(Int32Array.from(common));
     drawn.forEach((group, place) => {
-      turns[order * groups + group] = isSecond === reversed ? place + 1 : common.length - place;
+      const turn = isSecond === reversed ? place + 1 : common.length - place;
+      turns[order * groups + group] = turn;
+      passing[order * steps + turn] = group;
     });
   }
-  return { rows, perRow, common, groups, steps: common.length + 1, turns };
+  return { rows, perRow, common, groups, steps, turns, passing };
 }
 
 /** Visits each order: its first mixture, and where its turns begin. */

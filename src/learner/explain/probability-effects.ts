@@ -114,13 +114,13 @@ function addByOrders(
   const along = (m: number): SteppedRow[] =>
     asked.map(({ compared, rows }, i) => {
       const own = shared[i];
-      return { compared, rows, process: own && { changes: own.changes[m], effects: own.effects } };
+      const changes = isApart ? own?.changes[m] : own?.changes[m].slice();
+      return { compared, rows, process: own && changes && { changes, effects: own.effects } };
     });
   const each = isApart ? members.map((member) => [member]) : [members];
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
   each.forEach((some, m) => {
-    const rows = along(m);
-    const told = some.map((member) => stepScores(member, rows, orders[m]));
+    const told = some.map((member) => stepScores(member, along(m), orders[m]));
     const share = isApart ? some[0].weight / weights : 1;
     asked.forEach((row, i) => {
       const own = told.map((one) => one[i]);

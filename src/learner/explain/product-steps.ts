@@ -130,13 +130,12 @@ function placesOf(orders: Orders, groups: number[], bytes: number): Int32Array {
     return known.places;
   }
   const places = new Int32Array(mixturesOf(orders)).fill(-1);
-  eachOrder(orders, (first, turns) => {
-    groups.forEach((group, place) => {
-      const turn = orders.turns[turns + group];
-      if (turn > 0) {
-        places[first + turn] = place * bytes;
-      }
-    });
+  const placeOf = new Map(groups.map((group, place) => [group, place]));
+  orders.passing.forEach((group, mixture) => {
+    const place = placeOf.get(group);
+    if (place !== undefined) {
+      places[mixture] = place * bytes;
+    }
   });
   knownPlaces.set(orders, { groups: key, bytes, places });
   return places;

@@ -21,7 +21,7 @@ export interface SteppedRow {
   compared: Compared;
   /** Rows of the background that effects are about, as bits. */
   rows: number;
-  /** Takes part in the scores of every member: what it says of these orders, and its effects. */
+  /** Takes part in the scores of every member: what it says of these orders (taken over), and its effects. */
   process?: { changes: Float64Array; effects: Float64Array };
 }
 
@@ -50,18 +50,13 @@ export function stepScores(member: Member, rows: SteppedRow[], orders: Orders): 
   const { background, groupOf, groups } = rows[0].compared;
   const kept = keptWays(background, groupOf);
   const steps = rows.map(({ compared, rows: about }): Steps => ({ compared, orders, kept, rows: about }));
-  const nothing = (): Said[] =>
-    rows.map(() => ({
-      scores: new Float64Array(mixturesOf(orders) * width),
-      effects: new Float64Array(width * groups),
-    }));
-  const sums = nothing();
-  rows.forEach(({ process }, i) => {
-    if (process) {
-      sums[i].scores.set(process.changes);
-      sums[i].effects.set(process.effects);
-    }
+  const nothing = (): Said => ({
+    scores: new Float64Array(mixturesOf(orders) * width),
+    effects: new Float64Array(width * groups),
   });
+  const sums = rows.map(({ process }): Said =>
+    process ? { scores: process.changes, effects: process.effects.slice() } : nothing(),
+  );
   for (const part of member.parts) {
     if (part.kind === 'linear') {
       steps.forEach((own, i) => addLinear(part, own, sums[i]));
@@ -80,7 +75,7 @@ export function stepScores(member: Member, rows: SteppedRow[], orders: Orders): 
   }));
   for (const part of member.parts) {
     if (part.kind === 'votes') {
-      const votes = nothing();
+      const votes = rows.map(nothing);
       addTrees(part, 1, steps, votes);
       votes.forEach((own, i) => addVotes(part, own, steps[i], found[i]));
     }
