@@ -167,6 +167,11 @@ describe('versions of a model in nodes and admin routes', function () {
     assert.equal((await send(file.subarray(9)).expect(400)).body.code, 'file.unreadable');
     assert.equal((await send(file).expect(200)).body.versions[0].why, 'imported');
     assert.equal((await ask({ model: 'ä b' })).payload.prediction, 'a');
+    await bench
+      .request()
+      .get(`${root}/none/export`)
+      .query({ model: 'ä b' })
+      .expect('content-disposition', /filename="a-b-1\.tabular-model\.zip"/);
     await post('delete', { model: 'ä b' }).expect(200);
     await post('delete', { model: 'fan' }).expect(200);
     assert.deepEqual((await bench.request().get(`${root}/none`).expect(200)).body, []);

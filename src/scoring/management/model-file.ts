@@ -97,6 +97,7 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 function fileName({ name, version }: ModelCard): string {
   const plain = name
     .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
     .replaceAll(/[^\w.-]+/g, '-')
     .replaceAll(/^[-.]+|[-.]+$/g, '');
   return `${plain.slice(0, 80) || 'model'}-${version}.tabular-model.zip`;
