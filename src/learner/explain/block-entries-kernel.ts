@@ -28,12 +28,13 @@ import {
 import type { Locals } from '../wasm/locals';
 import { addEffects, sharesOfOne } from './block-effects-kernel';
 import { BRANCH, ENTRY, HEADER, SCRATCH } from './block-layout';
-import { addChanges, takeValues, writeChanges } from './block-steps-kernel';
+import { addChanges, addSteps, takeValues, writeChanges } from './block-steps-kernel';
 import { type BlockLocals, isToLeft, passesOfBlock } from './passes-kernel';
 
 /*
  * What a block of trees with one value a leaf says of a row depends on nothing but which way the row goes at each branch:
  * its key. So it is written as an *entry*, which is kept for all rows of that key where there is room, and added from there.
+ * Of a block without keys, of which none would be kept, changes along orders are added at once.
  */
 
 /** Adds the entry of a block: the effects of its places, times `weight`, and the changes along orders. */
@@ -54,7 +55,11 @@ function addEntry(all: Locals, block: BlockLocals, entry: number, weight: number
       ...move(target, whole(4)),
       ...move(at, whole(8)),
     ]),
-    ...addChanges(all, block, at, add(get(entry), loadWhole(get(entry), ENTRY.size))),
+    ...whenElse(
+      field(HEADER.keys),
+      addChanges(all, block, at, add(get(entry), loadWhole(get(entry), ENTRY.size))),
+      addSteps(all, block),
+    ),
   ];
 }
 
@@ -68,7 +73,7 @@ function writeEntry(all: Locals, block: BlockLocals, entry: number): Code {
     ...set(last, add(get(to), shiftLeft(block.field(HEADER.places), 3))),
     ...whileLoop(isBelow(get(to), get(last)), [...storeNumber(get(to), constant(0)), ...move(to, whole(8))]),
     ...addEffects(all, block, effects, sharesOfOne(all)),
-    ...writeChanges(all, block, to),
+    ...when(block.field(HEADER.keys), writeChanges(all, block, to)),
     ...storeWhole(get(entry), subtract(get(to), get(entry)), ENTRY.size),
   ];
 }

@@ -58,10 +58,17 @@ export function takeValues(all: Locals, { field }: BlockLocals, weight: number):
 }
 
 /**
- * Writes the changes that `BlockSteps` finds of trees with one value a leaf, in the sequence of orders, and moves `to` behind
- * the last one.
+ * Goes along the orders of a block, as `BlockSteps` does of trees with one value a leaf. Leaves are told by how many zeros are
+ * before their bits.
+ *
+ * @param visit at each turn after the first one of an order, whether the leaf changes there or not: a branch could not be
+ * predicted
  */
-export function writeChanges(all: Locals, { rows, field }: BlockLocals, to: number): Code {
+function eachTurn(
+  all: Locals,
+  { rows, field }: BlockLocals,
+  visit: (locals: { turn: number; before: number; now: number }) => Code,
+): Code {
   const [at, row, last, order, turn, passed, before, now] = all.more(8, I32);
   return [
     ...set(at, field(HEADER.turns)),
@@ -85,15 +92,7 @@ export function writeChanges(all: Locals, { rows, field }: BlockLocals, to: numb
               ),
             ),
             ...set(now, leadingZeros(and(get(passed), loadWhole(get(at), 4)))),
-            // Written each time, and kept if it is one: a branch could not be predicted.
-            ...storeWhole(
-              get(to),
-              or(
-                shiftLeft(and(get(turn), whole(-1 << PLACE_BITS)), 2 * CHANGE.leafBits - PLACE_BITS),
-                or(shiftLeft(get(before), CHANGE.leafBits), get(now)),
-              ),
-            ),
-            ...move(to, shiftLeft(isOther(get(before), get(now)), 2)),
+            ...visit({ turn, before, now }),
             ...set(before, get(now)),
             ...move(at, whole(8)),
           ]),
@@ -105,11 +104,43 @@ export function writeChanges(all: Locals, { rows, field }: BlockLocals, to: numb
   ];
 }
 
+/** Writes the changes along orders, and moves `to` behind the last one. */
+export function writeChanges(all: Locals, block: BlockLocals, to: number): Code {
+  return eachTurn(all, block, ({ turn, before, now }) => [
+    ...storeWhole(
+      get(to),
+      or(
+        shiftLeft(and(get(turn), whole(-1 << PLACE_BITS)), 2 * CHANGE.leafBits - PLACE_BITS),
+        or(shiftLeft(get(before), CHANGE.leafBits), get(now)),
+      ),
+    ),
+    ...move(to, shiftLeft(isOther(get(before), get(now)), 2)),
+  ]);
+}
+
+const valueOf = (leaf: Code): Code => loadNumber(shiftLeft(leaf, 3), SCRATCH.values);
+
+/** Adds the changes along orders to the scores, without writing them down. */
+export function addSteps(all: Locals, block: BlockLocals): Code {
+  const [scoresAt, mixtureBytes, to] = all.more(3, I32);
+  const { scores, field } = block;
+  return [
+    ...set(scoresAt, add(get(scores), field(HEADER.output))),
+    ...set(mixtureBytes, field(HEADER.mixtureBytes)),
+    ...eachTurn(all, block, ({ turn, before, now }) => [
+      ...set(to, scoreOf(turn, scoresAt, mixtureBytes)),
+      ...storeNumber(
+        get(to),
+        addNumbers(loadNumber(get(to)), subtractNumbers(valueOf(get(now)), valueOf(get(before)))),
+      ),
+    ]),
+  ];
+}
+
 /** Adds changes from `at` to `end` to the scores. */
 export function addChanges(all: Locals, { scores, field }: BlockLocals, at: number, end: Code): Code {
   const [last, scoresAt, mixtureBytes, change, to] = all.more(5, I32);
-  const valueOf = (place: Code): Code =>
-    loadNumber(shiftLeft(and(place, whole((1 << CHANGE.leafBits) - 1)), 3), SCRATCH.values);
+  const leafOf = (bits: Code): Code => and(bits, whole((1 << CHANGE.leafBits) - 1));
   return [
     ...set(last, end),
     ...set(scoresAt, add(get(scores), field(HEADER.output))),
@@ -124,7 +155,10 @@ export function addChanges(all: Locals, { scores, field }: BlockLocals, at: numb
         get(to),
         addNumbers(
           loadNumber(get(to)),
-          subtractNumbers(valueOf(get(change)), valueOf(shiftRight(get(change), CHANGE.leafBits))),
+          subtractNumbers(
+            valueOf(leafOf(get(change))),
+            valueOf(leafOf(shiftRight(get(change), CHANGE.leafBits))),
+          ),
         ),
       ),
       ...move(at, whole(CHANGE.bytes)),
