@@ -69,7 +69,7 @@ describe('what a watch node says', () => {
 
   it('shows what was held and what was promised in the status', () => {
     const red = redIn('en-US');
-    const counts = { open: 25, early: 0 } as WatchReport['counts'];
+    const counts = { open: 25, early: 0, unmet: 0 } as WatchReport['counts'];
     const status = (report: object, isOneOfSeveral = false): string => {
       const node = fakeNode();
       const shown = { model: 'motor', decayed: false, counts, ...report } as WatchReport;
@@ -91,8 +91,13 @@ describe('what a watch node says', () => {
     assert.match(status({ live, coverage: { ...coverage, held: 0.997 } }), /^99% of 412/);
     assert.equal(status({ live: { measure: 'mae', rows: 0 } }), 'waiting for outcomes, 25 predictions open');
     assert.equal(
-      status({ live: { measure: 'mae', rows: 0 }, counts: { open: 25, early: 1200 } }),
+      status({ live: { measure: 'mae', rows: 0 }, counts: { open: 25, early: 1300, unmet: 1200 } }),
       '1,200 outcomes fit none of 25 predictions: compare msg.series',
+    );
+    assert.equal(
+      status({ live: { measure: 'mae', rows: 0 }, counts: { open: 25, early: 1300, unmet: 0 } }),
+      'waiting for outcomes, 25 predictions open',
+      'outcomes of the time before the first prediction',
     );
   });
 });
