@@ -5,6 +5,8 @@
   const models = RED.tabularPrediction.models;
   const { el, text, bdi, icon, number, percent, ofOne } = models;
 
+  /* Outcomes of a block: of fewer nothing is told of a decay. */
+  const ENOUGH_OUTCOMES = 100;
   /* A loss this near that without a model tells nothing. */
   const LITTLE = 0.99;
 
@@ -51,7 +53,8 @@
     if (!mainScore(scores)) {
       return said('unknown', 'unknown');
     }
-    return said('good', live && Number.isFinite(live.promised) ? 'goodLive' : 'good');
+    const isKnown = live && Number.isFinite(live.promised) && live.rows >= ENOUGH_OUTCOMES;
+    return said('good', isKnown ? 'goodLive' : 'good');
   }
 
   const mark = ({ is, why }) =>

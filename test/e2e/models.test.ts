@@ -391,6 +391,13 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(said, /^There are doubts: see the notes on how good it is/);
     assert.match(said, /Over the newest 60 outcomes/);
     assert.match(said, /Predictions and outcomes: west\s[^]*0 of 15 outcomes \(dots\) are inside the band/);
+    // Of less than a block of outcomes nothing is told.
+    const standing = (rows: number): Promise<unknown> =>
+      page.evaluate(
+        `RED.tabularPrediction.models.standing({ scores: { r2: 0.9 }, live: { promised: 1, rows: ${rows} } }).why`,
+      );
+    assert.equal(await standing(99), 'In order: better than without a model');
+    assert.match(String(await standing(100)), /live not clearly worse than promised/);
     const machine = page.getByLabel('Machine');
     const step = page.getByLabel('Time ahead');
     const offered = (of: typeof machine) => of.locator('option').allInnerTexts();

@@ -741,7 +741,7 @@ describe('tabular-watch', () => {
         assert.equal(await get('watch/models'), null);
         const [service] = await get('models');
         const [other, listed] = service.models;
-        assert.deepEqual(listed.live, { measure: 'mae', loss: 0.5, promised: 2, decayed: false });
+        assert.deepEqual(listed.live, { measure: 'mae', rows: 30, loss: 0.5, promised: 2, decayed: false });
         assert.equal(other.live, undefined);
         const shown = (model: string) => get(`sidebar/c/model?name=${encodeURIComponent(model)}`);
         assert.deepEqual([(await shown(name)).watched, (await shown('other')).watched], [true, false]);

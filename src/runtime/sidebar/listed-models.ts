@@ -31,7 +31,7 @@ export type ListedModel = Pick<
 > & {
   dead?: true;
   /** What a watch node found lately. */
-  live?: Pick<LiveLoss, 'measure' | 'loss' | 'promised'> & { decayed: boolean };
+  live?: Pick<LiveLoss, 'measure' | 'rows' | 'loss' | 'promised'> & { decayed: boolean };
 };
 
 /** Each service of the flows, once, with its models. */
@@ -60,7 +60,7 @@ export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
     // What the version before did says nothing of this one.
     ...(live?.loss !== undefined &&
       isNew !== true && {
-        live: { measure: live.measure, loss: live.loss, promised: live.promised, decayed },
+        live: { measure: live.measure, rows: live.rows, loss: live.loss, promised: live.promised, decayed },
       }),
   };
 }
