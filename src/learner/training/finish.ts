@@ -61,7 +61,9 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   }
   const width = candidates[0][0][0].base.length;
   const { metric } = prepared.settings.thinking ?? {};
-  const extra = completeRuns(folds).map((run) => run >= prepared.plan.usual);
+  // The candidate for little noise comes last, and without thinking too.
+  const { usual, boosts } = prepared.plan;
+  const extra = completeRuns(folds).map((run) => run >= usual && run < boosts.length);
   // Randomised trees come after the boosted candidates.
   const costly = folds.every((fold) => fold.randomised) ? extra.length : undefined;
   const input = {
