@@ -195,7 +195,7 @@ function lowNoise({ rows, task, classes }: PlanInput, { boosts, folds }: Trainin
     patience: 40,
     minImprovement: task === 'regression' ? 0.0005 : 0.0002,
     rowSample: 0.8,
-    columnSample: Math.max(main.columnSample, 0.8),
+    columnSample: task === 'regression' ? Math.max(main.columnSample, 0.8) : 1,
     lambda: task === 'regression' ? 0.3 : 0.1,
     minHessian: task === 'regression' ? 2 : 0.02,
     maxLeaves: task === 'regression' ? 31 : 16,
