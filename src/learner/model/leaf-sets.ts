@@ -1,6 +1,7 @@
 import { lowestBit } from '../math/bits';
 import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../trees/trees';
 import { type Room, roomOf } from '../wasm/room';
+import { andFour, andOne } from './intersect';
 import { BORDER_TABLE, type SetKernel, setRooms } from './set-kernel';
 
 /*
@@ -12,6 +13,8 @@ import { BORDER_TABLE, type SetKernel, setRooms } from './set-kernel';
 /** Bits of a set: leaves of a tree. */
 const MOST_LEAVES = 32;
 const BINS = 256;
+/** Columns that are taken together. */
+const TOGETHER = 4;
 const ALL = -1;
 
 /** The rows of a table that go through trees together, and room for what is made of a tree; to be closed. */
@@ -38,10 +41,16 @@ export class LeafSets {
   /** Per leaf, from left to right: where its values begin. */
   private readonly values: Int32Array;
   private readonly leaves: Int32Array;
+  /** The same of the leaves' only values. */
+  private readonly numbers: Float64Array;
+  /** rows × width: what `addTo` adds to. */
+  readonly scores: Float64Array;
 
+  /** @param width scores of a row; 0 where leaves are looked up alone */
   constructor(
     private readonly columns: Uint8Array[],
     private readonly rows: Int32Array,
+    private readonly width = 0,
   ) {
     const count = rows.length;
     const places = Math.min(columns.length, MOST_LEAVES - 1);
@@ -49,7 +58,9 @@ export class LeafSets {
       columns.length * roomOf(count) +
         roomOf(places * BORDER_TABLE * 4) +
         2 * roomOf(count * 4) +
-        roomOf(MOST_LEAVES * 4),
+        roomOf(MOST_LEAVES * 4) +
+        roomOf(MOST_LEAVES * 8) +
+        roomOf(count * width * 8),
     );
     this.room = room;
     this.bins = columns.map(() => undefined);
@@ -61,6 +72,8 @@ export class LeafSets {
     );
     this.values = room.wholes(MOST_LEAVES);
     this.leaves = room.wholes(count);
+    this.numbers = room.numbers(MOST_LEAVES);
+    this.scores = room.numbers(count * width);
     this.within = room.wholes(count);
     this.highest = new Uint8Array(columns.length);
     this.places = new Uint8Array(columns.length);
@@ -72,14 +85,9 @@ export class LeafSets {
    * @returns false, with nothing written, for a tree of too many leaves
    */
   leavesOf(trees: Trees, tree: number, leaves: Int32Array): boolean {
-    const root = trees.roots[tree];
-    const end = tree + 1 < trees.roots.length ? trees.roots[tree + 1] : trees.feature.length;
-    if (end - root > 2 * MOST_LEAVES - 1) {
+    if (!this.reach(trees, tree)) {
       return false;
     }
-    this.numberLeaves(trees, root, end);
-    const used = this.makeTables(trees, root, end);
-    this.intersect(used);
     const { within, values } = this;
     const { functions } = this.room;
     if (functions) {
@@ -91,6 +99,38 @@ export class LeafSets {
     for (let i = 0; i < within.length; i++) {
       leaves[i] = values[lowestBit(within[i])];
     }
+    return true;
+  }
+
+  /**
+   * Adds the only value of each row's leaf to one of its `scores`.
+   *
+   * @returns false, with nothing added, for a tree of too many leaves, and without WebAssembly
+   */
+  addTo(trees: Trees, tree: number, output: number): boolean {
+    const { functions } = this.room;
+    if (!functions || !this.reach(trees, tree)) {
+      return false;
+    }
+    const { within, values, numbers, scores, width, counts } = this;
+    for (let leaf = 0; leaf < counts[0]; leaf++) {
+      numbers[leaf] = trees.values[values[leaf]];
+    }
+    const { byteOffset, byteLength } = within;
+    const to = scores.byteOffset + output * 8;
+    functions.addValues(byteOffset, byteOffset + byteLength, numbers.byteOffset, to, width * 8);
+    return true;
+  }
+
+  /** Finds which leaves are within reach of each row; false for a tree of too many. */
+  private reach(trees: Trees, tree: number): boolean {
+    const root = trees.roots[tree];
+    const end = tree + 1 < trees.roots.length ? trees.roots[tree + 1] : trees.feature.length;
+    if (end - root > 2 * MOST_LEAVES - 1) {
+      return false;
+    }
+    this.numberLeaves(trees, root, end);
+    this.intersect(this.makeTables(trees, root, end));
     return true;
   }
 
@@ -184,29 +224,44 @@ export class LeafSets {
   private intersect(used: number[]): void {
     const { within, tables } = this;
     const { functions } = this.room;
-    const [start, end] = [within.byteOffset, within.byteOffset + within.byteLength];
-    let i = 0;
-    for (; i + 3 < used.length; i += 4) {
-      const [bins0, bins1, bins2, bins3] = [0, 1, 2, 3].map((place) => this.binsOf(used[i + place]));
-      if (functions) {
-        functions.andFour(
-          ...([bins0.byteOffset, bins1.byteOffset, bins2.byteOffset, bins3.byteOffset] as const),
-          ...([tables[i].byteOffset, start, end, i === 0 ? ALL : 0] as const),
-        );
-        continue;
-      }
-      andFour(within, i === 0, bins0, bins1, bins2, bins3, tables, i);
-    }
     if (used.length === 0) {
       within.fill(ALL);
     }
-    for (; i < used.length; i++) {
-      const bins = this.binsOf(used[i]);
+    for (let i = 0; i < used.length; i += TOGETHER) {
       if (functions) {
-        functions.andOne(bins.byteOffset, tables[i].byteOffset, start, end, i === 0 ? ALL : 0);
+        this.intersectSome(functions, used, i);
         continue;
       }
-      andOne(within, i === 0, bins, tables[i]);
+      const bins = used.slice(i, i + TOGETHER).map((column) => this.binsOf(column));
+      if (bins.length === TOGETHER) {
+        andFour(within, i === 0, bins, tables, i);
+        continue;
+      }
+      bins.forEach((own, k) => andOne(within, i + k === 0, own, tables[i + k]));
+    }
+  }
+
+  /** By those of the columns from the i-th on that are taken together. */
+  private intersectSome(functions: SetKernel, used: number[], i: number): void {
+    const { within, tables } = this;
+    const bins = (place: number) => this.binsOf(used[i + place]).byteOffset;
+    const table = tables[i].byteOffset;
+    const start = within.byteOffset;
+    const end = start + within.byteLength;
+    const keep = i === 0 ? ALL : 0;
+    switch (used.length - i) {
+      case 1:
+        functions.andOne(bins(0), table, start, end, keep);
+        break;
+      case 2:
+        functions.andTwo(bins(0), bins(1), table, start, end, keep);
+        break;
+      case 3:
+        functions.andThree(bins(0), bins(1), bins(2), table, start, end, keep);
+        break;
+      default:
+        functions.andFour(bins(0), bins(1), bins(2), bins(3), table, start, end, keep);
+        break;
     }
   }
 
@@ -240,33 +295,5 @@ function spread(table: Int32Array, low: number, high: number): void {
   }
   if (right !== ALL) {
     table.fill(right, high + 1, BINS);
-  }
-}
-
-function andFour(
-  within: Int32Array,
-  isFirst: boolean,
-  bins0: Uint8Array,
-  bins1: Uint8Array,
-  bins2: Uint8Array,
-  bins3: Uint8Array,
-  tables: Int32Array[],
-  place: number,
-): void {
-  const table0 = tables[place];
-  const table1 = tables[place + 1];
-  const table2 = tables[place + 2];
-  const table3 = tables[place + 3];
-  const keep = isFirst ? ALL : 0;
-  for (let i = 0; i < within.length; i++) {
-    within[i] =
-      (within[i] | keep) & table0[bins0[i]] & table1[bins1[i]] & table2[bins2[i]] & table3[bins3[i]];
-  }
-}
-
-function andOne(within: Int32Array, isFirst: boolean, bins: Uint8Array, table: Int32Array): void {
-  const keep = isFirst ? ALL : 0;
-  for (let i = 0; i < within.length; i++) {
-    within[i] = (within[i] | keep) & table[bins[i]];
   }
 }

@@ -74,12 +74,19 @@ function addTreeScores(
   scores: Float64Array,
 ): void {
   const { values, width: perLeaf } = trees;
-  const sets = rows.length < MANY ? undefined : new LeafSets(columns, rows);
+  const isSingle = perLeaf === 1;
+  const sets = rows.length < MANY ? undefined : new LeafSets(columns, rows, isSingle ? width : 0);
   const walk = rows.length < FEW ? undefined : walkOf(trees);
   let bins: RowMajor | undefined;
   const sums = ClassSums.open(trees, rows.length, scores);
   const own = new Int32Array(rows.length);
+  const adding = isSingle && sets?.isQuick ? sets : undefined;
+  adding?.scores.set(scores.subarray(0, adding.scores.length));
+  const to = adding?.scores ?? scores;
   for (let tree = 0; tree < trees.roots.length; tree++) {
+    if (adding?.addTo(trees, tree, tree % width)) {
+      continue;
+    }
     const leaves = sums?.next ?? own;
     if (walk === undefined) {
       for (let i = 0; i < leaves.length; i++) {
@@ -93,25 +100,47 @@ function addTreeScores(
     }
     if (sums) {
       sums.added();
-      continue;
+    } else if (isSingle) {
+      addValues(values, leaves, width, tree % width, to);
+    } else {
+      addAllValues(values, leaves, perLeaf, width, to);
     }
-    if (perLeaf === 1) {
-      const output = tree % width;
-      for (let i = 0; i < leaves.length; i++) {
-        scores[i * width + output] += values[leaves[i]];
-      }
-      continue;
-    }
-    for (let i = 0; i < leaves.length; i++) {
-      const from = leaves[i];
-      const to = i * width;
-      for (let k = 0; k < perLeaf; k++) {
-        scores[to + k] += values[from + k];
-      }
-    }
+  }
+  if (adding) {
+    scores.set(adding.scores);
   }
   sums?.close();
   sets?.close();
+}
+
+/** Adds the only value of each row's leaf to one of its scores. */
+function addValues(
+  values: Float32Array,
+  leaves: Int32Array,
+  width: number,
+  output: number,
+  scores: Float64Array,
+): void {
+  for (let i = 0; i < leaves.length; i++) {
+    scores[i * width + output] += values[leaves[i]];
+  }
+}
+
+/** Adds all values of each row's leaf. */
+function addAllValues(
+  values: Float32Array,
+  leaves: Int32Array,
+  perLeaf: number,
+  width: number,
+  scores: Float64Array,
+): void {
+  for (let i = 0; i < leaves.length; i++) {
+    const from = leaves[i];
+    const to = i * width;
+    for (let k = 0; k < perLeaf; k++) {
+      scores[to + k] += values[from + k];
+    }
+  }
 }
 
 /** @param depth of a tree with categories 0 */

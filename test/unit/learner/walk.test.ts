@@ -70,6 +70,42 @@ describe('learner: many rows through a tree', () => {
     }
   });
 
+  it('add one value a tree to the same bits, many rows together or few at a time', () => {
+    const random = new Random(5);
+    const rows = 250;
+    const columns = Array.from({ length: 6 }, () =>
+      Uint8Array.from({ length: rows }, () => random.below(256)),
+    );
+    for (const width of [1, 3]) {
+      const builder = new TreeBuilder(1);
+      // Up to 40 leaves: of more than 32 they are walked to.
+      for (let tree = 0; tree < 42; tree++) {
+        const leaves = [builder.addRoot()];
+        for (let split = 0; split < tree - 2; split++) {
+          const node = leaves.splice(random.below(leaves.length), 1)[0]!;
+          const border = { column: random.below(6), bin: random.below(256), set: undefined };
+          const left = builder.split(node, { ...border, missingLeft: split % 2 === 0 });
+          leaves.push(left, left + 1);
+        }
+        leaves.forEach((leaf) => builder.setLeaf(leaf, [random.uniform() - 0.5]));
+      }
+      const base = Float64Array.from({ length: width }, () => random.uniform());
+      const trees = builder.finish();
+      const member = { weight: 1, width, parts: [{ kind: 'trees' as const, weight: 0.7, base, trees }] };
+      const table = { columns, numbers: [] };
+      const all = Int32Array.from({ length: rows }, (_, row) => (row * 7) % rows);
+      const few = Array.from({ length: rows / 5 }, (_, i) => [
+        ...memberScores(member, table, all.subarray(5 * i, 5 * i + 5)),
+      ]);
+      // While another one is open this is done in JavaScript.
+      const open = new LeafSets(columns, all);
+      const walked = memberScores(member, table, all);
+      open.close();
+      assert.deepEqual([...walked], few.flat());
+      assert.deepEqual([...memberScores(member, table, all)], few.flat());
+    }
+  });
+
   it('add their values for each class to the same bits, many rows together or few at a time', () => {
     const random = new Random(4);
     const rows = 150;

@@ -1,0 +1,32 @@
+const ALL = -1;
+
+/*
+ * What the kernel of `set-kernel.ts` does, where there is none: takes from the leaves within reach of each row those that
+ * its bins of some columns do not leave there.
+ */
+
+/** By four columns; the first ones begin with all leaves. */
+export function andFour(
+  within: Int32Array,
+  isFirst: boolean,
+  [bins0, bins1, bins2, bins3]: Uint8Array[],
+  tables: Int32Array[],
+  place: number,
+): void {
+  const table0 = tables[place];
+  const table1 = tables[place + 1];
+  const table2 = tables[place + 2];
+  const table3 = tables[place + 3];
+  const keep = isFirst ? ALL : 0;
+  for (let i = 0; i < within.length; i++) {
+    within[i] =
+      (within[i] | keep) & table0[bins0[i]] & table1[bins1[i]] & table2[bins2[i]] & table3[bins3[i]];
+  }
+}
+
+export function andOne(within: Int32Array, isFirst: boolean, bins: Uint8Array, table: Int32Array): void {
+  const keep = isFirst ? ALL : 0;
+  for (let i = 0; i < within.length; i++) {
+    within[i] = (within[i] | keep) & table[bins[i]];
+  }
+}
