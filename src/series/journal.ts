@@ -92,6 +92,11 @@ export class Journal implements Recorder {
     this.append(() => record.waiting(row));
   }
 
+  /** What the schedule has to know later on. */
+  scheduled(state: SeriesState): void {
+    this.append(() => record.summary(state));
+  }
+
   /** Lets `flush` write the state whole, instead of what came since. */
   outdate(): void {
     this.isOutdated = true;

@@ -35,8 +35,8 @@ export const record = {
     JSON.stringify(['waits', key, time, ahead, Array.from(row)]),
   /** What is told by the state as it is. */
   summary: ({ schedule, counts, labels }: SeriesState): string => {
-    const { trainSets, trainedAt, outcomesThen, keptThen } = schedule;
-    const trained = { trainSets, trainedAt, outcomesThen, keptThen };
+    const { trainSets, trainedAt, outcomesThen, keptThen, decayWaits } = schedule;
+    const trained = { trainSets, trainedAt, outcomesThen, keptThen, decayWaits };
     return JSON.stringify(['summary', trained, counts, { kind: labels.kind, words: labels.words }]);
   },
 };

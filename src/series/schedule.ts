@@ -32,6 +32,8 @@ export class Schedule {
   /** Outcomes ever, and rows kept, at the last train set. */
   outcomesThen = 0;
   keptThen = 0;
+  /** A decay was told sooner than it may bring a train set: it is told once a day, so the train set comes when it may. */
+  decayWaits = false;
 
   constructor(private readonly schedule: TrainSchedule) {}
 
@@ -43,6 +45,9 @@ export class Schedule {
 
   due(facts: ScheduleFacts): TrainReason | undefined {
     const { schedule } = this;
+    if (this.decayWaits && this.mayAnswerDecay(facts)) {
+      return 'decay';
+    }
     if (schedule.kind === 'never') {
       return undefined;
     }
@@ -87,5 +92,6 @@ export class Schedule {
     this.trainedAt = now;
     this.outcomesThen = outcomes;
     this.keptThen = kept;
+    this.decayWaits = false;
   }
 }

@@ -93,6 +93,8 @@ class LiveSeries implements Series {
     return this.serial.run(() => {
       const { state } = this.parts;
       if (reason === 'decay' && !state.schedule.mayAnswerDecay(state.facts(this.parts.now()))) {
+        state.schedule.decayWaits = true;
+        this.parts.journal.scheduled(state);
         return undefined;
       }
       const trainSet = this.parts.maker.trainSet(reason);
@@ -134,7 +136,7 @@ class LiveSeries implements Series {
   get progress(): SeriesProgress {
     const { state } = this.parts;
     const { kept, rarer, events } = state.facts(0);
-    const { needed, trainSets, trainedAt } = state.schedule;
+    const { needed, trainSets, trainedAt, decayWaits } = state.schedule;
     return {
       keys: state.machines.size,
       ...state.counts,
@@ -145,6 +147,7 @@ class LiveSeries implements Series {
       started: state.isStarted,
       trainSets,
       ...(trainedAt !== undefined && { trainedAt }),
+      decayWaits,
       columns: state.sensors.list.map(({ name }) => name),
       storage: this.parts.journal.health,
     };

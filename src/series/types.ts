@@ -204,6 +204,8 @@ export interface SeriesProgress {
   /** Train sets so far, and when the last one went, milliseconds since 1970. */
   trainSets: number;
   trainedAt?: number;
+  /** A decay was told too soon after the last train set: the next one waits for its time. */
+  decayWaits: boolean;
   /** Columns of the readings, in the order in which they were seen first. */
   columns: string[];
   storage: 'none' | 'ok' | 'failed';
@@ -234,7 +236,7 @@ export interface Series {
   outcome(brought: BroughtOutcome): Promise<SeriesStep>;
   /**
    * A train set now. `asked`: error `table.empty` where no outcome is known; `decay`: undefined within an hour of the
-   * last train set, and where no outcome came since.
+   * last train set, and where no outcome came since; it then comes with the first outcome after that.
    */
   train(reason: 'asked' | 'decay'): Promise<SeriesTrainSet | undefined>;
   /** Forgets all, or one key: readings, rows and counts. */

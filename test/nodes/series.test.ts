@@ -390,8 +390,9 @@ describe('tabular-series', () => {
     bench.send('s', { payload: 'anything', change: { what: 'drift' } });
     bench.send('s', { payload: 'anything', change: { what: 'decay' }, train: { reason: 'decay' } });
     await settled(bench, 4);
-    // Within an hour of the last train set nothing is retrained.
+    // Within an hour of the last train set nothing is retrained, and it says that this follows.
     assert.equal(trainSetsOf(bench).all.length, before + 1);
+    await waitFor('the word', () => (/decayWaits$/.test(bench.status('s')) ? true : undefined));
     assert.deepEqual(bench.caught.all, []);
     assert.equal(bench.completed.all.length, 4);
   });

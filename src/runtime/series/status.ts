@@ -23,6 +23,9 @@ export function seriesStatus(progress: SeriesProgress): Shown & { kind: StatusKi
     return { kind: 'waiting', key: text, values: { rows: have, total }, progress: shown };
   }
   const shown: Progress = { phase: 'live', rows, ...counted };
+  if (progress.decayWaits) {
+    return { kind: 'ready', key: 'series.decayWaits', values: { rows }, progress: shown };
+  }
   return keys > 1
     ? { kind: 'ready', key: 'series.keys', values: { rows, keys }, progress: shown }
     : { kind: 'ready', key: 'series.rows', values: { rows }, progress: shown };

@@ -1,10 +1,31 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
-import { Schedule, type SeriesOptions, type SeriesReading } from '../../doors/series';
+import {
+  openSeries,
+  parseSeriesSettings,
+  Schedule,
+  type Series,
+  type SeriesOptions,
+  type SeriesReading,
+} from '../../doors/series';
+import { removedAtEnd } from '../../helpers/temporary';
 import { backfill, DAY, HOUR, live, MINUTE, open, START } from './support';
 
 const readings = (count: number, step = MINUTE): SeriesReading[] =>
   Array.from({ length: count }, (_, i) => ({ time: START + i * step, x: Math.sin(i / 9), on: i % 50 < 5 }));
+
+/** Why train sets left while these came one by one. */
+async function reasonsOf(series: Series, all: SeriesReading[]): Promise<string[]> {
+  const reasons: string[] = [];
+  for (const reading of all) {
+    const { trainSet } = await series.push(reading);
+    reasons.push(...(trainSet === undefined ? [] : [trainSet.train.reason]));
+  }
+  return reasons;
+}
 
 describe('train sets of a series', () => {
   it('go first, then the row: until then no row leaves', async () => {
@@ -205,9 +226,37 @@ describe('train sets of a series', () => {
     assert.equal(await series.train('decay'), undefined);
     now += HOUR;
     assert.equal(await series.train('decay'), undefined, 'no outcome came since');
-    await live(series, readings(80).slice(60));
-    assert.equal((await series.train('decay'))?.train.reason, 'decay');
+    const [first, ...more] = await reasonsOf(series, readings(80).slice(60));
+    assert.deepEqual([first, more], ['decay', []], 'with the first outcome after the hour, once');
+    await live(series, readings(90).slice(80));
     assert.equal(await series.train('decay'), undefined, 'a storm of decays is one train set an hour');
+    assert.equal(await series.train('decay'), undefined);
+    now += HOUR - 1;
+    assert.deepEqual(await reasonsOf(series, readings(100).slice(90)), []);
+    now += 1;
+    assert.deepEqual(await reasonsOf(series, readings(110).slice(100)), ['decay']);
+    now += DAY;
+    assert.deepEqual(await reasonsOf(series, readings(120).slice(110)), [], 'it was answered');
+  });
+
+  it('for a decay that came too soon, also after a restart', async () => {
+    const folder = removedAtEnd(mkdtempSync(path.join(tmpdir(), 'tabular-decay-')));
+    let now = START + 1000 * DAY;
+    const opened = () =>
+      openSeries(parseSeriesSettings({ column: 'x', train: 'never' }), { folder, now: () => now });
+    const before = await opened();
+    await live(before, readings(60));
+    assert.equal((await before.train('asked'))?.train.reason, 'asked');
+    await before.flush();
+    assert.equal(await before.train('decay'), undefined);
+    assert.equal(before.progress.decayWaits, true);
+    await before.close();
+    const after = await opened();
+    assert.equal(after.progress.decayWaits, true);
+    now += HOUR;
+    assert.deepEqual(await reasonsOf(after, readings(80).slice(60)), ['decay']);
+    assert.equal(after.progress.decayWaits, false);
+    await after.close();
   });
 
   it('for a decay, where they go by rows, once a tenth of these is new', async () => {
@@ -217,10 +266,9 @@ describe('train sets of a series', () => {
     assert.deepEqual([outcomes > 105, trainSets], [true, 1]);
     assert.equal((await series.train('decay'))?.train.reason, 'decay');
     assert.equal(await series.train('decay'), undefined);
-    await live(series, readings(139).slice(130));
+    assert.deepEqual(await reasonsOf(series, readings(139).slice(130)), []);
     assert.equal(await series.train('decay'), undefined);
-    await live(series, readings(145).slice(139));
-    assert.equal((await series.train('decay'))?.train.reason, 'decay');
+    assert.deepEqual(await reasonsOf(series, readings(145).slice(139)), ['decay']);
   });
 });
 
