@@ -47,6 +47,7 @@ export { memberScores } from '../../dist/src/learner/model/members';
 export { packTerms, unpackTerms } from '../../dist/src/learner/model/pack-terms';
 export { packTrees, unpackTrees } from '../../dist/src/learner/model/pack-trees';
 export { processApart } from '../../dist/src/learner/model/process-apart';
+export { ValueSums } from '../../dist/src/learner/model/value-sums';
 export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/walk';
 export { wantsSingleRows } from '../../dist/src/learner/training/leaf-size';
 export { areaUnderRoc } from '../../dist/src/learner/training/metrics';

@@ -2,6 +2,8 @@ import { lowestBit } from '../math/bits';
 import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../trees/trees';
 import { type Room, roomOf } from '../wasm/room';
 import { andFour, andOne } from './intersect';
+import { LeafNumbers, MOST_LEAVES, nodesOf } from './leaf-numbers';
+import { RowBins } from './row-bins';
 import { BORDER_TABLE, type SetKernel, setRooms } from './set-kernel';
 
 /*
@@ -10,8 +12,6 @@ import { BORDER_TABLE, type SetKernel, setRooms } from './set-kernel';
  * So a row takes one look-up for each column of the tree, and none of them waits for another.
  */
 
-/** Bits of a set: leaves of a tree. */
-const MOST_LEAVES = 32;
 const BINS = 256;
 /** Columns that are taken together. */
 const TOGETHER = 4;
@@ -20,13 +20,7 @@ const ALL = -1;
 /** The rows of a table that go through trees together, and room for what is made of a tree; to be closed. */
 export class LeafSets {
   private readonly room: Room<SetKernel>;
-  /** By column: the bins of the rows. Made when first wanted. */
-  private readonly bins: (Uint8Array | undefined)[];
-  /** Room for all of them, where there is one. */
-  private readonly binRoom: Uint8Array | undefined;
-  private readonly binStride: number;
-  /** By column the highest of them. */
-  private readonly highest: Uint8Array;
+  private readonly bins: RowBins;
   /** By place: the leaves within reach by each bin of a column of the tree. */
   private readonly tables: Int32Array[];
   /** By column its place in the tree at hand, plus one; 0: none. */
@@ -35,47 +29,27 @@ export class LeafSets {
   private readonly lows: number[] = [];
   private readonly highs: number[] = [];
   private readonly within: Int32Array;
-  /** Per node of a tree: how many leaves it has, and the number of its first. */
-  private readonly counts = new Uint8Array(2 * MOST_LEAVES);
-  private readonly firsts = new Uint8Array(2 * MOST_LEAVES);
-  /** Per leaf, from left to right: where its values begin. */
-  private readonly values: Int32Array;
+  private readonly numbers: LeafNumbers;
   private readonly leaves: Int32Array;
-  /** The same of the leaves' only values. */
-  private readonly numbers: Float64Array;
-  /** rows × width: what `addTo` adds to. */
-  readonly scores: Float64Array;
 
-  /** @param width scores of a row; 0 where leaves are looked up alone */
-  constructor(
-    private readonly columns: Uint8Array[],
-    private readonly rows: Int32Array,
-    private readonly width = 0,
-  ) {
+  constructor(columns: Uint8Array[], rows: Int32Array) {
     const count = rows.length;
     const places = Math.min(columns.length, MOST_LEAVES - 1);
     const room = setRooms.open(
-      columns.length * roomOf(count) +
+      RowBins.roomOf(columns.length, count) +
         roomOf(places * BORDER_TABLE * 4) +
         2 * roomOf(count * 4) +
-        roomOf(MOST_LEAVES * 4) +
-        roomOf(MOST_LEAVES * 8) +
-        roomOf(count * width * 8),
+        roomOf(MOST_LEAVES * 4),
     );
     this.room = room;
-    this.bins = columns.map(() => undefined);
-    this.binStride = roomOf(count);
-    this.binRoom = room.functions && room.bytes(columns.length * this.binStride);
+    this.bins = new RowBins(columns, rows, room);
     const tables = room.wholes(places * BORDER_TABLE);
     this.tables = Array.from({ length: places }, (_, i) =>
       tables.subarray(i * BORDER_TABLE, (i + 1) * BORDER_TABLE),
     );
-    this.values = room.wholes(MOST_LEAVES);
+    this.numbers = new LeafNumbers(room.wholes(MOST_LEAVES));
     this.leaves = room.wholes(count);
-    this.numbers = room.numbers(MOST_LEAVES);
-    this.scores = room.numbers(count * width);
     this.within = room.wholes(count);
-    this.highest = new Uint8Array(columns.length);
     this.places = new Uint8Array(columns.length);
   }
 
@@ -85,52 +59,23 @@ export class LeafSets {
    * @returns false, with nothing written, for a tree of too many leaves
    */
   leavesOf(trees: Trees, tree: number, leaves: Int32Array): boolean {
-    if (!this.reach(trees, tree)) {
+    const { root, end } = nodesOf(trees, tree);
+    if (!this.numbers.number(trees, root, end)) {
       return false;
     }
-    const { within, values } = this;
+    this.intersect(this.makeTables(trees, root, end));
+    const { within } = this;
+    const { values } = this.numbers;
     const { functions } = this.room;
     if (functions) {
-      const end = within.byteOffset + within.byteLength;
-      functions.takeLeaves(within.byteOffset, end, values.byteOffset, this.leaves.byteOffset);
+      const { byteOffset: start, byteLength } = within;
+      functions.takeLeaves(start, start + byteLength, values.byteOffset, this.leaves.byteOffset);
       leaves.set(this.leaves);
       return true;
     }
     for (let i = 0; i < within.length; i++) {
       leaves[i] = values[lowestBit(within[i])];
     }
-    return true;
-  }
-
-  /**
-   * Adds the only value of each row's leaf to one of its `scores`.
-   *
-   * @returns false, with nothing added, for a tree of too many leaves, and without WebAssembly
-   */
-  addTo(trees: Trees, tree: number, output: number): boolean {
-    const { functions } = this.room;
-    if (!functions || !this.reach(trees, tree)) {
-      return false;
-    }
-    const { within, values, numbers, scores, width, counts } = this;
-    for (let leaf = 0; leaf < counts[0]; leaf++) {
-      numbers[leaf] = trees.values[values[leaf]];
-    }
-    const { byteOffset, byteLength } = within;
-    const to = scores.byteOffset + output * 8;
-    functions.addValues(byteOffset, byteOffset + byteLength, numbers.byteOffset, to, width * 8);
-    return true;
-  }
-
-  /** Finds which leaves are within reach of each row; false for a tree of too many. */
-  private reach(trees: Trees, tree: number): boolean {
-    const root = trees.roots[tree];
-    const end = tree + 1 < trees.roots.length ? trees.roots[tree + 1] : trees.feature.length;
-    if (end - root > 2 * MOST_LEAVES - 1) {
-      return false;
-    }
-    this.numberLeaves(trees, root, end);
-    this.intersect(this.makeTables(trees, root, end));
     return true;
   }
 
@@ -141,26 +86,6 @@ export class LeafSets {
 
   close(): void {
     this.room.close();
-  }
-
-  /** Numbers the leaves from left to right. Children come after their parents. */
-  private numberLeaves({ feature, left }: Trees, root: number, end: number): void {
-    const { counts, firsts, values } = this;
-    for (let node = end - 1; node >= root; node--) {
-      const child = left[node] - root;
-      counts[node - root] = feature[node] === LEAF ? 1 : counts[child] + counts[child + 1];
-    }
-    firsts[0] = 0;
-    for (let node = root; node < end; node++) {
-      const first = firsts[node - root];
-      if (feature[node] === LEAF) {
-        values[first] = left[node];
-      } else {
-        const child = left[node] - root;
-        firsts[child] = first;
-        firsts[child + 1] = first + counts[child];
-      }
-    }
   }
 
   /** What each bin leaves within reach: a branch takes its left leaves from the bins that go right. Returns the columns. */
@@ -182,7 +107,7 @@ export class LeafSets {
       }
       if (!isCategoryNode(trees, node)) {
         const place = places[column] - 1;
-        const right = this.withoutLeft(trees, root, node);
+        const right = ~this.numbers.leftOf(trees, node);
         const border = bin[node] + 1;
         tables[place][0] &= goesMissingLeft(trees, node) ? ALL : right;
         tables[place][border] &= right;
@@ -196,9 +121,8 @@ export class LeafSets {
     for (let node = root; node < end; node++) {
       if (feature[node] !== LEAF && isCategoryNode(trees, node)) {
         const table = tables[places[feature[node]] - 1];
-        const right = this.withoutLeft(trees, root, node);
-        this.binsOf(feature[node]);
-        const highest = this.highest[feature[node]];
+        const right = ~this.numbers.leftOf(trees, node);
+        const highest = this.bins.highestOf(feature[node]);
         for (let first = 0, word = trees.setAt[node]; first <= highest; first += 32, word++) {
           const set = trees.sets[word];
           for (let i = 0; i < 32; i++) {
@@ -214,12 +138,6 @@ export class LeafSets {
     return used;
   }
 
-  /** All leaves but those on the left of a branch, which are at most 31. */
-  private withoutLeft({ left }: Trees, root: number, node: number): number {
-    const child = left[node] - root;
-    return ~(((1 << this.counts[child]) - 1) << this.firsts[child]);
-  }
-
   /** For each row the leaves within reach by all of these columns, whose tables are in the same order. */
   private intersect(used: number[]): void {
     const { within, tables } = this;
@@ -232,7 +150,7 @@ export class LeafSets {
         this.intersectSome(functions, used, i);
         continue;
       }
-      const bins = used.slice(i, i + TOGETHER).map((column) => this.binsOf(column));
+      const bins = used.slice(i, i + TOGETHER).map((column) => this.bins.of(column));
       if (bins.length === TOGETHER) {
         andFour(within, i === 0, bins, tables, i);
         continue;
@@ -244,7 +162,7 @@ export class LeafSets {
   /** By those of the columns from the i-th on that are taken together. */
   private intersectSome(functions: SetKernel, used: number[], i: number): void {
     const { within, tables } = this;
-    const bins = (place: number) => this.binsOf(used[i + place]).byteOffset;
+    const bins = (place: number) => this.bins.of(used[i + place]).byteOffset;
     const table = tables[i].byteOffset;
     const start = within.byteOffset;
     const end = start + within.byteLength;
@@ -263,26 +181,6 @@ export class LeafSets {
         functions.andFour(bins(0), bins(1), bins(2), bins(3), table, start, end, keep);
         break;
     }
-  }
-
-  private binsOf(column: number): Uint8Array {
-    const known = this.bins[column];
-    if (known) {
-      return known;
-    }
-    const { rows, binRoom, binStride } = this;
-    const from = this.columns[column];
-    const start = column * binStride;
-    const bins = binRoom?.subarray(start, start + rows.length) ?? new Uint8Array(rows.length);
-    let highest = 0;
-    for (let i = 0; i < bins.length; i++) {
-      const bin = from[rows[i]];
-      bins[i] = bin;
-      highest = bin > highest ? bin : highest;
-    }
-    this.bins[column] = bins;
-    this.highest[column] = highest;
-    return bins;
   }
 }
 

@@ -1,19 +1,16 @@
 import { assemble, type WasmFunction } from '../wasm/assemble';
 import {
   add,
-  addNumbers,
   and,
   type Code,
   get,
   I32,
   isBelow,
   loadByte,
-  loadNumber,
   loadWhole,
   move,
   or,
   shiftLeft,
-  storeNumber,
   storeWhole,
   trailingZeros,
   whileLoop,
@@ -50,8 +47,6 @@ export interface SetKernel {
   andTwo(bins0: number, bins1: number, tables: number, within: number, withinEnd: number, keep: number): void;
   andOne(bins: number, table: number, within: number, withinEnd: number, keep: number): void;
   takeLeaves(within: number, withinEnd: number, values: number, leaves: number): void;
-  /** Adds the value of each row's leaf to one of its scores. `width`: bytes of a row's scores. */
-  addValues(within: number, withinEnd: number, numbers: number, scores: number, width: number): void;
 }
 
 function andSome(columns: number): WasmFunction {
@@ -89,19 +84,6 @@ function takeLeaves(): WasmFunction {
   );
 }
 
-function addValues(): WasmFunction {
-  const all = new Locals();
-  const [within, withinEnd, numbers, scores, width] = all.parameters(5, I32);
-  const value = loadNumber(add(get(numbers), shiftLeft(trailingZeros(loadWhole(get(within))), 3)));
-  return all.function(
-    whileLoop(isBelow(get(within), get(withinEnd)), [
-      ...storeNumber(get(scores), addNumbers(loadNumber(get(scores)), value)),
-      ...move(within, whole(4)),
-      ...move(scores, get(width)),
-    ]),
-  );
-}
-
 export const setRooms = new RoomMaker<SetKernel>(() =>
   assemble({
     andFour: andSome(4),
@@ -109,6 +91,5 @@ export const setRooms = new RoomMaker<SetKernel>(() =>
     andTwo: andSome(2),
     andOne: andSome(1),
     takeLeaves: takeLeaves(),
-    addValues: addValues(),
   }),
 );

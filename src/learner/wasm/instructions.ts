@@ -6,8 +6,9 @@
 
 export type Code = readonly number[];
 
-/** Types of values: a 32-bit integer, a 64-bit number, and two of these side by side. */
+/** Types of values: integers of 32 and of 64 bits, a 64-bit number, and two of these side by side. */
 export const I32 = 0x7f;
+export const I64 = 0x7e;
 export const F64 = 0x7c;
 export const V128 = 0x7b;
 
@@ -91,6 +92,7 @@ export const choose = (first: Code, second: Code, condition: Code): Code => [
 
 export const loadByte = load(0, 0x2d);
 export const loadWhole = load(2, 0x28);
+export const loadLong = load(3, 0x29);
 export const loadNumber = load(3, 0x2b);
 /** A 32-bit number, as one of 64 bits. */
 export const loadFloat = (address: Code, offset = 0): Code => [...load(2, 0x2a)(address, offset), 0xbb];
@@ -101,6 +103,7 @@ export const loadTwoFloats = (address: Code, offset = 0): Code => [
   ...[0xfd, 0x5f],
 ];
 export const storeWhole = store(2, 0x36);
+export const storeLong = store(3, 0x37);
 export const storeNumber = store(3, 0x39);
 export const storePair = store(3, 0xfd, 0x0b);
 /** A 64-bit number that is always the same. */
@@ -111,6 +114,12 @@ export const constant = (value: number): Code => {
 };
 /** Of 64 bits: an unsigned whole number, products, as many bits further up, and comparison. */
 export const toLong = (value: Code): Code => [...value, 0xad];
+/** All bits for -1. */
+export const toSignedLong = (value: Code): Code => [...value, 0xac];
+export const andLong = binary(0x83);
+export const orLong = binary(0x84);
+/** As a 32-bit integer: 64 where no bit is set. */
+export const trailingZerosLong = (value: Code): Code => [...value, 0x7a, 0xa7];
 export const multiplyLong = binary(0x7e);
 export const shiftLeftLong = (value: Code, bits: number): Code => [...value, 0x42, ...signed(bits), 0x86];
 export const isBelowLong = binary(0x54);

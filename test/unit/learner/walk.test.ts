@@ -10,6 +10,7 @@ import {
   Random,
   rowMajor,
   TreeBuilder,
+  ValueSums,
   walkOf,
 } from '../../doors/learner';
 import { someTrees, TREE_COLUMNS } from './some-trees';
@@ -70,39 +71,46 @@ describe('learner: many rows through a tree', () => {
     }
   });
 
-  it('add one value a tree to the same bits, many rows together or few at a time', () => {
+  it('add one value a tree to the same bits, many rows and trees together or few rows at a time', () => {
     const random = new Random(5);
     const rows = 250;
-    const columns = Array.from({ length: 6 }, () =>
-      Uint8Array.from({ length: rows }, () => random.below(256)),
+    const columns = Array.from({ length: 40 }, () =>
+      Uint8Array.from({ length: rows }, () => random.below(3) * random.below(128)),
     );
     for (const width of [1, 3]) {
-      const builder = new TreeBuilder(1);
-      // Up to 40 leaves: of more than 32 they are walked to.
-      for (let tree = 0; tree < 42; tree++) {
-        const leaves = [builder.addRoot()];
-        for (let split = 0; split < tree - 2; split++) {
-          const node = leaves.splice(random.below(leaves.length), 1)[0]!;
-          const border = { column: random.below(6), bin: random.below(256), set: undefined };
-          const left = builder.split(node, { ...border, missingLeft: split % 2 === 0 });
-          leaves.push(left, left + 1);
+      for (const used of [1, 6, 40]) {
+        const builder = new TreeBuilder(1);
+        // Up to 40 leaves: of more than 32 they are walked to. Then many of few leaves, which are taken together.
+        for (let tree = 0; tree < 130; tree++) {
+          const leaves = [builder.addRoot()];
+          for (let splits = tree < 42 ? tree - 2 : random.below(10); splits > 0; splits--) {
+            const node = leaves.splice(random.below(leaves.length), 1)[0]!;
+            const set = Int32Array.from({ length: 8 }, () => random.uint32());
+            const left = builder.split(node, {
+              column: random.below(used),
+              bin: random.below(256),
+              missingLeft: random.below(2) === 1,
+              set: random.below(3) === 0 ? set : undefined,
+            });
+            leaves.push(left, left + 1);
+          }
+          leaves.forEach((leaf) => builder.setLeaf(leaf, [random.uniform() - 0.5]));
         }
-        leaves.forEach((leaf) => builder.setLeaf(leaf, [random.uniform() - 0.5]));
+        const base = Float64Array.from({ length: width }, () => random.uniform());
+        const trees = builder.finish();
+        const member = { weight: 1, width, parts: [{ kind: 'trees' as const, weight: 0.7, base, trees }] };
+        const table = { columns, numbers: [] };
+        const all = Int32Array.from({ length: rows }, (_, row) => (row * 7) % rows);
+        const few = Array.from({ length: rows / 5 }, (_, i) => [
+          ...memberScores(member, table, all.subarray(5 * i, 5 * i + 5)),
+        ]);
+        // While another one is open this is done in JavaScript.
+        const open = ValueSums.open(columns, all, width, new Float64Array(rows * width))!;
+        const walked = memberScores(member, table, all);
+        open.close();
+        assert.deepEqual([...walked], few.flat());
+        assert.deepEqual([...memberScores(member, table, all)], few.flat());
       }
-      const base = Float64Array.from({ length: width }, () => random.uniform());
-      const trees = builder.finish();
-      const member = { weight: 1, width, parts: [{ kind: 'trees' as const, weight: 0.7, base, trees }] };
-      const table = { columns, numbers: [] };
-      const all = Int32Array.from({ length: rows }, (_, row) => (row * 7) % rows);
-      const few = Array.from({ length: rows / 5 }, (_, i) => [
-        ...memberScores(member, table, all.subarray(5 * i, 5 * i + 5)),
-      ]);
-      // While another one is open this is done in JavaScript.
-      const open = new LeafSets(columns, all);
-      const walked = memberScores(member, table, all);
-      open.close();
-      assert.deepEqual([...walked], few.flat());
-      assert.deepEqual([...memberScores(member, table, all)], few.flat());
     }
   });
 
