@@ -73,11 +73,10 @@
         0,
         points.findLastIndex((one) => one.from >= from),
       );
-    let chosen = pointAt(threshold ? threshold.at : 0.5);
-    if (threshold) {
-      // It lies between two points, and finds what the upper one finds.
-      points[chosen].from = threshold.at;
-    }
+    // Without one the more probable label is answered. It lies between two points, and finds what the upper one finds.
+    const inUseFrom = threshold ? threshold.at : 0.5;
+    let chosen = pointAt(inUseFrom);
+    points[chosen].from = inUseFrom;
     let rule;
     let place;
     const figure = pictures.plot({

@@ -1,7 +1,6 @@
 import { quantileOf } from './regression';
+import { MAX_POINTS, type ThresholdCurve, thresholdCurve } from './threshold-curve';
 
-/** Most points of a curve, and most rows of a picture of rows. */
-export const MAX_POINTS = 400;
 const MAX_LABELS = 20;
 const BINS_OF_RESIDUALS = 30;
 const BINS_OF_PROBABILITY = 10;
@@ -41,21 +40,6 @@ export interface ClassCurves {
   calibration: { probability: number[]; share: number[]; rows: number[] };
   /** Of two classes, where both occur: what is found from which probability on. ROC is drawn of it. */
   by_threshold?: ThresholdCurve;
-}
-
-export interface ThresholdCurve {
-  /** The class that is looked for. */
-  positive: string | number | boolean;
-  /** Rows that are of it, and rows that are not. */
-  positives: number;
-  negatives: number;
-  /** Probabilities, falling; at most 400. */
-  at: number[];
-  /** Rows of the class, and other rows, with at least that probability. */
-  hits: number[];
-  false_alarms: number[];
-  /** Days that the rows are of, where they have a time: what is found, and false alarms, per day. */
-  days?: number;
 }
 
 /**
@@ -105,7 +89,7 @@ export function classCurves(scored: ScoredClasses): ClassCurves {
           (row) => codes[row] === found[row],
         ),
   };
-  const byThreshold = isBinary ? thresholdCurve(scored, positive) : undefined;
+  const byThreshold = isBinary ? byThresholdOf(scored, positive) : undefined;
   return byThreshold === undefined ? curves : { ...curves, by_threshold: byThreshold };
 }
 
@@ -207,7 +191,7 @@ function calibrationOf(
 }
 
 /** Undefined where one of the two classes has no rows. */
-function thresholdCurve(
+function byThresholdOf(
   { labels, codes, probability }: ScoredClasses,
   of: number,
 ): ThresholdCurve | undefined {
@@ -217,45 +201,7 @@ function thresholdCurve(
       rows.filter((row) => (codes[row] === of) === wanted),
       (row) => Math.max(0, probability(row, of)),
     ).sort();
-  const own = scoresOf(true);
-  const other = scoresOf(false);
-  if (own.length === 0 || other.length === 0) {
-    return undefined;
-  }
-  const curve: ThresholdCurve = {
-    positive: labels[of],
-    positives: own.length,
-    negatives: other.length,
-    at: [],
-    hits: [],
-    false_alarms: [],
-  };
-  // Points at equal steps along the curve: of share of hits and share of false alarms together, 0 to 2.
-  const step = 2 / (MAX_POINTS - 2);
-  let due = 0;
-  let hits = 0;
-  let falseAlarms = 0;
-  while (hits < own.length || falseAlarms < other.length) {
-    const at = Math.max(
-      hits < own.length ? own[own.length - 1 - hits] : -Infinity,
-      falseAlarms < other.length ? other[other.length - 1 - falseAlarms] : -Infinity,
-    );
-    while (hits < own.length && own[own.length - 1 - hits] >= at) {
-      hits++;
-    }
-    while (falseAlarms < other.length && other[other.length - 1 - falseAlarms] >= at) {
-      falseAlarms++;
-    }
-    const way = hits / own.length + falseAlarms / other.length;
-    if (way >= due || way === 2) {
-      // Down, so that the row itself is above it.
-      curve.at.push(Math.floor(at * 1e7) / 1e7);
-      curve.hits.push(hits);
-      curve.false_alarms.push(falseAlarms);
-      due = (Math.floor(way / step) + 1) * step;
-    }
-  }
-  return curve;
+  return thresholdCurve(labels[of], scoresOf(true), scoresOf(false));
 }
 
 function rounded(value: number): number {

@@ -1,4 +1,4 @@
-import type { ThresholdCurve } from './curves';
+import type { ThresholdCurve } from './threshold-curve';
 
 /** A probability from which on to answer a class, and what is reached with it on rows that the model had not seen. */
 export interface Threshold {

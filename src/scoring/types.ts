@@ -5,8 +5,9 @@ import type { Challenger, Cleaned, ModelCard, ThresholdRule, UploadCard } from '
 import type { Evaluation } from './evaluation/types';
 import type { KeyTime } from './reference/types';
 
-export type { ClassCurves, ModelCurves, NumberCurves, ThresholdCurve } from '../metrics/curves';
+export type { ClassCurves, ModelCurves, NumberCurves } from '../metrics/curves';
 export type { Scores } from '../metrics/scores';
+export type { ThresholdCurve } from '../metrics/threshold-curve';
 export type { OutputType, Task } from '../wire/types';
 export type * from './cards';
 export type { Evaluation, ScoredBlock } from './evaluation/types';

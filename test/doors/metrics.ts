@@ -4,4 +4,5 @@ export { heldOutLosses } from '../../dist/src/metrics/held-out-losses';
 export { areNeighboursAlike } from '../../dist/src/metrics/neighbours';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';
 export { stabilityIndex } from '../../dist/src/metrics/stability';
+export * from '../../dist/src/metrics/threshold-curve';
 export * from '../../dist/src/metrics/thresholds';

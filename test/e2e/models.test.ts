@@ -434,6 +434,21 @@ describe('the sidebar Models, in Chromium', function () {
     );
   });
 
+  it('says at the slider what the matrix shows, while no threshold is chosen', async () => {
+    const { page } = editor;
+    await opened('fitted state');
+    const foundOf = /^From 50% on: (\d+) of (\d+) found .*?, false alarms: (\d+);/;
+    const [found, rare, wrong] = foundOf
+      .exec(await page.locator('.tabular-said').first().innerText())!
+      .slice(1)
+      .map(Number);
+    const rows = await page.locator('.tabular-confusion tbody tr').allInnerTexts();
+    const cells = rows.map((row) => row.trim().split(/\s+/).slice(1).map(Number));
+    const own = cells.findIndex((row) => row[0]! + row[1]! === rare);
+    assert.deepEqual([cells[own]![own], cells[1 - own]![own]], [found, wrong]);
+    await back().click();
+  });
+
   it('chooses the threshold that the model answers by, seen with what it finds, also per day', async () => {
     const { page } = editor;
     const shown = '**/tabular-prediction/sidebar/*/model*';
@@ -477,7 +492,9 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(await inUse.innerText(), /^In use: from [\d.]+% on: (hot|fine)$/);
     const [, at, label] = /from ([\d.]+)% on: (\w+)/.exec(await inUse.innerText())!;
     // The matrix shows what it answers: as many hits and false alarms as stand at the slider.
-    const [hits, positives, alarms] = /: (\d+) of (\d+) found .*?, (\d+) false/.exec(await said())!.slice(1);
+    const [hits, positives, alarms] = /: (\d+) of (\d+) found .*?, false alarms: (\d+)/
+      .exec(await said())!
+      .slice(1);
     const matrix = page.locator('.tabular-confusion');
     const cellsOf = (name: string) =>
       matrix.locator('tbody tr').filter({ hasText: name }).locator('td').allInnerTexts();

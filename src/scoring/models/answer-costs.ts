@@ -1,4 +1,4 @@
-import type { ThresholdCurve } from '../../metrics/curves';
+import type { ThresholdCurve } from '../../metrics/threshold-curve';
 import { cheapestThreshold, type FourCosts } from '../../metrics/thresholds';
 import type { Label } from '../../table';
 import { isObject } from '../../util/json';

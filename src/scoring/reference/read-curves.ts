@@ -1,4 +1,5 @@
-import { type ClassCurves, MAX_POINTS, type ModelCurves, type NumberCurves } from '../../metrics/curves';
+import type { ClassCurves, ModelCurves, NumberCurves } from '../../metrics/curves';
+import { MAX_POINTS } from '../../metrics/threshold-curve';
 import { isObject } from '../../util/json';
 
 /** More labels have one row and column of the confusion matrix together. */

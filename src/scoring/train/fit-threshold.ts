@@ -1,4 +1,5 @@
-import type { ModelCurves, ThresholdCurve } from '../../metrics/curves';
+import type { ModelCurves } from '../../metrics/curves';
+import type { ThresholdCurve } from '../../metrics/threshold-curve';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { readCosts, withCosts } from '../models/answer-costs';
 import { thresholdBy } from '../models/threshold';

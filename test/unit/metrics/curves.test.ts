@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { classCurves, evenly, MAX_POINTS, numberCurves, rocAuc } from '../../doors/metrics';
+import {
+  answersFrom,
+  classCurves,
+  evenly,
+  findThresholds,
+  MAX_POINTS,
+  numberCurves,
+  rocAuc,
+} from '../../doors/metrics';
 
 const sum = (list: number[]): number => list.reduce((all, one) => all + one, 0);
 
@@ -139,5 +147,28 @@ describe('curves', () => {
     });
     const exact = rocAuc(p, codes, 0)!;
     assert.ok(Math.abs(area / curve!.positives / curve!.negatives - exact) < 1e-3);
+  });
+  it('tells to the row what round probabilities and the best thresholds answer, of however many rows', () => {
+    const count = 20_000;
+    const noise = (row: number): number => Math.abs(Math.sin(row * 12.9898) * 43758.5453) % 1;
+    const codes = Int32Array.from({ length: count }, (_, row) => (row % 100 === 0 ? 1 : 0));
+    const p = Float64Array.from({ length: count }, (_, row) =>
+      codes[row] === 1 ? 0.2 + 0.7 * noise(row) : noise(row) ** 4,
+    );
+    const probability = (row: number, of: number): number => (of === 1 ? p[row]! : 1 - p[row]!);
+    const curve = classCurves({ labels: ['no', 'yes'], codes, probability }).by_threshold!;
+    const both = Float64Array.from({ length: 2 * count }, (_, i) => probability(i >> 1, i % 2));
+    const { accuracy, f1 } = findThresholds(both, codes, ['no', 'yes'], undefined)!;
+    for (const at of [0.5, 0.05, 0.2, 0.85, accuracy.at, f1.at]) {
+      const above = (code: number): number => p.filter((one, row) => codes[row] === code && one >= at).length;
+      assert.deepEqual(answersFrom(curve, at), { hits: above(1), false_alarms: above(0) }, `from ${at} on`);
+    }
+    // Few false alarms are told apart best.
+    const gaps = curve.false_alarms.slice(1).map((one, i) => [one - curve.false_alarms[i]!, one] as const);
+    assert.ok(
+      gaps.every(([gap, alarms]) => gap <= 3 + 3 * Math.sqrt(alarms)),
+      JSON.stringify(gaps),
+    );
+    assert.ok(curve.at.length <= MAX_POINTS);
   });
 });
