@@ -91,24 +91,10 @@
     ];
   }
 
-  /* Importance by sensor: columns such as `vibration mean 1h` belong to the column `vibration`. */
-  function bySensor(importance) {
-    const names = new Set(importance.map(({ column }) => column));
-    const sums = new Map();
-    for (const { column, permutation } of importance) {
-      const words = column.split(' ');
-      const starts = words.slice(1).map((_, i) => words.slice(0, i + 1).join(' '));
-      const sensor = starts.find((start) => names.has(start)) || column;
-      sums.set(sensor, (sums.get(sensor) || 0) + Math.max(0, permutation));
-    }
-    return [...sums].sort((a, b) => b[1] - a[1]);
-  }
-
-  function restsOn({ importance = [] }) {
-    if (importance.length === 0) {
+  function restsOn({ importance: all }) {
+    if (all.length === 0) {
       return [];
     }
-    const all = bySensor(importance);
     const sum = all.reduce((total, [, value]) => total + value, 0);
     const shown = all
       .slice(0, SHOWN_COLUMNS)
@@ -225,7 +211,7 @@
     facts(shown),
     live,
     howGood(shown, choose),
-    ...restsOn(shown.card),
+    ...restsOn(shown),
     form,
     ...versionsOf(shown.card, takeBack),
     manage,

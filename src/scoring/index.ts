@@ -2,6 +2,7 @@ export { cloneJson } from '../util/json';
 export { checkAsking, checkSettings, checkTraining } from './check-request';
 export { Connection, type ConnectionOptions } from './connection';
 export type { ClientPort } from './context/client-port';
+export { importanceBySensor } from './explain/cause-groups';
 export { causeText, causeTextIn } from './explain/cause-text';
 export { MAX_MODEL_FILE_BYTES, type ModelFile } from './management/model-file';
 export { ModelCards, type ModelCardsOptions } from './models/model-cards';

@@ -27,7 +27,7 @@ export { LimitsCache } from '../../dist/src/scoring/context/limits-cache';
 export { Reach } from '../../dist/src/scoring/context/reach';
 export { groupBlocks, rowBlocks, standardErrors } from '../../dist/src/scoring/evaluation/blocks';
 export { classificationScores } from '../../dist/src/scoring/evaluation/classification-scores';
-export { causeGroups } from '../../dist/src/scoring/explain/cause-groups';
+export { causeGroups, importanceBySensor } from '../../dist/src/scoring/explain/cause-groups';
 export { causeText } from '../../dist/src/scoring/explain/cause-text';
 export { causesOf } from '../../dist/src/scoring/explain/causes';
 export {

@@ -1,4 +1,4 @@
-import type { ReferenceCell, Usual } from '../../scoring';
+import { importanceBySensor, type ReferenceCell, type Usual } from '../../scoring';
 import type { ModelCard, ModelCurves } from '../../scoring/types';
 import type { Column } from '../../table';
 import { ServiceError } from '../../wire/service-error';
@@ -25,6 +25,8 @@ export interface ShownModel {
   /** A watch node knows it. */
   watched: boolean;
   curves?: ModelCurves;
+  /** Of each sensor, the most important first. */
+  importance: [sensor: string, value: number][];
   /** The most important first; at most FIELDS. */
   fields: Field[];
   /** Whole rows of the train set. */
@@ -60,6 +62,7 @@ export async function showModel(red: Red, id: string, name: string): Promise<Sho
       kind: service.kind,
       watched: shownWatch(name, service.key) !== undefined,
       curves,
+      importance: importanceBySensor(card),
       fields,
       examples: chosen.map((row) => asObject(columns, row)),
     };

@@ -1,3 +1,5 @@
+import type { ModelCard } from '../types';
+
 /*
  * Columns of one sensor, as tabular-series names them: `vibration`, `vibration mean 1h`, `vibration a day before`
  * (docs/series.md). They count as one cause.
@@ -18,4 +20,19 @@ export function causeGroups(columns: readonly { name: string }[]): Record<string
     }
   }
   return Object.fromEntries(groups);
+}
+
+/** How much each sensor matters, with all its columns: the most important first. What is below 0 is chance. */
+export function importanceBySensor({
+  columns,
+  importance = [],
+}: Pick<ModelCard, 'columns' | 'importance'>): [sensor: string, value: number][] {
+  const groups = Object.entries(causeGroups(columns));
+  const sensorOf = new Map(groups.flatMap(([sensor, names]) => names.map((name) => [name, sensor])));
+  const sums = new Map<string, number>();
+  for (const { column, permutation } of importance) {
+    const sensor = sensorOf.get(column) ?? column;
+    sums.set(sensor, (sums.get(sensor) ?? 0) + Math.max(0, permutation));
+  }
+  return [...sums].sort((a, b) => b[1] - a[1]);
 }

@@ -7,6 +7,7 @@ import {
   causeText,
   type Effects,
   effectsOfMixtures,
+  importanceBySensor,
   joinEffects,
   mixturesPerRow,
   planMixtures,
@@ -170,6 +171,24 @@ describe('causes by sensor', () => {
     assert.deepEqual(causeGroups([{ name: '__proto__ mean 1h' }, { name: 'x' }, { name: 'x for' }]), {
       x: ['x', 'x for'],
     });
+  });
+
+  it('what matters is told of sensors too, also where a sensor alone matters nothing', () => {
+    const named = (...names: string[]) => names.map((name) => ({ name, type: 'number' as const }));
+    const columns = named('heat', 'heat mean 1h', 'heat change 1d', 'heat pump', 'load', 'load for');
+    const importance = [
+      { column: 'load', permutation: 0.2, gain: 0 },
+      { column: 'heat mean 1h', permutation: 0.15, gain: 0 },
+      { column: 'heat change 1d', permutation: 0.1, gain: 0 },
+      { column: 'heat pump', permutation: 0.05, gain: 0 },
+      { column: 'load for', permutation: -0.1, gain: 0 },
+    ];
+    assert.deepEqual(importanceBySensor({ columns, importance }), [
+      ['heat', 0.25],
+      ['load', 0.2],
+      ['heat pump', 0.05],
+    ]);
+    assert.deepEqual(importanceBySensor({ columns }), []);
   });
 });
 
