@@ -81,8 +81,11 @@
       : '–';
   }
 
-  /* R² and the like: three decimals, more where they would make 1 of what is below. */
+  /* R² and the like: three decimals, more where they would make 1 of what is below. How bad it is far below 0 is no matter. */
   function ofOne(value) {
+    if (value < -999) {
+      return `< ${number(-999)}`;
+    }
     const isNear = value < 1 && value >= 0.9995;
     return Number.isFinite(value)
       ? format(value, {
@@ -102,12 +105,33 @@
         );
   }
 
+  /* From one time to another, without saying twice what both have in common. */
+  function period(from, to) {
+    const [start, end] = [new Date(from), new Date(to)];
+    return Number.isNaN(start - end)
+      ? time(from)
+      : new Intl.DateTimeFormat(text('language'), { dateStyle: 'short', timeStyle: 'short' }).formatRange(
+          start,
+          end,
+        );
+  }
+
   const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
 
-  /* Of milliseconds, in the largest unit that they are whole of. */
-  function duration(ms) {
-    const [unit, length] = Object.entries(UNITS).find(([, one]) => ms % one === 0) || ['second', 1000];
-    return format(ms / length, { style: 'unit', unit, unitDisplay: 'short' });
+  /* The largest unit that all of these milliseconds are whole of. */
+  const unitOf = (...all) =>
+    Object.keys(UNITS).find((unit) => all.every((ms) => ms % UNITS[unit] === 0)) || 'second';
+  const inUnit = (value, unit) => [value, { style: 'unit', unit, unitDisplay: 'short' }];
+
+  function duration(ms, unit = unitOf(ms)) {
+    return format(...inUnit(ms / UNITS[unit], unit));
+  }
+
+  /* As it stands behind a number: `hr`, `Std.`. */
+  function unitName(unit) {
+    const [value, options] = inUnit(2, unit);
+    const parts = new Intl.NumberFormat(text('language'), options).formatToParts(value);
+    return parts.find(({ type }) => type === 'unit').value;
   }
 
   /* A part of the sidebar that folds. What was opened or closed stays so. */
@@ -150,6 +174,10 @@
     percent,
     ofOne,
     time,
+    period,
+    UNITS,
+    unitOf,
+    unitName,
     duration,
     section,
     causes,

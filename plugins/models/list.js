@@ -111,12 +111,17 @@
     }
   }
 
+  const byName = new Intl.Collator(undefined, { numeric: true });
+
   /* @param services as the runtime lists them; @param sought what the names must hold */
   function list(services, sought, open) {
     const wanted = sought.trim().toLocaleLowerCase();
     const isWanted = ({ name, target }) => `${name} ${target}`.toLocaleLowerCase().includes(wanted);
     const groups = services
-      .map((service) => ({ service, shown: service.models.filter(isWanted) }))
+      .map((service) => ({
+        service,
+        shown: service.models.filter(isWanted).sort((a, b) => byName.compare(a.name, b.name)),
+      }))
       .filter(({ shown }) => shown.length > 0);
     if (groups.length === 0) {
       const none = services.every((service) => service.models.length === 0);

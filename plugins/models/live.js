@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, brief, percent, time, duration, section, pictures } = models;
+  const { el, text, bdi, number, brief, percent, duration, section, pictures } = models;
 
   const SHOWN_CHANGES = 6;
 
@@ -120,31 +120,6 @@
     ];
   }
 
-  function changesOf(changes = []) {
-    if (changes.length === 0) {
-      return [];
-    }
-    const sorted = [...changes].sort((a, b) => Number(new Date(b.since)) - Number(new Date(a.since)));
-    // Many alarms do not hide what became of the model.
-    const isOfModel = ({ what }) => what !== 'alarm' && what !== 'cleared';
-    const alarms = sorted.filter((one) => !isOfModel(one));
-    const ofModel = sorted
-      .filter(isOfModel)
-      .slice(0, Math.max(SHOWN_CHANGES / 2, SHOWN_CHANGES - alarms.length));
-    const shown = new Set([...ofModel, ...alarms.slice(0, SHOWN_CHANGES - ofModel.length)]);
-    const newest = sorted.filter((one) => shown.has(one));
-    return [
-      el('h4', {}, text('live.changes')),
-      el(
-        'ul',
-        { class: 'tabular-changes' },
-        newest.map(({ what, since, text: said }) =>
-          el('li', {}, el('time', {}, time(since)), ' ', el('span', {}, said || what)),
-        ),
-      ),
-    ];
-  }
-
   function causesOf(causes, card) {
     const list = Array.isArray(causes) ? causes.filter((one) => one && (one.text || one.column)) : [];
     return list.length === 0 ? [] : [el('h4', {}, text('live.causes')), ...models.causes(list, card)];
@@ -219,8 +194,10 @@
     const root = el('div', { class: 'tabular-live-part' });
     const numbers = el('div', { class: 'tabular-live-numbers' });
     const figures = el('div', { class: 'tabular-figures' });
+    const machines = el('div', {});
+    const changes = models.changes(card.name);
     const more = el('div', { class: 'tabular-live-more' });
-    const part = section('live', [numbers, figures, more]);
+    const part = section('live', [numbers, figures, machines, changes.root, more]);
     const picture = recentPicture(card.name);
     function show(watch) {
       if (!watch) {
@@ -246,11 +223,9 @@
       if (points.length > 1) {
         figures.append(pictures.losses(points, live.promised, live.measure || 'mae'));
       }
-      more.replaceChildren(
-        ...[keysOf(watch), changesOf(watch.changes), causesOf(watch.causes, card), driftOf(watch.drift)]
-          .flat(2)
-          .filter(Boolean),
-      );
+      machines.replaceChildren(...keysOf(watch).filter(Boolean));
+      changes.show(watch.changes);
+      more.replaceChildren(...[causesOf(watch.causes, card), driftOf(watch.drift)].flat(2).filter(Boolean));
     }
     return { root, show };
   };

@@ -139,7 +139,7 @@
       );
       body.scrollTop = top;
       if (keep) {
-        body.querySelector(`[data-keep=${keep}]`)?.focus();
+        [...body.querySelectorAll('[data-keep]')].find((one) => one.dataset.keep === keep)?.focus();
       }
     }
 

@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, percent, duration, section, pictures } = models;
+  const { el, text, bdi, number, percent, UNITS, unitOf, unitName, duration, section, pictures } = models;
 
   const PAUSE_MS = 250;
   const FIRST_FIELDS = 6;
@@ -14,6 +14,13 @@
       return 'choice';
     }
     return usual && usual.kind === 'number' && type !== 'date' ? 'number' : 'text';
+  }
+
+  /* The unit of how far a row of a series node looks ahead, which it holds in milliseconds; undefined of all else. */
+  function stepUnit({ name, usual }) {
+    const isStep = name === 'ahead' && usual.kind === 'number' && usual.q05 >= 1000;
+    const ends = [usual.q05, usual.q95];
+    return isStep && ends.every((ms) => ms % 1000 === 0) ? unitOf(...ends) : undefined;
   }
 
   /* A step fine enough for a slider of about two hundred places. */
@@ -31,12 +38,15 @@
 
   function numberField(field, id, row, changed) {
     const { name, usual } = field;
-    const [low, high] = [usual.q05, usual.q95];
+    const unit = stepUnit(field);
+    const scale = unit === undefined ? 1 : UNITS[unit];
+    const own = (value) => (typeof value === 'number' ? value / scale : value);
+    const [low, high] = [own(usual.q05), own(usual.q95)];
     const typed = el('input', {
       type: 'number',
       step: 'any',
       id,
-      value: shown(row[name]),
+      value: shown(own(row[name])),
       placeholder: text('try.missing'),
     });
     const hasRoom = high > low;
@@ -46,13 +56,13 @@
         type: 'range',
         min: low,
         max: high,
-        step: stepOf(field, low, high),
-        value: row[name] ?? usual.median,
+        step: unit === undefined ? stepOf(field, low, high) : 1,
+        value: own(row[name] ?? usual.median),
         'aria-label': name,
         'aria-describedby': `${id}-usual`,
       });
     const take = (value) => {
-      row[name] = value === '' ? null : Number(value);
+      row[name] = value === '' ? null : Number(value) * scale;
       changed();
     };
     typed.addEventListener('input', () => {
@@ -67,15 +77,9 @@
         take(slider.value);
       });
     }
-    // How far a row of a series node looks ahead, in milliseconds.
-    const isStep = name === 'ahead' && low >= 1000 && low % 1000 === 0;
-    const said = isStep ? (value) => `${duration(Math.round(value / 1000) * 1000)}` : number;
+    const said = (value) => (unit === undefined ? number(value) : duration(value, unit));
     const hint = text('try.usually', { low: said(usual.q10), high: said(usual.q90) });
-    return [
-      typed,
-      ...(slider ? [slider] : []),
-      el('small', { id: `${id}-usual` }, hint, isStep ? ' (ms)' : ''),
-    ];
+    return [typed, ...(slider ? [slider] : []), el('small', { id: `${id}-usual` }, hint)];
   }
 
   function choiceField({ name, usual, type }, id, row, changed) {
@@ -118,11 +122,13 @@
   let fields = 0;
   function fieldOf(field, row, changed) {
     const id = `tabular-try-${fields++}`;
-    const make = { number: numberField, choice: choiceField }[kindOf(field)] || textField;
+    const kind = kindOf(field);
+    const make = { number: numberField, choice: choiceField }[kind] || textField;
+    const unit = kind === 'number' && stepUnit(field);
     return el(
       'div',
       { class: 'tabular-field-row' },
-      el('label', { for: id, title: field.name }, bdi(field.name)),
+      el('label', { for: id, title: field.name }, bdi(field.name), unit ? ` (${unitName(unit)})` : ''),
       ...make(field, id, row, changed),
     );
   }

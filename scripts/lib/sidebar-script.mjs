@@ -6,7 +6,18 @@ import { transformSync } from 'esbuild';
 
 const folder = path.resolve(import.meta.dirname, '..', '..', 'plugins', 'models');
 /** What a file needs stands before it. */
-const FILES = ['dom', 'pictures', 'threshold', 'list', 'model', 'live', 'try', 'actions', 'sidebar'];
+const FILES = [
+  'dom',
+  'pictures',
+  'threshold',
+  'list',
+  'model',
+  'changes',
+  'live',
+  'try',
+  'actions',
+  'sidebar',
+];
 
 /** Made small: what the editor loads is half of what stands in the files. `constants` are those of src/ that they name. */
 export function sidebarScript(constants) {

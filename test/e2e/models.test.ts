@@ -36,7 +36,16 @@ function cardOf(name: string, more: Record<string, unknown> = {}): object {
   };
 }
 
+const WORST = {
+  rows: 100,
+  mae: 234_567,
+  rmse: 1_234_567,
+  r2: -54_321,
+  pinball: 123_456,
+  coverage_80: 0.0123,
+};
 const KEPT = [
+  cardOf('worst', { scores: { from: 'out-of-fold', ...WORST, baseline: WORST, baseline_now: WORST } }),
   cardOf('no scores', { scores: undefined }),
   { ...cardOf('dead'), deadAt: Date.now() },
   ...Array.from({ length: 200 }, (_, i) => cardOf(`model ${i}`)),
@@ -180,6 +189,13 @@ describe('the sidebar Models, in Chromium', function () {
     const { page } = editor;
     const lines = page.locator('.tabular-model');
     assert.equal(await lines.count(), KEPT.length + 1);
+    const names = await lines.evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.model!));
+    const numbered = names.flatMap((name) => /^model (\d+)$/.exec(name)?.[1] ?? []);
+    assert.deepEqual(
+      numbered.map(Number),
+      Array.from({ length: 200 }, (_, i) => i),
+      'by name, numbers as such',
+    );
     assert.match(await line('fitted state').innerText(), /fitted state\s+Accuracy \d+%\s+Label: state/);
     assert.equal(await line('dead').locator('.tabular-bad').count(), 1);
     assert.equal(await line('no scores').locator('.tabular-unknown').count(), 1);
@@ -284,6 +300,8 @@ describe('the sidebar Models, in Chromium', function () {
     assert.ok((await hot('100')) > (await hot('5')) + 30);
     await page.getByLabel('kind').selectOption('air');
     await page.getByRole('button', { name: 'Another row' }).click();
+    // What is open stays open with the next model, and those of this test have nothing to try.
+    await page.getByText('Try it').click();
     await back().click();
   });
 
@@ -306,6 +324,21 @@ describe('the sidebar Models, in Chromium', function () {
     await page.keyboard.press('Enter');
     await page.waitForSelector('.tabular-model');
     assert.equal(await focused(), first);
+  });
+
+  it('has room for the worst of scores at 180 pixels', async () => {
+    const { page } = editor;
+    await opened('worst');
+    await page.locator('.tabular-models').evaluate((one: HTMLElement) => (one.style.width = '180px'));
+    await page.waitForTimeout(100);
+    assert.match(await body().innerText(), /R²\s+< -999\s/);
+    const { right, end } = await page.locator('.tabular-scores').evaluate((table) => ({
+      right: table.getBoundingClientRect().right,
+      end: table.closest('.tabular-body')!.getBoundingClientRect().right,
+    }));
+    assert.ok(right <= end - 5, `${right} of ${end}`);
+    await page.locator('.tabular-models').evaluate((one: HTMLElement) => (one.style.width = ''));
+    await back().click();
   });
 
   it('is whole at 180 to 600 pixels, and readable in every theme', async () => {
@@ -432,6 +465,113 @@ describe('the sidebar Models, in Chromium', function () {
       heights.length > 0 && Math.max(...heights) < 80,
       `a change is two lines of text: ${heights.join()}`,
     );
+  });
+
+  it('tells an alarm and its end as one, with its causes folded but for the newest, and few at once', async () => {
+    const { page } = editor;
+    const said = await page.evaluate(() => {
+      const { RED } = globalThis as unknown as {
+        RED: {
+          tabularPrediction: {
+            models: { changes(model: string): { root: HTMLElement; show(all: object[]): void } };
+          };
+        };
+      };
+      const at = (hour: number) => Date.UTC(2026, 2, 2, hour);
+      const causes = [{ column: 'x', effect: 1, text: 'x 3 raised it' }];
+      const alarm = (key: string, hour: number, ahead?: number) => ({
+        ...{ what: 'alarm', key, ahead, since: at(hour), text: `${key} up`, causes },
+      });
+      const cleared = (key: string, hour: number, ahead?: number) => ({
+        ...{ what: 'cleared', key, ahead, since: at(hour), text: `${key} over` },
+      });
+      const part = RED.tabularPrediction.models.changes('one');
+      document.body.append(part.root);
+      const all = [
+        { what: 'decay', since: at(0), text: 'worse' },
+        ...[1, 2, 3, 4].flatMap((hour) => [alarm('a', hour * 2), cleared('a', hour * 2 + 1)]),
+        ...[alarm('b', 11, 600_000), alarm('b', 12, 3_600_000), cleared('b', 13, 600_000)],
+      ];
+      part.show(all);
+      const lines = [...part.root.querySelectorAll<HTMLElement>(':scope > ul > li')].map(
+        // Between numbers stand thin spaces.
+        (line) =>
+          `${line.querySelector('time')!.textContent} ${line.querySelector('span')!.textContent}`.replace(
+            /\s/g,
+            ' ',
+          ),
+      );
+      const open = [...part.root.querySelectorAll('details')].map((one) => one.open);
+      // What has the focus keeps it while more comes, and what somebody unfolds stays so.
+      const second = part.root.querySelectorAll<HTMLElement>('details summary')[1]!;
+      second.focus();
+      second.click();
+      const { keep } = second.dataset;
+      return new Promise<object>((done) =>
+        setTimeout(() => {
+          part.show([...all, alarm('c', 14)]);
+          const focused = document.activeElement as HTMLElement;
+          const details = [...part.root.querySelectorAll('details')].map((one) => one.open);
+          part.root.remove();
+          done({ lines, open, isKept: focused.dataset.keep === keep, details });
+        }, 100),
+      );
+    });
+    assert.deepEqual(said, {
+      lines: [
+        '3/2/26, 12:00 PM b up',
+        '3/2/26, 11:00 AM – 1:00 PM b up',
+        '3/2/26, 8:00 – 9:00 AM a up',
+        '3/2/26, 12:00 AM worse',
+      ],
+      open: [true, false, false, false, false, false, false],
+      isKept: true,
+      details: [true, false, true, false, false, false, false, false],
+    });
+  });
+
+  it('takes in how far a row looks ahead in the unit that people say', async () => {
+    const { page } = editor;
+    const asked: { row: { ahead: number } }[] = [];
+    await page.route('**/tabular-prediction/sidebar/x/try', async (route) => {
+      asked.push(route.request().postDataJSON() as { row: { ahead: number } });
+      await route.fulfill({ json: { prediction: { '0.1': 1, '0.5': 2, '0.9': 3 } } });
+    });
+    const hour = 3_600_000;
+    const words = await page.evaluate((ms) => {
+      const { RED } = globalThis as unknown as {
+        RED: { tabularPrediction: { models: { tryIt(id: string, shown: object): HTMLDetailsElement } } };
+      };
+      const usual = { kind: 'number', q05: ms, q10: ms, median: 6 * ms, q90: 24 * ms, q95: 24 * ms };
+      const part = RED.tabularPrediction.models.tryIt('x', {
+        card: { name: 'm', task: 'regression', target: 'heat' },
+        kind: 'hosted',
+        fields: [{ name: 'ahead', type: 'integer', usual }],
+        examples: [{ ahead: 6 * ms }],
+      });
+      part.open = true;
+      part.id = 'tried';
+      document.querySelector('.tabular-models .tabular-body')!.replaceChildren(part);
+      return new Promise<string>((done) =>
+        setTimeout(() => done(part.querySelector<HTMLElement>('.tabular-form-rows')!.innerText), 200),
+      );
+    }, hour);
+    assert.match(words, /^ahead \(hr\)\s*usually 1 hr to 24 hr/);
+    const tried = page.locator('#tried');
+    assert.equal(await tried.getByRole('spinbutton').inputValue(), '6');
+    await tried.getByRole('spinbutton').fill('1.5');
+    await tried.getByRole('button', { name: 'Predict' }).click();
+    await tried.getByText('80% between').waitFor();
+    await tried.getByRole('slider').fill('24');
+    await tried.getByRole('button', { name: 'Predict' }).click();
+    await waitFor('both', () => (asked.length === 2 ? true : undefined));
+    assert.deepEqual(
+      asked.map(({ row }) => row.ahead),
+      [1.5 * hour, 24 * hour],
+    );
+    await page.unroute('**/tabular-prediction/sidebar/x/try');
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await line('dead').waitFor();
   });
 
   it('says at the slider what the matrix shows, while no threshold is chosen', async () => {

@@ -181,7 +181,8 @@ export class WatchKeeper implements ShowsWatch {
     const { alarm } = this.options;
     const changes = report.changes.map((change) => ({
       ...change,
-      text: changeText(this.red, change, alarm),
+      // The causes of an alarm stand by themselves.
+      text: changeText(this.red, { ...change, causes: [] }, alarm),
     }));
     const causes = this.causes.get(model);
     return { ...report, changes, ...(causes !== undefined && { causes }) };

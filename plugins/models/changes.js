@@ -1,0 +1,115 @@
+/* global RED, document */
+/* What happened to a watched model: alarms with their end and their causes, and what became of the model. */
+(function () {
+  'use strict';
+  const models = RED.tabularPrediction.models;
+  const { el, text, number, time, period } = models;
+
+  /* At once; the others unfold. */
+  const SHOWN = 4;
+
+  const isOfModel = ({ what }) => what !== 'alarm' && what !== 'cleared';
+  const startOf = ({ since }) => Number(new Date(since));
+
+  /* An alarm and its end as one, the newest first. */
+  function paired(changes) {
+    const raised = new Map();
+    const all = [];
+    for (const change of [...changes].sort((a, b) => startOf(a) - startOf(b))) {
+      const { what, key, ahead, since } = change;
+      const place = `${key} ${ahead}`;
+      const alarm = what === 'cleared' && raised.get(place);
+      if (alarm) {
+        alarm.until = since;
+        raised.delete(place);
+        continue;
+      }
+      const entry = { ...change };
+      if (what === 'alarm') {
+        raised.set(place, entry);
+      }
+      all.push(entry);
+    }
+    return all.reverse();
+  }
+
+  /* What was unfolded or folded stays so while new numbers come. */
+  const folds = new Map();
+  function fold(key, open, title, ...children) {
+    const part = el(
+      'details',
+      { class: 'tabular-fold', open: folds.get(key) ?? open },
+      el('summary', { 'data-keep': `fold-${key}` }, title),
+      ...children,
+    );
+    part.addEventListener('toggle', () =>
+      part.open === open ? folds.delete(key) : folds.set(key, part.open),
+    );
+    return part;
+  }
+
+  function line(model, { what, key, ahead, since, until, text: said, causes = [] }, isNewestAlarm) {
+    return el(
+      'li',
+      {},
+      el('time', {}, until === undefined ? time(since) : period(since, until)),
+      ' ',
+      el('span', {}, said || what),
+      causes.length === 0
+        ? ''
+        : fold(
+            `${model} ${key} ${ahead} ${since}`,
+            isNewestAlarm,
+            text('live.why'),
+            el(
+              'ul',
+              {},
+              causes.map((one) => el('li', {}, one.text)),
+            ),
+          ),
+    );
+  }
+
+  function changesOf(model, changes) {
+    const all = paired(changes);
+    if (all.length === 0) {
+      return [];
+    }
+    // Many alarms do not hide what became of the model.
+    const alarms = all.filter((one) => !isOfModel(one));
+    const ofModel = all.filter(isOfModel).slice(0, Math.max(SHOWN / 2, SHOWN - alarms.length));
+    const first = new Set([...ofModel, ...alarms.slice(0, SHOWN - ofModel.length)]);
+    const list = (some) =>
+      el(
+        'ul',
+        { class: 'tabular-changes' },
+        some.map((one) => line(model, one, one === alarms[0])),
+      );
+    const rest = all.filter((one) => !first.has(one));
+    return [
+      el('h4', {}, text('live.changes')),
+      list(all.filter((one) => first.has(one))),
+      rest.length === 0
+        ? ''
+        : fold(`${model} rest`, false, text('live.rest', { count: number(rest.length) }), list(rest)),
+    ];
+  }
+
+  /* The place of what happened to a model, and what shows it there: what has the focus keeps it. */
+  models.changes = (model) => {
+    const root = el('div', {});
+    let told = '';
+    function show(changes = []) {
+      const next = JSON.stringify(changes);
+      if (next === told) {
+        return;
+      }
+      told = next;
+      const { activeElement } = document;
+      const { keep } = root.contains(activeElement) ? activeElement.dataset : {};
+      root.replaceChildren(...changesOf(model, changes).filter(Boolean));
+      [...root.querySelectorAll('[data-keep]')].find((one) => one.dataset.keep === keep)?.focus();
+    }
+    return { root, show };
+  };
+})();
