@@ -24,11 +24,15 @@ export interface AlarmTurn {
   since: number;
   value: number;
   limit: number;
+  /** How far it looks ahead, where rows look several steps ahead. */
+  ahead?: number;
 }
 
 /** Raises an alarm after some readings in a row at or beyond a limit, and clears it after as many back at another. */
 export class Alarms {
   private readonly states = new BoundedMap<string, AlarmState>(MOST);
+  /** Two of the steps ahead that rows look: whether there are several. */
+  private readonly steps = new Set<string>();
 
   constructor(
     private readonly options: AlarmOptions,
@@ -36,12 +40,12 @@ export class Alarms {
   ) {
     for (const [place, state] of states) {
       this.states.set(place, { ...state });
+      this.note(place.slice(place.lastIndexOf(' ') + 1));
     }
   }
 
-  /** @param place key and step ahead */
   add(
-    place: string,
+    { key, ahead }: { key: string | null; ahead: number | null },
     time: number,
     issued: Issued,
     left: MovedBand | undefined,
@@ -53,6 +57,8 @@ export class Alarms {
     if (raise === undefined || value === undefined) {
       return undefined;
     }
+    const place = `${key ?? ''} ${ahead ?? ''}`;
+    this.note(String(ahead ?? ''));
     const state = this.states.get(place) ?? { raised: false, count: 0, since: time, time: -Infinity };
     if (time <= state.time) {
       // A row of before, come late or predicted again: it says nothing of now.
@@ -71,7 +77,14 @@ export class Alarms {
     }
     state.raised = !state.raised;
     state.count = 0;
-    return { what: state.raised ? 'alarm' : 'cleared', since: state.since, value, limit };
+    const turn: AlarmTurn = { what: state.raised ? 'alarm' : 'cleared', since: state.since, value, limit };
+    return ahead !== null && this.steps.size > 1 ? { ...turn, ahead } : turn;
+  }
+
+  private note(step: string): void {
+    if (this.steps.size < 2) {
+      this.steps.add(step);
+    }
   }
 
   toJSON(): AlarmsState {

@@ -173,6 +173,8 @@ export interface WatchChange {
   model: string;
   /** Where it is of one key alone. */
   key?: string;
+  /** Of alarms, where rows look several steps ahead: how far, milliseconds. */
+  ahead?: number;
   /** Since when, milliseconds since 1970, by the time of the rows. */
   since: number;
   /**

@@ -237,7 +237,7 @@ export class Watch {
     issued: Issued,
     left: OpenPrediction['left'],
   ): WatchChange[] {
-    const turn = this.alarms.add(`${key ?? ''} ${ahead ?? ''}`, time, issued, left, this.model.threshold);
+    const turn = this.alarms.add({ key, ahead }, time, issued, left, this.model.threshold);
     return turn === undefined
       ? []
       : [this.changes.tell({ ...turn, model: this.model.name, ...ofKey(key) }, time)];

@@ -10,7 +10,7 @@ export function shortNumber(red: Red, value: number, significant = 2): string {
 
 /** What a change says to a person, in the runtime's language. */
 export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['alarm']): string {
-  const { what, key, model, why = [], causes = [] } = change;
+  const { what, key, ahead, model, why = [], causes = [] } = change;
   const said = text(red, `change.${keyOf(change, alarm)}`, {
     model,
     label: String(alarm?.label ?? ''),
@@ -21,7 +21,15 @@ export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['a
     causes.length > 0 ? text(red, 'change.causes', { causes: causes.map((one) => one.text).join('; ') }) : '',
   ].filter((reason) => reason !== '');
   const all = [said, ...reasons].join(' ');
-  return key === undefined ? all : `${key}: ${all}`;
+  const of = [key, ahead === undefined ? undefined : text(red, 'change.ahead', { time: timeOf(red, ahead) })]
+    .filter((part) => part !== undefined)
+    .join(', ');
+  return of === '' ? all : `${of}: ${all}`;
+}
+
+function timeOf(red: Red, ms: number): string {
+  const { unit, value } = timeParts(ms / 1000);
+  return text(red, `status.time.${unit}`, { value });
 }
 
 function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm']): string {
@@ -50,10 +58,8 @@ function valuesOf(red: Red, { what, value, limit, measure, why = [] }: WatchChan
       return { value: shortNumber(red, Number(value), 3), limit: number(red, limit ?? 0) };
     case 'drift':
       return { columns: columnsOf(why) };
-    case 'no_truth': {
-      const { unit, value: count } = timeParts(Number(value) / 1000);
-      return { time: text(red, `status.time.${unit}`, { value: count }) };
-    }
+    case 'no_truth':
+      return { time: timeOf(red, Number(value)) };
     case 'model':
       return { value: String(value) };
   }

@@ -56,6 +56,15 @@ describe('what a watch node says', () => {
     );
   });
 
+  it('says of which machine an alarm is, and how far ahead', () => {
+    const alarm = change('alarm', { value: 81, limit: 80, ahead: 3 * 3_600_000 });
+    const said = (language: string, more: Partial<WatchChange>): string =>
+      changeText(redIn(language), { ...alarm, ...more }, { on: 'value' }).split(':')[0]!;
+    assert.equal(said('en-US', { key: 'pump 1' }), 'pump 1, 3 h ahead');
+    assert.equal(said('de', { ahead: 600_000 }), '10 min voraus');
+    assert.equal(said('en-US', { key: 'pump 1', ahead: undefined }), 'pump 1');
+  });
+
   it('says what an alarm rests on, where that is known', () => {
     const causes = ['vibration 7.9 raised "yes" by 31 points', 'load 3 lowered "yes" by 2 points'].map(
       (text) => ({ column: text.split(' ')[0]!, effect: 0.1, text }),

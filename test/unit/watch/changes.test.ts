@@ -368,6 +368,24 @@ describe('alarms', () => {
     assert.deepEqual(told, [['p1', 'alarm', 0.6, 0.5]]);
   });
 
+  it('say how far ahead they are of, where rows look several steps ahead, also after a restart', () => {
+    const alarm = { on: 'value', raise: 100, for: 1 } as const;
+    const turn = (watch: Watch, minutes: number, i: number, value: number): unknown[] =>
+      watch
+        .predicted({
+          series: { key: 'p 1', time: START + i * MINUTE, ahead: minutes * MINUTE },
+          prediction: quantilesAbout(value),
+        })
+        .changes.map(({ what, ahead }) => [what, ahead]);
+    const one = new Watch(NUMBERS, { alarm });
+    assert.deepEqual(turn(one, 10, 0, 101), [['alarm', undefined]]);
+    assert.deepEqual(turn(one, 10, 1, 50), [['cleared', undefined]]);
+    assert.deepEqual(turn(one, 60, 1, 101), [['alarm', 60 * MINUTE]]);
+    assert.deepEqual(turn(one, 10, 2, 101), [['alarm', 10 * MINUTE]]);
+    const again = Watch.from(one.toJSON(), { alarm });
+    assert.deepEqual(turn(again, 60, 2, 50), [['cleared', 60 * MINUTE]]);
+  });
+
   it('follow the threshold of the model where no number is given, of either class', () => {
     const alarm = { on: 'probability', for: 1 } as const;
     const limits = (
