@@ -24,6 +24,7 @@ export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
 export type { ColumnSpec } from '../../dist/src/learner/features/encode';
+export { finerBorders } from '../../dist/src/learner/features/finer-borders';
 export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
 export { addGram, factorise, invert } from '../../dist/src/learner/gaussian/dense';
 export { descend } from '../../dist/src/learner/gaussian/descend';

@@ -1,7 +1,7 @@
 import { addLinearScores, fitLinear, type LearnedLinear, type LinearTables } from '../linear/linear';
 import { Random } from '../math/random';
 import { boost, type Boosted } from '../trees/boost';
-import { binaryLogLoss, type Objective, softmaxLogLoss, squaredError } from '../trees/loss';
+import { classLogLoss, type Objective, squaredError } from '../trees/loss';
 import type { Randomised } from '../trees/randomised';
 import { LearnerError } from '../types';
 import { embargoed } from './parts';
@@ -33,8 +33,7 @@ export function objectiveOf(prepared: PreparedFit): Objective {
   if (prepared.task === 'regression') {
     return squaredError(prepared.values);
   }
-  const classes = prepared.classes.length;
-  return classes <= 2 ? binaryLogLoss(prepared.codes) : softmaxLogLoss(prepared.codes, classes);
+  return classLogLoss(prepared.codes, prepared.classes.length);
 }
 
 /** The rows of a fold: those it learns from, and those it holds out. */

@@ -1,18 +1,11 @@
-import {
-  binCenters,
-  chooseEncoders,
-  type ColumnSpec,
-  columnSpecs,
-  encodeColumn,
-  type Encoder,
-  measuredValues,
-  shareTokens,
-} from '../features/encode';
+import { chooseEncoders, type ColumnSpec, type Encoder, shareTokens } from '../features/encode';
 import { square } from '../math/numeric';
 import { Random } from '../math/random';
 import { type Background, makeBackground } from '../model/background';
 import { divideByLevel, type LevelGrowth, levelsOf, logOfChange } from '../model/growth';
 import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
+import { encodeAll } from './encoded';
+import { withFinerBins } from './finer-bins';
 import { growthOf, lineError } from './growing';
 import { wantsSingleRows } from './leaf-size';
 import { planLine } from './line-shape';
@@ -70,6 +63,7 @@ export const STREAM = {
   background: 5,
   gaussian: 6,
   leaves: 7,
+  borders: 8,
 } as const;
 
 /** With fewer rounds of groups there are too few blocks of them to hold out. */
@@ -108,9 +102,6 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
   const levels = growth && levelsOf(growth, given);
   const target = levels === undefined ? input.target : logsOf(input.target, levels);
   const encoders: Encoder[] = [];
-  const columns: Uint8Array[] = [];
-  const numbers: (Float64Array | undefined)[] = [];
-  const centers: (Float64Array | undefined)[] = [];
   const maxBins = binsFor(rows, features.length);
   features.forEach((feature, source) => {
     const random = new Random(settings.seed, STREAM.bins, source);
@@ -120,16 +111,9 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
     encoders.push(...chooseEncoders(feature, source, { asCategory, inTime, maxBins, random }));
   });
   shareTokens(encoders, rows, features.length);
-  for (const encoder of encoders) {
-    const feature = features[encoder.source];
-    const values = measuredValues(encoder, feature);
-    const bins = encodeColumn(encoder, feature, values, sharedBytes);
-    columns.push(...bins);
-    numbers.push(...bins.map(() => values));
-    centers.push(...binCenters(encoder, feature, values, bins));
-  }
-  const specs = columnSpecs(encoders);
-  if (specs.length >= 0xffff) {
+  let encoded = encodeAll(encoders, features);
+  const { specs: firstSpecs } = encoded;
+  if (firstSpecs.length >= 0xffff) {
     throw new LearnerError(`The table has too many columns: ${features.length}.`);
   }
   const { codes, values, center, scale } = readTarget(target);
@@ -139,7 +123,14 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
   const goOn = rounds !== undefined && rounds.count >= FEWEST_ROUNDS;
   const whole = goOn ? undefined : groups?.clusters;
   const maxParts = whole?.count ?? Math.min(blocks ?? rows, goOn ? rounds.count : rows);
-  const plan = makePlan({ rows, specs, task: target.task, classes: classes.length, settings, maxParts });
+  const plan = makePlan({
+    rows,
+    specs: firstSpecs,
+    task: target.task,
+    classes: classes.length,
+    settings,
+    maxParts,
+  });
   const byBlocks =
     blocks === undefined || plan.parts < 2
       ? undefined
@@ -147,6 +138,19 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
   const clusters = whole ?? byBlocks;
   plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
   const part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
+  if (target.task === 'classification' && plan.lowNoise) {
+    encoded = withFinerBins(encoded, {
+      features,
+      rules: plan.lowNoise.rules,
+      codes,
+      classes: classes.length,
+      part,
+      parts: plan.parts,
+      maxBins,
+      random: (stream) => new Random(settings.seed, STREAM.borders, stream),
+    });
+  }
+  const { columns, specs, numbers, centers } = encoded;
   const random = new Random(settings.seed, STREAM.background);
   const kept = numbers.map((values) => (values && plan.linear ? sharedNumbers(values) : undefined));
   const background = makeBackground(given, { columns, numbers: kept }, rows, () => random.uniform());
@@ -169,7 +173,7 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
     folds: plan.folds,
     rows,
     features: named,
-    encoders,
+    encoders: encoded.encoders,
     specs,
     columns,
     numbers: kept,
@@ -221,10 +225,6 @@ function readGroups(features: FeatureColumn[], settings: LearnerSettings) {
           `Column "${column.name}" has the same value in every row: there are no groups to keep apart.`,
         ],
       };
-}
-
-function sharedBytes(length: number): Uint8Array {
-  return new Uint8Array(new SharedArrayBuffer(length));
 }
 
 function sharedNumbers(values: Float64Array): Float64Array {

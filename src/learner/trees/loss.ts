@@ -123,6 +123,11 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
   };
 }
 
+/** Log-loss of two classes by one score, of more by a score each. */
+export function classLogLoss(codes: Int32Array, classes: number): Objective {
+  return classes <= 2 ? binaryLogLoss(codes) : softmaxLogLoss(codes, classes);
+}
+
 /*
  * The sums of losses, each in a function that does nothing after its loop. An engine that compiles a function in the middle
  * of its first loop has not seen yet what comes after it, and would give up the compiled code there, call after call.
