@@ -124,10 +124,9 @@ export class LeafSets {
         const right = ~this.numbers.leftOf(trees, node);
         const highest = this.bins.highestOf(feature[node]);
         for (let first = 0, word = trees.setAt[node]; first <= highest; first += 32, word++) {
-          const set = trees.sets[word];
-          for (let i = 0; i < 32; i++) {
-            // A bin of the set keeps all: no branch.
-            table[first + i] &= right | -((set >>> i) & 1);
+          // A bin of the set keeps all.
+          for (let others = ~trees.sets[word]; others !== 0; others &= others - 1) {
+            table[first + lowestBit(others)] &= right;
           }
         }
       }

@@ -1,7 +1,8 @@
 import type { EncodedTable } from '../features/encode';
 import { type GaussianScores, gaussianScores } from '../gaussian/scores';
-import { addLinearScores, type LinearTables } from '../linear/linear';
+import type { LinearTables } from '../linear/linear';
 import type { Trees } from '../trees/trees';
+import { linearScores } from './linear-scores';
 import { addTreeScores } from './tree-scores';
 import { scoresOfVotes } from './votes';
 
@@ -32,10 +33,7 @@ export function partScores(part: Part, table: EncodedTable, rows: Int32Array): F
   const width = part.base.length;
   const scores = new Float64Array(rows.length * width);
   if (part.kind === 'linear') {
-    for (let i = 0; i < rows.length; i++) {
-      addLinearScores(part.tables, table, rows[i], 1, scores, i * width);
-    }
-    return scores;
+    return linearScores(part.tables, table, rows);
   }
   if (part.kind === 'gaussian') {
     return gaussianScores(part.gaussian, part.base, table, rows);

@@ -1,3 +1,4 @@
+import { lowestBit } from '../math/bits';
 import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../trees/trees';
 import { type Room, roomOf } from '../wasm/room';
 import { LeafNumbers, MOST_LEAVES, nodesOf } from './leaf-numbers';
@@ -146,10 +147,11 @@ export class ValueSums {
 
   private addCategories(trees: Trees, node: number, table: Int32Array, right: number, half: number): void {
     const highest = this.bins.highestOf(trees.feature[node]);
-    for (let at = 0; at <= highest; at++) {
-      const word = trees.sets[trees.setAt[node] + (at >>> 5)];
-      // A bin of the set keeps all: no branch.
-      table[2 * at + half] &= right | -((word >>> (at & 31)) & 1);
+    for (let first = 0, word = trees.setAt[node]; first <= highest; first += 32, word++) {
+      // A bin of the set keeps all.
+      for (let others = ~trees.sets[word]; others !== 0; others &= others - 1) {
+        table[2 * (first + lowestBit(others)) + half] &= right;
+      }
     }
   }
 

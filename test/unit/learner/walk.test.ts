@@ -120,8 +120,8 @@ describe('learner: many rows through a tree', () => {
     const columns = Array.from({ length: 3 }, () =>
       Uint8Array.from({ length: rows }, () => random.below(256)),
     );
-    // Classes are added eight at a time, two at a time, and the last; trees sixteen at a time.
-    for (const width of [2, 3, 8, 13, 26]) {
+    // Classes are added two at a time, up to twelve pairs together, and the last; trees sixteen at a time.
+    for (const width of [2, 3, 8, 13, 24, 25, 26, 51]) {
       const builder = new TreeBuilder(width);
       for (let tree = 0; tree < 37; tree++) {
         const leaves = [builder.addRoot()];
@@ -151,6 +151,35 @@ describe('learner: many rows through a tree', () => {
         );
       const few = Array.from({ length: 15 }, (_, i) => [...scoresOf(10 * i, 10 * i + 10)]);
       assert.deepEqual([...scoresOf(0, rows)], few.flat());
+    }
+  });
+
+  it('add lines and the scores of bins for each class to the same bits, many rows together or few at a time', () => {
+    const random = new Random(8);
+    const rows = 600;
+    const columns = Array.from({ length: 4 }, () =>
+      Uint8Array.from({ length: rows }, () => random.below(20)),
+    );
+    const numbers = columns.map(() =>
+      Float64Array.from({ length: rows }, () => (random.below(9) === 0 ? NaN : 20 * random.uniform() - 10)),
+    );
+    const some = (length: number) => Float64Array.from({ length }, () => random.uniform() - 0.5);
+    for (const width of [1, 2, 3, 19, 26, 51]) {
+      const lines = {
+        ...{ columns: Uint16Array.of(3, 1), means: some(2), scales: Float64Array.of(1, 3) },
+        ...{ lows: Float64Array.of(-2, -1), highs: Float64Array.of(2, 1), weights: some(2 * width) },
+      };
+      for (const own of [undefined, lines]) {
+        const at = Int32Array.of(-1, 20 * width, 0, -1);
+        const base = some(width);
+        const tables = { base, at, scores: Float32Array.from(some(40 * width)), lines: own };
+        const member = { weight: 1, width, parts: [{ kind: 'linear' as const, weight: 0.3, base, tables }] };
+        const all = Int32Array.from({ length: rows }, (_, row) => (row * 7) % rows);
+        const few = Array.from({ length: rows / 5 }, (_, i) => [
+          ...memberScores(member, { columns, numbers }, all.subarray(5 * i, 5 * i + 5)),
+        ]);
+        assert.deepEqual([...memberScores(member, { columns, numbers }, all)], few.flat());
+      }
     }
   });
 });
