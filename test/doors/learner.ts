@@ -73,6 +73,7 @@ export { quantise } from '../../dist/src/learner/trees/quantise';
 export { growRandomised } from '../../dist/src/learner/trees/randomised';
 export { trySmallNode } from '../../dist/src/learner/trees/small-node';
 export { SortedRows } from '../../dist/src/learner/trees/sorted-rows';
-export { type SplitCandidate, tryCategories, tryOrdered } from '../../dist/src/learner/trees/split-finder';
+export { tryCategories, tryOrdered } from '../../dist/src/learner/trees/split-finder';
+export type { SplitCandidate } from '../../dist/src/learner/trees/splits';
 export { leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
 export { chanceGain, weakCategories } from '../../dist/src/learner/trees/weak-categories';

@@ -4,7 +4,8 @@ import type { GrowSpace } from './grow-space';
 import { type HistogramLayout, removeRows } from './histogram';
 import { trySmallNode } from './small-node';
 import { MAX_SORTED_ROWS, SortedRows } from './sorted-rows';
-import { type SplitCandidate, type SplitRules, tryCategories, tryOrdered } from './split-finder';
+import { tryCategories, tryOrdered } from './split-finder';
+import type { SplitCandidate, SplitRules } from './splits';
 import { isLeft, type TreeBuilder } from './trees';
 import { chanceGain } from './weak-categories';
 

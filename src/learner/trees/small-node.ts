@@ -1,4 +1,5 @@
-import { type SplitCandidate, type SplitRules, tryCategories, tryOrdered } from './split-finder';
+import { tryCategories, tryOrdered } from './split-finder';
+import type { SplitCandidate, SplitRules } from './splits';
 
 /*
  * Splits of a node that has fewer rows than its columns have bins. A histogram would be nearly empty, and clearing,

@@ -1,5 +1,5 @@
 import type { ColumnSpec } from '../features/encode';
-import type { SplitCandidate, SplitRules } from './split-finder';
+import type { SplitCandidate, SplitRules } from './splits';
 
 /*
  * Splits of ordered columns from the rows in the order of their bins (J. Shafer et al., SPRINT, 1996), for tables with
