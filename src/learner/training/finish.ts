@@ -30,6 +30,7 @@ import { type PreparedFit, STREAM } from './prepare';
 import { keptTrees } from './randomised';
 import { completeRuns, makeReport, tableOrder } from './report';
 import { chooseWeights, type StackInput } from './stacking';
+import { leastLeft } from './wild-errors';
 
 /** The rows that folds held out, each scored by the fold that did. */
 interface OutOfFold {
@@ -54,7 +55,12 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   };
   const scores = candidates.map(scoresOf);
   const rows = join(heldOut, new Int32Array(lengthOf(heldOut)));
-  const gaussian = gaussianOf(prepared, folds, leastError(prepared, rows, scores));
+  const left = () =>
+    leastLeft(
+      scores,
+      Float64Array.from(rows, (row) => prepared.values[row]),
+    );
+  const gaussian = gaussianOf(prepared, folds, left);
   if (gaussian) {
     candidates.push(gaussian.parts);
     scores.push(scoresOf(gaussian.parts));
@@ -96,14 +102,6 @@ function kept(part: Part, { plan }: PreparedFit): Part {
   return part.kind === 'votes'
     ? { ...part, trees: keptTrees(part.trees, plan.randomised?.scored ?? 1) }
     : part;
-}
-
-/** The mean squared error of the best candidate of a number; infinite for classes. */
-function leastError({ task, values }: PreparedFit, rows: Int32Array, scores: Float64Array[]): number {
-  const errors = scores.map((own) =>
-    own.reduce((sum, score, i) => sum + square(score - values[rows[i]]) / rows.length, 0),
-  );
-  return task === 'regression' ? Math.min(...errors) : Infinity;
 }
 
 const MAX_STACKED = 20_000;

@@ -48,10 +48,14 @@ function rulesFor(rows: number, columns: number): ProcessRules {
  * it is not worth its time. All folds share its kernel, so that predicting and explaining compare a row with its points
  * once; that the kernel has seen the target of all rows is a handful of parameters.
  *
- * @param left of a number the squared error of the best other candidate, in units of the target's variance
+ * @param left of a number what the best other candidate leaves of the target's variance
  * @returns folds × parts
  */
-export function gaussianOf(prepared: PreparedFit, folds: FoldResult[], left: number): Found | undefined {
+export function gaussianOf(
+  prepared: PreparedFit,
+  folds: FoldResult[],
+  left: () => number,
+): Found | undefined {
   const { rows, plan, task, classes } = prepared;
   if (!plan.linear || rows < FEWEST_ROWS || rows > MAX_ROWS) {
     return undefined;
@@ -65,7 +69,7 @@ export function gaussianOf(prepared: PreparedFit, folds: FoldResult[], left: num
     .sort((a, b) => gains[b] - gains[a] || a - b)
     .slice(0, task === 'regression' ? MOST_COLUMNS : MOST_CLASS_COLUMNS);
   if (task === 'regression') {
-    return left <= MOST_LEFT ? forNumbers(prepared, folds, chosen) : undefined;
+    return left() <= MOST_LEFT ? forNumbers(prepared, folds, chosen) : undefined;
   }
   const outputs = classes.length === 2 ? 1 : classes.length;
   const isChosenByChance = gains.length > MOST_CLASS_COLUMNS && rows < ROWS_PER_COLUMN * gains.length;

@@ -1,6 +1,7 @@
 import type { ColumnSpec } from '../features/encode';
 import { MAX_TERMS } from '../linear/design';
 import { type BoostRules, SCORING_WORK } from '../trees/boost';
+import { type LowNoise, lowNoise } from './low-noise';
 import type { LearnerSettings, Subsample } from './options';
 import { type PlannedTrees, randomisedRules } from './randomised-rules';
 
@@ -34,15 +35,6 @@ export interface TrainingPlan {
   reasons: string[];
 }
 
-/**
- * Larger trees and more of them, with leaves down to a few certain rows. On noisy targets they only cost time, so a fold
- * grows them where the first candidate explains at least `minExplained` of the trivial held-out loss.
- */
-export interface LowNoise {
-  rules: BoostRules;
-  minExplained: number;
-}
-
 export interface PlanInput {
   rows: number;
   specs: ColumnSpec[];
@@ -60,8 +52,6 @@ const THINKING_BUDGET = { medium: 2.4e10, high: 8e10 };
 const WORK_PER_SECOND = 1e8;
 /** Iterations that every fold should be able to afford within its budget. */
 const WANTED_ITERATIONS = 150;
-const LOW_NOISE_BUDGET = 2e9;
-const MAX_LOW_NOISE_ROWS = 20_000;
 /** Scores held in memory: rows × classes. */
 const MAX_SCORES = 4e7;
 const SMALL = 2000;
@@ -109,7 +99,7 @@ export function makePlan(input: PlanInput): TrainingPlan {
   // However many folds thinking adds, each default candidate keeps the budget it would have without.
   const usualFolds = Math.max(1, Math.min(folds, settings.estimators ?? listed ?? byDefault));
   fitBudget(plan, input, (usualBudget / usualFolds) * folds, extraBudget);
-  plan.lowNoise = trivial ? undefined : lowNoise(input, plan);
+  plan.lowNoise = trivial || classes > MANY_CLASSES ? undefined : lowNoise(plan.boosts[0], input, folds);
   plan.randomised =
     trivial || classes > MANY_CLASSES
       ? undefined
@@ -181,28 +171,6 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   list.push({ ...slow, maxLeaves: 12, columnSample: 1, minHessian: main.minHessian / 2, lambda: 0.3 });
   list.push({ ...slow, maxLeaves: 6, columnSample: part(0.25), categorySmooth: 50, categoryLambda: 10 });
   return list;
-}
-
-function lowNoise({ rows, task, classes }: PlanInput, { boosts, folds }: TrainingPlan): LowNoise | undefined {
-  const [main] = boosts;
-  if (classes > MANY_CLASSES || rows > MAX_LOW_NOISE_ROWS) {
-    return undefined;
-  }
-  const rules: BoostRules = {
-    ...main,
-    learningRate: 0.1,
-    maxIterations: 1000,
-    patience: 40,
-    minImprovement: task === 'regression' ? 0.0005 : 0.0002,
-    rowSample: 0.8,
-    columnSample: task === 'regression' ? Math.max(main.columnSample, 0.8) : 1,
-    lambda: task === 'regression' ? 0.3 : 0.1,
-    minHessian: task === 'regression' ? 2 : 0.02,
-    maxLeaves: task === 'regression' ? 31 : 16,
-    maxDepth: 12,
-    workBudget: LOW_NOISE_BUDGET / folds,
-  };
-  return { rules, minExplained: task === 'regression' ? 0.8 : 0.6 };
 }
 
 /** Minimum hessian of a leaf: rows for numbers; for classes a unit is at least 4 rows. */

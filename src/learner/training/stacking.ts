@@ -4,6 +4,7 @@ import { probabilities } from '../calibration/calibrate';
 import { log, sigmoid, softmax, square } from '../math/numeric';
 import { scoreProbabilities } from './metrics';
 import { weightsOfErrors } from './simplex';
+import { sharesOfErrors } from './wild-errors';
 
 /** Out-of-fold scores of the candidates, and the target of the same rows. */
 export interface StackInput {
@@ -29,9 +30,6 @@ const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
 /** What a costly candidate has to lower the log-loss by at least; the squared error by twice as much. */
 const COSTLY_GAIN = 0.01;
-/** Nine of ten errors are at most usual; one counts as so many times that at most. */
-const USUAL_PART = 0.9;
-const MOST_OFF = 3;
 /** Candidates with a smaller weight are dropped. */
 const MIN_WEIGHT = 0.03;
 
@@ -52,18 +50,10 @@ export function stackWeights(given: StackInput): Float64Array {
   return isWorth(input, all, start) ? normalised(all) : start;
 }
 
-/**
- * Errors in place of scores, of targets that are all 0. Where the mean of the candidates is far off, the errors of all are
- * made smaller in proportion: else one row, such as a slip of the pen, would choose between them.
- */
+/** Errors in place of scores, of targets that are all 0; no row's count for much more than usual. */
 function withoutWildErrors(input: StackInput): StackInput {
   const { scores, target, smooth } = input;
-  const counted = smooth === true ? scores.slice(0, -1) : scores;
-  const sizes = Float64Array.from(target, (value, row) =>
-    Math.abs(counted.reduce((sum, own) => sum + (own[row] - value) / counted.length, 0)),
-  );
-  const most = MOST_OFF * sizes.slice().sort()[Math.floor(USUAL_PART * (sizes.length - 1))];
-  const shares = sizes.map((size) => (most > 0 && size > most ? most / size : 1));
+  const shares = sharesOfErrors(smooth === true ? scores.slice(0, -1) : scores, target);
   const errors = scores.map((own) => own.map((score, row) => (score - target[row]) * shares[row]));
   return { ...input, scores: errors, target: new Float64Array(target.length) };
 }

@@ -287,6 +287,14 @@ describe('Gaussian process: as a candidate', () => {
     assert.equal(processes(trainModel(regress(features, target, { n_estimators: 3 }))).length, 0);
   });
 
+  it('takes part beside a slip of the pen that leaves most of the variance', () => {
+    const target = smooth.slice();
+    target[7] = 400;
+    const model = trainModel(regress(features, target, { n_estimators: 3 }));
+    assert.ok(model.report.scores.rmse! > 0.7 * model.report.baseline.rmse!);
+    assert.equal(processes(model).length, 3);
+  });
+
   it('finds the line of each subject by a column that numbers them', () => {
     const subjects = 40;
     const [starts, slopes] = [31, 32].map((seed) => normals(subjects, seed));

@@ -117,6 +117,24 @@ function growing(): string {
   return hash(result.mean(), ...result.quantiles([0.2, 0.8]), result.mode(), result.full().logits);
 }
 
+/** Nested groups without noise: learned by many small trees with leaves down to a single row. */
+function nested(): string {
+  const place = new Random(14).shuffle(Int32Array.from(x, (_, i) => i));
+  const own = [8, 6, 5].map((levels, c) =>
+    numbers(
+      `level ${c}`,
+      place.map((at) => Math.floor(at / [30, 5, 1][c]!) % levels),
+    ),
+  );
+  const y = Float64Array.from(
+    place,
+    (at) => (4 + x[Math.floor(at / 30)]! + z[Math.floor(at / 5)]! / 2) * (1 + (at % 5)),
+  );
+  const model = trainModel(regress(own, y, { random_state: 5, n_estimators: 3 }));
+  const result = predict(model, own, rows) as RegressionResult;
+  return hash(result.mean(), ...result.quantiles([0.2, 0.8]));
+}
+
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
@@ -159,6 +177,7 @@ const cases: Record<string, [() => string, string]> = {
     'd636f4d83ec0cdca277b025d070a264f',
   ],
   'a rule on many rows': [() => exactRule(), '006c5472efc5ebad3610c6b2ff177929'],
+  'a number of nested groups, without noise': [() => nested(), '0b57970202a815fb9020457b5593a5f8'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
     '73913eed93ba70b286306cdb112af076',
