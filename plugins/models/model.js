@@ -114,6 +114,22 @@
     ];
   }
 
+  /* How a version did beside the one that it took over from, where both are still here. */
+  function comparedOf({ compared }, versions) {
+    if (compared === undefined || !versions.some(({ version }) => version === compared.with)) {
+      return '';
+    }
+    const { with: other, rows, loss, own, before } = compared;
+    return el(
+      'small',
+      {},
+      text('versions.compared', {
+        ...{ rows: number(rows), other },
+        ...{ loss: text(`score.${loss}`), own: number(own), before: number(before) },
+      }),
+    );
+  }
+
   function versionsOf({ version, versions = [], task }, takeBack) {
     if (versions.length === 0) {
       return [];
@@ -144,6 +160,7 @@
                   ' · ',
                   models.reason(one.why),
                 ),
+                comparedOf(one, versions),
                 isInCharge
                   ? el('em', {}, text('versions.inCharge'))
                   : takeBack &&

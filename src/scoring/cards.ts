@@ -112,6 +112,15 @@ export interface ModelVersion {
   rows: number;
   scores?: ModelScores;
   why: VersionReason;
+  compared?: VersionComparison;
+}
+
+/** How a version did beside the one that it took over from, on rows that neither had learned from. */
+export interface VersionComparison extends Pick<ChallengerScores, 'loss' | 'rows' | 'standard_error'> {
+  /** The version before. */
+  with: number;
+  before: number;
+  own: number;
 }
 
 /** What is known of a fitted train set: `msg.model`. */
@@ -209,6 +218,8 @@ export interface FittedModel {
   trained_until?: string;
   /** What was done to the train set as it was read. */
   cleaned?: Cleaned;
+  /** Where it took over after a comparison. */
+  compared?: VersionComparison;
   /** Why the model may not be worth much, a sentence each; left out where nothing was seen. */
   doubts?: string[];
   /** The train rows are kept on this computer: the endpoint keeps none, and each predict sends them. */

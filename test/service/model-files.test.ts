@@ -129,6 +129,7 @@ describe('a model in a file', function () {
     const odd = {
       ...{ scores: { from: 'out-of-fold', accuracy: { a: 1 } }, importance: [null], doubts: [{}] },
       ...{ classes: [{}], relative_to: {}, group: 5, order: 'x', thresholds: { label: [] }, limited: 'x' },
+      compared: { with: 1, own: 2 },
     };
     const text = JSON.stringify({ ...head, card: { ...head.card, ...odd } });
     const written = path.join(folder, 'odd.zip');

@@ -119,6 +119,13 @@ describe('a fit that replaces the model only if it is better', function () {
       assert.deepEqual(cards.get('heat'), better.card);
       const { scores } = better.challenger!;
       assert.ok(scores!.difference > scores!.standard_error && scores!.loss === 'pinball');
+      // The version says by how much, on rows that both of them can be compared on.
+      const { champion, challenger, loss, rows, standard_error } = scores!;
+      const compared = { with: 1, loss, rows, before: champion, own: challenger, standard_error };
+      assert.deepEqual(
+        better.card.versions.map((one) => one.compared),
+        [compared, undefined],
+      );
       // Challengers and their train sets are gone.
       for (let waited = 0; (await stored()).models > 2 && waited < 100; waited++) {
         await sleep(50);

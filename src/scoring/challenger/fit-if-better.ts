@@ -5,7 +5,15 @@ import { chooseHoldout } from '../train/row-plan';
 import { isTaskFound, keepFitted, keepKnown, setRequestOf, train } from '../train/train';
 import { encodeTrainTable } from '../train/train-set';
 import { readTrainTable } from '../train/train-table';
-import type { Challenger, Hooks, ModelCard, TrainRequest, TrainResult, VersionReason } from '../types';
+import type {
+  Challenger,
+  Hooks,
+  ModelCard,
+  TrainRequest,
+  TrainResult,
+  VersionComparison,
+  VersionReason,
+} from '../types';
 import { FIRST, gone, LATE, ROWS_UNKNOWN, UNCHANGED } from './challenger';
 import { seenRowsOf } from './champion-rows';
 import { compare } from './compare';
@@ -80,7 +88,8 @@ async function fitTable(
       // Meanwhile the model may have been rolled back, or deleted.
       return kept(inChargeOf(context, request) ?? champion, request, challenger, false);
     }
-    return { ...(await takeOver(context, fitting, challenger, hooks, underWay)), challenger };
+    const compared = champion && comparison(champion, challenger);
+    return { ...(await takeOver(context, fitting, { challenger, compared }, hooks, underWay)), challenger };
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
   }
@@ -90,12 +99,13 @@ async function fitTable(
 async function takeOver(
   context: Context,
   fitting: Fitting,
-  challenger: Challenger,
+  { challenger, compared }: { challenger: Challenger; compared: VersionComparison | undefined },
   hooks: Hooks,
   underWay: FitUnderWay,
 ): Promise<TrainResult> {
   const why = versionReason(challenger);
-  const put: FitUnderWay['done'] = (card, fingerprint) => underWay.done(card, fingerprint, why);
+  const put: FitUnderWay['done'] = (card, fingerprint) =>
+    underWay.done(compared === undefined ? card : { ...card, compared }, fingerprint, why);
   // Another name may have had a model of these very rows meanwhile.
   const known = await keepKnown(context, fitting, hooks, put);
   if (known !== undefined) {
@@ -103,6 +113,15 @@ async function takeOver(
   }
   const fitted = await fitSet(context, fitting, hooks);
   return keepFitted(context, fitting, fitted, hooks, put);
+}
+
+/** Kept with the version: the scores of its fit are of other rows than those of the version before. */
+function comparison({ version }: ModelCard, { scores }: Challenger): VersionComparison | undefined {
+  if (scores === undefined) {
+    return undefined;
+  }
+  const { loss, rows, standard_error, champion, challenger } = scores;
+  return { with: version, loss, rows, before: champion, own: challenger, standard_error };
 }
 
 function versionReason({ why }: Challenger): VersionReason | undefined {

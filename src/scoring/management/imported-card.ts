@@ -59,6 +59,8 @@ const SOUND: Partial<Record<keyof ModelCard, (part: unknown) => boolean>> = {
   embargo: isNumber,
   relative_to: isText,
   trained_until: isText,
+  // The version that it was compared with is not in the file.
+  compared: () => false,
 };
 
 function isScores(part: unknown): boolean {

@@ -192,6 +192,10 @@ export class VersionedModel {
 }
 
 function listed({ version, why, card }: KeptVersion): ModelVersion {
-  const { fitted_at, rows, scores } = card;
-  return { version, fitted_at, rows, ...(scores !== undefined && { scores }), why };
+  const { fitted_at, rows, scores, compared } = card;
+  return {
+    ...{ version, fitted_at, rows, why },
+    ...(scores !== undefined && { scores }),
+    ...(compared !== undefined && { compared }),
+  };
 }

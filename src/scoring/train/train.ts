@@ -101,6 +101,7 @@ export async function keepKnown(
   // The threshold in charge goes with the name; that of a former version, or of another name, does not.
   const card: FittedModel = { ...known.card, name: model };
   delete card.threshold;
+  delete card.compared;
   const answer = aside
     ? { own: known.card, inCharge: context.cards.named(model)!.card() }
     : put(withThresholds(card, request, reference?.curves, hooks), fingerprint);
