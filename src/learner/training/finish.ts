@@ -44,6 +44,10 @@ interface OutOfFold {
   work: number;
 }
 
+/** With fewer rows too few are held out to tell which candidate is better; fewer members hardly make a mean. */
+const FEWEST_SHARP_ROWS = 2000;
+const FEWEST_SHARP_MEMBERS = 3;
+
 /** Combines all folds of `prepared` (in any order) into a model, with its calibration and report. */
 export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
@@ -69,7 +73,10 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
   const { metric } = prepared.settings.thinking ?? {};
   // The candidate for little noise comes last, and without thinking too.
   const { usual, boosts } = prepared.plan;
-  const extra = completeRuns(folds).map((run) => run >= usual && run < boosts.length);
+  const runs = completeRuns(folds);
+  const extra = runs.map((run) => run >= usual && run < boosts.length);
+  const lowNoise = runs.indexOf(boosts.length);
+  const isSharp = prepared.rows >= FEWEST_SHARP_ROWS && folds.length >= FEWEST_SHARP_MEMBERS;
   // Randomised trees come after the boosted candidates.
   const costly = folds.every((fold) => fold.randomised) ? extra.length : undefined;
   const input = {
@@ -77,6 +84,7 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
     extra,
     costly,
     smooth: gaussian !== undefined,
+    sharp: lowNoise >= 0 && isSharp ? lowNoise : undefined,
   };
   const weights = chooseWeights(input, prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {

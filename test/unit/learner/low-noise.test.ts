@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 
 import { trainModel } from '../../../dist/src/learner';
-import { Random } from '../../doors/learner';
+import { Random, stackWeights } from '../../doors/learner';
 import { classify, numbers, regress, text } from './tables';
 
 describe('learner: the candidate for little noise', () => {
-  it('has its share of the score without thinking too, where rules tell the class', () => {
-    const rows = 900;
+  /** Trees of each kind in the members of a model of rules on categories. */
+  const weightsOf = (rows: number, members: number) => {
     const random = new Random(7);
     const drawn = Array.from({ length: 6 }, () => Array.from({ length: rows }, () => random.below(4)));
     const [a, b, c, d, e] = drawn as [number[], number[], number[], number[], number[]];
@@ -19,9 +19,40 @@ describe('learner: the candidate for little noise', () => {
         levels.map((level) => `level ${level}`),
       ),
     );
-    const { members } = trainModel(classify(features, labels, { random_state: 3, n_estimators: 3 }));
-    const [usual, lowNoise] = members[0]!.parts.filter(({ kind }) => kind === 'trees');
-    assert.ok(lowNoise !== undefined && lowNoise.weight > usual!.weight);
+    const options = { random_state: 3, n_estimators: members };
+    const { parts } = trainModel(classify(features, labels, options)).members[0]!;
+    const [usual, lowNoise] = parts.filter(({ kind }) => kind === 'trees');
+    return { usual: usual!.weight, lowNoise: lowNoise?.weight ?? 0 };
+  };
+
+  it('has its share of the score without thinking too, where rules tell the class', () => {
+    const { usual, lowNoise } = weightsOf(900, 3);
+    assert.ok(lowNoise > usual, `${lowNoise} ${usual}`);
+  });
+
+  const random = new Random(9);
+  const target = Float64Array.from({ length: 600 }, (_, i) => i % 2);
+  const blurred = (by: number) =>
+    target.map((code) => 3 * (code - 0.5) + by * (random.uniform() - random.uniform()));
+  const stack = (scores: Float64Array[], sharp?: number) =>
+    stackWeights({ scores, width: 1, target, regression: false, sharp });
+
+  it('weighs half as much again where members are averaged and it is the better one alone', () => {
+    const scores = [blurred(4), blurred(3), blurred(5)];
+    const [usual, own] = [stack(scores), stack(scores, 1)];
+    const raised = 1.5 * usual[1]!;
+    assert.ok(Math.abs(own[1]! - raised / (usual[0]! + raised + usual[2]!)) < 1e-12, [...own].join(' '));
+    assert.ok(Math.abs(own[0]! / own[2]! - usual[0]! / usual[2]!) < 1e-12);
+    assert.deepEqual(
+      stack([scores[1]!, scores[0]!, scores[2]!], 1),
+      stack([scores[1]!, scores[0]!, scores[2]!]),
+    );
+  });
+
+  it('weighs more of many rows where members are averaged', () => {
+    const [few, many] = [weightsOf(2000, 2), weightsOf(2000, 3)];
+    const ratios = [few, many].map(({ usual, lowNoise }) => lowNoise / usual);
+    assert.ok(ratios[1]! > 1.25 * ratios[0]!, ratios.join(' '));
   });
 
   it('learns a number of nested groups to the end, however little a further tree gains', () => {
