@@ -131,7 +131,10 @@ async function main(): Promise<void> {
       await openEditor(page, red.url);
       await page.evaluate("RED.sidebar.show('tabular-models')");
       const root = page.locator('.tabular-models');
-      await root.evaluate((one: HTMLElement) => (one.style.width = '320px'));
+      // As wide as it is shown, whatever room the sidebar has: else its right edge is cut off.
+      await root.evaluate((one: HTMLElement) => {
+        one.style.cssText = 'position: fixed; z-index: 90; top: 0; right: 0; width: 320px; height: 100vh';
+      });
       for (const model of ['pump failure', 'pump bearing']) {
         await page.locator('.tabular-model', { hasText: model }).first().click();
         await page.locator('.tabular-facts').waitFor();
@@ -147,7 +150,7 @@ async function main(): Promise<void> {
           );
           const { x, y, height } = (await root.boundingBox())!;
           const picture = await page.screenshot({
-            clip: { x, y, width: 320, height: Math.min(height, 860) },
+            clip: { x, y, width: 320, height: Math.min(height, 960) },
           });
           sheets.push(`data:image/png;base64,${picture.toString('base64')}`);
         }
