@@ -715,8 +715,30 @@ describe('the sidebar Models, in Chromium', function () {
   it('takes a version back, renames and deletes, each after a word of warning', async () => {
     const { page } = editor;
     await press('give-again');
+    const shown = '**/tabular-prediction/sidebar/*/model*';
+    await page.route(shown, async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.json()) as { card: { versions: object[] } };
+      const own = {
+        with: 1,
+        loss: 'log_loss',
+        rows: 842,
+        before: 0.0853,
+        own: 0.0712,
+        standard_error: 0.002,
+      };
+      // That of a version which is not kept any more says nothing.
+      body.card.versions = body.card.versions.map((one, i) => ({
+        ...one,
+        compared: i === 0 ? own : { ...own, with: 9 },
+      }));
+      await route.fulfill({ response: answer, json: body });
+    });
     await opened('fitted state');
     await page.locator('[data-part=versions]').evaluate((part: HTMLDetailsElement) => (part.open = true));
+    const compared = (await body().innerText()).match(/On the same .*/g);
+    assert.deepEqual(compared, ['On the same 842 new rows: Log loss 0.0712; version 1: 0.0853']);
+    await page.unroute(shown);
     const inCharge = () => page.locator('.tabular-in-charge b').innerText();
     assert.equal(await inCharge(), '@2');
     const notice = page.locator('.red-ui-notification');
