@@ -1,16 +1,16 @@
 import type { Model } from './model/model';
+import { type FoldResult, trainFold } from './training/candidates/fold';
 import { combine } from './training/finish';
-import { type FoldResult, trainFold } from './training/fold';
-import { prepare } from './training/prepare';
+import { prepare } from './training/preparation/prepare';
 import type { TrainInput } from './types';
 
 export { explain, type ExplainOptions, type Explanation } from './explain/explain';
 export type { Model } from './model/model';
-export { predict, type PredictOptions } from './model/predict';
-export { loadModel, saveModel } from './model/serialize';
+export { predict, type PredictOptions } from './model/predict/predict';
+export { loadModel, saveModel } from './model/storage/serialize';
+export { type FoldHooks, type FoldResult, trainFold } from './training/candidates/fold';
 export { combine } from './training/finish';
-export { type FoldHooks, type FoldResult, trainFold } from './training/fold';
-export { prepare, type PreparedFit } from './training/prepare';
+export { prepare, type PreparedFit } from './training/preparation/prepare';
 export * from './types';
 export { LEARNER_VERSION } from './version';
 

@@ -6,20 +6,20 @@ export {
   modeOf,
   quantilesOf,
 } from '../../dist/src/learner/calibration/distribution';
-export { BlockRoom } from '../../dist/src/learner/explain/block-room';
-export { allRows } from '../../dist/src/learner/explain/compared';
-export { EffectTable } from '../../dist/src/learner/explain/effect-table';
-export { makeFollower } from '../../dist/src/learner/explain/follower';
-export { keptWays } from '../../dist/src/learner/explain/kept-ways';
-export { leafBlocks } from '../../dist/src/learner/explain/leaf-blocks';
-export { addLeafEffects } from '../../dist/src/learner/explain/leaf-effects';
-export { LeafWalk } from '../../dist/src/learner/explain/leaf-walk';
-export { drawOrders, mixturesOf } from '../../dist/src/learner/explain/orders';
-export { sharedProcess } from '../../dist/src/learner/explain/product-steps';
-export { quadratureOf } from '../../dist/src/learner/explain/products';
-export { ReachedSubtrees } from '../../dist/src/learner/explain/reached-subtrees';
-export { stepScores } from '../../dist/src/learner/explain/step-scores';
-export { cutTrees } from '../../dist/src/learner/explain/subtrees';
+export { BlockRoom } from '../../dist/src/learner/explain/blocks/block-room';
+export { makeFollower } from '../../dist/src/learner/explain/blocks/follower';
+export { leafBlocks } from '../../dist/src/learner/explain/blocks/leaf-blocks';
+export { keptWays } from '../../dist/src/learner/explain/effects/kept-ways';
+export { stepScores } from '../../dist/src/learner/explain/effects/step-scores';
+export { sharedProcess } from '../../dist/src/learner/explain/gaussian-process/product-steps';
+export { quadratureOf } from '../../dist/src/learner/explain/gaussian-process/products';
+export { allRows } from '../../dist/src/learner/explain/shapley/compared';
+export { drawOrders, mixturesOf } from '../../dist/src/learner/explain/shapley/orders';
+export { EffectTable } from '../../dist/src/learner/explain/tree-shap/effect-table';
+export { addLeafEffects } from '../../dist/src/learner/explain/tree-shap/leaf-effects';
+export { LeafWalk } from '../../dist/src/learner/explain/tree-shap/leaf-walk';
+export { ReachedSubtrees } from '../../dist/src/learner/explain/tree-shap/reached-subtrees';
+export { cutTrees } from '../../dist/src/learner/explain/tree-shap/subtrees';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
@@ -43,15 +43,14 @@ export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
 export { placesInOrder, sorted } from '../../dist/src/learner/math/order';
 export { quickSigmoid } from '../../dist/src/learner/math/quick-sigmoid';
 export { Random } from '../../dist/src/learner/math/random';
-export { LeafSets } from '../../dist/src/learner/model/leaf-sets';
 export { memberScores } from '../../dist/src/learner/model/members';
-export { packTerms, unpackTerms } from '../../dist/src/learner/model/pack-terms';
-export { packTrees, unpackTrees } from '../../dist/src/learner/model/pack-trees';
-export { processApart } from '../../dist/src/learner/model/process-apart';
-export { ValueSums } from '../../dist/src/learner/model/value-sums';
-export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/walk';
-export { wantsSingleRows } from '../../dist/src/learner/training/leaf-size';
-export { areaUnderRoc } from '../../dist/src/learner/training/metrics';
+export { processApart } from '../../dist/src/learner/model/predict/process-apart';
+export { LeafSets } from '../../dist/src/learner/model/quick-scorer/leaf-sets';
+export { ValueSums } from '../../dist/src/learner/model/quick-scorer/value-sums';
+export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/scores/walk';
+export { packTerms, unpackTerms } from '../../dist/src/learner/model/storage/pack-terms';
+export { packTrees, unpackTrees } from '../../dist/src/learner/model/storage/pack-trees';
+export { keptTrees } from '../../dist/src/learner/training/candidates/randomised';
 export {
   assignParts,
   blocksOf,
@@ -59,21 +58,22 @@ export {
   groupsOf,
   type HoldOut,
   roundsOf,
-} from '../../dist/src/learner/training/parts';
-export { keptTrees } from '../../dist/src/learner/training/randomised';
-export { weightsOfErrors } from '../../dist/src/learner/training/simplex';
-export { chooseWeights, stackWeights } from '../../dist/src/learner/training/stacking';
-export { Grower, type GrowRules } from '../../dist/src/learner/trees/grow';
-export { type GrowSize, GrowSpace } from '../../dist/src/learner/trees/grow-space';
-export { addRows, removeRows } from '../../dist/src/learner/trees/histogram';
-export { treeRooms } from '../../dist/src/learner/trees/kernel';
-export { roundToGrid } from '../../dist/src/learner/trees/leaf-grid';
-export { squaredError } from '../../dist/src/learner/trees/loss';
-export { quantise } from '../../dist/src/learner/trees/quantise';
-export { growRandomised } from '../../dist/src/learner/trees/randomised';
-export { trySmallNode } from '../../dist/src/learner/trees/small-node';
-export { SortedRows } from '../../dist/src/learner/trees/sorted-rows';
-export { tryCategories, tryOrdered } from '../../dist/src/learner/trees/split-finder';
-export type { SplitCandidate } from '../../dist/src/learner/trees/splits';
+} from '../../dist/src/learner/training/folds/parts';
+export { wantsSingleRows } from '../../dist/src/learner/training/preparation/leaf-size';
+export { areaUnderRoc } from '../../dist/src/learner/training/stacking/metrics';
+export { weightsOfErrors } from '../../dist/src/learner/training/stacking/simplex';
+export { chooseWeights, stackWeights } from '../../dist/src/learner/training/stacking/stacking';
+export { Grower, type GrowRules } from '../../dist/src/learner/trees/boosting/grow';
+export { roundToGrid } from '../../dist/src/learner/trees/boosting/leaf-grid';
+export { squaredError } from '../../dist/src/learner/trees/boosting/loss';
+export { chanceGain, weakCategories } from '../../dist/src/learner/trees/boosting/weak-categories';
+export { type GrowSize, GrowSpace } from '../../dist/src/learner/trees/histograms/grow-space';
+export { addRows, removeRows } from '../../dist/src/learner/trees/histograms/histogram';
+export { treeRooms } from '../../dist/src/learner/trees/histograms/kernel';
+export { quantise } from '../../dist/src/learner/trees/histograms/quantise';
+export { growRandomised } from '../../dist/src/learner/trees/randomised/randomised';
+export { trySmallNode } from '../../dist/src/learner/trees/splits/small-node';
+export { SortedRows } from '../../dist/src/learner/trees/splits/sorted-rows';
+export { tryCategories, tryOrdered } from '../../dist/src/learner/trees/splits/split-finder';
+export type { SplitCandidate } from '../../dist/src/learner/trees/splits/splits';
 export { leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
-export { chanceGain, weakCategories } from '../../dist/src/learner/trees/weak-categories';

@@ -1,9 +1,9 @@
 import type { ColumnSpec } from '../features/encode';
 import { placesInOrder } from '../math/order';
 import type { Random } from '../math/random';
-import { Grower, type GrowRules } from '../trees/grow';
-import { GrowSpace } from '../trees/grow-space';
-import { quantise } from '../trees/quantise';
+import { Grower, type GrowRules } from '../trees/boosting/grow';
+import { GrowSpace } from '../trees/histograms/grow-space';
+import { quantise } from '../trees/histograms/quantise';
 import { TreeBuilder, type Trees } from '../trees/trees';
 
 const TREES = 60;

@@ -2,13 +2,13 @@ import { columnSpecs } from '../features/encode';
 import { changeOfLog } from '../model/growth';
 import type { Member } from '../model/members';
 import type { Model } from '../model/model';
-import { encodeWithLevels, firstMembers, type PredictOptions, recalibrated } from '../model/predict';
+import { encodeWithLevels, firstMembers, type PredictOptions, recalibrated } from '../model/predict/predict';
 import { LEAF, type Trees } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
-import type { Compared } from './compared';
-import { gamesOf } from './games';
-import { type GroupEffects, meanEffects } from './mean-effects';
-import { probabilityEffects } from './probability-effects';
+import { type GroupEffects, meanEffects } from './effects/mean-effects';
+import { probabilityEffects } from './effects/probability-effects';
+import type { Compared } from './shapley/compared';
+import { gamesOf } from './shapley/games';
 
 export interface ExplainOptions extends PredictOptions {
   /** Features that are one cause together, by the cause's name; one that is in none is a cause by itself. Others are passed by. */

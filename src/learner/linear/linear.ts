@@ -1,7 +1,7 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { gram, solve } from '../math/matrix';
 import { square } from '../math/numeric';
-import type { Objective } from '../trees/loss';
+import type { Objective } from '../trees/boosting/loss';
 import {
   isLine,
   makeDesign,

@@ -2,8 +2,8 @@ import type { EncodedTable } from '../features/encode';
 import { type GaussianScores, gaussianScores } from '../gaussian/scores';
 import type { LinearTables } from '../linear/linear';
 import type { Trees } from '../trees/trees';
-import { linearScores } from './linear-scores';
-import { addTreeScores } from './tree-scores';
+import { linearScores } from './scores/linear-scores';
+import { addTreeScores } from './scores/tree-scores';
 import { scoresOfVotes } from './votes';
 
 /**

@@ -20,17 +20,17 @@ import { inUnits } from '../model/growth';
 import { heldOutScores, type Member, type Part } from '../model/members';
 import type { Model } from '../model/model';
 import type { FitReport, Label } from '../types';
-import { candidatesOf, sumOfParts } from './candidates';
-import { type FoldResult, foldRows } from './fold';
-import { gaussianOf } from './gaussian';
-import { bucketBorders, newestLevel, smearingOf } from './in-units';
-import { scoreProbabilities } from './metrics';
-import type { LearnerSettings } from './options';
-import { type PreparedFit, STREAM } from './prepare';
-import { keptTrees } from './randomised';
-import { completeRuns, makeReport, tableOrder } from './report';
-import { chooseWeights, type StackInput } from './stacking';
-import { leastLeft } from './wild-errors';
+import { candidatesOf, sumOfParts } from './candidates/candidates';
+import { completeRuns, type FoldResult, foldRows } from './candidates/fold';
+import { gaussianOf } from './candidates/gaussian';
+import { keptTrees } from './candidates/randomised';
+import type { LearnerSettings } from './plan/options';
+import { type PreparedFit, STREAM } from './preparation/prepare';
+import { bucketBorders, newestLevel, smearingOf } from './report/in-units';
+import { makeReport, tableOrder } from './report/report';
+import { scoreProbabilities } from './stacking/metrics';
+import { chooseWeights, type StackInput } from './stacking/stacking';
+import { leastLeft } from './stacking/wild-errors';
 
 /** The rows that folds held out, each scored by the fold that did. */
 interface OutOfFold {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { READ_FORMATS } from '../../learner/model/serialize';
+import { READ_FORMATS } from '../../learner/model/storage/serialize';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { writeFileAtomic } from '../../util/atomic-file';
 import { tryParseJson } from '../../util/json';

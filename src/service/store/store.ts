@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 
-import { READ_FORMATS } from '../../learner/model/serialize';
+import { READ_FORMATS } from '../../learner/model/storage/serialize';
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';

@@ -1,5 +1,5 @@
 import type { TrainOptions } from '../../../learner';
-import { MODEL_FORMAT } from '../../../learner/model/serialize';
+import { MODEL_FORMAT } from '../../../learner/model/storage/serialize';
 import type { FitRequest } from '../../../wire/types';
 import type { ModelEntry } from '../../store/entries';
 import { LEARNER } from '../../version';

@@ -1,6 +1,6 @@
 import { explain } from '../../../learner/explain/explain';
 import type { Model } from '../../../learner/model/model';
-import type { predict, PredictOptions } from '../../../learner/model/predict';
+import type { predict, PredictOptions } from '../../../learner/model/predict/predict';
 import type { FeatureColumn } from '../../../learner/types';
 import type { ExplainedRows, ExplainJob } from '../jobs';
 

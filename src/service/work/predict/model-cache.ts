@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import type { Model } from '../../../learner/model/model';
-import { loadModel } from '../../../learner/model/serialize';
+import { loadModel } from '../../../learner/model/storage/serialize';
 import { LearnerError } from '../../../learner/types';
 import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
 import { Refusal } from '../../refusal';

@@ -1,0 +1,55 @@
+import {
+  add,
+  and,
+  type Code,
+  get,
+  I32,
+  isBelow,
+  move,
+  set,
+  when,
+  whileLoop,
+  whole,
+} from '../../../wasm/instructions';
+import type { Locals } from '../../../wasm/locals';
+
+/** Loops over a number for each class, which stand side by side: eight at a time, then two, then one. */
+export class Classes {
+  private readonly eights: number;
+  private readonly pairs: number;
+  private readonly end: number;
+
+  /** @param width a local: the bytes of all */
+  constructor(
+    all: Locals,
+    private readonly width: number,
+  ) {
+    [this.eights, this.pairs, this.end] = all.more(3, I32);
+  }
+
+  begin(): Code {
+    return [
+      ...set(this.eights, and(get(this.width), whole(-64))),
+      ...set(this.pairs, and(get(this.width), whole(48))),
+    ];
+  }
+
+  /**
+   * @param pointers locals that are moved on, the first of them at least by all
+   * @param visit code for two classes at `offset` behind the pointers, and for one
+   */
+  each(pointers: number[], visit: { pair: (offset: number) => Code; one: Code }): Code {
+    const moveAll = (bytes: number) => pointers.flatMap((pointer) => move(pointer, whole(bytes)));
+    const [first] = pointers;
+    return [
+      ...set(this.end, add(get(first), get(this.eights))),
+      ...whileLoop(isBelow(get(first), get(this.end)), [
+        ...[0, 16, 32, 48].flatMap((offset) => visit.pair(offset)),
+        ...moveAll(64),
+      ]),
+      ...set(this.end, add(get(first), get(this.pairs))),
+      ...whileLoop(isBelow(get(first), get(this.end)), [...visit.pair(0), ...moveAll(16)]),
+      ...when(and(get(this.width), whole(8)), [...visit.one, ...moveAll(8)]),
+    ];
+  }
+}

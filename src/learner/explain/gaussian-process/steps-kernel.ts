@@ -1,0 +1,265 @@
+import type { WasmFunction } from '../../wasm/assemble';
+import {
+  add,
+  addNumbers,
+  addPairs,
+  addToFirst,
+  and,
+  both,
+  type Code,
+  constant,
+  copy,
+  divideNumbers,
+  dividePairs,
+  F64,
+  get,
+  I32,
+  isBelow,
+  isOther,
+  loadNumber,
+  loadPair,
+  loadWhole,
+  move,
+  multiply,
+  multiplyNumbers,
+  multiplyPairs,
+  set,
+  shiftRight,
+  storeNumber,
+  storePair,
+  subtractNumbers,
+  sumOfPair,
+  V128,
+  when,
+  whenElse,
+  whileLoop,
+  whole,
+  xor,
+} from '../../wasm/instructions';
+import { Locals } from '../../wasm/locals';
+
+/*
+ * What `product-steps.ts` does in its inner loops, two numbers at a time: the same operations in the same order, so the
+ * results are the same to the bit. Parameters are addresses, and lengths in bytes; but `mask` has rows of the background as
+ * bits.
+ */
+export interface ProductSteps {
+  /** Divides the same dividends by one row of divisors after the other, up to `quotientsEnd`. */
+  divide(dividends: number, divisors: number, length: number, quotients: number, quotientsEnd: number): void;
+  /**
+   * What `changesAlong` does for all orders; `changes` are 0 before.
+   *
+   * @param rowRatios bytes of the ratios of a row of the background
+   * @param places `ProductRoom.places`, up to `placesEnd`
+   * @param weightsByFours the weights, those of all outputs of four points at a time, and of each point beyond
+   * @param order bytes of the places of an order
+   * @param row bytes of those of all orders of a row
+   * @param kernel room for that of all points, and for a score of each output
+   */
+  follow(
+    starts: number,
+    ratios: number,
+    rowRatios: number,
+    places: number,
+    placesEnd: number,
+    order: number,
+    row: number,
+    mask: number,
+    points: number,
+    weights: number,
+    weightsByFours: number,
+    base: number,
+    outputs: number,
+    kernel: number,
+    changes: number,
+  ): void;
+}
+
+const NUMBER = 8;
+const PAIR = 16;
+const FOUR = 32;
+/** Outputs whose scores are found at once: of more there would be no room in the processor for their sums. */
+const MOST_AT_ONCE = 6;
+
+export function divide(): WasmFunction {
+  const all = new Locals();
+  const [dividends, divisors, length, quotients, quotientsEnd] = all.parameters(5, I32);
+  const [at, end] = all.more(2, I32);
+  return all.function(
+    whileLoop(isBelow(get(quotients), get(quotientsEnd)), [
+      ...set(at, get(dividends)),
+      ...set(end, add(get(dividends), and(get(length), whole(-PAIR)))),
+      ...whileLoop(isBelow(get(at), get(end)), [
+        ...storePair(get(quotients), dividePairs(loadPair(get(at)), loadPair(get(divisors)))),
+        ...[at, divisors, quotients].flatMap((local) => move(local, whole(PAIR))),
+      ]),
+      ...when(and(get(length), whole(NUMBER)), [
+        ...storeNumber(get(quotients), divideNumbers(loadNumber(get(at)), loadNumber(get(divisors)))),
+        ...move(divisors, whole(NUMBER)),
+        ...move(quotients, whole(NUMBER)),
+      ]),
+    ]),
+  );
+}
+
+export function follow(): WasmFunction {
+  const all = new Locals();
+  const [starts, ratios, rowRatios, places, placesEnd] = all.parameters(5, I32);
+  const [order, row, mask, points, weights, weightsByFours] = all.parameters(6, I32);
+  const [base, outputs, kernel, changes] = all.parameters(4, I32);
+  const [rowEnd, orderEnd, at, end, by, fours, scores, scoresEnd] = all.more(8, I32);
+  const [score, baseAt, to] = all.more(3, I32);
+  const [sum] = all.more(1, F64);
+  const [ab, cd, pair] = all.more(3, V128);
+
+  /** Sums something about each point to `sum`, in four parts, as `multiply` and `weigh` do. Moves `by` on. */
+  const sumUp = (pairAt: (offset: number) => Code, one: Code): Code => [
+    ...set(ab, both(constant(0))),
+    ...set(cd, get(ab)),
+    ...set(at, get(kernel)),
+    ...set(end, add(get(kernel), get(fours))),
+    ...whileLoop(isBelow(get(at), get(end)), [
+      ...pairAt(0),
+      ...set(ab, addPairs(get(ab), get(pair))),
+      ...pairAt(PAIR),
+      ...set(cd, addPairs(get(cd), get(pair))),
+      ...move(at, whole(FOUR)),
+      ...move(by, whole(FOUR)),
+    ]),
+    ...set(end, add(get(kernel), get(points))),
+    ...whileLoop(isBelow(get(at), get(end)), [
+      ...one,
+      ...addToFirst(ab, get(sum)),
+      ...move(at, whole(NUMBER)),
+      ...move(by, whole(NUMBER)),
+    ]),
+    ...set(sum, addNumbers(sumOfPair(ab), sumOfPair(cd))),
+  ];
+  const weighed = sumUp(
+    (offset) => set(pair, multiplyPairs(loadPair(get(by), offset), loadPair(get(at), offset))),
+    set(sum, multiplyNumbers(loadNumber(get(by)), loadNumber(get(at)))),
+  );
+  const multiplied = sumUp(
+    (offset) => [
+      ...set(pair, multiplyPairs(loadPair(get(at), offset), loadPair(get(by), offset))),
+      ...storePair(get(at), get(pair), offset),
+    ],
+    [
+      ...set(sum, multiplyNumbers(loadNumber(get(at)), loadNumber(get(by)))),
+      ...storeNumber(get(at), get(sum)),
+    ],
+  );
+  /** Writes what is made of each score and the one before, and keeps it. */
+  const weighAll = (made: Code): Code => [
+    ...set(by, get(weights)),
+    ...set(baseAt, get(base)),
+    ...set(score, get(scores)),
+    ...whileLoop(isBelow(get(score), get(scoresEnd)), [
+      ...weighed,
+      ...storeNumber(get(to), made),
+      ...storeNumber(get(score), get(sum)),
+      ...[score, baseAt, to].flatMap((local) => move(local, whole(NUMBER))),
+    ]),
+  ];
+  const change = subtractNumbers(get(sum), loadNumber(get(score)));
+  const [weightAt] = all.more(1, I32);
+  const firsts = all.more(MOST_AT_ONCE, V128);
+  const seconds = all.more(MOST_AT_ONCE, V128);
+  /** `multiplied`, and the same sums as `weighAll` for some outputs at once. */
+  const multipliedAndWeighed = (count: number): Code => {
+    const each = (code: (k: number) => Code): Code => Array.from({ length: count }, (_, k) => code(k)).flat();
+    const addHalf = (sums: number[], offset: number): Code => [
+      ...set(pair, multiplyPairs(loadPair(get(at), offset), loadPair(get(by), offset))),
+      ...storePair(get(at), get(pair), offset),
+      ...each((k) =>
+        set(
+          sums[k],
+          addPairs(get(sums[k]), multiplyPairs(loadPair(get(weightAt), k * FOUR + offset), get(pair))),
+        ),
+      ),
+    ];
+    return [
+      ...each((k) => [...set(firsts[k], both(constant(0))), ...set(seconds[k], both(constant(0)))]),
+      ...set(at, get(kernel)),
+      ...set(weightAt, get(weightsByFours)),
+      ...set(end, add(get(kernel), get(fours))),
+      ...whileLoop(isBelow(get(at), get(end)), [
+        ...addHalf(firsts, 0),
+        ...addHalf(seconds, PAIR),
+        ...move(at, whole(FOUR)),
+        ...move(by, whole(FOUR)),
+        ...move(weightAt, whole(count * FOUR)),
+      ]),
+      ...set(end, add(get(kernel), get(points))),
+      ...whileLoop(isBelow(get(at), get(end)), [
+        ...set(sum, multiplyNumbers(loadNumber(get(at)), loadNumber(get(by)))),
+        ...storeNumber(get(at), get(sum)),
+        ...each((k) =>
+          addToFirst(firsts[k], multiplyNumbers(loadNumber(get(weightAt), k * NUMBER), get(sum))),
+        ),
+        ...move(at, whole(NUMBER)),
+        ...move(by, whole(NUMBER)),
+        ...move(weightAt, whole(count * NUMBER)),
+      ]),
+      ...each((k) => [
+        ...set(sum, addNumbers(sumOfPair(firsts[k]), sumOfPair(seconds[k]))),
+        ...storeNumber(get(to), subtractNumbers(get(sum), loadNumber(get(scores), k * NUMBER)), k * NUMBER),
+        ...storeNumber(get(scores), get(sum), k * NUMBER),
+      ]),
+      ...move(to, whole(count * NUMBER)),
+    ];
+  };
+  const takeStep = Array.from({ length: MOST_AT_ONCE - 1 }, (_, i) => i + 2).reduce<Code>(
+    (otherwise, count) =>
+      whenElse(isOther(get(outputs), whole(count * NUMBER)), otherwise, multipliedAndWeighed(count)),
+    [...multiplied, ...weighAll(change)],
+  );
+  // With one output the kernel is kept times the weights.
+  const isWeighted = isBelow(get(outputs), whole(NUMBER + 1));
+  const followOrder: Code = [
+    ...copy(get(kernel), get(starts), get(points)),
+    ...set(to, get(changes)),
+    ...weighAll(addNumbers(loadNumber(get(baseAt)), get(sum))),
+    ...when(isWeighted, [...set(by, get(weights)), ...multiplied]),
+    ...set(orderEnd, add(get(places), get(order))),
+    ...move(places, whole(4)),
+    ...whileLoop(isBelow(get(places), get(orderEnd)), [
+      ...set(by, loadWhole(get(places))),
+      ...whenElse(
+        xor(get(by), whole(-1)),
+        [
+          ...move(by, get(ratios)),
+          ...whenElse(
+            isWeighted,
+            [
+              ...multiplied,
+              ...storeNumber(get(to), subtractNumbers(get(sum), loadNumber(get(scores)))),
+              ...storeNumber(get(scores), get(sum)),
+              ...move(to, whole(NUMBER)),
+            ],
+            takeStep,
+          ),
+        ],
+        move(to, get(outputs)),
+      ),
+      ...move(places, whole(4)),
+    ]),
+    ...set(changes, get(to)),
+  ];
+  return all.function([
+    ...set(scores, add(get(kernel), get(points))),
+    ...set(scoresEnd, add(get(scores), get(outputs))),
+    ...set(fours, and(get(points), whole(-FOUR))),
+    ...whileLoop(isBelow(get(places), get(placesEnd)), [
+      ...set(rowEnd, add(get(places), get(row))),
+      ...whenElse(and(get(mask), whole(1)), whileLoop(isBelow(get(places), get(rowEnd)), followOrder), [
+        // As many times the bytes of a score as there are places of four bytes.
+        ...move(changes, multiply(shiftRight(get(row), 2), get(outputs))),
+        ...set(places, get(rowEnd)),
+      ]),
+      ...set(mask, shiftRight(get(mask), 1)),
+      ...move(starts, get(points)),
+      ...move(ratios, get(rowRatios)),
+    ]),
+  ]);
+}

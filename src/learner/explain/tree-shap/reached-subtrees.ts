@@ -1,0 +1,76 @@
+import { withRoom } from '../../math/with-room';
+import { isLeft } from '../../trees/trees';
+import type { Subtrees } from './subtrees';
+
+/** The subtrees of a tree that mixtures of a row and the background's rows reach, and the keys that the row has there. */
+export class ReachedSubtrees {
+  count = 0;
+  numbers = new Int32Array(64);
+  keys = new Int32Array(64);
+  /** Nodes still to look at, the slots that the row fails on the way there, and the background's rows that come there. */
+  private nodes = new Int32Array(64);
+  private failed = new Int32Array(64);
+  private rows = new Int32Array(64);
+
+  /**
+   * @param bins of the row, per column
+   * @param all the background's rows, as bits
+   */
+  find(subtrees: Subtrees, tree: number, bins: Uint8Array, all: number): void {
+    const { trees, ways, numberOf, slots, branchesAt, branches } = subtrees;
+    this.makeRoom(subtrees.mostOfTree);
+    const { numbers, keys, nodes, failed, rows } = this;
+    nodes[0] = trees.roots[tree];
+    failed[0] = 0;
+    rows[0] = all;
+    let waiting = 1;
+    let count = 0;
+    while (waiting > 0) {
+      waiting--;
+      const node = nodes[waiting];
+      const before = failed[waiting];
+      const number = numberOf[node];
+      if (number >= 0) {
+        let key = before;
+        let bit = slots[number];
+        const end = branchesAt[number + 1];
+        for (let at = branchesAt[number]; at < end; at++) {
+          const branch = branches[at];
+          key |= (isLeft(trees, branch, bins[trees.feature[branch]]) ? 0 : 1) << bit++;
+        }
+        numbers[count] = number;
+        keys[count++] = key;
+        continue;
+      }
+      const here = rows[waiting];
+      const slot = 1 << ways.slotOf[node];
+      const left = trees.left[node];
+      const own = left + (isLeft(trees, node, bins[trees.feature[node]]) ? 0 : 1);
+      const other = 2 * left + 1 - own;
+      const toOwn = (before & slot) === 0 ? here : here & ways.passes[own];
+      const toOther = here & ways.passes[other];
+      if (toOwn !== 0) {
+        nodes[waiting] = own;
+        failed[waiting] = before;
+        rows[waiting++] = toOwn;
+      }
+      if (toOther !== 0) {
+        nodes[waiting] = other;
+        failed[waiting] = before | slot;
+        rows[waiting++] = toOther;
+      }
+    }
+    this.count = count;
+  }
+
+  /** Room for so many subtrees: never more than these are waiting. */
+  private makeRoom(most: number): void {
+    if (this.nodes.length < most + 1) {
+      this.numbers = withRoom(this.numbers, most + 1);
+      this.keys = withRoom(this.keys, most + 1);
+      this.nodes = withRoom(this.nodes, most + 1);
+      this.failed = withRoom(this.failed, most + 1);
+      this.rows = withRoom(this.rows, most + 1);
+    }
+  }
+}

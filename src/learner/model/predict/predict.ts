@@ -1,0 +1,220 @@
+import { balance, type Calibration } from '../../calibration/calibrate';
+import { type Atoms, bucketLogits, modeOf, quantilesOf } from '../../calibration/distribution';
+import { atomWeights } from '../../calibration/residuals';
+import { binAll } from '../../features/binning';
+import { encodeColumn, type EncodedTable, measuredValues } from '../../features/encode';
+import {
+  type ClassificationResult,
+  type FeatureColumn,
+  LearnerError,
+  type RegressionResult,
+} from '../../types';
+import { changeOfLog, divideByLevel, levelsOf } from '../growth';
+import type { Member } from '../members';
+import type { Model } from '../model';
+import { ensembleProbabilities } from './ensemble-probabilities';
+import { ensembleMean } from './process-apart';
+import { widenings } from './widening';
+
+/** What a prediction may override; what is left out stays as fitted. */
+export interface PredictOptions {
+  /** Use only this many members, the first ones. */
+  estimators?: number;
+  /** Divides the calibrated logits; 1 changes nothing. Classification only, as all that follow. */
+  temperature?: number;
+  averageScores?: boolean;
+  balance?: boolean;
+}
+
+/**
+ * Predicts `rows` rows. Columns are found by name; extra ones are ignored; unseen categories count as rare ones.
+ *
+ * @throws LearnerError when a column is missing or cannot be read as the kind it was trained with
+ */
+export function predict(
+  model: Model,
+  features: FeatureColumn[],
+  rows: number,
+  options: PredictOptions = {},
+): ClassificationResult | RegressionResult {
+  const { table, levels } = encodeWithLevels(model, features, rows);
+  const all = Int32Array.from({ length: rows }, (_, row) => row);
+  const members = firstMembers(model.members, options.estimators);
+  const { classes } = model;
+  if (!model.calibration) {
+    return regressionResult({ ...model, members }, table, all, levels);
+  }
+  const calibration = recalibrated(model.calibration, options);
+  const probas = ensembleProbabilities(members, table, all, calibration);
+  if (calibration.balance) {
+    balance(probas, calibration.priors);
+  }
+  return { task: 'classification', rows, classes, probas, threshold: model.threshold };
+}
+
+/** The calibration as a prediction wants it. */
+export function recalibrated(
+  fitted: Calibration,
+  { temperature, averageScores, balance }: PredictOptions,
+): Calibration {
+  return {
+    ...fitted,
+    softmaxTemperature: temperature ?? fitted.softmaxTemperature,
+    averageScores: averageScores ?? fitted.averageScores,
+    balance: balance ?? fitted.balance,
+  };
+}
+
+/** The first `count` members, of equal weight. */
+export function firstMembers(members: Member[], count = members.length): Member[] {
+  if (count >= members.length) {
+    return members;
+  }
+  return members
+    .slice(0, Math.max(1, count))
+    .map((member, _, kept) => ({ ...member, weight: 1 / kept.length }));
+}
+
+/**
+ * A table as the model's members see it.
+ *
+ * @throws LearnerError when a column is missing, or cannot be read as the kind it was trained with
+ */
+export function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): EncodedTable {
+  return encodeWithLevels(model, features, rows).table;
+}
+
+/** The same, with the level of each row where changes grow with it. */
+export function encodeWithLevels(
+  model: Model,
+  features: FeatureColumn[],
+  rows: number,
+): { table: EncodedTable; levels: Float64Array | undefined } {
+  const byName = new Map(features.map((feature) => [feature.name, feature]));
+  const { growth } = model;
+  const given = model.features.map(({ name, kind }) => {
+    const feature = byName.get(name);
+    if (!feature) {
+      throw new LearnerError(`Column "${name}" is missing.`);
+    }
+    const length = feature.kind === 'text' ? feature.codes.length : feature.values.length;
+    if (length !== rows) {
+      throw new LearnerError(`Column "${name}" has ${length} rows, not ${rows}.`);
+    }
+    return asKind(feature, kind);
+  });
+  const found = growth === undefined ? given : divideByLevel(growth, given);
+  const table: EncodedTable = { columns: [], numbers: [] };
+  for (const encoder of model.encoders) {
+    const feature = found[encoder.source];
+    const values = measuredValues(encoder, feature);
+    const bins = encodeColumn(encoder, feature, values);
+    table.columns.push(...bins);
+    table.numbers.push(...bins.map(() => values));
+  }
+  return { table, levels: growth && levelsOf(growth, given) };
+}
+
+/** A column read as the kind it was trained with: numbers and dates interchange, text is parsed or made. */
+function asKind(feature: FeatureColumn, kind: FeatureColumn['kind']): FeatureColumn {
+  if (feature.kind === kind) {
+    return feature;
+  }
+  const { name } = feature;
+  if (kind === 'text') {
+    const values = (feature as FeatureColumn & { kind: 'number' }).values;
+    const index = new Map<number, number>();
+    const codes = Int32Array.from(values, (value) => {
+      if (Number.isNaN(value)) {
+        return -1;
+      }
+      if (!index.has(value)) {
+        index.set(value, index.size);
+      }
+      return index.get(value)!;
+    });
+    return { name, kind, codes, dictionary: Array.from(index.keys(), String) };
+  }
+  if (feature.kind !== 'text') {
+    return { name, kind, values: feature.values };
+  }
+  const parsed = feature.dictionary.map((text) => (text.trim() === '' ? NaN : Number(text)));
+  const values = Float64Array.from(feature.codes, (code, row) => {
+    if (code >= 0 && Number.isNaN(parsed[code])) {
+      throw new LearnerError(
+        `Column "${name}" holds text in row ${row + 1}; the model was trained with numbers.`,
+      );
+    }
+    return code < 0 ? NaN : parsed[code];
+  });
+  return { name, kind, values };
+}
+
+function regressionResult(
+  model: Model,
+  table: EncodedTable,
+  all: Int32Array,
+  levels: Float64Array | undefined,
+): RegressionResult {
+  const { center, scale, residuals, borders, growth } = model;
+  const scaled = ensembleMean(model.members, table, all);
+  const rows = all.length;
+  if (!residuals || !borders) {
+    throw new LearnerError('The model holds no residuals.');
+  }
+  const binned = new Uint8Array(rows);
+  binAll(scaled, residuals.borders, binned);
+  const withPrediction = [...table.columns, binned];
+  const weights = new Float64Array(residuals.atoms.length);
+  const atoms = new Float64Array(residuals.atoms.length);
+  const inUnits = (score: number, row: number, factor?: number) => {
+    const value = center + scale * score;
+    return levels === undefined ? value : changeOfLog(value, levels[row], factor);
+  };
+  /** Visits each row's distribution, in units of the target. */
+  const eachRow = (visit: (distribution: Atoms, row: number) => void) => {
+    const widths = widenings(model, table, rows);
+    for (let row = 0; row < rows; row++) {
+      atomWeights(residuals, residuals.mix, withPrediction, row, weights);
+      for (let i = 0; i < atoms.length; i++) {
+        atoms[i] = inUnits(scaled[row] + widths[row] * residuals.atoms[i], row);
+      }
+      visit({ atoms, weights }, row);
+    }
+  };
+  const quantiles = (levels: number[]) => {
+    const odd = levels.find((level) => !(level > 0 && level < 1));
+    if (odd !== undefined) {
+      throw new LearnerError(`Quantile ${odd} is not between 0 and 1.`);
+    }
+    const order = levels.map((_, i) => i).sort((a, b) => levels[a] - levels[b]);
+    const ascending = order.map((i) => levels[i]);
+    const out = levels.map(() => new Float64Array(rows));
+    const one = new Float64Array(levels.length);
+    eachRow((distribution, row) => {
+      quantilesOf(distribution, ascending, one);
+      order.forEach((level, i) => (out[level][row] = one[i]));
+    });
+    return out;
+  };
+  return {
+    task: 'regression',
+    rows,
+    mean: () => scaled.map((value, row) => inUnits(value, row, growth?.smearing)),
+    median: () => quantiles([0.5])[0],
+    mode: () => {
+      const out = new Float64Array(rows);
+      eachRow((distribution, row) => (out[row] = modeOf(distribution)));
+      return out;
+    },
+    quantiles,
+    full: () => {
+      const buckets = borders.length - 1;
+      const logits = new Float64Array(rows * buckets);
+      eachRow((distribution, row) => {
+        bucketLogits(distribution, borders, logits, row * buckets);
+      });
+      return { borders, logits };
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { lowestBit } from '../../math/bits';
+import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../../trees/trees';
+import { type Room, roomOf } from '../../wasm/room';
+import { andFour, andOne } from './intersect';
+import { LeafNumbers, MOST_LEAVES, nodesOf } from './leaf-numbers';
+import { RowBins } from './row-bins';
+import { BORDER_TABLE, type SetKernel, setRooms } from './set-kernel';
+
+/*
+ * Very many rows through a tree of up to 32 leaves (C. Lucchese et al., QuickScorer, 2015). Each bin of a column leaves
+ * some of the tree's leaves within reach, a bit each; a row's leaf is the first that is within reach by all of its bins.
+ * So a row takes one look-up for each column of the tree, and none of them waits for another.
+ */
+
+const BINS = 256;
+/** Columns that are taken together. */
+const TOGETHER = 4;
+const ALL = -1;
+
+/** The rows of a table that go through trees together, and room for what is made of a tree; to be closed. */
+export class LeafSets {
+  private readonly room: Room<SetKernel>;
+  private readonly bins: RowBins;
+  /** By place: the leaves within reach by each bin of a column of the tree. */
+  private readonly tables: Int32Array[];
+  /** By column its place in the tree at hand, plus one; 0: none. */
+  private readonly places: Uint8Array;
+  /** By place the lowest and the highest border of a column. */
+  private readonly lows: number[] = [];
+  private readonly highs: number[] = [];
+  private readonly within: Int32Array;
+  private readonly numbers: LeafNumbers;
+  private readonly leaves: Int32Array;
+
+  constructor(columns: Uint8Array[], rows: Int32Array) {
+    const count = rows.length;
+    const places = Math.min(columns.length, MOST_LEAVES - 1);
+    const room = setRooms.open(
+      RowBins.roomOf(columns.length, count) +
+        roomOf(places * BORDER_TABLE * 4) +
+        2 * roomOf(count * 4) +
+        roomOf(MOST_LEAVES * 4),
+    );
+    this.room = room;
+    this.bins = new RowBins(columns, rows, room);
+    const tables = room.wholes(places * BORDER_TABLE);
+    this.tables = Array.from({ length: places }, (_, i) =>
+      tables.subarray(i * BORDER_TABLE, (i + 1) * BORDER_TABLE),
+    );
+    this.numbers = new LeafNumbers(room.wholes(MOST_LEAVES));
+    this.leaves = room.wholes(count);
+    this.within = room.wholes(count);
+    this.places = new Uint8Array(columns.length);
+  }
+
+  /**
+   * Writes to `leaves` where the values of the leaf of each row begin in `Trees.values`.
+   *
+   * @returns false, with nothing written, for a tree of too many leaves
+   */
+  leavesOf(trees: Trees, tree: number, leaves: Int32Array): boolean {
+    const { root, end } = nodesOf(trees, tree);
+    if (!this.numbers.number(trees, root, end)) {
+      return false;
+    }
+    this.intersect(this.makeTables(trees, root, end));
+    const { within } = this;
+    const { values } = this.numbers;
+    const { functions } = this.room;
+    if (functions) {
+      const { byteOffset: start, byteLength } = within;
+      functions.takeLeaves(start, start + byteLength, values.byteOffset, this.leaves.byteOffset);
+      leaves.set(this.leaves);
+      return true;
+    }
+    for (let i = 0; i < within.length; i++) {
+      leaves[i] = values[lowestBit(within[i])];
+    }
+    return true;
+  }
+
+  /** Whether looking up is quicker than walking for every tree, however few steps it has. */
+  get isQuick(): boolean {
+    return this.room.functions !== undefined;
+  }
+
+  close(): void {
+    this.room.close();
+  }
+
+  /** What each bin leaves within reach: a branch takes its left leaves from the bins that go right. Returns the columns. */
+  private makeTables(trees: Trees, root: number, end: number): number[] {
+    const { tables, places, lows, highs } = this;
+    const { feature, bin } = trees;
+    const used: number[] = [];
+    for (let node = root; node < end; node++) {
+      const column = feature[node];
+      if (column === LEAF) {
+        continue;
+      }
+      if (places[column] === 0) {
+        used.push(column);
+        places[column] = used.length;
+        tables[used.length - 1].fill(ALL);
+        lows[used.length - 1] = BINS;
+        highs[used.length - 1] = 0;
+      }
+      if (!isCategoryNode(trees, node)) {
+        const place = places[column] - 1;
+        const right = ~this.numbers.leftOf(trees, node);
+        const border = bin[node] + 1;
+        tables[place][0] &= goesMissingLeft(trees, node) ? ALL : right;
+        tables[place][border] &= right;
+        lows[place] = Math.min(lows[place], border);
+        highs[place] = Math.max(highs[place], border);
+      }
+    }
+    for (let place = 0; place < used.length; place++) {
+      spread(tables[place], lows[place], highs[place]);
+    }
+    for (let node = root; node < end; node++) {
+      if (feature[node] !== LEAF && isCategoryNode(trees, node)) {
+        const table = tables[places[feature[node]] - 1];
+        const right = ~this.numbers.leftOf(trees, node);
+        const highest = this.bins.highestOf(feature[node]);
+        for (let first = 0, word = trees.setAt[node]; first <= highest; first += 32, word++) {
+          // A bin of the set keeps all.
+          for (let others = ~trees.sets[word]; others !== 0; others &= others - 1) {
+            table[first + lowestBit(others)] &= right;
+          }
+        }
+      }
+    }
+    for (const column of used) {
+      places[column] = 0;
+    }
+    return used;
+  }
+
+  /** For each row the leaves within reach by all of these columns, whose tables are in the same order. */
+  private intersect(used: number[]): void {
+    const { within, tables } = this;
+    const { functions } = this.room;
+    if (used.length === 0) {
+      within.fill(ALL);
+    }
+    for (let i = 0; i < used.length; i += TOGETHER) {
+      if (functions) {
+        this.intersectSome(functions, used, i);
+        continue;
+      }
+      const bins = used.slice(i, i + TOGETHER).map((column) => this.bins.of(column));
+      if (bins.length === TOGETHER) {
+        andFour(within, i === 0, bins, tables, i);
+        continue;
+      }
+      bins.forEach((own, k) => andOne(within, i + k === 0, own, tables[i + k]));
+    }
+  }
+
+  /** By those of the columns from the i-th on that are taken together. */
+  private intersectSome(functions: SetKernel, used: number[], i: number): void {
+    const { within, tables } = this;
+    const bins = (place: number) => this.bins.of(used[i + place]).byteOffset;
+    const table = tables[i].byteOffset;
+    const start = within.byteOffset;
+    const end = start + within.byteLength;
+    const keep = i === 0 ? ALL : 0;
+    switch (used.length - i) {
+      case 1:
+        functions.andOne(bins(0), table, start, end, keep);
+        break;
+      case 2:
+        functions.andTwo(bins(0), bins(1), table, start, end, keep);
+        break;
+      case 3:
+        functions.andThree(bins(0), bins(1), bins(2), table, start, end, keep);
+        break;
+      default:
+        functions.andFour(bins(0), bins(1), bins(2), bins(3), table, start, end, keep);
+        break;
+    }
+  }
+}
+
+/** A value that goes right at a border goes right with every higher bin too. */
+function spread(table: Int32Array, low: number, high: number): void {
+  let right = ALL;
+  for (let i = low; i <= high; i++) {
+    right &= table[i];
+    table[i] = right;
+  }
+  if (right !== ALL) {
+    table.fill(right, high + 1, BINS);
+  }
+}

@@ -1,0 +1,95 @@
+import { assemble, type WasmFunction } from '../../wasm/assemble';
+import {
+  add,
+  and,
+  type Code,
+  get,
+  I32,
+  isBelow,
+  loadByte,
+  loadWhole,
+  move,
+  or,
+  shiftLeft,
+  storeWhole,
+  trailingZeros,
+  whileLoop,
+  whole,
+} from '../../wasm/instructions';
+import { Locals } from '../../wasm/locals';
+import { RoomMaker } from '../../wasm/room';
+
+/** Elements of a table: one for each bin, and one more. */
+export const BORDER_TABLE = 257;
+const TABLE_BYTES = 4 * BORDER_TABLE;
+
+/** The inner loops of `LeafSets`. Parameters are addresses; `keep` is -1 for the first columns of a tree, else 0. */
+export interface SetKernel {
+  andFour(
+    bins0: number,
+    bins1: number,
+    bins2: number,
+    bins3: number,
+    tables: number,
+    within: number,
+    withinEnd: number,
+    keep: number,
+  ): void;
+  andThree(
+    bins0: number,
+    bins1: number,
+    bins2: number,
+    tables: number,
+    within: number,
+    withinEnd: number,
+    keep: number,
+  ): void;
+  andTwo(bins0: number, bins1: number, tables: number, within: number, withinEnd: number, keep: number): void;
+  andOne(bins: number, table: number, within: number, withinEnd: number, keep: number): void;
+  takeLeaves(within: number, withinEnd: number, values: number, leaves: number): void;
+}
+
+function andSome(columns: number): WasmFunction {
+  const all = new Locals();
+  const bins = all.parameters(columns, I32);
+  const [tables, within, withinEnd, keep] = all.parameters(4, I32);
+  const looked = bins.map((column, i) =>
+    loadWhole(add(get(tables), shiftLeft(loadByte(get(column)), 2)), i * TABLE_BYTES),
+  );
+  const before: Code = or(loadWhole(get(within)), get(keep));
+  return all.function(
+    whileLoop(isBelow(get(within), get(withinEnd)), [
+      ...storeWhole(
+        get(within),
+        looked.reduce((sum, one) => and(sum, one), before),
+      ),
+      ...bins.flatMap((column) => move(column, whole(1))),
+      ...move(within, whole(4)),
+    ]),
+  );
+}
+
+function takeLeaves(): WasmFunction {
+  const all = new Locals();
+  const [within, withinEnd, values, leaves] = all.parameters(4, I32);
+  return all.function(
+    whileLoop(isBelow(get(within), get(withinEnd)), [
+      ...storeWhole(
+        get(leaves),
+        loadWhole(add(get(values), shiftLeft(trailingZeros(loadWhole(get(within))), 2))),
+      ),
+      ...move(within, whole(4)),
+      ...move(leaves, whole(4)),
+    ]),
+  );
+}
+
+export const setRooms = new RoomMaker<SetKernel>(() =>
+  assemble({
+    andFour: andSome(4),
+    andThree: andSome(3),
+    andTwo: andSome(2),
+    andOne: andSome(1),
+    takeLeaves: takeLeaves(),
+  }),
+);

@@ -1,0 +1,217 @@
+import { lowestBit } from '../../math/bits';
+import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../../trees/trees';
+import { type Room, roomOf } from '../../wasm/room';
+import { LeafNumbers, MOST_LEAVES, nodesOf } from './leaf-numbers';
+import { RowBins } from './row-bins';
+import { TOGETHER, VALUE_TABLE, type ValueKernel, valueRooms } from './value-kernel';
+
+/** Bits of a set: leaves of several trees. Each half is 32 bits, and no tree is in both. */
+const SET_LEAVES = 64;
+const HALF = 32;
+const ALL = -1;
+
+/**
+ * Adds what trees with one value a leaf say of very many rows, as `LeafSets` finds leaves, but several trees at a time: a
+ * row takes one look-up for each column of all of them. The bits are those of one tree after the other. To be closed.
+ */
+export class ValueSums {
+  /** rows × width: what is added to. */
+  readonly scores: Float64Array;
+  private readonly functions: ValueKernel;
+  /** By how many they take together, less one. */
+  private readonly ands: ((...parameters: number[]) => void)[];
+  private readonly adds: ((...parameters: number[]) => void)[];
+  private readonly bins: RowBins;
+  /** By place: the leaves within reach by each bin of a column, as two halves. */
+  private readonly tables: Int32Array[];
+  /** By use, a column as a category or in order: its place in the trees at hand, plus one; 0: none. */
+  private readonly places: Uint8Array;
+  /** The uses, by place. */
+  private readonly used: number[] = [];
+  /** Per row the leaves within its reach. */
+  private readonly within: Int32Array;
+  /** By leaf its value. */
+  private readonly values: Float64Array;
+  /** By tree at hand its leaves. */
+  private readonly own: Int32Array;
+  private trees = 0;
+  private leaves = 0;
+  private readonly numbers = new LeafNumbers();
+
+  private constructor(
+    private readonly room: Room<ValueKernel>,
+    columns: Uint8Array[],
+    rows: Int32Array,
+    places: number,
+    private readonly width: number,
+  ) {
+    this.functions = room.functions!;
+    const { and1, and2, and3, and4, add1, add2, add3, add4 } = this.functions;
+    this.ands = [and1, and2, and3, and4];
+    this.adds = [add1, add2, add3, add4];
+    this.bins = new RowBins(columns, rows, room);
+    const tables = room.wholes(places * 2 * VALUE_TABLE);
+    this.tables = Array.from({ length: places }, (_, i) =>
+      tables.subarray(2 * i * VALUE_TABLE, 2 * (i + 1) * VALUE_TABLE),
+    );
+    this.within = room.wholes(2 * rows.length);
+    this.values = room.numbers(SET_LEAVES);
+    this.own = room.wholes(2 * SET_LEAVES);
+    this.scores = room.numbers(rows.length * width);
+    this.places = new Uint8Array(2 * columns.length);
+  }
+
+  /**
+   * Undefined without WebAssembly.
+   *
+   * @param scores rows × width, where it begins
+   */
+  static open(
+    columns: Uint8Array[],
+    rows: Int32Array,
+    width: number,
+    scores: Float64Array,
+  ): ValueSums | undefined {
+    const places = Math.min(2 * columns.length, SET_LEAVES - 2);
+    const room = valueRooms.open(
+      RowBins.roomOf(columns.length, rows.length) +
+        roomOf(places * VALUE_TABLE * 8) +
+        roomOf(rows.length * 8) +
+        roomOf(SET_LEAVES * 8) * 2 +
+        roomOf(rows.length * width * 8),
+    );
+    if (!room.functions) {
+      return undefined;
+    }
+    const sums = new ValueSums(room, columns, rows, places, width);
+    sums.scores.set(scores.subarray(0, sums.scores.length));
+    return sums;
+  }
+
+  /**
+   * Takes a tree of those whose values are added to the same score; they are added by `addTo`, or before where there are
+   * too many.
+   *
+   * @returns false for a tree of too many leaves, which is not taken
+   */
+  take(trees: Trees, tree: number, output: number): boolean {
+    const { numbers } = this;
+    const { root, end } = nodesOf(trees, tree);
+    if (!numbers.number(trees, root, end)) {
+      return false;
+    }
+    const { count } = numbers;
+    // What does not fit into the first half is in the second.
+    if ((this.leaves % HALF) + count > HALF) {
+      this.leaves = HALF * Math.ceil(this.leaves / HALF);
+    }
+    if (this.leaves + count > SET_LEAVES) {
+      this.addTo(output);
+    }
+    const half = this.leaves >>> 5;
+    const first = this.leaves & 31;
+    for (let leaf = 0; leaf < count; leaf++) {
+      this.values[this.leaves + leaf] = trees.values[numbers.values[leaf]];
+    }
+    const leaves = count === MOST_LEAVES ? ALL : ((1 << count) - 1) << first;
+    this.own[2 * this.trees + half] = leaves;
+    this.own[2 * this.trees + 1 - half] = 0;
+    this.addBorders(trees, root, end, first, half);
+    this.leaves += count;
+    this.trees++;
+    return true;
+  }
+
+  /** What each bin of a column leaves within reach; of ordered columns only at a border, of which `spread` makes the rest. */
+  private addBorders(trees: Trees, root: number, end: number, first: number, half: number): void {
+    const { numbers } = this;
+    const { feature, bin } = trees;
+    for (let node = root; node < end; node++) {
+      if (feature[node] === LEAF) {
+        continue;
+      }
+      const isCategory = isCategoryNode(trees, node);
+      const table = this.tableOf(feature[node], isCategory);
+      const right = ~(numbers.leftOf(trees, node) << first);
+      if (isCategory) {
+        this.addCategories(trees, node, table, right, half);
+        continue;
+      }
+      table[half] &= goesMissingLeft(trees, node) ? ALL : right;
+      // Behind the last bin there is none that goes right.
+      if (bin[node] < VALUE_TABLE - 1) {
+        table[2 * (bin[node] + 1) + half] &= right;
+      }
+    }
+  }
+
+  private addCategories(trees: Trees, node: number, table: Int32Array, right: number, half: number): void {
+    const highest = this.bins.highestOf(trees.feature[node]);
+    for (let first = 0, word = trees.setAt[node]; first <= highest; first += 32, word++) {
+      // A bin of the set keeps all.
+      for (let others = ~trees.sets[word]; others !== 0; others &= others - 1) {
+        table[2 * (first + lowestBit(others)) + half] &= right;
+      }
+    }
+  }
+
+  /** The table of a column of the trees at hand: all leaves at first. */
+  private tableOf(column: number, isCategory: boolean): Int32Array {
+    const { places, used, tables } = this;
+    const use = 2 * column + (isCategory ? 1 : 0);
+    if (places[use] === 0) {
+      used.push(use);
+      places[use] = used.length;
+      tables[used.length - 1].fill(ALL, 0, 2 * (this.bins.highestOf(column) + 1));
+    }
+    return tables[places[use] - 1];
+  }
+
+  /** Adds the values of all trees taken. */
+  addTo(output: number): void {
+    const { used, places, within, scores, values, own, width, trees } = this;
+    if (trees === 0) {
+      return;
+    }
+    if (used.length === 0) {
+      within.fill(ALL);
+    }
+    const { ands, adds } = this;
+    const [start, end] = [within.byteOffset, within.byteOffset + within.byteLength];
+    for (let i = 0; i < used.length; i += TOGETHER) {
+      const some = used.slice(i, i + TOGETHER);
+      const addresses = some.map((use, k) => this.finishTable(use, i + k));
+      ands[some.length - 1](...addresses, this.tables[i].byteOffset, start, end, i === 0 ? ALL : 0);
+    }
+    const to = scores.byteOffset + output * 8;
+    for (let i = 0; i < trees; i += TOGETHER) {
+      adds[Math.min(TOGETHER, trees - i) - 1](
+        start,
+        end,
+        own.byteOffset + i * 8,
+        values.byteOffset,
+        to,
+        width * 8,
+      );
+    }
+    for (const use of used) {
+      places[use] = 0;
+    }
+    used.length = this.trees = this.leaves = 0;
+  }
+
+  /** Makes the table whole, and tells where the bins of the rows are. */
+  private finishTable(use: number, place: number): number {
+    const column = use >>> 1;
+    if ((use & 1) === 0) {
+      const { byteOffset } = this.tables[place];
+      // Missing values are told by themselves.
+      this.functions.spread(byteOffset + 8, byteOffset + 8 * (this.bins.highestOf(column) + 1));
+    }
+    return this.bins.of(column).byteOffset;
+  }
+
+  close(): void {
+    this.room.close();
+  }
+}

@@ -1,0 +1,164 @@
+import { assemble, type WasmFunction } from '../../wasm/assemble';
+import {
+  add,
+  addNumbers,
+  addPairs,
+  both,
+  type Code,
+  F64,
+  get,
+  I32,
+  isBelow,
+  loadFloat,
+  loadNumber,
+  loadPair,
+  loadTwoFloats,
+  loadWhole,
+  move,
+  multiplyNumbers,
+  multiplyPairs,
+  set,
+  shiftLeft,
+  storeNumber,
+  storePair,
+  V128,
+  whileLoop,
+  whole,
+} from '../../wasm/instructions';
+import { Locals } from '../../wasm/locals';
+import { RoomMaker } from '../../wasm/room';
+
+/** Adds to the scores of rows (rows × classes). Parameters are addresses and lengths in bytes. */
+export interface ClassKernel {
+  /**
+   * The values of each row's leaves, tree after tree.
+   *
+   * @param leaves trees × rows: where the values of a leaf begin, counted in values
+   * @param rows bytes of the leaves of a tree
+   */
+  addLeaves(leaves: number, leavesEnd: number, rows: number, values: number, scores: number): void;
+  /**
+   * A number of each row times the weights of its term, term after term.
+   *
+   * @param factors terms × rows
+   * @param rows bytes of the numbers of a term
+   * @param weights terms × classes
+   */
+  addTerms(factors: number, factorsEnd: number, rows: number, weights: number, scores: number): void;
+}
+
+const NUMBER = 8;
+const FLOAT = 4;
+/** Pairs of sums that a processor of 16 registers for them keeps. */
+const MOST_PAIRS = 12;
+
+interface Sums {
+  /** Of the classes `from` to `from` + 1, …: a local each. */
+  pairs: { sum: number; from: number }[];
+  /** Of the last class of an odd number. */
+  single: { sum: number; from: number } | undefined;
+}
+
+/** All classes, as few at a time as their sums can be kept while trees or terms are gone through. */
+function sumsOf(classes: number, all: Locals): Sums[] {
+  const count = classes >>> 1;
+  const passes = Math.max(1, Math.ceil(count / MOST_PAIRS));
+  const locals = all.more(Math.ceil(count / passes), V128);
+  const one = all.more(1, F64)[0];
+  return Array.from({ length: passes }, (_, pass) => {
+    const [first, end] = [Math.floor((pass * count) / passes), Math.floor(((pass + 1) * count) / passes)];
+    return {
+      pairs: locals.slice(0, end - first).map((sum, i) => ({ sum, from: 2 * (first + i) })),
+      single: pass === passes - 1 && classes % 2 === 1 ? { sum: one, from: classes - 1 } : undefined,
+    };
+  });
+}
+
+/** @param adding adds to these sums */
+function withSums({ pairs, single }: Sums, scores: number, adding: Code): Code {
+  const one = single ? [single] : [];
+  return [
+    ...pairs.flatMap(({ sum, from }) => set(sum, loadPair(get(scores), NUMBER * from))),
+    ...one.flatMap(({ sum, from }) => set(sum, loadNumber(get(scores), NUMBER * from))),
+    ...adding,
+    ...pairs.flatMap(({ sum, from }) => storePair(get(scores), get(sum), NUMBER * from)),
+    ...one.flatMap(({ sum, from }) => storeNumber(get(scores), get(sum), NUMBER * from)),
+  ];
+}
+
+function addLeaves(classes: number): WasmFunction {
+  const all = new Locals();
+  const [leaves, leavesEnd, rows, values, scores] = all.parameters(5, I32);
+  const [rowsEnd, at, leaf] = all.more(3, I32);
+  const sums = sumsOf(classes, all);
+  const addSome = ({ pairs, single }: Sums): Code => [
+    ...set(at, get(leaves)),
+    ...whileLoop(isBelow(get(at), get(leavesEnd)), [
+      ...set(leaf, add(get(values), shiftLeft(loadWhole(get(at)), 2))),
+      ...pairs.flatMap(({ sum, from }) =>
+        set(sum, addPairs(get(sum), loadTwoFloats(get(leaf), FLOAT * from))),
+      ),
+      ...(single
+        ? set(single.sum, addNumbers(get(single.sum), loadFloat(get(leaf), FLOAT * single.from)))
+        : []),
+      ...move(at, get(rows)),
+    ]),
+  ];
+  return all.function([
+    ...set(rowsEnd, add(get(leaves), get(rows))),
+    ...whileLoop(isBelow(get(leaves), get(rowsEnd)), [
+      ...sums.flatMap((some) => withSums(some, scores, addSome(some))),
+      ...move(scores, whole(NUMBER * classes)),
+      ...move(leaves, whole(4)),
+    ]),
+  ]);
+}
+
+function addTerms(classes: number): WasmFunction {
+  const all = new Locals();
+  const [factors, factorsEnd, rows, weights, scores] = all.parameters(5, I32);
+  const [rowsEnd, at, term] = all.more(3, I32);
+  const [factor] = all.more(1, F64);
+  const sums = sumsOf(classes, all);
+  const addSome = ({ pairs, single }: Sums): Code => [
+    ...set(at, get(factors)),
+    ...set(term, get(weights)),
+    ...whileLoop(isBelow(get(at), get(factorsEnd)), [
+      ...set(factor, loadNumber(get(at))),
+      ...pairs.flatMap(({ sum, from }) =>
+        set(sum, addPairs(get(sum), multiplyPairs(both(get(factor)), loadPair(get(term), NUMBER * from)))),
+      ),
+      ...(single
+        ? set(
+            single.sum,
+            addNumbers(
+              get(single.sum),
+              multiplyNumbers(get(factor), loadNumber(get(term), NUMBER * single.from)),
+            ),
+          )
+        : []),
+      ...move(at, get(rows)),
+      ...move(term, whole(NUMBER * classes)),
+    ]),
+  ];
+  return all.function([
+    ...set(rowsEnd, add(get(factors), get(rows))),
+    ...whileLoop(isBelow(get(factors), get(rowsEnd)), [
+      ...sums.flatMap((some) => withSums(some, scores, addSome(some))),
+      ...move(scores, whole(NUMBER * classes)),
+      ...move(factors, whole(NUMBER)),
+    ]),
+  ]);
+}
+
+const rooms = new Map<number, RoomMaker<ClassKernel>>();
+
+/** Rooms for so many classes: a module each. */
+export function classRooms(classes: number): RoomMaker<ClassKernel> {
+  let maker = rooms.get(classes);
+  if (!maker) {
+    maker = new RoomMaker(() => assemble({ addLeaves: addLeaves(classes), addTerms: addTerms(classes) }));
+    rooms.set(classes, maker);
+  }
+  return maker;
+}

@@ -1,0 +1,80 @@
+import type { EncodedTable } from '../../features/encode';
+import { addLinearScores, type LinearTables, valueAlong } from '../../linear/linear';
+import { roomOf } from '../../wasm/room';
+import { classRooms } from './class-kernel';
+import { FEW_ROWS } from './class-sums';
+
+/** Rows that go through a linear model together: what they take stays close to the processor. */
+const BLOCK = 256;
+
+/** The scores of rows, row-major: of many classes two at a time, to the same bits as one by one. */
+export function linearScores(tables: LinearTables, table: EncodedTable, rows: Int32Array): Float64Array {
+  const width = tables.base.length;
+  const out = new Float64Array(rows.length * width);
+  if (width < 2 || rows.length < FEW_ROWS || !addTogether(tables, table, rows, out)) {
+    for (let i = 0; i < rows.length; i++) {
+      addLinearScores(tables, table, rows[i], 1, out, i * width);
+    }
+  }
+  return out;
+}
+
+/** @returns false, with nothing added, where the engine has no pairs of numbers. */
+function addTogether(
+  { base, at, scores, lines }: LinearTables,
+  { columns, numbers }: EncodedTable,
+  rows: Int32Array,
+  out: Float64Array,
+): boolean {
+  const width = base.length;
+  const used = Array.from(at.keys()).filter((column) => at[column] >= 0);
+  const along = lines ? Array.from(lines.columns) : [];
+  const room = classRooms(width).open(
+    roomOf(scores.byteLength) +
+      roomOf(used.length * BLOCK * 4) +
+      roomOf(along.length * width * 8) +
+      roomOf(along.length * BLOCK * 8) +
+      roomOf(BLOCK * width * 8),
+  );
+  const { functions } = room;
+  if (!functions) {
+    return false;
+  }
+  const cells = room.floats(scores.length);
+  cells.set(scores);
+  const places = room.wholes(used.length * BLOCK);
+  const weights = room.numbers(along.length * width);
+  weights.set(lines?.weights ?? []);
+  const factors = room.numbers(along.length * BLOCK);
+  const sums = room.numbers(BLOCK * width);
+  for (let start = 0; start < rows.length; start += BLOCK) {
+    const count = Math.min(BLOCK, rows.length - start);
+    for (let i = 0; i < count * width; i++) {
+      sums[i] = base[i % width];
+    }
+    used.forEach((column, place) => {
+      const bins = columns[column];
+      for (let i = 0; i < count; i++) {
+        places[place * count + i] = at[column] + bins[rows[start + i]] * width;
+      }
+    });
+    along.forEach((column, line) => {
+      const values = numbers[column]!;
+      for (let i = 0; i < count; i++) {
+        factors[line * count + i] = valueAlong(lines!, line, values[rows[start + i]]);
+      }
+    });
+    const [cell, factor] = [places.byteOffset, factors.byteOffset];
+    functions.addLeaves(
+      ...([cell, cell + used.length * count * 4, count * 4] as const),
+      ...([cells.byteOffset, sums.byteOffset] as const),
+    );
+    functions.addTerms(
+      ...([factor, factor + along.length * count * 8, count * 8] as const),
+      ...([weights.byteOffset, sums.byteOffset] as const),
+    );
+    out.set(sums.subarray(0, count * width), start * width);
+  }
+  room.close();
+  return true;
+}

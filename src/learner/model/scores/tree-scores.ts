@@ -1,0 +1,134 @@
+import { leafOf, type Trees } from '../../trees/trees';
+import { LeafSets } from '../quick-scorer/leaf-sets';
+import { ValueSums } from '../quick-scorer/value-sums';
+import { ClassSums } from './class-sums';
+import { leavesOf, type RowMajor, rowMajor, type Walk, walkOf } from './walk';
+
+/** Fewer rows are walked one by one: to prepare the trees would take longer. */
+const FEW = 8;
+/**
+ * From so many rows on it is quicker to look up which leaves each column leaves within reach; without WebAssembly for trees
+ * of so many steps or with categories alone.
+ */
+const MANY = 200;
+const DEEP = 8;
+
+/** Adds what the trees say of each of `rows` to `scores`: rows × width. */
+export function addTreeScores(
+  trees: Trees,
+  columns: Uint8Array[],
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+): void {
+  const sums =
+    trees.width === 1 && rows.length >= MANY ? ValueSums.open(columns, rows, width, scores) : undefined;
+  if (!sums) {
+    addOneByOne(trees, columns, rows, width, scores);
+    return;
+  }
+  const finder = new LeafFinder(trees, columns, rows);
+  const leaves = new Int32Array(rows.length);
+  for (let output = 0; output < width; output++) {
+    for (let tree = output; tree < trees.roots.length; tree += width) {
+      if (!sums.take(trees, tree, output)) {
+        sums.addTo(output);
+        finder.leavesOf(tree, leaves);
+        addValues(trees, leaves, width, output, sums.scores);
+      }
+    }
+    sums.addTo(output);
+  }
+  scores.set(sums.scores);
+  sums.close();
+  finder.close();
+}
+
+function addOneByOne(
+  trees: Trees,
+  columns: Uint8Array[],
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+): void {
+  const finder = new LeafFinder(trees, columns, rows);
+  const sums = ClassSums.open(trees, rows.length, scores);
+  const own = new Int32Array(rows.length);
+  for (let tree = 0; tree < trees.roots.length; tree++) {
+    finder.leavesOf(tree, sums?.next ?? own);
+    if (sums) {
+      sums.added();
+    } else {
+      addValues(trees, own, width, tree % width, scores);
+    }
+  }
+  sums?.close();
+  finder.close();
+}
+
+/** Finds the leaves of rows in the way that is quickest for so many of them; to be closed. */
+class LeafFinder {
+  private sets: LeafSets | undefined;
+  private walk: Walk | undefined;
+  private bins: RowMajor | undefined;
+
+  constructor(
+    private readonly trees: Trees,
+    private readonly columns: Uint8Array[],
+    private readonly rows: Int32Array,
+  ) {}
+
+  /** Writes to `leaves` where the values of the leaf of each row begin. */
+  leavesOf(tree: number, leaves: Int32Array): void {
+    const { trees, columns, rows } = this;
+    if (rows.length < FEW) {
+      for (let i = 0; i < leaves.length; i++) {
+        leaves[i] = leafOf(trees, trees.roots[tree], columns, rows[i]);
+      }
+      return;
+    }
+    if (rows.length >= MANY) {
+      this.sets ??= new LeafSets(columns, rows);
+      if ((this.sets.isQuick || this.isDeep(tree)) && this.sets.leavesOf(trees, tree, leaves)) {
+        return;
+      }
+    }
+    this.walk ??= walkOf(trees);
+    this.bins ??= rowMajor(columns, rows);
+    leavesOf(trees, this.walk, tree, columns, rows, this.bins, leaves);
+  }
+
+  private isDeep(tree: number): boolean {
+    this.walk ??= walkOf(this.trees);
+    const depth = this.walk.depths[tree];
+    // Of a tree with categories it is 0.
+    return depth >= DEEP || depth === 0;
+  }
+
+  close(): void {
+    this.sets?.close();
+  }
+}
+
+/** Adds the values of each row's leaf: the only one to the score of this output, or one for each. */
+function addValues(
+  { values, width: perLeaf }: Trees,
+  leaves: Int32Array,
+  width: number,
+  output: number,
+  scores: Float64Array,
+): void {
+  if (perLeaf === 1) {
+    for (let i = 0; i < leaves.length; i++) {
+      scores[i * width + output] += values[leaves[i]];
+    }
+    return;
+  }
+  for (let i = 0; i < leaves.length; i++) {
+    const from = leaves[i];
+    const to = i * width;
+    for (let k = 0; k < perLeaf; k++) {
+      scores[to + k] += values[from + k];
+    }
+  }
+}

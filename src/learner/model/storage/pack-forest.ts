@@ -1,0 +1,54 @@
+import type { ResidualForest } from '../../calibration/residuals';
+import { LearnerError } from '../../types';
+import { BitReader, bitsFor, BitWriter } from './bit-stream';
+import { packTrees, unpackTrees } from './pack-trees';
+
+/** A residual forest whose trees and leaves are packed. */
+export interface PackedForest extends Omit<ResidualForest, 'trees' | 'offsets' | 'members'> {
+  packedTrees: Uint8Array;
+  /** Per leaf how many atoms it lists, then the gaps between them in ascending order. */
+  leaves: Uint8Array;
+}
+
+const GAP_BITS = 4;
+/** Far beyond what any fit lists. */
+const MOST_MEMBERS = 1 << 23;
+
+/** The order of the atoms of a leaf says nothing, so they are put in ascending order. */
+export function packForest({ trees, offsets, members, ...rest }: ResidualForest): PackedForest {
+  const { bytes, leaves } = packTrees(trees);
+  const out = new BitWriter();
+  for (const leaf of leaves) {
+    const atoms = members.slice(offsets[leaf], offsets[leaf + 1]).sort();
+    const gaps = atoms.map((atom, i) => atom - (i > 0 ? atoms[i - 1] : 0));
+    const bits = bitsFor(gaps.reduce((most, gap) => Math.max(most, gap), 0));
+    out.writeCount(atoms.length);
+    out.write(bits, GAP_BITS);
+    for (const gap of gaps) {
+      out.write(gap, bits);
+    }
+  }
+  return { ...rest, packedTrees: bytes, leaves: out.finish() };
+}
+
+/** @throws LearnerError for bytes that are no forest */
+export function unpackForest({ packedTrees, leaves, ...rest }: PackedForest): ResidualForest {
+  const trees = unpackTrees(packedTrees);
+  const input = new BitReader(leaves);
+  const offsets = new Int32Array(trees.values.length + 1);
+  const members: number[] = [];
+  for (let leaf = 0; leaf < trees.values.length; leaf++) {
+    const count = input.readCount();
+    const bits = input.read(GAP_BITS);
+    // Gaps of no bits take no room in the file, but their atoms would in memory.
+    if (members.length + count > MOST_MEMBERS) {
+      throw new LearnerError('The model is damaged: a leaf claims too many rows.');
+    }
+    for (let i = 0, atom = 0; i < count; i++) {
+      atom += input.read(bits);
+      members.push(atom);
+    }
+    offsets[leaf + 1] = members.length;
+  }
+  return { ...rest, trees, offsets, members: Uint16Array.from(members) };
+}

@@ -1,0 +1,225 @@
+import { placesInOrder } from '../../math/order';
+import type { Random } from '../../math/random';
+import type { FeatureColumn, TargetColumn } from '../../types';
+import { assignWhole } from './stratify';
+
+/** How rows are divided into the parts that folds hold out. */
+export type PartKind = 'random' | 'blocks' | 'groups';
+
+/** How the user wants rows to be held out; neither: at random. */
+export interface HoldOut {
+  /** Maximum number of blocks of consecutive rows; parts are made of whole blocks. */
+  blocks: number | undefined;
+  /** A fold leaves out of its training rows those within this many rows of one that it holds out. */
+  embargo: number;
+  /** Number of the column whose equal values are kept in one part. */
+  group: number | undefined;
+  groupIsFeature: boolean;
+  /** Whether folds hold out whole groups, or blocks of rows in which groups go on. */
+  folds: 'groups' | 'blocks';
+}
+
+/** What may not be divided between parts: a cluster (a block or a group) per row, 0 … count - 1. */
+export interface Clusters {
+  kind: 'blocks' | 'groups';
+  of: Int32Array;
+  count: number;
+  embargo: number;
+  /** What of the wish could not be kept. */
+  reasons: string[];
+}
+
+/** Rows that follow each other in time and in which no group comes twice, such as the readings of all machines of one hour. */
+export interface Rounds {
+  count: number;
+  /** Per row: 1 where a border before it would cut a round. */
+  within: Uint8Array;
+}
+
+/** Share of a fold's rows that an embargo may cost. */
+const MAX_EMBARGOED = 0.25;
+
+/** Equal values of a column are a group; each missing value is a group of its own. */
+export function groupsOf(column: FeatureColumn): Clusters {
+  const values: ArrayLike<number> = column.kind === 'text' ? column.codes : column.values;
+  const numbers = new Map<number, number>();
+  const of = new Int32Array(values.length);
+  let count = 0;
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row];
+    const isMissing = Number.isNaN(value) || (column.kind === 'text' && value < 0);
+    const known = isMissing ? undefined : numbers.get(value);
+    of[row] = known ?? count++;
+    if (!isMissing && known === undefined) {
+      numbers.set(value, of[row]);
+    }
+  }
+  return { kind: 'groups', of, count, embargo: 0, reasons: [] };
+}
+
+/** The rounds of groups whose rows follow each other in time. */
+export function roundsOf({ of, count: groups }: Pick<Clusters, 'of' | 'count'>): Rounds {
+  const within = new Uint8Array(of.length);
+  const roundOf = new Int32Array(groups).fill(-1);
+  let round = 0;
+  for (let row = 0; row < of.length; row++) {
+    const isNext = roundOf[of[row]] === round;
+    round += isNext ? 1 : 0;
+    within[row] = isNext || row === 0 ? 0 : 1;
+    roundOf[of[row]] = round;
+  }
+  return { count: round + 1, within };
+}
+
+/**
+ * Consecutive rows as blocks of about equal length, a multiple of `parts` of them. Fewer blocks than wanted, and in the
+ * end a shorter embargo, where it would cost a fold more than a quarter of its rows. A border that would cut through an
+ * event, a run of rows of a rarer class, or through a round, moves to its nearer end.
+ */
+export function blocksOf(
+  target: TargetColumn,
+  wish: HoldOut,
+  wanted: number,
+  parts: number,
+  rounds?: Rounds,
+): Clusters {
+  const rows = target.task === 'classification' ? target.codes.length : target.values.length;
+  const reasons: string[] = [];
+  const learned = rows * (1 - 1 / parts);
+  const affordable = wish.embargo > 0 ? (MAX_EMBARGOED * learned * parts) / (2 * wish.embargo) : rows;
+  const whole = (blocks: number) => parts * Math.max(1, Math.floor(blocks / parts));
+  const nearest = parts * Math.max(1, Math.round(wanted / parts));
+  const count = whole(Math.min(nearest, affordable, rounds?.count ?? rows));
+  let { embargo } = wish;
+  const longest = Math.floor((MAX_EMBARGOED * learned * parts) / (2 * count));
+  if (embargo > longest) {
+    reasons.push(
+      `The embargo is ${longest} rows instead of ${embargo}: with ${embargo}, too few would be left to learn from.`,
+    );
+    embargo = longest;
+  }
+  const within = withinEvents(target, embargo);
+  rounds?.within.forEach((cut, row) => (within[row] |= cut));
+  const starts = blockStarts(rows, count, within);
+  const of = new Int32Array(rows);
+  for (let row = 0, block = 0; row < rows; row++) {
+    while (block + 1 < starts.length && row >= starts[block + 1]) {
+      block++;
+    }
+    of[row] = block;
+  }
+  return { kind: 'blocks', of, count, embargo, reasons };
+}
+
+/** The first row of each block, ascending. */
+function blockStarts(rows: number, count: number, within: Uint8Array): Int32Array {
+  const reach = Math.floor((rows / count - 1) / 2);
+  return Int32Array.from({ length: count }, (_, block) => {
+    const start = Math.floor((block * rows) / count);
+    for (let distance = 0; block > 0 && distance <= reach; distance++) {
+      if (within[start - distance] === 0) {
+        return start - distance;
+      }
+      if (within[start + distance] === 0) {
+        return start + distance;
+      }
+    }
+    return start;
+  });
+}
+
+/**
+ * Per row: 1 where a border before it would cut an event. Rows of a class other than the most frequent one belong to
+ * one event where at most `gap` rows part them: several machines may report in turn.
+ */
+function withinEvents(target: TargetColumn, gap: number): Uint8Array {
+  if (target.task === 'regression') {
+    return new Uint8Array(target.values.length);
+  }
+  const { codes, classes } = target;
+  const within = new Uint8Array(codes.length);
+  const counts = new Int32Array(classes.length);
+  for (const code of codes) {
+    counts[code]++;
+  }
+  const common = counts.indexOf(Math.max(...counts));
+  const last = new Int32Array(classes.length).fill(-1);
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row];
+    if (code !== common && last[code] >= 0 && row - last[code] <= gap + 1) {
+      within.fill(1, last[code] + 1, row + 1);
+    }
+    last[code] = row;
+  }
+  return within;
+}
+
+/** The part of each row, 0 … parts - 1, in shared memory. With clusters, all rows of one are in the same part. */
+export function assignParts(
+  target: TargetColumn,
+  clusters: Clusters | undefined,
+  parts: number,
+  random: Random,
+): Uint8Array {
+  const rows = target.task === 'classification' ? target.codes.length : target.values.length;
+  const part = new Uint8Array(new SharedArrayBuffer(rows));
+  if (!clusters) {
+    assignRows(target, part, parts, random);
+    return part;
+  }
+  // Blocks of numbers in turn: each part has its share of every time.
+  const inTurn = clusters.kind === 'blocks' && target.task === 'regression';
+  const partOf = inTurn
+    ? Uint8Array.from({ length: clusters.count }, (_, block) => block % parts)
+    : assignWhole(target, clusters, parts, random);
+  for (let row = 0; row < rows; row++) {
+    part[row] = partOf[clusters.of[row]];
+  }
+  return part;
+}
+
+/** Assigns rows to parts at random, stratified by class, or by rank of the target. */
+function assignRows(target: TargetColumn, part: Uint8Array, parts: number, random: Random): void {
+  const rows = part.length;
+  const order = random.shuffle(Int32Array.from({ length: rows }, (_, row) => row));
+  if (target.task === 'classification') {
+    const place = new Int32Array(target.classes.length + 1);
+    for (const code of target.codes) {
+      place[code + 1]++;
+    }
+    for (let k = 1; k < place.length; k++) {
+      place[k] += place[k - 1];
+    }
+    for (const row of order) {
+      part[row] = place[target.codes[row]]++ % parts;
+    }
+    return;
+  }
+  const ranked = placesInOrder(Float64Array.from(order, (row) => target.values[row]));
+  const shares = new Int32Array(parts);
+  for (let start = 0; start < rows; start += parts) {
+    for (let p = 0; p < parts; p++) {
+      shares[p] = p;
+    }
+    random.shuffle(shares);
+    for (let i = start; i < Math.min(rows, start + parts); i++) {
+      part[order[ranked[i]]] = shares[i - start];
+    }
+  }
+}
+
+/** Per row: 1 where a row of `part` is at most `embargo` rows before or after it. */
+export function embargoed(part: Uint8Array, heldOut: number, embargo: number): Uint8Array {
+  const near = new Uint8Array(part.length);
+  let last = -Infinity;
+  for (let row = 0; row < part.length; row++) {
+    last = part[row] === heldOut ? row : last;
+    near[row] = row - last <= embargo ? 1 : 0;
+  }
+  let next = Infinity;
+  for (let row = part.length - 1; row >= 0; row--) {
+    next = part[row] === heldOut ? row : next;
+    near[row] |= next - row <= embargo ? 1 : 0;
+  }
+  return near;
+}

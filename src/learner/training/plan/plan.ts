@@ -1,0 +1,269 @@
+import type { ColumnSpec } from '../../features/encode';
+import { MAX_TERMS } from '../../linear/design';
+import { type BoostRules, SCORING_WORK } from '../../trees/boosting/boost';
+import { type LowNoise, lowNoise } from './low-noise';
+import type { LearnerSettings, Subsample } from './options';
+import { type PlannedTrees, randomisedRules } from './randomised-rules';
+
+/** How a train set will be learned: its folds, its candidates and their rules. */
+export interface TrainingPlan {
+  /** The rows are divided into this many parts; each fold holds one out. */
+  parts: number;
+  folds: number;
+  /** Rules of each boosted candidate; stacking weighs them by their out-of-fold scores. */
+  boosts: BoostRules[];
+  /** The first of them are there without thinking too: this many. */
+  usual: number;
+  /** A further boosted candidate for targets with little noise; undefined: none. */
+  lowNoise: LowNoise | undefined;
+  /** Extremely randomised trees; undefined: none. */
+  randomised: PlannedTrees | undefined;
+  /** Whether a linear model is a candidate too. */
+  linear: boolean;
+  /** The boosted candidate that begins with what the linear model leaves; undefined: none. */
+  lineFirst: number | undefined;
+  /** Whether the linear model takes values far off whole. */
+  wholeLine: boolean;
+  /** What the folds learn from, used cyclically; empty: all rows but those held out. */
+  subsample: Subsample[];
+  /** Upper limit of the rows that a fold learns from. */
+  maxRows: number;
+  /** Milliseconds per fold after which candidates that only thinking adds are dropped. */
+  foldMs: number | undefined;
+  workBudget: number;
+  /** How the work budget changed the plan. */
+  reasons: string[];
+}
+
+export interface PlanInput {
+  rows: number;
+  specs: ColumnSpec[];
+  task: 'classification' | 'regression';
+  classes: number;
+  settings: LearnerSettings;
+  /** Number of groups or blocks, where parts may not divide them. */
+  maxParts: number;
+}
+
+/** Histogram updates of a whole fit: some tens of seconds of one core. */
+const WORK_BUDGET = 8e9;
+const THINKING_BUDGET = { medium: 2.4e10, high: 8e10 };
+/** Updates per second assumed for a timeout; a desktop computer is several times faster. */
+const WORK_PER_SECOND = 1e8;
+/** Iterations that every fold should be able to afford within its budget. */
+const WANTED_ITERATIONS = 150;
+/** Scores held in memory: rows × classes. */
+const MAX_SCORES = 4e7;
+const SMALL = 2000;
+/** With more classes one tree serves all of them. */
+const MANY_CLASSES = 12;
+
+/** Bins per column. Fewer on wide short tables, where searching 254 bins would cost more than summing the rows. */
+export function binsFor(rows: number, features: number): number {
+  return features > 200 && rows < 20_000 ? Math.max(16, Math.min(64, Math.floor(rows / 20))) : 254;
+}
+
+export function makePlan(input: PlanInput): TrainingPlan {
+  const { rows, task, classes, settings } = input;
+  const width = input.specs.length;
+  const small = rows < SMALL;
+  const byDefault = !small || width > 500 || classes > MANY_CLASSES ? (rows < 20_000 ? 5 : 3) : 10;
+  const { usual: usualBudget, extra: extraBudget } = budgetsOf(settings);
+  const listed = settings.subsample.length > 1 ? Math.min(10, settings.subsample.length) : undefined;
+  // More folds repeat the work of the default candidates: only where thinking may take as much as they do.
+  const ownFolds = extraBudget >= usualBudget ? Math.max(5, byDefault) : byDefault;
+  const wished = settings.estimators ?? listed ?? ownFolds;
+  const parts = Math.max(1, Math.min(rows, input.maxParts, Math.max(wished, 5)));
+  const folds = Math.min(wished, parts);
+  const trivial = rows < 4 || (task === 'classification' && classes < 2);
+  const plan: TrainingPlan = {
+    parts,
+    folds,
+    boosts: candidates(input, trivial),
+    usual: small && task === 'regression' ? 2 : 1,
+    lowNoise: undefined,
+    randomised: undefined,
+    linear: !trivial && rows <= 20_000 && width <= MAX_TERMS,
+    lineFirst: undefined,
+    wholeLine: false,
+    subsample: settings.subsample,
+    maxRows: rows,
+    foldMs: undefined,
+    workBudget: 0,
+    reasons: [],
+  };
+  const { thinking } = settings;
+  if (thinking?.timeoutSecs !== undefined) {
+    plan.foldMs = (thinking.timeoutSecs * 800) / folds;
+  }
+  // However many folds thinking adds, each default candidate keeps the budget it would have without.
+  const usualFolds = Math.max(1, Math.min(folds, settings.estimators ?? listed ?? byDefault));
+  fitBudget(plan, input, (usualBudget / usualFolds) * folds, extraBudget);
+  plan.lowNoise = trivial || classes > MANY_CLASSES ? undefined : lowNoise(plan.boosts[0], input, folds);
+  plan.randomised =
+    trivial || classes > MANY_CLASSES
+      ? undefined
+      : randomisedRules(rows, width, task === 'regression', folds);
+  return plan;
+}
+
+/** Work budgets of the default candidates, and of those that thinking adds: the timeout limits only these. */
+function budgetsOf({ workBudget, thinking }: LearnerSettings): { usual: number; extra: number } {
+  const total = workBudget ?? (thinking ? THINKING_BUDGET[thinking.effort] : WORK_BUDGET);
+  const usual = thinking ? Math.min(total, WORK_BUDGET) : total;
+  return { usual, extra: Math.min(total - usual, (thinking?.timeoutSecs ?? Infinity) * WORK_PER_SECOND) };
+}
+
+function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial: boolean): BoostRules[] {
+  const many = classes > MANY_CLASSES;
+  const small = rows < SMALL && !many;
+  const width = specs.length;
+  // An interaction needs its columns in the same tree: of few columns every tree sees all, or nearly all.
+  const part = (share: number) =>
+    Math.min(1, Math.max(6 / Math.max(1, width), Math.min(share, Math.max(0.05, 120 / width))));
+  const main: BoostRules = {
+    learningRate: rows < 20_000 && !many ? 0.06 : 0.1,
+    maxIterations: trivial ? 0 : small ? 600 : 500,
+    patience: rows < 20_000 && !many ? 40 : 25,
+    minImprovement: 0,
+    rowSample: rows * (many ? classes : 1) < 50_000 ? 0.8 : 0.5,
+    columnSample: part(small ? 0.8 : 0.5),
+    lambda: 1,
+    minHessian: many ? Math.max(2, Math.min(10, rows / (classes * 10))) : minHessianOf(rows, task),
+    minGain: 1e-9,
+    categorySmooth: 5,
+    categoryLambda: 5,
+    maxLeaves: small ? 10 : rows < 20_000 && !many ? 16 : 31,
+    maxDepth: small ? 6 : 12,
+    nodeColumns: 1,
+    sketch: many ? 5 : 0,
+    workBudget: 0,
+  };
+  const shallow: BoostRules = { ...main, maxLeaves: 5, maxDepth: 4, columnSample: part(0.5) };
+  const middle: BoostRules = { ...main, maxLeaves: 7, maxDepth: 5, columnSample: part(0.6) };
+  // Adding shallow trees gains 1 to 3 % on numbers and nothing on classes, where they cost a tree per class.
+  const list = !small ? [main] : task === 'regression' ? [main, shallow] : [middle];
+  if (!settings.thinking) {
+    return list;
+  }
+  const patience = main.patience * 2;
+  const slow = {
+    ...main,
+    learningRate: main.learningRate / 2,
+    maxIterations: main.maxIterations * 2,
+    patience,
+  };
+  list.push({ ...slow, columnSample: part(0.35), maxLeaves: 16, categorySmooth: 20, categoryLambda: 20 });
+  list.push({ ...slow, maxLeaves: 3, maxDepth: 2, rowSample: 0.7, columnSample: part(0.7) });
+  list.push({ ...main, maxLeaves: small ? 24 : 63, nodeColumns: 0.5, lambda: 5 });
+  if (settings.thinking.effort === 'medium') {
+    return list;
+  }
+  list.push({ ...slow, maxLeaves: 8, rowSample: 0.5, columnSample: part(0.5), lambda: 3 });
+  list.push({
+    ...slow,
+    maxLeaves: 48,
+    maxDepth: 16,
+    nodeColumns: 0.3,
+    rowSample: 0.6,
+    minHessian: main.minHessian * 2,
+  });
+  list.push({ ...slow, maxLeaves: 12, columnSample: 1, minHessian: main.minHessian / 2, lambda: 0.3 });
+  list.push({ ...slow, maxLeaves: 6, columnSample: part(0.25), categorySmooth: 50, categoryLambda: 10 });
+  return list;
+}
+
+/** Minimum hessian of a leaf: rows for numbers; for classes a unit is at least 4 rows. */
+function minHessianOf(rows: number, task: PlanInput['task']): number {
+  if (task === 'classification') {
+    return rows < SMALL ? 1 : 3;
+  }
+  return Math.max(2, Math.min(20, Math.floor(rows / 60)));
+}
+
+/**
+ * Reduces rows and columns per tree until every fold can afford its iterations, and records why. Candidates of thinking
+ * that still cannot afford them are dropped: half grown they would be worth nothing.
+ */
+function fitBudget(plan: TrainingPlan, input: PlanInput, usualBudget: number, extraBudget: number): void {
+  const { rows, specs, classes, task, settings } = input;
+  const outputs = task === 'classification' && classes > 2 ? classes : 1;
+  if (rows * outputs > MAX_SCORES) {
+    const most = Math.floor(MAX_SCORES / outputs);
+    plan.maxRows = most;
+    plan.reasons.push(`Each estimator learns from at most ${most} rows: there are many rows and classes.`);
+  }
+  const learned = Math.min(plan.maxRows, largestSubsample(plan.subsample, rows));
+  const bins = specs.reduce((sum, spec) => sum + spec.bins, 0) / Math.max(1, specs.length);
+  let cut = 1;
+  /** Adapts the rules to a budget; true where it affords the iterations. */
+  const fit = (rules: BoostRules, budget: number): boolean => {
+    rules.workBudget = budget;
+    const trees = (rules.sketch || outputs) * WANTED_ITERATIONS;
+    const cost = () =>
+      trees *
+      specs.length *
+      rules.columnSample *
+      (learned * rules.rowSample * Math.min(3, Math.sqrt(rules.maxLeaves)) + bins * rules.maxLeaves * 3);
+    while (cost() > rules.workBudget && learned * rules.rowSample > 4000) {
+      rules.rowSample *= 0.8;
+    }
+    while (cost() > rules.workBudget && specs.length * rules.columnSample > 20) {
+      rules.columnSample *= 0.8;
+    }
+    if (rules.sketch) {
+      return raiseLearningRate(
+        rules,
+        cost() / WANTED_ITERATIONS + learned * rules.rowSample * outputs * SCORING_WORK,
+      );
+    }
+    return cost() <= rules.workBudget;
+  };
+  const usual = plan.boosts.slice(0, plan.usual);
+  const extra = plan.boosts.slice(plan.usual);
+  for (const rules of usual) {
+    fit(rules, usualBudget / (usual.length * plan.folds));
+  }
+  let kept: BoostRules[] = [];
+  for (let count = extra.length; count > 0; count--) {
+    const budget = extraBudget / (count * plan.folds);
+    kept = extra.map((rules) => ({ ...rules })).filter((rules) => fit(rules, budget));
+    if (kept.length >= count) {
+      break;
+    }
+  }
+  plan.boosts = [...usual, ...kept];
+  plan.workBudget = usualBudget + (kept.length > 0 ? extraBudget : 0);
+  if (kept.length < extra.length) {
+    const timed = settings.thinking?.timeoutSecs !== undefined;
+    plan.reasons.push(
+      `The ${timed ? 'timeout' : 'work budget'} is enough for ${kept.length} of the ${extra.length} candidates that thinking adds.`,
+    );
+  }
+  for (const rules of plan.boosts) {
+    cut = Math.min(cut, (learned * rules.rowSample) / rows);
+  }
+  if (cut < 0.4 && plan.workBudget > 0 && rows > 4000) {
+    plan.reasons.push(`Each tree sees ${Math.round(cut * 100)} % of the rows.`);
+  }
+}
+
+/** Raises the learning rate where the budget allows too few iterations; true where that is enough. */
+function raiseLearningRate(rules: BoostRules, perIteration: number): boolean {
+  const needed = (12 * perIteration) / rules.workBudget;
+  rules.learningRate = Math.max(rules.learningRate, Math.min(0.3, needed));
+  return needed <= 0.3;
+}
+
+/** Number of rows in the largest subsample. */
+function largestSubsample(subsample: Subsample[], rows: number): number {
+  if (subsample.length === 0) {
+    return rows;
+  }
+  return Math.max(...subsample.map((one) => (typeof one === 'number' ? sampleSize(one, rows) : one.length)));
+}
+
+/** A number of rows (≥ 1) or a fraction of `rows` (< 1), as a number of rows. */
+export function sampleSize(wished: number, rows: number): number {
+  return wished < 1 ? Math.max(1, Math.round(wished * rows)) : Math.floor(wished);
+}

@@ -1,0 +1,50 @@
+import type { RandomisedRules } from '../../trees/randomised/randomised';
+
+/** The rules, and how many times the trees of a fold's model it grows to score the rows held out: a power of 2. */
+export interface PlannedTrees extends RandomisedRules {
+  scored: number;
+}
+
+const MAX_ROWS = 20_000;
+/** Nodes in a model: some megabytes. */
+const MAX_NODES = 300_000;
+/** Below, a model has `MOST_TREES`. */
+const FEW_ROWS = 2000;
+const MOST_TREES = 200;
+/** Of more numbers leaves have several rows, unless `single`. */
+const FEW_NUMBERS = 500;
+/**
+ * The logarithm of the votes of a fold's trees, a tenth of the model's, is much noisier than that of all: weighed by it,
+ * they would get too little weight. So of few rows more are grown for the weights alone.
+ */
+const SCORED_VOTES = 4;
+
+/**
+ * Nearly whole trees: it is their mean that smooths. Fewer and smaller ones of many rows; undefined of too many.
+ *
+ * @param width binned columns
+ * @param single whether a leaf may have a single row, however many there are
+ */
+export function randomisedRules(
+  rows: number,
+  width: number,
+  regression: boolean,
+  folds: number,
+  single = false,
+): PlannedTrees | undefined {
+  if (rows > MAX_ROWS) {
+    return undefined;
+  }
+  const isWhole = single || rows < (regression ? FEW_NUMBERS : FEW_ROWS);
+  const minLeaf = isWhole ? 1 : rows < 3000 ? 2 : rows < 8000 ? 3 : 5;
+  const trees = Math.min(rows < FEW_ROWS ? MOST_TREES : 120, (MAX_NODES * minLeaf * 0.7) / rows);
+  const half = Math.min(24, Math.ceil(width / 2));
+  return {
+    trees: Math.max(10, Math.ceil(trees / Math.max(5, folds))),
+    scored: !regression && rows < FEW_ROWS ? SCORED_VOTES : 1,
+    minLeaf,
+    nodeColumns: regression
+      ? Math.min(width, Math.max(6, half, Math.ceil(width / 4)))
+      : Math.max(Math.min(width, 4), Math.ceil(Math.sqrt(width))),
+  };
+}

@@ -1,0 +1,40 @@
+import {
+  binCenters,
+  type ColumnSpec,
+  columnSpecs,
+  encodeColumn,
+  type EncodedTable,
+  type Encoder,
+  measuredValues,
+} from '../../features/encode';
+import type { FeatureColumn } from '../../types';
+
+/** A train set as trees and lines see it. */
+export interface Encoded extends EncodedTable {
+  encoders: Encoder[];
+  specs: ColumnSpec[];
+  /** Per encoder the number of its first column. */
+  firstColumn: number[];
+  /** columns × bins: mean value of each bin; undefined for categories. */
+  centers: (Float64Array | undefined)[];
+}
+
+/** The columns of all encoders; their bins are in shared memory. */
+export function encodeAll(encoders: Encoder[], features: FeatureColumn[]): Encoded {
+  const specs = columnSpecs(encoders);
+  const table: Encoded = { encoders, specs, columns: [], numbers: [], centers: [], firstColumn: [] };
+  for (const encoder of encoders) {
+    const feature = features[encoder.source];
+    const values = measuredValues(encoder, feature);
+    const bins = encodeColumn(encoder, feature, values, sharedBytes);
+    table.firstColumn.push(table.columns.length);
+    table.columns.push(...bins);
+    table.numbers.push(...bins.map(() => values));
+    table.centers.push(...binCenters(encoder, feature, values, bins));
+  }
+  return table;
+}
+
+function sharedBytes(length: number): Uint8Array {
+  return new Uint8Array(new SharedArrayBuffer(length));
+}

@@ -1,0 +1,107 @@
+import type { Encoder } from '../../features/encode';
+import { finerBorders } from '../../features/finer-borders';
+import { square } from '../../math/numeric';
+import type { Random } from '../../math/random';
+import type { BoostRules } from '../../trees/boosting/boost';
+import { isCategoryNode, LEAF, type Trees } from '../../trees/trees';
+import type { FeatureColumn } from '../../types';
+import { encodeAll, type Encoded } from './encoded';
+import { tryBoosting } from './trial';
+
+/** With fewer rows a bin holds so few of them that rules are learned to its width in any case. */
+const FEWEST_ROWS = 2500;
+/** With fewer borders in every column there is hardly a bin of several values. */
+const MANY_BORDERS = 100;
+/** A trial: few and quick trees, and their losses on so many parts. */
+const ITERATIONS = 12;
+const LEARNING_RATE = 0.3;
+const MOST_PARTS = 5;
+/** What they have to explain of the log-loss of the rows held out. With more noise, borders are not worth being exact. */
+const LEAST_EXPLAINED = 0.8;
+/** Standard errors by which new borders have to lower the loss of the rows held out. */
+const LEAST_ERRORS = 1;
+
+export interface FinerInput {
+  features: FeatureColumn[];
+  /** Of the candidate that wants little noise. */
+  rules: BoostRules;
+  /** Class, and part, of each row. */
+  codes: Int32Array;
+  classes: number;
+  part: Uint8Array;
+  parts: number;
+  maxBins: number;
+  /** Of the new borders, and of the trial on each part. */
+  random: (stream: number) => Random;
+}
+
+/**
+ * The table with borders that are closer together where the trees of a trial split most; as it is where nothing is gained.
+ * Only which bins are divided depends on the target: their new borders lie between all of their values.
+ */
+export function withFinerBins(table: Encoded, input: FinerInput): Encoded {
+  const { part, parts } = input;
+  const { encoders } = table;
+  const isMany = (encoder: Encoder) => encoder.type === 'number' && encoder.borders.length >= MANY_BORDERS;
+  if (part.length < FEWEST_ROWS || parts < 2 || !encoders.some(isMany)) {
+    return table;
+  }
+  const { curve, trees } = tryBoosting(table, {
+    ...input,
+    rules: quick(input),
+    heldOut: 0,
+    random: input.random(1),
+  });
+  if (1 - Math.min(...curve) / curve[0] < LEAST_EXPLAINED) {
+    return table;
+  }
+  const splits = splitsOf(trees, table);
+  let isChanged = false;
+  const finer = encoders.map((encoder, e) => {
+    const column = table.firstColumn[e];
+    const values = table.numbers[column];
+    if (!isMany(encoder) || encoder.type !== 'number' || values === undefined) {
+      return encoder;
+    }
+    const borders = finerBorders(values, encoder.borders, splits[column], input.maxBins, input.random(0));
+    isChanged ||= borders !== undefined;
+    return borders ? { ...encoder, borders } : encoder;
+  });
+  if (!isChanged) {
+    return table;
+  }
+  const changed = encodeAll(finer, input.features);
+  return isBetter(changed, table, input) ? changed : table;
+}
+
+/** The rules of a trial: few and quick trees. */
+function quick({ rules }: FinerInput): BoostRules {
+  return { ...rules, learningRate: LEARNING_RATE, maxIterations: ITERATIONS };
+}
+
+/** Whether rows held out, part after part, say that the new borders are better. */
+function isBetter(changed: Encoded, table: Encoded, input: FinerInput): boolean {
+  const gains: number[] = [];
+  for (let heldOut = 0; heldOut < Math.min(MOST_PARTS, input.parts); heldOut++) {
+    // All rows for each tree: which of them a tree sees would make more of a difference than the borders.
+    const rules = { ...quick(input), rowSample: 1 };
+    const [before, after] = [table, changed].map(
+      (one) => tryBoosting(one, { ...input, rules, heldOut, random: input.random(1 + heldOut) }).losses,
+    );
+    before.forEach((loss, i) => gains.push(loss - after[i]));
+  }
+  const sum = gains.reduce((total, gain) => total + gain, 0);
+  const squares = gains.reduce((total, gain) => total + square(gain - sum / gains.length), 0);
+  return sum > LEAST_ERRORS * Math.sqrt(squares);
+}
+
+/** How often trees divide after each bin of each column of numbers. */
+function splitsOf(trees: Trees, { specs }: Encoded): Int32Array[] {
+  const splits = specs.map(({ bins }) => new Int32Array(bins));
+  trees.feature.forEach((column, node) => {
+    if (column !== LEAF && !isCategoryNode(trees, node)) {
+      splits[column][trees.bin[node]]++;
+    }
+  });
+  return splits;
+}

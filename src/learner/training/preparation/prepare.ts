@@ -1,0 +1,299 @@
+import { chooseEncoders, type ColumnSpec, type Encoder, shareTokens } from '../../features/encode';
+import { square } from '../../math/numeric';
+import { Random } from '../../math/random';
+import { type Background, makeBackground } from '../../model/background';
+import { divideByLevel, type LevelGrowth, levelsOf, logOfChange } from '../../model/growth';
+import {
+  type FeatureColumn,
+  type Label,
+  LearnerError,
+  type TargetColumn,
+  type TrainInput,
+} from '../../types';
+import { assignParts, blocksOf, type Clusters, groupsOf, roundsOf } from '../folds/parts';
+import { type LearnerSettings, readOptions } from '../plan/options';
+import { binsFor, makePlan, type TrainingPlan } from '../plan/plan';
+import { randomisedRules } from '../plan/randomised-rules';
+import { encodeAll } from './encoded';
+import { withFinerBins } from './finer-bins';
+import { growthOf, lineError } from './growing';
+import { wantsSingleRows } from './leaf-size';
+import { planLine } from './line-shape';
+
+/** What every fold needs, made once from the input. Structured-cloneable; its large arrays are in shared memory. */
+export interface PreparedFit {
+  /** Folds to train: numbers 0 … folds - 1, in any order, in any thread. */
+  readonly folds: number;
+  rows: number;
+  features: { name: string; kind: FeatureColumn['kind'] }[];
+  encoders: Encoder[];
+  specs: ColumnSpec[];
+  /** columns × rows: bins. */
+  columns: Uint8Array[];
+  /** columns × rows: values of numbers and dates, where a linear model is to be fitted; else undefined. */
+  numbers: (Float64Array | undefined)[];
+  /** columns × bins: mean value of each bin; undefined for categories. */
+  centers: (Float64Array | undefined)[];
+  task: 'classification' | 'regression';
+  classes: Label[];
+  /** Class of each row; empty for regression. */
+  codes: Int32Array;
+  /** (target - center) / scale; empty for classification. */
+  values: Float64Array;
+  center: number;
+  scale: number;
+  /** Where the target is the logarithm of a change that grows with its level; undefined: it is learned as it is. */
+  growth: LevelGrowth | undefined;
+  /** The level of each row, where there is a growth. */
+  levels: Float64Array | undefined;
+  /** Per row its part: fold f learns from all parts but f. */
+  part: Uint8Array;
+  /** What parts may not divide; undefined: rows are held out at random. */
+  clusters: Clusters | undefined;
+  /** The groups of rows, whether or not parts may divide them. */
+  groups: Pick<Clusters, 'of' | 'count'> | undefined;
+  settings: LearnerSettings;
+  plan: TrainingPlan;
+  /** [0] is 1 once a fold has found too much noise for the candidate that wants little: no fold need grow it then. */
+  noisy: Int32Array;
+  background: Background;
+}
+
+/** Numbers of the random streams, one per purpose. */
+export const STREAM = {
+  bins: 1,
+  parts: 2,
+  fold: 100,
+  residuals: 3,
+  importance: 4,
+  background: 5,
+  gaussian: 6,
+  leaves: 7,
+  borders: 8,
+} as const;
+
+/** With fewer rounds of groups there are too few blocks of them to hold out. */
+const FEWEST_ROUNDS = 3;
+
+/** What a line may lose by logarithms where changes grow: the band gains by them. Of daily curves it loses far more. */
+const MOST_MORE = 1.1;
+
+/** @throws LearnerError for missing target values, columns of unequal length, no rows, or a bad option. */
+export function prepare(input: TrainInput): PreparedFit {
+  const plain = prepareAs(input);
+  const { target } = input;
+  const { relativeTo, holdOut } = plain.settings;
+  const isAsked = relativeTo !== undefined && holdOut.blocks !== undefined && plain.plan.linear;
+  if (!isAsked || target.task !== 'regression') {
+    return plain;
+  }
+  const features = input.features.filter((_, i) => i !== leftOutOf(plain.settings));
+  const level = features.indexOf(input.features[relativeTo]);
+  const growth = growthOf(features, level, target.values);
+  const asItIs = growth && lineError(plain, target.values);
+  if (growth === undefined || asItIs === undefined) {
+    return plain;
+  }
+  const grown = prepareAs(input, growth);
+  const error = lineError(grown, target.values);
+  return error !== undefined && error <= MOST_MORE * asItIs ? grown : plain;
+}
+
+function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
+  const rows = assertEqualRows(input.features, input.target);
+  const settings = readOptions(input.options, input.features, input.target.task);
+  const groups = readGroups(input.features, settings);
+  const given = input.features.filter((_, i) => i !== groups?.leftOut);
+  const features = growth === undefined ? given : divideByLevel(growth, given);
+  const levels = growth && levelsOf(growth, given);
+  const target = levels === undefined ? input.target : logsOf(input.target, levels);
+  const encoders: Encoder[] = [];
+  const maxBins = binsFor(rows, features.length);
+  features.forEach((feature, source) => {
+    const random = new Random(settings.seed, STREAM.bins, source);
+    const asCategory = settings.categoryColumns.includes(input.features.indexOf(given[source]));
+    // A lone column stays whole: there would be nothing left to learn from.
+    const inTime = settings.holdOut.blocks !== undefined && features.length > 1;
+    encoders.push(...chooseEncoders(feature, source, { asCategory, inTime, maxBins, random }));
+  });
+  shareTokens(encoders, rows, features.length);
+  let encoded = encodeAll(encoders, features);
+  const { specs: firstSpecs } = encoded;
+  if (firstSpecs.length >= 0xffff) {
+    throw new LearnerError(`The table has too many columns: ${features.length}.`);
+  }
+  const { codes, values, center, scale } = readTarget(target);
+  const classes = target.task === 'classification' ? target.classes : [];
+  const { blocks, folds } = settings.holdOut;
+  const rounds = folds === 'blocks' && groups?.clusters ? roundsOf(groups.clusters) : undefined;
+  const goOn = rounds !== undefined && rounds.count >= FEWEST_ROUNDS;
+  const whole = goOn ? undefined : groups?.clusters;
+  const maxParts = whole?.count ?? Math.min(blocks ?? rows, goOn ? rounds.count : rows);
+  const plan = makePlan({
+    rows,
+    specs: firstSpecs,
+    task: target.task,
+    classes: classes.length,
+    settings,
+    maxParts,
+  });
+  const byBlocks =
+    blocks === undefined || plan.parts < 2
+      ? undefined
+      : blocksOf(target, settings.holdOut, blocks, plan.parts, rounds);
+  const clusters = whole ?? byBlocks;
+  plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
+  const part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
+  if (target.task === 'classification' && plan.lowNoise) {
+    encoded = withFinerBins(encoded, {
+      features,
+      rules: plan.lowNoise.rules,
+      codes,
+      classes: classes.length,
+      part,
+      parts: plan.parts,
+      maxBins,
+      random: (stream) => new Random(settings.seed, STREAM.borders, stream),
+    });
+  }
+  const { columns, specs, numbers, centers } = encoded;
+  const random = new Random(settings.seed, STREAM.background);
+  const kept = numbers.map((values) => (values && plan.linear ? sharedNumbers(values) : undefined));
+  const background = makeBackground(given, { columns, numbers: kept }, rows, () => random.uniform());
+  if (target.task === 'regression' && plan.linear && plan.usual > 1) {
+    const table = { columns, numbers: kept, specs, centers };
+    const line = planLine({ ...table, values, part });
+    plan.wholeLine = line.isWhole;
+    plan.lineFirst = line.isFirst ? 1 : undefined;
+  }
+  if (target.task === 'regression' && plan.randomised) {
+    const table = { columns, numbers: kept, specs, centers };
+    const trial = new Random(settings.seed, STREAM.leaves);
+    if (wantsSingleRows({ ...table, values, part }, plan.randomised, trial)) {
+      plan.randomised = randomisedRules(rows, specs.length, true, plan.folds, true);
+    }
+  }
+  const named = features.map(({ name, kind }) => ({ name, kind }));
+  const task = target.task;
+  return {
+    folds: plan.folds,
+    rows,
+    features: named,
+    encoders: encoded.encoders,
+    specs,
+    columns,
+    numbers: kept,
+    centers,
+    task,
+    classes,
+    codes,
+    values,
+    center,
+    scale,
+    growth,
+    levels,
+    part,
+    clusters,
+    groups: groups?.clusters,
+    settings,
+    plan,
+    noisy: new Int32Array(new SharedArrayBuffer(4)),
+    background,
+  };
+}
+
+/** The logarithms of changes, in place of these. */
+function logsOf(target: TargetColumn, levels: Float64Array): TargetColumn {
+  return target.task === 'classification'
+    ? target
+    : { task: target.task, values: target.values.map((change, row) => logOfChange(change, levels[row])) };
+}
+
+/** The number of the column of groups, where it is not a feature. */
+function leftOutOf({ holdOut }: LearnerSettings): number | undefined {
+  return holdOut.groupIsFeature ? undefined : holdOut.group;
+}
+
+/** The groups, where the user named a column of them; and the column to leave out, where it is not a feature. */
+function readGroups(features: FeatureColumn[], settings: LearnerSettings) {
+  const { holdOut } = settings;
+  if (holdOut.group === undefined) {
+    return undefined;
+  }
+  const column = features[holdOut.group];
+  const clusters = groupsOf(column);
+  const leftOut = leftOutOf(settings);
+  return clusters.count > 1
+    ? { clusters, leftOut, reasons: [] }
+    : {
+        leftOut,
+        reasons: [
+          `Column "${column.name}" has the same value in every row: there are no groups to keep apart.`,
+        ],
+      };
+}
+
+function sharedNumbers(values: Float64Array): Float64Array {
+  const out = new Float64Array(new SharedArrayBuffer(values.length * 8));
+  out.set(values);
+  return out;
+}
+
+function assertEqualRows(features: FeatureColumn[], target: TargetColumn): number {
+  const rows = target.task === 'classification' ? target.codes.length : target.values.length;
+  if (rows === 0) {
+    throw new LearnerError('The train set has no rows.');
+  }
+  for (const feature of features) {
+    const length = feature.kind === 'text' ? feature.codes.length : feature.values.length;
+    if (length !== rows) {
+      throw new LearnerError(`Column "${feature.name}" has ${length} rows, the target ${rows}.`);
+    }
+  }
+  return rows;
+}
+
+function readTarget(target: TargetColumn): Pick<PreparedFit, 'codes' | 'values' | 'center' | 'scale'> {
+  if (target.task === 'classification') {
+    const missing = target.codes.findIndex((code) => code < 0 || code >= target.classes.length);
+    if (missing >= 0) {
+      throw new LearnerError(`The target has no value in row ${missing + 1}.`);
+    }
+    const codes = new Int32Array(new SharedArrayBuffer(target.codes.length * 4));
+    codes.set(target.codes);
+    return { codes, values: new Float64Array(0), center: 0, scale: 1 };
+  }
+  const odd = target.values.findIndex((value) => !Number.isFinite(value));
+  if (odd >= 0) {
+    const what = Number.isNaN(target.values[odd]) ? 'no value' : 'an infinite value';
+    throw new LearnerError(`The target has ${what} in row ${odd + 1}.`);
+  }
+  const { center, scale } = centerAndScale(target.values);
+  const values = new Float64Array(new SharedArrayBuffer(target.values.length * 8));
+  for (let row = 0; row < values.length; row++) {
+    values[row] = (target.values[row] - center) / scale;
+  }
+  return { codes: new Int32Array(0), values, center, scale };
+}
+
+/** Mean and standard deviation, computed without overflow; scale 1 for a constant target. */
+function centerAndScale(values: Float64Array): { center: number; scale: number } {
+  const first = values[0];
+  let sum = 0;
+  for (const value of values) {
+    sum += value / values.length - first / values.length;
+  }
+  const center = first + sum;
+  let largest = 0;
+  for (const value of values) {
+    largest = Math.max(largest, Math.abs(value - center));
+  }
+  if (!(largest > 0) || largest === Infinity) {
+    return { center, scale: largest > 0 ? 1e300 : 1 };
+  }
+  let squares = 0;
+  for (const value of values) {
+    squares += square((value - center) / largest);
+  }
+  return { center, scale: largest * Math.sqrt(squares / values.length) };
+}

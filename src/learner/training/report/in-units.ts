@@ -1,0 +1,84 @@
+import type { ResidualForest } from '../../calibration/residuals';
+import { exp } from '../../math/numeric';
+import { sorted } from '../../math/order';
+import { changeOfLog, inUnits } from '../../model/growth';
+import type { FitReport } from '../../types';
+import type { PreparedFit } from '../preparation/prepare';
+
+/** The mean of e^residual over all rows held out. */
+export function smearingOf({ atoms, overall }: ResidualForest, scale: number): number {
+  return atoms.reduce((sum, atom, i) => sum + overall[i] * exp(scale * atom), 0);
+}
+
+/** Rows whose mean level is taken for that of a time: a tenth. */
+const STRETCHES = 10;
+
+/**
+ * What changes are at the level of the newest rows, as a factor of what they are in all rows; undefined where they do not
+ * grow with their level. The level is that of stretches of rows: an hour or a season of it is no growth.
+ */
+export function newestLevel(prepared: PreparedFit): FitReport['growth'] {
+  const { levels, growth, values, features, rows } = prepared;
+  if (levels === undefined || growth === undefined) {
+    return undefined;
+  }
+  const means = new Float64Array(STRETCHES);
+  const counts = new Float64Array(STRETCHES);
+  const stretchOf = (row: number) => Math.floor((row * STRETCHES) / rows);
+  levels.forEach((level, row) => {
+    means[stretchOf(row)] += level;
+    counts[stretchOf(row)]++;
+  });
+  const newest = means[STRETCHES - 1] / counts[STRETCHES - 1];
+  let [own, moved] = [0, 0];
+  values.forEach((value, row) => {
+    const size = Math.abs(inUnits(prepared, value, row));
+    own += size;
+    moved += (size * newest * counts[stretchOf(row)]) / means[stretchOf(row)];
+  });
+  return { column: features[growth.level].name, factor: own > 0 ? moved / own : 1 };
+}
+
+const BUCKETS = 400;
+
+/**
+ * Borders at quantiles of the target and at equal steps, extended at both ends by the outermost residuals; in units of the
+ * target. Where changes grow with their level, the ends are those of the highest one.
+ */
+export function bucketBorders(prepared: PreparedFit, atoms: Float64Array): Float64Array {
+  const { values, center, scale, levels } = prepared;
+  const low = Math.min(0, atoms[0]);
+  const high = Math.max(0, atoms[atoms.length - 1]);
+  const half = BUCKETS / 2;
+  const points = new Set<number>();
+  const addEnds = (first: number, last: number) => {
+    const margin = Math.max(1e-9, Math.abs(center) * 1e-9, scale * 1e-6);
+    points.add(first - margin);
+    points.add(last + margin);
+  };
+  if (levels === undefined) {
+    const ascending = sorted(values);
+    const first = ascending[0] + low;
+    const last = ascending[ascending.length - 1] + high;
+    for (let i = 0; i <= half; i++) {
+      points.add(center + scale * ascending[Math.round((i * (ascending.length - 1)) / half)]);
+      points.add(center + scale * (first + ((last - first) * i) / half));
+    }
+    addEnds(center + scale * first, center + scale * last);
+  } else {
+    const own = values.map((value, row) => inUnits(prepared, value, row)).sort();
+    const top = levels.reduce((most, level) => Math.max(most, level), 0);
+    const [least, most] = values.reduce(
+      ([down, up], value) => [Math.min(down, value), Math.max(up, value)],
+      [Infinity, -Infinity],
+    );
+    const first = Math.min(own[0], changeOfLog(center + scale * (least + low), top));
+    const last = Math.max(own[own.length - 1], changeOfLog(center + scale * (most + high), top));
+    for (let i = 0; i <= half; i++) {
+      points.add(own[Math.round((i * (own.length - 1)) / half)]);
+      points.add(first + ((last - first) * i) / half);
+    }
+    addEnds(first, last);
+  }
+  return Float64Array.from(points).sort();
+}

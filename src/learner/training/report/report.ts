@@ -1,0 +1,131 @@
+import type { ModelCurves } from '../../../metrics/curves';
+import { type HeldOutLosses, heldOutLosses } from '../../../metrics/held-out-losses';
+import { areNeighboursAlike, type ScoredRows } from '../../../metrics/neighbours';
+import type { Scores } from '../../../metrics/scores';
+import type { Thresholds } from '../../../metrics/thresholds';
+import { placesInOrder } from '../../math/order';
+import type { Member, Part } from '../../model/members';
+import type { FitReport } from '../../types';
+import { completeRuns, type FoldResult } from '../candidates/fold';
+import type { PreparedFit } from '../preparation/prepare';
+import { type CopyLosses, featureImportance, lineGains, otherGains } from './importance';
+
+/** The report of a fit. `lossesOf` scores copies of the sampled rows; `weights` are the candidates'. */
+export function makeReport(
+  prepared: PreparedFit,
+  folds: FoldResult[],
+  members: Member[],
+  parts: {
+    scores: Scores;
+    baseline: Scores;
+    growth?: FitReport['growth'];
+    curves: ModelCurves;
+    lossesOf: CopyLosses;
+    /** The rows that folds held out, in the order of the folds. */
+    heldOut: ScoredRows;
+    /** The loss of each of them; undefined where they are not of one level. */
+    losses: Float64Array | undefined;
+    thresholds?: Thresholds;
+    sample: Int32Array;
+    weights: Float64Array;
+    extraWork: number;
+  },
+): FitReport {
+  const { plan, settings } = prepared;
+  const { weights } = parts;
+  const gains = new Float64Array(prepared.specs.length);
+  const runs = completeRuns(folds);
+  runs.forEach((run, c) => {
+    for (const { boosted } of folds) {
+      boosted[run]!.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
+    }
+  });
+  otherGains(prepared, folds, members).forEach((gain, column) => (gains[column] += gain));
+  if (plan.lineFirst !== undefined) {
+    lineGains(prepared, members, parts.sample).forEach((gain, column) => (gains[column] += gain));
+  }
+  const limited = folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).some((run) => run?.limited));
+  const reasons = [...plan.reasons];
+  if (folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).includes(undefined))) {
+    reasons.push('Thinking ended at its timeout, so the model depends on the speed of this machine.');
+  }
+  if (limited) {
+    reasons.push('Boosting reached its work budget before the held-out loss stopped falling.');
+  }
+  return {
+    task: prepared.task,
+    rows: prepared.rows,
+    features: prepared.features.length,
+    estimators: folds.length,
+    trees: members.reduce((sum, { parts }) => sum + treesIn(parts), 0),
+    scores: parts.scores,
+    baseline: parts.baseline,
+    growth: parts.growth,
+    curves: parts.curves,
+    folds: foldsOf(prepared),
+    ...(!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)) && { neighbours_alike: true }),
+    thresholds: parts.thresholds,
+    losses: lossesInTable(prepared, parts.heldOut.rows, parts.losses),
+    importance: featureImportance(prepared, gains, parts.sample, parts.lossesOf),
+    options: { used: settings.used, ignored: settings.ignored },
+    work: {
+      units: folds.reduce((sum, fold) => sum + workOf(fold, runs), parts.extraWork),
+      budget: plan.workBudget,
+      limited: reasons.length > 0,
+      reasons,
+    },
+  };
+}
+
+/** Where the rows stand in a list of them that is in the order of the table. */
+export function tableOrder(rows: ArrayLike<number>): Int32Array {
+  return placesInOrder(Float64Array.from(rows));
+}
+
+/** Where rows were held out by their order or their groups. */
+function lossesInTable(
+  { clusters, groups }: PreparedFit,
+  rows: ArrayLike<number>,
+  losses: Float64Array | undefined,
+): HeldOutLosses | undefined {
+  if (clusters === undefined || losses === undefined) {
+    return undefined;
+  }
+  const order = tableOrder(rows);
+  const inTable = Float64Array.from(order, (i) => losses[i]);
+  return groups
+    ? heldOutLosses(inTable, { of: order.map((i) => groups.of[rows[i]]), count: groups.count })
+    : heldOutLosses(inTable);
+}
+
+/** Scored rows in the order of the table. */
+function inOrder({ rows, target, width, error }: ScoredRows): ScoredRows {
+  const order = tableOrder(rows);
+  return {
+    rows: order.map((i) => rows[i]),
+    target: Float64Array.from(order, (i) => target[i]),
+    width,
+    error: (i, output) => error(order[i], output),
+  };
+}
+
+/** How rows were held out. */
+function foldsOf({ clusters, groups, plan }: PreparedFit): FitReport['folds'] {
+  if (!clusters) {
+    return { by: 'random', parts: plan.parts };
+  }
+  const { kind, count, embargo } = clusters;
+  return kind === 'groups'
+    ? { by: kind, parts: plan.parts, groups: count }
+    : { by: kind, parts: plan.parts, blocks: count, embargo, ...(groups && { groups: groups.count }) };
+}
+
+function treesIn(parts: Part[]): number {
+  return parts.reduce((sum, part) => sum + ('trees' in part ? part.trees.roots.length : 0), 0);
+}
+
+/** Work of the candidates that every fold completed: which fold began another depends on the threads. */
+function workOf({ boosted, linear, randomised }: FoldResult, runs: number[]): number {
+  const others = (linear?.work ?? 0) + (randomised?.work ?? 0);
+  return runs.reduce((sum, run) => sum + boosted[run]!.work, others);
+}

@@ -1,0 +1,281 @@
+import { errorsOf } from '../../../metrics/regression';
+import type { Scores } from '../../../metrics/scores';
+import { probabilities } from '../../calibration/calibrate';
+import { log, sigmoid, softmax, square } from '../../math/numeric';
+import { scoreProbabilities } from './metrics';
+import { weightsOfErrors } from './simplex';
+import { sharesOfErrors } from './wild-errors';
+
+/** Out-of-fold scores of the candidates, and the target of the same rows. */
+export interface StackInput {
+  /** candidates × (rows × width), row-major. */
+  scores: Float64Array[];
+  /** Scores per row. */
+  width: number;
+  /** rows: values, or class codes. */
+  target: ArrayLike<number>;
+  regression: boolean;
+  /** Per candidate: true for those that only thinking adds. They start at weight 0 instead of an equal share. */
+  extra?: boolean[];
+  /** A candidate that makes models larger and slower: it is left out where it lowers the loss by less than 1 %. */
+  costly?: number;
+  /** Whether the last candidate is such a one too, and added to what the others are without it. */
+  smooth?: boolean;
+  /** A candidate of classes whose scores differ much from member to member. Left out: none. */
+  sharp?: number;
+}
+
+/** Strength of the prior that all weights are equal, in rows. */
+const PRIOR_STRENGTH = { log_loss: 3, squared_error: 10 };
+/** Strength of the prior that the extra candidates add nothing, in rows. */
+const EXTRA_PRIOR_STRENGTH = 30;
+const SWEEPS = 30;
+/** What a costly candidate has to lower the log-loss by at least; the squared error by twice as much. */
+const COSTLY_GAIN = 0.01;
+/**
+ * What the weight of a sharp candidate is multiplied by. A row held out is scored by one member, a new row by the mean of
+ * all: that helps it more than rows held out can tell.
+ */
+const SHARP_FACTOR = 1.5;
+/** Candidates with a smaller weight are dropped. */
+const MIN_WEIGHT = 0.03;
+
+/**
+ * Weights of the candidates' scores in their sum (stacking, D. Wolpert, 1992): not negative, summing to 1, of the lowest
+ * squared error or log-loss.
+ */
+export function stackWeights(given: StackInput): Float64Array {
+  return given.regression ? weightsFor(withoutWildErrors(given)) : sharpened(given, weightsFor(given));
+}
+
+function weightsFor(input: StackInput): Float64Array {
+  const { smooth, regression, scores } = input;
+  if (smooth !== true) {
+    return usualWeights(input);
+  }
+  const others = usualWeights({ ...input, scores: scores.slice(0, -1) });
+  const start = Float64Array.of(...others, 0);
+  const allowed = scores.map((_, c) => c === others.length || others[c] > 0);
+  const all = fitWeights(input, start, PRIOR_STRENGTH[regression ? 'squared_error' : 'log_loss'], allowed);
+  return isWorth(input, all, start) ? normalised(all) : start;
+}
+
+/** A sharp candidate weighs more where it is better than the first one, each alone. */
+function sharpened(input: StackInput, weights: Float64Array): Float64Array {
+  const { sharp } = input;
+  const alone = (one: number) =>
+    lossOf(
+      input,
+      Float64Array.from(weights, (_, c) => (c === one ? 1 : 0)),
+    );
+  return sharp === undefined || weights[sharp] === 0 || alone(sharp) >= alone(0)
+    ? weights
+    : normalised(weights.map((weight, c) => (c === sharp ? SHARP_FACTOR * weight : weight)));
+}
+
+/** Errors in place of scores, of targets that are all 0; no row's count for much more than usual. */
+function withoutWildErrors(input: StackInput): StackInput {
+  const { scores, target, smooth } = input;
+  const shares = sharesOfErrors(smooth === true ? scores.slice(0, -1) : scores, target);
+  const errors = scores.map((own) => own.map((score, row) => (score - target[row]) * shares[row]));
+  return { ...input, scores: errors, target: new Float64Array(target.length) };
+}
+
+function usualWeights(input: StackInput): Float64Array {
+  const { costly } = input;
+  const all = fitted(input);
+  if (costly === undefined || all[costly] === 0) {
+    return normalised(all);
+  }
+  const without = fitted(input, costly);
+  return normalised(isWorth(input, all, without) ? all : without);
+}
+
+/** Whether a costly candidate lowers the loss by what is asked of it. */
+function isWorth(input: StackInput, all: Float64Array, without: Float64Array): boolean {
+  const loss = lossOf(input, without);
+  return loss - lossOf(input, all) >= COSTLY_GAIN * (input.regression ? 2 : 1) * loss;
+}
+
+function lossOf(input: StackInput, weights: Float64Array): number {
+  return stackedLosses(input, weights).reduce((sum, loss) => sum + loss, 0);
+}
+
+/** Weights before the smallest are dropped. Those of classes need not sum to 1: they tell how sure the scores should be. */
+function fitted(input: StackInput, leftOut?: number): Float64Array {
+  const { extra, scores } = input;
+  const allowed = scores.map((_, c) => c !== leftOut);
+  const usual = allowed.map((one, c) => one && extra?.[c] !== true);
+  const shares = Float64Array.from(usual, (one) => (one ? 1 / usual.filter(Boolean).length : 0));
+  const weights = fitWeights(
+    input,
+    shares,
+    PRIOR_STRENGTH[input.regression ? 'squared_error' : 'log_loss'],
+    usual,
+  );
+  if (extra?.includes(true) !== true) {
+    return weights;
+  }
+  return fitWeights(input, normalised(weights), EXTRA_PRIOR_STRENGTH, allowed);
+}
+
+/** The loss of the weighted sum in each row: squared error, or log-loss. */
+function stackedLosses(
+  { scores, width, target, regression }: StackInput,
+  weights: Float64Array,
+): Float64Array {
+  const one = new Float64Array(width);
+  return Float64Array.from(target, (_, row) => {
+    for (let k = 0; k < width; k++) {
+      one[k] = scores.reduce((mixed, own, c) => mixed + weights[c] * own[row * width + k], 0);
+    }
+    if (regression) {
+      return square(one[0] - target[row]);
+    }
+    if (width === 1) {
+      return -log(Math.max(sigmoid(target[row] === 1 ? one[0] : -one[0]), 1e-15));
+    }
+    softmax(one, 0, width, one, 0);
+    return -log(Math.max(one[target[row]], 1e-15));
+  });
+}
+
+/** Fits weights with a prior of `strength` rows at `start`; only of the `movable` candidates. */
+function fitWeights(
+  input: StackInput,
+  start: Float64Array,
+  strength: number,
+  movable: boolean[],
+): Float64Array {
+  const count = input.scores.length;
+  const weights = start.slice();
+  if (count === 1 || input.target.length === 0) {
+    return weights;
+  }
+  if (input.regression) {
+    const errors = input.scores.map((own) => own.map((score, row) => score - input.target[row]));
+    return weightsOfErrors({ errors, start, strength, movable });
+  }
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    let furthest = 0;
+    for (let c = 0; c < count; c++) {
+      if (!movable[c]) {
+        continue;
+      }
+      const { gradient, hessian } = logLossStep(input, weights, c);
+      const penalised = gradient + strength * (weights[c] - start[c]);
+      const next = Math.max(0, weights[c] - penalised / (hessian + strength));
+      furthest = Math.max(furthest, Math.abs(next - weights[c]));
+      weights[c] = next;
+    }
+    if (furthest < 1e-4) {
+      break;
+    }
+  }
+  return weights;
+}
+
+function normalised(weights: Float64Array): Float64Array {
+  const sum = weights.reduce((a, b) => a + b, 0);
+  if (!(sum > 0)) {
+    return weights.fill(1 / weights.length);
+  }
+  const kept = weights.map((weight) => (weight / sum < MIN_WEIGHT ? 0 : weight));
+  const rest = kept.reduce((a, b) => a + b, 0);
+  return kept.map((weight) => weight / rest);
+}
+
+/** Gradient and hessian of the log-loss in the weight of candidate `c`, summed over rows. */
+function logLossStep({ scores, width, target }: StackInput, weights: Float64Array, c: number) {
+  const mixed = new Float64Array(width);
+  const own = scores[c];
+  let gradient = 0;
+  let hessian = 0;
+  for (let row = 0; row < target.length; row++) {
+    const at = row * width;
+    for (let k = 0; k < width; k++) {
+      let sum = 0;
+      for (let i = 0; i < scores.length; i++) {
+        sum += weights[i] * scores[i][at + k];
+      }
+      mixed[k] = sum;
+    }
+    const code = target[row];
+    if (width === 1) {
+      const p = sigmoid(mixed[0]);
+      gradient += (p - code) * own[at];
+      hessian += p * (1 - p) * own[at] * own[at];
+      continue;
+    }
+    softmax(mixed, 0, width, mixed, 0);
+    let mean = 0;
+    let squares = 0;
+    for (let k = 0; k < width; k++) {
+      mean += mixed[k] * own[at + k];
+      squares += mixed[k] * own[at + k] * own[at + k];
+    }
+    gradient += mean - own[at + code];
+    hessian += squares - mean * mean;
+  }
+  return { gradient, hessian };
+}
+
+/** Metrics that thinking may optimise; sign 1 where more is better. */
+const METRICS: Record<string, { score: keyof Scores; sign: 1 | -1 }> = {
+  accuracy: { score: 'accuracy', sign: 1 },
+  roc_auc: { score: 'roc_auc', sign: 1 },
+  log_loss: { score: 'log_loss', sign: -1 },
+  rmse: { score: 'rmse', sign: -1 },
+  mae: { score: 'mae', sign: -1 },
+  r2: { score: 'r2', sign: 1 },
+};
+
+/** Whether thinking can optimise this metric for this task. */
+export function knownMetric(metric: string, task: 'classification' | 'regression'): boolean {
+  const forClasses = ['accuracy', 'roc_auc', 'log_loss'].includes(metric);
+  return metric in METRICS && forClasses === (task === 'classification');
+}
+
+/**
+ * Weights of the candidates: those of stacking; or, for a metric that stacking does not optimise, the best by that
+ * metric of stacking, equal shares, and each candidate alone.
+ */
+export function chooseWeights(input: StackInput, classes: number, metric: string | undefined): Float64Array {
+  const stacked = stackWeights(input);
+  const count = stacked.length;
+  if (metric === undefined || metric === 'log_loss' || metric === 'rmse' || metric === 'r2') {
+    return stacked;
+  }
+  const options = [stacked, new Float64Array(count).fill(1 / count)];
+  for (let c = 0; c < count; c++) {
+    options.push(Float64Array.from({ length: count }, (_, i) => (i === c ? 1 : 0)));
+  }
+  let best = stacked;
+  let bestValue = -Infinity;
+  for (const weights of options) {
+    const value = metricValue(input, weights, classes, metric);
+    if (value > bestValue) {
+      bestValue = value;
+      best = weights;
+    }
+  }
+  return best;
+}
+
+function metricValue(input: StackInput, weights: Float64Array, classes: number, metric: string): number {
+  const mixed = new Float64Array(input.target.length * input.width);
+  input.scores.forEach((one, c) => {
+    for (let i = 0; i < mixed.length; i++) {
+      mixed[i] += weights[c] * one[i];
+    }
+  });
+  const scores = input.regression
+    ? errorsOf(mixed, Float64Array.from(input.target))
+    : scoreProbabilities(
+        probabilities(mixed, input.width, classes, 1),
+        Int32Array.from(input.target),
+        classes,
+      );
+  const { score, sign } = METRICS[metric];
+  return sign * (scores[score] ?? -Infinity);
+}

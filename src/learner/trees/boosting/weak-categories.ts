@@ -1,0 +1,114 @@
+import type { ColumnSpec } from '../../features/encode';
+import type { GrowSpace } from '../histograms/grow-space';
+import type { Objective } from './loss';
+
+/** Columns of no more levels are no easier to split by chance than numbers. */
+const FEW_LEVELS = 10;
+/** Of fewer rows for each level the ratio is too noisy to go by. */
+const ROWS_PER_LEVEL = 20;
+/** How many times as much as by chance levels have to differ for a column to tell something by itself. */
+const TELLING = 2;
+/**
+ * What the best division of levels that tell nothing gains for each of them, in means of a gradient's square per hessian:
+ * half of the levels are above their mean, by √(2/π) deviations in the mean.
+ */
+const CHANCE_GAIN = 2 / Math.PI;
+
+interface Learned {
+  columns: Uint8Array[];
+  specs: ColumnSpec[];
+  objective: Objective;
+  rows: Int32Array;
+}
+
+/**
+ * Categories of many levels that differ no more than by chance, by the ratio of an analysis of variance (R. A. Fisher,
+ * 1925) of the first gradients. Sorted by gradients, so many levels can always be divided to some gain; and while trees are
+ * small that would take the place of what other columns tell. Per column 1: such a one; undefined where there is none.
+ *
+ * @param room of a run that has not begun: what it is made of is overwritten
+ */
+export function weakCategories(
+  { columns, specs, objective, rows }: Learned,
+  { scores, gradHess }: Pick<GrowSpace, 'scores' | 'gradHess'>,
+): Uint8Array | undefined {
+  const asked = specs.flatMap(({ category, bins }, column) =>
+    category && bins - 1 > FEW_LEVELS && rows.length >= ROWS_PER_LEVEL * (bins - 1) ? [column] : [],
+  );
+  if (asked.length === 0) {
+    return undefined;
+  }
+  const { width } = objective;
+  const base = objective.base(rows);
+  for (let i = 0; i < scores.length; i++) {
+    scores[i] = base[i % width];
+  }
+  const between = new Float64Array(asked.length);
+  const levels = new Float64Array(asked.length);
+  let squares = 0;
+  let hessians = 0;
+  for (let output = 0; output < width; output++) {
+    objective.gradHess(scores, rows, output, gradHess);
+    for (let i = 0; i < rows.length; i++) {
+      const at = rows[i] * 2;
+      squares += gradHess[at] * gradHess[at];
+      hessians += gradHess[at + 1];
+    }
+    asked.forEach((column, i) => {
+      const found = betweenLevels(columns[column], rows, gradHess);
+      between[i] += found.gain;
+      levels[i] += found.levels - 1;
+    });
+  }
+  const weak = new Uint8Array(specs.length);
+  asked.forEach((column, i) => {
+    weak[column] = between[i] * hessians < TELLING * levels[i] * squares ? 1 : 0;
+  });
+  return weak.includes(1) ? weak : undefined;
+}
+
+/** What all levels apart would gain, and how many of them there are. */
+function betweenLevels(
+  bins: Uint8Array,
+  rows: Int32Array,
+  gradHess: Float64Array,
+): { gain: number; levels: number } {
+  const gradients = new Float64Array(256);
+  const hessians = new Float64Array(256);
+  for (let i = 0; i < rows.length; i++) {
+    const bin = bins[rows[i]];
+    gradients[bin] += gradHess[rows[i] * 2];
+    hessians[bin] += gradHess[rows[i] * 2 + 1];
+  }
+  let gain = 0;
+  let levels = 0;
+  let gradient = 0;
+  let hessian = 0;
+  for (let bin = 0; bin < 256; bin++) {
+    if (hessians[bin] > 0) {
+      levels++;
+      gain += (gradients[bin] * gradients[bin]) / hessians[bin];
+      gradient += gradients[bin];
+      hessian += hessians[bin];
+    }
+  }
+  return { gain: hessian > 0 ? gain - (gradient * gradient) / hessian : 0, levels };
+}
+
+/**
+ * What a weak category gains by chance for each of its levels in a tree of these rows.
+ *
+ * @param gradHess rows × (width + 1), all rows of the table
+ */
+export function chanceGain(gradHess: Float64Array, rows: Int32Array, width: number): number {
+  let squares = 0;
+  let hessians = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const at = rows[i] * (width + 1);
+    for (let d = 0; d < width; d++) {
+      squares += gradHess[at + d] * gradHess[at + d];
+    }
+    hessians += gradHess[at + width];
+  }
+  return hessians > 0 ? (CHANCE_GAIN * squares) / hessians : 0;
+}
