@@ -1,8 +1,8 @@
-export { parseDuration, parseDurations, showDuration } from './durations';
-export { timeColumnOf } from './intake';
+export { timeColumnOf } from './readings/intake';
+export { readingsOf, type ReadingsOptions } from './readings/table-readings';
 export { openSeries } from './series';
-export { parseSeriesSettings } from './settings';
-export { readingsOf, type ReadingsOptions } from './table-readings';
+export { parseDuration, parseDurations, showDuration } from './settings/durations';
+export { parseSeriesSettings } from './settings/settings';
 export {
   type BroughtOutcome,
   EVENT_OPERATORS,

@@ -1,15 +1,15 @@
 import { Yielder } from '../util/event-loop';
 import { Serial } from '../util/serial';
 import { ServiceError } from '../wire/service-error';
-import { backfill } from './backfill';
-import { Intake } from './intake';
-import { Journal } from './journal';
-import { SeriesMaker } from './maker';
-import type { SeriesParts } from './parts';
-import { PlanIntake } from './plan-intake';
-import { SeriesState } from './state';
-import { takeOutcome } from './take-outcome';
-import { takeReading } from './take-reading';
+import { backfill } from './ingest/backfill';
+import { SeriesMaker } from './ingest/maker';
+import type { SeriesParts } from './ingest/parts';
+import { PlanIntake } from './ingest/plan-intake';
+import { takeOutcome } from './ingest/take-outcome';
+import { takeReading } from './ingest/take-reading';
+import { Journal } from './journal/journal';
+import { Intake } from './readings/intake';
+import { SeriesState } from './state/state';
 import type {
   BroughtOutcome,
   PushOptions,

@@ -1,4 +1,6 @@
-export { readStateLines, stateLines, stateOfLines } from './state-lines';
+export { watchedModel } from './models/watched-model';
+export { readStateLines, stateLines, stateOfLines } from './state/state-lines';
+export type { WatchState } from './state/watch-state';
 export {
   type AlarmCause,
   type AlarmOptions,
@@ -23,5 +25,3 @@ export {
   type WatchReport,
 } from './types';
 export { Watch } from './watch';
-export type { WatchState } from './watch-state';
-export { watchedModel } from './watched-model';

@@ -1,8 +1,6 @@
 import type { ModelThreshold } from '../scoring/cards';
-import type { DriftReference } from '../scoring/reference/types';
+import type { DriftReference, ReferenceLosses } from '../scoring/reference/types';
 import type { Task } from '../wire/types';
-import type { LossesInTime } from './own-windows';
-import type { KeyRatio } from './promised-by-key';
 
 /** What to watch for. What is left out has the default of the dialog. */
 export interface WatchOptions {
@@ -72,6 +70,16 @@ export interface WatchedModel {
   relativeTo?: string;
   /** Columns of the rows, as they were in the train set; 200 at most. */
   drift?: WatchedColumn[];
+}
+
+/** Losses of a train set in order of time, of rows that the model had not seen: means of each `step` rows. */
+export type LossesInTime = Pick<ReferenceLosses, 'step' | 'means'>;
+
+/** What the losses of one key are, by the mean of all. */
+export interface KeyRatio {
+  key: string;
+  rows: number;
+  ratio: number;
 }
 
 /** A column whose drift is told, and the index from which on it differs more than the train set from itself. */

@@ -1,14 +1,16 @@
-import { Alarms } from './alarms';
-import { Changes } from './changes';
-import { ExpectedLoss } from './expected-loss';
-import { Generations } from './generations';
-import { isLabel, isNumber, type Issued, readIssued } from './issued';
-import { leaveAsIs, leaveMoved, type Leaving } from './leaving';
-import { keysTold, liveNumbers } from './live-numbers';
-import { namesOf, type OpenPrediction, OpenPredictions } from './open-predictions';
-import { ScoredModel } from './scored-model';
-import { SettledPredictions } from './settled-predictions';
-import { measureOf, scoreTruth } from './truth-scores';
+import { Alarms } from './alarms/alarms';
+import { Changes } from './alarms/changes';
+import { leaveAsIs, leaveMoved, type Leaving } from './bands/leaving';
+import { WithoutTruth } from './drift/without-truth';
+import { Generations } from './models/generations';
+import { isLabel, isNumber, type Issued, readIssued } from './predictions/issued';
+import { namesOf, type OpenPrediction, OpenPredictions } from './predictions/open-predictions';
+import { SettledPredictions } from './predictions/settled-predictions';
+import { ExpectedLoss } from './scores/expected-loss';
+import { keysTold, liveNumbers } from './scores/live-numbers';
+import { ScoredModel } from './scores/scored-model';
+import { measureOf, scoreTruth } from './scores/truth-scores';
+import type { KeptCounts, WatchState } from './state/watch-state';
 import type {
   PredictionSeen,
   TruthAnswer,
@@ -21,8 +23,6 @@ import type {
   WatchReport,
 } from './types';
 import { type WatchSettings, watchSettings } from './watch-settings';
-import type { KeptCounts, WatchState } from './watch-state';
-import { WithoutTruth } from './without-truth';
 
 /**
  * Watches the predictions of one model: corrects their bands by the truths that come later, keeps its live scores, and

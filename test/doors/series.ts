@@ -13,8 +13,8 @@ export {
   type SeriesTrainSet,
   showDuration,
 } from '../../dist/src/series';
-export { Schedule } from '../../dist/src/series/schedule';
-export { inOrderOfTime } from '../../dist/src/series/time-order';
-export { Timeline } from '../../dist/src/series/timeline';
-export { Track } from '../../dist/src/series/track';
-export { describeNumber, describeState } from '../../dist/src/series/windows';
+export { Schedule } from '../../dist/src/series/train-sets/schedule';
+export { inOrderOfTime } from '../../dist/src/series/readings/time-order';
+export { Timeline } from '../../dist/src/series/readings/timeline';
+export { Track } from '../../dist/src/series/readings/track';
+export { describeNumber, describeState } from '../../dist/src/series/rows/windows';

@@ -10,4 +10,4 @@ export {
   type WatchOptions,
   type WatchState,
 } from '../../dist/src/watch';
-export { WeeklyPattern, type WeeklyPatternState } from '../../dist/src/watch/weekly-pattern';
+export { WeeklyPattern, type WeeklyPatternState } from '../../dist/src/watch/statistics/weekly-pattern';

@@ -1,0 +1,72 @@
+import { Yielder } from '../../util/event-loop';
+import type { PushOptions, SeriesReading, SeriesStep } from '../types';
+import { acceptReading } from './accept-reading';
+import type { SeriesParts } from './parts';
+import { readPast, withHeld } from './past-readings';
+
+/** Readings of a table that one step of a backfill has. */
+const READINGS_PER_STEP = 256;
+/** What the clocks of a table may be ahead of ours. */
+const TABLE_AHEAD_OF_US = 86_400_000;
+
+/**
+ * Takes a table of past readings, in the order of their time. The last step has the train set.
+ *
+ * @throws ServiceError limit.exceeded, time.invalid, columns.missing
+ */
+export async function* backfill(
+  parts: SeriesParts,
+  readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
+  options: PushOptions,
+): AsyncGenerator<SeriesStep> {
+  const { settings, state, intake, journal, maker, plans, now } = parts;
+  const arrival = options.arrival ?? now();
+  const past = await readPast(readings, arrival + TABLE_AHEAD_OF_US, {
+    place: (reading, row) => {
+      const column = intake.timeColumn(reading);
+      const time = intake.timeOf(reading, column, {}, row);
+      const isPlan = time !== undefined && plans.saysNothingElse(reading, intake.skips(column));
+      return { key: intake.keyOf(reading, options, row, isPlan), time: time ?? arrival, column, isPlan };
+    },
+    newestOf: (key) => state.machines.get(key)?.newest ?? -Infinity,
+    cells: (reading, row, column) => {
+      const cells: number[] = [];
+      state.counts.cellsMissing += state.sensors.read(reading, intake.skips(column), row, cells);
+      return cells;
+    },
+  });
+  if (past.readings.length === 0 && past.plan.length > 0) {
+    plans.take(past.plan);
+    return;
+  }
+  state.checkKeys(new Set(past.readings.map(({ key }) => key)));
+  state.counts.readings += past.readings.length;
+  state.counts.future += past.future;
+  if (past.future > 0) {
+    state.tellOnce({
+      kind: 'future',
+      text: `${past.future} rows of the table have a time that has not come yet. They are left out.${plans.hint}`,
+    });
+  }
+  journal.outdate();
+  plans.takeOfTable(past.readings, past.plan);
+  const all = await withHeld(state, past.readings);
+  const yielder = new Yielder();
+  let step: SeriesStep = { rows: [], outcomes: [] };
+  for (const [i, { key, time, cells }] of all.entries()) {
+    const machine = state.machine(key);
+    state.checkRoom(cells.length / 2, key, time);
+    const { isRow, outcomes } = await acceptReading(parts, machine, time, cells);
+    step.rows.push(...(isRow ? maker.rowsOf(machine, time, false) : []));
+    step.outcomes = step.outcomes.concat(outcomes);
+    if (i % READINGS_PER_STEP === READINGS_PER_STEP - 1) {
+      yield step;
+      step = { rows: [], outcomes: [] };
+    }
+    await yielder.due();
+  }
+  const { kind } = settings.train;
+  const reason = state.schedule.trainSets === 0 ? 'first' : 'rows';
+  const trainSet = kind === 'never' ? undefined : maker.trainSet(reason);
+  yield { ...step, ...(trainSet !== undefined && { trainSet }) };
+}

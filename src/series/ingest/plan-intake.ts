@@ -1,0 +1,87 @@
+import type { Journal } from '../journal/journal';
+import type { PastReading } from '../readings/held-readings';
+import { AHEAD_OF_US, LEAP_STEPS } from '../readings/intake';
+import type { Machine } from '../readings/machine';
+import { ALWAYS } from '../rows/known-ahead';
+import { DAY } from '../settings/durations';
+import type { SeriesState } from '../state/state';
+import type { SeriesReading } from '../types';
+
+/** Takes what is known ahead: plans, and what a table of the past says in the columns that are. */
+export class PlanIntake {
+  private readonly names: ReadonlySet<string>;
+
+  constructor(
+    private readonly state: SeriesState,
+    private readonly journal: Journal,
+  ) {
+    this.names = new Set(state.settings.knownAhead);
+  }
+
+  /** Whether a reading says something of columns known ahead, and of no other. */
+  saysNothingElse(reading: SeriesReading, skip: (name: string) => boolean): boolean {
+    if (this.names.size === 0) {
+      return false;
+    }
+    const said = Object.entries(reading).filter(
+      ([name, cell]) => !skip(name) && cell !== null && cell !== undefined && cell !== '',
+    );
+    return said.length > 0 && said.every(([name]) => this.names.has(name));
+  }
+
+  /** What to do where readings of the future were meant as a plan; empty where nothing is known ahead. */
+  get hint(): string {
+    const names = [...this.names].map((name) => `"${name}"`).join(', ');
+    return names === '' ? '' : ` A plan has ${names} alone, beside the time and the key.`;
+  }
+
+  /** A plan, as far as the newest reading knew nothing of it. @throws ServiceError limit.exceeded */
+  take(plan: readonly PastReading[]): void {
+    const { state } = this;
+    state.knownAhead.checkRoom(plan.reduce((sum, { cells }) => sum + cells.length / 2, 0));
+    const since = new Map([...new Set(plan.map(({ key }) => key))].map((key) => [key, state.newestOf(key)]));
+    for (const row of plan) {
+      this.put(row, since.get(row.key)!);
+      state.counts.planned++;
+    }
+  }
+
+  /** What a table says of columns known ahead: its plan, and what its readings tell to the rows before them. */
+  takeOfTable(readings: readonly PastReading[], plan: readonly PastReading[]): void {
+    this.state.knownAhead.checkRoom(plan.reduce((sum, { cells }) => sum + cells.length / 2, 0));
+    if (this.names.size > 0) {
+      readings.forEach((row) => this.put(row, ALWAYS));
+    }
+    plan.forEach((row) => this.put(row, ALWAYS));
+    this.state.counts.planned += plan.length;
+  }
+
+  private put({ key, time, cells }: PastReading, since: number): void {
+    const { sensors, knownAhead } = this.state;
+    for (let i = 0; i < cells.length; i += 2) {
+      if (this.names.has(sensors.list[cells[i]!]!.name)) {
+        const told = { time, since, value: cells[i + 1]! };
+        knownAhead.put(key, cells[i]!, told);
+        this.journal.planned(key, cells[i]!, told);
+      }
+    }
+  }
+}
+
+/**
+ * Whether a time is yet to come: by our clock, or where the readings are of another time, such as those of a simulation,
+ * by theirs.
+ *
+ * @param newest time of the newest reading, -Infinity where there is none
+ */
+export function isYetToCome(
+  time: number,
+  arrival: number,
+  newest: number,
+  machine: Machine | undefined,
+): boolean {
+  const step = machine?.step ?? NaN;
+  const near = Number.isNaN(step) ? DAY : Math.max(LEAP_STEPS * step, AHEAD_OF_US);
+  const isOfNow = newest === -Infinity || Math.abs(arrival - newest) <= near;
+  return time > (isOfNow ? arrival + AHEAD_OF_US : newest);
+}

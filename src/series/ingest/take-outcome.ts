@@ -1,0 +1,45 @@
+import { show } from '../../table';
+import { ServiceError } from '../../wire/service-error';
+import { ofKey } from '../readings/intake';
+import type { BroughtOutcome, SeriesStep } from '../types';
+import type { SeriesParts } from './parts';
+
+/**
+ * Gives a row that waits the outcome which a message brings.
+ *
+ * @throws ServiceError validation.failed, outcome.unknown, time.invalid
+ */
+export function takeOutcome(
+  { settings, state, intake, journal, maker, now }: SeriesParts,
+  { id, key, time, value }: BroughtOutcome,
+): SeriesStep {
+  if (settings.outcome.kind !== 'message') {
+    throw new ServiceError(
+      'validation.failed',
+      'The outcomes of this series come from its readings. Set Outcome to a message to bring them.',
+    );
+  }
+  const truth = state.labels.codeOf(value);
+  if (truth === undefined) {
+    throw new ServiceError(
+      'validation.failed',
+      `The outcome ${show(value)} cannot be used. Give ${state.labels.expected}.`,
+    );
+  }
+  const row =
+    id === undefined ? state.waiting.takeAt(key ?? null, intake.instant(time)) : state.waiting.take(id);
+  if (row === undefined) {
+    const which = id === undefined ? `${ofKey(key ?? null)} at ${show(time)}` : ` with the id ${show(id)}`;
+    throw new ServiceError(
+      'outcome.unknown',
+      `No row${which} waits for an outcome: there was none, it has its outcome, or it is no longer among the newest ${settings.keep}. Give the msg.series.id of the row, or its key and time.`,
+    );
+  }
+  const ripe = { ...row, truth };
+  state.kept.add(ripe);
+  journal.kept(ripe);
+  state.counts.outcomes++;
+  const reason = state.schedule.due(state.facts(now()));
+  const trainSet = reason === undefined ? undefined : maker.trainSet(reason);
+  return { rows: [], outcomes: [maker.outcomeOf(ripe)], ...(trainSet !== undefined && { trainSet }) };
+}

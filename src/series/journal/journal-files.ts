@@ -1,0 +1,98 @@
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+import { Yielder } from '../../util/event-loop';
+import { writeAll } from '../../util/file-io';
+import type { Replay } from './records';
+
+/*
+ * The files of a series' folder: one journal, named by its number, and what a crash may have left beside it.
+ */
+const CHUNK = 256 * 1024;
+const NAME = /^(\d{8})\.jsonl$/;
+
+/** The number in the name of a journal. */
+export function numberOf(name: string): number {
+  return Number(NAME.exec(name)?.[1]);
+}
+
+/** Their names in order, the newest journal last. */
+export async function journalsIn(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+}
+
+/** Opens a journal to go on with; where the disk does not let it be written, to read it alone. */
+export async function openJournal(name: string): Promise<{ file: FileHandle; refused?: unknown }> {
+  try {
+    return { file: await open(name, 'r+') };
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+      throw error;
+    }
+    return { file: await open(name, 'r'), refused: error };
+  }
+}
+
+/** @returns bytes written */
+export async function writeLines(file: FileHandle, lines: Iterable<string>): Promise<number> {
+  const yielder = new Yielder();
+  let size = 0;
+  let chunk: string[] = [];
+  let length = 0;
+  const write = async (): Promise<void> => {
+    const bytes = Buffer.from(chunk.map((line) => `${line}\n`).join(''));
+    await writeAll(file, bytes, size);
+    size += bytes.length;
+    chunk = [];
+    length = 0;
+  };
+  for (const line of lines) {
+    chunk.push(line);
+    length += line.length;
+    if (length >= CHUNK) {
+      await write();
+    }
+    await yielder.due();
+  }
+  await write();
+  return size;
+}
+
+/** @returns bytes of the lines that are whole */
+export async function readLines(
+  file: FileHandle,
+  replay: Replay,
+  told: (replay: Replay) => void,
+): Promise<number> {
+  const yielder = new Yielder();
+  const buffer = Buffer.alloc(CHUNK);
+  let rest = Buffer.alloc(0);
+  let whole = 0;
+  for (let position = 0; ;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) {
+      break;
+    }
+    position += bytesRead;
+    let bytes = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10)) {
+      replay.line(bytes.toString('utf8', 0, end));
+      bytes = bytes.subarray(end + 1);
+      whole += end + 1;
+      await yielder.due();
+    }
+    rest = Buffer.from(bytes);
+  }
+  replay.end();
+  told(replay);
+  return whole;
+}
+
+/** Journals that a newer one has replaced, and what a crash left half written. */
+export async function removeOthers(folder: string, keep: string | undefined): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name !== keep && (NAME.test(name) || name.endsWith('.jsonl.tmp'))) {
+      await rm(path.join(folder, name), { force: true });
+    }
+  }
+}

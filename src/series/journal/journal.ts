@@ -1,0 +1,237 @@
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+import { makeFolder, syncFolder } from '../../util/atomic-file';
+import { writeAll } from '../../util/file-io';
+import { reasonOf } from '../../util/reason';
+import { ServiceError } from '../../wire/service-error';
+import type { KeptRow } from '../kept-row';
+import type { Sensor } from '../readings/sensors';
+import type { KnownValue } from '../rows/known-ahead';
+import type { Recorder, SeriesState } from '../state/state';
+import type { SeriesNote, SeriesProgress } from '../types';
+import { journalsIn, numberOf, openJournal, readLines, removeOthers, writeLines } from './journal-files';
+import { record, Replay, snapshot } from './records';
+
+/** At most one write in this time, and what kill -9 loses at most. */
+const FLUSH_MS = 5000;
+/** A journal is written anew once it has grown by its own size, and by this many bytes at least. */
+const MIN_GROWTH = 4 * 1024 * 1024;
+/** Folders that are made for a journal when they are gone: its own, that of all series, and that of the package. */
+const LEVELS = 3;
+
+/**
+ * A series on disk: a file to whose end lines are written every few seconds, and which is written anew, in one step,
+ * when most of it is outdated. A last line that is torn is left out. Where the disk is full the series goes on in
+ * memory, and is written whole once there is room.
+ */
+export class Journal implements Recorder {
+  health: SeriesProgress['storage'] = 'none';
+  private state: SeriesState | undefined;
+  private file: FileHandle | undefined;
+  private number = 0;
+  private pending: string[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private size = 0;
+  private snapshotSize = 0;
+  private isOutdated = false;
+
+  /** @param exclusive runs work while no reading is taken */
+  constructor(
+    private readonly folder: string | undefined,
+    private readonly notify: (note: SeriesNote) => void,
+    private readonly exclusive: (work: () => Promise<void>) => Promise<void>,
+    private readonly writeEvery = FLUSH_MS,
+  ) {}
+
+  /**
+   * Reads what the last series with this folder left. Where the folder cannot be made the series goes on in memory.
+   * @throws ServiceError `storage.failed` where a folder that is there cannot be read now: it is not to be written over
+   */
+  async open(state: SeriesState): Promise<void> {
+    const { folder } = this;
+    this.state = state;
+    if (folder === undefined) {
+      return;
+    }
+    this.health = 'ok';
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      this.failed(error);
+      return;
+    }
+    try {
+      await this.read(folder, state);
+    } catch (error) {
+      this.state = undefined;
+      throw new ServiceError(
+        'storage.failed',
+        `What the series has kept in ${folder} cannot be read now (${reasonOf(error)}). Nothing of it is lost: it is read again with the next message.`,
+      );
+    }
+  }
+
+  sensor(sensor: Sensor, word?: string): void {
+    this.append(() => (word === undefined ? record.sensor(sensor) : record.word(sensor, word)));
+  }
+
+  reading(key: string | null, time: number, flag: number, cells: readonly number[]): void {
+    this.append(() => record.reading(key, time, flag, cells));
+  }
+
+  planned(key: string | null, sensor: number, told: KnownValue): void {
+    this.append(() => record.planned(key, sensor, told));
+  }
+
+  kept(row: KeptRow): void {
+    this.append(() => record.kept(row));
+  }
+
+  waiting(row: KeptRow): void {
+    this.append(() => record.waiting(row));
+  }
+
+  /** What the schedule has to know later on. */
+  scheduled(state: SeriesState): void {
+    this.append(() => record.summary(state));
+  }
+
+  /** Lets `flush` write the state whole, instead of what came since. */
+  outdate(): void {
+    this.isOutdated = true;
+    this.pending = [];
+    this.plan();
+  }
+
+  /** Writes what is not on disk yet; never fails, but tells. */
+  async flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const { folder, state } = this;
+    if (folder === undefined || state === undefined || (this.pending.length === 0 && !this.isOutdated)) {
+      return;
+    }
+    try {
+      if (this.isOutdated || this.file === undefined || this.size > this.snapshotSize * 2 + MIN_GROWTH) {
+        await this.writeAnew(folder, state);
+      } else {
+        const bytes = Buffer.from(`${this.pending.join('\n')}\n${record.summary(state)}\n`);
+        this.pending = [];
+        await writeAll(this.file, bytes, this.size);
+        this.size += bytes.length;
+      }
+      if (this.health === 'failed') {
+        this.health = 'ok';
+        this.notify({ kind: 'storage.ok', text: `The series is on disk again, in ${folder}.` });
+      }
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    clearTimeout(this.timer);
+    await this.file?.close().catch(() => undefined);
+    this.file = undefined;
+    this.state = undefined;
+  }
+
+  private append(line: () => string): void {
+    if (this.folder !== undefined && this.state !== undefined) {
+      if (!this.isOutdated) {
+        this.pending.push(line());
+      }
+      this.plan();
+    }
+  }
+
+  private plan(): void {
+    if (this.folder !== undefined && this.timer === undefined && this.state !== undefined) {
+      this.timer = setTimeout(() => void this.exclusive(() => this.flush()), this.writeEvery);
+      this.timer.unref();
+    }
+  }
+
+  private failed(error: unknown): void {
+    if (this.health !== 'failed') {
+      this.health = 'failed';
+      this.notify({
+        kind: 'storage.failed',
+        text: `The series cannot be kept in ${this.folder} (${reasonOf(error)}). It goes on in memory and is written as soon as that works.`,
+      });
+    }
+    this.outdate();
+  }
+
+  private async read(folder: string, state: SeriesState): Promise<void> {
+    const newest = (await journalsIn(folder)).at(-1);
+    if (newest !== undefined) {
+      this.number = numberOf(newest);
+      const { file, refused } = await openJournal(path.join(folder, newest));
+      try {
+        this.size = await readLines(file, new Replay(state), (replay) => this.told(replay, newest));
+        if (refused === undefined) {
+          // A line that was torn would otherwise run on into the next one.
+          await file.truncate(this.size);
+        }
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      this.snapshotSize = this.size;
+      if (refused === undefined) {
+        this.file = file;
+      } else {
+        await file.close();
+        this.failed(refused);
+      }
+    }
+    await removeOthers(folder, newest).catch(() => undefined);
+  }
+
+  private told({ unreadable, isForeign }: Replay, name: string): void {
+    this.isOutdated ||= isForeign;
+    if (unreadable > 0) {
+      this.notify({
+        kind: 'storage.failed',
+        text: `${unreadable} lines of ${name} cannot be read and are left out.`,
+      });
+    }
+  }
+
+  /** What is in a folder that was away as the series was opened has not been read: it is not replaced. */
+  private async assertKnown(folder: string): Promise<void> {
+    const newest = (await journalsIn(folder)).at(-1);
+    if (newest !== undefined && numberOf(newest) > this.number) {
+      throw new Error('it holds readings that were not there before; deploy the node again to read them');
+    }
+  }
+
+  private async writeAnew(folder: string, state: SeriesState): Promise<void> {
+    const name = `${String(this.number + 1).padStart(8, '0')}.jsonl`;
+    const temporary = path.join(folder, `${name}.tmp`);
+    await makeFolder(folder, LEVELS);
+    await this.assertKnown(folder);
+    const file = await open(temporary, 'w+', 0o600);
+    try {
+      const size = await writeLines(file, snapshot(state));
+      await file.sync();
+      await rename(temporary, path.join(folder, name));
+      await syncFolder(folder);
+      this.size = size;
+    } catch (error) {
+      await file.close();
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await this.file?.close().catch(() => undefined);
+    this.file = file;
+    this.number++;
+    this.snapshotSize = this.size;
+    this.pending = [];
+    this.isOutdated = false;
+    await removeOthers(folder, name);
+  }
+}

@@ -1,0 +1,216 @@
+import { isObject } from '../../util/json';
+import type { KeptRow } from '../kept-row';
+import { heldReadings } from '../readings/held-readings';
+import type { Machine } from '../readings/machine';
+import type { Sensor, SensorKind } from '../readings/sensors';
+import { ALWAYS, type KnownValue } from '../rows/known-ahead';
+import type { SeriesState } from '../state/state';
+import type { SeriesSettings } from '../types';
+
+/*
+ * The lines of a journal: a JSON array each, its kind first. Sensors and words are numbered in the order of their
+ * lines, and readings, rows and blocks name them by that number. What is missing (NaN) is null.
+ */
+const FORMAT = 2;
+
+type Cells = readonly (number | null)[];
+
+/** What rows depend on: with other settings, the rows of a journal are other rows. */
+function fingerprint({ outcome, aheads, windows, every, timezone, knownAhead }: SeriesSettings): string {
+  const ahead = knownAhead.length === 0 ? [] : [knownAhead];
+  return JSON.stringify([FORMAT, outcome, aheads, windows, every, timezone, ...ahead]);
+}
+
+export const record = {
+  header: (settings: SeriesSettings): string => JSON.stringify(['journal', fingerprint(settings)]),
+  sensor: ({ name, kind }: Sensor): string => JSON.stringify(['sensor', name, kind]),
+  word: ({ index }: Sensor, word: string): string => JSON.stringify(['word', index, word]),
+  reading: (key: string | null, time: number, flag: number, cells: readonly number[]): string =>
+    JSON.stringify(['r', key, time, flag, cells]),
+  planned: (key: string | null, sensor: number, { time, since, value }: KnownValue): string =>
+    JSON.stringify(['p', key, sensor, time, since, value]),
+  kept: ({ key, time, ahead, truth, row }: KeptRow): string =>
+    JSON.stringify(['k', key, time, ahead, truth, Array.from(row)]),
+  waiting: ({ key, time, ahead, row }: KeptRow): string =>
+    JSON.stringify(['waits', key, time, ahead, Array.from(row)]),
+  /** What is told by the state as it is. */
+  summary: ({ schedule, counts, labels }: SeriesState): string => {
+    const { trainSets, trainedAt, outcomesThen, keptThen, decayWaits } = schedule;
+    const trained = { trainSets, trainedAt, outcomesThen, keptThen, decayWaits };
+    return JSON.stringify(['summary', trained, counts, { kind: labels.kind, words: labels.words }]);
+  },
+};
+
+/** The state as lines, from which `Replay` makes it again. */
+export function* snapshot(state: SeriesState): IterableIterator<string> {
+  yield record.header(state.settings);
+  for (const sensor of state.sensors.list) {
+    yield record.sensor(sensor);
+    for (const word of sensor.words) {
+      yield record.word(sensor, word);
+    }
+  }
+  for (const [key, sensor, told] of state.knownAhead.entries()) {
+    yield record.planned(key, sensor, told);
+  }
+  for (const row of state.kept) {
+    yield record.kept(row);
+  }
+  for (const row of state.waiting.values()) {
+    yield record.waiting(row);
+  }
+  for (const machine of state.machines.values()) {
+    yield* machineLines(machine, state.ripening.settledUntil(machine));
+  }
+  // Last: what is counted of the lines before it does not stand, of those after it does.
+  yield record.summary(state);
+}
+
+function* machineLines(machine: Machine, settled: number): IterableIterator<string> {
+  const { key, clock, history, tracks } = machine;
+  yield JSON.stringify(['machine', key, settled, machine.keptUntil]);
+  for (const [sensor, track] of tracks.entries()) {
+    for (const block of track?.goneBlocks ?? []) {
+      yield JSON.stringify(['block', key, sensor, block]);
+    }
+  }
+  for (let i = 0; i < history.size; i++) {
+    yield JSON.stringify(['h', key, history.time(i), history.value(i)]);
+  }
+  for (const { time, cells } of heldReadings(machine).sort((a, b) => a.time - b.time)) {
+    const at = clock.countUntil(time) - 1;
+    const isKnown = at >= 0 && clock.time(at) === time;
+    yield record.reading(key, time, isKnown ? clock.value(at) : 0, cells);
+  }
+}
+
+/** Makes a state of lines, in the order in which they were written. */
+export class Replay {
+  /** Lines that say nothing. */
+  unreadable = 0;
+  /** Whether rows of the journal were made with other settings. */
+  isForeign = false;
+  private readonly floors = new Map<Machine, number>();
+
+  constructor(private readonly state: SeriesState) {}
+
+  line(text: string): void {
+    try {
+      this.take(JSON.parse(text) as unknown[]);
+    } catch {
+      this.unreadable++;
+    }
+  }
+
+  /** After the last line: rows that had their outcome but were not kept yet are made again. */
+  end(): void {
+    const { state } = this;
+    const { counts } = state;
+    for (const machine of state.machines.values()) {
+      const floor = this.isForeign ? -Infinity : (this.floors.get(machine) ?? -Infinity);
+      machine.tidy(-Infinity);
+      state.ripening.watermark(machine);
+      machine.released.forEach((_, k) => {
+        machine.released[k] = Math.max(machine.keptUntil[k]!, floor);
+      });
+      for (const ripe of state.ripening.release(machine)) {
+        counts.outcomes += this.isForeign && ripe.machine === machine ? 1 : 0;
+      }
+      state.ripening.settle(machine);
+      machine.tidy(state.ripening.settledUntil(machine));
+    }
+    state.numbers = [...state.machines.values()].reduce((sum, { numbers }) => sum + numbers, 0);
+  }
+
+  private take(fields: unknown[]): void {
+    const { state } = this;
+    const [kind, ...rest] = fields;
+    switch (kind) {
+      case 'journal':
+        this.isForeign = rest[0] !== fingerprint(state.settings);
+        return;
+      case 'sensor':
+        state.sensors.restore(rest[0] as string, rest[1] as SensorKind);
+        return;
+      case 'word':
+        state.sensors.restoreWord(state.sensors.list[rest[0] as number]!, rest[1] as string);
+        return;
+      case 'r':
+        this.reading(rest as [string | null, number, number, number[]]);
+        return;
+      case 'p': {
+        const [key, sensor, time, since, value] = rest as [string | null, number, number, Cells[0], number];
+        state.knownAhead.put(key, sensor, { time, since: since ?? ALWAYS, value });
+        return;
+      }
+      case 'h':
+        state.machine(rest[0] as string | null).putHistory(rest[1] as number, rest[2] as number);
+        return;
+      default:
+        if (!this.isForeign) {
+          this.takeOwn(kind, rest);
+        }
+    }
+  }
+
+  /** Of the same settings only. */
+  private takeOwn(kind: unknown, rest: unknown[]): void {
+    const { state } = this;
+    switch (kind) {
+      case 'k': {
+        const [key, time, ahead, truth, row] = rest as [string | null, number, number, number, Cells];
+        state.waiting.take(state.address(key, time, ahead).id);
+        state.kept.add({ key, time, ahead, truth, row: numbersOf(row) });
+        const k = state.settings.aheads.indexOf(ahead);
+        const machine = state.machine(key);
+        machine.keptUntil[k] = Math.max(machine.keptUntil[k] ?? -Infinity, time);
+        return;
+      }
+      case 'waits': {
+        const [key, time, ahead, row] = rest as [string | null, number, number, Cells];
+        const one = { key, time, ahead, row: numbersOf(row), truth: NaN };
+        state.waiting.add(state.address(key, time, ahead).id, one);
+        return;
+      }
+      case 'machine': {
+        const [key, settled, keptUntil] = rest as [string | null, number | null, Cells];
+        const machine = state.machine(key);
+        this.floors.set(machine, settled ?? -Infinity);
+        keptUntil.forEach((time, k) => (machine.keptUntil[k] = time ?? -Infinity));
+        return;
+      }
+      case 'block': {
+        const [key, sensor, block] = rest as [string | null, number, Record<string, number | null>];
+        const entries = Object.entries(block).map(([name, value]) => [name, value ?? NaN]);
+        state
+          .machine(key)
+          .track(sensor)
+          .restoreBlocks([Object.fromEntries(entries)]);
+        return;
+      }
+      case 'summary': {
+        const [trained, counts, labels] = rest;
+        if (isObject(trained) && isObject(counts) && isObject(labels)) {
+          Object.assign(state.schedule, trained);
+          Object.assign(state.counts, counts);
+          state.labels.restore(labels as unknown as Parameters<typeof state.labels.restore>[0]);
+        }
+        return;
+      }
+    }
+  }
+
+  private reading([key, time, flag, cells]: [string | null, number, number, number[]]): void {
+    const { state } = this;
+    const { duplicates } = state.counts;
+    const machine = state.machine(key);
+    state.put(machine, time, cells, flag);
+    state.counts.duplicates = duplicates;
+    state.counts.readings++;
+    state.tidy(machine);
+  }
+}
+
+function numbersOf(cells: Cells): Float64Array {
+  return Float64Array.from(cells, (cell) => cell ?? NaN);
+}

@@ -1,0 +1,237 @@
+import type { KeptRow } from '../kept-row';
+import type { Machine } from '../readings/machine';
+import type { Sensors } from '../readings/sensors';
+import type { SeriesFeatures } from '../rows/features';
+import type { SeriesSettings } from '../types';
+import type { RowsWithOutcome } from './kept-rows';
+import { columnOutcome, eventOutcome, type Maturity, NOT_YET } from './outcome';
+
+/** Late readings of machines that have not told their usual step: this many steps. */
+const LATE_STEPS = 3;
+/** Rows kept of one reading where it has several aheads: neighbours are alike, and a longer past says more. */
+const AHEADS_KEPT = 4;
+/** Numbers of rows held so that they need not be made twice. */
+const MAX_BASES = 1_000_000;
+
+/** A row whose outcome has come. */
+export interface RipeRow extends KeptRow {
+  machine: Machine;
+  /** Whether it came in order, and so was a row to predict. */
+  wasLive: boolean;
+}
+
+/**
+ * Waits for outcomes. A row is released as soon as the readings up to its outcome are there; it is kept for train sets
+ * once no late reading can change it any more. What is released is a function of the readings, so nothing needs to be
+ * remembered of a row but how far its machine has come.
+ */
+export class Ripening {
+  private readonly stride: number;
+  private bases = 0;
+  /** Rows released but not kept yet, of all machines, and how many there are of each outcome. */
+  unsettled = 0;
+  readonly unsettledOutcomes = new Map<number, number>();
+
+  constructor(
+    private readonly settings: SeriesSettings,
+    private readonly sensors: Sensors,
+    private readonly features: SeriesFeatures,
+    private readonly kept: RowsWithOutcome,
+    private readonly onKept: (row: KeptRow) => void,
+  ) {
+    this.stride = Math.max(1, Math.floor(settings.aheads.length / AHEADS_KEPT));
+  }
+
+  /** Whether outcomes come from the readings. */
+  get isFromReadings(): boolean {
+    const { kind } = this.settings.outcome;
+    return kind === 'column' || kind === 'event';
+  }
+
+  /** Readings before this time are too late. */
+  watermark(machine: Machine): number {
+    const late = this.settings.late ?? LATE_STEPS * machine.step;
+    if (!Number.isNaN(late)) {
+      machine.watermark = Math.max(machine.watermark, machine.newest - late);
+    }
+    return machine.watermark;
+  }
+
+  /** Rows before this time are settled, so what only they need can be forgotten. */
+  settledUntil(machine: Machine): number {
+    const wait = this.isFromReadings ? 2 * this.settings.aheads.at(-1)! : 0;
+    return this.watermark(machine) - wait;
+  }
+
+  /** Whether the reading at an index gives a row: each, or the first of each `every`. */
+  isRow(machine: Machine, index: number): boolean {
+    const { every } = this.settings;
+    if (every === undefined || index === 0) {
+      return true;
+    }
+    const { clock } = machine;
+    return Math.floor(clock.time(index) / every) !== Math.floor(clock.time(index - 1) / every);
+  }
+
+  base(machine: Machine, time: number): Float64Array {
+    let base = machine.bases.get(time);
+    if (base === undefined) {
+      base = this.features.base(machine, time);
+      machine.bases.set(time, base);
+      this.bases += base.length;
+      for (const [oldest, { length }] of machine.bases) {
+        if (this.bases <= MAX_BASES || oldest === time) {
+          break;
+        }
+        machine.bases.delete(oldest);
+        this.bases -= length;
+      }
+    }
+    return base;
+  }
+
+  /** Rows whose outcome the newest readings have brought, one after the other. */
+  *release(machine: Machine): IterableIterator<RipeRow> {
+    if (!this.isFromReadings) {
+      return;
+    }
+    const { aheads } = this.settings;
+    for (let k = 0; k < aheads.length; k++) {
+      const { clock } = machine;
+      // Indexes move while this waits between two rows, times do not.
+      for (;;) {
+        const index = clock.countUntil(machine.released[k]!);
+        if (index >= clock.size || clock.time(index) + aheads[k]! > machine.newest) {
+          break;
+        }
+        const time = clock.time(index);
+        const truth = this.isRow(machine, index) ? this.truth(machine, time, aheads[k]!) : undefined;
+        if (truth === NOT_YET) {
+          break;
+        }
+        machine.released[k] = time;
+        if (truth !== undefined) {
+          const row = this.ripe(machine, time, k, truth);
+          if (this.isKept(time, k)) {
+            this.hold(machine.unsettled[k]!, row);
+          }
+          yield { ...row, machine, wasLive: clock.value(index) === 1 };
+        }
+      }
+    }
+  }
+
+  /** Keeps what no late reading can change any more. */
+  settle(machine: Machine): void {
+    const watermark = this.watermark(machine);
+    // The value of a column lies between two readings, the second at most `ahead` after its time.
+    const tail = this.settings.outcome.kind === 'column' ? 1 : 0;
+    for (const [k, rows] of machine.unsettled.entries()) {
+      let count = 0;
+      while (count < rows.length && rows[count]!.time + (1 + tail) * rows[count]!.ahead <= watermark) {
+        this.letGo(rows[count]!);
+        this.kept.add(rows[count]!);
+        this.onKept(rows[count]!);
+        machine.keptUntil[k] = rows[count]!.time;
+        count++;
+      }
+      rows.splice(0, count);
+    }
+    const until = this.settledUntil(machine);
+    for (const [time, { length }] of machine.bases) {
+      if (time > until && this.isFromReadings) {
+        break;
+      }
+      machine.bases.delete(time);
+      this.bases -= length;
+    }
+  }
+
+  /** After a reading that came late, or a second time: what was made of the readings around it is made again. */
+  revise(machine: Machine, time: number): void {
+    for (const [base, { length }] of machine.bases) {
+      if (base >= time) {
+        machine.bases.delete(base);
+        this.bases -= length;
+      }
+    }
+    const { clock } = machine;
+    const at = clock.countUntil(time - 1);
+    const before = at > 0 ? clock.time(at - 1) : time;
+    machine.unsettled.forEach((rows, k) => {
+      const ahead = this.settings.aheads[k]!;
+      const from = before - ahead;
+      while (rows.length > 0 && rows.at(-1)!.time > from) {
+        this.letGo(rows.pop()!);
+      }
+      // Rows that are kept stay as they are: they end before anything that a reading within `late` can change.
+      const last = Math.max(from, machine.keptUntil[k]!);
+      for (let i = clock.countUntil(last); i < clock.size; i++) {
+        const rowTime = clock.time(i);
+        if (rowTime > machine.released[k]!) {
+          break;
+        }
+        if (this.isRow(machine, i) && this.isKept(rowTime, k)) {
+          const truth = this.truth(machine, rowTime, ahead);
+          if (truth !== undefined && truth !== NOT_YET) {
+            this.hold(rows, this.ripe(machine, rowTime, k, truth));
+          }
+        }
+      }
+    });
+  }
+
+  /** Before a machine is forgotten. */
+  forget(machine: Machine): void {
+    machine.unsettled.flat().forEach((row) => this.letGo(row));
+    for (const { length } of machine.bases.values()) {
+      this.bases -= length;
+    }
+  }
+
+  private hold(rows: KeptRow[], row: KeptRow): void {
+    rows.push(row);
+    this.unsettled++;
+    this.unsettledOutcomes.set(row.truth, (this.unsettledOutcomes.get(row.truth) ?? 0) + 1);
+  }
+
+  private letGo({ truth }: KeptRow): void {
+    this.unsettled--;
+    const count = this.unsettledOutcomes.get(truth)! - 1;
+    if (count === 0) {
+      this.unsettledOutcomes.delete(truth);
+    } else {
+      this.unsettledOutcomes.set(truth, count);
+    }
+  }
+
+  private truth(machine: Machine, time: number, ahead: number): Maturity {
+    const { outcome } = this.settings;
+    if (outcome.kind !== 'column' && outcome.kind !== 'event') {
+      return undefined;
+    }
+    const sensor = this.sensors.get(outcome.column);
+    if (outcome.kind === 'event') {
+      return eventOutcome(machine, outcome, sensor, time, ahead);
+    }
+    return sensor === undefined ? undefined : columnOutcome(machine, sensor, time, ahead);
+  }
+
+  private ripe(machine: Machine, time: number, k: number, truth: number): KeptRow {
+    const ahead = this.settings.aheads[k]!;
+    const row = this.features.row(machine, this.base(machine, time), time, ahead);
+    return { key: machine.key, time, ahead, row, truth };
+  }
+
+  /** Of many aheads, each row keeps some, in turns. */
+  private isKept(time: number, k: number): boolean {
+    return this.stride === 1 || (k + hashOf(time)) % this.stride === 0;
+  }
+}
+
+/** A number from a time in which neighbours differ, whatever the step of the series is. */
+function hashOf(time: number): number {
+  const low = time | 0;
+  const mixed = Math.imul(low ^ (low >>> 15) ^ Math.floor(time / 4_294_967_296), 0x9e3779b1);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}

@@ -1,0 +1,60 @@
+import { BoundedMap } from '../../util/bounded-map';
+import type { KeptRow } from '../kept-row';
+
+/** Rows whose outcome a message will bring, by their id: the newest ones. */
+export class WaitingRows {
+  private readonly rows: BoundedMap<string, KeptRow>;
+  /** By key: ids in the order in which the rows came. */
+  private readonly byKey = new Map<string | null, Map<string, number>>();
+
+  constructor(keep: number) {
+    this.rows = new BoundedMap(keep, ({ key }, id) => this.byKey.get(key)?.delete(id));
+  }
+
+  get size(): number {
+    return this.rows.size;
+  }
+
+  add(id: string, row: KeptRow): void {
+    let ids = this.byKey.get(row.key);
+    if (ids === undefined) {
+      ids = new Map();
+      this.byKey.set(row.key, ids);
+    }
+    ids.set(id, row.time);
+    this.rows.set(id, row);
+  }
+
+  /** Takes out the row with an id. */
+  take(id: string): KeptRow | undefined {
+    const row = this.rows.get(id);
+    if (row !== undefined) {
+      this.rows.delete(id);
+      this.byKey.get(row.key)?.delete(id);
+    }
+    return row;
+  }
+
+  /** Takes out the row of a key at a time, else the last one before. */
+  takeAt(key: string | null, time: number): KeptRow | undefined {
+    let best: { id: string; at: number } | undefined;
+    for (const [id, at] of this.byKey.get(key) ?? []) {
+      if (at <= time && (best === undefined || at >= best.at)) {
+        best = { id, at };
+      }
+    }
+    return best === undefined ? undefined : this.take(best.id);
+  }
+
+  dropWhere(isDropped: (row: KeptRow) => boolean): void {
+    for (const [id, row] of this.rows) {
+      if (isDropped(row)) {
+        this.take(id);
+      }
+    }
+  }
+
+  values(): IterableIterator<KeptRow> {
+    return this.rows.values();
+  }
+}

@@ -1,0 +1,129 @@
+import { DateReader, show, whyNotDate } from '../../table';
+import { ServiceError } from '../../wire/service-error';
+import { DAY } from '../settings/durations';
+import type { PushOptions, SeriesReading, SeriesSettings } from '../types';
+import type { Machine } from './machine';
+
+const TIME_NAMES = new Set(['time', 'timestamp', 'ts', 'date']);
+/** What a clock may be ahead of ours without being wrong. */
+export const AHEAD_OF_US = 60_000;
+/** A series that runs ahead of our clock, such as a simulated one, goes on in steps; a clock gone wrong leaps. */
+export const LEAP_STEPS = 20;
+
+/** The column of the time: the one that was given, else one with a usual name, in any case; undefined where there is none. */
+export function timeColumnOf(names: readonly string[], given: string | undefined): string | undefined {
+  return given ?? names.find((name) => TIME_NAMES.has(name.toLowerCase()));
+}
+
+/** Finds the time and the key of readings. */
+export class Intake {
+  private readonly dates: DateReader;
+
+  constructor(private readonly settings: SeriesSettings) {
+    this.dates = new DateReader({ zone: settings.timezone });
+  }
+
+  /** The column of the time in a reading; undefined where it has none. */
+  timeColumn(reading: SeriesReading): string | undefined {
+    return timeColumnOf(Object.keys(reading), this.settings.time);
+  }
+
+  /** Which columns of a reading are none of a sensor: its time, and its key. */
+  skips(timeColumn: string | undefined): (name: string) => boolean {
+    const { key, time } = this.settings;
+    return (name) => name === timeColumn || name === key || name === time;
+  }
+
+  /**
+   * Milliseconds since 1970; undefined where the reading has none.
+   *
+   * @param row of a table, counted from 1
+   * @throws ServiceError time.invalid
+   */
+  timeOf(
+    reading: SeriesReading,
+    column: string | undefined,
+    options: PushOptions,
+    row: number | undefined,
+  ): number | undefined {
+    const { time: given } = options;
+    const cell = given ?? (column === undefined ? undefined : reading[column]);
+    if (cell === undefined || cell === null || cell === '') {
+      if (given === undefined && this.settings.time === undefined) {
+        return undefined;
+      }
+      throw invalidTime(column, row, 'there is no time in this reading.');
+    }
+    return this.instant(cell, given === undefined ? column : undefined, row);
+  }
+
+  /** @throws ServiceError time.invalid */
+  instant(cell: unknown, column?: string, row?: number): number {
+    const time = Math.round(this.dates.instant(cell));
+    if (Number.isNaN(time)) {
+      throw invalidTime(column, row, whyNotDate(show(cell), cell, undefined));
+    }
+    return time;
+  }
+
+  /**
+   * null where there are no keys.
+   *
+   * @param isPlan it may be of all keys
+   * @throws ServiceError columns.missing
+   */
+  keyOf(
+    reading: SeriesReading,
+    options: PushOptions,
+    row: number | undefined,
+    isPlan: boolean,
+  ): string | null {
+    const { key: column } = this.settings;
+    const cell = options.key ?? (column === undefined ? undefined : reading[column]);
+    if (cell !== '' && (typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'boolean')) {
+      return `${cell}`;
+    }
+    if (column === undefined || isPlan) {
+      return null;
+    }
+    throw new ServiceError(
+      'columns.missing',
+      `${row === undefined ? 'The reading' : `Row ${row}`} has no value in "${column}", which says what machine it is from.`,
+    );
+  }
+}
+
+function invalidTime(column: string | undefined, row: number | undefined, problem: string): ServiceError {
+  const where = [
+    ...(column === undefined ? ['Time'] : [`Column "${column}"`]),
+    ...(row === undefined ? [] : [`row ${row}`]),
+  ];
+  return new ServiceError('time.invalid', `${where.join(', ')}: ${problem}`);
+}
+
+/** Whether a time is wrong because it has not come yet. */
+export function isFuture(time: number, arrival: number, machine: Machine | undefined): boolean {
+  if (time <= arrival + AHEAD_OF_US) {
+    return false;
+  }
+  if (machine === undefined || Number.isNaN(machine.step)) {
+    return time > Math.max(arrival, machine?.newest ?? arrival) + DAY;
+  }
+  return time - machine.newest > Math.max(LEAP_STEPS * machine.step, AHEAD_OF_US);
+}
+
+/** The time that a reading from the future is taken at: its arrival, or where the machine's clock is, if that is elsewhere. */
+export function timeInstead(arrival: number, machine: Machine | undefined): number {
+  if (machine === undefined || machine.newest === -Infinity) {
+    return arrival;
+  }
+  const step = Number.isNaN(machine.step) ? AHEAD_OF_US : machine.step;
+  const isNear =
+    arrival > machine.newest && arrival - machine.newest <= Math.max(LEAP_STEPS * step, AHEAD_OF_US);
+  return isNear ? arrival : machine.newest + Math.max(1, Math.round(step));
+}
+
+/** Whose something is, as the end of what is said of it: ` of "pump 3"`; empty where there are no keys. */
+export function ofKey(key: string | null): string {
+  return key === null ? '' : ` of ${show(key)}`;
+}

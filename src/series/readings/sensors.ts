@@ -1,0 +1,221 @@
+import { isAbsent, parseNumber, parseWithAnyDecimal, show } from '../../table';
+import { isDate } from '../../util/realms';
+import { ServiceError } from '../../wire/service-error';
+import type { SeriesCells, SeriesNote, SeriesReading, SeriesSettings } from '../types';
+
+export type SensorKind = 'number' | 'boolean' | 'text';
+
+/** A column of the readings. Text is held as the number of its word. */
+export interface Sensor {
+  index: number;
+  name: string;
+  kind: SensorKind;
+  words: string[];
+  codes: Map<string, number>;
+}
+
+/** Columns that readings may have, and different texts that one may have: what has more is no sensor. */
+export const MAX_SENSORS = 500;
+export const MAX_WORDS = 1000;
+/** Characters of such a text at most. */
+const MAX_CHARACTERS = 1000;
+
+/** The columns seen so far, with their kinds: that of a column's first value. */
+export class Sensors {
+  readonly list: Sensor[] = [];
+  /** Those that a reading that was taken had: rows have their columns. */
+  seen: readonly Sensor[] = [];
+  private readonly byName = new Map<string, Sensor>();
+  private readonly missing: Set<string>;
+  private readonly overflowing = new Set<string>();
+
+  constructor(
+    private readonly settings: SeriesSettings,
+    private readonly notify: (note: SeriesNote) => void,
+    private readonly onNew: (sensor: Sensor, word?: string) => void,
+  ) {
+    this.missing = new Set(settings.missingWords);
+  }
+
+  get(name: string): Sensor | undefined {
+    return this.byName.get(name);
+  }
+
+  /**
+   * The cells of a reading as [sensor, number, sensor, number …], without those that are missing.
+   *
+   * @param row of a table, counted from 1
+   * @param skip names that are no sensors: time and key
+   * @returns how many cells could not be read and are missing for it
+   */
+  read(
+    reading: SeriesReading,
+    skip: (name: string) => boolean,
+    row: number | undefined,
+    out: number[],
+  ): number {
+    let unreadable = 0;
+    const values: [name: string, cell: unknown, value: number | boolean | string][] = [];
+    let room = MAX_SENSORS - this.list.length;
+    for (const [name, cell] of Object.entries(reading)) {
+      if (skip(name) || cell === null || cell === undefined || isDate(cell)) {
+        continue;
+      }
+      const value = this.valueOf(cell, name, row);
+      if (value === undefined) {
+        continue;
+      }
+      if (!this.byName.has(name) && --room < 0) {
+        throw tooManySensors(name);
+      }
+      values.push([name, cell, value]);
+    }
+    // A reading that is refused leaves no columns behind: they would be there for good.
+    for (const [name, cell, value] of values) {
+      const sensor = this.byName.get(name) ?? this.add(name, kindOf(value));
+      const code = this.codeOf(sensor, value);
+      if (code === undefined) {
+        if (this.settings.unreadable === 'error') {
+          throw badCell(
+            name,
+            row,
+            `${show(cell)} is ${nameOf(kindOf(value))}, and this column held ${PLURALS[sensor.kind]} before. Send it in a column of its own, add it to Missing words, or set Unreadable cells to missing.`,
+          );
+        }
+        unreadable++;
+        this.notify({
+          kind: 'unreadable',
+          text: `Column "${name}": ${show(cell)} and what else is ${nameOf(kindOf(value))} is taken as missing, since the column holds ${PLURALS[sensor.kind]}.`,
+        });
+      } else if (!Number.isNaN(code)) {
+        out.push(sensor.index, code);
+      }
+    }
+    return unreadable;
+  }
+
+  /** A reading with a value of this sensor is taken. */
+  see(index: number): void {
+    if (index >= this.seen.length) {
+      this.seen = this.list.slice(0, index + 1);
+    }
+  }
+
+  /** A sensor with its words, as a restart has them on disk. */
+  restore(name: string, kind: SensorKind): Sensor {
+    return this.byName.get(name) ?? this.put(name, kind);
+  }
+
+  restoreWord(sensor: Sensor, word: string): void {
+    if (!sensor.codes.has(word)) {
+      sensor.codes.set(word, sensor.words.length);
+      sensor.words.push(word);
+    }
+  }
+
+  /** What a sensor's number stands for. */
+  cell({ kind, words }: Sensor, value: number): SeriesCells[string] {
+    if (Number.isNaN(value)) {
+      return null;
+    }
+    return kind === 'number' ? value : kind === 'boolean' ? value === 1 : words[value]!;
+  }
+
+  private valueOf(
+    cell: unknown,
+    name: string,
+    row: number | undefined,
+  ): number | boolean | string | undefined {
+    switch (typeof cell) {
+      case 'number':
+        return Number.isFinite(cell) ? cell : undefined;
+      case 'bigint':
+        return Number(cell);
+      case 'boolean':
+        return cell;
+      case 'string':
+        return this.textValue(cell.trim());
+      default:
+        throw badCell(
+          name,
+          row,
+          `the cell holds ${Array.isArray(cell) ? 'an array' : typeof cell === 'object' ? 'an object' : `a ${typeof cell}`}. A cell must be a number, text, or true or false: flatten it first.`,
+        );
+    }
+  }
+
+  private textValue(text: string): number | boolean | string | undefined {
+    if (text === '' || isAbsent(text) || this.missing.has(text)) {
+      return undefined;
+    }
+    const number = parseNumber(text, false) ?? parseWithAnyDecimal(text);
+    if (number !== undefined) {
+      return Number.isFinite(number) ? number : undefined;
+    }
+    const lower = text.length <= 5 ? text.toLowerCase() : '';
+    return lower === 'true' ? true : lower === 'false' ? false : text;
+  }
+
+  /** The number that a value is held as; undefined where it does not fit, NaN for a word beyond those that fit. */
+  private codeOf(sensor: Sensor, value: number | boolean | string): number | undefined {
+    if (sensor.kind === 'number') {
+      return typeof value === 'string' ? undefined : Number(value);
+    }
+    if (sensor.kind === 'boolean') {
+      return typeof value === 'boolean' || value === 0 || value === 1 ? Number(value) : undefined;
+    }
+    const word = String(value);
+    const known = sensor.codes.get(word);
+    if (known !== undefined) {
+      return known;
+    }
+    if (sensor.words.length >= MAX_WORDS || word.length > MAX_CHARACTERS) {
+      if (!this.overflowing.has(sensor.name)) {
+        this.overflowing.add(sensor.name);
+        this.notify({
+          kind: 'text',
+          text: `Column "${sensor.name}" has ${word.length > MAX_CHARACTERS ? `a text of more than ${MAX_CHARACTERS} characters` : `more than ${MAX_WORDS} different texts`}, so it is hardly a state: further ones are taken as missing.`,
+        });
+      }
+      return NaN;
+    }
+    this.restoreWord(sensor, word);
+    this.onNew(sensor, word);
+    return sensor.words.length - 1;
+  }
+
+  private add(name: string, kind: SensorKind): Sensor {
+    const sensor = this.put(name, kind);
+    this.onNew(sensor);
+    return sensor;
+  }
+
+  private put(name: string, kind: SensorKind): Sensor {
+    const sensor = { index: this.list.length, name, kind, words: [], codes: new Map<string, number>() };
+    this.list.push(sensor);
+    this.byName.set(name, sensor);
+    return sensor;
+  }
+}
+
+function tooManySensors(name: string): ServiceError {
+  return new ServiceError(
+    'limit.exceeded',
+    `Column "${name}" would be one more than the ${MAX_SENSORS} columns that readings may have. Give sensors fixed names, and what tells machines apart as the key.`,
+  );
+}
+
+function kindOf(value: number | boolean | string): SensorKind {
+  return typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'text';
+}
+
+const PLURALS = { number: 'numbers', boolean: 'true or false', text: 'text' };
+
+function nameOf(kind: SensorKind): string {
+  return kind === 'number' ? 'a number' : kind === 'boolean' ? 'true or false' : 'text';
+}
+
+function badCell(name: string, row: number | undefined, problem: string): ServiceError {
+  const where = row === undefined ? `Column "${name}"` : `Column "${name}", row ${row}`;
+  return new ServiceError('table.invalid', `${where}: ${problem}`);
+}

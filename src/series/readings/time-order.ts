@@ -1,0 +1,50 @@
+import { Yielder } from '../../util/event-loop';
+
+/** Rows that are sorted at once: some milliseconds. */
+const RUN = 4096;
+
+/** Sorted by time, in turns of the event loop; what has the same time stays in its order. */
+export async function inOrderOfTime<Timed extends { time: number }>(list: Timed[]): Promise<Timed[]> {
+  const yielder = new Yielder();
+  let isSorted = true;
+  for (let at = 1; at < list.length && isSorted; at++) {
+    isSorted = list[at - 1]!.time <= list[at]!.time;
+    if (yielder.isDueAt(at)) {
+      await yielder.yield();
+    }
+  }
+  if (isSorted) {
+    return list;
+  }
+  let runs: Timed[][] = [];
+  for (let from = 0; from < list.length; from += RUN) {
+    runs.push(list.slice(from, from + RUN).sort((a, b) => a.time - b.time));
+    await yielder.due();
+  }
+  while (runs.length > 1) {
+    const longer: Timed[][] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      longer.push(await merged(runs[at]!, runs[at + 1] ?? [], yielder));
+    }
+    runs = longer;
+  }
+  return runs[0]!;
+}
+
+/** Two sorted lists as one; of two at the same time the first list's comes first. */
+async function merged<Timed extends { time: number }>(
+  first: Timed[],
+  second: Timed[],
+  yielder: Yielder,
+): Promise<Timed[]> {
+  const all: Timed[] = [];
+  let [i, k] = [0, 0];
+  while (i < first.length || k < second.length) {
+    const takesFirst = k === second.length || (i < first.length && first[i]!.time <= second[k]!.time);
+    all.push(takesFirst ? first[i++]! : second[k++]!);
+    if (yielder.isDueAt(all.length)) {
+      await yielder.yield();
+    }
+  }
+  return all;
+}

@@ -1,0 +1,299 @@
+import { setCell } from '../../table';
+import { HISTORY, type Machine } from '../readings/machine';
+import type { Sensor, Sensors } from '../readings/sensors';
+import { valueAt } from '../readings/value-at';
+import { DAY, HOUR, showDuration } from '../settings/durations';
+import type { SeriesCells, SeriesSettings } from '../types';
+import { Calendar, CALENDAR_COLUMNS } from './calendar';
+import type { KnownAhead } from './known-ahead';
+import { meanOfUsual } from './usual';
+import { describeNumber, describeState, numberCells, STATE_CELLS } from './windows';
+
+/** Places of the cells that every row has, before those of its sensors. */
+const GAP = 0;
+const AHEAD = 1;
+const CALENDAR = 2;
+const DAY_BEFORE = 5;
+const DAY_CHANGE = 6;
+const WEEK_BEFORE = 7;
+const WEEK_CHANGE = 8;
+const USUAL_NOW = 9;
+const USUAL_CHANGE = 10;
+const USUAL_THEN = 11;
+const FIXED = 12;
+/** After those what is known ahead, in the order of the settings, then the cells of the sensors. */
+const KNOWN_AHEAD = FIXED;
+/** What is usual at a time of the week: the mean of so many weeks, of two at least, but for a holiday. */
+const USUAL_WEEKS = 4;
+/** Shorter aheads need no look at yesterday: now says more. */
+const MIN_AHEAD_OF_DAYS = HOUR;
+
+/** A column of rows: its place in the numbers of a row. */
+export interface RowColumn {
+  name: string;
+  at: number;
+  /** Whose numbers stand for text or truth values; undefined for numbers. */
+  state?: Sensor;
+  /** What it takes of history to be of use: rows that span so many days. */
+  days: number;
+  /** The place of a guess at the change from now to the outcome, that must be nearer to it than no change is. */
+  guess?: number;
+}
+
+/**
+ * Which columns a row has, and how they are made: a row is a function of the readings up to its time, never of the
+ * order they came in. Rows are numbers (text as codes, NaN where missing) until they leave.
+ */
+export class SeriesFeatures {
+  private readonly calendar: Calendar;
+  private readonly starts: number[] = [];
+  private readonly ofSensors: RowColumn[] = [];
+  private known: RowColumn[] | undefined;
+  /** Sensors that there were then: one that only a plan tells of is seen in no reading. */
+  private knownOf = 0;
+  private size: number;
+  readonly longest: number;
+
+  constructor(
+    private readonly settings: SeriesSettings,
+    private readonly sensors: Sensors,
+    private readonly knownAhead: KnownAhead,
+  ) {
+    this.size = KNOWN_AHEAD + settings.knownAhead.length;
+    this.calendar = new Calendar(settings.timezone);
+    this.longest = settings.windows.at(-1)!;
+  }
+
+  /** Whether rows have the outcome's value a day and a week before. */
+  get hasHistory(): boolean {
+    const { outcome, aheads } = this.settings;
+    return outcome.kind === 'column' && aheads.at(-1)! >= MIN_AHEAD_OF_DAYS;
+  }
+
+  /** What does not depend on the ahead. */
+  base(machine: Machine, time: number): Float64Array {
+    this.layOut();
+    const row = new Float64Array(this.size).fill(NaN);
+    const before = machine.clock.countUntil(time - 1);
+    if (before > 0) {
+      row[GAP] = (time - machine.clock.time(before - 1)) / 1000;
+    }
+    for (const { index, kind } of this.sensors.seen) {
+      const track = machine.tracks[index];
+      if (track === undefined) {
+        continue;
+      }
+      if (kind === 'number') {
+        describeNumber(track, time, this.settings.windows, row, this.starts[index]!);
+      } else {
+        describeState(track, time, this.longest, row, this.starts[index]!);
+      }
+    }
+    return row;
+  }
+
+  /** The row of an ahead: a copy of the base with its calendar, what is known ahead, and its days before. */
+  row(machine: Machine, base: Float64Array, time: number, ahead: number): Float64Array {
+    const row = base.slice();
+    const then = time + ahead;
+    row[AHEAD] = ahead;
+    if (this.settings.calendar !== 'off') {
+      this.calendar.write(then, row, CALENDAR);
+    }
+    this.settings.knownAhead.forEach((name, i) => {
+      const sensor = this.sensors.get(name);
+      row[KNOWN_AHEAD + i] = sensor === undefined ? NaN : this.knownAhead.at(machine.key, sensor, then, time);
+    });
+    if (this.hasHistory && ahead >= MIN_AHEAD_OF_DAYS) {
+      this.writeHistory(machine, time, then, row);
+    }
+    return row;
+  }
+
+  /**
+   * The outcome's value at the same time a day and a week before, and as it usually is; and how it changed then over
+   * the same time. A change says what a level cannot where the level of all days has moved.
+   */
+  private writeHistory(machine: Machine, time: number, then: number, row: Float64Array): void {
+    const { outcome } = this.settings;
+    const sensor = outcome.kind === 'column' ? this.sensors.get(outcome.column) : undefined;
+    if (sensor?.kind !== 'number') {
+      return;
+    }
+    const now = this.now(row, sensor);
+    const past = (at: number, days: number) => this.daysBefore(machine, time, at, days) - now;
+    for (const [days, before, change] of [
+      [1, DAY_BEFORE, DAY_CHANGE],
+      [7, WEEK_BEFORE, WEEK_CHANGE],
+    ] as const) {
+      const back = this.daysUntilPast(time, then, days);
+      row[before] = past(then, back);
+      row[change] = row[before] - past(time, back);
+    }
+    row[USUAL_NOW] = this.usual((week) => past(time, 7 * week));
+    row[USUAL_THEN] = this.usual((week) => past(then, this.daysUntilPast(time, then, 7 * week)));
+    row[USUAL_CHANGE] = row[USUAL_THEN] - row[USUAL_NOW];
+  }
+
+  /** The fewest times `days` by which the same time of day before `then` is past. */
+  private daysUntilPast(time: number, then: number, days: number): number {
+    let back = days;
+    while (this.calendar.daysBefore(then, back) > time) {
+      back += days;
+    }
+    return back;
+  }
+
+  /** The outcome's value at the same time of day, some days before; NaN where it is not known. */
+  private daysBefore({ history }: Machine, time: number, at: number, days: number): number {
+    if (time - at + days * DAY > HISTORY) {
+      return NaN;
+    }
+    const then = this.calendar.daysBefore(at, days);
+    return valueAt(history, history.countUntil(time), then, MIN_AHEAD_OF_DAYS / 2, true) ?? NaN;
+  }
+
+  /** What is usual at a time of the week, by what it was in each of the last weeks. */
+  private usual(inWeek: (week: number) => number): number {
+    const values: number[] = [];
+    for (let week = 1; week <= USUAL_WEEKS; week++) {
+      const value = inWeek(week);
+      if (!Number.isNaN(value)) {
+        values.push(value);
+      }
+    }
+    return values.length < 2 ? NaN : meanOfUsual(values);
+  }
+
+  /** The number that a sensor has now, in a row; NaN where it is missing. */
+  now(row: Float64Array, sensor: Sensor): number {
+    const at = this.starts[sensor.index];
+    return at === undefined || at >= row.length ? NaN : row[at]!;
+  }
+
+  /** Cells of a row, less those of columns that came later than it. */
+  cells(row: Float64Array, key: string | null): SeriesCells {
+    const cells: SeriesCells = {};
+    if (key !== null) {
+      setCell(cells, this.keyColumn, key);
+    }
+    for (const column of this.columns()) {
+      if (column.at < row.length) {
+        setCell(cells, column.name, this.cell(row, column));
+      }
+    }
+    return cells;
+  }
+
+  /** Whether a row does not know the outcome's value a week before, as in the first week of its key. */
+  lacksWeek(row: Float64Array): boolean {
+    return Number.isNaN(row[WEEK_BEFORE]);
+  }
+
+  /** The first column known ahead of which a row knows nothing. */
+  unknownAhead(row: Float64Array): string | undefined {
+    return this.settings.knownAhead.find((_, i) => Number.isNaN(row[KNOWN_AHEAD + i]));
+  }
+
+  cell(row: Float64Array, { at, state }: RowColumn): SeriesCells[string] {
+    const value = at < row.length ? row[at]! : NaN;
+    return state !== undefined ? this.sensors.cell(state, value) : Number.isNaN(value) ? null : value;
+  }
+
+  get keyColumn(): string {
+    return this.settings.key ?? 'key';
+  }
+
+  /** All columns so far. */
+  columns(): readonly RowColumn[] {
+    this.layOut();
+    const { length } = this.sensors.list;
+    if (this.known === undefined || this.knownOf !== length) {
+      this.knownOf = length;
+      this.known = [
+        ...this.ofSensors,
+        ...[...this.fixedColumns(), ...this.columnsAhead()].filter(
+          ({ name }) => this.sensors.get(name) === undefined,
+        ),
+      ];
+    }
+    return this.known;
+  }
+
+  private layOut(): void {
+    const { seen } = this.sensors;
+    for (let i = this.starts.length; i < seen.length; i++) {
+      const sensor = seen[i]!;
+      this.starts.push(this.size);
+      this.ofSensors.push(...this.sensorColumns(sensor, this.size));
+      this.size += sensor.kind === 'number' ? numberCells(this.settings.windows) : STATE_CELLS;
+      this.known = undefined;
+    }
+  }
+
+  private sensorColumns(sensor: Sensor, at: number): RowColumn[] {
+    const { name } = sensor;
+    const { windows } = this.settings;
+    const last = showDuration(this.longest);
+    if (sensor.kind !== 'number') {
+      return [
+        { name, at, state: sensor, days: 0 },
+        { name: `${name} for`, at: at + 1, days: 0 },
+        { name: `${name} changes ${last}`, at: at + 2, days: daysOf(this.longest) },
+      ];
+    }
+    const own: RowColumn[] = [{ name, at, days: 0 }];
+    windows.forEach((window, i) => {
+      for (const [k, what] of ['change', 'mean', 'spread'].entries()) {
+        own.push({
+          name: `${name} ${what} ${showDuration(window)}`,
+          at: at + 1 + 3 * i + k,
+          days: daysOf(window),
+        });
+      }
+    });
+    const end = at + 1 + 3 * windows.length;
+    own.push({ name: `${name} lowest ${last}`, at: end, days: daysOf(this.longest) });
+    own.push({ name: `${name} highest ${last}`, at: end + 1, days: daysOf(this.longest) });
+    return own;
+  }
+
+  private columnsAhead(): RowColumn[] {
+    return this.settings.knownAhead.flatMap((name, i) => {
+      const sensor = this.sensors.get(name);
+      const state = sensor?.kind === 'number' ? undefined : sensor;
+      return sensor === undefined ? [] : [{ name: `${name} then`, at: KNOWN_AHEAD + i, state, days: 0 }];
+    });
+  }
+
+  private fixedColumns(): RowColumn[] {
+    const { aheads, calendar, outcome } = this.settings;
+    const columns: RowColumn[] = [{ name: 'seconds since the reading before', at: GAP, days: 0 }];
+    if (aheads.length > 1) {
+      columns.push({ name: 'ahead', at: AHEAD, days: 0 });
+    }
+    if (calendar !== 'off') {
+      // A month is a point in time, not a season, until a second year has begun.
+      const days = calendar === 'on' ? [0, 0, 0] : [3, 15, 400];
+      CALENDAR_COLUMNS.forEach((name, i) => columns.push({ name, at: CALENDAR + i, days: days[i]! }));
+    }
+    if (this.hasHistory && outcome.kind === 'column') {
+      const { column } = outcome;
+      columns.push(
+        { name: `${column} a day before`, at: DAY_BEFORE, days: 3, guess: DAY_BEFORE },
+        { name: `${column} change a day before`, at: DAY_CHANGE, days: 3, guess: DAY_CHANGE },
+        { name: `${column} a week before`, at: WEEK_BEFORE, days: 15, guess: WEEK_BEFORE },
+        { name: `${column} change a week before`, at: WEEK_CHANGE, days: 15, guess: WEEK_CHANGE },
+        { name: `${column} usual now`, at: USUAL_NOW, days: 22, guess: USUAL_THEN },
+        { name: `${column} usual change`, at: USUAL_CHANGE, days: 22, guess: USUAL_CHANGE },
+      );
+    }
+    return columns;
+  }
+}
+
+/** A window of a day or more is of use once rows span three of it. */
+function daysOf(window: number): number {
+  const days = window / DAY;
+  return days >= 1 ? 3 * days : 0;
+}

@@ -1,0 +1,200 @@
+import { ServiceError } from '../../wire/service-error';
+import type { Machine } from '../readings/machine';
+import { DAY } from '../settings/durations';
+
+/** Values that plans may hold: a year of hours of fifty columns. */
+export const MAX_PLANNED = 500_000;
+/** Known all along, as what a table of the past tells. */
+export const ALWAYS = -Infinity;
+
+/** What was told of one column for a time, once the newest reading was that of `since`. */
+export interface KnownValue {
+  time: number;
+  since: number;
+  value: number;
+}
+
+/** One column of a plan, ordered by time; of one time, by when it was told. */
+class PlannedColumn {
+  private told: KnownValue[] = [];
+  private head = 0;
+
+  get size(): number {
+    return this.told.length - this.head;
+  }
+
+  put(one: KnownValue): void {
+    const { told } = this;
+    let at = told.length;
+    while (at > this.head && isAfter(told[at - 1]!, one)) {
+      at--;
+    }
+    const before = at > this.head ? told[at - 1]! : undefined;
+    if (before?.time === one.time && before.value === one.value) {
+      return;
+    }
+    if (before?.time === one.time && before.since === one.since) {
+      told[at - 1] = one;
+    } else {
+      told.splice(at, 0, one);
+    }
+  }
+
+  /**
+   * The value at a time, as it was known to a row: of a state the last one, of a number by a line between the two around
+   * it. NaN before the first time that is told of and after the last: what holds now may not hold then.
+   *
+   * @param row time of the row
+   * @param gap numbers that are further apart say nothing of the time between them
+   */
+  at(time: number, row: number, gap: number, isNumber: boolean): number {
+    const { told } = this;
+    const next = this.countUntil(time);
+    const before = this.lastKnown(next - 1, row);
+    if (before === undefined || before.time === time) {
+      return before?.value ?? NaN;
+    }
+    let first = next;
+    while (first < told.length && !(told[first]!.since < row)) {
+      first++;
+    }
+    if (first >= told.length) {
+      return NaN;
+    }
+    if (!isNumber) {
+      return before.value;
+    }
+    const after = this.lastKnown(this.countUntil(told[first]!.time) - 1, row)!;
+    return after.time - before.time > gap
+      ? NaN
+      : before.value + ((after.value - before.value) * (time - before.time)) / (after.time - before.time);
+  }
+
+  /** Forgets what is before a time, but the last that holds from then on. */
+  forget(time: number): void {
+    const { told } = this;
+    let last = this.countUntil(time) - 1;
+    while (last > this.head && told[last - 1]!.time === told[last]!.time) {
+      last--;
+    }
+    this.head = Math.max(this.head, last);
+    if (this.head > 1024 && this.head > told.length / 2) {
+      this.told = told.slice(this.head);
+      this.head = 0;
+    }
+  }
+
+  *[Symbol.iterator](): IterableIterator<KnownValue> {
+    for (let i = this.head; i < this.told.length; i++) {
+      yield this.told[i]!;
+    }
+  }
+
+  private lastKnown(from: number, row: number): KnownValue | undefined {
+    let at = from;
+    while (at >= this.head && !(this.told[at]!.since < row)) {
+      at--;
+    }
+    return at < this.head ? undefined : this.told[at];
+  }
+
+  /** The place after the last one at or before a time. */
+  private countUntil(time: number): number {
+    let low = this.head;
+    let high = this.told.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.told[middle]!.time <= time) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+}
+
+function isAfter(a: KnownValue, b: KnownValue): boolean {
+  return a.time > b.time || (a.time === b.time && a.since > b.since);
+}
+
+/**
+ * What is known ahead, by key and sensor; under null what is known to all. A row is told only what was known when its
+ * reading came, also where a plan has changed since: a model that learned from better forecasts than it is given would
+ * be told to be better than it is.
+ */
+export class KnownAhead {
+  private readonly plans = new Map<string | null, Map<number, PlannedColumn>>();
+
+  put(key: string | null, sensor: number, told: KnownValue): void {
+    let plan = this.plans.get(key);
+    if (plan === undefined) {
+      this.plans.set(key, (plan = new Map<number, PlannedColumn>()));
+    }
+    let column = plan.get(sensor);
+    if (column === undefined) {
+      plan.set(sensor, (column = new PlannedColumn()));
+    }
+    column.put(told);
+  }
+
+  /** The number that a sensor will have at a time, as far as a row knows; NaN where it does not. */
+  at(
+    key: string | null,
+    { index, kind }: { index: number; kind: string },
+    time: number,
+    row: number,
+  ): number {
+    const gap = Math.max(DAY, time - row);
+    const own =
+      this.plans
+        .get(key)
+        ?.get(index)
+        ?.at(time, row, gap, kind === 'number') ?? NaN;
+    return Number.isNaN(own) && key !== null ? this.at(null, { index, kind }, time, row) : own;
+  }
+
+  /** @throws ServiceError limit.exceeded */
+  checkRoom(values: number): void {
+    let size = values;
+    for (const plan of this.plans.values()) {
+      for (const column of plan.values()) {
+        size += column.size;
+      }
+    }
+    if (size > MAX_PLANNED) {
+      throw new ServiceError(
+        'limit.exceeded',
+        `What is known ahead would be ${size} values, more than ${MAX_PLANNED}. Plan for a shorter time, or in longer steps.`,
+      );
+    }
+  }
+
+  /** Forgets what no row that a machine may still make can be for. What is known to all waits a day for the others. */
+  forgetPast({ key, heldFrom }: Machine): void {
+    if (heldFrom > -Infinity) {
+      this.plans.get(key)?.forEach((column) => column.forget(heldFrom));
+      if (key !== null) {
+        this.plans.get(null)?.forEach((column) => column.forget(heldFrom - DAY));
+      }
+    }
+  }
+
+  forget(key: string | null): void {
+    this.plans.delete(key);
+  }
+
+  clear(): void {
+    this.plans.clear();
+  }
+
+  *entries(): IterableIterator<[key: string | null, sensor: number, told: KnownValue]> {
+    for (const [key, plan] of this.plans) {
+      for (const [sensor, column] of plan) {
+        for (const told of column) {
+          yield [key, sensor, told];
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import { Moments, type Track } from '../readings/track';
+
+/** Cells of a number column: now; change, mean and spread of each window; lowest and highest of the longest. */
+export function numberCells(windows: readonly number[]): number {
+  return 3 + 3 * windows.length;
+}
+
+/** Cells of a column of text or truth values: now, how long it has been so, changes in the longest window. */
+export const STATE_CELLS = 3;
+
+/**
+ * Writes what a number column is and was at a time: now, then by window its change, its time-weighted mean less now and
+ * its spread (standard deviation), then the lowest and highest value of the longest window less now. A value holds
+ * until the next reading. NaN where there is nothing to say: a window that begins before the first reading, or in a
+ * time without readings that is longer than it.
+ *
+ * @param out NaN from `at` on for numberCells(windows) cells
+ */
+export function describeNumber(
+  track: Track,
+  time: number,
+  windows: readonly number[],
+  out: Float64Array,
+  at: number,
+): void {
+  const { line } = track;
+  const count = line.countUntil(time);
+  const longest = windows.at(-1)!;
+  if (count === 0 || time - line.time(count - 1) > longest) {
+    return;
+  }
+  const now = line.value(count - 1);
+  out[at] = now;
+  const moments = new Moments();
+  let window = 0;
+  /** Ends the windows that begin within a value or block that holds from `start` to `end`. */
+  const endWindows = (start: number, end: number, gap: number, value: number): boolean => {
+    while (window < windows.length && start <= time - windows[window]!) {
+      const length = windows[window]!;
+      const cell = at + 1 + 3 * window;
+      window++;
+      if (gap <= length) {
+        const part = Object.assign(new Moments(), moments);
+        part.add(end - (time - length), value, 0, value, value);
+        out[cell] = now - value;
+        out[cell + 1] = part.mean - now;
+        out[cell + 2] = Math.sqrt(Math.max(0, part.m2) / length);
+        if (window === windows.length) {
+          out[at + 1 + 3 * windows.length] = part.low - now;
+          out[at + 2 + 3 * windows.length] = part.high - now;
+        }
+      }
+    }
+    return window === windows.length;
+  };
+  const border = track.rawFrom(count);
+  let end = time;
+  for (let i = count - 1; i >= 0 && line.time(i) >= border; i--) {
+    const [start, value] = [line.time(i), line.value(i)];
+    if (endWindows(start, end, end - start, value)) {
+      return;
+    }
+    moments.add(end - start, value, 0, value, value);
+    end = start;
+  }
+  if (border === -Infinity) {
+    return;
+  }
+  track.buildUntil(border);
+  for (let i = blockBefore(track, border); i >= 0; i--) {
+    const { start, end, gap, mean, m2, low, high } = track.blocks[i]!;
+    if (endWindows(start, end, gap, mean)) {
+      return;
+    }
+    moments.add(end - start, mean, m2, low, high);
+  }
+}
+
+/**
+ * Writes what a column of text or truth values is and was: its code now, for how many seconds it has been so (at most
+ * the longest window), and how often it changed in the longest window.
+ *
+ * @param out NaN from `at` on for STATE_CELLS cells
+ */
+export function describeState(
+  track: Track,
+  time: number,
+  longest: number,
+  out: Float64Array,
+  at: number,
+): void {
+  const { line } = track;
+  const count = line.countUntil(time);
+  if (count === 0 || time - line.time(count - 1) > longest) {
+    return;
+  }
+  const now = line.value(count - 1);
+  const edge = time - longest;
+  let since = NaN;
+  let changes = 0;
+  let next = now;
+  let from = line.time(count - 1);
+  const border = track.rawFrom(count);
+  const step = (first: number, last: number, start: number, inner: number, changed: number): void => {
+    const turned = last !== next;
+    if (Number.isNaN(since) && (turned || inner > 0)) {
+      since = turned ? from : changed;
+    }
+    changes += inner + (turned ? 1 : 0);
+    next = first;
+    from = start;
+  };
+  let reached = false;
+  for (let i = count - 2; i >= 0 && line.time(i) >= border && !reached; i--) {
+    // The change into the reading after this one counts where that reading is within the window.
+    reached = from <= edge;
+    if (!reached) {
+      step(line.value(i), line.value(i), line.time(i), 0, NaN);
+    }
+  }
+  if (border !== -Infinity && !reached) {
+    track.buildUntil(border);
+    for (let i = blockBefore(track, border); i >= 0 && from > edge; i--) {
+      const { first, last, start, changes: inner, changed } = track.blocks[i]!;
+      step(first, last, start, inner, changed);
+    }
+  }
+  out[at] = now;
+  out[at + 1] = Math.min(time - (Number.isNaN(since) ? from : since), longest) / 1000;
+  out[at + 2] = changes;
+}
+
+/** Index of the last block before a border; later ones may have been built for a later row. */
+function blockBefore({ blocks }: Track, border: number): number {
+  let i = blocks.length - 1;
+  while (i >= 0 && blocks[i]!.start >= border) {
+    i--;
+  }
+  return i;
+}

@@ -1,0 +1,201 @@
+import { knownZone, localZone, show } from '../../table';
+import {
+  EVENT_OPERATORS,
+  type EventOperator,
+  type SeriesOptions,
+  type SeriesOutcomeKind,
+  type SeriesSettings,
+  type TrainSchedule,
+} from '../types';
+import { badField, DAY, oneDuration, parseDuration, parseDurations } from './durations';
+
+export const DEFAULT_KEEP = 20_000;
+const MAX_KEEP = 1_000_000;
+/** The second window of `auto`, in aheads. */
+const AUTO_FACTOR = 6;
+const MAX_WINDOWS = 12;
+
+const MAX_KNOWN_AHEAD = 50;
+
+/** Checks settings and fills in the defaults. @throws ServiceError config.invalid that names the field */
+export function parseSeriesSettings(options: SeriesOptions = {}): SeriesSettings {
+  const aheads = parseDurations(filled(options.ahead) ?? '10m', 'Ahead');
+  const every = filled(options.every);
+  const late = autoOr(options.late);
+  const outcome = outcomeOf(options);
+  const [key, time] = [filled(options.key), filled(options.time)];
+  return {
+    key,
+    time,
+    outcome,
+    aheads,
+    knownAhead: knownAheadOf(options.knownAhead, outcome, [key, time]),
+    windows: windowsOf(autoOr(options.windows), aheads[0]!),
+    train: scheduleOf(autoOr(options.train)),
+    every: every === undefined ? undefined : oneDuration(every, 'One row every'),
+    late: late === undefined ? undefined : lateOf(late),
+    keep: keepOf(options.keep),
+    calendar: oneOf(options.calendar ?? 'auto', ['auto', 'on', 'off'], 'Calendar'),
+    relative: options.relative ?? true,
+    missingWords: options.missingWords ?? [],
+    unreadable: oneOf(options.unreadable ?? 'error', ['error', 'missing'], 'Unreadable'),
+    timezone: zoneOf(filled(options.timezone)),
+  };
+}
+
+/** Trimmed text, of a number too; undefined where there is none. */
+function filled(given: unknown): string | undefined {
+  const trimmed = typeof given === 'string' || typeof given === 'number' ? `${given}`.trim() : '';
+  return trimmed === '' ? undefined : trimmed;
+}
+
+function autoOr(text: unknown): string | undefined {
+  const given = filled(text);
+  return given?.toLowerCase() === 'auto' ? undefined : given;
+}
+
+function oneOf<Value extends string>(value: Value, allowed: readonly Value[], field: string): Value {
+  if (!allowed.includes(value)) {
+    throw badField(field, `${show(value)} is none of ${allowed.join(', ')}.`);
+  }
+  return value;
+}
+
+function outcomeOf(options: SeriesOptions): SeriesOutcomeKind {
+  const kind = oneOf(options.outcome ?? 'column', ['column', 'event', 'message', 'none'], 'Outcome');
+  if (kind === 'message' || kind === 'none') {
+    return { kind };
+  }
+  const column = filled(options.column);
+  if (column === undefined) {
+    throw badField('Column', 'the outcome needs a column of the readings. Name it.');
+  }
+  return kind === 'column' ? { kind, column } : { kind, column, ...conditionOf(options) };
+}
+
+/** @param notSensors columns that say whose a reading is, and of when */
+function knownAheadOf(
+  given: string | readonly string[] = [],
+  outcome: SeriesOutcomeKind,
+  notSensors: readonly (string | undefined)[],
+): string[] {
+  if (outcome.kind === 'message' || outcome.kind === 'none') {
+    return [];
+  }
+  const listed = typeof given === 'string' ? given.split(',') : given;
+  const names = [...new Set(listed.map((name) => name.trim()))].filter((name) => name !== '');
+  if (names.length > MAX_KNOWN_AHEAD) {
+    throw badField('Known ahead', `${names.length} columns are more than ${MAX_KNOWN_AHEAD}. Name fewer.`);
+  }
+  if (names.includes(outcome.column)) {
+    throw badField(
+      'Known ahead',
+      `${show(outcome.column)} is the column of the outcome, which is to be predicted. Leave it out.`,
+    );
+  }
+  const other = names.find((name) => notSensors.includes(name));
+  if (other !== undefined) {
+    throw badField('Known ahead', `${show(other)} is the column of the key or the time. Leave it out.`);
+  }
+  return names;
+}
+
+/** Other ways to write an operator: those of the switch node, and of programmers. */
+const ALIASES: Record<string, EventOperator> = {
+  eq: '=',
+  '==': '=',
+  is: '=',
+  neq: '!=',
+  '≠': '!=',
+  lt: '<',
+  lte: '<=',
+  '≤': '<=',
+  gt: '>',
+  gte: '>=',
+  '≥': '>=',
+};
+
+function conditionOf(options: SeriesOptions): {
+  operator: EventOperator;
+  value: number | string | boolean;
+} {
+  const written = filled(options.operator) ?? '=';
+  const operator = ALIASES[written] ?? EVENT_OPERATORS.find((one) => one === written);
+  if (operator === undefined) {
+    throw badField('Operator', `${show(written)} is none of ${EVENT_OPERATORS.join(' ')}.`);
+  }
+  const value = comparedWith(options.value);
+  if (operator !== '=' && operator !== '!=' && typeof value !== 'number') {
+    throw badField('Value', `${show(options.value)} is not a number, and ${operator} compares numbers.`);
+  }
+  return { operator, value };
+}
+
+function comparedWith(given: unknown): number | string | boolean {
+  if (typeof given === 'number' || typeof given === 'boolean') {
+    return given;
+  }
+  const text = filled(given);
+  if (text === undefined) {
+    throw badField('Value', 'the event needs a value that the column is compared with.');
+  }
+  const number = Number(text);
+  return Number.isFinite(number) ? number : text === 'true' ? true : text === 'false' ? false : text;
+}
+
+function windowsOf(text: string | undefined, ahead: number): number[] {
+  if (text === undefined) {
+    const day = ahead <= DAY ? [DAY] : [];
+    return [...new Set([ahead, AUTO_FACTOR * ahead, ...day])].sort((a, b) => a - b);
+  }
+  const windows = parseDurations(text, 'Windows');
+  if (windows.length > MAX_WINDOWS) {
+    throw badField('Windows', `${windows.length} windows are more than ${MAX_WINDOWS}. Name fewer.`);
+  }
+  return windows;
+}
+
+function scheduleOf(text: string | undefined): TrainSchedule {
+  if (text === undefined) {
+    return { kind: 'auto' };
+  }
+  if (text.toLowerCase() === 'never') {
+    return { kind: 'never' };
+  }
+  const rows = /^(\d+)\s*(?:rows?)?$/iu.exec(text);
+  if (rows !== null && Number(rows[1]) > 0) {
+    return { kind: 'rows', rows: Number(rows[1]) };
+  }
+  const ms = parseDuration(text);
+  if (ms === undefined) {
+    throw badField(
+      'Train set',
+      `${show(text)} is not a schedule. Give auto, never, a duration such as 1d, or a number such as 500 rows.`,
+    );
+  }
+  return { kind: 'interval', ms };
+}
+
+function lateOf(text: string): number {
+  return /^0\s*[a-z]*$/iu.test(text) ? 0 : oneDuration(text, 'Late');
+}
+
+function keepOf(given: number | string | undefined): number {
+  const text = filled(given);
+  if (text === undefined) {
+    return DEFAULT_KEEP;
+  }
+  const keep = Number(/^([\d_, ]+)(?:rows?)?$/iu.exec(text)?.[1]?.replace(/[_, ]/gu, '') ?? NaN);
+  if (!(keep >= 1 && keep <= MAX_KEEP)) {
+    throw badField('Keep', `${show(text)} is not a number of rows from 1 to ${MAX_KEEP}.`);
+  }
+  return keep;
+}
+
+function zoneOf(name: string | undefined): string {
+  const zone = name === undefined ? localZone() : knownZone(name);
+  if (zone === undefined) {
+    throw badField('Time zone', `${show(name)} is not known. Give an IANA name such as Europe/Berlin.`);
+  }
+  return zone;
+}

@@ -1,0 +1,99 @@
+import { stabilityIndex } from '../../metrics/stability';
+import { DRIFT_WINDOW, driftBin, driftBins } from '../../scoring/reference/drift-bins';
+import type { ReferenceCell } from '../../scoring/reference/types';
+import { Ring } from '../statistics/ring';
+import type { ColumnDrift, WatchedColumn } from '../types';
+
+/** Rows from one look to the next, and looks in a row that it takes. */
+const EVERY = 50;
+const IN_A_ROW = 2;
+
+export interface DriftState {
+  bins: string;
+  rows: number;
+  last: string;
+  columns: { psi: number; above: number }[];
+}
+
+/** Whether the newest rows are unlike the train set, column by column, by more than its own windows are. */
+export class Drift {
+  /** [row][column]: the bin of each cell. */
+  private readonly bins: Ring;
+  private rows: number;
+  private last: string;
+  private readonly columns: { psi: number; above: number }[];
+
+  constructor(
+    private readonly watched: readonly WatchedColumn[],
+    state?: DriftState,
+  ) {
+    const width = watched.length;
+    const isSame = state?.columns.length === width;
+    this.bins = isSame ? Ring.fromText(width, DRIFT_WINDOW, state.bins) : new Ring(width, DRIFT_WINDOW);
+    this.rows = isSame ? state.rows : 0;
+    this.last = state?.last ?? '';
+    this.columns = watched.map((_, at) => (isSame ? { ...state.columns[at]! } : { psi: 0, above: 0 }));
+  }
+
+  /** @param place key and time: rows of several steps ahead are one reading */
+  add(row: Readonly<Record<string, unknown>>, place: string): void {
+    if (this.watched.length === 0 || place === this.last) {
+      return;
+    }
+    this.last = place;
+    this.bins.push(this.watched.map(({ column, reference }) => driftBin(reference, cellOf(row[column]))));
+    this.rows++;
+    if (this.bins.size === DRIFT_WINDOW && this.rows % EVERY === 0) {
+      this.look();
+    }
+  }
+
+  /** All columns, the most changed (by its own threshold) first. */
+  get all(): ColumnDrift[] {
+    return this.watched
+      .map(({ column, threshold }, at) => ({ column, psi: this.columns[at]!.psi, threshold }))
+      .sort((a, b) => b.psi * a.threshold - a.psi * b.threshold);
+  }
+
+  /** Those that are beyond their threshold now. */
+  get beyond(): ColumnDrift[] {
+    return this.all.filter(({ psi, threshold }) => psi > threshold);
+  }
+
+  /** Whether one of them has been so twice running. */
+  get isSure(): boolean {
+    return this.columns.some(({ above }) => above >= IN_A_ROW);
+  }
+
+  toJSON(): DriftState {
+    const { bins, rows, last, columns } = this;
+    return { bins: bins.toText(), rows, last, columns: columns.map((one) => ({ ...one })) };
+  }
+
+  private look(): void {
+    this.watched.forEach(({ reference, threshold }, at) => {
+      const counts = new Array<number>(driftBins(reference)).fill(0);
+      for (let row = 0; row < DRIFT_WINDOW; row++) {
+        counts[this.bins.at(row, at)]!++;
+      }
+      const psi = stabilityIndex(reference.shares, counts);
+      const above = psi > threshold ? this.columns[at]!.above + 1 : 0;
+      this.columns[at] = { psi, above };
+    });
+  }
+}
+
+function cellOf(value: unknown): ReferenceCell {
+  switch (typeof value) {
+    case 'number':
+      return Number.isNaN(value) ? null : value;
+    case 'bigint':
+      return Number(value);
+    case 'string':
+      return value === '' ? null : value;
+    case 'boolean':
+      return value;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Issued } from '../predictions/issued';
+import { Ring } from '../statistics/ring';
+
+/** Predictions that the calm width of a band is the mean of, and the newest that an estimate is. */
+const CALM = 200;
+const NEWEST = 200;
+/** Least scale of a band, by the calm width. */
+const LEAST_SHARE = 0.05;
+
+export interface ExpectedLossState {
+  sum: number;
+  count: number;
+  newest: string;
+}
+
+/** What the predictions of a model say of themselves: the usual width of its bands, and the loss that they expect. */
+export class ExpectedLoss {
+  private sum: number;
+  private count: number;
+  private readonly newest: Ring;
+
+  constructor(state?: ExpectedLossState) {
+    this.sum = state?.sum ?? 0;
+    this.count = state?.count ?? 0;
+    this.newest = state === undefined ? new Ring(1, NEWEST) : Ring.fromText(1, NEWEST, state.newest);
+  }
+
+  add(issued: Issued): void {
+    if (issued.kind === 'band') {
+      const width = issued.high - issued.low;
+      if (this.count < CALM) {
+        this.sum += width;
+        this.count++;
+      }
+      this.newest.push([width]);
+    } else if (issued.kind === 'classes') {
+      // The mean of −ln p(truth) where the probabilities are right.
+      const entropy = issued.probabilities.reduce((sum, [, p]) => (p > 0 ? sum - p * Math.log(p) : sum), 0);
+      this.newest.push([entropy]);
+    }
+  }
+
+  /** What the distances of a band are measured in: its width, or a share of the calm one where it has hardly any. */
+  scaleOf(width: number): number {
+    return Math.max(width, this.count === 0 ? 0 : (LEAST_SHARE * this.sum) / this.count);
+  }
+
+  /** The loss to expect of the newest predictions, where they tell. */
+  estimate(promised: number | undefined, isRegression: boolean): number | undefined {
+    if (this.newest.size === 0) {
+      return undefined;
+    }
+    const mean = this.newest.field().reduce((sum, value) => sum + value, 0) / this.newest.size;
+    if (!isRegression) {
+      return mean;
+    }
+    const calm = this.sum / this.count;
+    return promised === undefined || !(calm > 0) ? undefined : (promised * mean) / calm;
+  }
+
+  toJSON(): ExpectedLossState {
+    return { sum: this.sum, count: this.count, newest: this.newest.toText() };
+  }
+}

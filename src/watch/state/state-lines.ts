@@ -1,0 +1,30 @@
+import { isObject, tryParseJson } from '../../util/json';
+import type { WatchState } from './watch-state';
+
+/** Predictions of one line. */
+const PER_LINE = 200;
+
+/** A state as lines of JSON, made one after the other: a large one need not hold the event loop. */
+export function* stateLines(state: WatchState): Generator<string> {
+  const { open } = state.open;
+  yield JSON.stringify({ ...state, open: { ...state.open, open: open.length } });
+  for (let from = 0; from < open.length; from += PER_LINE) {
+    yield JSON.stringify(open.slice(from, from + PER_LINE));
+  }
+}
+
+/** The state of such lines; undefined where they are not whole. */
+export function readStateLines(lines: Iterable<string>): WatchState | undefined {
+  return stateOfLines(Array.from(lines, tryParseJson));
+}
+
+/** The same of lines that are parsed already, for who parses a large state in turns. */
+export function stateOfLines([head, ...pieces]: unknown[]): WatchState | undefined {
+  if (!isObject(head) || head.v !== 1 || !isObject(head.open) || !pieces.every(Array.isArray)) {
+    return undefined;
+  }
+  const open = pieces.flat() as unknown[];
+  return head.open.open === open.length
+    ? ({ ...head, open: { ...head.open, open } } as unknown as WatchState)
+    : undefined;
+}

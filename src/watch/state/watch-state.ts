@@ -1,0 +1,24 @@
+import type { AlarmsState } from '../alarms/alarms';
+import type { ChangesState } from '../alarms/changes';
+import type { WithoutTruthState } from '../drift/without-truth';
+import type { GenerationsState } from '../models/generations';
+import type { OpenState } from '../predictions/open-predictions';
+import type { ExpectedLossState } from '../scores/expected-loss';
+import type { ScoredModelState } from '../scores/scored-model';
+import type { SettledPrediction, WatchCounts } from '../types';
+
+export type KeptCounts = Omit<WatchCounts, 'open' | 'early' | 'dropped' | 'unmet'>;
+
+/** All that a watch knows, as JSON takes it. What waits for its truth is never changed, so it may be written later. */
+export interface WatchState extends GenerationsState, WithoutTruthState {
+  v: 1;
+  /** Time of the newest row, milliseconds since 1970. */
+  latest?: number;
+  counts: KeptCounts;
+  open: OpenState;
+  expected: ExpectedLossState;
+  scored?: ScoredModelState;
+  alarms: AlarmsState;
+  changes: ChangesState;
+  recent: SettledPrediction[];
+}

@@ -1,0 +1,187 @@
+import { TimeZone } from '../../table/cells/time-zone';
+
+const HOUR = 3_600_000;
+const WEEK = 7 * 24 * HOUR;
+/** Hours of a cell, and cells of a day and of a week. */
+const HOURS = 3;
+const PER_DAY = 24 / HOURS;
+const CELLS = 7 * PER_DAY;
+/** Newest whole weeks that are kept, and how many it takes. */
+const MOST_WEEKS = 8;
+const LEAST_WEEKS = 2;
+/** A week counts with so many of its cells, by the fullest one: a line may stand still at weekends. */
+const WHOLE = 0.8;
+/** Standard errors by which weeks must be alike: what is alike by chance is shrunk. */
+const SURE = 1;
+
+/** The zone of states of earlier versions, whose cells were in UTC. */
+const FORMER_ZONE = 'UTC';
+
+export interface WeeklyPatternState {
+  /** IANA name of the zone by whose clocks the cells are told; left out in states of earlier versions. */
+  zone?: string;
+  /** Time from which weeks are counted, milliseconds since 1970. */
+  start?: number;
+  /** In order of time; the last one need not be whole. */
+  weeks: { number: number; sums: number[]; counts: number[] }[];
+}
+
+/**
+ * By how much losses are usually above or below their mean at a time of the week: weekends may be harder than other days.
+ * A pattern is what weeks have in common, so it is 0 until two whole weeks are known, and stays it where they are not alike.
+ * Days, times of day and what is left of both are each shrunk by how much of their variance chance explains. Times are those
+ * of the clocks of a zone: a shift begins at six o'clock in summer and in winter.
+ */
+export class WeeklyPattern {
+  private start: number | undefined;
+  private readonly weeks: WeeklyPatternState['weeks'];
+  private cells: Float64Array | undefined;
+  private readonly zone: TimeZone;
+
+  /** @param zoneName IANA name @param state may be of another zone: then it is moved by whole cells */
+  constructor(
+    private readonly zoneName: string,
+    state?: WeeklyPatternState,
+  ) {
+    this.zone = TimeZone.of(zoneName);
+    this.start = state?.start;
+    const former = TimeZone.of(state?.zone ?? FORMER_ZONE);
+    this.weeks =
+      state?.weeks.map(({ number, sums, counts }) => {
+        const time = (state.start ?? 0) + number * WEEK;
+        const by = cellsBetween(this.zone.toLocal(time) - former.toLocal(time));
+        return { number, sums: moved(sums, by), counts: moved(counts, by) };
+      }) ?? [];
+  }
+
+  /** @param loss in any unit that holds for a week or so @param time milliseconds since 1970 */
+  add(loss: number, time: number): void {
+    this.start ??= time;
+    const number = Math.floor((time - this.start) / WEEK);
+    let week = this.weeks.find((one) => one.number === number);
+    if (week === undefined) {
+      week = { number, sums: new Array<number>(CELLS).fill(0), counts: new Array<number>(CELLS).fill(0) };
+      this.weeks.push(week);
+      // One time that is wrong must not end all.
+      this.weeks.sort((one, other) => one.number - other.number);
+      this.weeks.splice(0, this.weeks.length - MOST_WEEKS - 1);
+      this.cells = undefined;
+    } else if (week !== this.weeks.at(-1)) {
+      this.cells = undefined;
+    }
+    const cell = this.cellAt(time);
+    week.sums[cell]! += loss;
+    week.counts[cell]!++;
+  }
+
+  /** The cell of the week at a time, 0 to 55. @param time milliseconds since 1970 */
+  cellAt(time: number): number {
+    const local = this.zone.toLocal(time);
+    return Math.floor((((local % WEEK) + WEEK) % WEEK) / (HOURS * HOUR));
+  }
+
+  /** Part of the mean loss that is to be added in a cell, see `cellAt`; 0 for NaN. */
+  of(cell: number): number {
+    this.cells ??= patternOf(this.wholeWeeks());
+    return this.cells[cell] ?? 0;
+  }
+
+  /** The same of the cell with the most. */
+  get most(): number {
+    this.cells ??= patternOf(this.wholeWeeks());
+    return Math.max(...this.cells);
+  }
+
+  toJSON(): WeeklyPatternState {
+    return {
+      zone: this.zoneName,
+      ...(this.start !== undefined && { start: this.start }),
+      weeks: this.weeks.map(({ number, sums, counts }) => ({
+        ...{ number, sums: [...sums], counts: [...counts] },
+      })),
+    };
+  }
+
+  /** Of each week the mean loss of each cell by that of the week, less 1; NaN where there is none. */
+  private wholeWeeks(): Float64Array[] {
+    const before = this.weeks.slice(0, -1);
+    const filled = (counts: readonly number[]): number => counts.filter((count) => count > 0).length;
+    const fullest = Math.max(0, ...before.map(({ counts }) => filled(counts)));
+    return before
+      .filter(({ counts }) => filled(counts) >= WHOLE * fullest)
+      .map(({ sums, counts }) => {
+        const means = Float64Array.from(sums, (sum, cell) => sum / counts[cell]!);
+        const mean = meanOf(means);
+        return means.map((own) => (mean > 0 ? own / mean - 1 : NaN));
+      });
+  }
+}
+
+/** Whole cells that are nearest to a difference in milliseconds: as many back as there. */
+function cellsBetween(difference: number): number {
+  return Math.sign(difference) * Math.round(Math.abs(difference) / (HOURS * HOUR));
+}
+
+/** Cells of a week, each so many later: what is beyond its end is at its beginning. */
+function moved(cells: readonly number[], by: number): number[] {
+  return cells.map((_, cell) => cells[(cell - by + CELLS) % CELLS]!);
+}
+
+function patternOf(weeks: readonly Float64Array[]): Float64Array {
+  const pattern = new Float64Array(CELLS);
+  if (weeks.length < LEAST_WEEKS) {
+    return pattern;
+  }
+  let rest = weeks;
+  for (const groupOf of [
+    (cell: number) => Math.floor(cell / PER_DAY),
+    (cell: number) => cell % PER_DAY,
+    (cell: number) => cell,
+  ]) {
+    const effects = commonEffects(rest.map((week) => groupMeans(week, groupOf)));
+    const effect = (cell: number): number => effects[groupOf(cell)] ?? 0;
+    rest = rest.map((week) => week.map((value, cell) => value - effect(cell)));
+    pattern.forEach((_, cell) => (pattern[cell]! += effect(cell)));
+  }
+  return pattern;
+}
+
+function groupMeans(week: Float64Array, groupOf: (cell: number) => number): Float64Array {
+  const groups: number[][] = [];
+  week.forEach((value, cell) => (groups[groupOf(cell)] ??= []).push(value));
+  return Float64Array.from(groups, (values) => meanOf(values));
+}
+
+/**
+ * The mean of the weeks, shrunk by the part of its variance that is chance: what weeks have in common is the covariance of
+ * each two of them. Zeros where they have nothing in common for sure.
+ */
+function commonEffects(weeks: readonly Float64Array[]): Float64Array {
+  const means = Float64Array.from(weeks[0]!, (_, group) => meanOf(weeks.map((week) => week[group]!)));
+  const products: number[] = [];
+  weeks.forEach((week, at) => {
+    for (const other of weeks.slice(at + 1)) {
+      week.forEach((value, group) => products.push(value * other[group]!));
+    }
+  });
+  const squares = weeks.flatMap((week) => Array.from(week, (value) => value ** 2));
+  const pairs = products.filter((product) => !Number.isNaN(product)).length;
+  const [common, all] = [meanOf(products), meanOf(squares)];
+  if (!(common > (SURE * all) / Math.sqrt(pairs))) {
+    return new Float64Array(means.length);
+  }
+  const chance = Math.max(0, all - common) / weeks.length;
+  return means.map((mean) => (Number.isNaN(mean) ? 0 : (mean * common) / (common + chance)));
+}
+
+/** Of the values that are there; NaN where none is. */
+function meanOf(values: ArrayLike<number>): number {
+  let [sum, count] = [0, 0];
+  for (let at = 0; at < values.length; at++) {
+    if (!Number.isNaN(values[at]!)) {
+      sum += values[at]!;
+      count++;
+    }
+  }
+  return sum / count;
+}
