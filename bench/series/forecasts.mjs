@@ -1,7 +1,7 @@
 /*
- * The next day, step by step: one model for all steps beside seasonal naive, Holt-Winters and, where PYTHON (python3) has
- * it, scikit-learn's boosting with a model for each step, from an origin each few hours of the later part.
- * npm run bench -- forecasts [FOLDER]; BENCH_ROWS (6000) are fitted at most. The folder holds R's own series as CSV
+ * The next day, step by step: one model for all steps against seasonal naive, Holt-Winters and, where PYTHON (python3) has
+ * it, scikit-learn's boosting with a model for each step, from an origin every few hours of the later part.
+ * npm run bench -- forecasts [FOLDER]; at most BENCH_ROWS (6000) are fitted. The folder holds R's own series as CSV
  * files (Rscript bench/series/export.R FOLDER).
  */
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /*
- * What it is worth to know of the time predicted for: the first part of a series fitted without and with columns known
- * ahead, the later part scored. npm run bench -- ahead [name part …]; BENCH_ROWS (6000) are fitted at most.
+ * What columns known ahead are worth: the first part of a series is fitted without and with them, the later part scored.
+ * npm run bench -- ahead [name part …]; at most BENCH_ROWS (6000) are fitted.
  */
 import { DAY, fitAndPredict, seriesRows, thinned } from './rows.mjs';
 import { normals, taxi } from './sources.mjs';
@@ -79,14 +79,14 @@ const KNOWN = {
     [
       ['none', '', without(['off'])],
       ['holiday', 'holiday', without(['off'])],
-      ['holiday, outside as it came', 'holiday, outside', without(['off'])],
+      ['holiday, actual outside', 'holiday, outside', without(['off'])],
       [
-        'holiday, forecasts of outside from the border on',
+        'holiday, outside forecast after the split only',
         'holiday, told',
         ({ off, ...reading }, isLater) => ({ ...reading, told: reading.outside + (isLater ? off : 0) }),
       ],
       [
-        'holiday, forecasts of outside all along',
+        'holiday, outside forecast throughout',
         'holiday, told',
         ({ off, ...reading }) => ({ ...reading, told: reading.outside + off }),
       ],
@@ -105,7 +105,9 @@ function isOff(reading) {
   return reading?.holiday === true || (reading?.day !== undefined && reading.day !== 'other');
 }
 
-console.log('| series | ahead | known ahead | MAE told | later | on holidays | on other days | 80 % later |');
+console.log(
+  '| series | ahead | known ahead | MAE at fit | later MAE | on holidays | on other days | 80 % later |',
+);
 console.log(`|${'---|'.repeat(8)}`);
 for (const [name, [make, recipes]] of Object.entries(KNOWN)) {
   const source = wanted.length === 0 || wanted.some((part) => name.includes(part)) ? make() : undefined;

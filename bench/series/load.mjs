@@ -1,5 +1,5 @@
 /*
- * 5,000 readings a second of 1,000 keys, kept on disk: how long the event loop is held, what the memory grows to, how
+ * 5,000 readings a second from 1,000 keys, kept on disk: how long the event loop is blocked, how far memory grows, and how
  * often the disk is written. npm run bench -- load; BENCH_SECONDS (30) and BENCH_KEYS (1000) say how long and how many.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /*
- * Which columns a row should have, measured: the first part of a series fitted with each recipe, the later part scored.
- * npm run bench -- recipes [name part …]; BENCH_ROWS (3000) are fitted at most.
+ * Which columns should a row have? The first part of a series is fitted with each recipe, the later part scored.
+ * npm run bench -- recipes [name part …]; at most BENCH_ROWS (3000) are fitted.
  */
 import { fitAndPredict, seriesRows, thinned } from './rows.mjs';
 import { SOURCES } from './sources.mjs';
@@ -20,18 +20,18 @@ const isWindow = (name) =>
 
 /** From the settings and the columns of the default. */
 const RECIPES = {
-  'as it is': {},
-  'now and calendar': { columns: (name) => !isWindow(name) && !isBefore(name) },
-  'changes alone': { columns: (name) => !isWindow(name) || isOf('change')(name) },
+  default: {},
+  'now and calendar only': { columns: (name) => !isWindow(name) && !isBefore(name) },
+  'window changes only': { columns: (name) => !isWindow(name) || isOf('change')(name) },
   'without spread': { columns: (name) => !isOf('spread')(name) },
-  'without lowest, highest': { columns: (name) => !isOf('lowest', 'highest')(name) },
+  'without minimum, maximum': { columns: (name) => !isOf('lowest', 'highest')(name) },
   'without calendar': { columns: (name) => !isCalendar(name) },
-  'without days before, usual': { columns: (name) => !isBefore(name) },
-  'without changes of days before': { columns: (name) => !isChangeBefore(name) },
+  'without past days and usual': { columns: (name) => !isBefore(name) },
+  'without changes on past days': { columns: (name) => !isChangeBefore(name) },
   'without usual': { columns: (name) => !/ usual (?:now|change)$/u.test(name) },
   'without the day window': { columns: (name, longest) => longest === undefined || !name.endsWith(longest) },
   'windows ½, 1, 3, 6 × ahead': { windows: [0.5, 1, 3, 6] },
-  'level, not change': { relative: false },
+  'learn the level, not the change': { relative: false },
 };
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -76,7 +76,7 @@ const tables = Object.keys(losses);
 console.log(`| recipe | ${tables.join(' | ')} | mean | worst |`);
 console.log(`|${'---|'.repeat(tables.length + 3)}`);
 for (const recipe of Object.keys(RECIPES)) {
-  const ratios = tables.map((name) => losses[name][recipe] / losses[name]['as it is']);
+  const ratios = tables.map((name) => losses[name][recipe] / losses[name].default);
   const geometric = Math.exp(mean(ratios.map(Math.log)));
   const cells = [...ratios, geometric, Math.max(...ratios)].map((ratio) => ratio.toFixed(3));
   console.log(`| ${recipe} | ${cells.join(' | ')} |`);

@@ -1,6 +1,6 @@
 /*
- * Rows that are alike: scores told at the fit beside those that came later, with rows held out at random, in blocks, and
- * by group. The first part of each table is fitted, the later part scored: node bench/series/series.mjs [name part …]
+ * Correlated rows: scores reported at the fit against later ones, with rows held out at random, in blocks, and by group.
+ * The first part of each table is fitted, the later part scored: npm run bench -- series [name part …]
  */
 import { createRequire } from 'node:module';
 
@@ -31,7 +31,7 @@ function targetOf(table, rows) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Loss of "as it is now": a change of 0. Of classes: their frequencies in the train set. */
+/** Loss of always predicting 0, such as no change; for classification, of the train set's class frequencies. */
 function naiveLoss(table) {
   if (table.task === 'regression') {
     return mean(table.later.map((row) => Math.abs(table.values[row])));
@@ -66,7 +66,7 @@ function run(table, config) {
 }
 
 console.log(
-  '| table | held out | loss told | later | later by told | as now, or frequencies | 80 % told | 80 % later | pinball later | trees | s |',
+  '| table | held out | loss at fit | later loss | later / at fit | naive | 80 % at fit | 80 % later | later pinball | trees | s |',
 );
 console.log(`|${'---|'.repeat(11)}`);
 for (const [name, make] of Object.entries(SERIES)) {

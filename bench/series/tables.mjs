@@ -181,9 +181,9 @@ function machines() {
 }
 
 export const SERIES = {
-  'machine temperature, 1 h ahead, change': machineTemperature,
-  'taxi demand, 24 h ahead, change': taxiDemand,
+  'machine temperature, 1 h ahead': machineTemperature,
+  'taxi demand, 24 h ahead': taxiDemand,
   'turbofan, fails within 30 cycles': turbofan,
-  'generator: daily curve, 6 h ahead, change': daily,
+  'generator: daily curve, 6 h ahead': daily,
   'generator: 60 machines': machines,
 };

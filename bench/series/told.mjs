@@ -1,6 +1,6 @@
 /*
- * What is told at the fit beside what came, on series that nothing was tuned on: the first 60 % of each fitted with the
- * settings as they are dragged in, the rest scored.
+ * The error reported at the fit against the later one, on series that nothing was tuned on: the first 60 % of each are
+ * fitted with default settings, the rest is scored.
  * Rscript bench/series/export.R FOLDER && npm run bench -- told FOLDER [name part …]
  */
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ import path from 'node:path';
 import { fitAndPredict, seriesRows } from './rows.mjs';
 import { readSeries } from './sources.mjs';
 
-/** File, column, ahead. A calendar month is a step of some. */
+/** File, column, ahead. Some have a step of a calendar month. */
 const SERIES = [
   ['nottem', 'temperature', '30d'],
   ['sunspots', 'spots', '30d'],
@@ -27,10 +27,14 @@ const SERIES = [
 ];
 
 const [folder, ...wanted] = process.argv.slice(2);
+if (folder === undefined) {
+  console.error('Usage: npm run bench -- told FOLDER [name part …]; bench/series/export.R writes the folder');
+  process.exit(1);
+}
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 console.log(
-  '| series | rows fitted, scored | MAE told | later | later by told | later by as it is now | 80 % later |',
+  '| series | rows fitted, scored | MAE at fit | later MAE | later / at fit | later / persistence | 80 % later |',
 );
 console.log(`|${'---|'.repeat(7)}`);
 for (const [name, column, ahead] of SERIES) {

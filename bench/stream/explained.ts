@@ -1,5 +1,5 @@
 /*
- * Messages of one row, predicted by the embedded service in a real Node-RED, without causes and with them:
+ * One-row messages through a real Node-RED to the embedded service, without causes and with them:
  * npm run bench -- explained [messages]
  */
 import os from 'node:os';
@@ -46,14 +46,14 @@ const rowOf = (i) => {
 
 const MODELS = [
   { name: 'milling machine, 6 columns, two classes', rows: 3000, code: MILLING },
-  { name: '10 columns of numbers, two classes', rows: 1000, code: numbers(10, 2) },
-  { name: '20 columns of numbers, two classes', rows: 1000, code: numbers(20, 2) },
-  { name: '20 columns of numbers, three classes', rows: 1000, code: numbers(20, 3) },
+  { name: '10 numeric columns, two classes', rows: 1000, code: numbers(10, 2) },
+  { name: '20 numeric columns, two classes', rows: 1000, code: numbers(20, 2) },
+  { name: '20 numeric columns, three classes', rows: 1000, code: numbers(20, 3) },
 ];
 
 const WAYS = [
   { name: 'without', explain: 'off' },
-  { name: 'each with causes', explain: 'on' },
+  { name: 'with', explain: 'on' },
 ];
 
 function flow({ rows, code }: { rows: number; code: string }): FlowNode[] {
@@ -91,7 +91,7 @@ return msg;`,
 
 async function main(): Promise<void> {
   console.log(`Node ${process.version}, ${process.platform} ${process.arch}, ${os.cpus().length} cores\n`);
-  console.log('| model | causes | messages/s | processor ms a message |');
+  console.log('| model | causes | messages/s | processor ms per message |');
   console.log('|---|---|---|---|');
   for (const model of MODELS) {
     const red = await startNodeRed({

@@ -1,7 +1,7 @@
 /*
  * Streams through a real Node-RED: npm run bench -- stream [messages]
- * Our predict node beside the flow that a user would build from core nodes, and one row at a time beside three bare
- * undici requests of the same bytes. The service is the strict stand-in; each of its answers takes a set time.
+ * Our predict node against the flow that a user would build from core nodes, and one row at a time against three bare
+ * undici requests with the same bytes. The service is the strict stand-in, which answers after a set time.
  */
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -180,7 +180,7 @@ async function stream(red: RealNodeRed, count: number, window: number): Promise<
 function verdict(state: State, count: number): string {
   const lost = count - state.arrived;
   const order = state.unordered.length === 0 ? 'order kept' : 'order not kept';
-  return `${lost} lost, ${state.doubled} doubled, ${state.mixed.length} mixed up, ${order}`;
+  return `${lost} lost, ${state.doubled} duplicated, ${state.mixed.length} mixed up, ${order}`;
 }
 
 async function main(): Promise<void> {
@@ -218,7 +218,7 @@ async function main(): Promise<void> {
 
     const cpu = `${os.cpus().length} cores`;
     console.log(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpu}\n`);
-    console.log('Messages of one row, each answer of the service 50 ms late:\n');
+    console.log('One row per message; the service answers each request after 50 ms:\n');
     console.log('| flow | messages | messages/s | ours is faster by | |');
     console.log('|---|---|---|---|---|');
     const line = (...cells: (string | number)[]) => console.log(`| ${cells.join(' | ')} |`);
@@ -234,7 +234,7 @@ async function main(): Promise<void> {
       );
     }
 
-    console.log('\nOne row at a time, no batching, milliseconds for a message:\n');
+    console.log('\nOne row at a time, no batching, milliseconds per message:\n');
     console.log(
       '| latency of the service | predict node | three bare undici requests | ratio | http request nodes | CPU ms of Node-RED for each |',
     );

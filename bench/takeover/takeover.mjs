@@ -1,6 +1,6 @@
 /*
- * Challengers against the model in charge: how often one takes over without merit, after a real shift, and after a day
- * of wrong labels. The learner runs in this process, with few trees: node bench/takeover/takeover.mjs [--runs 200]
+ * Challengers against the model in charge: how often one takes over without merit, after a real shift, and after a bad
+ * day. The learner runs in this process, with few trees: npm run bench -- takeover [--runs 200]
  */
 import { createRequire } from 'node:module';
 
@@ -242,7 +242,7 @@ async function badDay(task, what, rows = 1500) {
 const part = (count, of) => `${count} of ${of} (${((100 * count) / of).toFixed(1)} %)`;
 
 console.log(`${SENSORS} sensors, a fit every ${STEP} rows, embargo ${EMBARGO}\n`);
-console.log('| what | classes | numbers |\n|---|---|---|');
+console.log('| what | classification | regression |\n|---|---|---|');
 const tasks = ['classification', 'regression'];
 const ofBoth = async (measure) => [await measure(tasks[0]), await measure(tasks[1])];
 
@@ -259,7 +259,7 @@ async function showShift(name, change, { rows, of: measured = tasks } = {}) {
   for (const [told, isDecayed] of TOLD.entries()) {
     const cells = (of) => cellsOf(shifts, (both) => part(both[told][of], both[told].runs));
     console.log(
-      `| ${name}${isDecayed ? ', decay told' : ''}: taken with the first fit | ${cells('first')} |`,
+      `| ${name}${isDecayed ? ', a decay reported' : ''}: taken over with the first fit | ${cells('first')} |`,
     );
     console.log(`| … within two fits | ${cells('second')} |`);
   }
@@ -270,9 +270,9 @@ async function showBadDay(name, what, { rows, of: measured = tasks } = {}) {
   for (const [told, isDecayed] of TOLD.entries()) {
     const cell = (of) => (both) => `${part(both[told][of][0], both[told].runs)}, ${both[told][of][1]} worse`;
     console.log(
-      `| ${name}${isDecayed ? ', decay told' : ''}: taken at its end | ${cellsOf(counts, cell('atEnd'))} |`,
+      `| ${name}${isDecayed ? ', a decay reported' : ''}: taken over at its end | ${cellsOf(counts, cell('atEnd'))} |`,
     );
-    console.log(`| … taken a day later | ${cellsOf(counts, cell('dayAfter'))} |`);
+    console.log(`| … taken over a day later | ${cellsOf(counts, cell('dayAfter'))} |`);
   }
 }
 
@@ -290,17 +290,17 @@ const LABELS = ['classification'];
 const NUMBERS = ['regression'];
 
 await showCalm('refits without drift');
-await showCalm('of a champion of 200 rows, refits every 60', 200, 60);
-await showShift('another law', 'lawAt');
-await showShift('another law, a champion of 200 rows', 'lawAt', { rows: 200 });
+await showCalm('with a champion of 200 rows, refits every 60', 200, 60);
+await showShift('the relationship changes', 'lawAt');
+await showShift('the relationship changes, a champion of 200 rows', 'lawAt', { rows: 200 });
 await showShift('a worn sensor', 'wornAt');
-await showShift('another sensor scale', 'sensorAt');
+await showShift('a sensor changes scale', 'sensorAt');
 await showShift('outcomes in another unit', 'fahrenheitAt', { of: NUMBERS });
 await showBadDay('a day of 30 % wrong labels', 'flipped', { of: LABELS });
 await showBadDay('a day of 30 % wrong labels, a champion of 200 rows', 'flipped', { rows: 200, of: LABELS });
-await showBadDay('a day of one senseless sensor', 'senseless');
+await showBadDay('a day of a sensor that reads at random', 'senseless');
 await showBadDay('a day of a sensor that reads -999', 'code');
-await showBadDay('a day of a sensor that stands still, within its range', 'stuck');
+await showBadDay('a day of a stuck sensor, within its range', 'stuck');
 await showBadDay('a day of outcomes far too high', 'high', { of: NUMBERS });
-await showBadDay('a day of outcomes that are anything', 'anything', { of: NUMBERS });
-await showBadDay('a day of outcomes that stand still', 'still', { of: NUMBERS });
+await showBadDay('a day of outcomes at random', 'anything', { of: NUMBERS });
+await showBadDay('a day of stuck outcomes', 'still', { of: NUMBERS });

@@ -27,8 +27,8 @@ export function wander(normal, rows, alike) {
 
 const FAULTS = [
   'one sensor shifts',
-  'two sensors part',
-  'one sensor shakes',
+  'two sensors diverge',
+  'one sensor becomes noisy',
   'one sensor slowly drifts',
   'all shift a little',
 ];
@@ -62,13 +62,13 @@ export function simulatedBench(seed) {
       case 'one sensor shifts':
         sensors[2][row] += 2.5 * spread[2];
         break;
-      case 'two sensors part':
+      case 'two sensors diverge':
         [sensors[0][row], sensors[1][row]] = [
           sensors[0][row] + 1.5 * spread[0],
           sensors[1][row] - 1.5 * spread[1],
         ];
         break;
-      case 'one sensor shakes':
+      case 'one sensor becomes noisy':
         sensors[4][row] += 2.5 * spread[4] * normal();
         break;
       case 'one sensor slowly drifts':
@@ -163,7 +163,7 @@ export function temperature() {
   });
   const test = made.slice(2000);
   return {
-    name: 'machine temperature, bad times',
+    name: 'machine temperature, bad periods',
     train: made.slice(0, 2000).map(({ row }) => row),
     test: test.map(({ row }) => row),
     bad: test.map(({ timestamp }) => BAD_TIMES.some(([from, to]) => timestamp >= from && timestamp <= to)),

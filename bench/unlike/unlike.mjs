@@ -1,6 +1,6 @@
 /*
- * How well "unlike the train set" tells bad times, what it costs, and how often drift thresholds are passed without
- * any drift. npm run bench -- unlike
+ * How well "unlike the train set" separates bad periods from calm ones, what it costs, and how often drift thresholds are
+ * exceeded without drift. npm run bench -- unlike
  */
 import { createRequire } from 'node:module';
 
@@ -88,7 +88,7 @@ const print = (name, { area, outside, high, micros, columns }) =>
   );
 
 console.log(
-  '| machine | columns | AUC of the rank | AUC of values out of range alone | calm rows above rank 0.99 | µs a row |',
+  '| machine | columns | AUC of the rank | AUC of out-of-range values alone | calm rows above rank 0.99 | µs per row |',
 );
 console.log('|---|---|---|---|---|---|');
 const faults = {};
@@ -111,7 +111,7 @@ for (const make of [turbofan, milling, temperature]) {
 }
 
 console.log(
-  '\n| autocorrelation | windows of 200 above their own threshold, no drift | above 0.25 | found after a shift of 2 spreads |',
+  '\n| autocorrelation | windows of 200 above their own threshold, no drift | above 0.25 | found after a shift of 2 standard deviations |',
 );
 console.log('|---|---|---|---|');
 const [TRAIN, LATER, WINDOW, RUNS] = [4000, 4000, 200, Number(process.env.BENCH_RUNS ?? 200)];

@@ -48,9 +48,11 @@ function decaysOf(model, errors, { every, delay = 0, keys }) {
 export function weeks(runs = 40) {
   const every = 10 * MINUTE;
   const week = (7 * DAY) / every;
-  console.log('\nDecay, errors at weekends larger: false ones by week, and half as high again found:\n');
   console.log(
-    '| weekends | loss promised | false per 10,000 | in weeks 1, 2, 3, 4 | found | median truths |',
+    '\nDecay with larger errors at weekends: false alarms by week, and losses half as high again found:\n',
+  );
+  console.log(
+    '| weekends | loss promised | false per 10,000 | in weeks 1, 2, 3, 4 | found | median outcomes |',
   );
   console.log(`|${'---|'.repeat(6)}`);
   for (const hard of [1, 1.3, 2]) {
@@ -101,8 +103,10 @@ export function machines(runs = 40) {
       });
     });
   }
-  console.log('\nDecay of each machine, by the promise of all → by its own: half as high again found:\n');
-  console.log('| errors | false per 10,000 | found | median truths |');
+  console.log(
+    '\nDecay of each machine, by a shared promise → by its own: losses half as high again found:\n',
+  );
+  console.log('| errors | false per 10,000 | found | median outcomes |');
   console.log(`|${'---|'.repeat(4)}`);
   sizes.forEach((size, k) => {
     const rates = results.map((of) => ((1e4 * of[k].told) / (runs * CALM)).toFixed(1));

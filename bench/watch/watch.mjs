@@ -1,6 +1,6 @@
 /*
- * What the watch promises, measured: bands on real series and generators, with truths that come late; false alarms of
- * decay and what is found. npm run bench -- watch [bands] [refits] [changes] [decay] [weeks] [machines]
+ * What the watch does: bands on real series and generators, with outcomes that come late; false alarms of decay, and the
+ * decays found. npm run bench -- watch [bands] [refits] [changes] [decay] [weeks] [machines]
  */
 import { createRequire } from 'node:module';
 
@@ -86,7 +86,7 @@ async function bands() {
     '\nBands of 80 % on the later part of a series, as the model gives them and as they leave the watch:\n',
   );
   console.log(
-    '| series | truths | delay | coverage | with the watch | pinball | with the watch | by | lowest of 200 | with the watch |',
+    '| series | outcomes | delay | coverage | with the watch | pinball | with the watch | change | lowest of 200 | with the watch |',
   );
   console.log(`|${'---|'.repeat(10)}`);
   for (const [name, make] of Object.entries(SOURCES)) {
@@ -119,7 +119,7 @@ async function refits() {
   const [MOST, FIRST, EVERY, KEEP] = [3200, 1200, 400, 1000];
   const bins = [20, 50, 100, 200];
   console.log(
-    '\nCoverage of 80 % in the rows after a refit, as the model gives it → with the watch; pinball by that:\n',
+    '\nCoverage of the 80 % band in the rows after a refit, model → with the watch; pinball loss relative to the model:\n',
   );
   console.log(
     '| series | delay | 0 to 20 | 20 to 50 | 50 to 100 | 100 to 200 | pinball, 0 to 100 | widest, 0 to 20 |',
@@ -184,11 +184,11 @@ function changes() {
   const CALM = 1000;
   const AFTER = 400;
   console.log(
-    '\nCoverage of 80 % in truths after a sudden change, mean of 100 runs; width at most without one:\n',
+    '\nCoverage of the 80 % band after a sudden change, mean of 100 runs; without one, the widest band:\n',
   );
   const bins = [50, 100, 200, 400];
   console.log(
-    '| change | likeness | delay | 0 to 50 | 50 to 100 | 100 to 200 | 200 to 400 | widest by calm mean |',
+    '| change | autocorrelation | delay | 0 to 50 | 50 to 100 | 100 to 200 | 200 to 400 | widest / mean |',
   );
   console.log(`|${'---|'.repeat(8)}`);
   const cases = [
@@ -233,8 +233,8 @@ function changes() {
 function decay() {
   const RUNS = 60;
   const CALM = 5000;
-  console.log('\nDecay: alarms without a change, and losses half as high again found within 1,000 truths:\n');
-  console.log('| likeness of neighbours | loss promised | false alarms per 10,000 | found | median truths |');
+  console.log('\nDecay: false alarms, and losses half as high again found within 1,000 outcomes:\n');
+  console.log('| autocorrelation | loss promised | false alarms per 10,000 | found | median outcomes |');
   console.log(`|${'---|'.repeat(5)}`);
   for (const likeness of [0, 0.8, 0.95]) {
     for (const isPromised of [true, false]) {

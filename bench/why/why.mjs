@@ -1,7 +1,7 @@
 /*
- * Why rows are predicted so: npm run bench -- why [table name part …]
- * A quarter of the rows is held back; 100 of these are explained, of two classes those of more than 0.3 first. "Exact"
- * tries every coalition of columns, by the same 32 rows of the train set; "other rows" are 128 others of the train set.
+ * How accurate and how fast explanations are: npm run bench -- why [table name part …]
+ * A quarter of the rows is held out; 100 of these are explained, with two classes those above 0.3 first. "Exact"
+ * enumerates every coalition of columns against the same 32 background rows; "other rows" are 128 others of the train set.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -142,7 +142,7 @@ async function throughput(features, target, trained) {
 }
 
 console.log(
-  '| table | columns | top cause as exact | mean error | worst | top cause as with other rows | CPU ms a row | of a prediction | explained messages/s | without | ms alone |',
+  '| table | columns | top cause as exact | mean error | worst | top cause as with other rows | CPU ms per row | × a prediction | explained messages/s | without | ms alone |',
 );
 console.log('|---|---|---|---|---|---|---|---|---|---|---|');
 for (const name of names) {

@@ -28,6 +28,12 @@ const { values: options, positionals } = parseArgs({
   },
 });
 const [folder, ...wanted] = positionals;
+if (folder === undefined) {
+  console.error(
+    'Usage: npm run bench -- many FOLDER [table …] [options]; bench/learner/many/export.R writes the folder',
+  );
+  process.exit(1);
+}
 const learner = createRequire(import.meta.url)(process.env.LEARNER ?? '../../../dist/src/learner');
 const read = (file) => (file && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});
 const lossOf = ({ logloss, rmse }) => logloss ?? rmse;

@@ -31,13 +31,21 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { splits: { type: 'string', default: '5' } },
 });
+const [folder] = positionals;
+if (
+  folder === undefined ||
+  !Object.keys(PUBLISHED).some((file) => existsSync(path.join(folder, `${file}.csv`)))
+) {
+  console.error('Usage: npm run bench -- published FOLDER, where the folder has at least one of the tables');
+  process.exit(1);
+}
 const learner = createRequire(import.meta.url)(process.env.LEARNER ?? '../../../dist/src/learner');
 
 const rows = [];
 console.log(`| table | rows fitted | ours | standard error | ${PEERS.join(' | ')} | s a fit |`);
 console.log(`|${'---|'.repeat(PEERS.length + 5)}`);
 for (const [file, [name, ...published]] of Object.entries(PUBLISHED)) {
-  const at = path.join(positionals[0], `${file}.csv`);
+  const at = path.join(folder, `${file}.csv`);
   if (!existsSync(at)) {
     console.log(`| ${name} | not there |`);
     continue;
