@@ -28,32 +28,71 @@ const LAYERS = {
   'src/util': [],
 };
 
-/** Inside a layer: a sub-folder with its siblings that it may import (a file by its name), beside the files in GROUND. */
+/**
+ * Inside a layer: each sub-folder with those beside it that it may import, and all below them; `one/*` stands for the
+ * files of `one` alone, and a file is named with its `.ts`. All may import the files of GROUND.
+ */
 const FOLDERS = {
   'src/table': {
+    packages: [],
     cells: [],
     columns: ['cells'],
-    storage: ['cells'],
+    storage: ['cells', 'packages'],
     text: ['cells'],
     inference: ['cells', 'columns'],
-    arrow: ['cells', 'columns', 'storage'],
+    arrow: ['cells', 'columns', 'packages', 'storage'],
     csv: ['cells', 'columns', 'storage', 'text'],
     values: ['cells', 'columns', 'arrow'],
-    parquet: ['cells', 'columns', 'arrow', 'storage'],
+    parquet: ['cells', 'columns', 'arrow', 'packages', 'storage'],
     json: ['cells', 'columns', 'text', 'values'],
     files: ['cells', 'columns', 'arrow', 'csv', 'inference', 'parquet', 'storage', 'text'],
-    encoder: ['cells', 'columns', 'csv', 'files', 'inference', 'parquet', 'storage'],
+    encoder: ['cells', 'columns', 'csv', 'files', 'inference', 'packages', 'parquet', 'storage'],
     sources: ['cells', 'columns', 'encoder', 'files', 'inference', 'parquet', 'storage'],
   },
   'src/scoring': {
     batching: [],
     reference: [],
+    unlike: ['reference'],
     evaluation: ['reference'],
+    'models/thresholds': ['evaluation'],
+    'models/cards': ['models/thresholds', 'reference'],
     models: ['evaluation', 'reference'],
     context: ['models'],
     explain: [],
-    predict: ['batching', 'context', 'evaluation', 'explain', 'models', 'reference'],
-    train: ['context', 'evaluation', 'models', 'predict', 'reference'],
+    'predict/test-set': ['context', 'explain', 'models', 'unlike'],
+    'predict/answers': ['evaluation', 'explain', 'models', 'unlike'],
+    'predict/causes': [
+      'context',
+      'evaluation',
+      'explain',
+      'models',
+      'predict/test-set',
+      'reference',
+      'unlike',
+    ],
+    'predict/rows': [
+      'batching',
+      'context',
+      'models',
+      'predict/answers',
+      'predict/causes',
+      'predict/test-set',
+      'unlike',
+    ],
+    'predict/evaluation': [
+      'context',
+      'evaluation',
+      'models',
+      'predict/causes',
+      'predict/rows',
+      'predict/test-set',
+      'reference',
+    ],
+    predict: ['batching', 'context', 'evaluation', 'explain', 'models', 'reference', 'unlike'],
+    'train/holdout': ['context', 'evaluation', 'models', 'predict/test-set', 'reference'],
+    'train/train-set': ['context', 'reference', 'train/holdout'],
+    'train/report': ['context', 'evaluation', 'models', 'reference', 'train/holdout', 'train/train-set'],
+    train: ['context', 'evaluation', 'models', 'predict/test-set', 'reference'],
     challenger: ['context', 'evaluation', 'models', 'reference', 'train'],
     'on-prem': ['context'],
     management: ['context', 'models', 'reference'],
@@ -157,9 +196,13 @@ const FOLDERS = {
     input: ['fields', 'status'],
     messages: ['status'],
     config: ['fields', 'input', 'status'],
+    'requests/fit': ['config', 'fields', 'input', 'requests/*', 'status'],
+    'requests/predict': ['config', 'fields', 'input', 'requests/*', 'status'],
     requests: ['config', 'fields', 'input', 'status'],
     series: ['fields', 'input', 'messages', 'status'],
     sidebar: ['config', 'requests', 'watch'],
+    'watch/state': [],
+    'watch/changes': ['status'],
     watch: ['config', 'fields', 'input', 'messages', 'status'],
   },
   'src/series': {
@@ -185,11 +228,15 @@ const FOLDERS = {
   },
   'src/service': {
     http: [],
+    'store/lock': [],
+    'store/catalog': [],
+    'store/uploads': ['store/catalog'],
     store: [],
     'work/pool': [],
     'work/data': ['store'],
     'work/fit': ['store', 'work/data', 'work/pool'],
     'work/predict': ['store', 'work/data', 'work/pool'],
+    'routes/predict': ['http', 'routes/*', 'store', 'work/fit'],
     routes: ['http', 'store', 'work/fit', 'work/pool'],
   },
 };
@@ -233,13 +280,21 @@ const layers = Object.entries(LAYERS).map(([layer, below]) =>
   ),
 );
 
+/** The pattern of what an entry of FOLDERS stands for. */
+function within(entry) {
+  if (entry.endsWith('.ts')) {
+    return `${entry}$`;
+  }
+  return entry.endsWith('/*') ? entry.replace('*', '[^/]+$') : `${entry}/`;
+}
+
 const folders = Object.entries(FOLDERS).flatMap(([layer, table]) =>
   Object.entries(table).map(([folder, siblings]) =>
     rule(
       `${layer}/${folder}`,
       [
         `(?!${layer}/)`,
-        ...[folder, ...siblings].map((one) => `${layer}/${one}${one.endsWith('.ts') ? '$' : '/'}`),
+        ...[folder, ...siblings].map((one) => `${layer}/${within(one)}`),
         ...GROUND[layer].map((file) => `${layer}/${file}[.]ts$`),
       ],
       `may import of ${layer}: ${[...siblings, ...GROUND[layer]].join(', ') || 'nothing'}`,

@@ -7,10 +7,15 @@ import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import { modelChanged } from '../src/runtime/model-changed';
 import type { FlowNode } from '../src/runtime/node-red';
-import { answerFit } from '../src/runtime/requests/fit-answer';
-import { type FitDef, fitRequest, isRollBack, rollBackRequest } from '../src/runtime/requests/fit-request';
-import { showKeptFit } from '../src/runtime/requests/kept-fit';
-import { modelReport } from '../src/runtime/requests/model-report';
+import { answerFit } from '../src/runtime/requests/fit/fit-answer';
+import {
+  type FitDef,
+  fitRequest,
+  isRollBack,
+  rollBackRequest,
+} from '../src/runtime/requests/fit/fit-request';
+import { showKeptFit } from '../src/runtime/requests/fit/kept-fit';
+import { modelReport } from '../src/runtime/requests/fit/model-report';
 import { showFitted, showStays, showVersion } from '../src/runtime/status/fit-status';
 
 /** tabular-fit: a train set in, a model out. */

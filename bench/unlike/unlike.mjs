@@ -12,7 +12,7 @@ const { referenceOf } = load('../../dist/src/scoring/reference/make-reference.js
 const { driftOfNumbers } = load('../../dist/src/scoring/reference/make-drift.js');
 const { sampleChoice } = load('../../dist/src/scoring/reference/sample-choice.js');
 const { driftBin, driftBins } = load('../../dist/src/scoring/reference/drift-bins.js');
-const { TrainSetComparison } = load('../../dist/src/scoring/reference/unlike.js');
+const { TrainSetComparison } = load('../../dist/src/scoring/unlike/unlike.js');
 const { stabilityIndex } = load('../../dist/src/metrics/stability.js');
 
 /** The reference of rows, as a fit makes it. */

@@ -21,7 +21,7 @@ import { exportModel } from './management/export-model';
 import { importModel } from './management/import-model';
 import type { ModelFile } from './management/model-file';
 import { rollBack } from './management/roll-back';
-import type { ModelCards } from './models/model-cards';
+import type { ModelCards } from './models/cards/model-cards';
 import { Predictor } from './predict/predictor';
 import { takeUpFit } from './train/pending-fits';
 import { releaseFormer } from './train/release-models';

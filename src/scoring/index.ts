@@ -5,7 +5,7 @@ export type { ClientPort } from './context/client-port';
 export { importanceBySensor } from './explain/cause-groups';
 export { causeText, causeTextIn } from './explain/cause-text';
 export { MAX_MODEL_FILE_BYTES, type ModelFile } from './management/model-file';
-export { ModelCards, type ModelCardsOptions } from './models/model-cards';
+export { ModelCards, type ModelCardsOptions } from './models/cards/model-cards';
 export { serviceKey, type ServiceKind } from './models/service-key';
 export { OnPremPort } from './on-prem/on-prem-port';
 export { openClient } from './open-client';

@@ -2,8 +2,8 @@
 import { toServiceError } from '../wire/service-error';
 import { type CliOptions, HELP, readCommandLine } from './command-line';
 import { type Log, resolveOptions } from './options';
+import { randomToken } from './process/start';
 import { runService } from './service';
-import { randomToken } from './start';
 import { VERSION } from './version';
 
 async function main(): Promise<void> {

@@ -1,3 +1,3 @@
 export type { Log as ServiceLog, ServiceOptions } from './options';
+export { type ServiceHandle, startService } from './process/start';
 export type { RateLimits } from './rate-limit';
-export { type ServiceHandle, startService } from './start';

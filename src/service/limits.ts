@@ -1,4 +1,4 @@
-import { maxWasmBytes } from '../table/storage/heavy-modules';
+import { maxWasmBytes } from '../table/packages/heavy-modules';
 import { availableMemory } from '../util/memory';
 import type { LimitSet, ModelLimits } from '../wire/types';
 import type { ResolvedOptions } from './options';

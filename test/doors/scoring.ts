@@ -38,23 +38,22 @@ export {
   sliceEffects,
 } from '../../dist/src/scoring/explain/effects';
 export { effectsOfMixtures, mixturesPerRow, planMixtures } from '../../dist/src/scoring/explain/mixtures';
-export { readCosts } from '../../dist/src/scoring/models/answer-costs';
-export { ModelCards } from '../../dist/src/scoring/models/model-cards';
+export { ModelCards } from '../../dist/src/scoring/models/cards/model-cards';
 export { ModelMismatch } from '../../dist/src/scoring/models/model-mismatch';
 export { serviceKey } from '../../dist/src/scoring/models/service-key';
-export { keptThreshold, thresholdBy } from '../../dist/src/scoring/models/threshold';
+export { readCosts } from '../../dist/src/scoring/models/thresholds/answer-costs';
+export { keptThreshold, thresholdBy } from '../../dist/src/scoring/models/thresholds/threshold';
 export { cutRows, firstRow } from '../../dist/src/scoring/on-prem/cut-rows';
 export { TrainRows } from '../../dist/src/scoring/on-prem/train-rows';
-export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach-predictions';
-export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bisection';
-export { OwnCopy } from '../../dist/src/scoring/predict/own-copy';
-export { hasColumns, smallRows } from '../../dist/src/scoring/predict/small-rows';
+export { attach, attachmentOf } from '../../dist/src/scoring/predict/answers/attach-predictions';
+export { OwnCopy } from '../../dist/src/scoring/predict/rows/own-copy';
+export { hasColumns, smallRows } from '../../dist/src/scoring/predict/rows/small-rows';
+export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/test-set/bisection';
 export { driftBin, driftBins } from '../../dist/src/scoring/reference/drift-bins';
 export { driftOfNumbers } from '../../dist/src/scoring/reference/make-drift';
 export { readCurves } from '../../dist/src/scoring/reference/read-curves';
 export { isReferenceLosses, readLosses } from '../../dist/src/scoring/reference/read-losses';
 export { type Reference } from '../../dist/src/scoring/reference/types';
-export { TrainSetComparison, type Unlike } from '../../dist/src/scoring/reference/unlike';
 export {
   chooseHeld,
   HELD,
@@ -62,10 +61,11 @@ export {
   LEFT_OUT,
   MAX_HELD_ROWS,
   planRows,
-} from '../../dist/src/scoring/train/holdout-plan';
-export { readReport } from '../../dist/src/scoring/train/report';
-export { type RowFacts } from '../../dist/src/scoring/train/row-facts';
-export { scoreWarnings } from '../../dist/src/scoring/train/score-warnings';
+} from '../../dist/src/scoring/train/holdout/holdout-plan';
+export { type RowFacts } from '../../dist/src/scoring/train/holdout/row-facts';
+export { readReport } from '../../dist/src/scoring/train/report/report';
+export { scoreWarnings } from '../../dist/src/scoring/train/report/score-warnings';
 export { type FittedModel } from '../../dist/src/scoring/types';
 export { type Evaluation } from '../../dist/src/scoring/types';
+export { TrainSetComparison, type Unlike } from '../../dist/src/scoring/unlike/unlike';
 export { sortedCopy } from '../../dist/src/util/sort';

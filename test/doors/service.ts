@@ -12,28 +12,28 @@ export {
   modelLimits,
 } from '../../dist/src/service/limits';
 export { type ResolvedOptions, resolveOptions, type ServiceOptions } from '../../dist/src/service/options';
+export { type ServiceHandle, startService } from '../../dist/src/service/process/start';
+export { type RestartTimes, type ServiceThread, Supervisor } from '../../dist/src/service/process/supervisor';
 export { RateLimiter } from '../../dist/src/service/rate-limit';
 export { invalid, Refusal, toRefusal } from '../../dist/src/service/refusal';
-export { type ServiceHandle, startService } from '../../dist/src/service/start';
-export { DiskAccount } from '../../dist/src/service/store/disk-account';
 export {
   type FeatureShape,
   isModelEntry,
   isUploadEntry,
   type ModelEntry,
   type UploadEntry,
-} from '../../dist/src/service/store/entries';
+} from '../../dist/src/service/store/catalog/entries';
+export { Shelf, type Shelved } from '../../dist/src/service/store/catalog/shelf';
 export { type FitRecord, FitRecords } from '../../dist/src/service/store/fit-records';
-export { lockFolder } from '../../dist/src/service/store/folder-lock';
-export { isCrc32c, normalHash } from '../../dist/src/service/store/hashes';
-export { type PutBody } from '../../dist/src/service/store/part-writer';
-export { ownIdentity, type ProcessIdentity } from '../../dist/src/service/store/process-identity';
+export { lockFolder } from '../../dist/src/service/store/lock/folder-lock';
+export { ownIdentity, type ProcessIdentity } from '../../dist/src/service/store/lock/process-identity';
+export { unusableFolder } from '../../dist/src/service/store/lock/unusable-folder';
 export { type Bounds, capFor, Retention } from '../../dist/src/service/store/retention';
-export { Shelf, type Shelved } from '../../dist/src/service/store/shelf';
 export { openStore, type Store } from '../../dist/src/service/store/store';
-export { unusableFolder } from '../../dist/src/service/store/unusable-folder';
-export { Uploads } from '../../dist/src/service/store/uploads';
-export { type RestartTimes, type ServiceThread, Supervisor } from '../../dist/src/service/supervisor';
+export { DiskAccount } from '../../dist/src/service/store/uploads/disk-account';
+export { isCrc32c, normalHash } from '../../dist/src/service/store/uploads/hashes';
+export { type PutBody } from '../../dist/src/service/store/uploads/part-writer';
+export { Uploads } from '../../dist/src/service/store/uploads/uploads';
 export { LEARNER } from '../../dist/src/service/version';
 export { openUpload, readFeatures } from '../../dist/src/service/work/data/columns';
 export { LastRead, RowStore } from '../../dist/src/service/work/data/row-store';

@@ -1,7 +1,7 @@
 import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { Red } from '../node-red';
-import { causeTextOf } from '../requests/cause-words';
+import { causeTextOf } from '../requests/predict/cause-words';
 import { serviceState } from './services';
 
 const TIMEOUT_MS = 60_000;

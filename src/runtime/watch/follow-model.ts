@@ -1,7 +1,7 @@
 import { onModelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
 import { StatusLine } from '../status/status-line';
-import { changeMessages } from './change-message';
+import { changeMessages } from './changes/change-message';
 import type { WatchKeeper } from './keeper';
 import { watchStatus } from './status';
 

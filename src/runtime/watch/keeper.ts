@@ -7,10 +7,10 @@ import { isInFlow } from '../in-flow';
 import { watchLayer } from '../lazy';
 import { modelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
-import { changeText } from './change-text';
-import { KeptWatches, MAX_MODELS, type Watches } from './kept-watches';
+import { changeText } from './changes/change-text';
 import type { NamedCard, ToldZone } from './request';
 import { showing, type ShownWatch, type ShowsWatch } from './shown-watch';
+import { KeptWatches, MAX_MODELS, type Watches } from './state/kept-watches';
 import { type TrainedUntil, trainedUntil, untilByKey } from './trained-until';
 
 /** How long after a take over, in milliseconds, a prediction of the model before may have been on its way. */

@@ -1,7 +1,7 @@
 import type { WatchReport } from '../../watch';
 import { type Red, text } from '../node-red';
 import type { Progress, Shown, StatusKind } from '../status/status-line';
-import { shortNumber } from './change-text';
+import { shortNumber } from './changes/change-text';
 
 /** What a watch node shows of a model: how good it has been of late, and what it had promised. */
 export function watchStatus(

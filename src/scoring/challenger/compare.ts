@@ -2,11 +2,11 @@ import { type ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { predictToEstimate } from '../context/estimate';
 import { fitAlone, type Fitting, fittingOf } from '../train/fit-set';
-import { type Holdout, holdoutOf } from '../train/holdout';
-import { seedOf } from '../train/row-plan';
-import { askRows, chancesOf, quantilesIn } from '../train/score-holdout';
-import { encodeTrainTable, type TrainSet } from '../train/train-set';
-import type { TrainTable } from '../train/train-table';
+import { type Holdout, holdoutOf } from '../train/holdout/holdout';
+import { askRows, chancesOf, quantilesIn } from '../train/holdout/score-holdout';
+import { seedOf } from '../train/train-set/row-plan';
+import { encodeTrainTable, type TrainSet } from '../train/train-set/train-set';
+import type { TrainTable } from '../train/train-set/train-table';
 import type { Challenger, FittedModel, Hooks, ModelCard } from '../types';
 import {
   compared,

@@ -1,10 +1,10 @@
 import type { Context } from '../context/context';
-import type { FitUnderWay } from '../models/fits-under-way';
+import type { FitUnderWay } from '../models/cards/fits-under-way';
 import { fitSet, type Fitting, fittingOf } from '../train/fit-set';
-import { chooseHoldout } from '../train/row-plan';
 import { isTaskFound, keepFitted, keepKnown, setRequestOf, train } from '../train/train';
-import { encodeTrainTable } from '../train/train-set';
-import { readTrainTable } from '../train/train-table';
+import { chooseHoldout } from '../train/train-set/row-plan';
+import { encodeTrainTable } from '../train/train-set/train-set';
+import { readTrainTable } from '../train/train-set/train-table';
 import type {
   Challenger,
   Hooks,

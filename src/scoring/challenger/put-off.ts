@@ -1,6 +1,6 @@
 import type { Context } from '../context/context';
 import type { Reference, SeenRows } from '../reference/types';
-import { UNREAD } from '../train/keep-reference';
+import { UNREAD } from '../train/report/keep-reference';
 import type { ModelCard } from '../types';
 import { type Decision, LEAST_LATER, type RowsInTime } from './decision';
 import { keepDigests, UNSEEN, whichSeen } from './seen-rows';

@@ -1,6 +1,6 @@
 import { type Column, type ColumnData, readBatches, type TableSource } from '../../table';
 import { Yielder } from '../../util/event-loop';
-import type { RowFacts } from '../train/row-facts';
+import type { RowFacts } from '../train/holdout/row-facts';
 
 /** Both halves of a digest begin from this. */
 const BASIS = 0x811c9dc5;

@@ -1,7 +1,7 @@
 import { Yielder } from '../../util/event-loop';
 import { orderBy } from '../../util/sort';
-import { chooseHeld, HELD, isUsable, KEPT, LEFT_OUT, MAX_HELD_ROWS } from '../train/holdout-plan';
-import type { RowFacts } from '../train/row-facts';
+import { chooseHeld, HELD, isUsable, KEPT, LEFT_OUT, MAX_HELD_ROWS } from '../train/holdout/holdout-plan';
+import type { RowFacts } from '../train/holdout/row-facts';
 import { SEEN, UNSEEN } from './seen-rows';
 
 /** On fewer rows chance decides which model is better. */

@@ -1,7 +1,7 @@
 import { type Column, type ColumnBatch, numberAt } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import type { Reference } from '../reference/types';
-import type { RowFacts } from '../train/row-facts';
+import type { RowFacts } from '../train/holdout/row-facts';
 import { SEEN } from './seen-rows';
 
 /** A value is unusual that is farther beyond the least or the most that is known than this many times the range. */

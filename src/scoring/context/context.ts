@@ -1,5 +1,5 @@
 import type { Semaphore } from '../../util/semaphore';
-import type { ModelCards } from '../models/model-cards';
+import type { ModelCards } from '../models/cards/model-cards';
 import type { ClientPort } from './client-port';
 import type { CostEstimates } from './cost';
 import type { LimitsCache } from './limits-cache';

@@ -1,7 +1,7 @@
 import { MAX_COLUMNS } from '../../table';
 import { isObject } from '../../util/json';
 import { checkedCard } from '../models/model-request';
-import { isThreshold } from '../models/threshold';
+import { isThreshold } from '../models/thresholds/threshold';
 import type { ModelCard } from '../types';
 import { unreadableModel } from './model-file';
 

@@ -9,12 +9,12 @@ import {
   type Task,
 } from '../../wire/types';
 import type { ModelCard, PredictRequest } from '../types';
+import type { ModelCards } from './cards/model-cards';
 import { changeFrom } from './change-from';
 import { cleanedColumns, isReadable } from './cleaning';
-import type { ModelCards } from './model-cards';
 import { ModelMismatch } from './model-mismatch';
 import { assertPlain } from './options';
-import { type AnswerRule, answerRule } from './threshold';
+import { type AnswerRule, answerRule } from './thresholds/threshold';
 
 /** What a batch is scored with: the model, and what is asked of it. */
 export interface ResolvedModel {

@@ -1,5 +1,5 @@
 import { Yielder } from '../../util/event-loop';
-import type { ModelCards } from '../models/model-cards';
+import type { ModelCards } from '../models/cards/model-cards';
 import { unknownModel } from '../models/model-request';
 
 /** Items that wait for a model: one whose fit is under way, or with `always` one that nobody has asked for yet. */

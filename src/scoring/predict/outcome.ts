@@ -3,10 +3,10 @@ import { type Prediction, toService } from '../../wire/prediction';
 import type { CausesOf } from '../explain/causes';
 import type { ResolvedModel } from '../models/model-request';
 import type { PredictOutcome } from '../types';
-import { answeredBy } from './answered-labels';
-import { attachmentOf } from './attach-predictions';
-import type { MessageTable } from './message-table';
-import type { Scored } from './test-set';
+import { answeredBy } from './answers/answered-labels';
+import { attachmentOf } from './answers/attach-predictions';
+import type { MessageTable } from './rows/message-table';
+import type { Scored } from './test-set/test-set';
 
 /** What an outcome says of the model that made it. */
 export type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &

@@ -7,15 +7,15 @@ import type { Context } from '../context/context';
 import { type ResolvedModel, resolveModel } from '../models/model-request';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from '../types';
 import { withoutEmptyTexts } from '../without-empty';
-import { HeldTable, readAtMost } from './held-table';
-import { LegacyTable } from './legacy-table';
-import { batchKey, type PredictMessage, predictMessage, type QueuedPredict } from './message';
-import { LoneTable, type MessageTable, type OwnTable } from './message-table';
 import { ModelWait } from './model-wait';
+import { HeldTable, readAtMost } from './rows/held-table';
+import { LegacyTable } from './rows/legacy-table';
+import { batchKey, type PredictMessage, predictMessage, type QueuedPredict } from './rows/message';
+import { LoneTable, type MessageTable, type OwnTable } from './rows/message-table';
+import { SmallRows } from './rows/small-rows';
+import { StreamedTable } from './rows/streamed-table';
+import { UnreadTable } from './rows/unread-table';
 import { runBatch } from './run-batch';
-import { SmallRows } from './small-rows';
-import { StreamedTable } from './streamed-table';
-import { UnreadTable } from './unread-table';
 
 /** Rows that a message may have to be read on arrival and to share a batch; larger tables are read while sent. */
 const READ_AT_ONCE = 20_000;

@@ -5,17 +5,17 @@ import { readCurves } from '../reference/read-curves';
 import { readLosses } from '../reference/read-losses';
 import type { Reference, SeenRows } from '../reference/types';
 import type { FittedModel, Hooks, ModelCurves, Task, TrainRequest, UploadCard } from '../types';
-import { scoreDoubts } from './doubts';
-import { fingerprintOf } from './fingerprint';
-import { checkThresholdChoices, inDays, withThresholds } from './fit-threshold';
-import { keepReference, referenceOfSet, UNREAD } from './keep-reference';
-import { readGrowth, readReport, tellsNeighboursAlike } from './report';
-import { foldsOf, type Lineage, lineageOf } from './row-plan';
+import { announceCost, scoreHoldout } from './holdout/score-holdout';
+import { checkThresholdChoices, inDays, withThresholds } from './report/fit-threshold';
+import { keepReference, referenceOfSet, UNREAD } from './report/keep-reference';
+import { readGrowth, readReport, tellsNeighboursAlike } from './report/report';
+import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './report/score-warnings';
 import { type FitSteps, fitUnderWay, sendAndFit } from './run-fit';
-import { announceCost, scoreHoldout } from './score-holdout';
-import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './score-warnings';
 import { thinkingWarnings } from './thinking';
-import type { TrainSet } from './train-set';
+import { scoreDoubts } from './train-set/doubts';
+import { fingerprintOf } from './train-set/fingerprint';
+import { foldsOf, type Lineage, lineageOf } from './train-set/row-plan';
+import type { TrainSet } from './train-set/train-set';
 
 /** A train set that is to be fitted. */
 export interface Fitting {

@@ -1,13 +1,13 @@
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
-import type { PendingFit } from '../models/card-sections';
-import type { FitUnderWay } from '../models/fits-under-way';
+import type { PendingFit } from '../models/cards/card-sections';
+import type { FitUnderWay } from '../models/cards/fits-under-way';
 import { readCurves } from '../reference/read-curves';
 import { readLosses } from '../reference/read-losses';
 import type { Hooks } from '../types';
-import { withThresholds } from './fit-threshold';
-import { keepReference } from './keep-reference';
-import { readReport } from './report';
+import { withThresholds } from './report/fit-threshold';
+import { keepReference } from './report/keep-reference';
+import { readReport } from './report/report';
 
 /** A train set of fewer bytes is fitted at once, without asking what the service takes for large. */
 const MIN_BACKGROUND_BYTES = 1024 * 1024;

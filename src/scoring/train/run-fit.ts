@@ -4,7 +4,7 @@ import type { Context } from '../context/context';
 import type { Hooks, Task, TrainRequest, UploadCard } from '../types';
 import { followFit } from './fit-progress';
 import { backgroundFit, type FitAnswer, leavesFitPending, resumedFit } from './pending-fits';
-import { sendTrainSet, type TrainSet } from './train-set';
+import { sendTrainSet, type TrainSet } from './train-set/train-set';
 
 type Fitted = FitAnswer & { uploadId: string };
 

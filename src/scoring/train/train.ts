@@ -2,14 +2,14 @@ import { cloneJson } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { assertKeepsUploads, checkOnPremFit } from '../context/on-prem';
-import type { FitUnderWay, PutModel } from '../models/fits-under-way';
+import type { FitUnderWay, PutModel } from '../models/cards/fits-under-way';
 import { assertPlain } from '../models/options';
 import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard } from '../types';
 import { fitSet, type Fitted, type Fitting, fittingOf, referenceOfFitting } from './fit-set';
-import { withThresholds } from './fit-threshold';
-import { keepReference } from './keep-reference';
-import type { TrainSetRequest } from './row-plan';
-import { readTrainSet, type TrainSet } from './train-set';
+import { withThresholds } from './report/fit-threshold';
+import { keepReference } from './report/keep-reference';
+import type { TrainSetRequest } from './train-set/row-plan';
+import { readTrainSet, type TrainSet } from './train-set/train-set';
 
 /** Fits a model and keeps it as a version of its name, by `put`. Announce the fit before, by `cards.beginFit`. */
 export async function train(

@@ -1,6 +1,6 @@
 import { notFound, Refusal } from '../refusal';
-import type { ModelEntry, UploadEntry } from '../store/entries';
-import type { Shelved } from '../store/shelf';
+import type { ModelEntry, UploadEntry } from '../store/catalog/entries';
+import type { Shelved } from '../store/catalog/shelf';
 import type { Route, ServiceContext } from './context';
 
 /*

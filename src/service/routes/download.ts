@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { zipBytes, type ZipEntry, zipOf } from '../../util/zip';
-import { fileName } from '../store/file-ref';
+import { fileName } from '../store/catalog/file-ref';
 import { MODEL_FILE, type Store } from '../store/store';
 import type { Route } from './context';
 

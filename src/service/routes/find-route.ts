@@ -4,11 +4,11 @@ import type { Route } from './context';
 import { deleteAllDatasets, deleteDataset, getDataSummary } from './datasets';
 import { downloadAllData } from './download';
 import { fit, getFit, getFitStatus, submitFit } from './fit';
-import { legacyPredict } from './legacy-predict';
 import { exportModelRoute, importModelRoute } from './model-files';
 import { estimateCost, getServiceStatus, modelLimitsRoute, settingsRoute } from './other';
-import { predictRoute } from './predict';
-import { predictRows } from './predict-rows';
+import { legacyPredict } from './predict/legacy-predict';
+import { predictRoute } from './predict/predict';
+import { predictRows } from './predict/predict-rows';
 import { prepareTestSetUpload, prepareTrainSetUpload } from './prepare-upload';
 
 /** `/{api name}/…` */

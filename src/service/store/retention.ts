@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 
 import type { Log } from '../options';
-import type { ModelEntry, UploadEntry } from './entries';
-import type { Shelf, Shelved } from './shelf';
+import type { ModelEntry, UploadEntry } from './catalog/entries';
+import type { Shelf, Shelved } from './catalog/shelf';
 
 /** Test sets are small and many; beyond this number the oldest go, whatever their size. */
 const MAX_TEST_UPLOADS = 2_000;

@@ -6,15 +6,15 @@ import { READ_FORMATS } from '../../learner/model/storage/serialize';
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
-import { DiskAccount } from './disk-account';
-import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
-import { fileName } from './file-ref';
+import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './catalog/entries';
+import { fileName } from './catalog/file-ref';
+import { Shelf } from './catalog/shelf';
 import { FitRecords } from './fit-records';
-import { type FolderLock, lockFolder } from './folder-lock';
+import { type FolderLock, lockFolder } from './lock/folder-lock';
+import { unusableFolder } from './lock/unusable-folder';
 import { defaultMaxBytes, Retention } from './retention';
-import { Shelf } from './shelf';
-import { unusableFolder } from './unusable-folder';
-import { Uploads } from './uploads';
+import { DiskAccount } from './uploads/disk-account';
+import { Uploads } from './uploads/uploads';
 
 export const MODEL_FILE = 'model.bin';
 

@@ -5,8 +5,8 @@ import type { Label } from '../../table/cells/types';
 import type { OutputType } from '../../wire/types';
 import type { Task } from '../../wire/vocabulary';
 import type { ServiceLimits } from '../limits';
-import type { FeatureShape } from '../store/entries';
-import type { FileRef } from '../store/file-ref';
+import type { FeatureShape } from '../store/catalog/entries';
+import type { FileRef } from '../store/catalog/file-ref';
 
 /** What the fit threads are asked to do: a whole fit, or to help one with its folds. */
 export type FitTask = FitJob | AssistJob;

@@ -7,8 +7,8 @@ import {
   type SliceSource,
   type TableForm,
 } from '../columns/slices';
+import { arrow } from '../packages/heavy-modules';
 import { demandSame, type FileVersion, fileVersion } from '../storage/file-version';
-import { arrow } from '../storage/heavy-modules';
 import { openRegular } from '../storage/open-regular';
 import { type ArrowBatch, assertRows, batchSlices } from './source';
 

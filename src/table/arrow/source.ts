@@ -8,7 +8,7 @@ import {
   type SliceSource,
   type TableForm,
 } from '../columns/slices';
-import { arrow } from '../storage/heavy-modules';
+import { arrow } from '../packages/heavy-modules';
 import type { ArrowVector } from './arrow-data';
 import { arrowColumn } from './columns';
 

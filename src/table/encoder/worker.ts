@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { toServiceError } from '../../wire/service-error';
-import { hasTrapped, warmModules, wasmBytes } from '../storage/heavy-modules';
+import { hasTrapped, warmModules, wasmBytes } from '../packages/heavy-modules';
 import type { Answer, EncoderStart, EncoderTask, Request } from './protocol';
 import { type JobPort, runTask } from './tasks';
 

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
-import { dropParquet, isWasmLimited, maxWasmBytes, NeedsMemory, wasmBytes } from '../storage/heavy-modules';
+import { dropParquet, isWasmLimited, maxWasmBytes, NeedsMemory, wasmBytes } from '../packages/heavy-modules';
 
 /** A trap comes as near to the bound as this where it is memory that it wants. */
 const NEAR_BOUND = 3 / 4;

@@ -1,9 +1,9 @@
 import type { ParquetFile, RecordBatch as WasmBatch } from 'parquet-wasm';
 
 import { invalidTable } from '../cells/errors';
+import { parquet } from '../packages/heavy-modules';
 import type { BlobLike } from '../storage/blob';
 import { BlockStore, type Place } from '../storage/block-store';
-import { parquet } from '../storage/heavy-modules';
 import { readError } from './read-error';
 import { type GroupPlan, planGroup } from './read-plan';
 import {

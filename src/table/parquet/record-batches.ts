@@ -1,6 +1,6 @@
 import type { ArrowBatch } from '../arrow/source';
 import { invalidTable } from '../cells/errors';
-import { arrow } from '../storage/heavy-modules';
+import { arrow } from '../packages/heavy-modules';
 
 export interface ParquetField {
   name: string;

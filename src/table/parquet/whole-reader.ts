@@ -1,4 +1,4 @@
-import { parquet } from '../storage/heavy-modules';
+import { parquet } from '../packages/heavy-modules';
 import { readError } from './read-error';
 import {
   arrowBatches,

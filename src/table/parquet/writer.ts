@@ -4,7 +4,7 @@ import type { Table as WasmTable, WriterProperties } from 'parquet-wasm';
 import type { Column } from '../cells/types';
 import { bits, missingTest, wholeNumbers } from '../columns/bitmap';
 import { type ColumnBatch, type ColumnData, emptyColumn, rowsOf } from '../columns/column-batch';
-import { arrow, parquet } from '../storage/heavy-modules';
+import { arrow, parquet } from '../packages/heavy-modules';
 import type { Sink } from '../storage/sink';
 
 /**

@@ -1,4 +1,4 @@
-import { crcModule } from './heavy-modules';
+import { crcModule } from '../packages/heavy-modules';
 
 /**
  * CRC32C (Castagnoli), by which the service tells files apart: the checksum

@@ -9,7 +9,7 @@ import { Semaphore } from '../../doors/util';
 
 const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool/serve.js');
 
-const HEAVY = path.join(__dirname, '../../../dist/src/table/storage/heavy-modules.js');
+const HEAVY = path.join(__dirname, '../../../dist/src/table/packages/heavy-modules.js');
 
 /** A worker that sleeps, dies, fails or says which thread it is, as the job tells it. */
 const SCRIPT = `

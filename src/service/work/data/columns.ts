@@ -4,13 +4,13 @@ import type { FeatureColumn } from '../../../learner';
 import type { ColumnType } from '../../../table/cells/types';
 import type { ColumnBatch } from '../../../table/columns/column-batch';
 import { readTableFile } from '../../../table/files/read-table-file';
+import { NeedsMemory } from '../../../table/packages/heavy-modules';
 import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
-import { NeedsMemory } from '../../../table/storage/heavy-modules';
 import { ServiceError } from '../../../wire/service-error';
 import { fileSystemCode, invalid, Refusal, unreadableNow } from '../../refusal';
-import type { FeatureShape } from '../../store/entries';
-import type { FileRef } from '../../store/file-ref';
-import { readFailure } from '../../store/read-failure';
+import type { FeatureShape } from '../../store/catalog/entries';
+import type { FileRef } from '../../store/catalog/file-ref';
+import { readFailure } from '../../store/catalog/read-failure';
 import { columnStore } from './feature-columns';
 
 /** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */

@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { FeatureColumn } from '../../../learner';
 import { cellsOf, type ColumnData } from '../../../table/columns/column-batch';
 import { Refusal } from '../../refusal';
-import type { FeatureShape } from '../../store/entries';
+import type { FeatureShape } from '../../store/catalog/entries';
 import { numbersOf } from './cell-numbers';
 import { LastRead, RowStore } from './row-store';
 import { SpillFile } from './spill-file';

@@ -1,7 +1,7 @@
 import type { TrainOptions } from '../../../learner';
 import { MODEL_FORMAT } from '../../../learner/model/storage/serialize';
 import type { FitRequest } from '../../../wire/types';
-import type { ModelEntry } from '../../store/entries';
+import type { ModelEntry } from '../../store/catalog/entries';
 import { LEARNER } from '../../version';
 import type { FitOutcome } from '../jobs';
 import { canonical } from './canonical';

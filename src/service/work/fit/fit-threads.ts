@@ -6,7 +6,7 @@ import type { FitRequest } from '../../../wire/types';
 import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';
 import type { Refusal } from '../../refusal';
-import type { FileRef } from '../../store/file-ref';
+import type { FileRef } from '../../store/catalog/file-ref';
 import type { FitJob, FitOutcome } from '../jobs';
 import type { WorkerPool } from '../pool/pool';
 import { tooManyWait } from '../pool/pool-refusals';

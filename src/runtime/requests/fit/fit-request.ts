@@ -1,0 +1,135 @@
+import type { KeyTime } from '../../../scoring/reference/types';
+import type { TrainRequest, UploadCard } from '../../../scoring/types';
+import { FIT, type FlowProperties } from '../../../settings';
+import { choice, flag, freeText } from '../../../settings/kinds';
+import { isObject } from '../../../util/json';
+import { ServiceError } from '../../../wire/service-error';
+import { FOLDS } from '../../../wire/vocabulary';
+import { readProperty, type ReadSetting, settingsReader } from '../../fields/settings-reader';
+import { isDecay } from '../../input/decay';
+import type { TableCollector } from '../../input/table-collector';
+import type { FlowNode, FlowNodeDef, Message, Red } from '../../node-red';
+import { readCleaning } from '../cleaning';
+import { targetMissing } from '../target-missing';
+
+/** The fit node as it stands in a flow file. */
+export type FitDef = FlowNodeDef & FlowProperties<typeof FIT>;
+
+/** A message that asks for an earlier version of the model instead of a fit. */
+export interface RollBackRequest {
+  model: string;
+  /** `true`: the version that was in charge before; or its number. */
+  rollback: true | number;
+}
+
+/** What `msg.rollback` asks for; undefined where it asks for nothing. @throws ServiceError `validation.failed` */
+export function rollBackRequest(
+  red: Red,
+  node: FlowNode,
+  def: FitDef,
+  msg: Message,
+): RollBackRequest | undefined {
+  const { rollback } = msg;
+  if (rollback === undefined || rollback === null || rollback === '' || rollback === false) {
+    return undefined;
+  }
+  const version = typeof rollback === 'string' && rollback !== 'true' ? Number(rollback) : rollback;
+  const isVersion = typeof version === 'number' && Number.isInteger(version) && version > 0;
+  if (!isVersion && version !== true && version !== 'true') {
+    throw new ServiceError(
+      'validation.failed',
+      'msg.rollback must be true, for the version before, or the number of a version.',
+    );
+  }
+  return {
+    model: modelName(settingsReader(red, node, FIT, def, msg), node),
+    rollback: isVersion ? version : true,
+  };
+}
+
+export function isRollBack(request: TrainRequest | RollBackRequest): request is RollBackRequest {
+  return 'rollback' in request;
+}
+
+function modelName(read: ReadSetting<typeof FIT>, node: FlowNode): string {
+  return read('model') ?? (node.name || node.id);
+}
+
+/** What a message asks of the fit node; undefined until its sequence is complete. */
+export async function fitRequest(
+  red: Red,
+  node: FlowNode,
+  def: FitDef,
+  tables: TableCollector,
+  msg: Message,
+): Promise<TrainRequest | undefined> {
+  const id = readProperty(freeText(), 'train_set_upload_id', msg);
+  const table = id === undefined ? await tables.read(msg) : undefined;
+  if (id === undefined && table === undefined) {
+    return undefined;
+  }
+  const read = settingsReader(red, node, FIT, def, msg);
+  const target = read('target');
+  if (id === undefined && target === undefined) {
+    throw targetMissing();
+  }
+  return {
+    ...(id === undefined ? { table } : { trainSetUploadId: id, upload: uploadCard(msg, id) }),
+    target,
+    ignore: read('ignore'),
+    types: read('types'),
+    task: read('task'),
+    model: modelName(read, node),
+    description: readProperty(freeText(), 'description', msg),
+    forceReupload: readProperty(flag(), 'force_reupload', msg),
+    forceRefit: read('forceRefit'),
+    systems: read('systems'),
+    options: read('options'),
+    thinking: thinking(read),
+    ...readCleaning(read),
+    missingTarget: read('missingTarget'),
+    holdout: read('holdout'),
+    order: read('order'),
+    embargo: read('embargo'),
+    group: read('group'),
+    // It is said of the message's group: one that the dialog names is held out whole.
+    ...(!def.group && { folds: readProperty(choice(FOLDS), 'folds', msg) }),
+    relativeTo: read('relativeTo'),
+    replace: read('replace') ?? 'always',
+    decayed: isDecay(msg),
+    costs: read('costs'),
+    threshold: read('threshold'),
+    ...trainTimes(msg.train),
+  };
+}
+
+/** What a series node says of its train set, whose rows do not tell their time. */
+function trainTimes(train: unknown): Pick<TrainRequest, 'trainedFrom' | 'trainedUntil' | 'trainedKeys'> {
+  const { from, to, keys } = isObject(train) ? train : {};
+  return { trainedFrom: isoTimeOf(from), trainedUntil: isoTimeOf(to), trainedKeys: keyTimesOf(keys) };
+}
+
+function keyTimesOf(keys: unknown): KeyTime[] | undefined {
+  const isKeyTime = (one: unknown): one is KeyTime =>
+    isObject(one) && typeof one.key === 'string' && typeof one.to === 'number' && Number.isFinite(one.to);
+  return Array.isArray(keys) && keys.every(isKeyTime) ? keys.map(({ key, to }) => ({ key, to })) : undefined;
+}
+
+function isoTimeOf(value: unknown): string | undefined {
+  const time = new Date(value as number);
+  return value === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}
+
+/** The card of the upload, if the message still carries the one with this id. */
+function uploadCard(msg: Message, id: string): UploadCard | undefined {
+  const card = msg.upload as Partial<UploadCard> | undefined | null;
+  return card?.id === id && card.set === 'train' ? (card as UploadCard) : undefined;
+}
+
+/** The other fields of thinking count only if it is on. */
+function thinking(read: ReadSetting<typeof FIT>): TrainRequest['thinking'] {
+  const effort = read('thinkingEffort');
+  return effort === undefined
+    ? undefined
+    : { effort, timeoutSecs: read('thinkingTimeout'), metric: read('thinkingMetric') };
+}

@@ -1,0 +1,33 @@
+import { isObject } from '../../../util/json';
+import type { AlarmCause, WatchChange } from '../../../watch';
+
+/** As many as predict tells of a row, and what a sentence has at most: a flow may have put anything there. */
+const MOST = 3;
+const CHARACTERS = 500;
+
+/**
+ * Lets alarms keep why they were raised: told by output 2, and shown in the sidebar when the prediction is long gone.
+ * @param causes what stands beside the prediction under `<property>_why`
+ */
+export function keepCauses(changes: readonly WatchChange[], causes: unknown): void {
+  const alarms = changes.filter(({ what }) => what === 'alarm');
+  if (alarms.length === 0 || !Array.isArray(causes)) {
+    return;
+  }
+  const known = causes.slice(0, MOST).flatMap((cause) => causeOf(cause) ?? []);
+  if (known.length > 0) {
+    for (const alarm of alarms) {
+      alarm.causes = known;
+    }
+  }
+}
+
+function causeOf(cause: unknown): AlarmCause | undefined {
+  if (!isObject(cause)) {
+    return undefined;
+  }
+  const { column, effect, text } = cause;
+  return typeof column === 'string' && typeof effect === 'number' && typeof text === 'string' && text !== ''
+    ? { column: column.slice(0, CHARACTERS), effect, text: text.slice(0, CHARACTERS) }
+    : undefined;
+}

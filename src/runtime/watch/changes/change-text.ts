@@ -1,0 +1,70 @@
+import type { ColumnDrift, WatchChange, WatchOptions } from '../../../watch';
+import { number, type Red, text } from '../../node-red';
+import { timeParts } from '../../status/speed';
+
+/** A number with two digits that say something, or more: 24, 1.7, 0.31, 0.0023. */
+export function shortNumber(red: Red, value: number, significant = 2): string {
+  const digits = value === 0 ? 0 : significant - 1 - Math.floor(Math.log10(Math.abs(value)));
+  return number(red, value, Math.max(0, Math.min(6, digits)));
+}
+
+/** What a change says to a person, in the runtime's language. */
+export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['alarm']): string {
+  const { what, key, ahead, model, why = [], causes = [] } = change;
+  const said = text(red, `change.${keyOf(change, alarm)}`, {
+    model,
+    label: String(alarm?.label ?? ''),
+    ...valuesOf(red, change),
+  });
+  const reasons = [
+    what === 'decay' && why.length > 0 ? text(red, 'change.why', { columns: columnsOf(why) }) : '',
+    causes.length > 0 ? text(red, 'change.causes', { causes: causes.map((one) => one.text).join('; ') }) : '',
+  ].filter((reason) => reason !== '');
+  const all = [said, ...reasons].join(' ');
+  const of = [key, ahead === undefined ? undefined : text(red, 'change.ahead', { time: timeOf(red, ahead) })]
+    .filter((part) => part !== undefined)
+    .join(', ');
+  return of === '' ? all : `${of}: ${all}`;
+}
+
+function timeOf(red: Red, ms: number): string {
+  const { unit, value } = timeParts(ms / 1000);
+  return text(red, `status.time.${unit}`, { value });
+}
+
+function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm']): string {
+  switch (what) {
+    case 'alarm':
+    case 'cleared':
+      return `${what}.${alarm?.on ?? 'value'}`;
+    case 'model':
+      return `${what}.${typeof value === 'number' ? 'version' : 'id'}`;
+    default:
+      return what;
+  }
+}
+
+function valuesOf(red: Red, { what, value, limit, measure, why = [] }: WatchChange): Record<string, string> {
+  switch (what) {
+    case 'decay':
+    case 'recovered':
+      return {
+        measure: text(red, `status.watch.measure.${measure ?? 'mae'}`),
+        value: shortNumber(red, Number(value)),
+        limit: limit === undefined ? '?' : shortNumber(red, limit),
+      };
+    case 'alarm':
+    case 'cleared':
+      return { value: shortNumber(red, Number(value), 3), limit: number(red, limit ?? 0) };
+    case 'drift':
+      return { columns: columnsOf(why) };
+    case 'no_truth':
+      return { time: timeOf(red, Number(value)) };
+    case 'model':
+      return { value: String(value) };
+  }
+}
+
+function columnsOf(drift: readonly ColumnDrift[]): string {
+  return drift.map(({ column }) => `"${column}"`).join(', ');
+}

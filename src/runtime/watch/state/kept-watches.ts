@@ -1,0 +1,129 @@
+import { BoundedMap } from '../../../util/bounded-map';
+import { reasonOf } from '../../../util/reason';
+import { Serial } from '../../../util/serial';
+import type { Watch, WatchOptions } from '../../../watch';
+import { ServiceError } from '../../../wire/service-error';
+import { watchLayer } from '../../lazy';
+import { type FlowNode, type Red, text } from '../../node-red';
+import { watchFile } from '../../paths';
+import { StateFile } from './state-file';
+
+/** Models that one node watches; beyond that the one whose predictions are longest ago is forgotten. */
+export const MAX_MODELS = 20;
+/** The state is written at most once in this time, in milliseconds; at once where the flow was told of a change. */
+const WRITE_MS = 60_000;
+/** A state that cannot be read now (too many open files, a disk in trouble) is tried again after this, in milliseconds. */
+const READ_AGAIN_MS = 5_000;
+
+/** Watches by their model's name, that of the newest predictions last. */
+export type Watches = BoundedMap<string, Watch>;
+
+/** The watches of one node by their model's name: read from disk with the first use, written each minute and at close. */
+export class KeptWatches {
+  readonly watches: Watches = new BoundedMap<string, Watch>(MAX_MODELS);
+  private readonly file: StateFile;
+  private readonly serial = new Serial();
+  private isRead = false;
+  private readAgainAt = 0;
+  private isWritten = true;
+  private isFailing = false;
+  private closed = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  /** @param options what the watches go on by */
+  constructor(
+    private readonly red: Red,
+    private readonly node: FlowNode,
+    private readonly options: () => WatchOptions,
+  ) {
+    this.file = new StateFile(watchFile(red, node.id));
+  }
+
+  /**
+   * Works on the watches once they are read, one piece of work after another.
+   * @throws ServiceError `closed`, `config.invalid`
+   */
+  use<T>(work: (watches: Watches) => T | Promise<T>): Promise<T> {
+    return this.serial.run(async () => {
+      await this.read();
+      return work(this.watches);
+    });
+  }
+
+  /** Something was counted: it is written within a minute, or `atOnce`. */
+  changed(atOnce: boolean): void {
+    this.isWritten = false;
+    if (atOnce) {
+      void this.serial.run(() => this.write());
+    }
+  }
+
+  /** Writes what was counted; where the node is deleted nothing stays. */
+  async close(isDeleted: boolean): Promise<void> {
+    this.closed = true;
+    clearInterval(this.timer);
+    await this.serial.run(() => (isDeleted ? this.file.remove() : this.write()));
+  }
+
+  private async read(): Promise<void> {
+    if (this.closed) {
+      throw new ServiceError('closed', 'The node was closed before its state was read.');
+    }
+    if (this.isRead) {
+      return;
+    }
+    const options = this.options();
+    if (this.timer === undefined) {
+      this.timer = setInterval(() => void this.serial.run(() => this.write()), WRITE_MS);
+      this.timer.unref();
+    }
+    const now = performance.now();
+    if (now < this.readAgainAt) {
+      return;
+    }
+    const { Watch } = watchLayer();
+    try {
+      for (const { model, state } of await this.file.read()) {
+        this.watches.set(model, Watch.from(state, options));
+      }
+      this.isFailing = false;
+    } catch (error) {
+      if (isOfFileSystem(error)) {
+        // What was kept is whole: predictions go on meanwhile, and nothing is written over it.
+        this.readAgainAt = now + READ_AGAIN_MS;
+        this.failed('warning.watchUnread', error);
+        return;
+      }
+      this.watches.clear();
+      this.node.warn(text(this.red, 'warning.watchState', { reason: reasonOf(error) }));
+    }
+    this.isRead = true;
+  }
+
+  /** Never fails, but tells. */
+  private async write(): Promise<void> {
+    if (this.isWritten || !this.isRead) {
+      return;
+    }
+    this.isWritten = true;
+    try {
+      await this.file.write(Array.from(this.watches, ([model, watch]) => ({ model, state: watch.toJSON() })));
+      this.isFailing = false;
+    } catch (error) {
+      this.isWritten = false;
+      this.failed('warning.watchStorage', error);
+    }
+  }
+
+  private failed(key: string, error: unknown): void {
+    if (!this.isFailing) {
+      this.isFailing = true;
+      this.node.warn(text(this.red, key, { reason: reasonOf(error) }));
+    }
+  }
+}
+
+/** Whether the file system said so, and not the bytes that were read. */
+function isOfFileSystem(error: unknown): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}

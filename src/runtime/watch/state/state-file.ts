@@ -1,0 +1,108 @@
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+
+import { makeFolder, writeFileAtomic } from '../../../util/atomic-file';
+import { Yielder } from '../../../util/event-loop';
+import { isObject, tryParseJson } from '../../../util/json';
+import type { WatchState } from '../../../watch';
+import { watchLayer } from '../../lazy';
+
+/** Folders that are made when they are gone: that of all watch nodes, and that of the package. */
+const LEVELS = 2;
+
+/** What a watch node keeps of the predictions of one model. */
+export interface KeptWatch {
+  model: string;
+  state: WatchState;
+}
+
+/** Before the lines of each watch stands what they are of, and how many they are. */
+interface Heading {
+  model: string;
+  lines: number;
+  /** CRC32 of the lines: one changed number would go on in every prediction. Left out by earlier versions. */
+  crc?: number;
+}
+
+/** The file of one watch node: lines of JSON, so that a large state is written and read without holding the event loop. */
+export class StateFile {
+  constructor(private readonly file: string) {}
+
+  /** What was written last; nothing where there is no file. @throws Error where it cannot be read */
+  async read(): Promise<KeptWatch[]> {
+    const yielder = new Yielder();
+    // An earlier version left an empty line of a node without predictions.
+    const texts = (await this.text()).replace(/^\n$/, '').split('\n');
+    const lines: unknown[] = [];
+    for (const line of texts) {
+      lines.push(tryParseJson(line));
+      await yielder.due();
+    }
+    const kept: KeptWatch[] = [];
+    // After the last line stands an end of line.
+    for (let at = 0; at < lines.length - 1;) {
+      const heading = lines[at];
+      const isWhole =
+        isHeading(heading) &&
+        (heading.crc === undefined ||
+          heading.crc === (await checksum(texts.slice(at + 1, at + 1 + heading.lines))));
+      const state = isWhole
+        ? watchLayer().stateOfLines(lines.slice(at + 1, at + 1 + heading.lines))
+        : undefined;
+      if (!isHeading(heading) || state === undefined) {
+        throw new Error(`line ${at + 1} of ${this.file} is not what a watch node writes`);
+      }
+      kept.push({ model: heading.model, state });
+      at += 1 + heading.lines;
+    }
+    return kept;
+  }
+
+  /** In one step: a crash leaves what was written before. @throws Error where it cannot be written */
+  async write(watches: readonly KeptWatch[]): Promise<void> {
+    const yielder = new Yielder();
+    const text: string[] = [];
+    for (const { model, state } of watches) {
+      const lines: string[] = [];
+      for (const line of watchLayer().stateLines(state)) {
+        lines.push(line);
+        await yielder.due();
+      }
+      const heading: Heading = { model, lines: lines.length, crc: await checksum(lines) };
+      text.push(JSON.stringify(heading), ...lines);
+    }
+    await makeFolder(path.dirname(this.file), LEVELS);
+    await writeFileAtomic(this.file, text.map((line) => `${line}\n`).join(''), true);
+  }
+
+  /** Never fails: a file that stays does no harm. */
+  async remove(): Promise<void> {
+    await rm(this.file, { force: true }).catch(() => undefined);
+  }
+
+  private async text(): Promise<string> {
+    try {
+      return await readFile(this.file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+        return '';
+      }
+      throw error;
+    }
+  }
+}
+
+async function checksum(lines: readonly string[]): Promise<number> {
+  const yielder = new Yielder();
+  let crc = 0;
+  for (const line of lines) {
+    crc = crc32(line, crc);
+    await yielder.due();
+  }
+  return crc;
+}
+
+function isHeading(value: unknown): value is Heading {
+  return isObject(value) && typeof value.model === 'string' && Number.isInteger(value.lines);
+}

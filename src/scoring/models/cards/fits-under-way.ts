@@ -1,0 +1,147 @@
+import { BoundedMap } from '../../../util/bounded-map';
+import { Serial } from '../../../util/serial';
+import type { FittedModel, ModelCard } from '../../types';
+import type { NewVersion } from './versioned-model';
+
+/** What has become of a fit under its name. */
+export interface PutModel {
+  /** The model of the fit. */
+  own: ModelCard;
+  /** Another one, where the fit came too late or its model was rolled back from before. */
+  inCharge: ModelCard;
+}
+
+/** A fit under way: messages for its model wait for it. */
+export interface FitUnderWay {
+  /**
+   * Keeps the card as a version of its name. It takes charge, unless a fit that began later has done so already, or the
+   * model was rolled back meanwhile.
+   */
+  done(card: FittedModel, fingerprint?: string, why?: NewVersion['why']): PutModel;
+  /** It has ended without a model of its own. */
+  ended(): void;
+  failed(error: Error): void;
+}
+
+type Put = (card: FittedModel, more: Omit<NewVersion, 'card'>) => PutModel;
+
+/** Names of models whose last error is kept: a flow may make them up by the message. */
+const MAX_ERRORS = 500;
+
+interface Waiter {
+  promise: Promise<void>;
+  resolve: () => void;
+}
+
+let fitCount = 0;
+
+/** The fits under way of one service, and who waits for the models that come of them, by model name. */
+export class FitsUnderWay {
+  private readonly fits = new Map<string, Set<Waiter>>();
+  /** When the fit of the card under a name began, or the name was rolled back, for the order of overlapping fits. */
+  private readonly begun = new Map<string, number>();
+  private readonly lastError = new BoundedMap<string, Error>(MAX_ERRORS);
+  private readonly arrivals = new Map<string, Set<() => void>>();
+  private readonly turns = new Map<string, { serial: Serial; waiting: number }>();
+
+  /** Announces a fit. Until it ends, `end(name)` is there to wait for. */
+  begin(name: string, put: Put, late: boolean): FitUnderWay {
+    const begun = ++fitCount;
+    const waiter = newWaiter();
+    const fits = this.fits.get(name) ?? new Set();
+    fits.add(waiter);
+    this.fits.set(name, fits);
+    const end = (): void => {
+      fits.delete(waiter);
+      if (fits.size === 0) {
+        this.fits.delete(name);
+      }
+      waiter.resolve();
+    };
+    return {
+      done: (card, fingerprint, why) => {
+        const takesCharge = !late && (this.begun.get(name) ?? 0) <= begun;
+        if (takesCharge) {
+          this.begun.set(name, begun);
+          this.lastError.delete(name);
+        }
+        const putModel = put(card, { fingerprint, why, takesCharge });
+        end();
+        return putModel;
+      },
+      ended: end,
+      failed: (error) => {
+        this.lastError.set(name, error);
+        end();
+      },
+    };
+  }
+
+  /** What is under way under that name does not take charge any more. */
+  overtake(name: string): void {
+    this.begun.set(name, ++fitCount);
+  }
+
+  /** Runs steps of one name one after the other. */
+  async inTurn<Result>(name: string, step: () => Promise<Result>): Promise<Result> {
+    const turn = this.turns.get(name) ?? { serial: new Serial(), waiting: 0 };
+    this.turns.set(name, turn);
+    turn.waiting++;
+    try {
+      return await turn.serial.run(step);
+    } finally {
+      turn.waiting--;
+      if (turn.waiting === 0) {
+        this.turns.delete(name);
+      }
+    }
+  }
+
+  /** Resolves when a fit of that model ends, whether it succeeds or fails; undefined when none is under way. */
+  end(name: string): Promise<void> | undefined {
+    const fits = this.fits.get(name);
+    return fits === undefined ? undefined : Promise.race([...fits].map((fit) => fit.promise));
+  }
+
+  /** Why the last fit under that name failed. */
+  error(name: string): Error | undefined {
+    return this.lastError.get(name);
+  }
+
+  /** Resolves when a card is put under the name, or the signal is aborted. */
+  arrival(name: string, signal: AbortSignal): Promise<void> {
+    const waiting = this.arrivals.get(name) ?? new Set();
+    this.arrivals.set(name, waiting);
+    return new Promise((resolve) => {
+      const end = (): void => {
+        signal.removeEventListener('abort', end);
+        waiting.delete(end);
+        if (waiting.size === 0) {
+          this.arrivals.delete(name);
+        }
+        resolve();
+      };
+      waiting.add(end);
+      if (signal.aborted) {
+        end();
+      } else {
+        signal.addEventListener('abort', end);
+      }
+    });
+  }
+
+  /** A card was put under the name. */
+  arrived(name: string): void {
+    for (const wake of this.arrivals.get(name) ?? []) {
+      wake();
+    }
+  }
+}
+
+function newWaiter(): Waiter {
+  let resolve!: () => void;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

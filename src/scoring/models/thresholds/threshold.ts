@@ -1,0 +1,107 @@
+import type { Label } from '../../../table';
+import { isObject } from '../../../util/json';
+import { ServiceError } from '../../../wire/service-error';
+import { comparableLabel } from '../../evaluation/labels';
+import type { FittedModel, ModelThreshold, PredictRequest, ThresholdWish } from '../../types';
+
+/** The class that is answered from a probability on, and the one that is answered below it. */
+export interface AnswerRule {
+  label: Label;
+  at: number;
+  /** Labels alone were asked for: the service is asked for probabilities all the same. */
+  labelsOnly: boolean;
+}
+
+/**
+ * The threshold of a card by a number, of the class that is looked for, or as the best for something.
+ *
+ * @throws ServiceError `validation.failed` for a model without two classes, a number that is no probability, or a best
+ *   that nobody knows
+ */
+export function thresholdBy(card: FittedModel, wish: Exclude<ThresholdWish, null>): ModelThreshold {
+  assertTwoClasses(card);
+  if (typeof wish !== 'number') {
+    const best = card.thresholds?.[wish];
+    if (best === undefined) {
+      throw refused(
+        wish === 'costs'
+          ? `Of the model "${card.name}" nobody knows what its answers cost: give the fit node costs.`
+          : `Of the model "${card.name}" nobody knows which threshold is best: keep rows back in the fit node.`,
+      );
+    }
+    return { label: card.thresholds!.label, at: best.at, by: wish };
+  }
+  const label = soughtClass(card);
+  if (label === undefined) {
+    throw refused(
+      `The classes of the model "${card.name}" are not known: fit it here to choose a threshold.`,
+    );
+  }
+  if (!(wish >= 0 && wish <= 1)) {
+    throw refused('A threshold is a probability, from 0 to 1.');
+  }
+  return { label, at: wish };
+}
+
+/** The rarer class, where it is known, else the second. */
+function soughtClass({ threshold, thresholds, classes }: FittedModel): Label | undefined {
+  return thresholds?.label ?? threshold?.label ?? classes?.[1];
+}
+
+function assertTwoClasses({ name, task, classes }: FittedModel): void {
+  if (task !== 'classification') {
+    throw refused(`The model "${name}" predicts numbers: a threshold is of two classes.`);
+  }
+  if (classes !== undefined && classes.length !== 2) {
+    throw refused(`The model "${name}" has ${classes.length} classes: a threshold is of two.`);
+  }
+}
+
+/**
+ * What becomes of a threshold with the next fit: one that was best for something becomes the new best, another stays.
+ * Undefined where the next model does not have its class, or has not two.
+ */
+export function keptThreshold(threshold: ModelThreshold, next: FittedModel): ModelThreshold | undefined {
+  const { label, at, by } = threshold;
+  const { task, classes, thresholds } = next;
+  const isOf = (other: Label): boolean => comparableLabel(other) === comparableLabel(label);
+  if (task !== 'classification' || (classes !== undefined && !(classes.length === 2 && classes.some(isOf)))) {
+    return undefined;
+  }
+  const best = by === undefined || !thresholds || !isOf(thresholds.label) ? undefined : thresholds[by];
+  return best === undefined ? { label, at } : { label, at: best.at, by };
+}
+
+/**
+ * How a request is to be answered: by its own threshold, else that of the card. Undefined: by the more probable class.
+ *
+ * @throws ServiceError `validation.failed` for a threshold of the request that the model cannot have
+ */
+export function answerRule(
+  card: FittedModel,
+  request: PredictRequest,
+  labelsOnly: boolean,
+): AnswerRule | undefined {
+  if (request.threshold !== undefined) {
+    return { ...thresholdBy(card, request.threshold), labelsOnly };
+  }
+  const { threshold } = card;
+  return card.task === 'classification' && isThreshold(threshold)
+    ? { label: threshold.label, at: threshold.at, labelsOnly }
+    : undefined;
+}
+
+/** A card may come from a file or a message. */
+export function isThreshold(value: unknown): value is ModelThreshold {
+  return (
+    isObject(value) &&
+    ['string', 'number', 'boolean'].includes(typeof value.label) &&
+    typeof value.at === 'number' &&
+    value.at >= 0 &&
+    value.at <= 1
+  );
+}
+
+function refused(message: string): ServiceError {
+  return new ServiceError('validation.failed', message);
+}

@@ -1,0 +1,43 @@
+import type { Label } from '../../../table';
+import type { Prediction } from '../../../wire/prediction';
+import { comparableLabel } from '../../evaluation/labels';
+import type { AnswerRule } from '../../models/thresholds/threshold';
+
+/** The label of each row, where a threshold decides. */
+export interface AnsweredLabels {
+  labels: Extract<Prediction, { kind: 'labels' }>;
+  /** Nothing but them was asked for. */
+  labelsOnly: boolean;
+}
+
+/**
+ * What a threshold answers to probabilities; undefined where there is none, or no probabilities. Of classes that it is
+ * not of, the most probable one is answered.
+ */
+export function answeredBy(
+  rule: AnswerRule | undefined,
+  prediction: Prediction,
+  classes: readonly Label[] = [],
+): AnsweredLabels | undefined {
+  if (rule === undefined || prediction.kind !== 'probas') {
+    return undefined;
+  }
+  const wanted = comparableLabel(rule.label);
+  const of = classes.length === 2 ? classes.findIndex((label) => comparableLabel(label) === wanted) : -1;
+  const values = prediction.values.map((row): Label => {
+    const at = of < 0 ? likeliest(row) : row[of]! >= rule.at ? of : 1 - of;
+    return classes[at] ?? at;
+  });
+  return { labels: { kind: 'labels', values }, labelsOnly: rule.labelsOnly };
+}
+
+/** The first of equal ones. */
+export function likeliest(values: readonly number[]): number {
+  let best = 0;
+  for (let index = 1; index < values.length; index++) {
+    if (values[index]! > values[best]!) {
+      best = index;
+    }
+  }
+  return best;
+}

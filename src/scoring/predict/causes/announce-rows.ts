@@ -1,0 +1,33 @@
+import type { Context } from '../../context/context';
+import { predictToEstimate } from '../../context/estimate';
+import type { ResolvedModel } from '../../models/model-request';
+
+interface Announcing {
+  context: Context;
+  model: ResolvedModel;
+  options: { signal: AbortSignal };
+  /** Tells the user, once for each key. */
+  warn: (key: string, text: string) => void;
+}
+
+/** Says once that more rows are asked for than those of the message, on a service that may charge for them. */
+export async function announceRows(
+  { context, model, options: { signal }, warn }: Announcing,
+  rows: number,
+  what: string,
+): Promise<void> {
+  if (context.key === 'embedded') {
+    return;
+  }
+  const limits = await context.limits.forChecks(signal);
+  const request = predictToEstimate(limits, model, { train: model.trainRows, test: rows });
+  let price: string;
+  try {
+    const cost = context.onPrem ? 0 : await context.costs.estimate(request, signal);
+    price = cost > 0 ? `, estimated to cost ${cost}` : '';
+  } catch {
+    signal.throwIfAborted();
+    price = ', at a cost that could not be found out';
+  }
+  warn(`cost ${what}`, `${what} asks the service for ${rows} more rows${price}.`);
+}

@@ -1,0 +1,171 @@
+import { type Column, type ColumnBatch, joinBatches, mixRows, pickRows } from '../../../table';
+import { seededRandom } from '../../../util/random';
+import { ServiceError, toServiceError } from '../../../wire/service-error';
+import type { Context } from '../../context/context';
+import type { Effects, ExplainWish, RowEffects } from '../../explain/effects';
+import { effectsOfMixtures, mixturesPerRow, planMixtures } from '../../explain/mixtures';
+import type { ResolvedModel } from '../../models/model-request';
+import { referenceBatch } from '../../reference/reference-batch';
+import type { Reference } from '../../reference/types';
+import { scoreInParts } from '../test-set/parts';
+import type { ScoreOptions } from '../test-set/test-set';
+import { announceRows } from './announce-rows';
+
+/** Rows of the train set that a row is compared with. */
+const BACKGROUND = 32;
+/** Rows of a test set that are explained so: each takes hundreds of predictions. */
+const MOST_ROWS = 20;
+
+export interface ExplainByRows {
+  context: Context;
+  model: ResolvedModel;
+  columns: readonly Column[];
+  batch: ColumnBatch;
+  wish: ExplainWish;
+  options: ScoreOptions;
+  /** Tells the user, once for each key. */
+  warn: (key: string, text: string) => void;
+}
+
+/**
+ * Explains rows by predicting mixtures of them with rows of the train set, on a service that does not explain itself.
+ * What goes wrong costs the explanation, never the prediction: a warning says why, and the answer is undefined.
+ *
+ * @throws ServiceError `closed`
+ */
+export async function explainByRows(work: ExplainByRows): Promise<Effects | undefined> {
+  try {
+    return await explained(work);
+  } catch (thrown) {
+    const error = toServiceError(thrown);
+    if (error.code === 'closed') {
+      throw error;
+    }
+    work.warn('failed', `The rows are predicted, but could not be explained: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function explained(work: ExplainByRows): Promise<Effects | undefined> {
+  const { context, model, columns, batch, wish, warn } = work;
+  const reference = await context.cards.reference(model.fittedId);
+  const chosenRows = backgroundRows(reference?.rows.length ?? 0);
+  const background = reference && referenceBatch(reference, columns, batch, chosenRows);
+  if (reference === undefined || background === undefined || background.rows === 0) {
+    warn('reference', `The model "${model.name}" keeps no rows to explain predictions with: fit it again.`);
+    return undefined;
+  }
+  const wanted = await rowsToExplain(work);
+  const rows = wanted.slice(0, MOST_ROWS);
+  const causes = causesOfColumns(columns, wish.groups);
+  const facts = {
+    causes: causes.names,
+    ...usualOf(reference, causes.names),
+    left: wanted.length - rows.length,
+  };
+  if (rows.length === 0) {
+    return { ...facts, rows: new Map() };
+  }
+  const asked = background.rows + rows.length * mixturesPerRow(background.rows, causes.names.length);
+  await announceRows(work, asked, 'Explaining these predictions');
+  const plan = planMixtures(rows.length, background.rows, causes.of, causes.names.length);
+  const mixed = mixRows(joinBatches([pickRows(batch, rows), background]), plan.sources);
+  const answers = await ask(work, mixed);
+  const told = rows.map((row, i): [number, RowEffects] => {
+    const own = background.rows + i * mixturesPerRow(background.rows, causes.names.length);
+    const of = classOf(answers, own, work);
+    const answerOf = (mixture: number): number => answers.of(mixture, of);
+    return [row, { of, ...effectsOfMixtures(i, plan, answerOf, causes.names.length) }];
+  });
+  return { ...facts, rows: new Map(told) };
+}
+
+/** One row of each of 32 equal stretches: every n-th one might always be of the same hour. */
+function backgroundRows(rows: number): number[] {
+  const random = seededRandom(rows);
+  const count = Math.min(BACKGROUND, rows);
+  return Array.from({ length: count }, (_, i) => {
+    const from = Math.floor((i * rows) / count);
+    return from + Math.floor(random() * (Math.floor(((i + 1) * rows) / count) - from));
+  });
+}
+
+/** All rows, or those above the value asked for, whose answers are asked first. */
+async function rowsToExplain(work: ExplainByRows): Promise<number[]> {
+  const { batch, wish } = work;
+  const all = Array.from({ length: batch.rows }, (_, row) => row);
+  if (wish.above === undefined) {
+    return all;
+  }
+  const answers = await ask(work, batch);
+  return all.filter((row) => answers.of(row, classOf(answers, row, work)) > wish.above!);
+}
+
+/** Answers on the scale that is explained: probabilities of classes, or means. */
+interface Answers {
+  of: (row: number, of: number | undefined) => number;
+  /** Per row; empty for numbers. */
+  probas: readonly number[][];
+  classes: readonly unknown[];
+}
+
+async function ask(
+  { context, model, columns, options }: ExplainByRows,
+  batch: ColumnBatch,
+): Promise<Answers> {
+  const asked: ResolvedModel = {
+    ...model,
+    outputType: model.task === 'classification' ? 'probas' : 'mean',
+    quantiles: undefined,
+  };
+  const { prediction, metadata } = await scoreInParts(context, asked, columns, [batch], {
+    ...options,
+    explain: undefined,
+  });
+  const classes = metadata.classes ?? model.classes ?? [];
+  switch (prediction.kind) {
+    case 'probas':
+      return { of: (row, of) => prediction.values[row]![of!]!, probas: prediction.values, classes };
+    case 'numbers':
+      return { of: (row) => prediction.values[row]!, probas: [], classes };
+    default:
+      throw new ServiceError(
+        'response.invalid',
+        `The service answered ${prediction.kind} where it was asked otherwise.`,
+      );
+  }
+}
+
+/** The class explained in a row: the one asked for, else the most probable one. */
+function classOf(
+  { probas, classes }: Answers,
+  row: number,
+  { model, wish }: ExplainByRows,
+): number | undefined {
+  if (model.task === 'regression') {
+    return undefined;
+  }
+  const asked = classes.findIndex((label) => String(label) === String(wish.label));
+  const own = probas[row]!;
+  return wish.label !== undefined && asked >= 0 ? asked : own.indexOf(Math.max(...own));
+}
+
+function causesOfColumns(
+  columns: readonly Column[],
+  groups: ExplainWish['groups'],
+): { names: string[]; of: number[] } {
+  const names = Object.keys(groups);
+  const groupOf = new Map(names.flatMap((name, at) => groups[name]!.map((column) => [column, at] as const)));
+  const of = columns.map(({ name }) => groupOf.get(name) ?? names.push(name) - 1);
+  return { names, of };
+}
+
+function usualOf(reference: Reference, causes: readonly string[]): Pick<Effects, 'usual' | 'means'> {
+  const usual = causes.map((cause): [number, number] | null => {
+    const at = reference.columns.findIndex(({ name }) => name === cause);
+    const own = reference.usual[at];
+    const isNumber = own?.kind === 'number' && reference.columns[at]!.type !== 'date';
+    return isNumber ? [own.q10, own.q90] : null;
+  });
+  return { usual, means: causes.map(() => null) };
+}

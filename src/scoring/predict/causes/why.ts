@@ -1,0 +1,58 @@
+import type { Label } from '../../../table';
+import { comparableLabel } from '../../evaluation/labels';
+import { causeGroups } from '../../explain/cause-groups';
+import { type CausesOf, causesOf } from '../../explain/causes';
+import type { ExplainWish } from '../../explain/effects';
+import type { ResolvedModel } from '../../models/model-request';
+import type { PredictRequest, PredictSettings } from '../../types';
+import type { Scored } from '../test-set/test-set';
+
+/**
+ * What of a model's predictions a message wants explained. Of two classes it is the rarer one, or the second where that
+ * is not known, so that all effects are on one scale; of more it is the one answered.
+ */
+export function wishOf(model: ResolvedModel, { explainAbove }: PredictRequest): ExplainWish {
+  const label = explainedLabel(model);
+  return {
+    groups: causeGroups(model.columns),
+    label,
+    above: explainAbove === undefined ? undefined : Math.min(explainAbove, answeredFrom(model, label)),
+  };
+}
+
+function explainedLabel({ task, classes, rarer }: ResolvedModel): Label | undefined {
+  return task === 'classification' ? (rarer ?? (classes?.length === 2 ? classes[1] : undefined)) : undefined;
+}
+
+/**
+ * Below all probabilities from which a chosen threshold answers this class: whatever is answered as it can say why.
+ * Infinity where none is chosen.
+ */
+function answeredFrom({ answers }: ResolvedModel, label: Label | undefined): number {
+  if (answers === undefined || label === undefined) {
+    return Infinity;
+  }
+  const isOf = comparableLabel(answers.label) === comparableLabel(label);
+  // The threshold itself is answered as its class already, so the limit lies below it; of the other class it is not.
+  return isOf ? answers.at - Number.EPSILON : 1 - answers.at;
+}
+
+/** The causes of a message's rows. */
+export function whyOf(
+  { effects, metadata }: Scored,
+  wish: Pick<ExplainWish, 'above'>,
+  classes: readonly Label[] | undefined,
+  { causeText }: PredictSettings,
+  warn: (key: string, text: string) => void,
+): CausesOf {
+  if (effects === undefined) {
+    return () => null;
+  }
+  if (effects.left > 0) {
+    warn(
+      'left',
+      `Of one table ${effects.rows.size} rows are explained at most: explain those above a value, or send fewer rows at a time.`,
+    );
+  }
+  return causesOf(effects, wish, metadata.classes ?? classes, causeText);
+}

@@ -1,0 +1,118 @@
+import { reasonOf } from '../../../util/reason';
+import { ServiceError } from '../../../wire/service-error';
+import type { QueuedMessage } from '../../batching/queued-message';
+import type { Context } from '../../context/context';
+import { assertKeepsUploads } from '../../context/on-prem';
+import {
+  type ModelReference,
+  modelReference,
+  orderKey,
+  type ResolvedModel,
+} from '../../models/model-request';
+import { assertPlain } from '../../models/options';
+import type { Hooks, ModelCard, PredictOutcome, PredictRequest } from '../../types';
+import { LegacyTable } from './legacy-table';
+import type { MessageTable } from './message-table';
+import { smallRows } from './small-rows';
+import { UnreadTable } from './unread-table';
+import { UploadedSet } from './uploaded-set';
+
+/** A message on its way through a predictor. */
+export interface PredictMessage {
+  readonly request: PredictRequest;
+  readonly hooks: Hooks | undefined;
+  readonly reference: ModelReference;
+  /** Messages with equal keys leave in the order in which they came. */
+  readonly order: string;
+  /** The model as it was known on arrival. */
+  model: ResolvedModel | undefined;
+  table: MessageTable;
+}
+
+export type QueuedPredict = QueuedMessage<PredictMessage, PredictOutcome>;
+
+/** @throws ServiceError for a message that names no model, or has neither rows nor an upload id */
+export function predictMessage(
+  given: PredictRequest,
+  hooks: Hooks | undefined,
+  context: Context,
+): PredictMessage {
+  const { cards } = context;
+  assertPlain(given.options, 'options');
+  const { api, testSetUploadId: uploadId, modelId = '' } = given;
+  if (given.evaluate === true && (api === 'v1' || uploadId !== undefined)) {
+    throw new ServiceError(
+      'config.invalid',
+      'Only a table that is given to the predict node can be scored against its target: neither an upload nor a table for the route v1 can.',
+    );
+  }
+  if (api === 'v1') {
+    const reference: ModelReference = { kind: 'id', id: modelId };
+    const table = new LegacyTable(given);
+    return { request: given, hooks, reference, order: `v1 ${modelId}`, model: undefined, table };
+  }
+  const upload = uploadId === undefined ? undefined : cards.upload(uploadId);
+  const request = upload === undefined ? given : { ...given, task: given.task ?? upload.task };
+  const reference = modelReference(withModelOf(upload, request), cards);
+  if (uploadId !== undefined) {
+    assertKeepsUploads(context, 'a predict takes no msg.test_set_upload_id');
+  }
+  const table = uploadId === undefined ? tableOf(request) : new UploadedSet(uploadId, upload);
+  return { request, hooks, reference, order: orderKey(reference), model: undefined, table };
+}
+
+/** An upload's card names the model that the test set was made for; what the request names goes first. */
+function withModelOf(
+  upload: { fitted_train_set_id?: string } | undefined,
+  request: PredictRequest,
+): PredictRequest {
+  const { model, fittedTrainSetId = upload?.fitted_train_set_id } = request;
+  return model === undefined ? { ...request, fittedTrainSetId } : request;
+}
+
+function tableOf({ table }: PredictRequest): MessageTable {
+  if (table === undefined) {
+    throw new ServiceError(
+      'table.empty',
+      'There is no table: the message holds neither rows nor an upload id.',
+    );
+  }
+  try {
+    return ('value' in table ? smallRows(table.value) : undefined) ?? new UnreadTable(table);
+  } catch (error) {
+    // A getter or a Proxy may throw anything where it is read.
+    throw error instanceof ServiceError
+      ? error
+      : new ServiceError('table.invalid', `The table cannot be read: ${reasonOf(error)}.`);
+  }
+}
+
+/** Cards of one model may have thresholds of their own. */
+function cardKey({ fitted_train_set_id: id, threshold }: ModelCard): string {
+  return threshold === undefined ? `card ${id}` : `card ${id} ${JSON.stringify(threshold)}`;
+}
+
+/** Messages with equal keys may share a test set. */
+export function batchKey({ request, reference, model, table }: PredictMessage): string {
+  const named = reference.kind === 'card' ? cardKey(reference.card) : orderKey(reference);
+  const { outputType, quantiles, missingColumns, forceRefit, options, task } = request;
+  const { missingWords, unreadable, timezone } = request;
+  const parts = [named, outputType ?? '', quantiles?.join() ?? '', missingColumns ?? '', task ?? ''];
+  if (forceRefit === true) {
+    parts.push('refit');
+  }
+  if (request.threshold !== undefined) {
+    parts.push(`from ${request.threshold}`);
+  }
+  if (request.explain === true) {
+    parts.push(`explain ${request.explainAbove ?? ''}`);
+  }
+  for (const choice of [options, missingWords, unreadable, timezone]) {
+    parts.push(choice === undefined ? '' : JSON.stringify(choice));
+  }
+  // Without a card the columns are those of the table: only equal ones go together.
+  if (model?.columns.length === 0 && table.columns !== undefined) {
+    parts.push(JSON.stringify(table.columns));
+  }
+  return parts.join('|');
+}

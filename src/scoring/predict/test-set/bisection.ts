@@ -1,0 +1,129 @@
+import type { ServiceError } from '../../../wire/service-error';
+
+export interface Bisection<Item, Thrown = unknown> {
+  /** Handles these items together, or throws. `apart`: they are to be handled in halves, though none is wrong. */
+  work: (items: Item[]) => Promise<'done' | 'apart'>;
+  /** May throw: that ends the bisection, and leaves it to the caller to fail what is left. */
+  toError: (thrown: unknown) => Thrown;
+  /**
+   * What follows from an error. `split`: a smaller group may pass. `fail`: these items fail, other groups may pass.
+   * `end`: every group would meet it, so all that are left fail.
+   */
+  judge: (error: Thrown) => 'split' | 'fail' | 'end';
+  fail: (item: Item, error: Thrown) => void;
+  /** Calls of `work` that are left. When there are none, the remaining items share the last error. Default: no bound. */
+  budget?: Budget;
+}
+
+interface Group<Item> {
+  items: Item[];
+  /** The items surely fail together: their other half has passed, so the culprit is among them. */
+  mustFail?: boolean;
+  /** The second half of what failed, where this is the first half. */
+  other?: Group<Item>;
+}
+
+/** Handles items together; where that fails, in halves, in order, until each culprit is alone. */
+export async function bisect<Item, Thrown>(items: Item[], how: Bisection<Item, Thrown>): Promise<void> {
+  const { budget = { left: Infinity } } = how;
+  const groups: Group<Item>[] = [{ items }];
+  let last: Thrown | undefined;
+  for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
+    if (group.mustFail === true && group.items.length > 1) {
+      pushHalves(groups, group.items);
+      continue;
+    }
+    if (budget.left <= 0) {
+      // The first call is free, so this is a part of a group that failed.
+      failAll(group.items, last!, how);
+      continue;
+    }
+    budget.left--;
+    try {
+      if ((await how.work(group.items)) === 'apart') {
+        pushHalves(groups, group.items, false);
+      } else if (group.other !== undefined) {
+        group.other.mustFail = true;
+      }
+    } catch (thrown) {
+      const error = how.toError(thrown);
+      const verdict = how.judge(error);
+      if (verdict === 'split') {
+        last = error;
+        if (group.items.length > 1) {
+          pushHalves(groups, group.items);
+          continue;
+        }
+      }
+      failAll(group.items, error, how);
+      if (verdict === 'end') {
+        groups.splice(0).forEach((other) => failAll(other.items, error, how));
+      }
+    }
+  }
+}
+
+/** The first half is on top. */
+function pushHalves<Item>(groups: Group<Item>[], items: Item[], failed = true): void {
+  const middle = items.length >> 1;
+  const second: Group<Item> = { items: items.slice(middle) };
+  groups.push(second, { items: items.slice(0, middle), other: failed ? second : undefined });
+}
+
+function failAll<Item, Thrown>(items: Item[], error: Thrown, { fail }: Bisection<Item, Thrown>): void {
+  for (const item of items) {
+    fail(item, error);
+  }
+}
+
+/** Predicts for one batch at most, the first included. */
+export const MAX_PREDICTS = 32;
+
+/** Predicts that a batch may still take to find what the service refuses. */
+export interface Budget {
+  left: number;
+}
+
+export interface Halving<Item> {
+  /** Scores these together: delivers their results, or throws. */
+  score: (items: Item[]) => Promise<void>;
+  fail: (item: Item, error: ServiceError) => void;
+  toError: (thrown: unknown) => ServiceError;
+  /** Shared by the groups that a batch is sent in; the first predict of each is free. */
+  budget: Budget;
+}
+
+/**
+ * Scores items together; where the service refuses them for what they hold (422), in halves, until the culprit is
+ * alone. When the predicts are used up, the rest share the refusal.
+ */
+export function scoreByHalves<Item>(items: Item[], how: Halving<Item>): Promise<void> {
+  const { score, fail, toError, budget } = how;
+  budget.left++;
+  return bisect(items, {
+    work: async (group) => {
+      await score(group);
+      return 'done';
+    },
+    toError,
+    fail,
+    budget,
+    judge: ({ code }) => {
+      switch (code) {
+        // Found by an estimate: nothing was sent.
+        case 'cost.exceeded':
+          budget.left++;
+          return 'split';
+        // The service objects to what the rows hold, or to how many they are.
+        case 'validation.failed':
+        case 'limit.exceeded':
+          return 'split';
+        case 'predict.unknown':
+        case 'response.invalid':
+          return 'fail';
+        default:
+          return 'end';
+      }
+    },
+  });
+}

@@ -1,0 +1,207 @@
+import { missingOf } from '../../../client/errors/missing';
+import type { PredictResult } from '../../../client/types';
+import type { TableFile } from '../../../table';
+import { isObject } from '../../../util/json';
+import { ServiceError, toServiceError } from '../../../wire/service-error';
+import type { Context } from '../../context/context';
+import { predictToEstimate } from '../../context/estimate';
+import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../../context/limits';
+import { type Effects, type ExplainWish, readEffects } from '../../explain/effects';
+import type { ResolvedModel } from '../../models/model-request';
+import type { Evaluation } from '../../types';
+import type { Unlike } from '../../unlike/unlike';
+import type { Budget } from './bisection';
+import { withKnownLabels } from './known-labels';
+
+/**
+ * Files up to this size are sent without their hash. A service that finds duplicates by it knows 32 bits and the size:
+ * at hundreds of test sets a second two different ones would meet about daily, and a row would get another row's
+ * prediction. Sending so few bytes again costs nothing; of a large file the hash saves the transfer.
+ */
+const NO_HASH_BYTES = 256 * 1024;
+/** Causes that an answer has room for where the columns of the model are not known. */
+const MANY_CAUSES = 500;
+
+export interface ScoreOptions {
+  signal: AbortSignal;
+  retryPredict?: boolean;
+  /** Highest estimated cost of the predict; 0 = no bound. */
+  maxCost?: number;
+  forceRefit?: boolean;
+  /** Where it is used up no predict is repeated. */
+  budget?: Budget;
+  /** What the embedded service is to explain as it predicts. */
+  explain?: ExplainWish;
+  onProgress?: (sentBytes: number, totalBytes: number) => void;
+}
+
+/** Predictions of the rows of a table. */
+export interface Scored extends PredictResult {
+  /** A full distribution of a relative model: what is added to the borders, for each row. */
+  offsets?: readonly number[];
+  /** Rows of a relative model without a value to predict the change from: their prediction is NaN. */
+  unpredicted?: number;
+  /** Why rows are predicted so, where that was asked for. */
+  effects?: Effects;
+  /** How unlike the train set each row is, where that was asked for. */
+  unlike?: readonly Unlike[];
+  /** How good the predictions are, where that was asked for. */
+  evaluation?: Evaluation;
+}
+
+/**
+ * Uploads one test set and predicts it. Where predict refuses the upload, it is sent again by force, once: one that
+ * the service had already (docs/architecture.md, "duplicates"), or one that it has lost since.
+ *
+ * @throws ServiceError `cost.exceeded`, `limit.exceeded` before anything is sent; `model.unknown` where the model is
+ *   gone, or may be; `not_found` where it is the upload again; `response.invalid` when the answer has another number
+ *   of rows than the test set
+ */
+export async function scoreFile(
+  context: Context,
+  model: ResolvedModel,
+  file: TableFile,
+  options: ScoreOptions,
+): Promise<Scored> {
+  const { signal } = options;
+  await checkCost(context, model, file.rows, options);
+  const excess = sizeExcess(await context.limits.forChecks(signal), file.bytes);
+  // To an endpoint the rows go in as many requests as their size asks for.
+  if (excess.length > 0 && !context.onPrem) {
+    throw new ServiceError('limit.exceeded', `The test set is too large: ${describeExcess(excess)}.`);
+  }
+  const client = await context.client();
+  const upload = (force: boolean) =>
+    context.reach.of(
+      client.uploadTestSet(
+        { fitted_train_set_id: model.fittedId, x: file, force },
+        { signal, onProgress: options.onProgress },
+      ),
+    );
+  try {
+    const sent = await upload(file.bytes <= NO_HASH_BYTES);
+    let result: Scored;
+    try {
+      result = await predictUpload(context, model, sent.test_set_upload_id, options, file.rows);
+    } catch (thrown) {
+      const error = toServiceError(thrown);
+      if (!isUploadToBlame(error, sent.reused) || options.budget?.left === 0) {
+        throw error;
+      }
+      if (options.budget !== undefined) {
+        options.budget.left--;
+      }
+      const again = await upload(true);
+      result = await predictUpload(context, model, again.test_set_upload_id, options, file.rows);
+    }
+    assertRows(result, file.rows);
+    context.cards.markAlive(model.fittedId);
+    return result;
+  } catch (thrown) {
+    throw noteIfDead(context, model, toServiceError(thrown));
+  }
+}
+
+/** Predicts an upload that is there already. */
+export async function predictUpload(
+  context: Context,
+  model: ResolvedModel,
+  testSetUploadId: string,
+  options: ScoreOptions,
+  rows = context.cards.upload(testSetUploadId)?.rows,
+): Promise<Scored> {
+  const client = await context.client();
+  const asked = context.key === 'embedded' ? options.explain : undefined;
+  const config = asked === undefined ? model.options : withExplain(model, asked);
+  const result = await context.reach.of(
+    client.predict(
+      {
+        rows,
+        classes: model.classes?.length,
+        test_set_upload_id: testSetUploadId,
+        fitted_train_set_id: model.fittedId,
+        task: model.task,
+        output_type: model.outputType,
+        ...(model.quantiles !== undefined && { quantiles: model.quantiles }),
+        ...(Object.keys(config).length > 0 && { svc_config: config }),
+        ...(asked !== undefined && { causes: model.columns.length || MANY_CAUSES }),
+        ...(options.forceRefit === true && { force_refit: true }),
+        ...(options.retryPredict === true && { retryAmbiguous: true }),
+      },
+      { signal: options.signal },
+    ),
+  );
+  const { explanation, ...metadata } = result.metadata;
+  const scored = withKnownLabels({ ...result, metadata }, model.classes);
+  return asked === undefined ? scored : { ...scored, effects: readEffects(explanation) };
+}
+
+/** The embedded service takes this as an option of its own (docs/embedded-service.md). */
+function withExplain(
+  { options, relativeTo }: ResolvedModel,
+  { groups, label, above }: ExplainWish,
+): Record<string, unknown> {
+  const inner = isObject(options.inference_config) ? options.inference_config : {};
+  const explain: Record<string, unknown> = { GROUPS: groups };
+  if (label !== undefined) {
+    explain.LABEL = label;
+  }
+  // It knows the change alone that a relative model predicts.
+  if (above !== undefined && relativeTo === undefined) {
+    explain.ABOVE = above;
+  }
+  return { ...options, inference_config: { ...inner, EXPLAIN: explain } };
+}
+
+/** A model that the service itself says it does not have: its card is marked dead, and the error says what to do. */
+export function noteIfDead(context: Context, model: ResolvedModel, error: ServiceError): ServiceError {
+  if (error.code !== 'model.unknown') {
+    return error;
+  }
+  context.cards.markDead(model.fittedId);
+  return new ServiceError(
+    'model.unknown',
+    `The service does not have the model "${model.name}" any more. Fit it again. (${error.message})`,
+    error.cause,
+  );
+}
+
+async function checkCost(
+  context: Context,
+  model: ResolvedModel,
+  rows: number,
+  { maxCost = 0, signal }: ScoreOptions,
+): Promise<void> {
+  if (maxCost > 0) {
+    const limits = await context.limits.forChecks(signal);
+    const request = predictToEstimate(limits, model, { train: model.trainRows, test: rows });
+    await context.costs.assertAtMost(maxCost, request, signal);
+  }
+}
+
+function assertRows(result: PredictResult, rows: number): void {
+  if (result.rows !== rows) {
+    throw new ServiceError(
+      'response.invalid',
+      `The service answered ${result.rows} predictions for a test set of ${rows} rows.`,
+    );
+  }
+}
+
+/**
+ * Whether the upload, not the model, may be why predict failed. An ambiguous 404 can mean either, so the upload is
+ * retried first; only if that fails too is the model considered gone.
+ */
+function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
+  const missing = missingOf(error);
+  if (missing !== undefined) {
+    return missing === 'upload' || missing === 'unclear';
+  }
+  return reused && ['not_found', 'model.unknown', 'validation.failed', 'duplicate'].includes(error.code);
+}
+
+/** The limits of the version that the model was fitted with. */
+export async function limitsOfModel(context: Context, model: ResolvedModel, signal: AbortSignal) {
+  const limits = await context.limits.forChecks(signal);
+  return limitSetOf(limits, versionOf(limits, model.options));
+}

@@ -1,0 +1,229 @@
+import type { ModelCurves } from '../../../metrics/curves';
+import { areNeighboursAlike, type ScoredRows } from '../../../metrics/neighbours';
+import { LEVELS } from '../../../metrics/regression';
+import { findThresholds } from '../../../metrics/thresholds';
+import { ServiceError, toServiceError } from '../../../wire/service-error';
+import type { Label, OutputType } from '../../../wire/types';
+import type { Context } from '../../context/context';
+import { predictToEstimate } from '../../context/estimate';
+import { codesOfLabels } from '../../evaluation/labels';
+import { type RowAnswers, scoreRows } from '../../evaluation/score-rows';
+import { usualNumbers } from '../../evaluation/usual-target';
+import { changeFrom } from '../../models/change-from';
+import type { ResolvedModel } from '../../models/model-request';
+import { scoreInParts } from '../../predict/test-set/parts';
+import type { Scored } from '../../predict/test-set/test-set';
+import type { UsualTarget } from '../../reference/types';
+import type { FittedModel, Hooks, ModelScores, ModelThresholds } from '../../types';
+import type { Holdout, Truth } from './holdout';
+
+/**
+ * Says what scoring the rows kept back will cost, before anything is sent. A service that charges nothing, as the
+ * embedded one, is silent.
+ */
+export async function announceCost(
+  context: Context,
+  model: { columns: readonly unknown[]; options: Record<string, unknown> },
+  { rows, kept, truth }: Holdout,
+  hooks: Hooks,
+): Promise<void> {
+  const limits = await context.limits.forChecks(hooks.signal);
+  const request = predictToEstimate(limits, model, { train: kept, test: rows });
+  // Regression takes two predicts: of the mean and of the quantiles.
+  const predicts = truth.task === 'regression' ? 2 : 1;
+  try {
+    const cost = predicts * (await context.costs.estimate(request, hooks.signal));
+    if (cost > 0) {
+      hooks.onWarning?.(`Scoring the ${rows} rows kept back is estimated to cost ${cost}.`);
+    }
+  } catch (thrown) {
+    rethrowClosed(thrown, hooks);
+    hooks.onWarning?.(
+      `What scoring the ${rows} rows kept back will cost could not be found out: ${toServiceError(thrown).message}`,
+    );
+  }
+}
+
+/** How a model did on the rows kept back from its train set. */
+export interface HoldoutScores {
+  scores: ModelScores;
+  curves: ModelCurves;
+  /** Of two classes, where both occur. */
+  thresholds?: ModelThresholds;
+  /** Errors of rows next to each other are alike. */
+  neighboursAlike: boolean;
+}
+
+/**
+ * Scores a model on the rows kept back from its train set, beside the trivial baseline. A model that is fitted is
+ * not lost where that goes wrong: then a warning says why, and the answer is undefined.
+ */
+export async function scoreHoldout(
+  context: Context,
+  card: FittedModel,
+  holdout: Holdout,
+  hooks: Hooks,
+): Promise<HoldoutScores | undefined> {
+  hooks.onStatus?.({ key: 'predicting' });
+  try {
+    return await scoresOf(await askHoldout(context, card, holdout, hooks), card, holdout);
+  } catch (thrown) {
+    rethrowClosed(thrown, hooks);
+    const { message } = toServiceError(thrown);
+    hooks.onWarning?.(`The model is fitted, but the rows kept back could not be scored: ${message}`);
+    return undefined;
+  }
+}
+
+/** What a model says of the rows kept back: probabilities, or means and the quantiles of LEVELS. */
+export type HoldoutAnswers =
+  { task: 'classification'; probas: Scored } | { task: 'regression'; mean: Scored; quantiles: Scored };
+
+export async function askHoldout(
+  context: Context,
+  card: FittedModel,
+  holdout: Holdout,
+  hooks: Hooks,
+): Promise<HoldoutAnswers> {
+  const ask = (outputType: OutputType): Promise<Scored> => askRows(context, card, holdout, outputType, hooks);
+  return holdout.truth.task === 'classification'
+    ? { task: 'classification', probas: await ask('probas') }
+    : { task: 'regression', mean: await ask('mean'), quantiles: await ask('quantiles') };
+}
+
+/** Predictions of the rows kept back, of one kind; quantiles are those of LEVELS. */
+export function askRows(
+  context: Context,
+  card: FittedModel,
+  holdout: Holdout,
+  outputType: OutputType,
+  hooks: Hooks,
+): Promise<Scored> {
+  const signal = hooks.signal ?? new AbortController().signal;
+  const model: ResolvedModel = {
+    fittedId: card.fitted_train_set_id,
+    name: card.name,
+    task: card.task,
+    outputType,
+    quantiles: outputType === 'quantiles' ? [...LEVELS] : undefined,
+    columns: card.columns,
+    classes: card.classes,
+    trainRows: card.rows,
+    options: card.options,
+    relativeTo: changeFrom(card),
+  };
+  return scoreInParts(context, model, card.columns, holdout.batches(), { signal });
+}
+
+async function scoresOf(
+  answers: HoldoutAnswers,
+  card: Pick<FittedModel, 'classes'>,
+  { truth, numbers: rows }: Holdout,
+): Promise<HoldoutScores> {
+  const own = rowAnswers(answers, card.classes, truth);
+  const { scores, baseline, curves } = await scoreRows(own, await usualTarget(truth));
+  const thresholds = thresholdsOf(own);
+  return {
+    scores: { from: 'holdout', ...scores, baseline },
+    curves,
+    ...(thresholds !== undefined && { thresholds }),
+    neighboursAlike: areNeighboursAlike({ rows, ...errorsIn(own) }),
+  };
+}
+
+function rowAnswers(
+  answers: HoldoutAnswers,
+  cardClasses: readonly Label[] | undefined,
+  truth: Truth,
+): RowAnswers {
+  if (answers.task === 'classification' && truth.task === 'classification') {
+    const { prediction, metadata } = answers.probas;
+    if (prediction.kind !== 'probas') {
+      throw wrongKind(prediction.kind);
+    }
+    const classes = metadata.classes ?? cardClasses ?? [];
+    const codeOf = codesOfLabels(classes, truth.classes);
+    return {
+      task: 'classification',
+      classes,
+      probas: prediction.values,
+      codes: truth.held.map((code) => codeOf[code]!),
+    };
+  }
+  if (answers.task === 'regression' && truth.task === 'regression') {
+    const { prediction } = answers.mean;
+    if (prediction.kind !== 'numbers') {
+      throw wrongKind(prediction.kind);
+    }
+    return {
+      task: 'regression',
+      mean: prediction.values,
+      quantiles: quantilesIn(answers.quantiles),
+      actual: truth.held,
+    };
+  }
+  throw wrongKind(answers.task);
+}
+
+/** The target of the rows that are fitted. */
+async function usualTarget(truth: Truth): Promise<UsualTarget> {
+  return truth.task === 'regression'
+    ? usualNumbers(truth.kept)
+    : { kind: 'classes', labels: truth.classes, counts: truth.keptCounts };
+}
+
+/** The best thresholds of two classes, by the rows of classes that the model knows. */
+function thresholdsOf(answers: RowAnswers): ModelThresholds | undefined {
+  if (answers.task !== 'classification' || answers.classes.length !== 2) {
+    return undefined;
+  }
+  const { probas, classes } = answers;
+  const known = Array.from(answers.codes, (code, row) => ({ code, row })).filter(({ code }) => code >= 0);
+  const both = known.flatMap(({ row }) => [probas[row]![0] ?? 0, probas[row]![1] ?? 0]);
+  const codes = Int32Array.from(known, ({ code }) => code);
+  return findThresholds(Float64Array.from(both), codes, classes, undefined);
+}
+
+function errorsIn(answers: RowAnswers): Omit<ScoredRows, 'rows'> {
+  if (answers.task === 'regression') {
+    const { actual, mean } = answers;
+    return { target: actual, width: 1, error: (i) => actual[i]! - mean[i]! };
+  }
+  const { codes, probas, classes } = answers;
+  return {
+    target: codes,
+    width: classes.length,
+    error: (i, k) => (codes[i] === k ? 1 : 0) - (probas[i]![k] ?? 0),
+  };
+}
+
+/** The probability that a model gives the true class of each row; 0 for a class that it does not know. */
+export function chancesOf(
+  { prediction, metadata }: Scored,
+  truth: Extract<Truth, { task: 'classification' }>,
+  cardClasses: readonly Label[] | undefined,
+): Float64Array {
+  if (prediction.kind !== 'probas') {
+    throw wrongKind(prediction.kind);
+  }
+  const codeOf = codesOfLabels(metadata.classes ?? cardClasses ?? [], truth.classes);
+  return Float64Array.from(truth.held, (code, row) => prediction.values[row]![codeOf[code]!] ?? 0);
+}
+
+/** @returns [level][row] for LEVELS */
+export function quantilesIn({ prediction }: Scored): number[][] {
+  if (prediction.kind !== 'quantiles') {
+    throw wrongKind(prediction.kind);
+  }
+  return prediction.values;
+}
+
+function rethrowClosed(thrown: unknown, { signal }: Hooks): void {
+  if (signal?.aborted === true) {
+    throw thrown;
+  }
+}
+
+function wrongKind(kind: string): ServiceError {
+  return new ServiceError('response.invalid', `The service answered ${kind}, which was not asked for.`);
+}

@@ -1,0 +1,92 @@
+import { timesFactor } from '../../../metrics/scores';
+import type { FittedModel, ModelScores, Scores } from '../../types';
+import type { NowScores } from '../holdout/now-scores';
+
+/** Where rows were held out by chance, and the errors of neighbours are alike all the same. */
+export const NEIGHBOURS_ALIKE =
+  'The errors of rows next to each other are alike, so the rows seem to follow each other in time, and the scores ' +
+  'promise too much for rows to come. Set Order of rows to "in order of time", or name the Group that they belong to.';
+
+/** Part of all split gain, and score, from which one column tells the target almost wholly. */
+const WHOLE_GAIN = 0.95;
+const WHOLE_SCORE = 0.99;
+
+/** On fewer rows chance decides which is better. */
+const MIN_ROWS = 30;
+
+/**
+ * Out-of-fold scores of a model that learned a change, as scores of the level: errors, bands and pinball loss are the
+ * same, but the part explained and the trivial baseline are not.
+ *
+ * @param factor what errors at the level of the newest rows are of those of all rows
+ */
+export function scoresOfLevel(scores: ModelScores, now: NowScores, factor = 1): ModelScores {
+  const { rmse } = scores;
+  const { variance, baseline } = now;
+  const isTold = rmse !== undefined && variance !== undefined && variance > 0;
+  return {
+    ...scores,
+    ...(isTold && { r2: 1 - (rmse / factor) ** 2 / variance }),
+    ...(baseline !== undefined && { baseline: timesFactor(baseline, factor) }),
+    baseline_now: timesFactor(now.kept, factor),
+  };
+}
+
+/** What a card's scores should make its reader doubt, a sentence each. */
+export function scoreWarnings(card: FittedModel): string[] {
+  const warnings = [worseThanTrivial(card), toldByOneColumn(card)];
+  return warnings.filter((warning) => warning !== undefined);
+}
+
+function worseThanTrivial({ scores, name }: FittedModel): string | undefined {
+  if (scores === undefined || scores.rows < MIN_ROWS) {
+    return undefined;
+  }
+  const { baseline, baseline_now: now } = scores;
+  if (now !== undefined && isNoBetter(scores, now)) {
+    return `The model "${name}" is no better than taking the target as it is now: ${against(scores, now)}.`;
+  }
+  return isNoBetter(scores, baseline)
+    ? `The model "${name}" is no better than always predicting the usual: ${against(scores, baseline)}.`
+    : undefined;
+}
+
+/** By the mean absolute error of numbers; by the log loss of labels, where both have one, else by the accuracy. */
+function isNoBetter(scores: Scores, other: Scores): boolean {
+  const { mae, rmse, log_loss: loss, accuracy } = scores;
+  if (mae !== undefined && other.mae !== undefined) {
+    // The trivial mean may have a lower absolute error than a good model of the mean where values are skewed.
+    return mae >= other.mae && (rmse ?? 0) >= (other.rmse ?? 0);
+  }
+  if (loss !== undefined && other.log_loss !== undefined) {
+    return loss >= other.log_loss;
+  }
+  return accuracy !== undefined && other.accuracy !== undefined && accuracy < other.accuracy;
+}
+
+function against(scores: Scores, other: Scores): string {
+  const [what, own, its] =
+    scores.mae !== undefined
+      ? ['mean absolute error', scores.mae, other.mae]
+      : scores.log_loss !== undefined && other.log_loss !== undefined
+        ? ['log loss', scores.log_loss, other.log_loss]
+        : ['accuracy', scores.accuracy, other.accuracy];
+  return `${what} ${digits(own)} against ${digits(its)} on ${scores.rows} rows`;
+}
+
+function toldByOneColumn({ importance, scores, relative_to: relative }: FittedModel): string | undefined {
+  const [first, second] = importance ?? [];
+  const good = Math.max(scores?.accuracy ?? 0, scores?.r2 ?? 0) >= WHOLE_SCORE;
+  const better = (scores?.baseline.accuracy ?? 0) < WHOLE_SCORE;
+  if (first === undefined || second === undefined || !good || !better) {
+    return undefined;
+  }
+  return first.gain >= WHOLE_GAIN && first.column !== relative
+    ? `The column "${first.column}" alone tells the target almost wholly: it may be the outcome itself, or be known ` +
+        'only afterwards. If it is not there when you predict, leave it out by Ignore.'
+    : undefined;
+}
+
+function digits(score: number | undefined): string {
+  return score === undefined ? '-' : String(Number(score.toPrecision(3)));
+}

@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+
+import { readJsonFile, writeFileAtomic } from '../../../util/atomic-file';
+import type { Log } from '../../options';
+import { fileSystemCode, unreadableNow } from '../../refusal';
+
+/** How many things set aside as damaged are kept for a person to look at. */
+const CORRUPT_KEPT = 20;
+/** Uses are noted on disk (as the index file's mtime) at most this often. */
+const TOUCH_EVERY_MS = 60_000;
+/** Names that this service gives. Whatever else lies in the folder is somebody else's and is left alone. */
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const UUID_LENGTH = 36;
+const OWN = new RegExp(`^${UUID}$`);
+const OWN_CORRUPT = new RegExp(`^${UUID}\\.[0-9a-f]{8}\\.corrupt$`);
+
+export interface Shelved<E> {
+  entry: E;
+  folder: string;
+  /** Bytes on disk. */
+  bytes: number;
+  lastUsedAt: number;
+  /** False while nobody has read the files since the last start: a power cut may have left other bytes. */
+  verified: boolean;
+  /** Work under way that reads these files; they are not dropped meanwhile. */
+  pins: number;
+  /** True once any work has read it to its end. */
+  read: boolean;
+  /** The one file of an item that is kept in memory alone; such an item has no folder and no bytes on disk. */
+  data?: Uint8Array;
+}
+
+interface ShelfOptions<E> {
+  /** What it holds one of, for messages: `upload`, `fitted train set`. */
+  what: string;
+  root: string;
+  /** Name of the index file in each folder. */
+  index: string;
+  isEntry: (value: unknown, id: string) => value is E;
+  /** The files that an entry needs, with their sizes in bytes. */
+  filesOf: (entry: E) => { name: string; bytes: number }[];
+  /** An entry that this version of the package cannot use; it is dropped. */
+  isForeign?: (entry: E) => boolean;
+  log: Log;
+}
+
+/**
+ * A folder of folders, one per upload or model, named by id: data files and an index file, which is written
+ * last and atomically. A folder without its index is the rest of something that never came to its end.
+ */
+export class Shelf<E extends { id: string; createdAt: number }> {
+  readonly items = new Map<string, Shelved<E>>();
+  /** Bytes on disk of all items. */
+  bytes = 0;
+  /** Bytes of those that are kept in memory. */
+  heldBytes = 0;
+  private readonly touched = new Map<string, number>();
+  /** What could not be read, with the reason. It stays as it is and is tried again. */
+  private readonly unread = new Map<string, string>();
+  private reloading: Promise<void> | undefined;
+
+  constructor(private readonly options: ShelfOptions<E>) {}
+
+  /**
+   * Reads all of its folders. Unfinished ones are removed. Those whose bytes were read and are wrong are set aside and
+   * reported; those that cannot be read are left as they are, for `reload`.
+   */
+  async load(): Promise<void> {
+    const { root, what, log } = this.options;
+    await mkdir(root, { recursive: true, mode: 0o700 });
+    let foreign = 0;
+    for (const name of await readdir(root)) {
+      if (OWN.test(name) && (await this.loadOne(name)) === 'foreign') {
+        foreign += 1;
+      }
+    }
+    const [reason] = this.unread.values();
+    if (reason !== undefined) {
+      log(
+        'warn',
+        `Of ${what}s in ${root}, ${this.unread.size} cannot be read now (${reason}). They are kept and tried again.`,
+      );
+    }
+    if (foreign > 0) {
+      log('warn', `Dropped ${foreign} ${what}s that another version had written: fit them again.`);
+    }
+    await this.pruneCorrupt().catch(() => undefined);
+  }
+
+  /** Tries again what could not be read. */
+  reload(): Promise<void> {
+    this.reloading ??= this.loadUnread().finally(() => (this.reloading = undefined));
+    return this.reloading;
+  }
+
+  private async loadUnread(): Promise<void> {
+    for (const id of [...this.unread.keys()]) {
+      await this.loadOne(id);
+    }
+  }
+
+  private async loadOne(id: string): Promise<'foreign' | undefined> {
+    try {
+      const result = await this.tryLoad(id, path.join(this.options.root, id));
+      this.unread.delete(id);
+      return result;
+    } catch (error) {
+      this.unread.set(id, fileSystemCode(error) ?? String(error));
+      return undefined;
+    }
+  }
+
+  /** @throws as the file system does */
+  private async tryLoad(id: string, folder: string): Promise<'foreign' | undefined> {
+    const { index, isEntry, filesOf, isForeign } = this.options;
+    let value: unknown;
+    try {
+      value = await readJsonFile(path.join(folder, index));
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) {
+        throw error;
+      }
+      await this.setAside(id, folder, `${index} is not JSON (${error.message})`);
+      return undefined;
+    }
+    if (value === undefined) {
+      await rm(folder, { recursive: true, force: true });
+      return undefined;
+    }
+    if (!isEntry(value, id)) {
+      await this.setAside(id, folder, `${index} does not hold what it should`);
+      return undefined;
+    }
+    if (isForeign?.(value) === true) {
+      await rm(folder, { recursive: true, force: true });
+      return 'foreign';
+    }
+    const files = filesOf(value);
+    for (const file of files) {
+      const size = await sizeOf(path.join(folder, file.name));
+      if (size !== file.bytes) {
+        await this.setAside(id, folder, `${file.name} has ${size ?? 'no'} bytes instead of ${file.bytes}`);
+        return undefined;
+      }
+    }
+    const used = (await stat(path.join(folder, index))).mtimeMs;
+    this.add({
+      entry: value,
+      folder,
+      bytes: sum(files),
+      lastUsedAt: used,
+      verified: false,
+      pins: 0,
+      read: false,
+    });
+    return undefined;
+  }
+
+  /** A new empty folder for an id. */
+  makeFolder(id: string): string {
+    const folder = path.join(this.options.root, id);
+    mkdirSync(folder, { mode: 0o700 });
+    return folder;
+  }
+
+  /** Writes the index of a folder whose files are complete; from then on the entry is found. */
+  async put(entry: E, folder: string, durable: boolean): Promise<Shelved<E>> {
+    const text = JSON.stringify(entry);
+    await writeFileAtomic(path.join(folder, this.options.index), text, durable);
+    const bytes = sum(this.options.filesOf(entry));
+    return this.add({ ...newItem(entry), folder, bytes });
+  }
+
+  /** Keeps an entry and its one file in memory: it is gone after a restart. */
+  hold(entry: E, data: Uint8Array): Shelved<E> {
+    return this.add({ ...newItem(entry), data });
+  }
+
+  private add(item: Shelved<E>): Shelved<E> {
+    this.remove(item.entry.id);
+    this.items.set(item.entry.id, item);
+    this.bytes += item.bytes;
+    this.heldBytes += item.data?.length ?? 0;
+    return item;
+  }
+
+  private remove(id: string): Shelved<E> | undefined {
+    const item = this.items.get(id);
+    if (item === undefined) {
+      return undefined;
+    }
+    this.items.delete(id);
+    this.touched.delete(id);
+    this.bytes -= item.bytes;
+    this.heldBytes -= item.data?.length ?? 0;
+    return item;
+  }
+
+  /** The item, marked as used now. @throws Refusal 503 for one that could not be read; it is tried again */
+  use(id: string): Shelved<E> | undefined {
+    const item = this.items.get(id);
+    if (item === undefined) {
+      const reason = this.unread.get(id);
+      if (reason !== undefined) {
+        void this.reload();
+        throw unreadableNow(`${this.options.what} ${id}`, reason);
+      }
+      return undefined;
+    }
+    const now = Date.now();
+    item.lastUsedAt = now;
+    if (item.data === undefined && now - (this.touched.get(id) ?? 0) > TOUCH_EVERY_MS) {
+      this.touched.set(id, now);
+      const time = new Date(now);
+      utimes(path.join(item.folder, this.options.index), time, time).catch(() => undefined);
+    }
+    return item;
+  }
+
+  /** Forgets an item and removes its files. */
+  async drop(id: string): Promise<void> {
+    const item = this.remove(id);
+    if (item !== undefined && item.data === undefined) {
+      await rm(item.folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Forgets an item and removes all that there is of it, damaged copies too. */
+  async erase(id: string): Promise<void> {
+    await this.drop(id);
+    this.unread.delete(id);
+    const { root } = this.options;
+    for (const name of await readdir(root)) {
+      if (name === id || (OWN_CORRUPT.test(name) && name.startsWith(id))) {
+        await rm(path.join(root, name), { recursive: true, force: true });
+      }
+    }
+  }
+
+  /** The ids of all that there is, damaged or not. */
+  async ids(): Promise<string[]> {
+    const names = (await readdir(this.options.root)).filter(
+      (name) => OWN.test(name) || OWN_CORRUPT.test(name),
+    );
+    return [...new Set([...this.items.keys(), ...names.map((name) => name.slice(0, UUID_LENGTH))])];
+  }
+
+  /** Moves a damaged folder out of the way, to `<name>.corrupt`, and says so. It is never removed here. */
+  async setAside(id: string, folder: string, reason: string): Promise<void> {
+    if (this.remove(id)?.data !== undefined) {
+      this.options.log('warn', `Dropped as damaged: ${id}: ${reason}.`);
+      return;
+    }
+    const target = `${path.join(path.dirname(folder), id)}.${randomUUID().slice(0, 8)}.corrupt`;
+    try {
+      await rename(folder, target);
+      this.options.log('warn', `Set aside as damaged: ${target}: ${reason}.`);
+    } catch (error) {
+      const code = fileSystemCode(error) ?? String(error);
+      this.options.log('warn', `Damaged, and left where it is (${code}): ${folder}: ${reason}.`);
+    }
+  }
+
+  private async pruneCorrupt(): Promise<void> {
+    const { root } = this.options;
+    const names = (await readdir(root)).filter((name) => OWN_CORRUPT.test(name));
+    if (names.length <= CORRUPT_KEPT) {
+      return;
+    }
+    const aged = await Promise.all(
+      names.map(async (name) => ({ name, age: (await stat(path.join(root, name))).mtimeMs })),
+    );
+    aged.sort((a, b) => b.age - a.age);
+    for (const { name } of aged.slice(CORRUPT_KEPT)) {
+      await rm(path.join(root, name), { recursive: true, force: true });
+    }
+  }
+}
+
+function newItem<E>(entry: E): Shelved<E> {
+  return { entry, folder: '', bytes: 0, lastUsedAt: Date.now(), verified: true, pins: 0, read: false };
+}
+
+/** Undefined where there is no such file. @throws as the file system does */
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (fileSystemCode(error) === 'ENOENT') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function sum(files: { bytes: number }[]): number {
+  return files.reduce((total, file) => total + file.bytes, 0);
+}

@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, open, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { ServiceError } from '../../../wire/service-error';
+import { isGone, isIdentity, ownIdentity, type ProcessIdentity } from './process-identity';
+
+/** Milliseconds. */
+interface LockTimes {
+  /** How often the owner of a lock shows that it lives. */
+  beat: number;
+  /** A lock whose beat has not moved for this long belongs to nobody. */
+  stale: number;
+  /** The same for an owner that is probably gone. */
+  gone: number;
+}
+
+const TIMES: LockTimes = { beat: 1_000, stale: 5_000, gone: 2_000 };
+const LOOK_MS = 100;
+/** A lock may change hands while it is watched; after this many times `stale` somebody else has the folder for good. */
+const PATIENCE = 2;
+/** What is left of former locks is removed at this beat, when no other process can still act on what it saw of them. */
+const CLEAR_AT_BEAT = 10;
+
+const LOCK = 'lock';
+const OWNER = 'owner.json';
+const LEFTOVER = /^lock-(?:new|gone)-[\w-]+$/;
+
+interface Owner extends ProcessIdentity {
+  /** Of this lock: each one taken has another. */
+  id: string;
+}
+
+/** What there is to see of a lock. */
+interface Look {
+  owner: Owner | undefined;
+  /** Changes with each beat. No clock has to agree with another one: it is only compared with itself. */
+  beat: string;
+}
+
+export interface FolderLock {
+  release(): Promise<void>;
+}
+
+export interface LockOptions {
+  /** PROCESS_TOKEN of this process. No thread of it that had the folder before may still run. */
+  token: string;
+  /** Called when the lock was lost to somebody else: this process was halted for long, or the folder was replaced. */
+  onLost: (reason: string) => void;
+  /** @internal Shorter ones, so that tests need not wait. */
+  times?: LockTimes;
+}
+
+/**
+ * Takes a folder for this service alone: the folder `lock` in it, which names its owner and whose time moves every
+ * second. A living owner keeps it, whatever its clock says. One that is gone loses it at once where its process is
+ * known to be gone, and else when its beat has not moved for five seconds.
+ *
+ * @throws ServiceError `storage.failed` when another process holds the folder; errors of the file system
+ */
+export async function lockFolder(
+  folder: string,
+  { token, onLost, times = TIMES }: LockOptions,
+): Promise<FolderLock> {
+  const owner: Owner = { id: randomUUID(), ...ownIdentity(token) };
+  const started = performance.now();
+  let seen: (Look & { since: number }) | undefined;
+  for (;;) {
+    if (await take(folder, owner)) {
+      return new HeldLock(folder, owner, times.beat, onLost);
+    }
+    const now = performance.now();
+    const look = await lookAt(folder);
+    if (look === undefined) {
+      continue;
+    }
+    const beats = seen !== undefined && seen.owner?.id === look.owner?.id && seen.beat !== look.beat;
+    if (beats || now - started > PATIENCE * times.stale) {
+      throw inUse(folder, look.owner);
+    }
+    if (seen?.beat !== look.beat) {
+      seen = { ...look, since: now };
+    }
+    if (now - seen.since >= patienceWith(look.owner, token, times)) {
+      await takeAway(folder, look);
+    } else {
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
+/** Milliseconds for which the beat of a lock must not have moved before it is taken from its owner. */
+function patienceWith(owner: Owner | undefined, token: string, { gone, stale }: LockTimes): number {
+  if (owner === undefined) {
+    return stale;
+  }
+  // A former thread of this process, which has ended.
+  if (owner.token === token) {
+    return 0;
+  }
+  return { surely: 0, probably: gone, unknown: stale }[isGone(owner)];
+}
+
+function inUse(folder: string, owner: Owner | undefined): ServiceError {
+  const who = owner === undefined ? '' : ` (process ${owner.pid} on ${owner.host})`;
+  return new ServiceError(
+    'storage.failed',
+    `The folder ${folder} is in use by another tabular-service${who}: give each its own folder, or stop the other one.`,
+  );
+}
+
+/** Makes the lock, with its owner in it from the start. False where there is one already. */
+async function take(folder: string, owner: Owner): Promise<boolean> {
+  const lock = path.join(folder, LOCK);
+  if (await exists(lock)) {
+    return false;
+  }
+  const made = path.join(folder, `lock-new-${owner.id}`);
+  await mkdir(made, { mode: 0o700 });
+  await writeFile(path.join(made, OWNER), JSON.stringify(owner), { mode: 0o600 });
+  try {
+    // Fails where there is a lock by now: a folder that holds something is never replaced.
+    await rename(made, lock);
+    return true;
+  } catch (error) {
+    await rm(made, { recursive: true, force: true });
+    if (isTaken(error) || (await exists(lock))) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** Did a rename fail because somebody else was first? Windows says EPERM, which may mean anything. */
+function isTaken(error: unknown): boolean {
+  return ['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/**
+ * Moves a lock out of the way. Of several processes that found it left behind one succeeds: the name it is moved to
+ * belongs to its owner, so a lock that has changed hands since stays where it is.
+ */
+async function takeAway(folder: string, { owner, beat }: Look): Promise<void> {
+  const lock = path.join(folder, LOCK);
+  const gone = path.join(
+    folder,
+    `lock-gone-${owner?.id.replaceAll(/[^\w-]/g, '') ?? beat.replaceAll(/\W/g, '-')}`,
+  );
+  try {
+    await rename(lock, gone);
+  } catch (error) {
+    if (isTaken(error) || (await exists(gone))) {
+      return;
+    }
+    throw error;
+  }
+  if ((await readOwner(gone))?.id !== owner?.id) {
+    await rename(gone, lock).catch(() => undefined);
+  }
+}
+
+async function lookAt(folder: string): Promise<Look | undefined> {
+  const lock = path.join(folder, LOCK);
+  try {
+    const time = await timeOf(lock);
+    const owner = await readOwner(lock);
+    return { owner, beat: `${owner?.id ?? ''} ${time}` };
+  } catch (error) {
+    if (isMissing(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** The time of a folder, in milliseconds. A network file system may answer for a path from memory, not once it is open. */
+async function timeOf(folder: string): Promise<number> {
+  if (process.platform === 'win32') {
+    return (await lstat(folder)).mtimeMs;
+  }
+  const handle = await open(folder, 'r');
+  try {
+    return (await handle.stat()).mtimeMs;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Undefined where nobody has written who it is, or something else. @throws as the file system does */
+async function readOwner(lock: string): Promise<Owner | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path.join(lock, OWNER), 'utf8');
+  } catch (error) {
+    if (isMissing(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+  try {
+    const owner = JSON.parse(text) as unknown;
+    return isIdentity(owner) && typeof (owner as Owner).id === 'string' ? (owner as Owner) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A lock of this process: beats until it is released or lost. */
+class HeldLock implements FolderLock {
+  private timer: NodeJS.Timeout | undefined;
+  private beating: Promise<void> = Promise.resolve();
+  private beats = 0;
+  private over = false;
+
+  constructor(
+    private readonly folder: string,
+    private readonly owner: Owner,
+    private readonly beatMs: number,
+    private readonly onLost: (reason: string) => void,
+  ) {
+    this.plan();
+  }
+
+  async release(): Promise<void> {
+    this.over = true;
+    clearTimeout(this.timer);
+    await this.beating;
+    const lock = path.join(this.folder, LOCK);
+    try {
+      if ((await readOwner(lock))?.id === this.owner.id) {
+        const gone = path.join(this.folder, `lock-gone-${this.owner.id}`);
+        await rename(lock, gone);
+        await rm(gone, { recursive: true, force: true });
+      }
+    } catch {
+      // It is found left behind by whoever comes next.
+    }
+  }
+
+  private plan(): void {
+    this.timer = setTimeout(() => {
+      this.beating = this.beat().then((lost) => {
+        if (this.over) {
+          return;
+        }
+        if (lost === undefined) {
+          this.plan();
+        } else {
+          this.over = true;
+          this.onLost(lost);
+        }
+      });
+    }, this.beatMs);
+    this.timer.unref();
+  }
+
+  /** Why the lock is lost, where it is. What may pass loses nothing: the next beat tries again. */
+  private async beat(): Promise<string | undefined> {
+    const lock = path.join(this.folder, LOCK);
+    try {
+      const owner = await readOwner(lock);
+      if (owner?.id !== this.owner.id) {
+        return owner === undefined
+          ? 'its lock was removed'
+          : `process ${owner.pid} on ${owner.host} took it over`;
+      }
+      const now = new Date();
+      await utimes(lock, now, now);
+      this.beats += 1;
+      if (this.beats === CLEAR_AT_BEAT) {
+        await this.clear();
+      }
+    } catch {
+      return undefined;
+    }
+    return undefined;
+  }
+
+  private async clear(): Promise<void> {
+    for (const name of await readdir(this.folder)) {
+      if (LEFTOVER.test(name)) {
+        await rm(path.join(this.folder, name), { recursive: true, force: true });
+      }
+    }
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

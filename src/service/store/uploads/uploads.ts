@@ -1,0 +1,315 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+
+import { isPassingFailure, isStorageFailure, notFound, Refusal } from '../../refusal';
+import type { UploadTarget } from '../../upload-target';
+import type { PartName, SetKind, UploadEntry, UploadPart } from '../catalog/entries';
+import { fileName } from '../catalog/file-ref';
+import type { Shelf, Shelved } from '../catalog/shelf';
+import type { DiskAccount } from './disk-account';
+import { Duplicates } from './duplicates';
+import { fileStore, type MemoryStore } from './part-store';
+import { PartWriter, type PutBody } from './part-writer';
+import { SmallTestSets } from './small-test-sets';
+
+/** An unfinished upload that nobody has written to for this long may go for others. */
+const IDLE_MS = 60_000;
+/** Uploads that wait for their bytes. */
+const MAX_PENDING = 5_000;
+
+interface Pending {
+  entry: UploadEntry;
+  /** Made when the first file comes to the disk; that of a train set at once, so that a full disk shows early. */
+  folder?: string;
+  /** Where a small test set is kept instead. */
+  memory?: MemoryStore;
+  writers: Partial<Record<PartName, PartWriter>>;
+  /** Unix milliseconds after which its signed URLs are void. */
+  expiresAt: number;
+  /** When a PUT of it last began or ended. */
+  usedAt: number;
+  completing?: Promise<void>;
+}
+
+export interface PrepareRequest {
+  set: SetKind;
+  fittedId?: string;
+  description?: string;
+  x: UploadPart;
+  y?: UploadPart;
+}
+
+/** Uploads from prepare to the last byte; complete ones live on the shelf. */
+export class Uploads {
+  private readonly pending = new Map<string, Pending>();
+  private readonly known: Duplicates;
+  private readonly small: SmallTestSets;
+
+  constructor(
+    private readonly shelf: Shelf<UploadEntry>,
+    private readonly maxFileBytes: number,
+    /** Of the files of uploads that are not complete. */
+    private readonly account: DiskAccount,
+  ) {
+    this.known = new Duplicates(shelf);
+    this.small = new SmallTestSets(shelf, () => this.arriving());
+  }
+
+  /** The id of a complete upload with the same content, by announced hashes. Nothing without a hash is one. */
+  findDuplicate(request: PrepareRequest): string | undefined {
+    return this.known.find(request);
+  }
+
+  /** Makes place for a new upload. Its bytes come through `receive`. */
+  prepare(request: PrepareRequest, expiresAt: number): UploadEntry {
+    const id = randomUUID();
+    const entry: UploadEntry = {
+      version: 1,
+      id,
+      set: request.set,
+      createdAt: Date.now(),
+      x: request.x,
+      ...(request.y === undefined ? {} : { y: request.y }),
+      ...(request.fittedId === undefined ? {} : { fittedId: request.fittedId }),
+      ...(request.description === undefined ? {} : { description: request.description }),
+    };
+    const pending: Pending = { entry, writers: {}, expiresAt, usedAt: Date.now() };
+    if (entry.set === 'train') {
+      this.folderOf(pending);
+    }
+    this.pending.set(id, pending);
+    this.sweep();
+    return entry;
+  }
+
+  /**
+   * Takes the bytes of one PUT. When the last file is there the upload is complete.
+   *
+   * @returns the upload, once complete by this PUT
+   * @throws Refusal 400, 403, 408, 413 as PartWriter.receive; 403 for an upload that nobody waits for any more;
+   *   errors of the file system, which end the upload
+   */
+  async receive(target: UploadTarget, body: PutBody): Promise<Shelved<UploadEntry> | undefined> {
+    const { uploadId: id, part, chunk } = target;
+    const pending = this.pending.get(id);
+    const info = pending?.entry[part];
+    if (pending === undefined || info === undefined) {
+      if (this.shelf.items.has(id)) {
+        return this.receiveAgain(target, body);
+      }
+      throw new Refusal({
+        status: 403,
+        errorCode: 'URL_EXPIRED',
+        message: 'Nobody waits for this upload any more: prepare it again.',
+        retryable: false,
+      });
+    }
+    pending.usedAt = Date.now();
+    const writer = (pending.writers[part] ??= this.writer(pending, part, body));
+    try {
+      await writer.receive(chunk, body);
+      const { x, y } = pending.entry;
+      if (x.arrived === undefined || (y !== undefined && y.arrived === undefined)) {
+        return undefined;
+      }
+      pending.completing ??= this.complete(pending);
+      await pending.completing;
+    } catch (error) {
+      // The room in memory is for others; the next PUT of the same file asks for its own.
+      if (pending.memory !== undefined && info.arrived === undefined && !writer.busy) {
+        pending.writers = {};
+        delete pending.memory;
+      }
+      // What has come of it takes room that is wanted now, and it could not be completed.
+      if (isStorageFailure(error) && !isPassingFailure(error)) {
+        await this.giveUp(pending);
+      }
+      throw error;
+    } finally {
+      pending.usedAt = Date.now();
+    }
+    return this.shelf.items.get(id);
+  }
+
+  private writer(pending: Pending, part: PartName, body: PutBody): PartWriter {
+    const { entry } = pending;
+    const info = entry[part]!;
+    const memory = this.small.roomFor(entry.set, info, body.length);
+    if (memory !== undefined) {
+      pending.memory = memory;
+      return new PartWriter(info, memory, memory.size, false);
+    }
+    const file = (): string => path.join(this.folderOf(pending), fileName(part, info));
+    const store = fileStore(file, info.chunks === 1, this.account);
+    return new PartWriter(info, store, this.maxFileBytes, entry.set === 'train');
+  }
+
+  private folderOf(pending: Pending): string {
+    return (pending.folder ??= this.shelf.makeFolder(pending.entry.id));
+  }
+
+  /** Bytes of test sets that are kept in memory or on their way there. */
+  memoryBytes(): number {
+    return this.small.bytes;
+  }
+
+  private *arriving(): Iterable<MemoryStore> {
+    for (const { memory } of this.pending.values()) {
+      if (memory !== undefined) {
+        yield memory;
+      }
+    }
+  }
+
+  /** A PUT repeated after the upload was complete, because its answer got lost: the same bytes are fine. */
+  private async receiveAgain({ uploadId, part, chunk }: UploadTarget, body: PutBody): Promise<undefined> {
+    const info = this.shelf.items.get(uploadId)?.entry[part];
+    if (info?.arrived === undefined || info.chunks !== 1 || chunk !== 0) {
+      body.stream.resume();
+      return undefined;
+    }
+    await PartWriter.compare(info, body, this.maxFileBytes);
+    return undefined;
+  }
+
+  private async complete(pending: Pending): Promise<void> {
+    const { entry, memory } = pending;
+    if (memory !== undefined) {
+      this.shelf.hold(entry, memory.bytes());
+    } else {
+      await this.shelf.put(entry, this.folderOf(pending), entry.set === 'train');
+    }
+    settleAll(pending);
+    this.known.add(entry);
+    this.pending.delete(entry.id);
+  }
+
+  /** Ends an upload before its time; its signed URLs are void from now on. */
+  private async giveUp(pending: Pending): Promise<void> {
+    this.pending.delete(pending.entry.id);
+    for (const writer of Object.values(pending.writers)) {
+      writer.abort();
+    }
+    if (pending.folder !== undefined) {
+      await rm(pending.folder, { recursive: true, force: true });
+    }
+    settleAll(pending);
+  }
+
+  /** Bytes on disk of uploads that are not complete. */
+  get unfinishedBytes(): number {
+    return this.account.bytes;
+  }
+
+  /** Gives up the unfinished upload that nobody has written to for longest, beyond a minute. */
+  async dropIdle(now = Date.now()): Promise<boolean> {
+    let oldest: Pending | undefined;
+    for (const pending of this.pending.values()) {
+      const idle = pending.folder !== undefined && now - pending.usedAt > IDLE_MS && !isBusy(pending);
+      if (idle && pending.usedAt < (oldest?.usedAt ?? Infinity)) {
+        oldest = pending;
+      }
+    }
+    if (oldest !== undefined) {
+      await this.giveUp(oldest);
+    }
+    return oldest !== undefined;
+  }
+
+  /** A complete upload. @throws Refusal 404, or 422 while its bytes have not arrived */
+  get(id: string, set: SetKind): Shelved<UploadEntry> {
+    const item = this.shelf.use(id);
+    if (item?.entry.set === set) {
+      return item;
+    }
+    const pending = this.pending.get(id);
+    if (pending?.entry.set === set) {
+      const missing = (['x', 'y'] as const).filter((part) => {
+        const info = pending.entry[part];
+        return info !== undefined && info.arrived === undefined;
+      });
+      throw new Refusal({
+        status: 422,
+        errorCode: 'UPLOAD_INCOMPLETE',
+        message: `The ${set} set upload ${id} has not arrived: PUT its ${missing.join(' and ')} file to the signed URL first.`,
+      });
+    }
+    throw notFound(`There is no ${set} set upload ${id}: upload it again.`);
+  }
+
+  /**
+   * Work that reads an upload's files, which stay meanwhile. Where they turn out to be damaged the upload is set
+   * aside, and the client is asked for a new one.
+   *
+   * @throws Refusal 404 for one that was deleted or is damaged; as the work does
+   */
+  async reading<R>(item: Shelved<UploadEntry>, work: () => Promise<R>): Promise<R> {
+    item.pins += 1;
+    try {
+      const result = await work();
+      item.verified = true;
+      item.read = true;
+      return result;
+    } catch (error) {
+      const { entry } = item;
+      if (this.shelf.items.get(entry.id) !== item) {
+        throw notFound(
+          `The ${entry.set} set upload ${entry.id} was deleted while it was read: upload it again.`,
+        );
+      }
+      if (!(error instanceof Refusal) || error.body.errorCode !== 'UPLOAD_DAMAGED') {
+        throw error;
+      }
+      await this.shelf.setAside(item.entry.id, item.folder, error.message);
+      throw notFound(error.message);
+    } finally {
+      item.pins -= 1;
+    }
+  }
+
+  /** Uploads whose bytes have not all arrived. */
+  waiting(): UploadEntry[] {
+    return [...this.pending.values()].map(({ entry }) => entry);
+  }
+
+  /** Removes an upload, complete or not. */
+  async erase(id: string): Promise<void> {
+    const pending = this.pending.get(id);
+    if (pending !== undefined) {
+      await this.giveUp(pending);
+    }
+    await this.shelf.erase(id);
+  }
+
+  /** Removes uploads whose URLs ran out, and the oldest waiting ones beyond a bound. */
+  sweep(now = Date.now()): void {
+    let surplus = this.pending.size - MAX_PENDING;
+    for (const pending of this.pending.values()) {
+      if (isBusy(pending) || (pending.expiresAt >= now && surplus <= 0)) {
+        continue;
+      }
+      surplus -= 1;
+      this.giveUp(pending).catch(() => undefined);
+    }
+  }
+
+  /** Ends PUTs under way. What has not arrived is removed at the next start. */
+  abort(): void {
+    for (const pending of this.pending.values()) {
+      for (const writer of Object.values(pending.writers)) {
+        writer.abort();
+      }
+    }
+  }
+}
+
+function isBusy({ writers, completing }: Pending): boolean {
+  return completing !== undefined || Object.values(writers).some((writer) => writer.busy);
+}
+
+function settleAll({ writers }: Pending): void {
+  for (const writer of Object.values(writers)) {
+    writer.settle();
+  }
+}
