@@ -159,7 +159,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Time zone').fill('Europe/Berlin');
     await field('Replace the model').selectOption('better');
     await field('Fit again even if nothing changed').check();
-    await field('Send a report of the model').check();
+    await field('Send a model report').check();
     assert.equal(await field('Give up after').isVisible(), false);
     await field('Collect message sequences into one table').check();
     await field('Give up after').fill('30');
@@ -324,9 +324,9 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Value').fill('80');
     const reason = page.locator('#node-input-ahead-error');
     for (const [typed, why] of [
-      ['soon', /be a time, a list or a range/],
+      ['soon', /be a time \(10m\), a list \(1h, 6h\) or a range/],
       ['1h, 6h', /^$/],
-      ['1h..', /be a time, a list or a range/],
+      ['1h..', /be a time \(10m\), a list \(1h, 6h\) or a range/],
       ['1h..24h', /^$/],
     ] as const) {
       await field('Ahead').fill(typed);
@@ -334,11 +334,11 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     }
     await openAdvanced();
     await field('Windows').fill('1h, x');
-    assert.match(await page.locator('#node-input-windows-error').innerText(), /times with commas/);
+    assert.match(await page.locator('#node-input-windows-error').innerText(), /times separated by commas/);
     await field('Windows').fill('1h, 6h');
     await field('Known ahead').fill('holiday, temperature');
     const aheadError = page.locator('#node-input-knownAhead-error');
-    assert.match(await aheadError.innerText(), /May not name temperature/);
+    assert.match(await aheadError.innerText(), /Must not contain temperature/);
     await field('Known ahead').fill('holiday, outside');
     assert.equal(await aheadError.innerText(), '');
     await field('Train set').fill('500 rows');
@@ -374,16 +374,16 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Alarm on').selectOption('probability');
     assert.deepEqual(await shown(), [true, true, true, true]);
     await reason.waitFor({ state: 'hidden' });
-    assert.equal(await field('Raise at').getAttribute('placeholder'), 'from the model');
+    assert.equal(await field('Raise at').getAttribute('placeholder'), "the model's threshold");
     await field('Raise at').fill('high');
     assert.match(await reason.innerText(), /must be a number/i);
     await field('Raise at').fill('0.8');
     await field('Class').fill('yes');
-    await field('Worse from').fill('20');
-    await field('Correct bands by their outcomes').uncheck();
+    await field('Worse by').fill('20');
+    await field('Correct bands from outcomes').uncheck();
     await openAdvanced();
     await field('Attached as').fill('failure');
-    await field('Score each key by itself').check();
+    await field('Score each key separately').check();
     await field('Keep').fill('500');
     await done(page);
     const { alarmOn, alarmLabel, raise, worse, honest, property, perKey, keep, valid } = await properties(

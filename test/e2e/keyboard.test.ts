@@ -147,7 +147,7 @@ describeInEditor('the dialogs by keyboard, by ear and in each theme', sheet(), (
     for (const [value, reason] of [
       ['', 'must be filled in'],
       ['ftp://here', 'must begin with https:// or http://'],
-      ['https://me:secret@here', 'may not hold a user name or password; use the token'],
+      ['https://me:secret@here', 'must not contain a user name or password; use the token'],
     ] as const) {
       await page.fill('#node-config-input-baseUrl', value);
       assert.equal(await description('node-config-input-baseUrl'), reason);

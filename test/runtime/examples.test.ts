@@ -165,7 +165,7 @@ describe('every example, imported and deployed', function () {
     await red.shown(cards, 4);
     const upload = find(flow, 'tabular-upload', 'train set');
     await waitFor('the status of the upload', () =>
-      /already there/.test(red.statuses.get(upload)?.text ?? '') ? true : undefined,
+      /already uploaded/.test(red.statuses.get(upload)?.text ?? '') ? true : undefined,
     );
   });
 

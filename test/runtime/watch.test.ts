@@ -84,7 +84,7 @@ describe('a watch in a real Node-RED', function () {
       after!.changes.map(({ what }) => what),
       ['alarm', 'cleared'],
     );
-    assert.match(after!.changes[0]!.text, /^The predicted value has reached 9\d\.\d \(alarm from 80 on\)\.$/);
+    assert.match(after!.changes[0]!.text, /^The predicted value has reached 9\d\.\d \(alarm at 80\)\.$/);
     assert.equal(after!.live.rows, 41);
     assert.equal(after!.counts.open, 2);
   });

@@ -28,7 +28,7 @@ export function signedUrl(
     throw new ServiceError(
       'response.invalid',
       `The service gave an upload URL that points into the local network (${url.host}): nothing is sent there. ` +
-        'Where the service is on your own network, allow it in the configuration (Uploads may go to the local network).',
+        'Where the service is on your own network, allow it in the configuration (Allow uploads to the local network).',
     );
   }
   return url;

@@ -44,7 +44,7 @@ describe('what a watch node says', () => {
     const alarm = change('alarm', { value: 80.512, limit: 80 });
     assert.equal(
       changeText(red, alarm, { on: 'upper' }),
-      'The upper edge of the band has reached 80.5 (alarm from 80 on).',
+      'The upper edge of the band has reached 80.5 (alarm at 80).',
     );
     assert.equal(
       changeText(redIn('de'), change('decay', { value: 2.14, limit: 1.604, measure: 'mae', why: WHY }), {}),
@@ -52,7 +52,7 @@ describe('what a watch node says', () => {
     );
     assert.equal(
       changeText(red, change('no_truth', { value: 3 * 3_600_000 }), {}),
-      'No outcome of the model "motor" has come for 3 h.',
+      'The model "motor" has had no outcome for 3 h.',
     );
   });
 
@@ -72,7 +72,7 @@ describe('what a watch node says', () => {
     const alarm = change('alarm', { value: 0.81, limit: 0.5, causes });
     assert.equal(
       changeText(redIn('en-US'), alarm, { on: 'probability', label: 'yes' }),
-      `The probability of "yes" has reached 0.810 (alarm from 0.5 on). Causes: ${causes[0]!.text}; ${causes[1]!.text}.`,
+      `The probability of "yes" has reached 0.810 (alarm at 0.5). Causes: ${causes[0]!.text}; ${causes[1]!.text}.`,
     );
   });
 
@@ -93,15 +93,12 @@ describe('what a watch node says', () => {
       status({ live: { measure: 'log_loss', rows: 412, loss: 0.312 }, coverage }),
       '78% of 412 right · log-loss 0.31',
     );
-    assert.equal(
-      status({ live, coverage, version: 3, isNew: true }),
-      'version 3 in charge, no outcomes of it yet',
-    );
+    assert.equal(status({ live, coverage, version: 3, isNew: true }), 'version 3 in charge, no outcomes yet');
     assert.match(status({ live, coverage: { ...coverage, held: 0.997 } }), /^99% of 412/);
     assert.equal(status({ live: { measure: 'mae', rows: 0 } }), 'waiting for outcomes, 25 predictions open');
     assert.equal(
       status({ live: { measure: 'mae', rows: 0 }, counts: { open: 25, early: 1300, unmet: 1200 } }),
-      '1,200 outcomes fit none of 25 predictions: compare msg.series',
+      '1,200 outcomes match none of 25 predictions: check msg.series',
     );
     assert.equal(
       status({ live: { measure: 'mae', rows: 0 }, counts: { open: 25, early: 1300, unmet: 0 } }),
