@@ -235,7 +235,7 @@ async function evaluate(item: Case, parsed: boolean): Promise<void> {
 
 async function main(): Promise<void> {
   console.log(`Held-back quarter, mean of ${SPLITS} random splits, embedded service.\n`);
-  console.log('| table | target | in by | measure | held back | trivial | recall | precision | fit s |');
+  console.log('| table | target | in by | measure | held out | trivial | recall | precision | fit s |');
   console.log('|---|---|---|---|---|---|---|---|---|');
   for (const item of CASES) {
     for (const parsed of [false, true]) {

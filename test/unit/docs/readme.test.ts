@@ -35,7 +35,7 @@ describe('the README', () => {
   });
 
   it('names each runtime dependency with its reason, and nothing else', () => {
-    assert.deepEqual(rowsOf('What it depends on, and why').sort(), Object.keys(manifest.dependencies).sort());
+    assert.deepEqual(rowsOf('Dependencies').sort(), Object.keys(manifest.dependencies).sort());
   });
 
   it('names, as the sources do, no document that is not in the package', () => {
