@@ -208,7 +208,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByLabel('Search models').fill('MODEL 19');
     await page.waitForFunction(() => document.querySelectorAll('.tabular-model').length === 11);
     await page.getByLabel('Search models').fill('no such thing');
-    assert.match(await body().innerText(), /No model has this in its name or its target/);
+    assert.match(await body().innerText(), /No model matches in its name or target/);
     await page.getByLabel('Search models').fill('');
   });
 
@@ -220,7 +220,7 @@ describe('the sidebar Models, in Chromium', function () {
       /this model\s+without a model\s+Accuracy\s+\d+%\s+\d+%\s+ROC AUC\s+0\.\d{3}\s+0\.5\s/,
       /\d+ of 240 right/,
       /Area under the curve 0\.\d+/,
-      /Furthest off: said/,
+      /Largest error: predicted/,
       /What it rests on\s+load\s+\d+%/,
       /Versions|Try it/,
     ]) {
@@ -255,7 +255,7 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(await opened('no scores'), /No scores are known/);
     await back().click();
     const dead = await opened('dead');
-    assert.match(dead, /^The service does not have it any more: fit it again, or take an older version back/);
+    assert.match(dead, /^The service no longer has it: fit it again, or go back to an older version/);
     assert.match(dead, /There are no pictures of this fit/);
     assert.doesNotMatch(dead, /Try it/);
     assert.equal(await editor.page.locator('.tabular-bar-top .tabular-bad').count(), 1);
@@ -296,7 +296,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.waitForSelector('.tabular-answer li');
     const tried = () => page.locator('[data-part=try]').innerText();
     assert.match(await tried(), /Why\s+.*load/, 'and says why');
-    assert.match(await tried(), /causes always speak of one: “(hot|fine)”, the rarer/);
+    assert.match(await tried(), /the causes always refer to “(hot|fine)”, the rarer one/);
     assert.ok((await hot('100')) > (await hot('5')) + 30);
     await page.getByLabel('kind').selectOption('air');
     await page.getByRole('button', { name: 'Another row' }).click();
@@ -421,16 +421,16 @@ describe('the sidebar Models, in Chromium', function () {
     );
     const said = await opened('fitted power');
     assert.match(said, /Live\s+MAE\s+2\s+promised [\d.]+/);
-    assert.match(said, /^There are doubts: see the notes on how good it is/);
+    assert.match(said, /^There are doubts: see the notes under How good it is/);
     assert.match(said, /Over the newest 60 outcomes/);
-    assert.match(said, /Predictions and outcomes: west\s[^]*0 of 15 outcomes \(dots\) are inside the band/);
+    assert.match(said, /Predictions and outcomes: west\s[^]*0 of 15 outcomes \(dots\) are in the band/);
     // Of less than a block of outcomes nothing is told.
     const standing = (rows: number): Promise<unknown> =>
       page.evaluate(
         `RED.tabularPrediction.models.standing({ scores: { r2: 0.9 }, live: { promised: 1, rows: ${rows} } }).why`,
       );
     assert.equal(await standing(99), 'In order: better than without a model');
-    assert.match(String(await standing(100)), /live not clearly worse than promised/);
+    assert.match(String(await standing(100)), /no worse live than promised/);
     const machine = page.getByLabel('Machine');
     const step = page.getByLabel('Time ahead');
     const offered = (of: typeof machine) => of.locator('option').allInnerTexts();
@@ -454,9 +454,9 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'Refresh' }).click();
     assert.match(
       await opened('fitted power'),
-      /Over the newest 60 outcomes\. Version 2 has no outcomes yet: these numbers are of the version before\./,
+      /Over the newest 60 outcomes\. Version 2 has no outcomes yet\. These figures are from the previous version\./,
     );
-    assert.doesNotMatch(await body().innerText(), /live not clearly worse/);
+    assert.doesNotMatch(await body().innerText(), /no worse live/);
     assert.match(await body().innerText(), /What happened\s+.*has been replaced by its version 2/s);
     const heights = await page
       .locator('.tabular-changes li')
@@ -577,7 +577,7 @@ describe('the sidebar Models, in Chromium', function () {
   it('says at the slider what the matrix shows, while no threshold is chosen', async () => {
     const { page } = editor;
     await opened('fitted state');
-    const foundOf = /^From 50% on: (\d+) of (\d+) found .*?, false alarms: (\d+);/;
+    const foundOf = /^At 50%: (\d+) of (\d+) found .*?, false alarms: (\d+);/;
     const [found, rare, wrong] = foundOf
       .exec(await page.locator('.tabular-said').first().innerText())!
       .slice(1)
@@ -614,13 +614,13 @@ describe('the sidebar Models, in Chromium', function () {
     await page.waitForFunction(() =>
       /best for F1/.test(document.querySelector<HTMLElement>('.tabular-in-use')?.innerText ?? ''),
     );
-    const from = /From ([\d.]+%)/.exec(await said())![1]!;
+    const from = /At ([\d.]+%)/.exec(await said())![1]!;
     assert.match(
       await inUse.innerText(),
       new RegExp(`from ${from} on`),
       'what is in use is what the slider says',
     );
-    assert.equal(from, /From ([\d.]+%)/.exec(best)![1], 'the slider stands at it');
+    assert.equal(from, /At ([\d.]+%)/.exec(best)![1], 'the slider stands at it');
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Use it');
     // Moved by hand it is a number.
     await page.getByLabel('From this probability on').focus();
@@ -642,9 +642,9 @@ describe('the sidebar Models, in Chromium', function () {
     const [hot, fine] = label === 'hot' ? [1, 0] : [0, 1];
     assert.deepEqual([own[hot], own[fine]], [hits, String(Number(positives) - Number(hits))]);
     assert.equal(others[hot], alarms);
-    assert.match(await body().innerText(), /By the threshold in use, from [\d.]+% on\./);
+    assert.match(await body().innerText(), /At the threshold in use, [\d.]+%\./);
     await page.locator('[data-part=try]').evaluate((part: HTMLDetailsElement) => (part.open = true));
-    await page.getByText('Answered by the threshold:').waitFor();
+    await page.getByText('Answer at the threshold:').waitFor();
     const answer = await page.locator('.tabular-answer').innerText();
     const probability = Number(new RegExp(`${label}\\s+([\\d.]+)%`).exec(answer)![1]);
     const other = label === 'hot' ? 'fine' : 'hot';
@@ -652,7 +652,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'Use none' }).click();
     await page.getByRole('button', { name: 'Use none' }).waitFor({ state: 'detached' });
     assert.equal(await inUse.innerText(), 'In use: the more probable label');
-    assert.doesNotMatch(await body().innerText(), /By the threshold in use/);
+    assert.doesNotMatch(await body().innerText(), /At the threshold in use/);
   });
 
   it('saves a model as a file, and takes it from one under another name', async () => {
@@ -669,7 +669,7 @@ describe('the sidebar Models, in Chromium', function () {
     const upload = page.getByRole('button', { name: 'Import a model' });
     await upload.focus();
     await page.keyboard.press('Enter');
-    assert.match(await notice.innerText(), /import only files whose origin you know/);
+    assert.match(await notice.innerText(), /import only files from a source you trust/);
     await page.keyboard.press('Escape');
     await notice.waitFor({ state: 'detached' });
     await upload.click();
@@ -746,24 +746,24 @@ describe('the sidebar Models, in Chromium', function () {
       await notice.getByRole('button', { name, exact: true }).click();
       await notice.waitFor({ state: 'detached' });
     };
-    await page.getByRole('button', { name: 'Take back' }).click();
+    await page.getByRole('button', { name: 'Roll back' }).click();
     assert.match(await notice.innerText(), /version 1 of “fitted state” in charge, in place of version 2/);
     await answer('Cancel');
     assert.equal(await inCharge(), '@2');
     // By keyboard: Tab stays inside the question, and the button that asked has the focus again.
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
-    await page.getByRole('button', { name: 'Take back' }).focus();
+    await page.getByRole('button', { name: 'Roll back' }).focus();
     await page.keyboard.press('Enter');
     await notice.waitFor();
-    for (const name of ['Cancel', 'Take back', 'Cancel']) {
+    for (const name of ['Cancel', 'Roll back', 'Cancel']) {
       assert.equal(await focused(), name);
       await page.keyboard.press('Tab');
     }
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.querySelector('.tabular-in-charge b')?.textContent === '@1');
-    assert.equal(await focused(), 'Take back', 'of the other version now');
+    assert.equal(await focused(), 'Roll back', 'of the other version now');
     await notice.waitFor({ state: 'detached' });
-    assert.match(await body().innerText(), /Version\s+1, taken back; the newest is 2/);
+    assert.match(await body().innerText(), /Version\s+1, rolled back; the newest is 2/);
     const status = page.locator('.red-ui-flow-node-status-label').filter({ hasText: 'version 1 in charge:' });
     await status.waitFor({ timeout: 2000 });
     assert.match(
@@ -783,7 +783,7 @@ describe('the sidebar Models, in Chromium', function () {
     );
     await page.waitForSelector('.tabular-facts');
     await page.getByRole('button', { name: 'Delete' }).click();
-    assert.match(await notice.innerText(), /“<b>renamed<\/b>” with all of its versions/);
+    assert.match(await notice.innerText(), /“<b>renamed<\/b>” and all of its versions/);
     await answer('Delete');
     await line('dead').waitFor();
     await page.waitForFunction(() => !document.querySelector('[data-model="<b>renamed</b>"]'));
