@@ -6,15 +6,15 @@ export {
   modeOf,
   quantilesOf,
 } from '../../dist/src/learner/calibration/distribution';
-export { BlockRoom } from '../../dist/src/learner/explain/blocks/block-room';
-export { makeFollower } from '../../dist/src/learner/explain/blocks/follower';
+export { BlockMemory } from '../../dist/src/learner/explain/blocks/block-memory';
+export { makePermutationScorer } from '../../dist/src/learner/explain/blocks/permutation-scorer';
 export { leafBlocks } from '../../dist/src/learner/explain/blocks/leaf-blocks';
-export { keptWays } from '../../dist/src/learner/explain/effects/kept-ways';
-export { stepScores } from '../../dist/src/learner/explain/effects/step-scores';
-export { sharedProcess } from '../../dist/src/learner/explain/gaussian-process/product-steps';
-export { quadratureOf } from '../../dist/src/learner/explain/gaussian-process/products';
-export { allRows } from '../../dist/src/learner/explain/shapley/compared';
-export { drawOrders, mixturesOf } from '../../dist/src/learner/explain/shapley/orders';
+export { explanationCache } from '../../dist/src/learner/explain/effects/explanation-cache';
+export { permutationScores } from '../../dist/src/learner/explain/effects/permutation-scores';
+export { processAlongPermutations } from '../../dist/src/learner/explain/gaussian-process/product-permutations';
+export { quadratureOf } from '../../dist/src/learner/explain/gaussian-process/quadrature';
+export { allRows } from '../../dist/src/learner/explain/shapley/foreground';
+export { drawPermutations, mixtureCount } from '../../dist/src/learner/explain/shapley/permutations';
 export { EffectTable } from '../../dist/src/learner/explain/tree-shap/effect-table';
 export { addLeafEffects } from '../../dist/src/learner/explain/tree-shap/leaf-effects';
 export { LeafWalk } from '../../dist/src/learner/explain/tree-shap/leaf-walk';

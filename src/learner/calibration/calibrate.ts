@@ -4,7 +4,7 @@ import { exp, log, softmax, square } from '../math/numeric';
 export interface Calibration {
   /** Divides the scores before the softmax. Fitted. */
   temperature: number;
-  /** Part of the labels, 0 to 1, that are drawn from the class frequencies. Fitted. */
+  /** Fraction of labels that are drawn from the class frequencies. Fitted. */
   noise: number;
   /** Class frequencies of the train set. */
   priors: Float64Array;
@@ -17,7 +17,7 @@ export interface Calibration {
 
 const MIN_PROBABILITY = 1e-15;
 
-/** Mean log-loss. `probas`: rows × classes, row-major. */
+/** Mean log-loss. `probas`: rows × classes. */
 export function logLoss(probas: Float64Array, codes: ArrayLike<number>, classes: number): number {
   let sum = 0;
   for (let row = 0; row < codes.length; row++) {
@@ -26,7 +26,7 @@ export function logLoss(probas: Float64Array, codes: ArrayLike<number>, classes:
   return codes.length > 0 ? sum / codes.length : 0;
 }
 
-/** The same of each row. */
+/** The log-loss of each row. */
 export function rowLogLosses(probas: Float64Array, codes: ArrayLike<number>, classes: number): Float64Array {
   return Float64Array.from(
     codes,
@@ -36,14 +36,14 @@ export function rowLogLosses(probas: Float64Array, codes: ArrayLike<number>, cla
 
 /**
  * Strength of the prior on the logarithm of the temperature, in nats. A few dozen rows say little about how confident
- * a model may be. Chosen on 300 random tasks of 30 to 300 rows (linear, stepwise, pairwise and clustered classes, 2 to
- * 6 of them, with and without label noise).
+ * a model may be. Chosen on 300 random tasks of 30 to 300 rows (linear, stepwise, pairwise and clustered classes, 2
+ * to 6 of them, with and without label noise).
  */
 const PRIOR_STRENGTH = 3;
 
 /**
- * Mean of that prior. Scores that explain little are overconfident; those that explain nearly everything are
- * underconfident, because the ensemble learns from more rows than each member that scored the held-out ones.
+ * Mean of that prior. Scores that explain little are overconfident. Those that explain nearly everything are
+ * underconfident, because the ensemble learns from more rows than each member that scored held-out ones.
  *
  * @param explainedPart D. McFadden's pseudo-R² (1974) of the scores: 1 - log-loss / log-loss of the class frequencies
  */
@@ -51,16 +51,16 @@ function usualLogTemperature(explainedPart: number): number {
   return 0.3 - 0.9 * square(Math.max(0, Math.min(1, explainedPart)));
 }
 
-/** Nats that a noise of 1 costs, so that noise needs evidence. */
+/** Cost in nats of a noise of 1, so that noise needs evidence. */
 const NOISE_PENALTY = 5;
 const MAX_NOISE = 0.6;
 
 /**
- * The temperature (C. Guo et al., 2017) and label noise with the highest likelihood on out-of-fold scores. A temperature
- * alone cannot express "certain of the pattern, but one label in ten is wrong". Golden-section search over the logarithm
- * of the temperature, from 1/4 to 4, with the best noise for each.
+ * The temperature (C. Guo et al., 2017) and label noise of highest likelihood on out-of-fold scores. A temperature
+ * alone cannot express "certain of the pattern, but one label in ten is wrong". Golden-section search over the
+ * logarithm of the temperature, from 1/4 to 4, with the best noise for each.
  *
- * @param scores rows × width, row-major
+ * @param scores rows × width
  */
 export function fitCalibration(
   scores: Float64Array,
@@ -98,8 +98,8 @@ export function fitCalibration(
 /**
  * The noise of highest likelihood, by bisection on the slope of the cost, which is convex.
  *
- * @param likely probability of each row's true class by the model
- * @param share frequency of that class
+ * @param likely the model's probability of each row's true class
+ * @param share the frequency of that class
  */
 function fitNoise(likely: Float64Array, share: Float64Array): { noise: number; cost: number } {
   const slope = (noise: number) => {
@@ -130,9 +130,9 @@ function fitNoise(likely: Float64Array, share: Float64Array): { noise: number; c
 }
 
 /**
- * Class probabilities: rows × classes, row-major.
+ * Class probabilities: rows × classes.
  *
- * @param scores rows × width; with a width of 1 the log-odds of the second of two classes
+ * @param scores rows × width; with a width of 1, the log-odds of the second of two classes
  */
 export function probabilities(
   scores: Float64Array,
@@ -161,7 +161,7 @@ export function probabilities(
   return out;
 }
 
-/** Mixes probabilities with the class frequencies by the fitted noise, in place. */
+/** Mixes probabilities with the class frequencies according to the fitted noise, in place. */
 export function mixWithPriors(probas: Float64Array, { noise, priors }: Calibration): void {
   if (noise === 0) {
     return;

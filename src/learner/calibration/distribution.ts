@@ -1,9 +1,9 @@
 import { log } from '../math/numeric';
 
 /**
- * A distribution of weighted atoms: `atoms` ascending, `weights` not negative with a positive sum. Its distribution
- * function is linear between the middles of neighbouring atoms' weights and ends at the outermost atoms, so quantiles
- * never cross and never leave the range of the atoms.
+ * A distribution of weighted atoms: `atoms` ascending, `weights` non-negative with a positive sum. Its distribution
+ * function is linear between the midpoints of neighbouring atoms' weights and ends at the outermost atoms, so
+ * quantiles never cross and never leave the range of the atoms.
  */
 export interface Atoms {
   atoms: Float64Array;
@@ -43,7 +43,7 @@ export function quantilesOf({ atoms, weights }: Atoms, levels: ArrayLike<number>
   }
 }
 
-/** The probability of a value at most `x`, for ascending `points`, written to `out`. */
+/** The probability of a value of at most `x`, for ascending `points`, written to `out`. */
 export function cumulativeOf({ atoms, weights }: Atoms, points: ArrayLike<number>, out: Float64Array): void {
   let total = 0;
   for (const weight of weights) {
@@ -76,7 +76,7 @@ export function cumulativeOf({ atoms, weights }: Atoms, points: ArrayLike<number
 const MODE_LEVELS = Float64Array.from({ length: 64 }, (_, i) => (i + 0.5) / 64);
 const MODE_WINDOW = 16;
 
-/** The mode: the middle of the shortest interval that holds a quarter of the probability. */
+/** The mode: the midpoint of the shortest interval that holds a quarter of the probability. */
 export function modeOf(distribution: Atoms): number {
   const grid = new Float64Array(MODE_LEVELS.length);
   quantilesOf(distribution, MODE_LEVELS, grid);
@@ -92,7 +92,7 @@ export function modeOf(distribution: Atoms): number {
   return grid[start + MODE_WINDOW / 2];
 }
 
-/** Logarithms of the probabilities between neighbouring borders; the end buckets include everything outside. */
+/** Logarithms of the probabilities between adjacent borders; the end buckets include everything outside. */
 export function bucketLogits(
   distribution: Atoms,
   borders: Float64Array,

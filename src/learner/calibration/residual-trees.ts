@@ -7,14 +7,14 @@ import { quantise } from '../trees/histograms/quantise';
 import { TreeBuilder, type Trees } from '../trees/trees';
 
 const TREES = 60;
-/** Columns that a tree may split by. */
+/** Most columns that a tree may split on. */
 const MOST_COLUMNS = 128;
 
 interface Grown {
   trees: Trees;
-  /** Per leaf its rows. */
+  /** Per leaf, its rows. */
   leafRows: Int32Array[];
-  /** Per tree and row: 1 where the tree learned from it. */
+  /** Per tree and row, 1 if the tree learned from it. */
   inSample: Uint8Array[];
   work: number;
 }
@@ -53,7 +53,7 @@ export function growTrees(
     picked,
     leaves: rules.maxLeaves,
   };
-  // Of more columns each tree uses few: to bring all of them within reach would take longer.
+  // Each tree uses few columns: with more of them, copying all into reach of WebAssembly would take longer.
   const space =
     specs.length > MOST_COLUMNS
       ? GrowSpace.ordinary(size)
@@ -78,7 +78,7 @@ export function growTrees(
 
 interface Forest {
   treeCount: number;
-  /** How many columns a tree may split by. */
+  /** Columns that a tree may split on. */
   picked: number;
   sampleRows: (random: Random) => Int32Array;
   random: Random;

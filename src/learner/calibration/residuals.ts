@@ -8,7 +8,7 @@ import { growTrees } from './residual-trees';
 
 /**
  * The distribution of residuals around a row: a quantile regression forest (N. Meinshausen, 2006) on out-of-fold
- * residuals. A leaf lists the residuals of its rows; a row's distribution weighs the residuals of all its leaves,
+ * residuals. A leaf lists the residuals of its rows. A row's distribution weights the residuals of all its leaves,
  * mixed with those of all rows.
  */
 export interface ResidualForest {
@@ -28,9 +28,9 @@ export interface ResidualForest {
 
 const MAX_ATOMS = 1024;
 const MAX_ROWS = 20_000;
-/** Part of the rows that a tree learns from, as a bootstrap sample has. */
+/** Fraction of rows that a tree learns from, as in a bootstrap sample. */
 const SAMPLED = 0.63;
-/** Weights of all rows against the leaves that are tried. */
+/** Weights of all rows against the leaves, to choose from. */
 const MIXES = [0.05, 0.15, 0.3, 0.5, 0.75, 1];
 const LEVELS = Float64Array.from({ length: 9 }, (_, i) => (i + 1) / 10);
 
@@ -41,7 +41,7 @@ export interface ResidualInput {
   rows: Int32Array;
   predicted: Float64Array;
   residuals: Float64Array;
-  /** Per row of the table the cluster of rows like it, which a tree learns from as a whole or not at all. */
+  /** Per table row, its cluster of similar rows, which a tree learns from as a whole or not at all. */
   clusters?: { of: Int32Array; count: number };
 }
 
@@ -119,7 +119,7 @@ function makeAtoms(residuals: Float64Array): {
   return { atoms, overall, atomOf };
 }
 
-/** Draws what a tree learns from: 63 % of the rows; or of the clusters, so that no row was tested beside its like. */
+/** Draws the rows of a tree: 63 % of the rows, or of the clusters, so that no row is tested against similar ones. */
 function treeSampler({ rows, clusters }: ResidualInput, chosen: Int32Array): (random: Random) => Int32Array {
   const count = chosen.length;
   if (!clusters) {
@@ -164,7 +164,7 @@ export function atomWeights(
   mixWithAll(forest, mix, out, used, out);
 }
 
-/** Writes the sum of the weights that the accepted trees give to each atom. Returns how many trees. */
+/** Writes the sum of the weights that the accepted trees give each atom. Returns the number of trees. */
 function leafWeights(
   { trees, offsets, members }: ResidualForest,
   columns: Uint8Array[],
@@ -190,7 +190,7 @@ function leafWeights(
   return used;
 }
 
-/** Weights of the leaves of `used` trees, mixed with those of all rows. `out` may be `weights`. */
+/** Mixes the weights from the leaves of `used` trees with those of all rows. `out` may be `weights`. */
 function mixWithAll(
   { overall }: ResidualForest,
   mix: number,
@@ -205,7 +205,7 @@ function mixWithAll(
   }
 }
 
-/** For each of `MIXES` the scores on rows, of each by the trees that had not seen it. */
+/** Scores each of `MIXES` on rows, each by the trees that had not seen it. */
 function testForest(
   forest: ResidualForest,
   columns: Uint8Array[],

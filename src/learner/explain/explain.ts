@@ -7,49 +7,53 @@ import { LEAF, type Trees } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { type GroupEffects, meanEffects } from './effects/mean-effects';
 import { probabilityEffects } from './effects/probability-effects';
-import type { Compared } from './shapley/compared';
-import { gamesOf } from './shapley/games';
+import type { ForegroundRow } from './shapley/foreground';
+import { findDifferingGroups } from './shapley/differing-groups';
 
 export interface ExplainOptions extends PredictOptions {
-  /** Features that are one cause together, by the cause's name; one that is in none is a cause by itself. Others are passed by. */
+  /**
+   * Features to treat as one cause, by the cause's name. Features in no group are causes of their own; unknown ones
+   * are ignored.
+   */
   groups?: Readonly<Record<string, readonly string[]>>;
-  /** The class whose probability is explained, by its number. Default: in each row the one answered. */
+  /** The index of the class to explain. Default: the class answered in each row. */
   of?: number;
-  /** Only rows whose probability of that class, or whose mean, is above this. */
+  /** Explain only rows whose probability of that class (or whose mean) is above this. */
   above?: number;
-  /** Only so many of these rows, the first ones. */
+  /** Explain at most this many of these rows, starting with the first. */
   most?: number;
-  /** Of classes: causes up to which all coalitions of them are tried, whatever it takes. Default: by the work that it takes. */
+  /** For classes: try every coalition of up to this many causes, whatever the cost. Default: decided by the cost. */
   exactUpTo?: number;
 }
 
 /** Why rows are predicted as they are: `bases[i]` and the effects of row i add up to `predictions[i]`. */
 export interface Explanation {
   groups: string[];
-  /** The rows explained, from 0. */
+  /** Indices of the rows explained. */
   rows: Int32Array;
-  /** Rows that were to be explained beyond `most`. */
+  /** Rows left out because of `most`. */
   left: number;
   /** The class explained in each of them; undefined for regression. */
   of: Int32Array | undefined;
   /** Probabilities of that class, or means. */
   predictions: Float64Array;
-  /** The mean prediction of the background's rows. */
+  /** The mean prediction of the background rows. */
   bases: Float64Array;
-  /** rows explained × groups: Shapley values, in probability or in units of the target. */
+  /** Rows explained × groups: Shapley values, in probability or in units of the target. */
   effects: Float64Array;
 }
 
-/** Rows that are explained together: with more their scores would not be close to the processor. */
+/** Rows explained together, few enough for their scores to stay in the processor's cache. */
 const ROWS_AT_ONCE = 16;
 
 /**
- * Explains predictions: how much each cause raised or lowered the answer, against the rows of the train set that the
- * model keeps (interventional Shapley values). Exact for regression, and for classes where few causes differ from
- * the background in a row (eight of two classes); else by orders of causes, which add up all the same.
+ * Explains predictions: how much each cause raised or lowered the answer, compared with the background rows stored
+ * with the model (interventional Shapley values). Exact for regression, and for classes if few causes differ from the
+ * background (eight of two classes, say); otherwise estimated from permutations of the causes, where the effects
+ * still add up.
  *
- * @param result what `predict` gave for these rows with the same options
- * @throws LearnerError where the model keeps no rows
+ * @param result of `predict` for these rows with the same options
+ * @throws LearnerError if the model has no background rows
  */
 export function explain(
   model: Model,
@@ -76,7 +80,7 @@ export function explain(
   const calibration = model.calibration && recalibrated(model.calibration, options);
   const bases = new Float64Array(rows.length);
   const effects = new Float64Array(rows.length * names.length);
-  const compared = Array.from(rows, (row): Compared => ({
+  const foreground = Array.from(rows, (row): ForegroundRow => ({
     bins: Uint8Array.from(table.columns, (column) => column[row]),
     numbers: Float64Array.from(table.numbers, (values) => values?.[row] ?? NaN),
     background,
@@ -84,15 +88,15 @@ export function explain(
     groups: names.length,
   }));
   if (calibration === undefined) {
-    meanEffects(members, compared).forEach((found, i) => {
+    meanEffects(members, foreground).forEach((found, i) => {
       const { base, slope } = changeInUnits(model, found, levels?.[rows[i]]);
       bases[i] = base;
       found.effects.forEach((effect, group) => (effects[i * names.length + group] = slope * effect));
     });
   } else {
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
-      const asked = compared.slice(from, from + ROWS_AT_ONCE).map((one, i) => ({
-        ...{ compared: one, games: gamesOf(one, used) },
+      const asked = foreground.slice(from, from + ROWS_AT_ONCE).map((one, i) => ({
+        ...{ foreground: one, differingGroups: findDifferingGroups(one, used) },
         of: answers.of![rows[from + i]],
       }));
       probabilityEffects(members, calibration, asked, options.exactUpTo).forEach((found, i) => {
@@ -113,8 +117,9 @@ export function explain(
 }
 
 /**
- * The base of a change in units of the target, and what a step of a score comes to. Where changes grow with their level,
- * effects on the logarithm share the difference in units in proportion (the logarithmic mean Divisia index, Ang 2004).
+ * Converts a base to units of the target, and returns the factor for effects. If the model predicts the logarithm of
+ * a change, the change in units is split in proportion to the effects on the logarithm (logarithmic mean Divisia
+ * index: B. W. Ang, 2004).
  */
 function changeInUnits(
   { center, scale, growth }: Model,
@@ -130,7 +135,7 @@ function changeInUnits(
   return { base: from, slope: step === 0 ? scale * (from + level) : (to - from) / step };
 }
 
-/** The causes, and for each binned column the number of its cause. */
+/** The causes, and the index of the cause of each binned column. */
 function groupsOf(
   { features, encoders }: Model,
   groups: NonNullable<ExplainOptions['groups']>,
@@ -149,7 +154,7 @@ function groupsOf(
   return { names, groupOf };
 }
 
-/** Which columns the members look at. */
+/** The columns that members read. */
 function usedColumns(members: Member[], columns: number): Uint8Array {
   const used = new Uint8Array(columns);
   for (const part of members.flatMap(({ parts }) => parts)) {
@@ -167,7 +172,7 @@ function usedColumns(members: Member[], columns: number): Uint8Array {
 
 const columnsOfTrees = new WeakMap<Trees, Set<number>>();
 
-/** Columns by which trees split. Kept: a stream of single rows would look at every node each time. */
+/** The columns that trees split on. Cached, because a stream of single rows would scan every node each time. */
 function columnsOf(trees: Trees): Set<number> {
   let columns = columnsOfTrees.get(trees);
   if (columns === undefined) {
@@ -178,7 +183,7 @@ function columnsOf(trees: Trees): Set<number> {
   return columns;
 }
 
-/** What is explained in each row: its probability of the class asked for (or answered), or its mean. */
+/** The value to explain in each row: the probability of the class asked for (or answered), or the mean. */
 function answersOf(
   result: ClassificationResult | RegressionResult,
   asked: number | undefined,

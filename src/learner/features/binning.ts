@@ -1,13 +1,13 @@
 import { sorted } from '../math/order';
 import type { Random } from '../math/random';
 
-/** Bins of one column: bin 0 holds missing values, 1 … 254 hold values in ascending order. */
+/** Bins of a column: bin 0 holds missing values, and 1 … 254 hold values in ascending order. */
 export const MAX_BINS = 254;
 const SAMPLE = 100_000;
 
 /**
  * Borders between the bins of a numeric column: value x is in bin 1 + (number of borders < x). Up to 254 distinct
- * values get a bin each; more share bins of about equal counts. Only the order of values matters: a strictly
+ * values get a bin each; more of them share bins of about equal counts. Only the order of values matters: a strictly
  * increasing function of the column gives the same bins.
  */
 export function findBorders(values: Float64Array, random: Random, maxBins = MAX_BINS): Float64Array {
@@ -62,19 +62,19 @@ function sampled(values: Float64Array, random: Random): Float64Array {
   return out.slice(0, count);
 }
 
-/** A border b with low ≤ b < high, halfway where both are finite. */
+/** A border b with low ≤ b < high, halfway if both are finite. */
 function between(low: number, high: number): number {
   const middle = low / 2 + high / 2;
   return middle >= low && middle < high && Number.isFinite(middle) ? middle : low;
 }
 
-/** The bin of one value, by binary search. */
+/** The bin of a value, by binary search. */
 export function binOf(value: number, borders: Float64Array): number {
   if (Number.isNaN(value)) {
     return 0;
   }
   let low = 0;
-  // Halves without a branch that the processor would guess wrong half the time.
+  // Branch-free halving: a branch would be mispredicted half the time.
   for (let left = borders.length; left > 0;) {
     const half = (left + 1) >> 1;
     low += borders[low + half - 1] < value ? half : 0;

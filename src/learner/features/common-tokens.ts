@@ -1,23 +1,23 @@
 import { tokensOf } from './tokens';
 
-/** Maximum number of tokens that encode a text column. */
+/** Most tokens that encode a text column. */
 export const MAX_TOKENS = 100;
-/** Distinct tokens counted exactly at first: about 40 MB. */
+/** Most distinct tokens counted exactly on the first attempt: about 40 MB. */
 const MAX_COUNTED = 250_000;
 const BUCKETS = 1 << 20;
 
 interface Entry {
   text: string;
-  /** Rows that hold it. */
+  /** Rows that contain it. */
   count: number;
 }
 
 /**
- * The tokens that split the rows best, by the variance of their presence. Texts of many different words have tens of
- * millions of tokens and pairs, nearly all of them rare: a count-min sketch of one row (G. Cormode and S.
- * Muthukrishnan, 2005) rules those out, and only tokens that may be common are counted exactly. The result is the same.
+ * The tokens that split the rows best, by the variance of their presence. Long texts have tens of millions of tokens
+ * and pairs, nearly all of them rare: a one-row count-min sketch (G. Cormode and S. Muthukrishnan, 2005) rules those
+ * out, and only tokens that may be common are counted exactly. The result is the same.
  *
- * @param known rows that hold any text
+ * @param known rows that contain any text
  */
 export function commonTokens(entries: readonly Entry[], known: number, maxCounted = MAX_COUNTED): string[] {
   const minRows = Math.max(3, Math.floor(known / 1000));
@@ -31,7 +31,7 @@ export function commonTokens(entries: readonly Entry[], known: number, maxCounte
     .map(({ token }) => token);
 }
 
-/** Number of rows per wanted token; undefined with more than `max` tokens. */
+/** The number of rows of each wanted token, or undefined if there are more than `max` tokens. */
 function counted(
   entries: readonly Entry[],
   isWanted: (token: string) => boolean,
@@ -51,7 +51,7 @@ function counted(
   return frequency;
 }
 
-/** False only for tokens of fewer than `minRows` rows. */
+/** False only for tokens in fewer than `minRows` rows. */
 function maybeCommon(entries: readonly Entry[], minRows: number): (token: string) => boolean {
   const rows = new Float64Array(BUCKETS);
   for (const { text, count } of entries) {

@@ -5,7 +5,10 @@ export type DatePart = (typeof DATE_PARTS)[number];
 
 const DAY = 86_400_000;
 
-/** One time feature of `ms` milliseconds since the epoch; NaN for missing dates; for infinite ones too, except the epoch. */
+/**
+ * One time feature of `ms` milliseconds since the epoch. NaN for missing dates, and for infinite ones except for the
+ * epoch.
+ */
 export function datePart(ms: number, part: DatePart): number {
   if (part === 'epoch') {
     return ms;
@@ -30,7 +33,7 @@ export function datePart(ms: number, part: DatePart): number {
   return Math.floor((ms - Date.UTC(date.getUTCFullYear(), 0, 1)) / DAY) + 1;
 }
 
-/** Days after which a part comes again. The epoch never does. */
+/** Days after which a part recurs. The epoch never does. */
 const PERIOD_DAYS: Record<DatePart, number> = {
   epoch: Infinity,
   secondOfDay: 1,
@@ -39,13 +42,13 @@ const PERIOD_DAYS: Record<DatePart, number> = {
   month: 366,
   dayOfYear: 366,
 };
-/** Part of the steps that go the same way in a column that tells when each row was. */
+/** Fraction of steps in the same direction that marks a column as the time of the rows. */
 const SAME_WAY = 0.99;
 
 /**
- * The parts of a date that rows to come can have in common with these. Where rows follow each other in time, the
- * column that tells when they were goes on rising: trees cannot follow it, and a block held out between two that
- * were learned from does not show that. So of such a column only what came round at least twice is a feature.
+ * The parts of a date whose values can occur again in future rows. If rows are in order of time, the column with
+ * their time keeps rising: trees cannot extrapolate it, and a held-out block between two training blocks does not
+ * reveal that. So only parts of such a column that recurred at least twice become features.
  */
 export function recurringParts(values: Float64Array): readonly DatePart[] {
   const days = followsRows(values) ? spanOf(values) / DAY : Infinity;

@@ -5,7 +5,7 @@ import { commonTokens, MAX_TOKENS } from './common-tokens';
 import { DATE_PARTS, type DatePart, datePart, recurringParts } from './dates';
 import { findNumber, tokensOf } from './tokens';
 
-/** How one feature becomes binned columns. Plain data, stored with the model. */
+/** How a feature becomes binned columns. Plain data, stored with the model. */
 export type Encoder =
   | { type: 'number'; source: number; borders: Float64Array }
   | { type: 'date'; source: number; part: DatePart; borders: Float64Array }
@@ -17,30 +17,33 @@ export type Encoder =
 
 /** A table as the learner sees it. */
 export interface EncodedTable {
-  /** columns × rows: bins. */
+  /** Columns × rows: bins. */
   columns: Uint8Array[];
-  /** columns × rows: the values of numbers and dates, NaN where missing; undefined for others, and where nobody asks. */
+  /**
+   * Columns × rows: values of numbers and dates, NaN if missing; undefined for other columns, and if they are not
+   * needed.
+   */
   numbers: (Float64Array | undefined)[];
 }
 
-/** One binned column: the number of its feature, and its number of bins, bin 0 for missing values included. */
+/** A binned column: the index of its feature, and its number of bins, including bin 0 for missing values. */
 export interface ColumnSpec {
   source: number;
   bins: number;
   category: boolean;
 }
 
-/** Bin 1 of a category column: rare and unseen values. Named categories start at bin 2. */
+/** Bin 1 of a categorical column: rare and unseen values. Named categories start at bin 2. */
 const OTHER_BIN = 1;
 const NAMED_CATEGORIES = MAX_BINS - 1;
-/** Budget of tokens per feature, of all text columns together, on a table of many rows. */
+/** Tokens per feature, over all text columns together, in a table of many rows. */
 const TOKENS_PER_FEATURE = 8;
 const MANY_ROWS = 20_000;
 
-/** How to encode. `asCategory`: the user said that the column holds categories. */
+/** How to encode. `asCategory`: the user declared the column categorical. */
 export interface EncodeRules {
   asCategory: boolean;
-  /** The rows follow each other in time. */
+  /** Rows are in order of time. */
   inTime?: boolean;
   maxBins: number;
   random: Random;
@@ -68,7 +71,7 @@ export function chooseEncoders(column: FeatureColumn, source: number, rules: Enc
   return [{ type: 'number', source, borders }];
 }
 
-/** The epoch column of a date stays even when constant if dates are missing: only it says so. */
+/** The epoch column of a date stays even if constant when dates are missing: nothing else shows that. */
 function hasMissing(values: Float64Array, encoder: Encoder): boolean {
   return encoder.type === 'date' && encoder.part === 'epoch' && values.some((v) => Number.isNaN(v));
 }
@@ -122,7 +125,7 @@ function chooseTextEncoders(
   return encoders;
 }
 
-/** Whether the values are text rather than names: too many to name one by one, or several words each. */
+/** Whether the values are text rather than names: too many to name each, or of several words. */
 function isText(entries: { text: string }[], named: number): boolean {
   if (entries.length <= 12) {
     return false;
@@ -135,8 +138,8 @@ function isText(entries: { text: string }[], named: number): boolean {
 }
 
 /**
- * Keeps only the best tokens of each text column where there are many rows and many such columns: the service's limits
- * estimate the memory of a fit from its cells, and a token takes a byte per row.
+ * Keeps only the best tokens of each text column if there are many rows and many such columns: the service estimates
+ * the memory of a fit from its cells, and a token takes a byte per row.
  */
 export function shareTokens(encoders: Encoder[], rows: number, features: number): void {
   const lists = encoders.filter((encoder) => encoder.type === 'tokens');
@@ -160,7 +163,7 @@ function commonNumbers(values: Float64Array): Float64Array {
   return Float64Array.from(common.map(([value]) => value));
 }
 
-/** The values of a column of numbers or dates before they are binned; undefined for others. */
+/** The values of a numeric or date column before binning; undefined for other columns. */
 export function measuredValues(encoder: Encoder, column: FeatureColumn): Float64Array | undefined {
   if (column.kind === 'text') {
     return undefined;
@@ -180,7 +183,7 @@ function textValues(column: FeatureColumn & { kind: 'text' }, of: (text: string)
   return Float64Array.from(column.codes, (code) => (code < 0 ? NaN : perEntry[code]));
 }
 
-/** The binned columns that encoders make, in order. */
+/** The binned columns that encoders produce, in order. */
 export function columnSpecs(encoders: Encoder[]): ColumnSpec[] {
   return encoders.flatMap((encoder): ColumnSpec[] => {
     const { source } = encoder;
@@ -197,8 +200,8 @@ export function columnSpecs(encoders: Encoder[]): ColumnSpec[] {
 }
 
 /**
- * The binned columns of one feature, in the order of `columnSpecs`. `numbers`: from `measuredValues`; `allocate` makes the
- * arrays (shared memory while training).
+ * The binned columns of one feature, in the order of `columnSpecs`. `numbers` comes from `measuredValues`; `allocate`
+ * creates the arrays (in shared memory while training).
  */
 export function encodeColumn(
   encoder: Encoder,

@@ -1,21 +1,22 @@
 import type { Random } from '../math/random';
 import { binOf, findBorders } from './binning';
 
-/** Borders of a column that are spent where trees split most, at most. */
+/** Most borders of a column to move to where trees split most. */
 const MOST_FINER = 80;
-/** Of them in one bin at most. */
+/** Most of them within one bin. */
 const MOST_IN_BIN = 24;
-/** Share of a column's splits beside a bin that makes it one to divide, and their least number. */
+/** Least share of a column's splits next to a bin for it to be divided, and their least number. */
 const LEAST_SHARE = 0.1;
 const LEAST_SPLITS = 8;
 
 /**
- * Borders of a column anew, as many as before at most: closer together in the bins beside which trees split most, further
- * apart elsewhere. A rule such as "above 6.05" is told only to the width of a bin, which on thousands of rows holds dozens.
+ * Redistributes the borders of a column, without adding any: closer together in the bins next to which trees split
+ * most, further apart elsewhere. Otherwise a rule such as "above 6.05" is resolved only to the width of a bin, which
+ * holds dozens of rows when there are thousands.
  *
- * @param splits how often trees divided after each bin
- * @param maxBins bins of a column, at most
- * @returns undefined where trees split nowhere in particular, or where each value has its bin already
+ * @param splits how often trees split after each bin
+ * @param maxBins most bins of a column
+ * @returns undefined if splits are spread out, or if each value has its own bin already
  */
 export function finerBorders(
   values: Float64Array,
@@ -49,12 +50,12 @@ export function finerBorders(
   return Float64Array.from(kept).sort();
 }
 
-/** At most so many borders: those by which trees split and those next to them first, then others evenly. */
+/** Thins out borders: keeps those that trees split on and their neighbours first, then others evenly. */
 function worthKeeping(borders: Float64Array, splits: ArrayLike<number>, room: number): Float64Array {
   if (borders.length <= room) {
     return borders;
   }
-  // The border above bin `b` is number `b - 1`.
+  // The border above bin `b` has index `b - 1`.
   const isUsed = (at: number) => splits[at + 1] > 0;
   const used = borders.filter((_, at) => isUsed(at));
   const near = borders.filter((_, at) => !isUsed(at) && (isUsed(at - 1) || isUsed(at + 1)));
@@ -65,7 +66,7 @@ function worthKeeping(borders: Float64Array, splits: ArrayLike<number>, room: nu
   return Float64Array.from(out);
 }
 
-/** The bins beside which trees split most, those with the most splits first. */
+/** The bins next to which trees split most, by number of splits. */
 function busiestBins(splits: ArrayLike<number>): number[] {
   const total = Array.from(splits).reduce((sum, count) => sum + count, 0);
   const beside = (bin: number) => splits[bin - 1] + splits[bin];
@@ -90,7 +91,7 @@ function valuesWithin(
   return found;
 }
 
-/** At most so many of a list, evenly. */
+/** At most this many elements of a list, evenly spaced. */
 function spread(list: Float64Array, most: number): Float64Array {
   return list.length <= most
     ? list

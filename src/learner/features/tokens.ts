@@ -2,8 +2,8 @@ const WORD = /[\p{L}\p{M}]+|\p{N}+/gu;
 const MAX_WORDS = 60;
 
 /**
- * The distinct tokens of a text: its words in lower case, its pairs of neighbouring words, and its beginnings
- * (one to three characters), which carry the meaning of codes such as "M14860".
+ * The distinct tokens of a text: its words in lower case, pairs of adjacent words, and its first one to three
+ * characters, which carry the meaning of codes such as "M14860".
  */
 export function tokensOf(text: string): Set<string> {
   const tokens = new Set<string>();
@@ -26,7 +26,7 @@ export function tokensOf(text: string): Set<string> {
   return tokens;
 }
 
-/** The first number in a text, NaN where there is none. */
+/** The first number in a text, or NaN. */
 export function findNumber(text: string): number {
   const found = /[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?/.exec(text);
   return found ? Number(found[0]) : NaN;

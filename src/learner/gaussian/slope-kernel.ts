@@ -27,7 +27,7 @@ import {
   whole,
 } from '../wasm/instructions';
 import { Locals } from '../wasm/locals';
-import { RoomMaker } from '../wasm/room';
+import { RoomMaker } from '../wasm/scratch';
 
 /** Rows that `dotFour` and `addFour` take together: sums of one row alone would wait for each other. */
 export const ROWS_TOGETHER = 4;

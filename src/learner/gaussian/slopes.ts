@@ -1,4 +1,4 @@
-import { ORDINARY, type Room, roomOf } from '../wasm/room';
+import { ORDINARY, type Room, roomOf } from '../wasm/scratch';
 import { dotAt } from './dense';
 import { ROWS_TOGETHER, type SlopeKernel, slopeRooms } from './slope-kernel';
 

@@ -1,7 +1,10 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { square } from '../math/numeric';
 
-/** One term of a linear model. `values`: a number per bin of the column, of a `number` none; `rule` says how they are made. */
+/**
+ * A term of a linear model. `values` has one number per bin of the column, none for a `number`; `rule` says how to
+ * compute them.
+ */
 export interface Term {
   column: number;
   rule: TermRule;
@@ -9,7 +12,7 @@ export interface Term {
 }
 
 /**
- * A standardised column, by its values or by the means of its bins; an indicator of missing values less their share; or an
+ * A standardised column, taken by value or by the mean of its bin; an indicator of missing values, centred; or an
  * indicator of a category.
  */
 export type TermRule =
@@ -19,8 +22,8 @@ export type TermRule =
   | { kind: 'category'; bin: number };
 
 /**
- * `low` and `high`: the smallest and the largest standardised value of the rows it was made of. Of a `number` values far off
- * are cut, of a `whole` one hardly any.
+ * `low` and `high`: the smallest and largest standardised values of the training rows. Outliers are clipped for a
+ * `number`, and hardly at all for a `whole` one.
  */
 export interface NumberRule {
   kind: 'number' | 'whole';
@@ -30,18 +33,18 @@ export interface NumberRule {
   high: number;
 }
 
-/** Standardised values beyond this count as this. */
+/** Standardised values are clipped at this many deviations. */
 export const MOST_DEVIATIONS = 5;
-/** Of a line that takes them whole: so many times the furthest value that it was made of, since later ones may be errors. */
+/** For unclipped terms: this multiple of the largest training value, since larger ones may be errors. */
 const FURTHER = 2;
 
-/** How many standard deviations a value is above the mean, `most` at most; 0 for a missing one. */
+/** The number of standard deviations above the mean, clipped at `most`; 0 for a missing value. */
 export function standardised(value: number, mean: number, scale: number, most = MOST_DEVIATIONS): number {
   const z = (value - mean) / scale;
   return Number.isNaN(z) ? 0 : Math.max(-most, Math.min(most, z));
 }
 
-/** How far off values count. */
+/** Where the values of a term are clipped. */
 export function mostOf({ kind, low, high }: NumberRule): number {
   return kind === 'whole' ? FURTHER * Math.max(MOST_DEVIATIONS, -low, high) : MOST_DEVIATIONS;
 }
@@ -50,12 +53,12 @@ export function isLine(rule: TermRule): rule is NumberRule {
   return rule.kind === 'number' || rule.kind === 'whole';
 }
 
-/** The value of the term of a line. */
+/** The value of a numeric term. */
 export function termValue(value: number, rule: NumberRule): number {
   return standardised(value, rule.mean, rule.scale, mostOf(rule));
 }
 
-/** @param center mean value of each bin, where the rule is for an ordered column */
+/** @param center the mean value of each bin, if the rule is for an ordered column */
 export function termValues(rule: TermRule, bins: number, center: Float64Array | undefined): Float64Array {
   const values = new Float64Array(isLine(rule) ? 0 : bins);
   if (isLine(rule)) {
@@ -77,24 +80,27 @@ export function termValues(rule: TermRule, bins: number, center: Float64Array | 
 /** The table's columns, and the rows to learn from. */
 export interface TermInput extends EncodedTable {
   specs: ColumnSpec[];
-  /** columns × bins: mean value of each bin; undefined for categories. */
+  /** Columns × bins: the mean value of each bin; undefined for categories. */
   centers: (Float64Array | undefined)[];
   rows: Int32Array;
-  /** Whether values count whole that are further off than `MOST_DEVIATIONS`. Left out: they are cut. */
+  /** Whether to keep values beyond `MOST_DEVIATIONS` instead of clipping them. */
   whole?: boolean;
 }
 
 export const MAX_TERMS = 300;
 
-/** A category has a term for each of its most frequent levels: for as many of them as leave room for all columns. */
+/**
+ * A category has a term for each of its most frequent levels: the largest of these numbers that leaves space for all
+ * columns.
+ */
 const MOST_LEVELS = [Infinity, 100, 50, 25, 10];
-/** A level of fewer rows has none. */
+/** Levels with fewer rows have no term. */
 const ROWS_PER_LEVEL = 3;
 
 /**
- * The terms of all columns. More than `MAX_TERMS` of them: too many to learn.
+ * The terms of all columns. More than `MAX_TERMS` means too many to learn.
  *
- * @param isRoom whether so many terms can be learned
+ * @param isRoom whether this many terms can be learned
  */
 export function makeTerms(
   { columns, numbers, specs, centers, rows, whole }: TermInput,
@@ -136,7 +142,7 @@ export function makeTerm(column: number, rule: TermRule, bins: number, center?: 
   return { column, rule, values: termValues(rule, bins, center) };
 }
 
-/** The standardised column with missing values at its mean, and an indicator of missing values. */
+/** The standardised column, with missing values at its mean, and an indicator of missing values. */
 function numberTerms(
   column: number,
   values: Float64Array,
@@ -167,7 +173,7 @@ function numberTerms(
 
 const NO_VALUES = new Float64Array(0);
 
-/** The unit of a standardised column; a column of two values has a larger one where one of them is rare. */
+/** The unit of a standardised column; larger for a column of two values if one of them is rare. */
 function scaleOf(spread: number, counts: Int32Array): number {
   return Math.sqrt(spread) / (counts.length <= 3 ? Math.min(1, Math.sqrt(spread) / 0.15) : 1);
 }
@@ -177,7 +183,7 @@ function missingTerms(column: number, counts: Int32Array, rows: number): Term[] 
   return minority < 3 ? [] : [makeTerm(column, { kind: 'missing', share: counts[0] / rows }, counts.length)];
 }
 
-/** The same of a column of which only bins are known. */
+/** The same for a column of which only bins are known. */
 function orderedTerms(column: number, center: Float64Array, counts: Int32Array, rows: number): Term[] {
   const terms = missingTerms(column, counts, rows);
   const known = rows - counts[0];
@@ -196,7 +202,7 @@ function orderedTerms(column: number, center: Float64Array, counts: Int32Array, 
   return terms;
 }
 
-/** The bins of the levels that have terms, the most frequent first. */
+/** The bins of the levels that get terms, most frequent first. */
 function commonLevels(counts: Int32Array): number[] {
   const common = Array.from(counts.keys())
     .filter((bin) => counts[bin] >= ROWS_PER_LEVEL)
@@ -204,7 +210,7 @@ function commonLevels(counts: Int32Array): number[] {
   return common.length < 2 ? [] : common;
 }
 
-/** The design matrix: rows × (1 + terms), row-major; the first column is 1. */
+/** The design matrix, rows × (1 + terms); the first column is 1. */
 export function makeDesign(terms: Term[], { columns, numbers, rows }: TermInput): Float64Array {
   const size = terms.length + 1;
   const design = new Float64Array(rows.length * size);
@@ -228,13 +234,15 @@ export function makeDesign(terms: Term[], { columns, numbers, rows }: TermInput)
 }
 
 /**
- * The design matrix in sparse form: per term its most common value, and the entries that differ from it. An indicator
- * of a category or a word differs in few rows.
+ * The design matrix in sparse form: the most common value of each term, and the entries that differ from it. An
+ * indicator of a category or a word differs in few rows.
  */
 export interface SparseDesign {
   /** 1 + terms: the common value of each column. */
   common: Float64Array;
-  /** Row i differs in columns `terms[starts[i] … starts[i + 1] - 1]`, by the differences `by` at the same places. */
+  /**
+   * Row i differs in columns `terms[starts[i] … starts[i + 1] - 1]`, by the differences in `by` at the same indices.
+   */
   starts: Int32Array;
   terms: Int32Array;
   by: Float64Array;
@@ -264,7 +272,7 @@ export function sparse(design: Float64Array, size: number): SparseDesign {
   return out;
 }
 
-/** The value that a term has in more than half of the rows (R. Boyer and J. Moore, 1981); 0 without such a value. */
+/** The value that a term has in more than half of the rows (R. Boyer and J. Moore, 1981), or 0 without one. */
 function commonValue(design: Float64Array, size: number, term: number): number {
   let value = 0;
   let lead = 0;

@@ -18,22 +18,23 @@ import {
 import { logistic, penalised } from './logistic';
 
 /**
- * A linear model: lines along the values of numbers, and a lookup table of the score that each bin of the other columns
- * adds to each output, at `scores[at[column] + bin * width + output]`. `at[column]` is -1 for columns without such a term.
+ * A linear model: slopes for the values of numeric columns, and a lookup table for the other columns. The score that
+ * a bin adds to each output is at `scores[at[column] + bin * width + output]`. `at[column]` is -1 for columns without
+ * such a term.
  */
 export interface LinearTables {
   base: Float64Array;
   at: Int32Array;
   scores: Float32Array;
-  /** Missing in models that were fitted before there were any. */
+  /** Missing in models fitted before there were any. */
   lines?: Lines;
-  /** What the scores are made of. Missing in models that were fitted before they kept it. */
+  /** The terms that the scores were computed from. Missing in models fitted before they were kept. */
   terms?: LinearTerms;
 }
 
 /**
- * Scores that rise or fall with the standardised value of a column, which was from `lows` to `highs` where it was learned.
- * `weights`: lines × outputs.
+ * Scores linear in the standardised value of a column, which ranged from `lows` to `highs` in training. `weights`:
+ * lines × outputs.
  */
 export interface Lines {
   columns: Uint16Array;
@@ -41,7 +42,7 @@ export interface Lines {
   scales: Float64Array;
   lows: Float64Array;
   highs: Float64Array;
-  /** How far off values count. Missing in models of which all count as far as by default. */
+  /** Where values are clipped. Missing in models where all are clipped at the default. */
   mosts?: Float64Array;
   weights: Float64Array;
 }
@@ -70,13 +71,13 @@ export interface LinearInput extends TermInput {
 }
 
 const PENALTIES = [300, 100, 30, 10, 3, 1, 0.3, 0.1];
-/** Least squares cost one factorisation each. */
+/** Least squares only: each costs one factorisation. */
 const SMALL_PENALTIES = [0.01, 0.001, 0.0001, 0.00001];
 const MAX_STEPS = 60;
 const FEWEST_STEPS = 5;
 const WORK = 1.5e8;
 
-/** Ridge or penalised logistic regression; undefined where the table is too wide or too long for it. */
+/** Ridge regression or penalised logistic regression. Undefined if the table is too wide or too long for it. */
 export function fitLinear(input: LinearInput): LearnedLinear | undefined {
   const count = input.rows.length;
   const isRoom = (terms: number) => terms <= MAX_TERMS && (terms + 1) * (terms + 1) * count <= 2 * WORK;
@@ -92,7 +93,7 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
   const classes = input.regression
     ? undefined
     : { design: sparse(design, size), products, size, width, codes };
-  // A step reads what differs in each row twice, and solves for each output.
+  // A step reads the sparse entries of each row twice, and solves for each output.
   const step = classes ? width * (2 * (classes.design.terms.length + count) + size * size) : 0;
   const steps = classes ? Math.min(MAX_STEPS, Math.floor(WORK / (step * PENALTIES.length))) : 0;
   if (classes && steps < FEWEST_STEPS) {
@@ -137,7 +138,7 @@ function leastSquares(
   solve(penalised(products, size, 1, penalty), size, weights);
 }
 
-/** @param weights (1 + terms) × outputs, the constant first */
+/** @param weights (1 + terms) × outputs, the intercept first */
 function makeTables(terms: Term[], weights: Float64Array, width: number, specs: ColumnSpec[]): LinearTables {
   const at = new Int32Array(specs.length).fill(-1);
   let length = 0;
@@ -188,7 +189,7 @@ function linesOf(terms: Term[], weights: Float32Array, width: number): Lines {
   };
 }
 
-/** The tables of a stored model, to the bit. */
+/** Rebuilds the tables of a stored model, to the bit. */
 export function tablesOf(
   { columns, rules, weights }: LinearTerms,
   base: Float64Array,
@@ -241,12 +242,12 @@ export function addLinearScores(
   }
 }
 
-/** What a line makes of a value of its column, before its weight. */
+/** The standardised and clipped value of a numeric term, before its weight. */
 export function valueAlong(lines: Lines, line: number, value: number): number {
   return standardised(value, lines.means[line], lines.scales[line], lines.mosts?.[line]);
 }
 
-/** How far the lines lead the only score of a row beyond those of the values that they were learned from. */
+/** How far the numeric terms take a row's score beyond those of the values they were learned from. */
 export function extrapolatedBy({ lines }: LinearTables, { numbers }: EncodedTable, row: number): number {
   let sum = 0;
   for (let line = 0; lines && line < lines.columns.length; line++) {
@@ -256,7 +257,7 @@ export function extrapolatedBy({ lines }: LinearTables, { numbers }: EncodedTabl
   return sum;
 }
 
-/** Per column the variance over `rows` of what it adds to the only score. */
+/** Per column, the variance over `rows` of what it adds to the only score. */
 export function columnVariances(tables: LinearTables, table: EncodedTable, rows: Int32Array): Float64Array {
   const out = new Float64Array(tables.at.length);
   const own = new Float64Array(rows.length);

@@ -5,16 +5,18 @@ import type { SparseDesign } from './design';
 /** What a logistic regression is fitted to. */
 export interface LogisticInput {
   design: SparseDesign;
-  /** size × size: the Gram matrix of the design. */
+  /** Size × size: the Gram matrix of the design. */
   products: Float64Array;
   size: number;
   /** Outputs: 1 for two classes, else one per class. */
   width: number;
-  /** Class of each row of the design. */
+  /** The class of each row of the design. */
   codes: Int32Array;
 }
 
-/** The fit ends when no weight moves further: terms are standardised, and held-out rows choose the penalty. */
+/**
+ * The fit ends when no weight moves by more than this: terms are standardised, and held-out rows choose the penalty.
+ */
 const TOLERANCE = 1e-3;
 
 /**
@@ -45,7 +47,7 @@ export function logistic(input: LogisticInput, penalty: number, steps: number, w
   }
 }
 
-/** Cholesky factor of `factor` · `products` plus the penalty on every term but the first. */
+/** The Cholesky factor of `factor` · `products` plus the penalty on every term but the first. */
 export function penalised(
   products: Float64Array,
   size: number,
@@ -59,7 +61,7 @@ export function penalised(
   return cholesky(matrix, size);
 }
 
-/** Gradient of the penalised log-loss: size × width. */
+/** The gradient of the penalised log-loss: size × width. */
 function penalisedGradient(
   { design, size, width, codes }: LogisticInput,
   penalty: number,
@@ -105,7 +107,7 @@ function penalisedGradient(
   }
 }
 
-/** The scores of a row. Three at a time: kept in memory, each sum would wait for the one before it to be written. */
+/** The scores of a row, three at a time: a sum kept in memory would wait for the previous store. */
 function score(
   { starts, terms, by }: SparseDesign,
   row: number,

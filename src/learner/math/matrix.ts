@@ -1,6 +1,6 @@
 /**
- * The Cholesky factor of a symmetric positive definite matrix (size × size), in the lower triangle; the upper one is
- * left unchanged. A pivot lost to rounding is set to infinity, which makes its unknown 0.
+ * The Cholesky factor of a symmetric positive definite matrix (size × size), in its lower triangle; the upper one is
+ * unchanged. A pivot lost to rounding becomes infinity, which sets its unknown to 0.
  */
 export function cholesky(matrix: Float64Array, size: number): Float64Array {
   const factor = matrix.slice();
@@ -38,7 +38,7 @@ export function solve(factor: Float64Array, size: number, right: Float64Array): 
   }
 }
 
-/** The Gram matrix (columns × columns, symmetric) of a design (rows × columns, row-major). */
+/** The Gram matrix (columns × columns) of a design (rows × columns). */
 export function gram(design: Float64Array, rows: number, columns: number): Float64Array {
   const out = new Float64Array(columns * columns);
   for (let row = 0; row < rows; row++) {

@@ -1,6 +1,6 @@
 /**
- * Exponential and logarithm from basic arithmetic: IEEE 754 defines those results to the bit, while Math.exp and
- * Math.log may differ between engines. Both are within 2 ulp of the exact value.
+ * Exponential and logarithm from basic arithmetic, which IEEE 754 defines to the bit, while Math.exp and Math.log may
+ * differ between engines. Both are within 2 ulp of the exact value.
  */
 
 const LN2_HIGH = 0.6931471803691238;
@@ -22,10 +22,12 @@ export function powerOfTwo(exponent: number): number {
   return POWERS_OF_TWO[1075 + exponent];
 }
 
-/** 1.5 · 2^52: adding and subtracting it rounds to a whole number. */
+/** 1.5 · 2^52: adding and subtracting it rounds to an integer. */
 const ROUND = 6755399441055744;
 
-/** e^x by the Taylor series alone, for |x| < 1. */
+/**
+ * e^x by its Taylor series, for |x| < 1.
+ */
 function seriesExp(x: number): number {
   let sum = 1;
   for (let i = 20; i > 0; i--) {
@@ -37,7 +39,7 @@ function seriesExp(x: number): number {
 /** 2^(i/32). */
 const ROOTS = Float64Array.from({ length: 32 }, (_, i) => seriesExp((i * 0.6931471805599453) / 32));
 
-/** e^x: 2^(n/32) from tables, times e^r for a remainder r below ln 2 / 64 (P. Tang, 1989). */
+/** e^x: 2^(n/32) from a table, times e^r for a remainder r below ln 2 / 64 (P. Tang, 1989). */
 export function exp(x: number): number {
   if (Number.isNaN(x)) {
     return NaN;
@@ -115,7 +117,7 @@ export function sigmoid(x: number): number {
   return e / (1 + e);
 }
 
-/** Turns scores[from … from + count - 1] divided by `temperature` into probabilities at `out[to …]`. */
+/** Turns scores[from … from + count - 1], divided by `temperature`, into probabilities at `out[to …]`. */
 export function softmax(
   scores: Float64Array,
   from: number,

@@ -1,13 +1,13 @@
 import { sigmoid } from './numeric';
 
-/** Values at steps of 1/128 from -24 to 24. */
+/** A table of values at steps of 1/128 from -24 to 24. */
 const STEPS = 128;
 const FAR = 24;
 const AT = Float64Array.from({ length: 2 * FAR * STEPS + 1 }, (_, i) => sigmoid(i / STEPS - FAR));
 
 /**
- * 1 / (1 + e^-x), within 2e-12: three terms of the Taylor series at the nearest of some values, in a third of the time.
- * Without a branch for the sign, which would be guessed wrong half the time.
+ * 1 / (1 + e^-x) within 2e-12, in a third of the time: three terms of the Taylor series at the nearest table entry.
+ * No branch on the sign, which would be mispredicted half the time.
  */
 export function quickSigmoid(x: number): number {
   if (!(x > -FAR && x < FAR)) {

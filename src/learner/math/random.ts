@@ -1,5 +1,5 @@
 /**
- * Seeded random numbers in 32-bit integer arithmetic (sfc32, C. Doty-Humphrey, PractRand): a seed gives the same
+ * Seeded random numbers in 32-bit integer arithmetic (sfc32 by C. Doty-Humphrey, PractRand): a seed gives the same
  * stream on every machine.
  */
 export class Random {
@@ -28,7 +28,7 @@ export class Random {
     return sum >>> 0;
   }
 
-  /** A uniform whole number from 0 to `below` - 1; `below` ≤ 2^32. */
+  /** A uniform integer from 0 to `below` - 1; `below` ≤ 2^32. */
   below(below: number): number {
     return Math.floor((this.uint32() / 4294967296) * below);
   }
@@ -38,14 +38,14 @@ export class Random {
     return this.uint32() / 4294967296;
   }
 
-  /** Lends the state of the stream to one who draws from it: four words, the last of them a counter. */
+  /** Lends the stream's state (four words, the last of them a counter) to a caller that draws from it. */
   lend(state: Int32Array, draw: () => void): void {
     state.set([this.a, this.b, this.c, this.counter]);
     draw();
     [this.a, this.b, this.c, this.counter] = state;
   }
 
-  /** Shuffles in place (R. Fisher and F. Yates). */
+  /** Shuffles in place (Fisher-Yates). */
   shuffle(values: Int32Array): Int32Array {
     for (let i = values.length - 1; i > 0; i--) {
       const j = this.below(i + 1);
@@ -56,7 +56,7 @@ export class Random {
     return values;
   }
 
-  /** `count` distinct numbers from 0 to `from` - 1, ascending. */
+  /** `count` distinct integers from 0 to `from` - 1, ascending. */
   sample(from: number, count: number): Int32Array {
     const all = new Int32Array(from);
     for (let i = 0; i < from; i++) {
@@ -67,10 +67,10 @@ export class Random {
     return chosen;
   }
 
-  /** Fills `chosen` with a random sample of `values`, and the beginning of `rest` with the others; both keep the order. */
+  /** Splits `values` at random: a sample fills `chosen`, and the others the beginning of `rest`, both in order. */
   divide(values: Int32Array, chosen: Int32Array, rest: Int32Array): void {
     const { length } = values;
-    // `uint32` inlined, with its state in local variables: this runs for every row of every tree.
+    // `uint32` inlined, with its state in locals: this runs for every row of every tree.
     let a = this.a;
     let b = this.b;
     let c = this.c;
@@ -85,7 +85,7 @@ export class Random {
       c = (((c << 21) | (c >>> 11)) + sum) | 0;
       const taken = chosen.length - wanted;
       const isChosen = ((sum >>> 0) / 4294967296) * (length - i) < wanted ? 1 : 0;
-      // Written to both sides and counted on one, which avoids an unpredictable branch.
+      // Every value is written to both sides and counted on one: branch-free, since a branch would be mispredicted.
       chosen[taken] = values[i];
       rest[i - taken] = values[i];
       wanted -= isChosen;

@@ -2,20 +2,23 @@ import type { EncodedTable } from '../features/encode';
 import { sorted } from '../math/order';
 import type { FeatureColumn } from '../types';
 
-/** Rows that an explanation compares with; one bit each of a 32-bit number. */
+/** Rows of the background, one per bit of a 32-bit integer. */
 export const BACKGROUND_ROWS = 32;
 
-/** Rows of the train set that causes are told against, and what is usual in each feature. */
+/** Rows of the train set that explanations compare with, and the usual range of each feature. */
 export interface Background {
   rows: number;
-  /** columns × rows: bins. */
+  /** Columns × rows: bins. */
   columns: Uint8Array[];
-  /** columns × rows: values of the columns that a linear model follows. Missing in models fitted before there were any. */
+  /**
+   * Columns × rows: values of the columns that a linear model takes as numbers. Missing in models fitted before there
+   * were any.
+   */
   numbers?: (Float64Array | undefined)[];
-  /** Per feature the 10 % and the 90 % quantile over the train set; NaN for text. */
+  /** Per feature, the 10 % and 90 % quantiles over the train set; NaN for text. */
   low: Float64Array;
   high: Float64Array;
-  /** Per feature the mean over the background's rows, without missing values; NaN for text. */
+  /** Per feature, the mean over the background rows without missing values; NaN for text. */
   mean: Float64Array;
 }
 
@@ -24,11 +27,11 @@ const HIGH = 0.9;
 const MOST_SORTED = 20_000;
 
 /**
- * One row of each of 32 equal stretches of the train set. Every n-th row would not do: of hourly rows it may always be
- * the same hour.
+ * Draws one row from each of 32 equal stretches of the train set. Taking every n-th row would not do: in hourly data
+ * it may always be the same hour.
  *
  * @param table the train set
- * @param uniform draws a number from 0 (included) to 1 (not)
+ * @param uniform draws from [0, 1)
  */
 export function makeBackground(
   features: FeatureColumn[],

@@ -2,27 +2,30 @@ import { exp, log } from '../math/numeric';
 import type { FeatureColumn } from '../types';
 
 /**
- * How a change is learned that grows with its level: as the difference of logarithms, log((level + change) / level).
- * Some columns are divided by the level, and an error of so many percent counts alike at any level.
+ * How to learn a change that grows with its level: as a difference of logarithms, log((level + change) / level). Some
+ * columns are divided by the level, so that an error counts by its percentage at any level.
  */
 export interface LevelGrowth {
-  /** The number of the feature that holds the level. */
+  /** The index of the feature that holds the level. */
   level: number;
-  /** The smallest level of the train set: smaller ones, and missing ones, count as this. */
+  /** The smallest level of the train set: smaller and missing levels count as this. */
   floor: number;
-  /** Numbers of the features that are divided by the level: changes and spreads of it, mostly. */
+  /** Indices of the features that are divided by the level, mostly its changes and spreads. */
   divided: number[];
-  /** The mean of e^residual over the rows held out: what the mean of a change is above e^(its mean logarithm) (Duan 1983). */
+  /**
+   * The mean of e^residual over the held-out rows: corrects the mean of a change for the logarithm (smearing: N.
+   * Duan, 1983).
+   */
   smearing: number;
 }
 
-/** The level of each row. Features as numbered in the model. */
+/** The level of each row. Features are indexed as in the model. */
 export function levelsOf({ level, floor }: LevelGrowth, features: readonly FeatureColumn[]): Float64Array {
   const column = features[level] as FeatureColumn & { kind: 'number' };
   return column.values.map((value) => (value > floor && value < Infinity ? value : floor));
 }
 
-/** Features with those that grow with the level divided by it. */
+/** Divides the features that grow with the level by it. */
 export function divideByLevel(growth: LevelGrowth, features: readonly FeatureColumn[]): FeatureColumn[] {
   const levels = levelsOf(growth, features);
   return features.map((feature, i) =>
@@ -32,7 +35,7 @@ export function divideByLevel(growth: LevelGrowth, features: readonly FeatureCol
   );
 }
 
-/** The logarithm that is learned of a change. NaN where the change would end below 0. */
+/** The logarithm to learn for a change, or NaN if the level would end below 0. */
 export function logOfChange(change: number, level: number): number {
   return log(1 + change / level);
 }
@@ -42,15 +45,15 @@ export function changeOfLog(value: number, level: number, factor = 1): number {
   return level * (exp(value) * factor - 1);
 }
 
-/** How scores stand for values of the target. */
+/** How scores map to values of the target. */
 export interface Scaled {
   center: number;
   scale: number;
-  /** The level of each row, where scores are logarithms of changes that grow with it. */
+  /** The level of each row, if scores are logarithms of changes. */
   levels: Float64Array | undefined;
 }
 
-/** A score as a value of the target, in its units. @param factor of a mean: the smearing, where changes grow */
+/** Converts a score to the units of the target. @param factor for a mean, the smearing */
 export function inUnits(
   { center, scale, levels }: Scaled,
   score: number,

@@ -7,8 +7,8 @@ import { addTreeScores } from './scores/tree-scores';
 import { scoresOfVotes } from './votes';
 
 /**
- * A weighted candidate in a member: `base` plus trees, one per output in turn or for all outputs; trees whose sums are
- * the votes for each class, of which the scores are made; a linear model; or a Gaussian process.
+ * A weighted candidate in a member: `base` plus trees, one per output in turn or one for all outputs; trees whose
+ * sums are votes for each class and are turned into scores; a linear model; or a Gaussian process.
  */
 export type Part =
   | { kind: 'trees'; weight: number; base: Float64Array; trees: Trees }
@@ -16,19 +16,21 @@ export type Part =
   | { kind: 'linear'; weight: number; base: Float64Array; tables: LinearTables }
   | { kind: 'gaussian'; weight: number; base: Float64Array; gaussian: GaussianScores };
 
-/** One fold's model: a weighted sum of parts, with `width` scores per row. */
+/** The model of one fold: a weighted sum of parts, with `width` scores per row. */
 export interface Member {
   weight: number;
   width: number;
   parts: Part[];
 }
 
-/** Rows that go through trees together: as many as have their bins close to the processor, within these limits. */
+/**
+ * Rows that go through the trees together: as many as have their bins in the processor's cache, within these limits.
+ */
 const BLOCK_BYTES = 262_144;
 const MIN_BLOCK = 256;
 const MAX_BLOCK = 4096;
 
-/** Scores of one part, without its weight: rows × width, row-major, in the order of `rows` (numbers of table rows). */
+/** Scores of one part, before its weight: rows × width, in the order of `rows` (indices of table rows). */
 export function partScores(part: Part, table: EncodedTable, rows: Int32Array): Float64Array {
   const width = part.base.length;
   const scores = new Float64Array(rows.length * width);
@@ -53,7 +55,7 @@ export function partScores(part: Part, table: EncodedTable, rows: Int32Array): F
   return scores;
 }
 
-/** Scores of one member: rows × width, row-major. */
+/** Scores of one member: rows × width. */
 export function memberScores(member: Member, table: EncodedTable, rows: Int32Array): Float64Array {
   const sum = new Float64Array(rows.length * member.width);
   for (const part of member.parts) {
@@ -65,7 +67,7 @@ export function memberScores(member: Member, table: EncodedTable, rows: Int32Arr
   return sum;
 }
 
-/** Scores of rows by the member that held each out (`holder[row]` is its number): rows × width, row-major. */
+/** Scores of rows by the member that held them out (`holder[row]` is its index): rows × width. */
 export function heldOutScores(members: Member[], holder: Uint8Array, table: EncodedTable): Float64Array {
   const { width } = members[0];
   const out = new Float64Array(holder.length * width);

@@ -17,18 +17,21 @@ export interface Model {
   members: Member[];
   /** Undefined for regression. */
   calibration: Calibration | undefined;
-  /** Undefined: the most probable class is the answer. */
+  /** If undefined, the answer is the most probable class. */
   threshold: { of: number; at: number } | undefined;
   /** A prediction is center + scale × the ensemble's mean. */
   center: number;
   scale: number;
-  /** Where a prediction is the logarithm of a change that grows with its level. */
+  /** Set if a prediction is the logarithm of a change that grows with its level. */
   growth?: LevelGrowth;
   residuals: ResidualForest | undefined;
   /** Borders of the buckets of the full distribution, in units of the target. */
   borders: Float64Array | undefined;
-  /** Missing in models that were fitted before there was one. */
+  /** Missing in models fitted before there was one. */
   background?: Background;
-  /** columns × bins: mean value of each bin, undefined for categories; only where a linear model is stored by its terms. */
+  /**
+   * Columns × bins: the mean value of each bin, undefined for categories. Present only if a linear model is stored by
+   * its terms.
+   */
   centers?: (Float64Array | undefined)[];
 }

@@ -1,11 +1,11 @@
 import { log } from '../math/numeric';
 
-/** Added to the share of each class, so that one without a vote has a score. */
+/** Added to each class's share, so that a class without votes has a score. */
 const FLOOR = 0.005;
 
 /**
- * Turns shares of votes into scores, in place: with one output the log-odds of the second of two classes, else the
- * logarithm of each class's share.
+ * Turns shares of votes into scores, in place: with one output the log-odds of the second of two classes, otherwise
+ * the logarithm of each class's share.
  *
  * @param votes rows × outputs
  * @param width outputs

@@ -1,4 +1,4 @@
-import { withRoom } from '../math/with-room';
+import { withRoom } from '../math/with-capacity';
 
 /** Feature number of a leaf. */
 export const LEAF = 0xffff;

@@ -1,6 +1,6 @@
 import { type Code, unsigned } from './instructions';
 
-/** A function of a module. What its body leaves is its result. */
+/** A function of a module. Its result is what its body leaves on the stack. */
 export interface WasmFunction {
   params: readonly number[];
   locals: readonly number[];
@@ -8,7 +8,7 @@ export interface WasmFunction {
   body: Code;
 }
 
-/** What is used of the engine's WebAssembly; TypeScript has it among a browser's types only. */
+/** The part of the engine's WebAssembly used here; TypeScript has it among a browser's types only. */
 interface WasmEngine {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { exports: object };
@@ -17,13 +17,13 @@ interface WasmEngine {
 }
 
 export interface WasmMemory {
-  /** Another one after `grow`, which leaves all views of this one empty. */
+  /** A new one after `grow`, which detaches all views of the old one. */
   readonly buffer: ArrayBuffer;
-  /** By so many pages of 64 KiB. @throws RangeError where there are none left */
+  /** Grows by pages of 64 KiB. @throws RangeError if there are none left */
   grow(pages: number): number;
 }
 
-/** Undefined where the engine has none (`node --jitless`). */
+/** Undefined if the engine has none (`node --jitless`). */
 export const engine = (globalThis as { WebAssembly?: WasmEngine }).WebAssembly;
 
 const SECTION = { types: 1, imports: 2, functions: 3, exports: 7, code: 10 };

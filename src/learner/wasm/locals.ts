@@ -10,7 +10,7 @@ export class Locals {
     return this.take(this.params, count, type);
   }
 
-  /** After the last of the parameters. */
+  /** Declares locals, after all parameters. */
   more(count: number, type: number): number[] {
     return this.take(this.locals, count, type);
   }

@@ -2,23 +2,23 @@ import { engine, type WasmMemory } from './assemble';
 
 const PAGE = 65_536;
 
-/** The functions of a module, and the memory that they read. */
+/** The functions of a module, and the memory they work on. */
 export interface OpenedMemory<Functions> {
   functions: Functions;
   buffer: ArrayBuffer;
 }
 
-/** A module of which each user has a memory of its own; in each thread it is compiled when first used. */
+/** A module whose users each get a memory of their own. It is compiled once per thread, on first use. */
 export class ModuleMemories<Functions extends object> {
   private compiled: object | undefined;
   private isRefused = engine === undefined;
 
-  /** @param modules bytes of `assemble`: the first that the engine knows all instructions of is used */
+  /** @param modules bytes from `assemble`: the first that the engine accepts is used */
   constructor(private readonly modules: readonly (() => Uint8Array)[]) {}
 
   /**
-   * Undefined where the engine has no WebAssembly, or no memory for it. A memory never grows: views of it stay what they
-   * are. Pages that nothing is written to take none.
+   * Undefined if there is no WebAssembly, or no memory for it. A memory never grows, so views stay valid. Pages that
+   * are never written cost nothing.
    */
   open(bytes: number): OpenedMemory<Functions> | undefined {
     if (this.isRefused || !engine) {

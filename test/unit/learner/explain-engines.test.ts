@@ -14,18 +14,18 @@ const EXPLAIN = `
   const { readFileSync } = require('node:fs');
   const { explain, loadModel, predict } = require(${JSON.stringify(learner)});
   const hex = (list) => Buffer.from(Float64Array.from(list).buffer).toString('hex');
-  const told = JSON.parse(readFileSync(process.argv[1], 'utf8')).map(({ file, columns, options }) => {
+  const effects = JSON.parse(readFileSync(process.argv[1], 'utf8')).map(({ file, columns, options }) => {
     const model = loadModel(readFileSync(file));
     const features = columns.map(({ name, values }) => ({ name, kind: 'number', values: Float64Array.from(values) }));
     const found = explain(model, features, predict(model, features, columns[0].values.length), options);
     return [hex(found.effects), hex(found.bases)];
   });
-  console.log(JSON.stringify({ hasWasm: typeof WebAssembly === 'object', told }));
+  console.log(JSON.stringify({ hasWasm: typeof WebAssembly === 'object', effects }));
 `;
 
 interface Told {
   hasWasm: boolean;
-  told: string[][];
+  effects: string[][];
 }
 
 function explainIn(flags: string[], tables: string): Told {
@@ -50,7 +50,7 @@ describe('explanations on an engine without WebAssembly', () => {
     2 * columns[0]![row]! + columns[1]![row]! * columns[2]![row]! + Math.sin(3 * columns[3]![row]!);
   const labelled = (columns: Float64Array[], cuts: number[]) =>
     Array.from({ length: rows }, (_, row) => `c${cuts.filter((cut) => score(columns, row) > cut).length}`);
-  /** Of as many classes, by coalitions (few columns) or along orders; a number has one score. */
+  /** Of as many classes, by coalitions (few columns) or along permutations; a number has one score. */
   const tables = [
     { columns: columnsOf(13), cuts: [0] },
     { columns: columnsOf(13), cuts: [-1, 1] },
@@ -85,8 +85,8 @@ describe('explanations on an engine without WebAssembly', () => {
     writeFileSync(file, JSON.stringify(asked));
     const [quick, slow] = [explainIn([], file), explainIn(['--no-expose-wasm'], file)];
     assert.deepEqual([quick.hasWasm, slow.hasWasm], [true, false]);
-    assert.deepEqual(quick.told, slow.told);
-    assert.equal(new Set(quick.told.map(([effects]) => effects)).size, tables.length);
+    assert.deepEqual(quick.effects, slow.effects);
+    assert.equal(new Set(quick.effects.map(([effects]) => effects)).size, tables.length);
     // Sums of four at a time have a rest where points are not a multiple of four, pairs of classes where these are odd.
     for (const part of [
       ...['trees of 1', 'trees of 13', 'votes of 3', 'votes of 6'],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 
-import { drawOrders, Random, sharedProcess } from '../../doors/learner';
+import { drawPermutations, Random, processAlongPermutations } from '../../doors/learner';
 import { normals } from './tables';
 
-describe('the scores of a Gaussian process along orders', () => {
+describe('the scores of a Gaussian process along permutations', () => {
   const rows = 9;
   const groups = 5;
   const columns = Array.from({ length: groups }, (_, column) => normals(rows, column + 1));
@@ -15,7 +15,7 @@ describe('the scores of a Gaussian process along orders', () => {
     high: new Float64Array(groups),
     mean: new Float64Array(groups),
   };
-  const compared = {
+  const foreground = {
     bins: new Uint8Array(groups),
     numbers: normals(groups, 20),
     background,
@@ -23,7 +23,7 @@ describe('the scores of a Gaussian process along orders', () => {
     groups,
   };
   const common = Array.from(columns.keys());
-  const orders = drawOrders(rows, { perRow: 2, reversed: false }, { common, groups }, new Random(1));
+  const permutations = drawPermutations(rows, { perRow: 2, reversed: false }, { common, groups }, new Random(1));
   const most = 8;
   const kernelOf = (points: number) => ({
     columns: Uint16Array.from(common),
@@ -38,7 +38,7 @@ describe('the scores of a Gaussian process along orders', () => {
     const points = kernel.points.length / groups;
     const gaussian = { kernel, weights: weights.slice(0, outputs * points) };
     const base = Float64Array.from({ length: outputs }, (_, k) => k);
-    return sharedProcess({ gaussian, base }, compared, (1 << rows) - 1, [orders]);
+    return processAlongPermutations({ gaussian, base }, foreground, (1 << rows) - 1, [permutations]);
   };
 
   for (const points of [8, 11]) {
@@ -57,9 +57,9 @@ describe('the scores of a Gaussian process along orders', () => {
     it(`change as much along an order as the effects add up to: ${points} points`, () => {
       const { changes, effects } = follow(kernelOf(points), normals(most * points, 40), 3);
       for (let k = 0; k < 3; k++) {
-        // Two orders of each row of the background, whose first mixture has the score itself.
+        // Two permutations of each row of the background, whose first mixture has the score itself.
         const along = changes[0]!.reduce(
-          (sum, change, i) => sum + (i % 3 === k && Math.floor(i / 3) % orders.steps > 0 ? change / 2 : 0),
+          (sum, change, i) => sum + (i % 3 === k && Math.floor(i / 3) % permutations.steps > 0 ? change / 2 : 0),
           0,
         );
         const sum = effects.slice(k * groups, (k + 1) * groups).reduce((total, effect) => total + effect, 0);

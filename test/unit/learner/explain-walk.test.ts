@@ -4,29 +4,29 @@ import { explain, predict, trainModel } from '../../../dist/src/learner';
 import {
   addLeafEffects,
   allRows,
-  BlockRoom,
+  BlockMemory,
   cutTrees,
-  drawOrders,
+  drawPermutations,
   EffectTable,
   gaussianScores,
   growRandomised,
-  keptWays,
+  explanationCache,
   leafBlocks,
   LeafWalk,
-  makeFollower,
+  makePermutationScorer,
   memberScores,
-  mixturesOf,
+  mixtureCount,
   processApart,
   quickSigmoid,
   Random,
   ReachedSubtrees,
-  sharedProcess,
+  processAlongPermutations,
   sigmoid,
-  stepScores,
+  permutationScores,
 } from '../../doors/learner';
 import { classify, numbers, text } from './tables';
 
-describe('ways through trees', () => {
+describe('paths through trees', () => {
   const random = new Random(1);
   const rows = 300;
   const draw = () => Array.from({ length: rows }, () => (random.uniform() < 0.1 ? NaN : random.uniform()));
@@ -38,17 +38,17 @@ describe('ways through trees', () => {
   );
   const model = trainModel(classify(features, labels, { n_estimators: 3 }));
 
-  it('are the same whether they are kept or found on the way', () => {
+  it('are the same whether they are cached or found on the way', () => {
     const background = model.background!;
     // Two columns are one group.
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
-    const known = keptWays(background, groupOf);
+    const known = explanationCache(background, groupOf);
     let leaves = 0;
     for (let row = 0; row < 4; row++) {
       const bins = Uint8Array.from(background.columns, (column) => column[row * 7]!);
-      const compared = { bins, numbers: new Float64Array(0), background, groupOf, groups: groupOf.length };
-      const visited = [known.ways, () => undefined].map((waysOf) => {
-        const walk = new LeafWalk(compared, waysOf);
+      const foreground = { bins, numbers: new Float64Array(0), background, groupOf, groups: groupOf.length };
+      const visited = [known.paths, () => undefined].map((pathsOf) => {
+        const walk = new LeafWalk(foreground, pathsOf);
         const out: string[] = [];
         for (const { trees } of model.members.flatMap(({ parts }) =>
           parts.filter((part) => 'trees' in part),
@@ -62,8 +62,8 @@ describe('ways through trees', () => {
                   .sort((a, b) => a - b);
               for (let other = 0; other < background.rows; other++) {
                 if ((leaf.mask >>> other) & 1) {
-                  const inside = groupsIn(leaf.inside[leaf.insideAt + other]!);
-                  out.push(`${tree} ${from} ${other}: ${inside.join()} not ${groupsIn(leaf.failed).join()}`);
+                  const failedByOther = groupsIn(leaf.failedByOther[leaf.failedByOtherAt + other]!);
+                  out.push(`${tree} ${from} ${other}: ${failedByOther.join()} not ${groupsIn(leaf.failed).join()}`);
                 }
               }
             }),
@@ -77,13 +77,13 @@ describe('ways through trees', () => {
     assert.ok(leaves > 10_000, `${leaves} leaves`);
   });
 
-  it('give the scores of mixtures along orders, all rows of the train set that are kept at once or one by one', () => {
+  it('give the scores of mixtures along permutations, all rows of the train set that are cached at once or one by one', () => {
     const background = model.background!;
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
     const groups = Math.max(...groupOf) + 1;
     const bins = Uint8Array.from(background.columns, (column) => column[9]!);
     const own = Float64Array.from(background.columns, (_, at) => background.numbers?.[at]?.[9] ?? NaN);
-    const compared = { bins, numbers: own, background, groupOf, groups };
+    const foreground = { bins, numbers: own, background, groupOf, groups };
     const member = { ...model.members[0]!, parts: [...model.members[0]!.parts] };
     const specs = background.columns.map((_, source) => ({ source, bins: 255, category: false }));
     const centers = specs.map(() => Float64Array.from({ length: 255 }, (_, bin) => bin));
@@ -95,14 +95,14 @@ describe('ways through trees', () => {
       { trees: 4, minLeaf: 1, nodeColumns: 2 },
       new Random(3),
     );
-    const known = keptWays(background, groupOf);
+    const known = explanationCache(background, groupOf);
     const everyGroup = Array.from({ length: groups }, (_, group) => group);
     const asked = { perRow: 2, nodes: 1000 };
-    const [orders] = known.orders(1, { common: everyGroup, groups }, asked);
-    const { perRow, steps, turns } = orders!;
+    const [permutations] = known.permutations(1, { common: everyGroup, groups }, asked);
+    const { perRow, steps, flips } = permutations!;
     const mixtures = background.rows * perRow * steps;
     const isOwn = (mixture: number, column: number) =>
-      mixture % steps >= turns[Math.floor(mixture / steps) * groups + groupOf[column]!]!;
+      mixture % steps >= flips[Math.floor(mixture / steps) * groups + groupOf[column]!]!;
     const rowOf = (mixture: number) => Math.floor(mixture / steps / perRow);
     const each = Int32Array.from({ length: mixtures }, (_, mixture) => mixture);
     const mixed = {
@@ -118,17 +118,17 @@ describe('ways through trees', () => {
     // A Gaussian process beside the trees, as one member shares it with all others.
     const { process } = processApart([{ ...member, weight: 1 }]);
     const shared = (of: number) => {
-      const { changes, effects } = sharedProcess(process!, compared, of, [orders!]);
+      const { changes, effects } = processAlongPermutations(process!, foreground, of, [permutations!]);
       return { changes: changes[0]!, effects };
     };
     assert.ok(process);
-    const ask = (of: number) => ({ compared, rows: of, process: shared(of) });
-    const plain = stepScores(member, [ask(-1)], orders!)[0]!;
+    const ask = (of: number) => ({ foreground, rows: of, process: shared(of) });
+    const plain = permutationScores(member, [ask(-1)], permutations!)[0]!;
     const sums = new Float64Array(plain.effects.length);
-    const apart = stepScores(
+    const apart = permutationScores(
       member,
       Array.from(all, (row) => ask(1 << row)),
-      orders!,
+      permutations!,
     );
     for (const [row, one] of apart.entries()) {
       one.effects.forEach((effect, i) => (sums[i]! += effect));
@@ -141,7 +141,7 @@ describe('ways through trees', () => {
     // A rough kernel, for which the quadrature has too few nodes.
     const { kernel, weights } = process.gaussian;
     const rough = { kernel: { ...kernel, rates: kernel.rates.map((rate) => 30 * rate) }, weights };
-    const told = sharedProcess({ ...process, gaussian: rough }, compared, -1, []).effects;
+    const effects = processAlongPermutations({ ...process, gaussian: rough }, foreground, -1, []).effects;
     const [end] = gaussianScores(
       rough,
       base,
@@ -159,23 +159,23 @@ describe('ways through trees', () => {
     );
     const rise = starts.reduce((sum, start) => sum + end! - start, 0);
     assert.ok(Math.abs(rise) > 0.01);
-    assert.ok(Math.abs(told.reduce((sum, effect) => sum + effect, 0) - rise) < 1e-9);
+    assert.ok(Math.abs(effects.reduce((sum, effect) => sum + effect, 0) - rise) < 1e-9);
     member.parts.push({ kind: 'votes', weight: 0.6, base, trees: grown.trees });
-    const { scores } = stepScores(member, [ask(-1)], orders!)[0]!;
+    const { scores } = permutationScores(member, [ask(-1)], permutations!)[0]!;
     const expected = memberScores(member, mixed, each);
     expected.forEach((score, i) => assert.ok(Math.abs(score - scores[i]!) < 1e-9, `mixture ${i}`));
     assert.ok(new Set(expected).size > 200);
   });
 
-  it('have the same effects as whole trees and leaf by leaf, whether these are kept or found again', () => {
+  it('have the same effects as whole trees and leaf by leaf, whether these are cached or found again', () => {
     const background = model.background!;
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
     const groups = Math.max(...groupOf) + 1;
-    const known = keptWays(background, groupOf);
+    const known = explanationCache(background, groupOf);
     const { trees } = model.members[0]!.parts.find((part) => 'trees' in part)!;
-    const ways = known.ways(trees)!;
-    const told = [0, 3, 5, 8].flatMap((bits) => {
-      const subtrees = cutTrees(trees, ways, bits);
+    const paths = known.paths(trees)!;
+    const effects = [0, 3, 5, 8].flatMap((bits) => {
+      const subtrees = cutTrees(trees, paths, bits);
       return [0, 1000, 1e9].map((bytes) => {
         const effects = new Float64Array(groups);
         const effectTable = new EffectTable(subtrees, { bytes });
@@ -190,15 +190,15 @@ describe('ways through trees', () => {
         return { subtrees: subtrees.roots.length, values: [...effects] };
       });
     });
-    const [first] = told;
+    const [first] = effects;
     assert.equal(new Set(first!.values).size, groups);
-    for (const { values } of told) {
+    for (const { values } of effects) {
       values.forEach((value, i) => assert.ok(Math.abs(value - first!.values[i]!) < 1e-9, `value ${i}`));
     }
-    assert.equal(new Set(told.map(({ subtrees }) => subtrees)).size, 4);
+    assert.equal(new Set(effects.map(({ subtrees }) => subtrees)).size, 4);
   });
 
-  it('are followed along orders to the same bits in WebAssembly and in JavaScript, kept or not', () => {
+  it('are followed along permutations to the same bits in WebAssembly and in JavaScript, cached or not', () => {
     const background = model.background!;
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
     const groups = Math.max(...groupOf) + 1;
@@ -218,14 +218,14 @@ describe('ways through trees', () => {
       ).trees;
     const boosted = model.members[0]!.parts.find((part) => 'trees' in part)!.trees;
     const common = Array.from({ length: groups }, (_, group) => group);
-    const orders = drawOrders(
+    const permutations = drawPermutations(
       background.rows,
       { perRow: 2, reversed: false },
       { common, groups },
       new Random(2),
     );
     // Trees with a value for each of 3 and of 11 classes: pairs of these, eight at a time, and one that is left.
-    // And of trees so small that rows go the same ways, of which entries are kept.
+    // And of trees so small that rows go the same paths, of which results are cached.
     const forests = [boosted, grow(2), grow(3), grow(11), grow(2, 5)];
     assert.deepEqual(
       forests.map((trees) => trees.width),
@@ -235,22 +235,22 @@ describe('ways through trees', () => {
     assert.ok(nodes[1]! > 2 * 9 && nodes[4]! < 2 * 9, nodes.join());
     for (const trees of forests) {
       const width = trees.width > 1 ? trees.width : 2;
-      const size = { scores: mixturesOf(orders) * width, effects: width * groups, columns: specs.length };
+      const size = { scores: mixtureCount(permutations) * width, effects: width * groups, columns: specs.length };
       const blocks = leafBlocks(trees, background, groupOf);
-      // With room for blocks and all that is kept of them, for some of it, for none, and without room for blocks.
+      // With memory for blocks and all that is cached of them, for some of it, for none, and without memory for blocks.
       const rooms = [
-        ...[4_000_000, 20_000, 0].map((entries) => BlockRoom.open(size, { blocks: 4_000_000, entries })),
-        BlockRoom.open(size, { blocks: 1000, entries: 0 }),
+        ...[4_000_000, 20_000, 0].map((results) => BlockMemory.open(size, { blocks: 4_000_000, results })),
+        BlockMemory.open(size, { blocks: 1000, results: 0 }),
         undefined,
       ];
       assert.ok(rooms.slice(0, 4).every(Boolean));
-      const told = rooms.map((room, i) => {
-        const { follower, leaves } = makeFollower(blocks, orders, width, room, {
+      const effects = rooms.map((memory, i) => {
+        const { scorer, leaves } = makePermutationScorer(blocks, permutations, width, memory, {
           bytes: i === 3 ? 5000 : 1e9,
         });
         assert.equal(leaves, i < 3 ? 0 : blocks.valuesAt.length);
         const rows = Array.from({ length: 20 }, (_, row) => ({
-          compared: {
+          foreground: {
             bins: Uint8Array.from(background.columns, (column) => (row === 19 ? 0 : column[row]!)),
             numbers: new Float64Array(0),
             ...{ background, groupOf, groups },
@@ -261,11 +261,11 @@ describe('ways through trees', () => {
           scores: new Float64Array(size.scores),
           effects: new Float64Array(size.effects),
         }));
-        follower.add(rows, 0.3, found);
-        follower.add(rows, 0.3, found);
+        scorer.add(rows, 0.3, found);
+        scorer.add(rows, 0.3, found);
         // The effects are those of leaves, one by one.
-        rows.forEach(({ compared, rows: about }, row) => {
-          const walk = new LeafWalk(compared, () => undefined);
+        rows.forEach(({ foreground, rows: about }, row) => {
+          const walk = new LeafWalk(foreground, () => undefined);
           const effects = new Float64Array(size.effects);
           trees.roots.forEach((_, tree) => {
             for (let k = 0; k < trees.width; k++) {
@@ -280,18 +280,18 @@ describe('ways through trees', () => {
         });
         return found;
       });
-      told.forEach((found, i) => assert.deepEqual(found, told[0], `room ${i}`));
+      effects.forEach((found, i) => assert.deepEqual(found, effects[0], `memory ${i}`));
     }
   });
 
-  it('are kept for the models explained last, and none of them is mistaken for another', () => {
+  it('are cached for the models explained last, and none of them is mistaken for another', () => {
     const models = [2, 3, 4, 5, 6].map((n) => trainModel(classify(features, labels, { n_estimators: n })));
-    const told = () =>
+    const effects = () =>
       models.map((one) => [
         ...explain(one, features, predict(one, features, rows), { of: 1, most: 2 }).effects,
       ]);
-    const first = told();
-    assert.deepEqual(told(), first);
+    const first = effects();
+    assert.deepEqual(effects(), first);
     const grouped = { groups: { both: ['c0', 'c1'] }, of: 1, most: 2 };
     const result = predict(models[4]!, features, rows);
     const both = explain(models[4]!, features, result, grouped);
@@ -303,7 +303,7 @@ describe('ways through trees', () => {
 });
 
 describe('explanations of many causes', () => {
-  it('are exact where a row differs in few of them from each row of the train set that is kept', () => {
+  it('are exact where a row differs in few of them from each row of the train set that is cached', () => {
     const random = new Random(4);
     const rows = 320;
     // Thirteen switches, of which at most four are on.
@@ -319,10 +319,10 @@ describe('explanations of many causes', () => {
     );
     const model = trainModel(classify(features, labels, { n_estimators: 2 }));
     const result = predict(model, features, rows);
-    const [told, exact] = [undefined, 13].map((exactUpTo) =>
+    const [effects, exact] = [undefined, 13].map((exactUpTo) =>
       explain(model, features, result, { of: 1, most: 10, exactUpTo }),
     );
-    exact!.effects.forEach((effect, i) => assert.ok(Math.abs(effect - told!.effects[i]!) < 1e-9));
+    exact!.effects.forEach((effect, i) => assert.ok(Math.abs(effect - effects!.effects[i]!) < 1e-9));
     assert.ok(exact!.effects.filter((effect) => Math.abs(effect) > 0.01).length > 10);
   });
 });

@@ -1,30 +1,31 @@
 import { bitCount } from '../../math/bits';
-import { MOST_SLOTS, SHARES } from '../shapley/shares';
-import type { AskedBlock } from './block-steps';
+import { MAX_SLOTS, SHAPLEY_WEIGHTS } from '../shapley/shapley-weights';
+import type { BlockQuery } from './block-steps';
 import type { LeafBlocks } from './leaf-blocks';
 
-/** Of a leaf, used again and again: the slots that the row passes and some of the background's rows fail, these rows as bits. */
-const insidePlaces = new Int32Array(MOST_SLOTS);
-const failing = new Int32Array(MOST_SLOTS);
-/** Per slot inside what the row gains by it, for a leaf of value 1. */
-const shares = new Float64Array(MOST_SLOTS);
-/** The places of the slots that the row fails. */
-const outsidePlaces = new Int32Array(MOST_SLOTS);
-/** Per number of slots failed: the background's rows that fail so many, as bits. */
-const failingSo = new Int32Array(MOST_SLOTS + 1);
+/**
+ * Scratch for one leaf: the slots that the foreground row passes, and the background rows that fail each, as bits.
+ */
+const insidePlaces = new Int32Array(MAX_SLOTS);
+const failing = new Int32Array(MAX_SLOTS);
+/** The Shapley value of each of these slots, for a leaf of value 1. */
+const gains = new Float64Array(MAX_SLOTS);
+/** The places of the slots that the foreground row fails. */
+const outsidePlaces = new Int32Array(MAX_SLOTS);
+/** Per number of slots failed, the background rows that fail that many, as bits. */
+const rowsFailing = new Int32Array(MAX_SLOTS + 1);
 
 /**
- * Adds the Shapley values of a block's leaves for a row to `effects`, added up over the background's
- * `rows`. A mixture of the row and one of these reaches a leaf where each slot is passed by the one whose group it has. So
- * of a background's row that passes all slots that the row fails (q of them) no more counts than how many it fails itself
- * (p of them): rows are counted by p, for all of them at once as bits.
+ * Adds the Shapley values of a block's leaves to `effects`, summed over the background rows in `rows`. Among the
+ * background rows that pass all q slots that the foreground row fails, a leaf's effects depend only on how many slots
+ * p the row fails itself. So rows are counted by p, all of them at once, as bits.
  *
  * @param effects outputs × groups
  */
 export function addBlockEffects(
   blocks: LeafBlocks,
   block: number,
-  asked: AskedBlock,
+  asked: BlockQuery,
   effects: Float64Array,
   groupCount: number,
 ): void {
@@ -34,7 +35,7 @@ export function addBlockEffects(
     addTo(blocks, block, asked, to);
     return;
   }
-  // The same whatever the weight: so they may be kept.
+  // Independent of the weight, like the results that the WebAssembly version caches: the bits must agree.
   const places = placesAt[block + 1] - placesAt[block];
   ofPlaces.fill(0, 0, places);
   addTo(blocks, block, { ...asked, weight: 1 }, { effects: ofPlaces, indices: EACH, from: 0, outputStep: 0 });
@@ -43,11 +44,13 @@ export function addBlockEffects(
   }
 }
 
-/** Effects of a block's places, each at its own index. */
+/** The identity: each place's effect at its own index. */
 const EACH = Int32Array.from({ length: 256 }, (_, place) => place);
 const ofPlaces = new Float64Array(EACH.length);
 
-/** Where effects are added: per place, from `from` on, the index of the effect on the first output. */
+/**
+ * Where effects are added. `indices` holds, per place from `from` on, the index of its effect on the first output.
+ */
 interface Target {
   effects: Float64Array;
   indices: Int32Array;
@@ -58,7 +61,7 @@ interface Target {
 function addTo(
   { trees, leavesAt, valuesAt, slotsAt, slotPlaces, passes }: LeafBlocks,
   block: number,
-  { rows, own, weight, output }: AskedBlock,
+  { rows, own, weight, output }: BlockQuery,
   { effects, indices, from, outputStep }: Target,
 ): void {
   const firstLeaf = leavesAt[block];
@@ -80,35 +83,35 @@ function addTo(
       continue;
     }
     let most = 0;
-    failingSo[0] = mask;
+    rowsFailing[0] = mask;
     for (let i = 0; i < inside; i++) {
       const some = failing[i] & mask;
       failing[i] = some;
       if (some === 0) {
         continue;
       }
-      failingSo[++most] = 0;
+      rowsFailing[++most] = 0;
       for (let p = most; p > 0; p--) {
-        failingSo[p] = (failingSo[p] & ~some) | (failingSo[p - 1] & some);
+        rowsFailing[p] = (rowsFailing[p] & ~some) | (rowsFailing[p - 1] & some);
       }
-      failingSo[0] &= ~some;
+      rowsFailing[0] &= ~some;
     }
     for (let i = 0; i < inside; i++) {
-      shares[i] = 0;
+      gains[i] = 0;
       for (let p = 1; failing[i] !== 0 && p <= most; p++) {
-        shares[i] += SHARES[p][outside] * bitCount(failing[i] & failingSo[p]);
+        gains[i] += SHAPLEY_WEIGHTS[p][outside] * bitCount(failing[i] & rowsFailing[p]);
       }
     }
     let lowered = 0;
     for (let p = 0; outside > 0 && p <= most; p++) {
-      lowered += SHARES[outside][p] * bitCount(failingSo[p]);
+      lowered += SHAPLEY_WEIGHTS[outside][p] * bitCount(rowsFailing[p]);
     }
     for (let k = 0; k < trees.width; k++) {
       const value = weight * trees.values[valuesAt[leaf] + k];
       const to = (output + k) * outputStep;
       for (let i = 0; i < inside; i++) {
         if (failing[i] !== 0) {
-          effects[to + indices[from + insidePlaces[i]]] += value * shares[i];
+          effects[to + indices[from + insidePlaces[i]]] += value * gains[i];
         }
       }
       for (let i = 0; i < outside; i++) {

@@ -1,62 +1,62 @@
-import { withRoom } from '../../math/with-room';
-import type { Orders } from '../shapley/orders';
-import { TurnWriter } from './block-turns';
-import { PLACE_BITS, TURN } from './kernel/block-layout';
-import { type LeafBlocks, MOST_OF_BLOCK } from './leaf-blocks';
+import { withRoom } from '../../math/with-capacity';
+import type { Permutations } from '../shapley/permutations';
+import { FlipWriter } from './block-flips';
+import { PLACE_BITS, FLIP_SIZE } from './kernel/block-layout';
+import { type LeafBlocks, BLOCK_LEAVES } from './leaf-blocks';
 
 const PLACE = (1 << PLACE_BITS) - 1;
-/** Bytes of a number of a turn. */
+/** Bytes of an element. */
 const BYTES = 4;
 
-/** What is asked of a block for a row. */
-export interface AskedBlock {
-  /** Rows of the background that take part, as bits. */
+/** What is asked of a block. */
+export interface BlockQuery {
+  /** Background rows to mix with, as bits. */
   rows: number;
-  /** What `findPasses` gave for the row. */
+  /** The foreground row's passes, from `findPasses`. */
   own: Int32Array;
   weight: number;
-  /** Of a tree with one value a leaf the output that it is for. */
+  /** The output that a tree with one value per leaf is for. */
   output: number;
 }
 
-/** What leaves say of the mixtures of rows along orders, block by block. */
+/** Adds the scores of mixtures along permutations, block by block, in JavaScript. */
 export class BlockSteps {
-  private readonly writer: TurnWriter;
-  /** Per block where its turns begin, plus 1; 0: not known yet. */
+  private readonly writer: FlipWriter;
+  /** Per block, where its flips begin, plus 1; 0 while they have not been computed. */
   private readonly at: Int32Array;
-  private turns = new Int32Array(1024);
+  private flips = new Int32Array(1024);
   private length = 0;
-  /** Values of a block's leaves, the last one first, and 0 for none of them: by how many zeros are before the leaf's bit. */
+  /** Values of a block's leaves in reverse, then 0 for "no leaf": indexed by the leading zeros of the leaf's bit. */
   private readonly values: Float64Array;
 
   /**
    * @param width outputs
-   * @param room bytes that turns may take in addition, all blocks of the model together
+   * @param budget bytes of flips that may still be cached, shared by all blocks of the model
    */
   constructor(
     private readonly blocks: LeafBlocks,
-    private readonly orders: Orders,
+    private readonly permutations: Permutations,
     private readonly width: number,
-    private readonly room: { bytes: number },
+    private readonly budget: { bytes: number },
   ) {
-    this.writer = new TurnWriter(blocks, orders);
+    this.writer = new FlipWriter(blocks, permutations);
     this.at = new Int32Array(blocks.leavesAt.length - 1);
-    this.values = new Float64Array((MOST_OF_BLOCK + 1) * blocks.trees.width);
+    this.values = new Float64Array((BLOCK_LEAVES + 1) * blocks.trees.width);
   }
 
   /**
-   * Adds what a block says of the mixtures of a row, times `weight`: at the first mixture of an order all of it (of trees
-   * with a value for each class; the others' are known), at the others what changes.
+   * Adds a block's share of the mixtures' scores, times `weight`: changes from one mixture to the next, and for trees
+   * with a value per class also the score of the first mixture (`BackgroundScores` has it for the others).
    *
    * @param scores mixtures × width
    */
-  add(block: number, asked: AskedBlock, scores: Float64Array): void {
-    const { blocks, orders } = this;
-    const from = this.turnsOf(block);
-    const size = TURN * this.writer.turnsOf(block);
+  add(block: number, asked: BlockQuery, scores: Float64Array): void {
+    const { blocks, permutations } = this;
+    const from = this.flipsOf(block);
+    const size = FLIP_SIZE * this.writer.flipsOf(block);
     this.takeValues(block, asked.weight);
-    const all = orders.perRow * size;
-    for (let row = 0; row < orders.rows; row++) {
+    const all = permutations.perRow * size;
+    for (let row = 0; row < permutations.rows; row++) {
       if ((asked.rows >>> row) & 1) {
         const [at, end] = [from + row * all, from + (row + 1) * all];
         if (blocks.trees.width === 1) {
@@ -71,31 +71,31 @@ export class BlockSteps {
   private takeValues(block: number, weight: number): void {
     const { trees, leavesAt, valuesAt } = this.blocks;
     const { width } = trees;
-    for (let leaf = leavesAt[block], to = MOST_OF_BLOCK - 1; leaf < leavesAt[block + 1]; leaf++, to--) {
+    for (let leaf = leavesAt[block], to = BLOCK_LEAVES - 1; leaf < leavesAt[block + 1]; leaf++, to--) {
       for (let k = 0; k < width; k++) {
         this.values[to * width + k] = weight * trees.values[valuesAt[leaf] + k];
       }
     }
   }
 
-  /** @param size numbers of an order */
+  /** @param size elements per permutation */
   private addOne(
     from: number,
     end: number,
     size: number,
-    { own, output }: AskedBlock,
+    { own, output }: BlockQuery,
     scores: Float64Array,
   ): void {
-    const { turns, values, width } = this;
+    const { flips, values, width } = this;
     for (let first = from; first < end; first += size) {
-      let before = Math.clz32(turns[first + 1]);
+      let before = Math.clz32(flips[first + 1]);
       let passed = -1;
-      for (let at = first + TURN; at < first + size; at += TURN) {
-        const turn = turns[at];
-        passed &= own[turn & PLACE];
-        const now = Math.clz32(passed & turns[at + 1]);
+      for (let at = first + FLIP_SIZE; at < first + size; at += FLIP_SIZE) {
+        const flip = flips[at];
+        passed &= own[flip & PLACE];
+        const now = Math.clz32(passed & flips[at + 1]);
         if (now !== before) {
-          scores[(turn >>> PLACE_BITS) * width + output] += values[now] - values[before];
+          scores[(flip >>> PLACE_BITS) * width + output] += values[now] - values[before];
           before = now;
         }
       }
@@ -103,19 +103,19 @@ export class BlockSteps {
   }
 
   private addSeveral(from: number, end: number, size: number, own: Int32Array, scores: Float64Array): void {
-    const { turns, values, width } = this;
+    const { flips, values, width } = this;
     for (let first = from; first < end; first += size) {
-      let before = Math.clz32(turns[first + 1]) * width;
-      const start = (turns[first] >>> PLACE_BITS) * width;
+      let before = Math.clz32(flips[first + 1]) * width;
+      const start = (flips[first] >>> PLACE_BITS) * width;
       for (let k = 0; k < width; k++) {
         scores[start + k] += values[before + k];
       }
       let passed = -1;
-      for (let at = first + TURN; at < first + size; at += TURN) {
-        passed &= own[turns[at] & PLACE];
-        const now = Math.clz32(passed & turns[at + 1]) * width;
+      for (let at = first + FLIP_SIZE; at < first + size; at += FLIP_SIZE) {
+        passed &= own[flips[at] & PLACE];
+        const now = Math.clz32(passed & flips[at + 1]) * width;
         if (now !== before) {
-          const to = (turns[at] >>> PLACE_BITS) * width;
+          const to = (flips[at] >>> PLACE_BITS) * width;
           for (let k = 0; k < width; k++) {
             scores[to + k] += values[now + k] - values[before + k];
           }
@@ -125,18 +125,18 @@ export class BlockSteps {
     }
   }
 
-  /** Where the turns of a block begin. */
-  private turnsOf(block: number): number {
+  /** Where the flips of a block begin. */
+  private flipsOf(block: number): number {
     const known = this.at[block];
     if (known > 0) {
       return known - 1;
     }
     const { length } = this;
     const size = this.writer.sizeOf(block);
-    this.turns = withRoom(this.turns, length + size);
-    this.writer.write(block, this.turns, length);
-    if (size * BYTES <= this.room.bytes) {
-      this.room.bytes -= size * BYTES;
+    this.flips = withRoom(this.flips, length + size);
+    this.writer.write(block, this.flips, length);
+    if (size * BYTES <= this.budget.bytes) {
+      this.budget.bytes -= size * BYTES;
       this.length += size;
       this.at[block] = length + 1;
     }

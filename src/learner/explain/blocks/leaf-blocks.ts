@@ -1,45 +1,48 @@
 import type { Background } from '../../model/background';
 import { isLeft, LEAF, type Trees } from '../../trees/trees';
-import { leftMasks } from '../shapley/compared';
+import { leftMasks } from '../shapley/foreground';
 
-/** Leaves of a block, at most: each has a bit of a 32-bit number. */
-export const MOST_OF_BLOCK = 32;
+/** Most leaves of a block: each is a bit of a 32-bit integer. */
+export const BLOCK_LEAVES = 32;
 
 /**
- * The leaves of trees in *blocks* of up to 32 that stand side by side, and what is known of the ways to them, whatever the
- * row. A *place* is a group by which some branch above a leaf of the block splits; a leaf has a *slot* for each place on its
- * way. A row passes a slot if it goes that way at every branch of the group.
+ * The leaves of trees in *blocks* of up to 32 neighbours, with the paths to them. A *place* of a block is a group
+ * that some branch above one of its leaves splits on; a leaf has a *slot* for each place on its own path. A row
+ * passes a slot if it follows the path at every branch of that group. Sets of leaves and of background rows are
+ * bitsets. Nothing here depends on the foreground row.
  */
 export interface LeafBlocks {
   trees: Trees;
-  /** Rows of the background. */
+  /** Number of background rows. */
   rows: number;
-  /** Per tree its first block; one more for the end of the last. Each list below that begins so ends so. */
+  /**
+   * Per tree, its first block; the extra last element is the end, here and in the lists below that mark beginnings.
+   */
   blocksAt: Int32Array;
-  /** Per block its first leaf, its first place and its first branch. */
+  /** Per block, its first leaf, its first place and its first branch. */
   leavesAt: Int32Array;
   placesAt: Int32Array;
   branchesAt: Int32Array;
-  /** Per place its group. */
+  /** Per place, its group. */
   groups: Int32Array;
-  /** Per branch its node, its place in the block, and the leaves of the block on its left and on its right, as bits. */
+  /** Per branch: its node, its place in the block, and the block's leaves to its left and right, as bits. */
   nodes: Int32Array;
   branchPlaces: Uint8Array;
   toLeft: Int32Array;
   toRight: Int32Array;
-  /** Per leaf where its values begin in `trees.values`, and its first slot. */
+  /** Per leaf, where its values begin in `trees.values`, and its first slot. */
   valuesAt: Int32Array;
   slotsAt: Int32Array;
-  /** Per slot its place in the block, and the background's rows that pass it, as bits. */
+  /** Per slot, its place in the block and the background rows that pass it, as bits. */
   slotPlaces: Uint8Array;
   passes: Int32Array;
-  /** Places of a block, at most. */
-  mostPlaces: number;
-  /** Slots of a leaf, at most. */
-  mostSlots: number;
+  /** Most places of a block. */
+  maxPlaces: number;
+  /** Most slots of a leaf. */
+  maxSlots: number;
 }
 
-/** A branch, the leaves below it (by their numbers from left to right), and the first one on its right. */
+/** A branch, the leaves below it (numbered from left to right), and the first of them on its right. */
 interface Branch {
   node: number;
   first: number;
@@ -47,7 +50,7 @@ interface Branch {
   end: number;
 }
 
-/** A leaf, and the slots on the way to it: groups, and the background's rows that pass. */
+/** A leaf, with the group of each slot and the background rows that pass it. */
 interface Leaf {
   values: number;
   groups: number[];
@@ -64,15 +67,15 @@ export function leafBlocks(trees: Trees, background: Background, groupOf: Int32A
   const valuesAt = new Int32Array(leaves);
   const slotsAt = new Int32Array(leaves + 1);
   let leaf = 0;
-  let mostPlaces = 0;
-  let mostSlots = 0;
+  let maxPlaces = 0;
+  let maxSlots = 0;
   for (const root of trees.roots) {
-    const tree = waysOf(trees, masks, groupOf, root);
-    for (let from = 0; from < tree.leaves.length; from += MOST_OF_BLOCK) {
-      const own = tree.leaves.slice(from, from + MOST_OF_BLOCK);
+    const tree = pathsOf(trees, masks, groupOf, root);
+    for (let from = 0; from < tree.leaves.length; from += BLOCK_LEAVES) {
+      const own = tree.leaves.slice(from, from + BLOCK_LEAVES);
       const placeOf = new Map<number, number>();
-      for (const { groups: onWay } of own) {
-        onWay.forEach((group) => placeOf.set(group, placeOf.get(group) ?? placeOf.size));
+      for (const { groups: onPath } of own) {
+        onPath.forEach((group) => placeOf.set(group, placeOf.get(group) ?? placeOf.size));
       }
       for (const { node, first, middle, end } of tree.branches) {
         const left = bitsBetween(first - from, middle - from);
@@ -81,14 +84,14 @@ export function leafBlocks(trees: Trees, background: Background, groupOf: Int32A
           branches.push({ node, place: placeOf.get(groupOf[trees.feature[node]])!, left, right });
         }
       }
-      for (const { values, groups: onWay, passes } of own) {
+      for (const { values, groups: onPath, passes } of own) {
         valuesAt[leaf++] = values;
-        onWay.forEach((group, slot) => slots.push({ place: placeOf.get(group)!, passes: passes[slot] }));
+        onPath.forEach((group, slot) => slots.push({ place: placeOf.get(group)!, passes: passes[slot] }));
         slotsAt[leaf] = slots.length;
-        mostSlots = Math.max(mostSlots, onWay.length);
+        maxSlots = Math.max(maxSlots, onPath.length);
       }
       groups.push(...placeOf.keys());
-      mostPlaces = Math.max(mostPlaces, placeOf.size);
+      maxPlaces = Math.max(maxPlaces, placeOf.size);
       leavesAt.push(leaf);
       placesAt.push(groups.length);
       branchesAt.push(branches.length);
@@ -96,7 +99,7 @@ export function leafBlocks(trees: Trees, background: Background, groupOf: Int32A
     blocksAt.push(leavesAt.length - 1);
   }
   return {
-    ...{ trees, rows: background.rows, valuesAt, slotsAt, mostPlaces, mostSlots },
+    ...{ trees, rows: background.rows, valuesAt, slotsAt, maxPlaces, maxSlots },
     blocksAt: Int32Array.from(blocksAt),
     leavesAt: Int32Array.from(leavesAt),
     placesAt: Int32Array.from(placesAt),
@@ -111,17 +114,17 @@ export function leafBlocks(trees: Trees, background: Background, groupOf: Int32A
   };
 }
 
-/** Bits `from` to `to` (not included), as far as a block has them. */
+/** Bits `from` to `to` (exclusive), clipped to the size of a block. */
 function bitsBetween(from: number, to: number): number {
-  const [low, high] = [Math.max(0, from), Math.min(MOST_OF_BLOCK, to)];
+  const [low, high] = [Math.max(0, from), Math.min(BLOCK_LEAVES, to)];
   if (low >= high) {
     return 0;
   }
-  return high - low === MOST_OF_BLOCK ? -1 : ((1 << (high - low)) - 1) << low;
+  return high - low === BLOCK_LEAVES ? -1 : ((1 << (high - low)) - 1) << low;
 }
 
-/** The branches of a tree and its leaves, from left to right. */
-function waysOf(
+/** The branches and leaves of a tree, from left to right. */
+function pathsOf(
   trees: Trees,
   masks: Int32Array,
   groupOf: Int32Array,
@@ -138,7 +141,7 @@ function waysOf(
     const group = groupOf[column];
     const known = groups.indexOf(group);
     const slot = known < 0 ? groups.length : known;
-    const onWay = known < 0 ? [...groups, group] : groups;
+    const onPath = known < 0 ? [...groups, group] : groups;
     const before = known < 0 ? -1 : passes[known];
     const through = (mask: number) => {
       const own = passes.slice();
@@ -147,9 +150,9 @@ function waysOf(
     };
     const branch = { node, first: leaves.length, middle: 0, end: 0 };
     branches.push(branch);
-    from(trees.left[node], onWay, through(masks[node]));
+    from(trees.left[node], onPath, through(masks[node]));
     branch.middle = leaves.length;
-    from(trees.left[node] + 1, onWay, through(~masks[node]));
+    from(trees.left[node] + 1, onPath, through(~masks[node]));
     branch.end = leaves.length;
   };
   from(root, [], []);
@@ -157,10 +160,10 @@ function waysOf(
 }
 
 /**
- * Per place of a block, to `own`: the leaves of which the row passes the slot of this place, as bits; those that have none
- * included.
+ * Writes to `own`, per place, the leaves whose slot the foreground row passes, as bits. Leaves without a slot for the
+ * place count as passed.
  *
- * @param bins of the row, per column
+ * @param bins the foreground row's bin in each column
  */
 export function findPasses(
   { trees, placesAt, branchesAt, nodes, branchPlaces, toLeft, toRight }: LeafBlocks,

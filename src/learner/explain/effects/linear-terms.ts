@@ -1,16 +1,16 @@
 import { valueAlong } from '../../linear/linear';
 import type { Part } from '../../model/members';
-import type { Compared } from '../shapley/compared';
+import type { ForegroundRow } from '../shapley/foreground';
 
 /**
- * Each column's term of a linear model, without the model's weight.
+ * Visits the terms of a linear model, before the model's weight is applied.
  *
- * @param visit is given what the term adds to an output for the row, and, per row of the background, for that one; the
- * list is used again
+ * @param visit receives what the column adds to an output for the foreground row, and for each background row in a
+ * list that is reused
  */
 export function eachLinearTerm(
   { tables }: Part & { kind: 'linear' },
-  { bins, numbers, background }: Compared,
+  { bins, numbers, background }: ForegroundRow,
   visit: (column: number, output: number, own: number, others: Float64Array) => void,
 ): void {
   const { base, at, scores, lines } = tables;

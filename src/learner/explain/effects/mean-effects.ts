@@ -1,32 +1,32 @@
 import type { Background } from '../../model/background';
 import { type Member, type Part, partScores } from '../../model/members';
 import { processApart } from '../../model/predict/process-apart';
-import { groupFactors } from '../gaussian-process/product-factors';
-import { addProductShares } from '../gaussian-process/products';
-import { allRows, type Compared } from '../shapley/compared';
+import { groupFactors } from '../gaussian-process/group-factors';
+import { addProductEffects } from '../gaussian-process/product-effects';
+import { allRows, type ForegroundRow } from '../shapley/foreground';
 import { addLeafEffects } from '../tree-shap/leaf-effects';
 import { LeafWalk } from '../tree-shap/leaf-walk';
-import { keptWays } from './kept-ways';
+import { explanationCache } from './explanation-cache';
 import { eachLinearTerm } from './linear-terms';
 
-/** Shapley values of a row's answer: `base` and `effects` (per group) add up to it. */
+/** Shapley values of a row: `base` and the effects (per group) add up to its prediction. */
 export interface GroupEffects {
   base: number;
   effects: Float64Array;
 }
 
 /**
- * Of the ensemble's mean for some rows, on the scale that members learn: exact for any number of groups.
+ * Exact Shapley values of the ensemble's mean, for any number of groups, in the units of the members' scores.
  *
  * @param rows all with the same background and groups
  */
-export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[] {
+export function meanEffects(members: Member[], rows: ForegroundRow[]): GroupEffects[] {
   if (rows.length === 0) {
     return [];
   }
   const { background, groupOf, groups } = rows[0];
-  const kept = keptWays(background, groupOf);
-  const { reachedSubtrees: reached } = kept;
+  const cache = explanationCache(background, groupOf);
+  const { reachedSubtrees: reached } = cache;
   const all = allRows(background);
   const found = rows.map(() => new Float64Array(groups));
   const { process, others } = processApart(members);
@@ -34,9 +34,9 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
   if (process) {
     const { gaussian } = process;
     const about = { rows: all, share: 1 / background.rows, groups };
-    rows.forEach((compared, i) => {
-      const factors = groupFactors(gaussian.kernel, compared, 1);
-      base = process.base[0] + addProductShares(gaussian, factors, about, found[i])[0];
+    rows.forEach((foreground, i) => {
+      const factors = groupFactors(gaussian.kernel, foreground, 1);
+      base = process.base[0] + addProductEffects(gaussian, factors, about, found[i])[0];
     });
   }
   for (const member of others) {
@@ -47,14 +47,14 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
       const weight = (member.weight * part.weight) / background.rows;
       base += weight * scoresOfBackground(part, background).reduce((sum, score) => sum + score, 0);
       if (part.kind === 'linear') {
-        rows.forEach((compared, i) => addLinearEffects(part, compared, weight, found[i]));
+        rows.forEach((foreground, i) => addLinearEffects(part, foreground, weight, found[i]));
         continue;
       }
       const { trees } = part;
-      const table = kept.effectTable(trees);
+      const table = cache.effectTable(trees);
       if (table === undefined) {
-        rows.forEach((compared, i) =>
-          addTreeEffects(part, new LeafWalk(compared, kept.ways), compared, weight, found[i]),
+        rows.forEach((foreground, i) =>
+          addTreeEffects(part, new LeafWalk(foreground, cache.paths), foreground, weight, found[i]),
         );
         continue;
       }
@@ -71,7 +71,7 @@ export function meanEffects(members: Member[], rows: Compared[]): GroupEffects[]
 
 const knownScores = new WeakMap<Part, { background: Background; scores: Float64Array }>();
 
-/** Scores of the background's rows by one part. Kept: a stream of single rows would ask for them each time. */
+/** One part's scores of the background rows. Cached, because a stream of single rows asks for them every time. */
 function scoresOfBackground(part: Part, background: Background): Float64Array {
   let known = knownScores.get(part);
   if (known?.background !== background) {
@@ -85,24 +85,24 @@ function scoresOfBackground(part: Part, background: Background): Float64Array {
 
 function addLinearEffects(
   part: Part & { kind: 'linear' },
-  compared: Compared,
+  foreground: ForegroundRow,
   weight: number,
   effects: Float64Array,
 ): void {
-  eachLinearTerm(part, compared, (column, _, own, others) => {
+  eachLinearTerm(part, foreground, (column, _, own, others) => {
     let differences = 0;
     for (const other of others) {
       differences += own - other;
     }
-    effects[compared.groupOf[column]] += weight * differences;
+    effects[foreground.groupOf[column]] += weight * differences;
   });
 }
 
-/** What a table would give, found on the way. */
+/** The effects that the table would give, computed without it. */
 function addTreeEffects(
   { trees }: Part & { kind: 'trees' | 'votes' },
   walk: LeafWalk,
-  { background }: Compared,
+  { background }: ForegroundRow,
   weight: number,
   effects: Float64Array,
 ): void {

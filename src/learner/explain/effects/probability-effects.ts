@@ -2,50 +2,54 @@ import type { Calibration } from '../../calibration/calibrate';
 import { bitCount } from '../../math/bits';
 import type { Member } from '../../model/members';
 import { type Apart, processApart } from '../../model/predict/process-apart';
-import { scoresPerMixture, sharedProcess, stepsOfPoints } from '../gaussian-process/product-steps';
-import { allRows, type Compared } from '../shapley/compared';
-import type { Games } from '../shapley/games';
-import { addRowAlong, type OrderedRow } from './along-orders';
-import { isMean } from './answers';
-import { addByCoalitions } from './coalitions';
-import { keptWays } from './kept-ways';
+import { scoresPerMixture, processAlongPermutations, nodesPerPermutation } from '../gaussian-process/product-permutations';
+import { allRows, type ForegroundRow } from '../shapley/foreground';
+import type { DifferingGroups } from '../shapley/differing-groups';
+import { addPermutationEffects, type SampledRow } from './permutation-effects';
+import { averagesProbabilities } from './class-probabilities';
+import { addCoalitionEffects } from './coalition-effects';
+import { explanationCache } from './explanation-cache';
 import type { GroupEffects } from './mean-effects';
-import { type SteppedRow, stepScores } from './step-scores';
+import { type RowToScore, permutationScores } from './permutation-scores';
 
-/** Differing groups up to which all coalitions are tried, and scores that this may take for a row of the background. */
+/** Try every coalition up to this many differing groups, if it takes at most this many scores per background row. */
 const EXACT_GROUPS = 10;
 const EXACT_SCORES = 3_000;
-/** Of larger trees, of which this would take up to 70 ms a row, only coalitions of few groups are tried. */
+/** Above this many nodes in all trees (group 70 ms a row), only try every coalition of few groups. */
 const EXACT_NODES = 80_000;
-/** Groups whose coalitions are so few that neither large trees matter nor whether the groups differ. */
+/**
+ * So few groups that every coalition is tried whatever the size of the trees, and groups that do not differ may be
+ * included.
+ */
 const FEW_GROUPS = 7;
 /**
- * Beyond that, orders for each row of the background and member: as many as their work allows, so many nodes of trees. Of
- * few members each has an order and its reverse at least, and where coalitions would be few but for the trees.
+ * Otherwise sample permutations, for each background row and member: as many as keep the work near this many nodes of
+ * trees, but at least an antithetic pair if there are few members, or if only the size of the trees ruled out
+ * coalitions.
  */
-const MOST_ORDERS = 32;
-const ORDERED_NODES = 20_000;
+const MAX_PERMUTATIONS = 32;
+const SAMPLED_NODES = 20_000;
 const FEW_MEMBERS = 4;
 
 /** A row whose probability of a class is explained. */
-export interface AskedRow {
-  compared: Compared;
-  games: Games;
-  /** The class, by its number. */
+export interface ExplainedRow {
+  foreground: ForegroundRow;
+  differingGroups: DifferingGroups;
+  /** The index of the class. */
   of: number;
 }
 
 /**
- * Shapley values of the probability of a class: the mean over the background's rows of those of each row's game. They are
- * exact where all coalitions of its players can be tried, else by orders of these.
+ * Shapley values of the probability of a class, averaged over the games against each background row: exact where
+ * every coalition can be tried, otherwise estimated from permutations.
  *
  * @param asked all with the same background and groups
- * @param exactUpTo differing groups up to which all coalitions are tried, whatever it takes
+ * @param exactUpTo differing groups up to which every coalition is tried, whatever the cost
  */
 export function probabilityEffects(
   members: Member[],
   calibration: Calibration,
-  asked: AskedRow[],
+  asked: ExplainedRow[],
   exactUpTo?: number,
 ): GroupEffects[] {
   const ensemble = processApart(members);
@@ -55,76 +59,76 @@ export function probabilityEffects(
     exactUpTo === undefined
       ? count <= (isSmall ? EXACT_GROUPS : FEW_GROUPS) && 2 ** count * perMixture <= EXACT_SCORES
       : count <= exactUpTo;
-  const ordered: OrderedRow[] = [];
-  const all = asked.map(({ compared, games, of }) => {
-    const found = { base: 0, effects: new Float64Array(compared.groups) };
-    const { common } = games;
+  const sampled: SampledRow[] = [];
+  const all = asked.map(({ foreground, differingGroups, of }) => {
+    const found = { base: 0, effects: new Float64Array(foreground.groups) };
+    const { common } = differingGroups;
     const few = common.length <= EXACT_GROUPS && isExact(common.length);
-    const players = few ? withCommon(games) : games.players;
+    const players = few ? withCommon(differingGroups) : differingGroups.players;
     let exact = 0;
     players.forEach(({ length }, row) => (exact |= isExact(length) ? 1 << row : 0));
-    // Orders are quickest against all rows at once: a few rows are not worth a way of their own.
+    // Sampling costs little more for all rows than for a few, so a minority is not treated separately.
     exact = 2 * bitCount(exact) < players.length ? 0 : exact;
     if (exact !== 0) {
-      addByCoalitions(ensemble, calibration, compared, { players, rows: exact, of }, found);
+      addCoalitionEffects(ensemble, calibration, foreground, { players, rows: exact, of }, found);
     }
-    const rows = allRows(compared.background) & ~exact;
+    const rows = allRows(foreground.background) & ~exact;
     if (rows !== 0) {
-      ordered.push({ compared, of, common, rows, found });
+      sampled.push({ foreground, of, common, rows, found });
     }
     return found;
   });
-  if (ordered.length > 0) {
-    addByOrders(ensemble, calibration, ordered);
+  if (sampled.length > 0) {
+    addBySampling(ensemble, calibration, sampled);
   }
   return all;
 }
 
 /**
- * The same players for all of the background's rows, so that leaves count in the same coalitions each time. Those in which
- * a row does not differ have no effect on it; where that makes much more coalitions they are left out all the same.
+ * Gives every background row the same players, so that a leaf falls into the same coalitions in each game. Groups
+ * that do not differ have no effect; but if including them would make many more coalitions, players stay as they are.
  */
-function withCommon({ players, common }: Games): number[][] {
+function withCommon({ players, common }: DifferingGroups): number[][] {
   const own = players.reduce((sum, { length }) => sum + 2 ** length, 0);
   const isMuchMore = common.length > FEW_GROUPS && 2 * own < players.length * 2 ** common.length;
   return isMuchMore ? players : players.map(() => common);
 }
 
 /**
- * The same by orders. Where the probability is the mean of those of the members, each of them has orders of its own: what
- * they say is much alike, so that says more than the same orders for all.
+ * If the ensemble averages its members' probabilities, each member gets permutations of its own: members are much
+ * alike, so this reduces the variance more than sharing permutations would.
  */
-function addByOrders(
+function addBySampling(
   { process, others: members }: Apart,
   calibration: Calibration,
-  asked: OrderedRow[],
+  asked: SampledRow[],
 ): void {
-  const [{ compared, common }] = asked;
-  const { background, groupOf, groups } = compared;
-  const isApart = isMean(calibration);
+  const [{ foreground, common }] = asked;
+  const { background, groupOf, groups } = foreground;
+  const isApart = averagesProbabilities(calibration);
   const sets = isApart ? members.length : 1;
   const scores = 2 ** common.length * scoresPerMixture(members.length, members[0].width, process);
   const least = sets < FEW_MEMBERS || scores <= 2 * EXACT_SCORES ? 2 : 1;
   const nodes = nodesOf(members);
-  const work = nodes + stepsOfPoints(members.length, process);
-  const perRow = Math.max(least, Math.min(MOST_ORDERS, Math.round(ORDERED_NODES / work)));
-  const orders = keptWays(background, groupOf).orders(sets, { common, groups }, { perRow, nodes });
-  // For each row in all orders at once, while what follows the process is close to the processor.
-  const shared = asked.map((row) => process && sharedProcess(process, row.compared, row.rows, orders));
-  const along = (m: number): SteppedRow[] =>
-    asked.map(({ compared, rows }, i) => {
+  const work = nodes + nodesPerPermutation(members.length, process);
+  const perRow = Math.max(least, Math.min(MAX_PERMUTATIONS, Math.round(SAMPLED_NODES / work)));
+  const permutations = explanationCache(background, groupOf).permutations(sets, { common, groups }, { perRow, nodes });
+  // All permutations of a row together, while the process's products are in the processor's cache.
+  const shared = asked.map((row) => process && processAlongPermutations(process, row.foreground, row.rows, permutations));
+  const along = (m: number): RowToScore[] =>
+    asked.map(({ foreground, rows }, i) => {
       const own = shared[i];
       const changes = isApart ? own?.changes[m] : own?.changes[m].slice();
-      return { compared, rows, process: own && changes && { changes, effects: own.effects } };
+      return { foreground, rows, process: own && changes && { changes, effects: own.effects } };
     });
   const each = isApart ? members.map((member) => [member]) : [members];
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
-  each.forEach((some, m) => {
-    const told = some.map((member) => stepScores(member, along(m), orders[m]));
-    const share = isApart ? some[0].weight / weights : 1;
+  each.forEach((group, m) => {
+    const byMember = group.map((member) => permutationScores(member, along(m), permutations[m]));
+    const share = isApart ? group[0].weight / weights : 1;
     asked.forEach((row, i) => {
-      const own = told.map((one) => one[i]);
-      addRowAlong(orders[m], some, own, calibration, row, share);
+      const own = byMember.map((one) => one[i]);
+      addPermutationEffects(permutations[m], group, own, calibration, row, share);
     });
   });
 }

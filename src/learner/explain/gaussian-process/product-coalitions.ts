@@ -1,28 +1,29 @@
 import { lowestBit } from '../../math/bits';
 import type { EnsembleProcess } from '../../model/predict/process-apart';
-import type { Coalitions } from '../shapley/coalition-layout';
-import type { Compared } from '../shapley/compared';
-import { groupFactors } from './product-factors';
-import { MOST_HALVED, type ProductRoom } from './product-room';
+import type { CoalitionLayout } from '../shapley/coalition-layout';
+import type { ForegroundRow } from '../shapley/foreground';
+import { groupFactors } from './group-factors';
+import { MAX_HALVED, type ProductBuffers } from './product-buffers';
 
 /**
- * Scores of a Gaussian process for every coalition: mixtures × outputs. A kernel that is a product over groups is one over
- * two halves of the players too, so that a point's part in all coalitions is the outer product of its parts in both.
+ * Scores of a Gaussian process for every coalition: mixtures × outputs. A product over groups is also a product over
+ * two halves of the players, so a point's values for all coalitions are the outer product of its values for each
+ * half.
  */
 export function productCoalitions(
   { gaussian, base }: EnsembleProcess,
-  compared: Compared,
-  { rows, at, bitOf }: Coalitions,
+  foreground: ForegroundRow,
+  { rows, at, bitOf }: CoalitionLayout,
 ): Float64Array {
   const outputs = base.length;
-  const factors = groupFactors(gaussian.kernel, compared, outputs);
-  factors.room.weights.set(gaussian.weights);
+  const factors = groupFactors(gaussian.kernel, foreground, outputs);
+  factors.buffers.weights.set(gaussian.weights);
   const out = new Float64Array(at[at.length - 1] * outputs);
   for (let rest = rows; rest !== 0; rest &= rest - 1) {
     const row = lowestBit(rest);
-    const bits = factors.groups.map((group) => bitOf[row * compared.groups + group]);
+    const bits = factors.groups.map((group) => bitOf[row * foreground.groups + group]);
     const size = at[row + 1] - at[row];
-    const own = scoresOfHalves(factors.room, row, bits);
+    const own = scoresByHalves(factors.buffers, row, bits);
     const all = own.length / outputs;
     const placeOf = placesOf(bits, size);
     for (let coalition = 0, to = at[row] * outputs; coalition < size; coalition++) {
@@ -34,7 +35,7 @@ export function productCoalitions(
   return out;
 }
 
-/** Of each coalition, the number of that of its groups that take part in the kernel: bit i for the i-th of these. */
+/** Maps each coalition to its restriction to the kernel's groups: bit i for the i-th of them. */
 function placesOf(bits: number[], size: number): Int32Array {
   const placeOfBit = new Map(bits.filter((bit) => bit !== 0).map((bit, i) => [bit, 1 << i]));
   const places = new Int32Array(size);
@@ -45,8 +46,10 @@ function placesOf(bits: number[], size: number): Int32Array {
   return places;
 }
 
-/** Scores of the coalitions of the kernel's groups that differ (`bits` is not 0): outputs × coalitions. */
-function scoresOfHalves(room: ProductRoom, row: number, bits: number[]): Float64Array {
+/**
+ * Scores for the coalitions of the kernel's differing groups (those whose `bits` are not 0): outputs × coalitions.
+ */
+function scoresByHalves(buffers: ProductBuffers, row: number, bits: number[]): Float64Array {
   const all = Array.from(bits.keys());
   const differing = all.filter((g) => bits[g] !== 0);
   const middle = differing.length >> 1;
@@ -55,17 +58,17 @@ function scoresOfHalves(room: ProductRoom, row: number, bits: number[]): Float64
     first: differing.slice(0, middle),
     second: differing.slice(middle),
   };
-  const { functions, size } = room;
+  const { functions, size } = buffers;
   const { outputs } = size;
-  if (functions && middle > 0 && differing.length <= MOST_HALVED) {
-    const { own, others, low, high, weights } = room;
+  if (functions && middle > 0 && differing.length <= MAX_HALVED) {
+    const { own, others, low, high, weights } = buffers;
     const { groups, points, rows } = size;
-    const sums = room.sums.subarray(0, outputs << differing.length);
+    const sums = buffers.sums.subarray(0, outputs << differing.length);
     sums.fill(0);
-    [...lists.alike, ...lists.first, ...lists.second].forEach((g, i) => (room.lists[i] = g * 8));
-    const alikeAt = room.lists.byteOffset;
+    [...lists.alike, ...lists.first, ...lists.second].forEach((g, i) => (buffers.lists[i] = g * 8));
+    const alikeAt = buffers.lists.byteOffset;
     const firstAt = alikeAt + 4 * lists.alike.length;
-    functions.addHalves(
+    functions.addCoalitions(
       ...([own.byteOffset, others.byteOffset + row * groups * 8, groups * 8, rows * groups * 8] as const),
       ...([alikeAt, firstAt, firstAt + 4 * lists.first.length, alikeAt + 4 * groups] as const),
       ...([low.byteOffset, high.byteOffset, weights.byteOffset, points * 8] as const),
@@ -74,12 +77,12 @@ function scoresOfHalves(room: ProductRoom, row: number, bits: number[]): Float64
     return sums;
   }
   const sums = new Float64Array(outputs << differing.length);
-  addHalves(room, row, lists, sums);
+  addCoalitions(buffers, row, lists, sums);
   return sums;
 }
 
-function addHalves(
-  { size, own, others, weights }: ProductRoom,
+function addCoalitions(
+  { size, own, others, weights }: ProductBuffers,
   row: number,
   { alike, first, second }: { alike: number[]; first: number[]; second: number[] },
   sums: Float64Array,

@@ -1,25 +1,25 @@
-import type { Compared } from './compared';
+import type { ForegroundRow } from './foreground';
 
 /**
- * Mixtures of the row with some of the background's rows by every coalition of the groups in which both differ: bit i of a
- * coalition says that the i-th of these is the row's.
+ * Where the mixtures of the foreground row with some background rows are stored: one per coalition of the groups in
+ * which the two differ. Bit i of a coalition is set if the i-th of these groups takes the foreground row's values.
  */
-export interface Coalitions {
-  /** The background's rows, as bits. */
+export interface CoalitionLayout {
+  /** Background rows, as bits. */
   rows: number;
-  /** Per row of the background where its mixtures begin; one more for the end of the last. */
+  /** Per background row, where its mixtures begin; the extra last element is the end. */
   at: Int32Array;
-  /** rows of the background × groups: the bit of the group; 0 where it does not differ. */
+  /** Background rows × groups: the group's bit, or 0 where the rows agree. */
   bitOf: Int32Array;
-  /** The groups, where they are the same for all rows of the background. */
+  /** The groups, if they are the same for every background row. */
   common: number[] | undefined;
 }
 
-export function coalitionsOf(
-  { background, groups }: Compared,
+export function layOutCoalitions(
+  { background, groups }: ForegroundRow,
   players: number[][],
   rows: number,
-): Coalitions {
+): CoalitionLayout {
   const at = new Int32Array(background.rows + 1);
   const bitOf = new Int32Array(background.rows * groups);
   for (let row = 0; row < background.rows; row++) {

@@ -1,8 +1,8 @@
 import { bitCount } from '../../math/bits';
 
-/** Shapley values from the values of all coalitions of some players: bit i of a coalition is for the i-th. */
+/** Exact Shapley values from the value of every coalition. Bit i of a coalition stands for player i. */
 export function shapleyValues(values: Float64Array, players: number): Float64Array {
-  // What a coalition of a size counts for: size! (players - size - 1)! / players!
+  // The weight of a coalition by its size: size! (players - size - 1)! / players!
   const shares = new Float64Array(players);
   shares[0] = 1 / players;
   for (let size = 1; size < players; size++) {

@@ -1,46 +1,46 @@
 import { bitCount, lowestBit } from '../../math/bits';
-import { withRoom } from '../../math/with-room';
+import { withRoom } from '../../math/with-capacity';
 import type { Trees } from '../../trees/trees';
 import type { ReachedLeaves } from './reached-leaves';
-import type { Ways } from './ways';
+import type { Paths } from './paths';
 
 /**
- * In which coalitions the leaves of some trees count, for each row of the background: cell row · 2^players + coalition, of
- * at most 11 players. That depends on the row that is explained by nothing but the slots that it fails on the way to a
- * leaf. A leaf is added in some cells and taken away in others (see `coalitions.ts`); both lists are made when a row first
- * needs them.
+ * For each leaf, the coalitions to whose Möbius transform it contributes (see `effects/coalition-effects.ts`), for
+ * every background row at once: cell row · 2^players + coalition, with at most 11 players. The cells depend on the
+ * foreground row only through the slots that it fails on the path to the leaf, so they are computed once per set of
+ * failed slots, on first use.
  */
 export class CoalitionTable {
-  /** Lists one after another: how many cells to add in, how many to take away in, then these. */
+  /** The lists, one after another: how many cells to add to, how many to subtract from, then those cells. */
   private cells = new Uint16Array(4096);
   private length = 0;
-  /** Per leaf where its sets of failed slots begin in `listAt`. */
+  /** Per leaf, where its sets of failed slots begin in `listAt`. */
   private readonly patternsAt: Int32Array;
-  /** Where the list begins, plus 1; 0: not known yet. */
+  /** Where the list begins, plus 1; 0 while it has not been computed. */
   private readonly listAt: Int32Array;
 
   /**
-   * @param room how many cells more lists may keep, all tables of the model together
-   * @param bitOf per group its bit in a coalition
+   * @param budget how many more cells may be cached, shared by all tables of the model
+   * @param bitOf the bit of each group in a coalition
    */
   constructor(
-    private readonly ways: Ways,
-    private readonly room: { cells: number },
+    private readonly paths: Paths,
+    private readonly budget: { cells: number },
     private readonly bitOf: Int32Array,
     private readonly players: number,
   ) {
-    const leaves = ways.slotsAt.length - 1;
+    const leaves = paths.slotsAt.length - 1;
     this.patternsAt = new Int32Array(leaves + 1);
     for (let leaf = 0; leaf < leaves; leaf++) {
-      this.patternsAt[leaf + 1] = this.patternsAt[leaf] + 2 ** (ways.slotsAt[leaf + 1] - ways.slotsAt[leaf]);
+      this.patternsAt[leaf + 1] = this.patternsAt[leaf] + 2 ** (paths.slotsAt[leaf + 1] - paths.slotsAt[leaf]);
     }
     this.listAt = new Int32Array(this.patternsAt[leaves]);
   }
 
   /**
-   * Adds what a tree says, times `weight`, to the scores of all cells.
+   * Adds `weight` times the reached leaves of a tree to the scores of all cells.
    *
-   * @param output of a tree with one value a leaf the output that it is for
+   * @param output the output that a tree with one value per leaf is for
    * @param scores cells × width
    */
   add(
@@ -69,7 +69,7 @@ export class CoalitionTable {
     }
   }
 
-  /** Where the list of a leaf begins in `cells`, for a row that fails these slots there. */
+  /** Where the list of a leaf begins in `cells`, for a foreground row that fails these slots. */
   private list(leaf: number, failed: number): number {
     const pattern = this.patternsAt[leaf] + failed;
     const known = this.listAt[pattern];
@@ -78,22 +78,22 @@ export class CoalitionTable {
     }
     const at = this.length;
     const end = this.write(leaf, failed, at);
-    if (end - at <= this.room.cells) {
-      this.room.cells -= end - at;
+    if (end - at <= this.budget.cells) {
+      this.budget.cells -= end - at;
       this.length = end;
       this.listAt[pattern] = at + 1;
     }
     return at;
   }
 
-  /** Writes the list to `cells` from `at` on, and returns where it ends. */
+  /** Writes the list to `cells` from `at` on, and returns its end. */
   private write(leaf: number, failed: number, at: number): number {
-    const { inside, rows } = this.ways;
+    const { failedByOther, rows } = this.paths;
     const outside = this.coalitionOf(leaf, failed);
     const first = leaf * rows;
     let count = 0;
     for (let row = 0; row < rows; row++) {
-      count += (inside[first + row] & failed) === 0 ? 1 : 0;
+      count += (failedByOther[first + row] & failed) === 0 ? 1 : 0;
     }
     const end = at + 2 + count * 2 ** bitCount(outside);
     this.cells = withRoom(this.cells, end);
@@ -101,10 +101,10 @@ export class CoalitionTable {
     let add = at + 2;
     let takeAway = end;
     for (let row = 0; row < rows; row++) {
-      if ((inside[first + row] & failed) !== 0) {
+      if ((failedByOther[first + row] & failed) !== 0) {
         continue;
       }
-      const cell = row * 2 ** this.players + this.coalitionOf(leaf, inside[first + row]);
+      const cell = row * 2 ** this.players + this.coalitionOf(leaf, failedByOther[first + row]);
       for (let part = outside; ; part = (part - 1) & outside) {
         if (bitCount(part) & 1) {
           cells[--takeAway] = cell + part;
@@ -122,10 +122,10 @@ export class CoalitionTable {
   }
 
   private coalitionOf(leaf: number, slots: number): number {
-    const { ways } = this;
+    const { paths } = this;
     let coalition = 0;
     for (let rest = slots; rest !== 0; rest &= rest - 1) {
-      coalition |= this.bitOf[ways.groups[ways.slotsAt[leaf] + lowestBit(rest)]];
+      coalition |= this.bitOf[paths.groups[paths.slotsAt[leaf] + lowestBit(rest)]];
     }
     return coalition;
   }

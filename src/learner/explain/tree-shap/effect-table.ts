@@ -1,6 +1,6 @@
 import { bitCount, lowestBit } from '../../math/bits';
-import { withRoom } from '../../math/with-room';
-import { SHARES } from '../shapley/shares';
+import { withRoom } from '../../math/with-capacity';
+import { SHAPLEY_WEIGHTS } from '../shapley/shapley-weights';
 import type { ReachedSubtrees } from './reached-subtrees';
 import { eachLeafOf, type Subtrees } from './subtrees';
 
@@ -8,25 +8,26 @@ import { eachLeafOf, type Subtrees } from './subtrees';
 const BYTES = 8;
 
 /**
- * The effects of subtrees, by the key of a row: so they are worked out once for all rows that take the same way (as of
- * leaves in Woodelf, A. Nadel and R. Wettenstein, 2025), when a row first does.
+ * Caches the Shapley values of subtrees by key, so that foreground rows that take the same decisions in a subtree
+ * share them. Woodelf (A. Nadel and R. Wettenstein, 2025) does this with leaves and their decision patterns. Entries
+ * are computed on first use.
  */
 export class EffectTable {
-  /** Per subtree where its groups begin in `groups`; one more for the end of the last. */
+  /** Per subtree, where its groups begin in `groups`; the extra last element is the end. */
   private readonly groupsAt: Int32Array;
   private readonly groups: Int32Array;
-  /** Per key where its effects begin, plus 1; 0: not known yet. */
+  /** Per key, where its effects begin, plus 1; 0 while they have not been computed. */
   private readonly at: Int32Array;
-  /** outputs of a leaf × groups of the subtree, for each key that is known. */
+  /** Values per leaf × groups of the subtree, for each cached key. */
   private effects = new Float64Array(1024);
   private length = 0;
-  /** Per group its place in the subtree that is worked out. */
+  /** The index of each group in the subtree being computed. */
   private readonly placeOf = new Map<number, number>();
 
-  /** @param room bytes that effects may take in addition, all tables of the model together */
+  /** @param budget bytes that may still be cached, shared by all tables of the model */
   constructor(
     readonly subtrees: Subtrees,
-    private readonly room: { bytes: number },
+    private readonly budget: { bytes: number },
   ) {
     const { roots, keysAt } = subtrees;
     const groups: number[] = [];
@@ -40,9 +41,9 @@ export class EffectTable {
   }
 
   /**
-   * Adds `weight` times the effects that reached subtrees have on a row to `out`, summed over the background.
+   * Adds `weight` times the effects of the reached subtrees to `out`, summed over the background.
    *
-   * @param output of a tree with one value a leaf the output that it is for
+   * @param output the output that a tree with one value per leaf is for
    * @param out outputs × groups
    */
   add(reached: ReachedSubtrees, weight: number, output: number, out: Float64Array, groupCount: number): void {
@@ -63,7 +64,7 @@ export class EffectTable {
     }
   }
 
-  /** Where the effects of a subtree begin for rows of this key. */
+  /** Where the effects of a subtree begin, for this key. */
   private effectsOf(number: number, key: number): number {
     const slot = this.subtrees.keysAt[number] + key;
     const known = this.at[slot];
@@ -74,8 +75,8 @@ export class EffectTable {
     const size = (this.groupsAt[number + 1] - this.groupsAt[number]) * this.subtrees.trees.width;
     this.effects = withRoom(this.effects, from + size);
     this.write(number, key, from, size);
-    if (size * BYTES <= this.room.bytes) {
-      this.room.bytes -= size * BYTES;
+    if (size * BYTES <= this.budget.bytes) {
+      this.budget.bytes -= size * BYTES;
       this.length += size;
       this.at[slot] = from + 1;
     }
@@ -84,8 +85,8 @@ export class EffectTable {
 
   private write(number: number, key: number, from: number, size: number): void {
     const { effects, placeOf, groupsAt } = this;
-    const { trees, ways } = this.subtrees;
-    const { inside, rows, slotsAt } = ways;
+    const { trees, paths } = this.subtrees;
+    const { failedByOther, rows, slotsAt } = paths;
     const count = size / trees.width;
     effects.fill(0, from, from + size);
     placeOf.clear();
@@ -99,18 +100,18 @@ export class EffectTable {
       let lowered = 0;
       shares.fill(0, 0, slots);
       for (let i = leaf * rows; i < (leaf + 1) * rows; i++) {
-        if ((inside[i] & failed) !== 0) {
+        if ((failedByOther[i] & failed) !== 0) {
           continue;
         }
-        const own = bitCount(inside[i]);
-        lowered += SHARES[outside][own];
-        for (let rest = inside[i]; rest !== 0; rest &= rest - 1) {
-          shares[lowestBit(rest)] += SHARES[own][outside];
+        const own = bitCount(failedByOther[i]);
+        lowered += SHAPLEY_WEIGHTS[outside][own];
+        for (let rest = failedByOther[i]; rest !== 0; rest &= rest - 1) {
+          shares[lowestBit(rest)] += SHAPLEY_WEIGHTS[own][outside];
         }
       }
       for (let slot = 0; slot < slots; slot++) {
         const share = (failed >>> slot) & 1 ? -lowered : shares[slot];
-        const to = from + placeOf.get(ways.groups[slotsAt[leaf] + slot])!;
+        const to = from + placeOf.get(paths.groups[slotsAt[leaf] + slot])!;
         for (let k = 0; k < trees.width; k++) {
           effects[to + k * count] += trees.values[values + k] * share;
         }
@@ -119,9 +120,9 @@ export class EffectTable {
   }
 }
 
-/** The groups on the ways to the leaves of a subtree. */
+/** The groups on the paths to the leaves of a subtree. */
 function groupsOf(subtrees: Subtrees, number: number): Set<number> {
-  const { slotsAt, groups } = subtrees.ways;
+  const { slotsAt, groups } = subtrees.paths;
   const found = new Set<number>();
   eachLeafOf(subtrees, number, 0, (leaf) => {
     for (let at = slotsAt[leaf]; at < slotsAt[leaf + 1]; at++) {

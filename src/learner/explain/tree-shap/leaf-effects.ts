@@ -1,21 +1,21 @@
 import { bitCount, lowestBit } from '../../math/bits';
-import { SHARES } from '../shapley/shares';
+import { SHAPLEY_WEIGHTS } from '../shapley/shapley-weights';
 import type { LeafWalk } from './leaf-walk';
 
-/** Adds the Shapley values of a leaf of some value to `effects` (per group), added up over the background's rows. */
+/** Adds the Shapley values of a leaf with this value to `effects` (per group), summed over the background rows. */
 export function addLeafEffects(
-  { groups, groupsAt, failed, mask, inside, insideAt }: LeafWalk,
+  { groups, groupsAt, failed, mask, failedByOther, failedByOtherAt }: LeafWalk,
   value: number,
   effects: Float64Array,
 ): void {
   const outside = bitCount(failed);
   let lowered = 0;
   for (let rows = mask; rows !== 0; rows &= rows - 1) {
-    const own = inside[insideAt + lowestBit(rows)];
+    const own = failedByOther[failedByOtherAt + lowestBit(rows)];
     const count = bitCount(own);
-    lowered += value * SHARES[outside][count];
+    lowered += value * SHAPLEY_WEIGHTS[outside][count];
     if (own !== 0) {
-      const share = value * SHARES[count][outside];
+      const share = value * SHAPLEY_WEIGHTS[count][outside];
       for (let rest = own; rest !== 0; rest &= rest - 1) {
         effects[groups[groupsAt + lowestBit(rest)]] += share;
       }

@@ -1,90 +1,90 @@
 import { lowestBit } from '../../math/bits';
 import { isLeft, LEAF, type Trees } from '../../trees/trees';
-import { type Compared, leftMasks } from '../shapley/compared';
-import type { Ways } from './ways';
+import { type ForegroundRow, leftMasks } from '../shapley/foreground';
+import type { Paths } from './paths';
 
-/** Distinct groups on the way to a leaf, at most. */
-const MOST_SLOTS = 31;
+/** Most distinct groups on the path to a leaf. */
+const MAX_SLOTS = 31;
 
-/** `from` is where the values of the leaf begin in `trees.values`. */
+/** `from` is the offset of the leaf's values in `trees.values`. */
 export type LeafVisitor = (from: number, walk: LeafWalk) => void;
 
 /**
- * Visits the leaves that mixtures of the row and the background's rows reach (S. Lundberg et al., 2020, interventional
- * TreeSHAP), each of them once. A *slot* is a group on the way to the leaf; a row passes it if its columns go that way at
- * every node of the group. A mixture reaches the leaf if each slot is passed by the row, where the group is the row's, or
- * by the background's row, where it is not. So the slots that the row fails must be the background's, those that the
- * background's row fails must be the row's, and others may be either's.
+ * Visits, once each, the leaves that some mixture of the foreground row and a background row reaches (interventional
+ * TreeSHAP: S. Lundberg et al., 2020). A *slot* is a distinct group on the path to a leaf. A row passes the slot if
+ * its values follow the path at every node of that group. A mixture reaches the leaf if every slot is passed by the
+ * row that supplies the group: slots that the foreground row fails must come from the background row, slots that the
+ * background row fails must come from the foreground row, and the rest may come from either.
  */
 export class LeafWalk {
-  /** The group of each slot, from `groupsAt` on. */
+  /** The groups of the slots, from `groupsAt` on. */
   groups!: Int32Array;
   groupsAt = 0;
-  /** Slots that the row fails, as bits. */
+  /** Slots that the foreground row fails, as bits. */
   failed = 0;
-  /** The background's rows that pass all of these, as bits: the others are never mixed so that they come here. */
+  /** Background rows that pass all of those, as bits. No mixture with any other row reaches the leaf. */
   mask = 0;
-  /** Of each of those rows, from `insideAt` on, the slots that it fails, as bits. */
-  inside!: Int32Array;
-  insideAt = 0;
-  /** The number of the leaf, where the ways through these trees are known. */
+  /** For each of these rows, from `failedByOtherAt` on, the slots that it fails, as bits. */
+  failedByOther!: Int32Array;
+  failedByOtherAt = 0;
+  /** The index of the leaf, if the paths of these trees are known. */
   leaf = 0;
 
   private trees!: Trees;
   private masks!: Int32Array;
-  private ways: Ways | undefined;
+  private paths: Paths | undefined;
   private visit!: LeafVisitor;
   private slots = 0;
-  /** Per slot that the row passes, the background's rows that pass it, as bits. */
-  private readonly passes = new Int32Array(MOST_SLOTS);
-  private readonly ownGroups = new Int32Array(MOST_SLOTS);
-  private readonly ownInside = new Int32Array(32);
+  /** Per slot that the foreground row passes, the background rows that pass it, as bits. */
+  private readonly passes = new Int32Array(MAX_SLOTS);
+  private readonly ownGroups = new Int32Array(MAX_SLOTS);
+  private readonly ownFailedByOther = new Int32Array(32);
   private readonly slotOf: Int8Array;
 
-  /** @param waysOf what is known of the ways through some trees, if anything */
+  /** @param pathsOf the paths of some trees, if they have been computed */
   constructor(
-    private readonly compared: Compared,
-    private readonly waysOf: (trees: Trees) => Ways | undefined,
+    private readonly foreground: ForegroundRow,
+    private readonly pathsOf: (trees: Trees) => Paths | undefined,
   ) {
-    this.slotOf = new Int8Array(compared.groups).fill(-1);
+    this.slotOf = new Int8Array(foreground.groups).fill(-1);
   }
 
   /**
-   * One tree, from its root.
+   * Walks one tree from its root.
    *
-   * @param rows the background's rows to mix with, as bits
+   * @param rows background rows to mix with, as bits
    */
   tree(trees: Trees, tree: number, rows: number, visit: LeafVisitor): void {
     if (this.trees !== trees) {
       this.trees = trees;
-      this.ways = this.waysOf(trees);
-      this.masks = leftMasks(trees, this.compared.background);
-      this.groups = this.ways?.groups ?? this.ownGroups;
-      this.inside = this.ways?.inside ?? this.ownInside;
+      this.paths = this.pathsOf(trees);
+      this.masks = leftMasks(trees, this.foreground.background);
+      this.groups = this.paths?.groups ?? this.ownGroups;
+      this.failedByOther = this.paths?.failedByOther ?? this.ownFailedByOther;
       this.groupsAt = 0;
-      this.insideAt = 0;
+      this.failedByOtherAt = 0;
     }
     this.visit = visit;
-    if (this.ways) {
-      this.along(this.ways, trees.roots[tree], 0, rows);
+    if (this.paths) {
+      this.along(this.paths, trees.roots[tree], 0, rows);
     } else {
       this.failed = 0;
       this.from(trees.roots[tree], rows);
     }
   }
 
-  /** Where the ways are known. */
-  private along(ways: Ways, node: number, failed: number, mask: number): void {
+  /** With known paths. */
+  private along(paths: Paths, node: number, failed: number, mask: number): void {
     const { feature, left } = this.trees;
-    const { bins } = this.compared;
+    const { bins } = this.foreground;
     let column = feature[node];
     while (column !== LEAF) {
-      const bit = 1 << ways.slotOf[node];
+      const bit = 1 << paths.slotOf[node];
       const rowGoesLeft = isLeft(this.trees, node, bins[column]);
       const own = left[node] + (rowGoesLeft ? 0 : 1);
       const other = left[node] + (rowGoesLeft ? 1 : 0);
-      const toOther = mask & ways.passes[other];
-      const toOwn = failed & bit ? mask & ways.passes[own] : mask;
+      const toOther = mask & paths.passes[other];
+      const toOwn = failed & bit ? mask & paths.passes[own] : mask;
       if (toOther === 0) {
         if (toOwn === 0) {
           return;
@@ -93,7 +93,7 @@ export class LeafWalk {
         mask = toOwn;
       } else {
         if (toOwn !== 0) {
-          this.along(ways, own, failed, toOwn);
+          this.along(paths, own, failed, toOwn);
         }
         failed |= bit;
         node = other;
@@ -101,18 +101,18 @@ export class LeafWalk {
       }
       column = feature[node];
     }
-    this.leaf = ways.slotOf[node];
-    this.groupsAt = ways.slotsAt[this.leaf];
-    this.insideAt = this.leaf * ways.rows;
+    this.leaf = paths.slotOf[node];
+    this.groupsAt = paths.slotsAt[this.leaf];
+    this.failedByOtherAt = this.leaf * paths.rows;
     this.failed = failed;
     this.mask = mask;
     this.visit(left[node], this);
   }
 
-  /** Where they are not: slots are found on the way. */
+  /** Without: slots are found during the walk. */
   private from(node: number, mask: number): void {
     const { trees, masks, slotOf, ownGroups, passes, slots, failed } = this;
-    const { bins, groupOf } = this.compared;
+    const { bins, groupOf } = this.foreground;
     let column = trees.feature[node];
     while (column !== LEAF && mask !== 0) {
       const left = trees.left[node];
@@ -149,7 +149,7 @@ export class LeafWalk {
     }
     if (mask !== 0) {
       this.mask = mask;
-      this.findInside(mask);
+      this.findFailedByOther(mask);
       this.visit(trees.left[node], this);
     }
     while (this.slots > slots) {
@@ -158,13 +158,13 @@ export class LeafWalk {
     this.failed = failed;
   }
 
-  private findInside(mask: number): void {
-    const { slots, failed, passes, ownInside } = this;
-    ownInside.fill(0);
+  private findFailedByOther(mask: number): void {
+    const { slots, failed, passes, ownFailedByOther } = this;
+    ownFailedByOther.fill(0);
     for (let slot = 0; slot < slots; slot++) {
       if (((failed >>> slot) & 1) === 0) {
         for (let rest = mask & ~passes[slot]; rest !== 0; rest &= rest - 1) {
-          ownInside[lowestBit(rest)] |= 1 << slot;
+          ownFailedByOther[lowestBit(rest)] |= 1 << slot;
         }
       }
     }

@@ -1,33 +1,33 @@
 import { isLeft, LEAF, type Trees } from '../../trees/trees';
-import type { Ways } from './ways';
+import type { Paths } from './paths';
 
 /**
- * The leaves of a tree that mixtures of a row and the background's rows reach, as `LeafWalk` visits them, where the ways
- * are known: in one pass over the nodes, parents before children.
+ * Finds the leaves that `LeafWalk` would visit, given their paths, in one pass over the nodes (parents come before
+ * children).
  */
 export class ReachedLeaves {
   count = 0;
-  /** The numbers of the leaves. */
+  /** Indices of the leaves. */
   leaves = new Int32Array(64);
-  /** The slots that the row fails on the way to each, as bits. */
+  /** Slots that the foreground row fails on the path to each, as bits. */
   failed = new Int32Array(64);
   /** Where the values of each begin in `trees.values`. */
   values = new Int32Array(64);
-  /** Per node of the tree the slots that the row fails, and the background's rows that come here, as bits. */
+  /** Per node of the tree, the slots that the foreground row fails and the background rows that get here, as bits. */
   private failedAt = new Int32Array(128);
   private rowsAt = new Int32Array(128);
 
   /**
-   * @param bins of the row, per column
-   * @param all the background's rows, as bits
+   * @param bins the foreground row's bins
+   * @param all every background row, as bits
    */
-  find(trees: Trees, ways: Ways, tree: number, bins: Uint8Array, all: number): void {
+  find(trees: Trees, paths: Paths, tree: number, bins: Uint8Array, all: number): void {
     const { roots, feature, left } = trees;
-    const { slotOf, passes } = ways;
+    const { slotOf, passes } = paths;
     const root = roots[tree];
     const end = tree + 1 < roots.length ? roots[tree + 1] : feature.length;
     if (this.failedAt.length < end - root) {
-      this.makeRoom(2 * (end - root));
+      this.ensureCapacity(2 * (end - root));
     }
     const { leaves, failed, values, failedAt, rowsAt } = this;
     failedAt[0] = 0;
@@ -63,7 +63,7 @@ export class ReachedLeaves {
     this.count = count;
   }
 
-  private makeRoom(nodes: number): void {
+  private ensureCapacity(nodes: number): void {
     this.leaves = new Int32Array(nodes);
     this.failed = new Int32Array(nodes);
     this.values = new Int32Array(nodes);

@@ -1,24 +1,27 @@
-import { withRoom } from '../../math/with-room';
+import { withRoom } from '../../math/with-capacity';
 import { isLeft } from '../../trees/trees';
 import type { Subtrees } from './subtrees';
 
-/** The subtrees of a tree that mixtures of a row and the background's rows reach, and the keys that the row has there. */
+/**
+ * Finds the subtrees that some mixture of the foreground row and a background row reaches, with the foreground row's
+ * key in each.
+ */
 export class ReachedSubtrees {
   count = 0;
   numbers = new Int32Array(64);
   keys = new Int32Array(64);
-  /** Nodes still to look at, the slots that the row fails on the way there, and the background's rows that come there. */
+  /** A stack of nodes to visit, with the slots failed on the path to each and the background rows that get there. */
   private nodes = new Int32Array(64);
   private failed = new Int32Array(64);
   private rows = new Int32Array(64);
 
   /**
-   * @param bins of the row, per column
-   * @param all the background's rows, as bits
+   * @param bins the foreground row's bins
+   * @param all every background row, as bits
    */
   find(subtrees: Subtrees, tree: number, bins: Uint8Array, all: number): void {
-    const { trees, ways, numberOf, slots, branchesAt, branches } = subtrees;
-    this.makeRoom(subtrees.mostOfTree);
+    const { trees, paths, numberOf, slots, branchesAt, branches } = subtrees;
+    this.ensureCapacity(subtrees.maxPerTree);
     const { numbers, keys, nodes, failed, rows } = this;
     nodes[0] = trees.roots[tree];
     failed[0] = 0;
@@ -43,12 +46,12 @@ export class ReachedSubtrees {
         continue;
       }
       const here = rows[waiting];
-      const slot = 1 << ways.slotOf[node];
+      const slot = 1 << paths.slotOf[node];
       const left = trees.left[node];
       const own = left + (isLeft(trees, node, bins[trees.feature[node]]) ? 0 : 1);
       const other = 2 * left + 1 - own;
-      const toOwn = (before & slot) === 0 ? here : here & ways.passes[own];
-      const toOther = here & ways.passes[other];
+      const toOwn = (before & slot) === 0 ? here : here & paths.passes[own];
+      const toOther = here & paths.passes[other];
       if (toOwn !== 0) {
         nodes[waiting] = own;
         failed[waiting] = before;
@@ -63,8 +66,8 @@ export class ReachedSubtrees {
     this.count = count;
   }
 
-  /** Room for so many subtrees: never more than these are waiting. */
-  private makeRoom(most: number): void {
+  /** The stack never holds more nodes than the tree has subtrees. */
+  private ensureCapacity(most: number): void {
     if (this.nodes.length < most + 1) {
       this.numbers = withRoom(this.numbers, most + 1);
       this.keys = withRoom(this.keys, most + 1);

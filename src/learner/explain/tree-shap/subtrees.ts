@@ -1,34 +1,34 @@
 import { LEAF, type Trees } from '../../trees/trees';
-import type { Ways } from './ways';
+import type { Paths } from './paths';
 
 /**
- * Trees cut into subtrees so small that rows take few different ways through each. What a subtree says of the mixtures of
- * a row and the background's rows depends on the row by its *key* alone: the slots that the row fails on the way to the
- * subtree, and the side on which it would leave each branch in it. A subtree can be a whole tree, or a leaf.
+ * Trees cut into subtrees that are small enough for many rows to share their decisions. What a subtree contributes
+ * depends on the foreground row only through its *key*: the slots it fails on the path to the subtree, and the side
+ * it takes at each branch inside. A subtree may be a whole tree or a single leaf.
  */
 export interface Subtrees {
   trees: Trees;
-  ways: Ways;
-  /** Of a tree, at most. */
-  mostOfTree: number;
-  /** Per node the number of the subtree that begins there; -1: none. */
+  paths: Paths;
+  /** Most subtrees of one tree. */
+  maxPerTree: number;
+  /** Per node, the index of the subtree rooted there, or -1. */
   numberOf: Int32Array;
-  /** Per subtree its first node. */
+  /** Per subtree, its root node. */
   roots: Int32Array;
-  /** Per subtree the slots on the way to it: the lowest bits of its keys. */
+  /** Per subtree, the number of slots on the path to it. They are the lowest bits of its keys. */
   slots: Uint8Array;
-  /** Per subtree where its branches begin in `branches`; one more for the end of the last. */
+  /** Per subtree, where its branches begin in `branches`; the extra last element is the end. */
   branchesAt: Int32Array;
-  /** Nodes. Each has a bit of the key, after the slots: 1 where the row goes right. */
+  /** Nodes. Each has a bit of the key, after the slots: 1 if the row goes right. */
   branches: Int32Array;
-  /** Per branch in a subtree, by its node, the place of its bit. */
+  /** The key bit of each branch, by node. */
   bitOf: Uint8Array;
-  /** Per subtree where its keys begin in lists with an element for each; one more for the end of the last. */
+  /** Per subtree, where its keys begin in lists with one element per key; the extra last element is the end. */
   keysAt: Int32Array;
 }
 
-/** @param bits of a key, at most; a leaf by itself may have more */
-export function cutTrees(trees: Trees, ways: Ways, bits: number): Subtrees {
+/** @param bits most bits of a key; a single leaf may exceed it */
+export function cutTrees(trees: Trees, paths: Paths, bits: number): Subtrees {
   const { feature, left } = trees;
   const branchesBelow = countBranches(trees);
   const found: { root: number; slots: number }[] = [];
@@ -37,21 +37,21 @@ export function cutTrees(trees: Trees, ways: Ways, bits: number): Subtrees {
       found.push({ root: node, slots });
       return;
     }
-    const below = Math.max(slots, ways.slotOf[node] + 1);
+    const below = Math.max(slots, paths.slotOf[node] + 1);
     cut(left[node], below);
     cut(left[node] + 1, below);
   };
-  let mostOfTree = 0;
+  let maxPerTree = 0;
   for (const root of trees.roots) {
     const before = found.length;
     cut(root, 0);
-    mostOfTree = Math.max(mostOfTree, found.length - before);
+    maxPerTree = Math.max(maxPerTree, found.length - before);
   }
   const count = found.length;
   const subtrees: Subtrees = {
     trees,
-    ways,
-    mostOfTree,
+    paths,
+    maxPerTree,
     numberOf: new Int32Array(feature.length).fill(-1),
     roots: Int32Array.from(found, ({ root }) => root),
     slots: Uint8Array.from(found, ({ slots }) => slots),
@@ -80,20 +80,20 @@ export function cutTrees(trees: Trees, ways: Ways, bits: number): Subtrees {
   return subtrees;
 }
 
-/** How many keys subtrees of so many bits have, all together. */
-export function countKeys(trees: Trees, ways: Ways, bits: number): number {
+/** The number of keys of all subtrees of at most `bits` bits. */
+export function countKeys(trees: Trees, paths: Paths, bits: number): number {
   const branchesBelow = countBranches(trees);
   const count = (node: number, slots: number): number => {
     if (trees.feature[node] === LEAF || slots + branchesBelow[node] <= bits) {
       return 2 ** (slots + branchesBelow[node]);
     }
-    const below = Math.max(slots, ways.slotOf[node] + 1);
+    const below = Math.max(slots, paths.slotOf[node] + 1);
     return count(trees.left[node], below) + count(trees.left[node] + 1, below);
   };
   return trees.roots.reduce((sum, root) => sum + count(root, 0), 0);
 }
 
-/** Per node the branches of the subtree that begins there. */
+/** Per node, the number of branches in the subtree rooted there. */
 function countBranches({ feature, left }: Trees): Int32Array {
   const below = new Int32Array(feature.length);
   // Children follow their parents.
@@ -103,21 +103,24 @@ function countBranches({ feature, left }: Trees): Int32Array {
   return below;
 }
 
-/** Visits the leaves of a subtree: their numbers, and the slots that a row of this key fails on the way to them, as bits. */
+/**
+ * Visits the leaves of a subtree with their index, the slots failed on the path by a row with this key (as bits), and
+ * the offset of their values.
+ */
 export function eachLeafOf(
-  { trees, ways, roots, slots, bitOf }: Subtrees,
+  { trees, paths, roots, slots, bitOf }: Subtrees,
   number: number,
   key: number,
   visit: (leaf: number, failed: number, values: number) => void,
 ): void {
   const from = (node: number, failed: number): void => {
     if (trees.feature[node] === LEAF) {
-      visit(ways.slotOf[node], failed, trees.left[node]);
+      visit(paths.slotOf[node], failed, trees.left[node]);
       return;
     }
     const own = (key >>> bitOf[node]) & 1;
     from(trees.left[node] + own, failed);
-    from(trees.left[node] + 1 - own, failed | (1 << ways.slotOf[node]));
+    from(trees.left[node] + 1 - own, failed | (1 << paths.slotOf[node]));
   };
   from(roots[number], key & ((1 << slots[number]) - 1));
 }

@@ -9,7 +9,7 @@ import { gaussianScores } from '../../gaussian/scores';
 import { type Member, memberScores } from '../members';
 import { processApart } from './process-apart';
 
-/** The ensemble's calibrated class probabilities, before balancing: rows × classes, row-major. */
+/** The ensemble's calibrated class probabilities, before balancing: rows × classes. */
 export function ensembleProbabilities(
   members: Member[],
   table: EncodedTable,
@@ -26,7 +26,7 @@ export function ensembleProbabilities(
   );
 }
 
-/** Adds what all members share to the scores of one. */
+/** Adds the shared Gaussian process to the scores of a member. */
 export function withShared(scores: Float64Array, shared: Float64Array | undefined): Float64Array {
   for (let i = 0; shared && i < scores.length; i++) {
     scores[i] += shared[i];
@@ -34,7 +34,7 @@ export function withShared(scores: Float64Array, shared: Float64Array | undefine
   return scores;
 }
 
-/** The same from the scores of each member, wherever they come from: rows × width, row-major. */
+/** The same, given the scores of each member: rows × width. */
 export function calibratedProbabilities(
   members: Member[],
   scoresOf: (member: Member) => Float64Array,

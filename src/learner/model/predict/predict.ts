@@ -16,20 +16,20 @@ import { ensembleProbabilities } from './ensemble-probabilities';
 import { ensembleMean } from './process-apart';
 import { widenings } from './widening';
 
-/** What a prediction may override; what is left out stays as fitted. */
+/** What a caller may override; anything left out stays as fitted. */
 export interface PredictOptions {
-  /** Use only this many members, the first ones. */
+  /** Use only the first few members. */
   estimators?: number;
-  /** Divides the calibrated logits; 1 changes nothing. Classification only, as all that follow. */
+  /** Divides the calibrated logits; 1 changes nothing. This and the options below are for classification. */
   temperature?: number;
   averageScores?: boolean;
   balance?: boolean;
 }
 
 /**
- * Predicts `rows` rows. Columns are found by name; extra ones are ignored; unseen categories count as rare ones.
+ * Predicts rows. Columns are found by name, extra ones are ignored, and unseen categories count as rare.
  *
- * @throws LearnerError when a column is missing or cannot be read as the kind it was trained with
+ * @throws LearnerError if a column is missing or cannot be read as the kind it was trained with
  */
 export function predict(
   model: Model,
@@ -52,7 +52,7 @@ export function predict(
   return { task: 'classification', rows, classes, probas, threshold: model.threshold };
 }
 
-/** The calibration as a prediction wants it. */
+/** Applies the caller's overrides to a calibration. */
 export function recalibrated(
   fitted: Calibration,
   { temperature, averageScores, balance }: PredictOptions,
@@ -65,7 +65,7 @@ export function recalibrated(
   };
 }
 
-/** The first `count` members, of equal weight. */
+/** The first `count` members, with equal weights. */
 export function firstMembers(members: Member[], count = members.length): Member[] {
   if (count >= members.length) {
     return members;
@@ -76,15 +76,15 @@ export function firstMembers(members: Member[], count = members.length): Member[
 }
 
 /**
- * A table as the model's members see it.
+ * Encodes a table for the model's members.
  *
- * @throws LearnerError when a column is missing, or cannot be read as the kind it was trained with
+ * @throws LearnerError if a column is missing or cannot be read as the kind it was trained with
  */
 export function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): EncodedTable {
   return encodeWithLevels(model, features, rows).table;
 }
 
-/** The same, with the level of each row where changes grow with it. */
+/** The same, with the level of each row if changes grow with it. */
 export function encodeWithLevels(
   model: Model,
   features: FeatureColumn[],
@@ -115,7 +115,7 @@ export function encodeWithLevels(
   return { table, levels: growth && levelsOf(growth, given) };
 }
 
-/** A column read as the kind it was trained with: numbers and dates interchange, text is parsed or made. */
+/** Reads a column as the kind it was trained with: numbers and dates convert to each other, and to and from text. */
 function asKind(feature: FeatureColumn, kind: FeatureColumn['kind']): FeatureColumn {
   if (feature.kind === kind) {
     return feature;

@@ -2,22 +2,22 @@ import type { EncodedTable } from '../../features/encode';
 import { type GaussianScores, gaussianScores } from '../../gaussian/scores';
 import { type Member, memberScores } from '../members';
 
-/** The weighted sum of the Gaussian processes of members, as one. */
+/** The weighted sum of the members' Gaussian processes, as a single process. */
 export interface EnsembleProcess {
   gaussian: GaussianScores;
-  /** outputs. */
+  /** Per output. */
   base: Float64Array;
 }
 
-/** Members without their Gaussian processes, and the mean of those. */
+/** Members without their Gaussian processes, and the mean of these. */
 export interface Apart {
   process: EnsembleProcess | undefined;
   others: Member[];
 }
 
 /**
- * Takes the Gaussian processes out of members. All have the same kernel, so that their mean compares a row with its points
- * once. Of classes too the mean over the members takes part in the scores of each of them.
+ * Separates the Gaussian processes from the members. They share a kernel, so that their mean compares a row with the
+ * kernel's points only once. For classes as well, the mean over members is added to the scores of each.
  */
 export function processApart(members: Member[]): Apart {
   let process: EnsembleProcess | undefined;
@@ -48,7 +48,7 @@ function addTimes(factor: number, values: Float64Array, sum: Float64Array): void
   }
 }
 
-/** The ensemble's mean prediction of each row, on the scale that members learn. */
+/** The ensemble's mean prediction of each row, on the scale of the scores. */
 export function ensembleMean(members: Member[], table: EncodedTable, rows: Int32Array): Float64Array {
   const { process, others } = processApart(members);
   const sum = process

@@ -2,13 +2,16 @@ import type { EncodedTable } from '../../features/encode';
 import { extrapolatedBy } from '../../linear/linear';
 import type { Model } from '../model';
 
-/** How much wider on each side the usual 80 % band gets, as a part of what a line adds beyond the train set's range. */
+/**
+ * Half-width added to the usual 80 % band, as a fraction of what a linear model extrapolates beyond the train set's
+ * range.
+ */
 const WIDENED_BY = 0.25;
 const LOW = 0.1;
 
 /**
- * Per row by what its residuals are to be multiplied: 1 where all values are in the train set's range, or matter to no
- * linear model. Held-out rows tell nothing of what comes beyond.
+ * Per row, the factor for its residuals: 1 if every value is within the train set's range or no linear model uses it.
+ * Held-out rows say nothing about what lies beyond.
  */
 export function widenings({ members, residuals }: Model, table: EncodedTable, rows: number): Float64Array {
   const out = new Float64Array(rows).fill(1);
@@ -31,7 +34,7 @@ export function widenings({ members, residuals }: Model, table: EncodedTable, ro
   return out;
 }
 
-/** Half of the distance between the 10 % and the 90 % quantile of all residuals. */
+/** Half the distance between the 10 % and 90 % quantiles of all residuals. */
 function halfWidth({ atoms, overall }: NonNullable<Model['residuals']>): number {
   let sum = 0;
   let low = 0;

@@ -1,11 +1,11 @@
 const ALL = -1;
 
 /*
- * What the kernel of `set-kernel.ts` does, where there is none: takes from the leaves within reach of each row those that
- * its bins of some columns do not leave there.
+ * The loops of `set-kernel.ts` in JavaScript: intersect the reachable leaves of each row with those that its bins
+ * leave reachable.
  */
 
-/** By four columns; the first ones begin with all leaves. */
+/** Four columns at once. The first ones of a tree start with every leaf. */
 export function andFour(
   within: Int32Array,
   isFirst: boolean,

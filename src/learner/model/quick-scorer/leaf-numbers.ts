@@ -1,28 +1,28 @@
 import { LEAF, type Trees } from '../../trees/trees';
 
-/** Leaves of a tree that are numbered: a bit of a set each. */
+/** Most leaves of a tree: each is a bit of a set. */
 export const MOST_LEAVES = 32;
 
-/** Where the nodes of a tree begin and end. */
+/** The range of a tree's nodes. */
 export function nodesOf({ roots, feature }: Trees, tree: number): { root: number; end: number } {
   return { root: roots[tree], end: tree + 1 < roots.length ? roots[tree + 1] : feature.length };
 }
 
-/** The leaves of one tree at a time, numbered from left to right. */
+/** Numbers the leaves of one tree at a time, from left to right. */
 export class LeafNumbers {
-  /** Per node of the tree: how many leaves it has, and the number of its first. */
+  /** Per node of the tree, its number of leaves, and the first of them. */
   private readonly counts = new Uint8Array(2 * MOST_LEAVES);
   private readonly firsts = new Uint8Array(2 * MOST_LEAVES);
   private root = 0;
 
-  /** @param values per leaf: where its values begin in `Trees.values` */
+  /** @param values per leaf, receives where its values begin in `Trees.values` */
   constructor(readonly values: Int32Array = new Int32Array(MOST_LEAVES)) {}
 
   get count(): number {
     return this.counts[0];
   }
 
-  /** @returns false for a tree of too many leaves. */
+  /** @returns false if the tree has too many leaves */
   number({ feature, left }: Trees, root: number, end: number): boolean {
     if (end - root > 2 * MOST_LEAVES - 1) {
       return false;
@@ -48,7 +48,7 @@ export class LeafNumbers {
     return true;
   }
 
-  /** A bit for each leaf on the left of a branch: at most 31. */
+  /** The leaves on the left of a branch, as bits: at most 31. */
   leftOf({ left }: Trees, node: number): number {
     const child = left[node] - this.root;
     return ((1 << this.counts[child]) - 1) << this.firsts[child];

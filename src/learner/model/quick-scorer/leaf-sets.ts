@@ -1,31 +1,32 @@
 import { lowestBit } from '../../math/bits';
 import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../../trees/trees';
-import { type Room, roomOf } from '../../wasm/room';
+import { type Room, roomOf } from '../../wasm/scratch';
 import { andFour, andOne } from './intersect';
 import { LeafNumbers, MOST_LEAVES, nodesOf } from './leaf-numbers';
 import { RowBins } from './row-bins';
 import { BORDER_TABLE, type SetKernel, setRooms } from './set-kernel';
 
 /*
- * Very many rows through a tree of up to 32 leaves (C. Lucchese et al., QuickScorer, 2015). Each bin of a column leaves
- * some of the tree's leaves within reach, a bit each; a row's leaf is the first that is within reach by all of its bins.
- * So a row takes one look-up for each column of the tree, and none of them waits for another.
+ * QuickScorer (C. Lucchese et al., 2015) over bins, for many rows at a time through a tree of up to 32 leaves. Each
+ * bin of a column leaves some of the tree's leaves reachable, as a bitset. The exit leaf of a row is the first one
+ * that all its bins leave reachable. A row takes one look-up per column of the tree, independent of each other,
+ * instead of a chain of branches.
  */
 
 const BINS = 256;
-/** Columns that are taken together. */
+/** Columns intersected together. */
 const TOGETHER = 4;
 const ALL = -1;
 
-/** The rows of a table that go through trees together, and room for what is made of a tree; to be closed. */
+/** Rows of a table that go through trees together, with scratch buffers for one tree. Must be closed. */
 export class LeafSets {
   private readonly room: Room<SetKernel>;
   private readonly bins: RowBins;
-  /** By place: the leaves within reach by each bin of a column of the tree. */
+  /** By slot: the leaves that each bin of a column leaves reachable. */
   private readonly tables: Int32Array[];
-  /** By column its place in the tree at hand, plus one; 0: none. */
+  /** By column, its slot in the current tree plus one; 0 for none. */
   private readonly places: Uint8Array;
-  /** By place the lowest and the highest border of a column. */
+  /** By slot, the lowest and highest border of its column. */
   private readonly lows: number[] = [];
   private readonly highs: number[] = [];
   private readonly within: Int32Array;
@@ -54,9 +55,9 @@ export class LeafSets {
   }
 
   /**
-   * Writes to `leaves` where the values of the leaf of each row begin in `Trees.values`.
+   * Writes to `leaves` where the values of each row's leaf begin in `Trees.values`.
    *
-   * @returns false, with nothing written, for a tree of too many leaves
+   * @returns false, with nothing written, if the tree has too many leaves
    */
   leavesOf(trees: Trees, tree: number, leaves: Int32Array): boolean {
     const { root, end } = nodesOf(trees, tree);
@@ -79,7 +80,7 @@ export class LeafSets {
     return true;
   }
 
-  /** Whether looking up is quicker than walking for every tree, however few steps it has. */
+  /** Whether this beats walking even the shallowest tree. */
   get isQuick(): boolean {
     return this.room.functions !== undefined;
   }
@@ -88,7 +89,10 @@ export class LeafSets {
     this.room.close();
   }
 
-  /** What each bin leaves within reach: a branch takes its left leaves from the bins that go right. Returns the columns. */
+  /**
+   * Fills the tables: a branch removes its left leaves from the bins that go right. Returns the columns of the tree,
+   * by slot.
+   */
   private makeTables(trees: Trees, root: number, end: number): number[] {
     const { tables, places, lows, highs } = this;
     const { feature, bin } = trees;
@@ -124,7 +128,7 @@ export class LeafSets {
         const right = ~this.numbers.leftOf(trees, node);
         const highest = this.bins.highestOf(feature[node]);
         for (let first = 0, word = trees.setAt[node]; first <= highest; first += 32, word++) {
-          // A bin of the set keeps all.
+          // A bin in the set keeps every leaf.
           for (let others = ~trees.sets[word]; others !== 0; others &= others - 1) {
             table[first + lowestBit(others)] &= right;
           }
@@ -137,7 +141,7 @@ export class LeafSets {
     return used;
   }
 
-  /** For each row the leaves within reach by all of these columns, whose tables are in the same order. */
+  /** Intersects, for each row, what these columns leave reachable. */
   private intersect(used: number[]): void {
     const { within, tables } = this;
     const { functions } = this.room;
@@ -158,7 +162,7 @@ export class LeafSets {
     }
   }
 
-  /** By those of the columns from the i-th on that are taken together. */
+  /** The columns from the i-th on that are intersected together. */
   private intersectSome(functions: SetKernel, used: number[], i: number): void {
     const { within, tables } = this;
     const bins = (place: number) => this.bins.of(used[i + place]).byteOffset;
@@ -183,7 +187,7 @@ export class LeafSets {
   }
 }
 
-/** A value that goes right at a border goes right with every higher bin too. */
+/** A bin that goes right at a border goes right at every lower one too. */
 function spread(table: Int32Array, low: number, high: number): void {
   let right = ALL;
   for (let i = low; i <= high; i++) {

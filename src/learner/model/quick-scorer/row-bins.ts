@@ -1,9 +1,9 @@
-import { type Room, roomOf } from '../../wasm/room';
+import { type Room, roomOf } from '../../wasm/scratch';
 
-/** The bins of rows that go through trees together, by column. Made when first wanted. */
+/** The bins of some rows, gathered by column on first use. */
 export class RowBins {
   private readonly bins: (Uint8Array | undefined)[];
-  /** Room for all of them, where there is one. */
+  /** Scratch for all of them, if the kernel is to read them. */
   private readonly binRoom: Uint8Array | undefined;
   private readonly stride: number;
   private readonly highest: Uint8Array;
@@ -19,7 +19,7 @@ export class RowBins {
     this.highest = new Uint8Array(columns.length);
   }
 
-  /** What they take of a room. */
+  /** Their size in scratch memory. */
   static roomOf(columns: number, rows: number): number {
     return columns * roomOf(rows);
   }

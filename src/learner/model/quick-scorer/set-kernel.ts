@@ -17,13 +17,15 @@ import {
   whole,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
-import { RoomMaker } from '../../wasm/room';
+import { RoomMaker } from '../../wasm/scratch';
 
-/** Elements of a table: one for each bin, and one more. */
+/** Elements of a table: one per bin, and one more. */
 export const BORDER_TABLE = 257;
 const TABLE_BYTES = 4 * BORDER_TABLE;
 
-/** The inner loops of `LeafSets`. Parameters are addresses; `keep` is -1 for the first columns of a tree, else 0. */
+/**
+ * The inner loops of `LeafSets`. Parameters are addresses, except `keep`: -1 for the first columns of a tree, else 0.
+ */
 export interface SetKernel {
   andFour(
     bins0: number,

@@ -23,32 +23,32 @@ import {
   whole,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
-import { RoomMaker } from '../../wasm/room';
+import { RoomMaker } from '../../wasm/scratch';
 
-/** Elements of a table: a set of leaves of 64 bits for each bin. */
+/** Elements of a table: a 64-bit set of leaves per bin. */
 export const VALUE_TABLE = 256;
 const LONG = 8;
 const TABLE_BYTES = LONG * VALUE_TABLE;
-/** Columns, and trees, that are taken together: 1 to so many. */
+/** Most columns, or trees, handled together. */
 export const TOGETHER = 4;
 
 type Inner = (...parameters: number[]) => void;
 
 /** The inner loops of `ValueSums`. Parameters are addresses and lengths in bytes. */
 export interface ValueKernel {
-  /** Takes from each element of a table what one before it lacks. */
+  /** Replaces each element of a table by its intersection with all elements before it. */
   spread(element: number, end: number): void;
   /**
-   * Takes from the leaves within reach of each row those that its bins of n columns, whose tables follow each other, do not
-   * leave there. Parameters: the columns' bins; the tables; within and its end; -1 for the first columns, else 0.
+   * Intersects the reachable leaves of each row with the sets of its bins in n columns, whose tables are adjacent.
+   * Parameters: bins of each column; the tables; the reachable sets and their end; -1 for the first columns, else 0.
    */
   and1: Inner;
   and2: Inner;
   and3: Inner;
   and4: Inner;
   /**
-   * Adds the values of the leaves of n trees to one of the scores of each row, tree after tree. Parameters: within and its
-   * end; which leaves are those of each tree; the values of all leaves; the scores, and the length of a row's.
+   * Adds the values of each row's leaves in n trees, one tree after the other. Parameters: the reachable sets and
+   * their end; each tree's own leaves; the values of all leaves; the scores, and the distance between rows.
    */
   add1: Inner;
   add2: Inner;

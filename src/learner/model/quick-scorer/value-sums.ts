@@ -1,38 +1,39 @@
 import { lowestBit } from '../../math/bits';
 import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../../trees/trees';
-import { type Room, roomOf } from '../../wasm/room';
+import { type Room, roomOf } from '../../wasm/scratch';
 import { LeafNumbers, MOST_LEAVES, nodesOf } from './leaf-numbers';
 import { RowBins } from './row-bins';
 import { TOGETHER, VALUE_TABLE, type ValueKernel, valueRooms } from './value-kernel';
 
-/** Bits of a set: leaves of several trees. Each half is 32 bits, and no tree is in both. */
+/** Bits of a set: leaves of several trees. A tree lies in one of the two 32-bit halves. */
 const SET_LEAVES = 64;
 const HALF = 32;
 const ALL = -1;
 
 /**
- * Adds what trees with one value a leaf say of very many rows, as `LeafSets` finds leaves, but several trees at a time: a
- * row takes one look-up for each column of all of them. The bits are those of one tree after the other. To be closed.
+ * QuickScorer for trees with one value per leaf and very many rows: like `LeafSets`, but for several trees at a time,
+ * so that a row takes one look-up per column of all of them. Values are added in the order of the trees, so results
+ * agree to the bit. Must be closed.
  */
 export class ValueSums {
-  /** rows × width: what is added to. */
+  /** Rows × width: the sums. */
   readonly scores: Float64Array;
   private readonly functions: ValueKernel;
-  /** By how many they take together, less one. */
+  /** Functions by the number of columns or trees they handle, less one. */
   private readonly ands: ((...parameters: number[]) => void)[];
   private readonly adds: ((...parameters: number[]) => void)[];
   private readonly bins: RowBins;
-  /** By place: the leaves within reach by each bin of a column, as two halves. */
+  /** By slot: the leaves that each bin of a column leaves reachable, as two halves. */
   private readonly tables: Int32Array[];
-  /** By use, a column as a category or in order: its place in the trees at hand, plus one; 0: none. */
+  /** By use (a column taken as categories or in order): its slot for the current trees plus one; 0 for none. */
   private readonly places: Uint8Array;
-  /** The uses, by place. */
+  /** The uses, by slot. */
   private readonly used: number[] = [];
-  /** Per row the leaves within its reach. */
+  /** Per row, its reachable leaves. */
   private readonly within: Int32Array;
-  /** By leaf its value. */
+  /** The value of each leaf. */
   private readonly values: Float64Array;
-  /** By tree at hand its leaves. */
+  /** The leaves of each current tree, as two halves. */
   private readonly own: Int32Array;
   private trees = 0;
   private leaves = 0;
@@ -64,7 +65,7 @@ export class ValueSums {
   /**
    * Undefined without WebAssembly.
    *
-   * @param scores rows × width, where it begins
+   * @param scores rows × width: initial values
    */
   static open(
     columns: Uint8Array[],
@@ -89,10 +90,10 @@ export class ValueSums {
   }
 
   /**
-   * Takes a tree of those whose values are added to the same score; they are added by `addTo`, or before where there are
-   * too many.
+   * Adds a tree to the current group, whose values go to the same output. The sums are updated by `addTo`, or here if
+   * the group is full.
    *
-   * @returns false for a tree of too many leaves, which is not taken
+   * @returns false for a tree with too many leaves, which is not taken
    */
   take(trees: Trees, tree: number, output: number): boolean {
     const { numbers } = this;
@@ -101,7 +102,7 @@ export class ValueSums {
       return false;
     }
     const { count } = numbers;
-    // What does not fit into the first half is in the second.
+    // A tree that does not fit into the first half goes to the second.
     if ((this.leaves % HALF) + count > HALF) {
       this.leaves = HALF * Math.ceil(this.leaves / HALF);
     }
@@ -122,7 +123,7 @@ export class ValueSums {
     return true;
   }
 
-  /** What each bin of a column leaves within reach; of ordered columns only at a border, of which `spread` makes the rest. */
+  /** Notes what each bin leaves reachable: for ordered columns only at the borders, which `spread` extends. */
   private addBorders(trees: Trees, root: number, end: number, first: number, half: number): void {
     const { numbers } = this;
     const { feature, bin } = trees;
@@ -138,7 +139,7 @@ export class ValueSums {
         continue;
       }
       table[half] &= goesMissingLeft(trees, node) ? ALL : right;
-      // Behind the last bin there is none that goes right.
+      // Nothing goes right of the last bin.
       if (bin[node] < VALUE_TABLE - 1) {
         table[2 * (bin[node] + 1) + half] &= right;
       }
@@ -148,14 +149,14 @@ export class ValueSums {
   private addCategories(trees: Trees, node: number, table: Int32Array, right: number, half: number): void {
     const highest = this.bins.highestOf(trees.feature[node]);
     for (let first = 0, word = trees.setAt[node]; first <= highest; first += 32, word++) {
-      // A bin of the set keeps all.
+      // A bin in the set keeps every leaf.
       for (let others = ~trees.sets[word]; others !== 0; others &= others - 1) {
         table[2 * (first + lowestBit(others)) + half] &= right;
       }
     }
   }
 
-  /** The table of a column of the trees at hand: all leaves at first. */
+  /** The table of a column for the current trees, initially with every leaf. */
   private tableOf(column: number, isCategory: boolean): Int32Array {
     const { places, used, tables } = this;
     const use = 2 * column + (isCategory ? 1 : 0);
@@ -167,7 +168,7 @@ export class ValueSums {
     return tables[places[use] - 1];
   }
 
-  /** Adds the values of all trees taken. */
+  /** Adds the values of the current trees to an output, and starts a new group. */
   addTo(output: number): void {
     const { used, places, within, scores, values, own, width, trees } = this;
     if (trees === 0) {
@@ -200,12 +201,12 @@ export class ValueSums {
     used.length = this.trees = this.leaves = 0;
   }
 
-  /** Makes the table whole, and tells where the bins of the rows are. */
+  /** Completes a table, and returns the address of the rows' bins. */
   private finishTable(use: number, place: number): number {
     const column = use >>> 1;
     if ((use & 1) === 0) {
       const { byteOffset } = this.tables[place];
-      // Missing values are told by themselves.
+      // The missing bin has its own entry.
       this.functions.spread(byteOffset + 8, byteOffset + 8 * (this.bins.highestOf(column) + 1));
     }
     return this.bins.of(column).byteOffset;

@@ -26,22 +26,22 @@ import {
   whole,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
-import { RoomMaker } from '../../wasm/room';
+import { RoomMaker } from '../../wasm/scratch';
 
-/** Adds to the scores of rows (rows × classes). Parameters are addresses and lengths in bytes. */
+/** Loops that add to the scores of rows (rows × classes). Parameters are addresses and lengths in bytes. */
 export interface ClassKernel {
   /**
-   * The values of each row's leaves, tree after tree.
+   * Adds the values of each row's leaves, one tree after the other.
    *
-   * @param leaves trees × rows: where the values of a leaf begin, counted in values
+   * @param leaves trees × rows: where a leaf's values begin, in elements
    * @param rows bytes of the leaves of a tree
    */
   addLeaves(leaves: number, leavesEnd: number, rows: number, values: number, scores: number): void;
   /**
-   * A number of each row times the weights of its term, term after term.
+   * Adds a factor of each row times the weights of a term, one term after the other.
    *
    * @param factors terms × rows
-   * @param rows bytes of the numbers of a term
+   * @param rows bytes of the factors of a term
    * @param weights terms × classes
    */
   addTerms(factors: number, factorsEnd: number, rows: number, weights: number, scores: number): void;
@@ -49,17 +49,17 @@ export interface ClassKernel {
 
 const NUMBER = 8;
 const FLOAT = 4;
-/** Pairs of sums that a processor of 16 registers for them keeps. */
+/** Pairs of sums that fit in 16 SIMD registers. */
 const MOST_PAIRS = 12;
 
 interface Sums {
-  /** Of the classes `from` to `from` + 1, …: a local each. */
+  /** Locals for classes `from` and `from` + 1. */
   pairs: { sum: number; from: number }[];
-  /** Of the last class of an odd number. */
+  /** For the last of an odd number of classes. */
   single: { sum: number; from: number } | undefined;
 }
 
-/** All classes, as few at a time as their sums can be kept while trees or terms are gone through. */
+/** All classes, split so that the sums of each group stay in registers while trees or terms are visited. */
 function sumsOf(classes: number, all: Locals): Sums[] {
   const count = classes >>> 1;
   const passes = Math.max(1, Math.ceil(count / MOST_PAIRS));
@@ -74,7 +74,7 @@ function sumsOf(classes: number, all: Locals): Sums[] {
   });
 }
 
-/** @param adding adds to these sums */
+/** @param adding code that adds to these sums */
 function withSums({ pairs, single }: Sums, scores: number, adding: Code): Code {
   const one = single ? [single] : [];
   return [
@@ -153,7 +153,7 @@ function addTerms(classes: number): WasmFunction {
 
 const rooms = new Map<number, RoomMaker<ClassKernel>>();
 
-/** Rooms for so many classes: a module each. */
+/** Scratch memory for a number of classes, each with a module of its own. */
 export function classRooms(classes: number): RoomMaker<ClassKernel> {
   let maker = rooms.get(classes);
   if (!maker) {

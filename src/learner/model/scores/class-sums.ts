@@ -1,13 +1,16 @@
 import type { Trees } from '../../trees/trees';
-import { type Room, roomOf } from '../../wasm/room';
+import { type Room, roomOf } from '../../wasm/scratch';
 import { type ClassKernel, classRooms } from './class-kernel';
 
-/** Trees whose leaves are added together, so that scores are read and written once for all of them. */
+/** Trees added together, so that scores are read and written once for all of them. */
 const TOGETHER = 16;
-/** Fewer rows are added in JavaScript: to copy the values of leaves would take longer. */
+/** Below this many rows JavaScript is faster, because the leaf values have to be copied first. */
 export const FEW_ROWS = 100;
 
-/** Adds what trees with a value for each class say of many rows, several trees at a time, to the same bits as one by one. */
+/**
+ * Adds up trees with a value per class for many rows, several trees at a time, with the same bits as one by one. Must
+ * be closed.
+ */
 export class ClassSums {
   private readonly own: Float64Array;
   private readonly values: Float32Array;
@@ -28,9 +31,9 @@ export class ClassSums {
   }
 
   /**
-   * Undefined where it would not be quicker: of few rows, or where the engine has no pairs of numbers. To be closed.
+   * Undefined if it would not be faster: for few rows, or without SIMD.
    *
-   * @param scores rows × classes, to which is added
+   * @param scores rows × classes, added to
    */
   static open(trees: Trees, rows: number, scores: Float64Array): ClassSums | undefined {
     if (trees.width === 1 || rows < FEW_ROWS) {
@@ -42,7 +45,7 @@ export class ClassSums {
     return room.functions && new ClassSums(room, trees, rows, scores);
   }
 
-  /** Where the leaves of the next tree are to be written, and that they have been. */
+  /** Where to write the leaves of the next tree; call `added` afterwards. */
   get next(): Int32Array {
     return this.leaves.subarray(this.count * this.rows, (this.count + 1) * this.rows);
   }

@@ -1,13 +1,13 @@
 import type { EncodedTable } from '../../features/encode';
 import { addLinearScores, type LinearTables, valueAlong } from '../../linear/linear';
-import { roomOf } from '../../wasm/room';
+import { roomOf } from '../../wasm/scratch';
 import { classRooms } from './class-kernel';
 import { FEW_ROWS } from './class-sums';
 
-/** Rows that go through a linear model together: what they take stays close to the processor. */
+/** Rows scored together, few enough to stay in the processor's cache. */
 const BLOCK = 256;
 
-/** The scores of rows, row-major: of many classes two at a time, to the same bits as one by one. */
+/** The scores of rows, rows × outputs. Several outputs use SIMD, with the same bits as one by one. */
 export function linearScores(tables: LinearTables, table: EncodedTable, rows: Int32Array): Float64Array {
   const width = tables.base.length;
   const out = new Float64Array(rows.length * width);
@@ -19,7 +19,7 @@ export function linearScores(tables: LinearTables, table: EncodedTable, rows: In
   return out;
 }
 
-/** @returns false, with nothing added, where the engine has no pairs of numbers. */
+/** @returns false, with nothing added, without SIMD */
 function addTogether(
   { base, at, scores, lines }: LinearTables,
   { columns, numbers }: EncodedTable,

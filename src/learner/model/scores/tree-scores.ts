@@ -4,16 +4,13 @@ import { ValueSums } from '../quick-scorer/value-sums';
 import { ClassSums } from './class-sums';
 import { leavesOf, type RowMajor, rowMajor, type Walk, walkOf } from './walk';
 
-/** Fewer rows are walked one by one: to prepare the trees would take longer. */
+/** Below this many rows trees are walked row by row: preparing them would take longer. */
 const FEW = 8;
-/**
- * From so many rows on it is quicker to look up which leaves each column leaves within reach; without WebAssembly for trees
- * of so many steps or with categories alone.
- */
+/** From this many rows on QuickScorer is faster; in JavaScript only for trees this deep, or with categories. */
 const MANY = 200;
 const DEEP = 8;
 
-/** Adds what the trees say of each of `rows` to `scores`: rows × width. */
+/** Adds the trees' scores of `rows` to `scores`: rows × width. */
 export function addTreeScores(
   trees: Trees,
   columns: Uint8Array[],
@@ -66,7 +63,7 @@ function addOneByOne(
   finder.close();
 }
 
-/** Finds the leaves of rows in the way that is quickest for so many of them; to be closed. */
+/** Finds the leaves of rows by the fastest method for their number. Must be closed. */
 class LeafFinder {
   private sets: LeafSets | undefined;
   private walk: Walk | undefined;
@@ -78,7 +75,7 @@ class LeafFinder {
     private readonly rows: Int32Array,
   ) {}
 
-  /** Writes to `leaves` where the values of the leaf of each row begin. */
+  /** Writes to `leaves` where the values of each row's leaf begin. */
   leavesOf(tree: number, leaves: Int32Array): void {
     const { trees, columns, rows } = this;
     if (rows.length < FEW) {
@@ -101,7 +98,7 @@ class LeafFinder {
   private isDeep(tree: number): boolean {
     this.walk ??= walkOf(this.trees);
     const depth = this.walk.depths[tree];
-    // Of a tree with categories it is 0.
+    // 0 for a tree with categories.
     return depth >= DEEP || depth === 0;
   }
 
@@ -110,7 +107,7 @@ class LeafFinder {
   }
 }
 
-/** Adds the values of each row's leaf: the only one to the score of this output, or one for each. */
+/** Adds the values of each row's leaf: one value to this output, or one to each output. */
 function addValues(
   { values, width: perLeaf }: Trees,
   leaves: Int32Array,

@@ -1,17 +1,17 @@
 import { goesMissingLeft, isCategoryNode, LEAF, leafOf, type Trees } from '../../trees/trees';
 
 /*
- * Many rows through a tree at a time. Four rows take their steps together, as many as the tree is deep, and stay at their
- * leaf once they are there: no step waits for the one of another row, and none is a branch that the processor guesses.
+ * Walks many rows through a tree, four at a time. Each takes as many steps as the tree is deep and then stays at its
+ * leaf, so that there is no branch to mispredict and the four chains of loads overlap.
  */
 
-/** Trees prepared for that; an element per node. */
+/** Trees prepared for this walk, one element per node. */
 export interface Walk {
   /** feature · 512 + (missing values go right ? 256 : 0) + the last bin that goes left, less the first known one. */
   words: Int32Array;
-  /** The left child; of a leaf the leaf itself. */
+  /** The left child, or the leaf itself. */
   next: Int32Array;
-  /** Per tree: its longest way; 0 where it has categories, and is walked row by row. */
+  /** Per tree its depth, or 0 if it has categories and is walked row by row. */
   depths: Uint8Array;
 }
 
@@ -22,7 +22,7 @@ export interface RowMajor {
 }
 
 const walks = new WeakMap<Trees, Walk>();
-/** A leaf sends every bin left, which is to itself. */
+/** A leaf sends every bin left, and its left child is itself. */
 const STAY = 255;
 const MISSING_RIGHT = 256;
 const FEATURE = 512;
@@ -39,7 +39,7 @@ export function rowMajor(columns: Uint8Array[], rows: Int32Array): RowMajor {
   return { bins, columns: columns.length };
 }
 
-/** Prepares trees once. */
+/** Prepares trees; the result is cached. */
 export function walkOf(trees: Trees): Walk {
   let walk = walks.get(trees);
   if (!walk) {
@@ -49,7 +49,7 @@ export function walkOf(trees: Trees): Walk {
   return walk;
 }
 
-/** Writes to `leaves` where the values of the leaf of each of `rows` begin in `Trees.values`. */
+/** Writes to `leaves` where the values of each row's leaf begin in `Trees.values`. */
 export function leavesOf(
   trees: Trees,
   { words, next, depths }: Walk,
@@ -92,7 +92,7 @@ export function leavesOf(
   }
 }
 
-/** 0 for left, 1 for right: the sign of a difference. A missing value that goes right counts as beyond every bin. */
+/** 0 for left, 1 for right: the sign of a difference. A missing value that goes right counts as above every bin. */
 function side(word: number, bin: number): number {
   return ((word & 255) - ((bin - ((word >>> 8) & 1)) & 511)) >>> 31;
 }

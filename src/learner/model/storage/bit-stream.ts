@@ -1,6 +1,6 @@
 import { LearnerError } from '../../types';
 
-/** Numbers of few bits, one after another. */
+/** Writes bit-packed integers. */
 export class BitWriter {
   private bytes = new Uint8Array(1024);
   private size = 0;
@@ -18,7 +18,7 @@ export class BitWriter {
     }
   }
 
-  /** A whole number from 0 to 2^32 - 1, in steps of seven bits. */
+  /** A non-negative integer below 2^32, seven bits at a time (LEB128). */
   writeCount(value: number): void {
     let rest = value;
     for (; rest >= 128; rest = Math.floor(rest / 128)) {
@@ -44,7 +44,7 @@ export class BitWriter {
   }
 }
 
-/** Reads what a `BitWriter` wrote. */
+/** Reads what `BitWriter` wrote. */
 export class BitReader {
   private at = 0;
   private held = 0;
@@ -52,7 +52,7 @@ export class BitReader {
 
   constructor(private readonly bytes: Uint8Array) {}
 
-  /** @throws LearnerError beyond the end */
+  /** @throws LearnerError past the end */
   read(bits: number): number {
     while (this.heldBits < bits) {
       if (this.at >= this.bytes.length) {
@@ -78,7 +78,7 @@ export class BitReader {
   }
 }
 
-/** How many bits the whole numbers from 0 to `largest` need. */
+/** Bits that integers from 0 to `largest` need. */
 export function bitsFor(largest: number): number {
   return 32 - Math.clz32(largest);
 }

@@ -3,18 +3,18 @@ import { LearnerError } from '../../types';
 import { BitReader, bitsFor, BitWriter } from './bit-stream';
 import { packTrees, unpackTrees } from './pack-trees';
 
-/** A residual forest whose trees and leaves are packed. */
+/** A residual forest with bit-packed trees and leaves. */
 export interface PackedForest extends Omit<ResidualForest, 'trees' | 'offsets' | 'members'> {
   packedTrees: Uint8Array;
-  /** Per leaf how many atoms it lists, then the gaps between them in ascending order. */
+  /** Per leaf, its number of atoms, then the gaps between them in ascending order. */
   leaves: Uint8Array;
 }
 
 const GAP_BITS = 4;
-/** Far beyond what any fit lists. */
+/** Far more than any fit produces. */
 const MOST_MEMBERS = 1 << 23;
 
-/** The order of the atoms of a leaf says nothing, so they are put in ascending order. */
+/** The order of atoms in a leaf does not matter, so they are sorted. */
 export function packForest({ trees, offsets, members, ...rest }: ResidualForest): PackedForest {
   const { bytes, leaves } = packTrees(trees);
   const out = new BitWriter();
@@ -31,7 +31,7 @@ export function packForest({ trees, offsets, members, ...rest }: ResidualForest)
   return { ...rest, packedTrees: bytes, leaves: out.finish() };
 }
 
-/** @throws LearnerError for bytes that are no forest */
+/** @throws LearnerError for bytes that are not a forest */
 export function unpackForest({ packedTrees, leaves, ...rest }: PackedForest): ResidualForest {
   const trees = unpackTrees(packedTrees);
   const input = new BitReader(leaves);
@@ -40,7 +40,7 @@ export function unpackForest({ packedTrees, leaves, ...rest }: PackedForest): Re
   for (let leaf = 0; leaf < trees.values.length; leaf++) {
     const count = input.readCount();
     const bits = input.read(GAP_BITS);
-    // Gaps of no bits take no room in the file, but their atoms would in memory.
+    // Gaps of 0 bits take no space in the file, but their atoms would take memory.
     if (members.length + count > MOST_MEMBERS) {
       throw new LearnerError('The model is damaged: a leaf claims too many rows.');
     }

@@ -2,7 +2,7 @@ import type { TermRule } from '../../linear/design';
 import type { LinearTerms } from '../../linear/linear';
 import { LearnerError } from '../../types';
 
-/** The terms of a linear model in arrays. `numbers`: those of all rules, one after another. */
+/** The terms of a linear model as arrays. `numbers` holds those of all rules, one after another. */
 export interface PackedTerms {
   columns: Uint16Array;
   kinds: Uint8Array;
@@ -37,7 +37,7 @@ export function packTerms({ columns, rules, weights }: LinearTerms): PackedTerms
   };
 }
 
-/** @throws LearnerError for what is no rule */
+/** @throws LearnerError if a rule is invalid */
 export function unpackTerms({ columns, kinds, numbers, bins, weights }: PackedTerms): LinearTerms {
   let number = 0;
   let category = 0;

@@ -5,16 +5,16 @@ import { LearnerError } from '../../types';
 import { BitReader, bitsFor, BitWriter } from './bit-stream';
 
 /*
- * Trees in few bits. Nodes come level by level, so that no node says where its children are: a bit for a leaf, a branch's
- * column, bin and side of missing values; then the values of the leaves, of 16 bits each where they lie on the grid of
- * their tree (`roundToGrid`), else of 32.
+ * Bit-packed trees. Nodes are stored level by level, so that child indices are implicit: one bit marks a leaf; a
+ * branch has its column, bin and side of missing values. Leaf values take 16 bits if they lie on the grid of their
+ * tree (`roundToGrid`), else 32.
  */
 
 const VALUE_BITS = 16;
 const EXPONENT_BITS = 11;
-/** Added to the exponent of a grid's step; 0 says that the values are not on a grid. */
+/** Added to the exponent of the grid's step; 0 means that values are not on a grid. */
 const EXPONENT_BIAS = 1100;
-/** Bits of the number of bytes in a set that differ from its last ones. */
+/** Bits of the number of bytes before a set's constant tail. */
 const SET_LENGTH_BITS = 6;
 
 const float = new Float32Array(1);
@@ -22,7 +22,7 @@ const floatHalves = new Uint16Array(float.buffer);
 
 export interface PackedTrees {
   bytes: Uint8Array;
-  /** Where the values of each leaf began in `Trees.values`, in the order in which they will stand. */
+  /** Where the values of each leaf began in `Trees.values`, in their new order. */
   leaves: number[];
 }
 
@@ -82,13 +82,13 @@ export function packTrees(trees: Trees): PackedTrees {
   return { bytes: out.finish(), leaves };
 }
 
-/** @throws LearnerError for bytes that are no trees */
+/** @throws LearnerError for bytes that are not trees */
 export function unpackTrees(bytes: Uint8Array): Trees {
   const input = new BitReader(bytes);
   const width = input.readCount();
   const count = input.readCount();
   const branches = input.readCount();
-  // A tree takes at least a bit, a value 16: what claims more is not allocated.
+  // A tree takes at least one bit and a value 16: larger claims are refused before allocating.
   if (width < 1 || width > bytes.length || count > bytes.length * 8 || branches > bytes.length) {
     throw new LearnerError('The model is damaged: it claims more trees than it can hold.');
   }
@@ -149,7 +149,7 @@ function unpackBranch(builder: TreeBuilder, node: number, featureBits: number, i
   }
 }
 
-/** The bytes up to those that are all 0, or all 255: categories that no row of the node has go the same way. */
+/** Drops trailing bytes that are all 0 or all 255: categories that no row of the node has share a side. */
 function packSet(set: Int32Array, out: BitWriter): void {
   const byteOf = (i: number) => (set[i >> 2] >>> ((i & 3) * 8)) & 0xff;
   let length = SET_WORDS * 4;
@@ -177,7 +177,7 @@ function unpackSet(input: BitReader): Int32Array {
   );
 }
 
-/** The exponent of the grid on which all values of a tree lie; undefined: on none. */
+/** The exponent of the grid on which all values of a tree lie, if there is one. */
 function gridOf({ feature, left, values, width }: Trees, nodes: number[]): number | undefined {
   const own: number[] = [];
   for (const node of nodes) {

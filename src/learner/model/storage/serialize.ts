@@ -13,15 +13,15 @@ import { type PackedTerms, packTerms, unpackTerms } from './pack-terms';
 import { packTrees, unpackTrees } from './pack-trees';
 
 /*
- * A model as bytes: "TPM8", length and CRC-32 of the rest, the length of a JSON text, that text with every typed array
- * replaced by its position, and the arrays, each at a multiple of 8 bytes. Trees are packed, a linear model is its terms.
- * Not compressed: terminating a thread while zlib sets up a stream in it aborts the process (an assertion in Node), and
- * these threads may be terminated.
+ * A model as bytes: "TPM8", the length and CRC-32 of the rest, the length of a JSON text, the text with every typed
+ * array replaced by its position, and the arrays, each aligned to 8 bytes. Trees are bit-packed, and a linear model
+ * is stored by its terms. Not compressed: terminating a thread while zlib sets up a stream in it aborts the process
+ * (an assertion in Node), and these threads may be terminated.
  */
 const MAGIC = 0x384d5054;
 /**
- * Of "TPM4", which had neither packed trees nor terms, of "TPM5", whose readers may know of no kernel and no growth, of
- * "TPM6", whose readers know of no kernel for classes, and of "TPM7", whose readers know of no lines that take values whole.
+ * "TPM4" had neither packed trees nor terms; readers of "TPM5" may know no kernel and no growth; those of "TPM6" no
+ * kernel for classes; those of "TPM7" no linear terms that take values as numbers.
  */
 const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054, 0x374d5054];
 /** The format that `saveModel` writes. */
@@ -31,13 +31,13 @@ export const READ_FORMATS: readonly unknown[] = ['TPM4', 'TPM5', 'TPM6', 'TPM7',
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
 
-/** A part with its trees packed, or with its terms in place of its tables. */
+/** A part with its trees packed, or with terms in place of tables. */
 type StoredPart =
   | Exclude<Part, { kind: 'gaussian' }>
   | (Omit<Part, 'trees' | 'tables'> & {
       packed?: Uint8Array;
       terms?: PackedTerms;
-      /** Of a Gaussian process the weights of its factor, or before they were kept those of its kernel. */
+      /** The weights of a Gaussian process's factor. Older models store those of its kernel. */
       ofFactor?: Float32Array;
       kernelWeights?: Float64Array;
     });
@@ -45,11 +45,11 @@ type StoredPart =
 interface StoredModel extends Omit<Model, 'members' | 'residuals'> {
   members: (Omit<Member, 'parts'> & { parts: StoredPart[] })[];
   residuals: ResidualForest | PackedForest | undefined;
-  /** Of all Gaussian processes. */
+  /** Shared by all Gaussian processes. */
   kernel?: Kernel;
 }
 
-/** The model as bytes. Equal models give equal bytes. */
+/** Equal models give equal bytes. */
 export function saveModel(model: Model): Uint8Array {
   const arrays: { at: number; bytes: Uint8Array }[] = [];
   let size = 0;
@@ -142,7 +142,7 @@ function fromStored(stored: StoredModel): Model {
   };
 }
 
-/** @throws LearnerError when the bytes are not a model, are damaged, or were written by a newer version. */
+/** @throws LearnerError if the bytes are not a model, are damaged, or were written by a newer version */
 export function loadModel(bytes: Uint8Array): Model {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.length < 16 || ![MAGIC, ...FORMER_MAGICS].includes(buffer.readUInt32LE(0))) {

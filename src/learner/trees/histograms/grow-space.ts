@@ -1,6 +1,6 @@
 import type { ColumnSpec } from '../../features/encode';
 import type { Random } from '../../math/random';
-import { ORDINARY, type Room, roomOf } from '../../wasm/room';
+import { ORDINARY, type Room, roomOf } from '../../wasm/scratch';
 import { addRows, type HistogramLayout } from './histogram';
 import { type TreeKernel, treeRooms } from './kernel';
 import { partition } from './partition';

@@ -42,7 +42,7 @@ import {
   whole,
   xor,
 } from '../../wasm/instructions';
-import { RoomMaker } from '../../wasm/room';
+import { RoomMaker } from '../../wasm/scratch';
 
 /*
  * The loops that a large fit spends its time in, as WebAssembly: without bounds to check, and with gradient and hessian

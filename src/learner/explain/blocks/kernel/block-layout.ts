@@ -1,24 +1,24 @@
-import { MOST_SLOTS } from '../../shapley/shares';
+import { MAX_SLOTS } from '../../shapley/shapley-weights';
 
-/* How blocks, and what is worked out of them, lie in the memory of `block-kernel.ts`: all in bytes. */
+/* The memory layout of blocks and of the results computed from them. All offsets are in bytes. */
 
-/** Where a header has what, in bytes. */
+/** Fields of a block's header. */
 export const HEADER = {
   branches: 0,
   branchesEnd: 4,
   leaves: 8,
   leavesEnd: 12,
-  turns: 16,
-  /** Bytes of the turns of an order, and of a row of the background. */
-  orderBytes: 20,
+  flips: 16,
+  /** Bytes of a permutation's flips, and of those of all permutations of a background row. */
+  permutationBytes: 20,
   rowBytes: 24,
   places: 28,
-  /** From the first score of a mixture to that of the block's output, and to those of the next mixture. */
+  /** Offset of the block's output within a mixture's scores, and the distance between mixtures. */
   output: 32,
   mixtureBytes: 36,
   /**
-   * Of trees with one value a leaf: where the places' effects are, each in bytes behind the first one of all, and per key of
-   * a row the address of its entry, 0 where it has none. No keys (0) for blocks of many branches.
+   * For trees with one value per leaf: the offset of each place's effect from the first effect, and per key the
+   * address of the cached result (0: none yet). `keys` is 0 for blocks with many branches.
    */
   targets: 40,
   keys: 44,
@@ -26,15 +26,20 @@ export const HEADER = {
 };
 
 /**
- * An entry: what a block says of a row (see `block-entries-kernel.ts`). How many bytes it takes, then an effect for each place,
- * then the changes along orders.
+ * A cached result (see `cached-results-code.ts`): its size, the effect of each place, then the changes along
+ * permutations.
  */
-export const ENTRY = { size: 0, effects: 8 };
+export const RESULT = { size: 0, effects: 8 };
 
-/** A change: its mixture, above the leaf before and the leaf now, each as the zeros before the leaf's bit. */
+/**
+ * A change: the mixture in the high bits, then the leaf before and the leaf after, each as the leading zeros of its
+ * bit.
+ */
 export const CHANGE = { leafBits: 6, bytes: 4 };
 
-/** A branch: it sends bins to the left whose distance from `from` is below `limit` (modulo 256), or those of a set. */
+/**
+ * A branch: it sends bins left if their distance from `from` is below `limit` (modulo 256), or if they are in a set.
+ */
 export const BRANCH = {
   column: 0,
   from: 4,
@@ -48,38 +53,41 @@ export const BRANCH = {
 };
 
 /**
- * A leaf: its value (32 bits), or where those for each class are, and where its slots end. They follow those of the leaf
- * before.
+ * A leaf: its value (32 bits) or the address of its values per class, and where its slots end. They follow those of
+ * the previous leaf.
  */
 export const LEAF_RECORD = { value: 0, slotsEnd: 4, size: 8 };
 
 /**
- * A slot: its place, in the other bytes how far its effects are from the first ones (of its place in the block, or of its
- * group where leaves have a value for each class), and the background's rows that pass.
+ * A slot: its place, the offset of its effects in the upper three bytes (by place in the block or, for trees with a
+ * value per class, by group), and the background rows that pass it.
  */
 export const SLOT = { place: 0, effects: 1, passes: 4, size: 8 };
 
-/** Bytes of a row of `SHARES`. */
-export const SHARES_ROW = 8 * (MOST_SLOTS + 1);
+/** Bytes of a row of `SHAPLEY_WEIGHTS`. */
+export const WEIGHTS_ROW = 8 * (MAX_SLOTS + 1);
 
-/** Numbers of a turn: its mixture above its place, and the leaves within reach. */
-export const TURN = 2;
-/** Bits of the place in the first of them. */
+/** Elements of a flip: its mixture and place, then the reachable leaves. */
+export const FLIP_SIZE = 2;
+/** Low bits of the first element that hold the place. */
 export const PLACE_BITS = 8;
 
-/** What lies at the beginning of the memory, in bytes. */
+/** What lies at the start of the memory. */
 export const SCRATCH = {
-  /** What the row passes, and the values of leaves, as `findPasses` and `BlockSteps` have them. */
+  /** The foreground row's passes, and the values of leaves, as in `findPasses` and `BlockSteps`. */
   own: 0,
   values: 1024,
-  /** As `addBlockEffects` has them: the rows that fail a slot and its group, groups of slots outside, rows by how many they fail. */
+  /**
+   * As in `addBlockEffects`: per slot passed the background rows that fail it and its effect; the effects of slots
+   * failed; the rows by how many slots they fail.
+   */
   inside: 1296,
   outside: 1824,
-  failingSo: 2096,
-  /** Where the next entry finds room, and where this ends. */
-  nextEntry: 2352,
-  entriesEnd: 2356,
-  /** `SHARES`. */
-  shares: 2368,
-  size: 2368 + SHARES_ROW * (MOST_SLOTS + 1),
+  rowsFailing: 2096,
+  /** Where the next cached result goes, and the end of the cache. */
+  nextResult: 2352,
+  resultsEnd: 2356,
+  /** `SHAPLEY_WEIGHTS`. */
+  shapleyWeights: 2368,
+  size: 2368 + WEIGHTS_ROW * (MAX_SLOTS + 1),
 };

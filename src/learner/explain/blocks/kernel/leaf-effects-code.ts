@@ -38,17 +38,17 @@ import {
   xor,
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
-import { MOST_SLOTS } from '../../shapley/shares';
-import { HEADER, LEAF_RECORD, SCRATCH, SHARES_ROW, SLOT } from './block-layout';
-import type { ClassValues } from './block-steps-kernel';
-import type { BlockLocals } from './passes-kernel';
+import { MAX_SLOTS } from '../../shapley/shapley-weights';
+import { HEADER, LEAF_RECORD, SCRATCH, WEIGHTS_ROW, SLOT } from './block-layout';
+import type { ClassValues } from './permutation-code';
+import type { BlockLocals } from './passes-code';
 
-/** Locals of a leaf, and what was found of it. */
+/** Locals that describe a leaf. */
 interface LeafLocals {
   leaf: number;
-  /** Its number in the block. */
+  /** Its index in the block. */
   bit: number;
-  /** Behind the lists of slots that the row passes and fails, and the last of `SCRATCH.failingSo`. */
+  /** Ends of the lists of slots passed and failed, and the last used element of `SCRATCH.rowsFailing`. */
   inside: number;
   outside: number;
   most: number;
@@ -56,19 +56,22 @@ interface LeafLocals {
 }
 
 /**
- * What `addBlockEffects` does, with what `addShares` adds for a leaf.
+ * The loop of `addBlockEffects`, with code from `addLeaf` to add a leaf's effects.
  *
- * @param effects where they are
+ * @param effects address of the effects
  */
 export function addEffects(
   all: Locals,
   { rows, field }: BlockLocals,
   effects: number,
-  addShares: (leaf: LeafLocals) => Code,
+  addLeaf: (leaf: LeafLocals) => Code,
 ): Code {
   const [leaf, bit, inside, outside, most] = all.more(5, I32);
   const [slots, slotsEnd, mask, passed, some, to, at, p] = all.more(8, I32);
-  /* Lists of `inside`: the rows that fail a slot, as bits, and eight times its group; of `outside`: the latter. */
+  /*
+   * Fills two lists: for slots passed, the background rows that fail them (as bits) and the offset of the effect; for
+   * slots failed, the offset alone.
+   */
   const findSlots: Code = [
     ...set(inside, whole(SCRATCH.inside)),
     ...set(outside, whole(SCRATCH.outside)),
@@ -84,7 +87,8 @@ export function addEffects(
       ),
       ...set(some, loadWhole(get(slots), SLOT.passes)),
       ...set(to, shiftRight(loadWhole(get(slots)), 8 * SLOT.effects)),
-      // Written to both lists, of which one moves on: a branch could not be predicted.
+      // Every slot is written to both lists, but only one of them advances: branch-free, since a branch would be
+      // mispredicted.
       ...storeWhole(get(inside), xor(get(some), whole(-1))),
       ...storeWhole(get(inside), get(to), 4),
       ...set(inside, add(get(inside), shiftLeft(get(passed), 3))),
@@ -95,7 +99,7 @@ export function addEffects(
     ]),
   ];
   const countRows: Code = [
-    ...set(most, whole(SCRATCH.failingSo)),
+    ...set(most, whole(SCRATCH.rowsFailing)),
     ...storeWhole(get(most), get(mask)),
     ...set(at, whole(SCRATCH.inside)),
     ...whileLoop(isBelow(get(at), get(inside)), [
@@ -105,7 +109,7 @@ export function addEffects(
         ...set(most, add(get(most), whole(4))),
         ...storeWhole(get(most), whole(0)),
         ...set(p, get(most)),
-        ...whileLoop(isBelow(whole(SCRATCH.failingSo), get(p)), [
+        ...whileLoop(isBelow(whole(SCRATCH.rowsFailing), get(p)), [
           ...storeWhole(
             get(p),
             or(
@@ -126,15 +130,15 @@ export function addEffects(
     ...set(bit, whole(0)),
     ...whileLoop(isBelow(get(leaf), field(HEADER.leavesEnd)), [
       ...findSlots,
-      ...when(get(mask), [...countRows, ...addShares({ leaf, bit, inside, outside, most, effects })]),
+      ...when(get(mask), [...countRows, ...addLeaf({ leaf, bit, inside, outside, most, effects })]),
       ...set(bit, add(get(bit), whole(1))),
       ...set(leaf, add(get(leaf), whole(LEAF_RECORD.size))),
     ]),
   ];
 }
 
-/** Sums shares over how many slots rows fail, from `p` on (of `failingSo`), to `sum`. */
-function sumShares(
+/** Sums Shapley weights over the number of slots that rows fail, from `p` on (in `rowsFailing`), into `sum`. */
+function sumWeights(
   { share, p, most, sum }: { share: number; p: number; most: number; sum: number },
   step: number,
   rows: Code,
@@ -146,7 +150,7 @@ function sumShares(
         sum,
         addNumbers(
           get(sum),
-          multiplyNumbers(loadNumber(get(share), SCRATCH.shares), toNumber(countBits(rows))),
+          multiplyNumbers(loadNumber(get(share), SCRATCH.shapleyWeights), toNumber(countBits(rows))),
         ),
       ),
       ...set(share, add(get(share), whole(step))),
@@ -155,7 +159,7 @@ function sumShares(
   ];
 }
 
-/** Visits each slot that counts with its share in `sum`: first those that the row passes, then those that it fails. */
+/** Visits each slot with an effect, with its weight in `sum`: first the slots passed, then those failed. */
 function eachSlot(
   all: Locals,
   { inside, outside, most }: LeafLocals,
@@ -165,23 +169,23 @@ function eachSlot(
   const [count, some, share, p] = all.more(4, I32);
   const { at } = visit;
   return [
-    // Eight times how many slots the row fails.
+    // Eight times the number of slots failed.
     ...set(count, shiftLeft(subtract(get(outside), whole(SCRATCH.outside)), 1)),
     ...set(at, whole(SCRATCH.inside)),
     ...whileLoop(isBelow(get(at), get(inside)), [
       ...set(some, loadWhole(get(at))),
       ...when(get(some), [
-        ...set(share, add(get(count), whole(SHARES_ROW))),
-        ...set(p, whole(SCRATCH.failingSo + 4)),
-        ...sumShares({ share, p, most, sum }, SHARES_ROW, and(get(some), loadWhole(get(p)))),
+        ...set(share, add(get(count), whole(WEIGHTS_ROW))),
+        ...set(p, whole(SCRATCH.rowsFailing + 4)),
+        ...sumWeights({ share, p, most, sum }, WEIGHTS_ROW, and(get(some), loadWhole(get(p)))),
         ...visit.inside,
       ]),
       ...set(at, add(get(at), whole(8))),
     ]),
     ...when(get(count), [
-      ...set(share, multiply(get(count), whole(MOST_SLOTS + 1))),
-      ...set(p, whole(SCRATCH.failingSo)),
-      ...sumShares({ share, p, most, sum }, 8, loadWhole(get(p))),
+      ...set(share, multiply(get(count), whole(MAX_SLOTS + 1))),
+      ...set(p, whole(SCRATCH.rowsFailing)),
+      ...sumWeights({ share, p, most, sum }, 8, loadWhole(get(p))),
       ...visit.before,
       ...set(at, whole(SCRATCH.outside)),
       ...whileLoop(isBelow(get(at), get(outside)), [...visit.outside, ...set(at, add(get(at), whole(4)))]),
@@ -189,8 +193,8 @@ function eachSlot(
   ];
 }
 
-/** Of a leaf with one value. */
-export const sharesOfOne =
+/** For a leaf with one value. */
+export const addToPlaces =
   (all: Locals) =>
   (leaf: LeafLocals): Code => {
     const [at, to] = all.more(2, I32);
@@ -213,8 +217,8 @@ export const sharesOfOne =
     ];
   };
 
-/** Of a leaf with a value for each class. */
-export const sharesOfClasses =
+/** For a leaf with a value per class. */
+export const addToClasses =
   (all: Locals, { values, width, classes }: ClassValues) =>
   (leaf: LeafLocals): Code => {
     const [at, to, from] = all.more(3, I32);
@@ -226,7 +230,7 @@ export const sharesOfClasses =
       numbers: (a: Code, b: Code) => Code,
     ): Code => [
       ...set(to, add(get(leaf.effects), group)),
-      // Leaves stand from the last one back.
+      // Leaves are stored in reverse.
       ...set(from, add(get(values), multiply(subtract(whole(31), get(leaf.bit)), get(width)))),
       ...classes.each([to, from], {
         pair: (offset) =>

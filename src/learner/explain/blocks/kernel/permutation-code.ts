@@ -34,14 +34,14 @@ import {
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
 import { CHANGE, HEADER, LEAF_RECORD, PLACE_BITS, SCRATCH } from './block-layout';
-import type { Classes } from './classes-kernel';
-import type { BlockLocals } from './passes-kernel';
+import type { ClassLoops } from './class-loops';
+import type { BlockLocals } from './passes-code';
 
-/** Where the scores are that a turn is for. */
-const scoreOf = (turn: number, scoresAt: number, mixtureBytes: number): Code =>
-  add(get(scoresAt), multiply(shiftRight(get(turn), PLACE_BITS), get(mixtureBytes)));
+/** The address of the score that a flip changes. */
+const scoreOf = (flip: number, scoresAt: number, mixtureBytes: number): Code =>
+  add(get(scoresAt), multiply(shiftRight(get(flip), PLACE_BITS), get(mixtureBytes)));
 
-/** What `BlockSteps` does before all rows: the values of leaves, the last one first. */
+/** Fills the table of leaf values as `BlockSteps.takeValues` does, in reverse. */
 export function takeValues(all: Locals, { field }: BlockLocals, weight: number): Code {
   const [leaf, last, to] = all.more(3, I32);
   return [
@@ -57,41 +57,41 @@ export function takeValues(all: Locals, { field }: BlockLocals, weight: number):
 }
 
 /**
- * Goes along the orders of a block, as `BlockSteps` does of trees with one value a leaf. Leaves are told by how many zeros are
- * before their bits.
+ * Walks the permutations of a block as `BlockSteps` does for trees with one value per leaf. Leaves are identified by
+ * the leading zeros of their bits.
  *
- * @param visit at each turn after the first one of an order, whether the leaf changes there or not: a branch could not be
- * predicted
+ * @param visit runs at each flip after the first of a permutation, whether or not the leaf changes: a branch would be
+ * mispredicted
  */
-function eachTurn(
+function eachFlip(
   all: Locals,
   { rows, field }: BlockLocals,
-  visit: (locals: { turn: number; before: number; now: number }) => Code,
+  visit: (locals: { flip: number; before: number; now: number }) => Code,
 ): Code {
-  const [at, row, last, order, turn, passed, before, now] = all.more(8, I32);
+  const [at, row, last, permutation, flip, passed, before, now] = all.more(8, I32);
   return [
-    ...set(at, field(HEADER.turns)),
+    ...set(at, field(HEADER.flips)),
     ...set(row, get(rows)),
     ...whileLoop(get(row), [
       ...set(last, add(get(at), field(HEADER.rowBytes))),
       ...whenElse(
         and(get(row), whole(1)),
         whileLoop(isBelow(get(at), get(last)), [
-          ...set(order, add(get(at), field(HEADER.orderBytes))),
+          ...set(permutation, add(get(at), field(HEADER.permutationBytes))),
           ...set(before, leadingZeros(loadWhole(get(at), 4))),
           ...set(passed, whole(-1)),
           ...move(at, whole(8)),
-          ...whileLoop(isBelow(get(at), get(order)), [
-            ...set(turn, loadWhole(get(at))),
+          ...whileLoop(isBelow(get(at), get(permutation)), [
+            ...set(flip, loadWhole(get(at))),
             ...set(
               passed,
               and(
                 get(passed),
-                loadWhole(shiftLeft(and(get(turn), whole((1 << PLACE_BITS) - 1)), 2), SCRATCH.own),
+                loadWhole(shiftLeft(and(get(flip), whole((1 << PLACE_BITS) - 1)), 2), SCRATCH.own),
               ),
             ),
             ...set(now, leadingZeros(and(get(passed), loadWhole(get(at), 4)))),
-            ...visit({ turn, before, now }),
+            ...visit({ flip, before, now }),
             ...set(before, get(now)),
             ...move(at, whole(8)),
           ]),
@@ -103,13 +103,13 @@ function eachTurn(
   ];
 }
 
-/** Writes the changes along orders, and moves `to` behind the last one. */
+/** Writes the changes along permutations, and moves `to` past the last. */
 export function writeChanges(all: Locals, block: BlockLocals, to: number): Code {
-  return eachTurn(all, block, ({ turn, before, now }) => [
+  return eachFlip(all, block, ({ flip, before, now }) => [
     ...storeWhole(
       get(to),
       or(
-        shiftLeft(and(get(turn), whole(-1 << PLACE_BITS)), 2 * CHANGE.leafBits - PLACE_BITS),
+        shiftLeft(and(get(flip), whole(-1 << PLACE_BITS)), 2 * CHANGE.leafBits - PLACE_BITS),
         or(shiftLeft(get(before), CHANGE.leafBits), get(now)),
       ),
     ),
@@ -119,15 +119,15 @@ export function writeChanges(all: Locals, block: BlockLocals, to: number): Code 
 
 const valueOf = (leaf: Code): Code => loadNumber(shiftLeft(leaf, 3), SCRATCH.values);
 
-/** Adds the changes along orders to the scores, without writing them down. */
+/** Adds the changes along permutations to the scores directly. */
 export function addSteps(all: Locals, block: BlockLocals): Code {
   const [scoresAt, mixtureBytes, to] = all.more(3, I32);
   const { scores, field } = block;
   return [
     ...set(scoresAt, add(get(scores), field(HEADER.output))),
     ...set(mixtureBytes, field(HEADER.mixtureBytes)),
-    ...eachTurn(all, block, ({ turn, before, now }) => [
-      ...set(to, scoreOf(turn, scoresAt, mixtureBytes)),
+    ...eachFlip(all, block, ({ flip, before, now }) => [
+      ...set(to, scoreOf(flip, scoresAt, mixtureBytes)),
       ...storeNumber(
         get(to),
         addNumbers(loadNumber(get(to)), subtractNumbers(valueOf(get(now)), valueOf(get(before)))),
@@ -136,7 +136,7 @@ export function addSteps(all: Locals, block: BlockLocals): Code {
   ];
 }
 
-/** Adds changes from `at` to `end` to the scores. */
+/** Adds the changes from `at` to `end` to the scores. */
 export function addChanges(all: Locals, { scores, field }: BlockLocals, at: number, end: Code): Code {
   const [last, scoresAt, mixtureBytes, change, to] = all.more(5, I32);
   const leafOf = (bits: Code): Code => and(bits, whole((1 << CHANGE.leafBits) - 1));
@@ -165,11 +165,11 @@ export function addChanges(all: Locals, { scores, field }: BlockLocals, at: numb
   ];
 }
 
-/** Where the values of a block's leaves are, bytes of those of one leaf, and the loop over them. */
+/** The address of the values of a block's leaves, the bytes per leaf, and the loop over classes. */
 export interface ClassValues {
   values: number;
   width: number;
-  classes: Classes;
+  classes: ClassLoops;
 }
 
 export function takeValuesOfClasses(
@@ -196,23 +196,23 @@ export function takeValuesOfClasses(
   ];
 }
 
-/** The same of trees with a value for each class. */
+/** The same for trees with a value per class. */
 export function addStepsOfClasses(
   all: Locals,
   { rows, scores, field }: BlockLocals,
   { values, width, classes }: ClassValues,
 ): Code {
-  const [at, row, last, order, to, passed, old, now, from, gone] = all.more(10, I32);
+  const [at, row, last, permutation, to, passed, old, now, from, gone] = all.more(10, I32);
   const valuesOf = (bits: Code): Code => add(get(values), multiply(leadingZeros(bits), get(width)));
   return [
-    ...set(at, field(HEADER.turns)),
+    ...set(at, field(HEADER.flips)),
     ...set(row, get(rows)),
     ...whileLoop(get(row), [
       ...set(last, add(get(at), field(HEADER.rowBytes))),
       ...whenElse(
         and(get(row), whole(1)),
         whileLoop(isBelow(get(at), get(last)), [
-          ...set(order, add(get(at), field(HEADER.orderBytes))),
+          ...set(permutation, add(get(at), field(HEADER.permutationBytes))),
           ...set(old, valuesOf(loadWhole(get(at), 4))),
           ...set(to, loadWhole(get(at))),
           ...set(to, scoreOf(to, scores, width)),
@@ -224,7 +224,7 @@ export function addStepsOfClasses(
           }),
           ...set(passed, whole(-1)),
           ...move(at, whole(8)),
-          ...whileLoop(isBelow(get(at), get(order)), [
+          ...whileLoop(isBelow(get(at), get(permutation)), [
             ...set(to, loadWhole(get(at))),
             ...set(
               passed,

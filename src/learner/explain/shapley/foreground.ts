@@ -1,21 +1,21 @@
 import type { Background } from '../../model/background';
 import { isLeft, LEAF, type Trees } from '../../trees/trees';
 
-/** A row beside the rows of the background: what the walks of this folder are given. */
-export interface Compared {
-  /** The row's bin in each column. */
+/** The row being explained (the foreground), and the background rows it is compared with. */
+export interface ForegroundRow {
+  /** Its bin in each column. */
   bins: Uint8Array;
-  /** Its value in each column of numbers or dates; NaN where missing, and in others. */
+  /** Its value in each numeric or date column; NaN where missing and in all other columns. */
   numbers: Float64Array;
   background: Background;
-  /** Per column the number of its group, from 0. */
+  /** Per column, the index of its group. */
   groupOf: Int32Array;
   groups: number;
 }
 
 const goingLeft = new WeakMap<Trees, { background: Background; masks: Int32Array }>();
 
-/** Of each node, the background's rows that would go left: bit r for row r. Kept with the trees. */
+/** Per node, the background rows that would go left: bit r for row r. Cached with the trees. */
 export function leftMasks(trees: Trees, background: Background): Int32Array {
   const known = goingLeft.get(trees);
   if (known?.background === background) {
@@ -37,7 +37,7 @@ export function leftMasks(trees: Trees, background: Background): Int32Array {
   return masks;
 }
 
-/** All rows of the background, as bits. */
+/** Every background row, as bits. */
 export function allRows({ rows }: Background): number {
   return rows === 32 ? -1 : (1 << rows) - 1;
 }

@@ -1,27 +1,30 @@
 import { distance, type Kernel, matern, positions } from '../../gaussian/kernel';
 import { pointsOf } from '../../gaussian/scores';
 import type { Background } from '../../model/background';
-import type { Compared } from '../shapley/compared';
-import { ProductRoom } from './product-room';
+import type { ForegroundRow } from '../shapley/foreground';
+import { ProductBuffers } from './product-buffers';
 
-/** Factors below count as this, so that a product of all columns of a kernel can be divided by any of its factors. */
-const LEAST = 1e-15;
+/** Lower bound of a factor, so that the kernel can be divided by any of its factors. */
+const MIN_FACTOR = 1e-15;
 
-/** Factors of a kernel that is a product over groups, for a row and for the background's rows. */
+/**
+ * A kernel that is a product over columns, as a product over groups: its factors for the foreground row and the
+ * background.
+ */
 export interface GroupFactors {
-  /** The groups, by their numbers. */
+  /** Indices of the groups. */
   groups: number[];
-  /** Has the factors until those of another row are asked for. */
-  room: ProductRoom;
+  /** Hold the factors until the next row asks for its own. */
+  buffers: ProductBuffers;
 }
 
 /**
  * @param outputs scores
- * @param mixtures of those that are followed along orders at a time
+ * @param mixtures most mixtures along the permutations of a member; 0 for none
  */
 export function groupFactors(
   kernel: Kernel,
-  { bins, numbers, background, groupOf }: Compared,
+  { bins, numbers, background, groupOf }: ForegroundRow,
   outputs: number,
   mixtures = 0,
 ): GroupFactors {
@@ -31,10 +34,10 @@ export function groupFactors(
   };
   const groups = [...new Set(Array.from(kernel.columns, (column) => groupOf[column]))];
   const groupAt = Int32Array.from(kernel.columns, (column) => groups.indexOf(groupOf[column]));
-  const room = roomOf(kernel, background, groupAt, { groups: groups.length, outputs, mixtures });
+  const buffers = buffersFor(kernel, background, groupAt, { groups: groups.length, outputs, mixtures });
   const each = factorsOf(kernel, positions(kernel, row, Int32Array.of(0)), 1);
-  multiplyByGroup(each, groupAt, groups.length, room.own);
-  return { groups, room };
+  multiplyByGroup(each, groupAt, groups.length, buffers.own);
+  return { groups, buffers };
 }
 
 /** @param factors any number × dimensions */
@@ -52,7 +55,7 @@ function multiplyByGroup(
   }
 }
 
-/** Of each point the factors of the kernel with each of `count` positions: points × positions × dimensions. */
+/** The kernel's factors between each point and each of `count` positions: points × positions × dimensions. */
 function factorsOf({ kinds, rates, points }: Kernel, at: Float64Array, count: number): Float64Array {
   const width = rates.length;
   const out = new Float64Array(points.length * count);
@@ -61,7 +64,7 @@ function factorsOf({ kinds, rates, points }: Kernel, at: Float64Array, count: nu
     for (let i = 0; i < count; i++) {
       for (let d = 0; d < width; d++) {
         const gap = distance(kinds[d], at[i * width + d], points[point + d]);
-        out[to++] = Math.max(LEAST, matern(rates[d] * gap));
+        out[to++] = Math.max(MIN_FACTOR, matern(rates[d] * gap));
       }
     }
   }
@@ -70,42 +73,42 @@ function factorsOf({ kinds, rates, points }: Kernel, at: Float64Array, count: nu
 
 const ofBackgrounds = new WeakMap<
   Kernel,
-  { background: Background; groupAt: Int32Array; room: ProductRoom }
+  { background: Background; groupAt: Int32Array; buffers: ProductBuffers }
 >();
 
-/** A room with the factors of the background's rows. Kept: they are alike for every row explained. */
-function roomOf(
+/** Buffers with the background's factors. Cached, since they are the same for every row explained. */
+function buffersFor(
   kernel: Kernel,
   background: Background,
   groupAt: Int32Array,
   { groups, outputs, mixtures }: { groups: number; outputs: number; mixtures: number },
-): ProductRoom {
+): ProductBuffers {
   const known = ofBackgrounds.get(kernel);
   if (
     known?.background === background &&
-    known.room.size.outputs === outputs &&
-    known.room.size.mixtures >= mixtures &&
+    known.buffers.size.outputs === outputs &&
+    known.buffers.size.mixtures >= mixtures &&
     known.groupAt.every((group, d) => group === groupAt[d])
   ) {
-    return known.room;
+    return known.buffers;
   }
   const table = { columns: background.columns, numbers: background.numbers ?? [] };
   const rows = Int32Array.from({ length: background.rows }, (_, row) => row);
   const each = factorsOf(kernel, positions(kernel, table, rows), background.rows);
-  const room = new ProductRoom({
+  const buffers = new ProductBuffers({
     ...{ groups, outputs, mixtures },
     ...{ points: pointsOf(kernel), rows: background.rows },
   });
-  multiplyByGroup(each, groupAt, groups, room.others);
+  multiplyByGroup(each, groupAt, groups, buffers.others);
   if (mixtures > 0) {
-    findStarts(room);
+    findStarts(buffers);
   }
-  ofBackgrounds.set(kernel, { background, groupAt, room });
-  return room;
+  ofBackgrounds.set(kernel, { background, groupAt, buffers });
+  return buffers;
 }
 
-/** The kernel at the background's rows, and their factors by group. */
-function findStarts({ size: { groups, points, rows }, others, othersByGroup, starts }: ProductRoom): void {
+/** The kernel at the background rows, and their factors by group. */
+function findStarts({ size: { groups, points, rows }, others, othersByGroup, starts }: ProductBuffers): void {
   starts.fill(1);
   for (let point = 0, from = 0; point < points; point++) {
     for (let row = 0; row < rows; row++) {

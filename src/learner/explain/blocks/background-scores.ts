@@ -1,15 +1,15 @@
-import { eachOrder, type Orders } from '../shapley/orders';
+import { eachPermutation, type Permutations } from '../shapley/permutations';
 import type { LeafBlocks } from './leaf-blocks';
 
-/** What trees with one value a leaf say of the background's rows themselves, which every order begins with. */
-export class Starts {
-  /** rows of the background × width */
+/** Scores of the background rows themselves, by trees with one value per leaf: every permutation starts with one. */
+export class BackgroundScores {
+  /** Background rows × width. */
   private readonly scores: Float64Array;
   private readonly isOfClasses: boolean;
 
   constructor(
     { trees, blocksAt, leavesAt, valuesAt, slotsAt, passes, rows }: LeafBlocks,
-    private readonly orders: Orders,
+    private readonly permutations: Permutations,
     private readonly width: number,
   ) {
     this.scores = new Float64Array(rows * width);
@@ -30,12 +30,12 @@ export class Starts {
     }
   }
 
-  /** Adds `weight` times that to the scores at the first mixtures of orders. */
+  /** Adds them, times `weight`, to the first mixture of each permutation. */
   add(about: number, weight: number, scores: Float64Array): void {
     if (this.isOfClasses) {
       return;
     }
-    eachOrder(this.orders, (first, _, row) => {
+    eachPermutation(this.permutations, (first, _, row) => {
       for (let k = 0; (about >>> row) & 1 && k < this.width; k++) {
         scores[first * this.width + k] += weight * this.scores[row * this.width + k];
       }

@@ -22,7 +22,7 @@ import {
 import type { Locals } from '../../../wasm/locals';
 import { BRANCH, HEADER, SCRATCH } from './block-layout';
 
-/** What the code of a block is about: locals, and how to read a field of its header. */
+/** The locals that code for a block works on, and how to read a field of its header. */
 export interface BlockLocals {
   header: number;
   bins: number;
@@ -32,7 +32,7 @@ export interface BlockLocals {
   field: (offset: number) => Code;
 }
 
-/** Whether a row goes to the left at the branch at `at`. */
+/** Whether a row goes left at the branch at address `at`. */
 export function isToLeft(all: Locals, at: number, bins: number): Code {
   const [bin, isLeft] = all.more(2, I32);
   return [
@@ -61,7 +61,7 @@ export function isToLeft(all: Locals, at: number, bins: number): Code {
   ];
 }
 
-/** What `findPasses` of `leaf-blocks.ts` does. */
+/** `findPasses` of `leaf-blocks.ts`. */
 export function passesOfBlock(all: Locals, { bins, field }: BlockLocals): Code {
   const [at, last, own] = all.more(3, I32);
   return [

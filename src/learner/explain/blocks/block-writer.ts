@@ -1,60 +1,63 @@
 import { goesMissingLeft, isCategoryNode } from '../../trees/trees';
-import type { BlockRoom } from './block-room';
-import type { TurnWriter } from './block-turns';
-import { BRANCH, CHANGE, ENTRY, HEADER, LEAF_RECORD, SLOT } from './kernel/block-layout';
-import { type LeafBlocks, MOST_OF_BLOCK } from './leaf-blocks';
+import type { BlockMemory } from './block-memory';
+import type { FlipWriter } from './block-flips';
+import { BRANCH, CHANGE, RESULT, HEADER, LEAF_RECORD, SLOT } from './kernel/block-layout';
+import { type LeafBlocks, BLOCK_LEAVES } from './leaf-blocks';
 
-/** Bytes of a number. */
+/** Bytes of a 32-bit integer. */
 const WHOLE = 4;
 
-/** Branches of a block at most of which entries are kept: with more, few rows go the same ways. */
-const MOST_KEYED = 8;
+/** Results are cached only for blocks with at most this many branches: with more, few rows share a key. */
+const MAX_KEYED_BRANCHES = 8;
 
-/** Where blocks are in a room. */
-export interface LaidOut {
-  /** The address of the first header, the others follow. */
+/** The addresses of some blocks. */
+export interface BlockAddresses {
+  /** Of the first header. The others follow it. */
   headers: number;
-  /** Room for the longest entry; of trees with a value for each class, for those of a block's leaves. */
+  /**
+   * Of scratch space: for the longest cached result or, for trees with a value per class, for the values of a block's
+   * leaves.
+   */
   scratch: number;
 }
 
 /**
- * Lays blocks out as the functions of a room read them, with their turns.
+ * Writes blocks, with their flips, to the memory in the format of `kernel/block-layout.ts`.
  *
  * @param width outputs
- * @param groups of all
- * @returns undefined where there is no room
+ * @param groups number of all groups
+ * @returns undefined if the memory is full
  */
-export function layOut(
+export function writeBlocks(
   blocks: LeafBlocks,
-  writer: TurnWriter,
-  room: BlockRoom,
+  writer: FlipWriter,
+  memory: BlockMemory,
   { width, groups }: { width: number; groups: number },
-): LaidOut | undefined {
+): BlockAddresses | undefined {
   const { trees, blocksAt, leavesAt, placesAt, branchesAt, slotsAt } = blocks;
   const isOfClasses = trees.width > 1;
-  const isKeyed = !isOfClasses && room.hasEntries;
+  const isKeyed = !isOfClasses && memory.hasResults;
   const count = leavesAt.length - 1;
   const programs = new Int32Array(count);
   let size = 0;
-  let turns = 0;
+  let flips = 0;
   let keys = 0;
   for (let block = 0; block < count; block++) {
     const [first, end] = [leavesAt[block], leavesAt[block + 1]];
     programs[block] = size;
     size += (branchesAt[block + 1] - branchesAt[block]) * BRANCH.size;
     size += (end - first) * LEAF_RECORD.size + (slotsAt[end] - slotsAt[first]) * SLOT.size;
-    turns += writer.sizeOf(block) * WHOLE;
+    flips += writer.sizeOf(block) * WHOLE;
     keys += isKeyed ? keyBytes(blocks, block) : 0;
   }
   const setBytes = trees.sets.length * WHOLE;
   const targetBytes = isOfClasses ? 0 : placesAt[count] * WHOLE;
   const valueBytes = isOfClasses ? trees.values.length * WHOLE : 0;
   const scratchBytes = isOfClasses
-    ? (MOST_OF_BLOCK + 1) * trees.width * 8
-    : entryBytes(blocks.mostPlaces, writer.orderCount);
-  const scratch = room.place(
-    scratchBytes + valueBytes + count * HEADER.size + setBytes + size + targetBytes + keys + turns,
+    ? (BLOCK_LEAVES + 1) * trees.width * 8
+    : resultBytes(blocks.maxPlaces, writer.permutationCount);
+  const scratch = memory.place(
+    scratchBytes + valueBytes + count * HEADER.size + setBytes + size + targetBytes + keys + flips,
   );
   if (scratch === undefined) {
     return undefined;
@@ -62,40 +65,40 @@ export function layOut(
   const leafValues = scratch + scratchBytes;
   const start = leafValues + valueBytes;
   if (isOfClasses) {
-    room.floats.set(trees.values, leafValues / WHOLE);
+    memory.floats.set(trees.values, leafValues / WHOLE);
   }
   const sets = start + count * HEADER.size;
-  room.wholes.set(trees.sets, sets / WHOLE);
+  memory.wholes.set(trees.sets, sets / WHOLE);
   const targets = sets + setBytes + size;
   let keysAt = targets + targetBytes;
-  let turnsAt = keysAt + keys;
+  let flipsAt = keysAt + keys;
   for (let tree = 0; tree < trees.roots.length; tree++) {
     const output = isOfClasses ? 0 : tree % width;
     for (let block = blocksAt[tree]; block < blocksAt[tree + 1]; block++) {
       const header = (start + block * HEADER.size) / WHOLE;
-      const put = (offset: number, value: number) => (room.wholes[header + offset / WHOLE] = value);
+      const put = (offset: number, value: number) => (memory.wholes[header + offset / WHOLE] = value);
       const rowNumbers = writer.sizeOf(block) / blocks.rows;
-      put(HEADER.turns, turnsAt);
-      put(HEADER.orderBytes, writer.turnsOf(block) * 2 * WHOLE);
+      put(HEADER.flips, flipsAt);
+      put(HEADER.permutationBytes, writer.flipsOf(block) * 2 * WHOLE);
       put(HEADER.rowBytes, rowNumbers * WHOLE);
       put(HEADER.places, placesAt[block + 1] - placesAt[block]);
       put(HEADER.output, output * 8);
       put(HEADER.mixtureBytes, width * 8);
-      writer.write(block, room.wholes, turnsAt / WHOLE);
-      turnsAt += writer.sizeOf(block) * WHOLE;
+      writer.write(block, memory.wholes, flipsAt / WHOLE);
+      flipsAt += writer.sizeOf(block) * WHOLE;
       let at = sets + setBytes + programs[block];
       put(HEADER.branches, at);
-      at = writeBranches(blocks, block, room, at, sets);
+      at = writeBranches(blocks, block, memory, at, sets);
       put(HEADER.branchesEnd, at);
       put(HEADER.leaves, at);
-      put(HEADER.leavesEnd, writeLeaves(blocks, block, room, at, leafValues));
+      put(HEADER.leavesEnd, writeLeaves(blocks, block, memory, at, leafValues));
       if (!isOfClasses) {
         const bytes = isKeyed ? keyBytes(blocks, block) : 0;
         put(HEADER.targets, targets + placesAt[block] * WHOLE);
         put(HEADER.keys, bytes > 0 ? keysAt : 0);
         keysAt += bytes;
         for (let place = placesAt[block]; place < placesAt[block + 1]; place++) {
-          room.wholes[targets / WHOLE + place] = (output * groups + blocks.groups[place]) * 8;
+          memory.wholes[targets / WHOLE + place] = (output * groups + blocks.groups[place]) * 8;
         }
       }
     }
@@ -103,21 +106,21 @@ export function layOut(
   return { headers: start, scratch };
 }
 
-/** Bytes of the addresses of a block's entries. */
+/** Bytes of a block's table of cached results. */
 function keyBytes({ branchesAt }: LeafBlocks, block: number): number {
   const branches = branchesAt[block + 1] - branchesAt[block];
-  return branches <= MOST_KEYED ? WHOLE << branches : 0;
+  return branches <= MAX_KEYED_BRANCHES ? WHOLE << branches : 0;
 }
 
-/** Bytes of an entry, at most; one change more is written and not kept. */
-function entryBytes(places: number, orders: number): number {
-  return Math.ceil((ENTRY.effects + places * 8 + (orders * places + 1) * CHANGE.bytes) / 8) * 8;
+/** Most bytes of a result. The slot after the last change is written to, but not counted. */
+function resultBytes(places: number, permutations: number): number {
+  return Math.ceil((RESULT.effects + places * 8 + (permutations * places + 1) * CHANGE.bytes) / 8) * 8;
 }
 
 function writeBranches(
   { trees, branchesAt, nodes, branchPlaces, toLeft, toRight }: LeafBlocks,
   block: number,
-  { bytes, wholes }: BlockRoom,
+  { bytes, wholes }: BlockMemory,
   at: number,
   sets: number,
 ): number {
@@ -137,11 +140,11 @@ function writeBranches(
   return at;
 }
 
-/** Returns where the leaves end, and their slots begin. */
+/** Returns where the leaves end and their slots begin. */
 function writeLeaves(
   { trees, leavesAt, placesAt, groups, valuesAt, slotsAt, slotPlaces, passes }: LeafBlocks,
   block: number,
-  { wholes, floats }: BlockRoom,
+  { wholes, floats }: BlockMemory,
   at: number,
   leafValues: number,
 ): number {

@@ -13,13 +13,13 @@ import {
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
 
-/** Loops over a number for each class, which stand side by side: eight at a time, then two, then one. */
-export class Classes {
+/** Generates loops over adjacent numbers, one per class: unrolled by eight, then by two, then a single one. */
+export class ClassLoops {
   private readonly eights: number;
   private readonly pairs: number;
   private readonly end: number;
 
-  /** @param width a local: the bytes of all */
+  /** @param width a local: the bytes of all numbers */
   constructor(
     all: Locals,
     private readonly width: number,
@@ -35,8 +35,8 @@ export class Classes {
   }
 
   /**
-   * @param pointers locals that are moved on, the first of them at least by all
-   * @param visit code for two classes at `offset` behind the pointers, and for one
+   * @param pointers locals that advance with the loop; the first visits every number
+   * @param visit code for two classes at `offset` from the pointers, and for one
    */
   each(pointers: number[], visit: { pair: (offset: number) => Code; one: Code }): Code {
     const moveAll = (bytes: number) => pointers.flatMap((pointer) => move(pointer, whole(bytes)));

@@ -1,92 +1,94 @@
 import { assemble } from '../../wasm/assemble';
 import { ModuleMemories } from '../../wasm/module-memory';
-import { addHalves, type ProductHalves } from './halves-kernel';
-import { addShares, type ProductShares } from './shares-kernel';
-import { divide, follow, type ProductSteps } from './steps-kernel';
+import { addCoalitions, type CoalitionsKernel } from './coalitions-kernel';
+import { addPointEffects, type EffectsKernel } from './effects-kernel';
+import { divide, follow, type PermutationsKernel } from './permutations-kernel';
 
-/** How many of what there are of a kernel that is a product over groups. */
+/** Dimensions of a product kernel's buffers. */
 export interface ProductSize {
   groups: number;
   points: number;
-  /** Of the background. */
+  /** Background rows. */
   rows: number;
   outputs: number;
-  /** Along the orders of a member; 0: none are followed. */
+  /** Along the permutations of a member; 0 if none are used. */
   mixtures: number;
 }
 
-type ProductKernel = ProductShares & ProductSteps & ProductHalves;
+type ProductKernel = EffectsKernel & PermutationsKernel & CoalitionsKernel;
 
 const memories = new ModuleMemories<ProductKernel>([
-  () => assemble({ addShares: addShares(), divide: divide(), follow: follow(), addHalves: addHalves() }),
+  () => assemble({ addPointEffects: addPointEffects(), divide: divide(), follow: follow(), addCoalitions: addCoalitions() }),
 ]);
 
-/** Above, numbers are in ordinary arrays. */
-const MOST_BYTES = 64_000_000;
-/** Differing groups whose coalitions find room. */
-export const MOST_HALVED = 10;
-const MOST_OF_HALF = 1 << (MOST_HALVED / 2);
+/** Larger buffers are ordinary arrays. */
+const MAX_BYTES = 64_000_000;
+/** Most differing groups whose coalitions fit in the buffers. */
+export const MAX_HALVED = 10;
+const MAX_HALF = 1 << (MAX_HALVED / 2);
 
-/** The numbers of one kernel: of the row explained, of the background's rows, and what is made of them. */
-export class ProductRoom {
-  /** Undefined where the engine has no such WebAssembly: then the same is done in JavaScript. */
+/**
+ * All numbers of one kernel: factors of the foreground row and of the background, and everything computed from them.
+ */
+export class ProductBuffers {
+  /** Undefined without WebAssembly SIMD: then the loops run in JavaScript. */
   readonly functions: ProductKernel | undefined;
-  /** The row's factors, points × groups, and the same by group. */
+  /** The foreground row's factors: points × groups, and groups × points. */
   readonly own: Float64Array;
   readonly ownByGroup: Float64Array;
-  /** Those of the background: points × rows × groups, and rows × groups × points. */
+  /** The background's: points × rows × groups, and rows × groups × points. */
   readonly others: Float64Array;
   readonly othersByGroup: Float64Array;
-  /** rows × points: the kernel at the background's rows. */
+  /** Rows × points: the kernel at the background rows. */
   readonly starts: Float64Array;
-  /** rows × groups × points: what the kernel is multiplied by where the group becomes the row's. */
+  /** Rows × groups × points: the factor by which the kernel changes when a group flips to the foreground row. */
   readonly ratios: Float64Array;
-  /** outputs × points; those of all outputs for four points at a time; and what is added to each output. */
+  /** Outputs × points; the same with all outputs of four points together; and the constant of each output. */
   readonly weights: Float64Array;
   readonly weightsByFours: Float64Array;
   readonly base: Float64Array;
-  /** outputs × groups, and outputs. */
+  /** Outputs × groups, and outputs. */
   readonly effects: Float64Array;
   readonly bases: Float64Array;
-  /** Of a quadrature, four nodes and their four weights at a time. */
+  /** Four nodes, then their four weights, and so on. */
   readonly quadrature: Float64Array;
-  /** Per mixture how far the ratios of the group that passes are from those of the first one, in bytes; -1: none does. */
+  /** Per mixture, the byte offset of the ratios of the group that flips; -1 if none does. */
   readonly places: Int32Array;
-  /** mixtures × outputs. */
+  /** Mixtures × outputs. */
   readonly changes: Float64Array;
-  /** Groups as bytes of their factors: those in which both are alike, and the halves of the others. */
+  /** Byte offsets of groups: those that do not differ, then two halves of the rest. */
   readonly lists: Int32Array;
-  /** outputs × coalitions. */
+  /** Outputs × coalitions. */
   readonly sums: Float64Array;
   readonly low: Float64Array;
   readonly high: Float64Array;
-  /** For the functions alone. */
+  /** For the WebAssembly functions only. */
   readonly scratch: Float64Array;
 
   constructor(readonly size: ProductSize) {
     const { groups, points, rows, outputs, mixtures } = size;
-    const isOrdered = mixtures > 0 ? 1 : 0;
+    const isPermuted = mixtures > 0 ? 1 : 0;
     const numbers = {
       own: points * groups,
       ownByGroup: points * groups,
       others: points * rows * groups,
-      othersByGroup: isOrdered * points * rows * groups,
-      starts: isOrdered * points * rows,
-      ratios: isOrdered * points * rows * groups,
+      othersByGroup: isPermuted * points * rows * groups,
+      starts: isPermuted * points * rows,
+      ratios: isPermuted * points * rows * groups,
       weights: outputs * points,
-      weightsByFours: isOrdered * outputs * points,
+      weightsByFours: isPermuted * outputs * points,
       base: outputs,
       effects: outputs * groups,
       bases: outputs,
       quadrature: 8 * Math.ceil(groups / 8 + 1),
       changes: mixtures * outputs,
-      sums: outputs << MOST_HALVED,
-      low: MOST_OF_HALF,
-      high: MOST_OF_HALF,
+      sums: outputs << MAX_HALVED,
+      low: MAX_HALF,
+      high: MAX_HALF,
       scratch: 6 * groups + points + outputs,
     };
     const bytes = 8 * Object.values(numbers).reduce((sum, count) => sum + count, 0) + 4 * (mixtures + groups);
-    const opened = bytes <= MOST_BYTES ? memories.open(bytes) : undefined;
+    const opened = bytes <= MAX_BYTES ? memories.open(bytes) : undefined;
     const buffer = opened?.buffer ?? new ArrayBuffer(bytes);
     this.functions = opened?.functions;
     let next = 0;

@@ -4,15 +4,15 @@ import { quickSigmoid } from '../../math/quick-sigmoid';
 import type { Member } from '../../model/members';
 import { calibratedProbabilities } from '../../model/predict/ensemble-probabilities';
 
-/** Probabilities as a prediction gives them, from the scores of each member: mixtures × classes. */
-export function answers(
+/** Probabilities as `predict` returns them, from the scores of each member: mixtures × classes. */
+export function answeredProbabilities(
   members: Member[],
   scoresOf: (member: Member) => Float64Array,
   mixtures: number,
   calibration: Calibration,
 ): Float64Array {
-  if (members[0].width === 1 && calibration.priors.length === 2 && isMean(calibration)) {
-    return answersOfTwo(members, scoresOf, mixtures, calibration);
+  if (members[0].width === 1 && calibration.priors.length === 2 && averagesProbabilities(calibration)) {
+    return twoClassProbabilities(members, scoresOf, mixtures, calibration);
   }
   const probas = calibratedProbabilities(members, scoresOf, mixtures, calibration);
   if (calibration.balance) {
@@ -22,44 +22,44 @@ export function answers(
 }
 
 /** Probabilities of one class. */
-export interface Answered {
+export interface ClassProbability {
   /** Per mixture. */
-  chances: Float64Array;
-  /** Of each class, of a mixture. */
-  chancesAt: (mixture: number) => Float64Array;
+  probabilities: Float64Array;
+  /** Of every class, for one mixture. */
+  allAt: (mixture: number) => Float64Array;
 }
 
 /**
- * The same for one class. Where the probability is the mean of those of the members, others are found for those mixtures
- * alone that are asked for.
+ * The same for one class. If the ensemble averages its members' probabilities, the other classes are computed only
+ * for the mixtures asked for.
  *
  * @param scores of each member: mixtures × width
  */
-export function answersOfClass(
+export function classProbability(
   members: Member[],
   scores: Float64Array[],
   mixtures: number,
   calibration: Calibration,
   of: number,
-): Answered {
+): ClassProbability {
   const { temperature, noise, priors } = calibration;
   const { width } = members[0];
   const classes = priors.length;
-  if (width < classes || !isMean(calibration)) {
+  if (width < classes || !averagesProbabilities(calibration)) {
     const each = new Map(members.map((member, m) => [member, scores[m]]));
-    const probas = answers(members, (member) => each.get(member)!, mixtures, calibration);
-    const chances = new Float64Array(mixtures);
+    const probas = answeredProbabilities(members, (member) => each.get(member)!, mixtures, calibration);
+    const probabilities = new Float64Array(mixtures);
     for (let i = 0; i < mixtures; i++) {
-      chances[i] = probas[i * classes + of];
+      probabilities[i] = probas[i * classes + of];
     }
     return {
-      chances,
-      chancesAt: (mixture) => probas.subarray(mixture * classes, (mixture + 1) * classes),
+      probabilities,
+      allAt: (mixture) => probas.subarray(mixture * classes, (mixture + 1) * classes),
     };
   }
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
   const shares = members.map(({ weight }) => ((1 - noise) * weight) / weights);
-  const chances = new Float64Array(mixtures).fill(noise * priors[of]);
+  const probabilities = new Float64Array(mixtures).fill(noise * priors[of]);
   const inverse = 1 / temperature;
   scores.forEach((own, m) => {
     for (let i = 0, at = 0; i < mixtures; i++, at += classes) {
@@ -67,10 +67,10 @@ export function answersOfClass(
       for (let k = 0; k < classes; k++) {
         sum += k === of ? 0 : exp((own[at + k] - own[at + of]) * inverse);
       }
-      chances[i] += shares[m] / sum;
+      probabilities[i] += shares[m] / sum;
     }
   });
-  const chancesAt = (mixture: number): Float64Array => {
+  const allAt = (mixture: number): Float64Array => {
     const one = new Float64Array(classes);
     const all = priors.map((prior) => noise * prior);
     scores.forEach((own, m) => {
@@ -79,15 +79,15 @@ export function answersOfClass(
     });
     return all;
   };
-  return { chances, chancesAt };
+  return { probabilities, allAt };
 }
 
-/** Whether the probability is the mean of those of the members, and nothing follows that is not linear. */
-export function isMean({ averageScores, softmaxTemperature, balance: isBalanced }: Calibration): boolean {
+/** Whether the ensemble's probability is the mean of its members', with only linear steps after that. */
+export function averagesProbabilities({ averageScores, softmaxTemperature, balance: isBalanced }: Calibration): boolean {
   return !averageScores && softmaxTemperature === 1 && !isBalanced;
 }
 
-function answersOfTwo(
+function twoClassProbabilities(
   members: Member[],
   scoresOf: (member: Member) => Float64Array,
   mixtures: number,

@@ -1,46 +1,51 @@
 import { bitCount } from '../../math/bits';
 import type { EnsembleProcess } from '../../model/predict/process-apart';
-import type { Compared } from '../shapley/compared';
-import { eachOrder, mixturesOf, type Orders } from '../shapley/orders';
-import { type GroupFactors, groupFactors } from './product-factors';
-import type { ProductRoom } from './product-room';
-import { addProductShares } from './products';
+import type { ForegroundRow } from '../shapley/foreground';
+import { eachPermutation, mixtureCount, type Permutations } from '../shapley/permutations';
+import { type GroupFactors, groupFactors } from './group-factors';
+import type { ProductBuffers } from './product-buffers';
+import { addProductEffects } from './product-effects';
 
-/** What a Gaussian process that all members share says of the mixtures of a row with the background's rows. */
-export interface SharedProcess {
-  /** For each set of orders, mixtures × outputs: the score before the first step, then its change at each step. */
+/** Contributions of the Gaussian process that all members share. */
+export interface ProcessScores {
+  /**
+   * For each set of permutations, mixtures × outputs: the score of the first mixture, then the change at each step.
+   */
   changes: Float64Array[];
-  /** outputs × groups: its Shapley values, added up over the background's rows that effects are about. */
+  /** Outputs × groups: Shapley values, summed over the background rows asked for. */
   effects: Float64Array;
 }
 
-/** Of the quadrature: these effects are a control variate, which may be off by a little. Of 16 smooth columns by 1e-12. */
-const ENOUGH_NODES = 4;
+/**
+ * Quadrature nodes. These effects serve as a control variate, so a small error is harmless (1e-12 for 16 smooth
+ * columns).
+ */
+const CONTROL_VARIATE_NODES = 4;
 
-/** @param rows those of the background that effects are about, as bits */
-export function sharedProcess(
+/** @param rows background rows to explain against, as bits */
+export function processAlongPermutations(
   { gaussian, base }: EnsembleProcess,
-  compared: Compared,
+  foreground: ForegroundRow,
   rows: number,
-  sets: Orders[],
-): SharedProcess {
-  const mixtures = Math.max(0, ...sets.map(mixturesOf));
-  const factors = groupFactors(gaussian.kernel, compared, base.length, mixtures);
-  const effects = new Float64Array(base.length * compared.groups);
-  const about = { rows, share: 1, groups: compared.groups, nodes: ENOUGH_NODES };
-  const starts = addProductShares(gaussian, factors, about, effects);
+  sets: Permutations[],
+): ProcessScores {
+  const mixtures = Math.max(0, ...sets.map(mixtureCount));
+  const factors = groupFactors(gaussian.kernel, foreground, base.length, mixtures);
+  const effects = new Float64Array(base.length * foreground.groups);
+  const about = { rows, share: 1, groups: foreground.groups, nodes: CONTROL_VARIATE_NODES };
+  const starts = addProductEffects(gaussian, factors, about, effects);
   spreadRest(factors, { starts, count: bitCount(rows) }, effects);
   if (sets.length > 0) {
-    factors.room.base.set(base);
-    writeByFours(factors.room);
-    findRatios(factors.room);
+    factors.buffers.base.set(base);
+    writeByFours(factors.buffers);
+    findRatios(factors.buffers);
   }
-  return { changes: sets.map((orders) => changesAlong(factors, orders, rows)), effects };
+  return { changes: sets.map((permutations) => changesAlong(factors, permutations, rows)), effects };
 }
 
-/** Makes the effects on each output add up, in proportion: by as much as a quadrature of few nodes leaves out. */
+/** Distributes what the short quadrature misses over the effects in proportion, so that they add up exactly. */
 function spreadRest(
-  { groups: list, room: { size, weights, own } }: GroupFactors,
+  { groups: list, buffers: { size, weights, own } }: GroupFactors,
   { starts, count }: { starts: Float64Array; count: number },
   effects: Float64Array,
 ): void {
@@ -55,15 +60,15 @@ function spreadRest(
       }
       end += product;
     }
-    const told = effects.subarray(k * groups, (k + 1) * groups);
-    const sum = told.reduce((all, effect) => all + effect, 0);
-    const size = told.reduce((all, effect) => all + Math.abs(effect), 0);
+    const outputEffects = effects.subarray(k * groups, (k + 1) * groups);
+    const sum = outputEffects.reduce((all, effect) => all + effect, 0);
+    const size = outputEffects.reduce((all, effect) => all + Math.abs(effect), 0);
     const rest = count * end - starts[k] - sum;
-    told.forEach((effect, group) => (told[group] += size > 0 ? (rest * Math.abs(effect)) / size : 0));
+    outputEffects.forEach((effect, group) => (outputEffects[group] += size > 0 ? (rest * Math.abs(effect)) / size : 0));
   }
 }
 
-function findRatios({ functions, size, own, ownByGroup, othersByGroup, ratios }: ProductRoom): void {
+function findRatios({ functions, size, own, ownByGroup, othersByGroup, ratios }: ProductBuffers): void {
   const { groups, points } = size;
   for (let point = 0; point < points; point++) {
     for (let g = 0; g < groups; g++) {
@@ -83,19 +88,19 @@ function findRatios({ functions, size, own, ownByGroup, othersByGroup, ratios }:
   }
 }
 
-/** The change of each score at each step of the orders (of the background's `rows`), and before the first the score. */
-function changesAlong({ groups, room }: GroupFactors, orders: Orders, rows: number): Float64Array {
-  const { outputs, points } = room.size;
-  const mixtures = mixturesOf(orders);
-  const changes = room.changes.subarray(0, mixtures * outputs);
+/** The score of each permutation's first mixture and the change at each step, for the background `rows`. */
+function changesAlong({ groups, buffers }: GroupFactors, permutations: Permutations, rows: number): Float64Array {
+  const { outputs, points } = buffers.size;
+  const mixtures = mixtureCount(permutations);
+  const changes = buffers.changes.subarray(0, mixtures * outputs);
   changes.fill(0);
-  room.places.set(placesOf(orders, groups, points * 8));
-  const { functions, starts, ratios, places, weights, weightsByFours, base, scratch } = room;
+  buffers.places.set(placesOf(permutations, groups, points * 8));
+  const { functions, starts, ratios, places, weights, weightsByFours, base, scratch } = buffers;
   if (functions) {
     functions.follow(
       ...([starts.byteOffset, ratios.byteOffset, groups.length * points * 8] as const),
-      ...([places.byteOffset, places.byteOffset + mixtures * 4, orders.steps * 4] as const),
-      ...([orders.perRow * orders.steps * 4, rows, points * 8, weights.byteOffset] as const),
+      ...([places.byteOffset, places.byteOffset + mixtures * 4, permutations.steps * 4] as const),
+      ...([permutations.perRow * permutations.steps * 4, rows, points * 8, weights.byteOffset] as const),
       ...([
         weightsByFours.byteOffset,
         base.byteOffset,
@@ -105,12 +110,12 @@ function changesAlong({ groups, room }: GroupFactors, orders: Orders, rows: numb
       ] as const),
     );
   } else {
-    follow(room, orders, rows);
+    follow(buffers, permutations, rows);
   }
   return changes.slice();
 }
 
-function writeByFours({ size: { points, outputs }, weights, weightsByFours }: ProductRoom): void {
+function writeByFours({ size: { points, outputs }, weights, weightsByFours }: ProductBuffers): void {
   const fours = points - (points % 4);
   for (let k = 0; k < outputs; k++) {
     for (let point = 0; point < points; point++) {
@@ -120,39 +125,39 @@ function writeByFours({ size: { points, outputs }, weights, weightsByFours }: Pr
   }
 }
 
-const knownPlaces = new WeakMap<Orders, { groups: string; bytes: number; places: Int32Array }>();
+const knownPlaces = new WeakMap<Permutations, { groups: string; bytes: number; places: Int32Array }>();
 
-/** Per mixture how many bytes the ratios of the group that passes there are behind those of the first; -1: none. */
-function placesOf(orders: Orders, groups: number[], bytes: number): Int32Array {
+/** Per mixture, the byte offset of the ratios of the group that flips there; -1 if the kernel has no such group. */
+function placesOf(permutations: Permutations, groups: number[], bytes: number): Int32Array {
   const key = groups.join();
-  const known = knownPlaces.get(orders);
+  const known = knownPlaces.get(permutations);
   if (known?.groups === key && known.bytes === bytes) {
     return known.places;
   }
-  const places = new Int32Array(mixturesOf(orders)).fill(-1);
+  const places = new Int32Array(mixtureCount(permutations)).fill(-1);
   const placeOf = new Map(groups.map((group, place) => [group, place]));
-  orders.passing.forEach((group, mixture) => {
+  permutations.flipped.forEach((group, mixture) => {
     const place = placeOf.get(group);
     if (place !== undefined) {
       places[mixture] = place * bytes;
     }
   });
-  knownPlaces.set(orders, { groups: key, bytes, places });
+  knownPlaces.set(permutations, { groups: key, bytes, places });
   return places;
 }
 
 function follow(
-  { size, starts, ratios, places, weights, base, changes }: ProductRoom,
-  orders: Orders,
+  { size, starts, ratios, places, weights, base, changes }: ProductBuffers,
+  permutations: Permutations,
   rows: number,
 ): void {
   const { outputs, points, groups } = size;
-  // With one output the kernel is kept times the weights.
+  // With a single output, the weights are multiplied into the kernel.
   const isWeighted = outputs === 1;
   const kernel = new Float64Array(points);
   const scores = new Float64Array(outputs);
   const before = new Float64Array(outputs);
-  eachOrder(orders, (first, _, row) => {
+  eachPermutation(permutations, (first, _, row) => {
     if (((rows >>> row) & 1) === 0) {
       return;
     }
@@ -164,7 +169,7 @@ function follow(
     for (let point = 0; isWeighted && point < points; point++) {
       kernel[point] *= weights[point];
     }
-    for (let step = 1; step < orders.steps; step++) {
+    for (let step = 1; step < permutations.steps; step++) {
       const place = places[first + step];
       if (place < 0) {
         continue;
@@ -183,7 +188,7 @@ function follow(
   });
 }
 
-/** Multiplies a kernel by ratios, and returns its sum: of four parts, since a sum waits for the one before. */
+/** Multiplies a kernel by ratios and returns its sum, as four partial sums to hide latency. */
 function multiply(kernel: Float64Array, ratios: Float64Array, from: number): number {
   const { length } = kernel;
   const fours = length - (length % 4);
@@ -209,7 +214,7 @@ function multiply(kernel: Float64Array, ratios: Float64Array, from: number): num
   return a + b + (c + d);
 }
 
-/** The scores of a kernel with each point. */
+/** The scores of a kernel vector. */
 function weigh(kernel: Float64Array, weights: Float64Array, scores: Float64Array): void {
   const { length } = kernel;
   const fours = length - (length % 4);
@@ -229,10 +234,10 @@ function weigh(kernel: Float64Array, weights: Float64Array, scores: Float64Array
   }
 }
 
-/** Points that take as long as a score of a member for each mixture of a row. */
+/** Points that cost as much as one member's score of a mixture. */
 const POINTS_PER_SCORE = 15;
 
-/** What a mixture takes for its scores, in scores of a member. */
+/** Cost of a mixture, in scores of a member. */
 export function scoresPerMixture(
   members: number,
   width: number,
@@ -242,7 +247,7 @@ export function scoresPerMixture(
   return width * (members + points.length / rates.length / POINTS_PER_SCORE);
 }
 
-/** What an order takes for the points of a process in all members, in nodes of trees. */
-export function stepsOfPoints(members: number, process: EnsembleProcess | undefined): number {
+/** Cost of the process along one permutation in all members, in tree nodes. */
+export function nodesPerPermutation(members: number, process: EnsembleProcess | undefined): number {
   return members * (process?.gaussian.kernel.points.length ?? 0);
 }

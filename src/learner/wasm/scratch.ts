@@ -1,19 +1,19 @@
 import { engine, type WasmMemory } from './assemble';
 
-/** Arrays that a module's functions can reach are numbered by their `byteOffset`, which is their address. */
+/** Scratch arrays that a module's functions can reach: an array's `byteOffset` is its address. */
 export interface Room<Functions> {
-  /** Undefined where the arrays are ordinary ones. */
+  /** Undefined if the arrays are ordinary ones. */
   readonly functions: Functions | undefined;
   bytes(length: number): Uint8Array;
   wholes(length: number): Int32Array;
   numbers(length: number): Float64Array;
-  /** Of 32 bits. */
+  /** 32-bit floating point. */
   floats(length: number): Float32Array;
-  /** Ends the use of all of its arrays. */
+  /** Releases all of its arrays. */
   close(): void;
 }
 
-/** Ordinary arrays. */
+/** Ordinary arrays, out of the functions' reach. */
 export const ORDINARY: Room<never> = {
   functions: undefined,
   bytes: (length) => new Uint8Array(length),
@@ -24,21 +24,21 @@ export const ORDINARY: Room<never> = {
 };
 
 const PAGE = 65_536;
-/** Each array begins at a multiple of this. */
+/** Alignment of arrays in bytes. */
 const ALIGNED = 16;
-/** Above, arrays are ordinary ones: each thread would have a copy of the table beside the one that all share. */
+/** Above this, arrays are ordinary ones: each thread would need a copy of the table that all of them share. */
 const MOST_BYTES = 1 << 26;
-/** A memory never shrinks, so a larger one is not kept for the next room. */
+/** A memory never shrinks, so a larger one is dropped after use. */
 const MOST_KEPT = 1 << 24;
 
-/** Bytes that an array takes in a room. */
+/** Bytes that an array takes, with alignment. */
 export function roomOf(bytes: number): number {
   return Math.ceil(bytes / ALIGNED) * ALIGNED;
 }
 
 /**
- * A module with a memory for the arrays of one user at a time; in each thread it is compiled when first used. Its arrays
- * have what the one before left in them.
+ * A module with one memory, lent to one user at a time and compiled once per thread, on first use. Arrays are not
+ * cleared between users.
  */
 export class RoomMaker<Functions extends object> {
   private memory: WasmMemory | undefined;
@@ -46,12 +46,12 @@ export class RoomMaker<Functions extends object> {
   private isOpen = false;
   private isRefused = engine === undefined;
 
-  /** @param moduleBytes of `assemble` */
+  /** @param moduleBytes from `assemble` */
   constructor(private readonly moduleBytes: () => Uint8Array) {}
 
   /**
-   * Room for so many bytes, as `roomOf` counts them. Its arrays are ordinary ones where they would take too much, where
-   * the engine has no WebAssembly or no memory for it, and as long as another room is open.
+   * Lends arrays of this many bytes in all, as counted by `roomOf`. They are ordinary arrays if that is too much, if
+   * there is no WebAssembly or no memory for it, or while another user has the memory.
    */
   open(bytes: number): Room<Functions> {
     if (this.isOpen || bytes > MOST_BYTES || !this.reach(bytes)) {
@@ -80,7 +80,7 @@ export class RoomMaker<Functions extends object> {
     };
   }
 
-  /** Whether there is a memory of so many bytes now. */
+  /** Makes sure there is a memory of this size. */
   private reach(bytes: number): boolean {
     if (this.isRefused || !engine) {
       return false;

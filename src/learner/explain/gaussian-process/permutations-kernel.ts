@@ -39,22 +39,21 @@ import {
 import { Locals } from '../../wasm/locals';
 
 /*
- * What `product-steps.ts` does in its inner loops, two numbers at a time: the same operations in the same order, so the
- * results are the same to the bit. Parameters are addresses, and lengths in bytes; but `mask` has rows of the background as
- * bits.
+ * The inner loops of `product-permutations.ts` with SIMD: the same operations in the same order, so that results
+ * agree to the bit. Parameters are addresses and lengths in bytes, except for `mask`: background rows, as bits.
  */
-export interface ProductSteps {
-  /** Divides the same dividends by one row of divisors after the other, up to `quotientsEnd`. */
+export interface PermutationsKernel {
+  /** Divides the same dividends by each row of divisors in turn, up to `quotientsEnd`. */
   divide(dividends: number, divisors: number, length: number, quotients: number, quotientsEnd: number): void;
   /**
-   * What `changesAlong` does for all orders; `changes` are 0 before.
+   * `changesAlong` for all permutations; `changes` start at 0.
    *
-   * @param rowRatios bytes of the ratios of a row of the background
-   * @param places `ProductRoom.places`, up to `placesEnd`
-   * @param weightsByFours the weights, those of all outputs of four points at a time, and of each point beyond
-   * @param order bytes of the places of an order
-   * @param row bytes of those of all orders of a row
-   * @param kernel room for that of all points, and for a score of each output
+   * @param rowRatios bytes of a background row's ratios
+   * @param places `ProductBuffers.places`, up to `placesEnd`
+   * @param weightsByFours weights of all outputs for four points at a time, then point by point
+   * @param permutation bytes of a permutation's places
+   * @param row bytes of the places of all permutations of a background row
+   * @param kernel scratch for the kernel at all points and a score per output
    */
   follow(
     starts: number,
@@ -62,7 +61,7 @@ export interface ProductSteps {
     rowRatios: number,
     places: number,
     placesEnd: number,
-    order: number,
+    permutation: number,
     row: number,
     mask: number,
     points: number,
@@ -78,8 +77,8 @@ export interface ProductSteps {
 const NUMBER = 8;
 const PAIR = 16;
 const FOUR = 32;
-/** Outputs whose scores are found at once: of more there would be no room in the processor for their sums. */
-const MOST_AT_ONCE = 6;
+/** Most outputs whose scores are computed together: more sums would not fit in registers. */
+const MAX_OUTPUTS_AT_ONCE = 6;
 
 export function divide(): WasmFunction {
   const all = new Locals();
@@ -105,14 +104,14 @@ export function divide(): WasmFunction {
 export function follow(): WasmFunction {
   const all = new Locals();
   const [starts, ratios, rowRatios, places, placesEnd] = all.parameters(5, I32);
-  const [order, row, mask, points, weights, weightsByFours] = all.parameters(6, I32);
+  const [permutation, row, mask, points, weights, weightsByFours] = all.parameters(6, I32);
   const [base, outputs, kernel, changes] = all.parameters(4, I32);
-  const [rowEnd, orderEnd, at, end, by, fours, scores, scoresEnd] = all.more(8, I32);
+  const [rowEnd, permutationEnd, at, end, by, fours, scores, scoresEnd] = all.more(8, I32);
   const [score, baseAt, to] = all.more(3, I32);
   const [sum] = all.more(1, F64);
   const [ab, cd, pair] = all.more(3, V128);
 
-  /** Sums something about each point to `sum`, in four parts, as `multiply` and `weigh` do. Moves `by` on. */
+  /** Sums a value per point into `sum`, in four partial sums as `multiply` and `weigh` do. Advances `by`. */
   const sumUp = (pairAt: (offset: number) => Code, one: Code): Code => [
     ...set(ab, both(constant(0))),
     ...set(cd, get(ab)),
@@ -149,7 +148,7 @@ export function follow(): WasmFunction {
       ...storeNumber(get(at), get(sum)),
     ],
   );
-  /** Writes what is made of each score and the one before, and keeps it. */
+  /** Computes each score, and writes what `made` makes of it and of the previous one. */
   const weighAll = (made: Code): Code => [
     ...set(by, get(weights)),
     ...set(baseAt, get(base)),
@@ -163,9 +162,9 @@ export function follow(): WasmFunction {
   ];
   const change = subtractNumbers(get(sum), loadNumber(get(score)));
   const [weightAt] = all.more(1, I32);
-  const firsts = all.more(MOST_AT_ONCE, V128);
-  const seconds = all.more(MOST_AT_ONCE, V128);
-  /** `multiplied`, and the same sums as `weighAll` for some outputs at once. */
+  const firsts = all.more(MAX_OUTPUTS_AT_ONCE, V128);
+  const seconds = all.more(MAX_OUTPUTS_AT_ONCE, V128);
+  /** `multiplied`, with the sums of `weighAll` for several outputs in the same pass. */
   const multipliedAndWeighed = (count: number): Code => {
     const each = (code: (k: number) => Code): Code => Array.from({ length: count }, (_, k) => code(k)).flat();
     const addHalf = (sums: number[], offset: number): Code => [
@@ -209,21 +208,21 @@ export function follow(): WasmFunction {
       ...move(to, whole(count * NUMBER)),
     ];
   };
-  const takeStep = Array.from({ length: MOST_AT_ONCE - 1 }, (_, i) => i + 2).reduce<Code>(
+  const takeStep = Array.from({ length: MAX_OUTPUTS_AT_ONCE - 1 }, (_, i) => i + 2).reduce<Code>(
     (otherwise, count) =>
       whenElse(isOther(get(outputs), whole(count * NUMBER)), otherwise, multipliedAndWeighed(count)),
     [...multiplied, ...weighAll(change)],
   );
-  // With one output the kernel is kept times the weights.
+  // With a single output, the weights are multiplied into the kernel.
   const isWeighted = isBelow(get(outputs), whole(NUMBER + 1));
-  const followOrder: Code = [
+  const followPermutation: Code = [
     ...copy(get(kernel), get(starts), get(points)),
     ...set(to, get(changes)),
     ...weighAll(addNumbers(loadNumber(get(baseAt)), get(sum))),
     ...when(isWeighted, [...set(by, get(weights)), ...multiplied]),
-    ...set(orderEnd, add(get(places), get(order))),
+    ...set(permutationEnd, add(get(places), get(permutation))),
     ...move(places, whole(4)),
-    ...whileLoop(isBelow(get(places), get(orderEnd)), [
+    ...whileLoop(isBelow(get(places), get(permutationEnd)), [
       ...set(by, loadWhole(get(places))),
       ...whenElse(
         xor(get(by), whole(-1)),
@@ -252,8 +251,8 @@ export function follow(): WasmFunction {
     ...set(fours, and(get(points), whole(-FOUR))),
     ...whileLoop(isBelow(get(places), get(placesEnd)), [
       ...set(rowEnd, add(get(places), get(row))),
-      ...whenElse(and(get(mask), whole(1)), whileLoop(isBelow(get(places), get(rowEnd)), followOrder), [
-        // As many times the bytes of a score as there are places of four bytes.
+      ...whenElse(and(get(mask), whole(1)), whileLoop(isBelow(get(places), get(rowEnd)), followPermutation), [
+        // Skips as many scores as there are places, at four bytes each.
         ...move(changes, multiply(shiftRight(get(row), 2), get(outputs))),
         ...set(places, get(rowEnd)),
       ]),

@@ -32,21 +32,20 @@ import {
 import { Locals } from '../../wasm/locals';
 
 /*
- * What `addProductShares` does in its inner loops, two numbers at a time: the same operations in the same order, so the
- * results are the same to the bit. Parameters are addresses, and lengths in bytes; but `mask` has rows of the background as
- * bits.
+ * The inner loops of `addProductEffects` with SIMD: the same operations in the same order, so that results agree to
+ * the bit. Parameters are addresses and lengths in bytes, except for `mask`: background rows, as bits.
  */
-export interface ProductShares {
+export interface EffectsKernel {
   /**
-   * What `addProductShares` does for all points.
+   * `addProductEffects` over all points.
    *
-   * @param points bytes of the weights of an output
-   * @param groups bytes of the factors of a row
-   * @param rows bytes of those of all of the background's rows
+   * @param points bytes of an output's weights
+   * @param groups bytes of a row's factors
+   * @param rows bytes of the factors of all background rows
    * @param nodes the first four of the quadrature, up to `nodesEnd`
-   * @param effects outputs × groups, of those of the kernel alone
+   * @param effects outputs × groups of the kernel
    */
-  addShares(
+  addPointEffects(
     own: number,
     others: number,
     points: number,
@@ -68,12 +67,12 @@ const NUMBER = 8;
 const PAIR = 16;
 const FOUR = 32;
 
-export function addShares(): WasmFunction {
+export function addPointEffects(): WasmFunction {
   const all = new Locals();
   const [own, others, points, groups, rows, mask] = all.parameters(6, I32);
   const [nodes, nodesEnd, weights, effects, bases, basesEnd, scratch] = all.parameters(7, I32);
   const [share] = all.parameters(1, F64);
-  const [rest, from, ownAt, at, end, rise, shares, before] = all.more(8, I32);
+  const [rest, from, ownAt, at, end, rise, gains, before] = all.more(8, I32);
   const [node, to, weightAt, baseAt, weightsEnd] = all.more(5, I32);
   const [start, startSum, weight] = all.more(3, F64);
   const [p01, p23, n01, n23, other, more, pair, second] = all.more(8, V128);
@@ -97,11 +96,11 @@ export function addShares(): WasmFunction {
   ];
   const clear: Code = [
     ...set(startSum, constant(0)),
-    ...set(shares, add(get(scratch), get(groups))),
-    ...set(end, add(get(shares), get(groups))),
-    ...whileLoop(isBelow(get(shares), get(end)), [
-      ...storeNumber(get(shares), constant(0)),
-      ...move(shares, whole(NUMBER)),
+    ...set(gains, add(get(scratch), get(groups))),
+    ...set(end, add(get(gains), get(groups))),
+    ...whileLoop(isBelow(get(gains), get(end)), [
+      ...storeNumber(get(gains), constant(0)),
+      ...move(gains, whole(NUMBER)),
     ]),
   ];
   const times = (product: number, values: number): Code =>
@@ -127,17 +126,17 @@ export function addShares(): WasmFunction {
     ]),
     ...set(p01, both(constant(1))),
     ...set(p23, get(p01)),
-    ...set(shares, add(get(rise), get(groups))),
+    ...set(gains, add(get(rise), get(groups))),
     ...whileLoop(isBelow(get(from), get(at)), [
-      ...[at, rise, shares].flatMap((local) => moveBack(local, NUMBER)),
+      ...[at, rise, gains].flatMap((local) => moveBack(local, NUMBER)),
       ...moveBack(before, FOUR),
       ...takeGroup,
       ...set(pair, multiplyPairs(loadPair(get(before)), get(p01))),
       ...set(second, multiplyPairs(loadPair(get(before), PAIR), get(p23))),
       ...storeNumber(
-        get(shares),
+        get(gains),
         addNumbers(
-          loadNumber(get(shares)),
+          loadNumber(get(gains)),
           multiplyNumbers(loadNumber(get(rise)), addNumbers(sumOfPair(pair), sumOfPair(second))),
         ),
       ),
@@ -156,15 +155,15 @@ export function addShares(): WasmFunction {
         get(baseAt),
         addNumbers(loadNumber(get(baseAt)), multiplyNumbers(get(weight), get(startSum))),
       ),
-      ...set(shares, add(get(scratch), get(groups))),
-      ...set(end, add(get(shares), get(groups))),
-      ...whileLoop(isBelow(get(shares), get(end)), [
+      ...set(gains, add(get(scratch), get(groups))),
+      ...set(end, add(get(gains), get(groups))),
+      ...whileLoop(isBelow(get(gains), get(end)), [
         ...storeNumber(
           get(to),
-          addNumbers(loadNumber(get(to)), multiplyNumbers(get(weight), loadNumber(get(shares)))),
+          addNumbers(loadNumber(get(to)), multiplyNumbers(get(weight), loadNumber(get(gains)))),
         ),
         ...move(to, whole(NUMBER)),
-        ...move(shares, whole(NUMBER)),
+        ...move(gains, whole(NUMBER)),
       ]),
       ...move(baseAt, whole(NUMBER)),
       ...move(weightAt, get(points)),

@@ -1,6 +1,6 @@
 type Growable = Int32Array | Uint16Array | Uint8Array | Float32Array | Float64Array;
 
-/** The same list if it has room for so many elements, else a copy with room for at least twice as many as before. */
+/** The list itself if it has the capacity needed, else a copy with at least twice its capacity. */
 export function withRoom<T extends Growable>(list: T, needed: number): T {
   if (list.length >= needed) {
     return list;

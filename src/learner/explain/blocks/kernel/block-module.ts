@@ -12,26 +12,26 @@ import {
   whole,
 } from '../../../wasm/instructions';
 import { Locals } from '../../../wasm/locals';
-import { addEffects, sharesOfClasses } from './block-effects-kernel';
-import { addByEntry } from './block-entries-kernel';
+import { addEffects, addToClasses } from './leaf-effects-code';
+import { addResult } from './cached-results-code';
 import { HEADER } from './block-layout';
-import { addStepsOfClasses, takeValuesOfClasses } from './block-steps-kernel';
-import { Classes } from './classes-kernel';
-import { passesOfBlock } from './passes-kernel';
+import { addStepsOfClasses, takeValuesOfClasses } from './permutation-code';
+import { ClassLoops } from './class-loops';
+import { passesOfBlock } from './passes-code';
 
 /*
- * What `findPasses`, `BlockSteps` and `addBlockEffects` do, for many blocks: the same numbers in the same order, so the
- * results are the same to the bit. All parameters but `rows` and `weight` are addresses, or lengths, in bytes.
+ * `findPasses`, `BlockSteps` and `addBlockEffects` for many blocks, with the same operations in the same order, so
+ * that results agree to the bit. All parameters but `rows` and `weight` are addresses or lengths in bytes.
  */
 export interface BlockKernel {
   /**
-   * Of trees with one value a leaf.
+   * For trees with one value per leaf.
    *
-   * @param headers of the first block, and behind the last one
-   * @param bins of the row, per column
-   * @param rows of the background, as bits
-   * @param scratch room for the longest entry
-   * @param isKept 1 where `rows` are all of the background, else 0
+   * @param headers of the blocks, up to `end`
+   * @param bins of the foreground row, per column
+   * @param rows background rows, as bits
+   * @param scratch for the longest result
+   * @param isCached 1 if `rows` are all background rows, so that results may be cached; else 0
    */
   addBlocks(
     headers: number,
@@ -41,15 +41,15 @@ export interface BlockKernel {
     scores: number,
     effects: number,
     scratch: number,
-    isKept: number,
+    isCached: number,
     weight: number,
   ): void;
   /**
-   * Of trees with a value for each class. Missing where the engine has no pairs of numbers.
+   * For trees with a value per class. Missing if the engine has no SIMD.
    *
    * @param effects groups × classes
-   * @param values room for the values of a block's leaves, and behind them 0 for each class
-   * @param classes bytes of a number for each
+   * @param values scratch for the values of a block's leaves, and a 0 for each class after them
+   * @param classes bytes of one number per class
    */
   addBlocksOfClasses?(
     headers: number,
@@ -71,12 +71,12 @@ const field =
 
 function addBlocks(): WasmFunction {
   const all = new Locals();
-  const [header, end, bins, rows, scores, effects, scratch, isKept] = all.parameters(8, I32);
+  const [header, end, bins, rows, scores, effects, scratch, isCached] = all.parameters(8, I32);
   const [weight] = all.parameters(1, F64);
   const block = { header, bins, rows, scores, effects, field: field(header) };
   return all.function(
     whileLoop(isBelow(get(header), get(end)), [
-      ...addByEntry(all, block, { scratch, isKept, weight }),
+      ...addResult(all, block, { scratch, isCached, weight }),
       ...set(header, add(get(header), whole(HEADER.size))),
     ]),
   );
@@ -87,20 +87,20 @@ function addBlocksOfClasses(): WasmFunction {
   const [header, end, bins, rows, scores, effects, values, width] = all.parameters(8, I32);
   const [weight] = all.parameters(1, F64);
   const block = { header, bins, rows, scores, effects, field: field(header) };
-  const classes = new Classes(all, width);
+  const classes = new ClassLoops(all, width);
   return all.function([
     ...classes.begin(),
     ...whileLoop(isBelow(get(header), get(end)), [
       ...passesOfBlock(all, block),
       ...takeValuesOfClasses(all, block, weight, { values, width }),
       ...addStepsOfClasses(all, block, { values, width, classes }),
-      ...addEffects(all, block, effects, sharesOfClasses(all, { values, width, classes })),
+      ...addEffects(all, block, effects, addToClasses(all, { values, width, classes })),
       ...set(header, add(get(header), whole(HEADER.size))),
     ]),
   ]);
 }
 
-/** @param withClasses whether it has `addBlocksOfClasses` too, which takes pairs of numbers */
+/** @param withClasses whether to include `addBlocksOfClasses`, which needs SIMD */
 export const blockModule = (withClasses: boolean): Uint8Array =>
   assemble({
     addBlocks: addBlocks(),

@@ -1,18 +1,18 @@
-import type { Compared } from './compared';
+import type { ForegroundRow } from './foreground';
 
 /**
- * For each of the background's rows the game in which the row's groups take the place of that row's, one after another.
- * Its players are the groups in which both differ: all others change nothing, and have no effect.
+ * The players of each background row's game: the groups in which it differs from the foreground row. Every other
+ * group changes nothing when it switches, so its Shapley value is 0.
  */
-export interface Games {
-  /** Per row of the background its players: numbers of groups. */
+export interface DifferingGroups {
+  /** Per background row, the indices of its groups. */
   players: number[][];
-  /** The groups in which rows can differ at all. */
+  /** The groups in which any two rows can differ. */
   common: number[];
 }
 
-/** @param used columns that the members look at; 0 for others */
-export function gamesOf({ bins, numbers, background, groupOf }: Compared, used: Uint8Array): Games {
+/** @param used 1 for each column that some member reads, else 0 */
+export function findDifferingGroups({ bins, numbers, background, groupOf }: ForegroundRow, used: Uint8Array): DifferingGroups {
   const { columns, numbers: measured, rows } = background;
   const players = Array.from({ length: rows }, (_, row) => {
     const differing = new Set<number>();

@@ -5,40 +5,43 @@ import { withShared } from '../../model/predict/ensemble-probabilities';
 import type { Apart } from '../../model/predict/process-apart';
 import { addScoresOfVotes } from '../../model/votes';
 import { productCoalitions } from '../gaussian-process/product-coalitions';
-import { type Coalitions, coalitionsOf } from '../shapley/coalition-layout';
-import { allRows, type Compared } from '../shapley/compared';
+import { type CoalitionLayout, layOutCoalitions } from '../shapley/coalition-layout';
+import { allRows, type ForegroundRow } from '../shapley/foreground';
 import { shapleyValues } from '../shapley/shapley-values';
 import { LeafWalk } from '../tree-shap/leaf-walk';
-import { answers } from './answers';
-import { keptWays } from './kept-ways';
+import { answeredProbabilities } from './class-probabilities';
+import { explanationCache } from './explanation-cache';
 import { eachLinearTerm } from './linear-terms';
 import type { GroupEffects } from './mean-effects';
 
-/** Players at most. */
-const MOST_PLAYERS = 16;
-/** Coalitions of groups outside, and what a leaf counts for in each: used again and again. */
-const some = new Int32Array(1 << MOST_PLAYERS);
-const counts = new Float64Array(1 << MOST_PLAYERS);
+/** Most players of a game. */
+const MAX_PLAYERS = 16;
+/**
+ * Scratch: the subsets of the groups whose slots the foreground row fails, and the sign with which a leaf signs in
+ * each.
+ */
+const subsets = new Int32Array(1 << MAX_PLAYERS);
+const signs = new Float64Array(1 << MAX_PLAYERS);
 
 /**
- * Adds the Shapley values of the probability of class `of` in the mean over the background, as far as it is about `rows`.
+ * Adds the exact Shapley values of the probability of class `of`: the mean over the background, restricted to `rows`.
  *
- * @param ensemble members without their Gaussian processes, and the mean of these
- * @param players per row of the background the groups in which the row differs
- * @param rows those of the background, as bits
+ * @param ensemble members without their Gaussian processes, and the process they share
+ * @param players per background row, the groups in which it differs
+ * @param rows background rows, as bits
  */
-export function addByCoalitions(
+export function addCoalitionEffects(
   ensemble: Apart,
   calibration: Calibration,
-  compared: Compared,
+  foreground: ForegroundRow,
   { players, rows, of }: { players: number[][]; rows: number; of: number },
   found: GroupEffects,
 ): void {
-  const coalitions = coalitionsOf(compared, players, rows);
+  const coalitions = layOutCoalitions(foreground, players, rows);
   const { at } = coalitions;
-  const values = probabilitiesOf(ensemble, calibration, compared, coalitions, of);
-  const all = compared.background.rows;
-  // Games of the same players are one game in the mean.
+  const values = probabilitiesOf(ensemble, calibration, foreground, coalitions, of);
+  const all = foreground.background.rows;
+  // Games with the same players can be averaged before their Shapley values are computed.
   const sums = new Map<string, { players: number[]; values: Float64Array }>();
   for (let rest = rows; rest !== 0; rest &= rest - 1) {
     const row = lowestBit(rest);
@@ -59,21 +62,21 @@ export function addByCoalitions(
   }
 }
 
-/** The probability of class `of`, per mixture. */
+/** The probability of class `of` in each mixture. */
 function probabilitiesOf(
   { process, others: members }: Apart,
   calibration: Calibration,
-  compared: Compared,
-  coalitions: Coalitions,
+  foreground: ForegroundRow,
+  coalitions: CoalitionLayout,
   of: number,
 ): Float64Array {
-  const mixtures = coalitions.at[compared.background.rows];
+  const mixtures = coalitions.at[foreground.background.rows];
   const classes = calibration.priors.length;
   const scores = new Float64Array(mixtures * members[0].width);
-  const shared = process && productCoalitions(process, compared, coalitions);
+  const shared = process && productCoalitions(process, foreground, coalitions);
   const scoresOf = (member: Member) =>
-    withShared(coalitionScores(member, compared, coalitions, scores), shared);
-  const probas = answers(members, scoresOf, mixtures, calibration);
+    withShared(coalitionScores(member, foreground, coalitions, scores), shared);
+  const probas = answeredProbabilities(members, scoresOf, mixtures, calibration);
   const values = new Float64Array(mixtures);
   for (let i = 0; i < mixtures; i++) {
     values[i] = probas[i * classes + of];
@@ -84,24 +87,24 @@ function probabilitiesOf(
 /**
  * A member's scores of the mixtures.
  *
- * @param scores to write them to: mixtures × width
+ * @param scores receives them: mixtures × width
  */
 function coalitionScores(
   member: Member,
-  compared: Compared,
-  coalitions: Coalitions,
+  foreground: ForegroundRow,
+  coalitions: CoalitionLayout,
   scores: Float64Array,
 ): Float64Array {
   const { width } = member;
-  const walk = new LeafWalk(compared, keptWays(compared.background, compared.groupOf).ways);
+  const walk = new LeafWalk(foreground, explanationCache(foreground.background, foreground.groupOf).paths);
   scores.fill(0);
   for (const part of member.parts) {
     if (part.kind === 'linear') {
       addBase(part, part.weight, coalitions, scores);
-      addLinear(part, compared, coalitions, scores);
+      addLinear(part, foreground, coalitions, scores);
     } else if (part.kind === 'trees') {
       addBase(part, part.weight, coalitions, scores);
-      addTrees(part, part.weight, compared, walk, coalitions, scores);
+      addTrees(part, part.weight, foreground, walk, coalitions, scores);
     }
   }
   sumOverParts(coalitions.at, width, scores);
@@ -109,7 +112,7 @@ function coalitionScores(
     if (part.kind === 'votes') {
       const votes = new Float64Array(scores.length);
       addBase(part, 1, coalitions, votes);
-      addTrees(part, 1, compared, walk, coalitions, votes);
+      addTrees(part, 1, foreground, walk, coalitions, votes);
       sumOverParts(coalitions.at, width, votes);
       addScoresOfVotes(votes, width, part.weight, scores);
     }
@@ -118,12 +121,12 @@ function coalitionScores(
 }
 
 /*
- * First each coalition has what it adds to its parts (the Möbius transform of its score): so a leaf counts in those
- * coalitions alone that hold the groups `inside` and some of the groups `outside`, by turns added and taken away. Then
- * comes the sum over all parts of a coalition.
+ * First compute the Möbius transform of the scores: what each coalition adds to its subsets. In it a leaf appears
+ * only in the coalitions that contain every group that the background row fails plus any subset of those that the
+ * foreground row fails, with alternating sign. Then sum over the subsets of each coalition to get its score.
  */
 
-function addBase({ base }: Part, weight: number, { rows, at }: Coalitions, scores: Float64Array): void {
+function addBase({ base }: Part, weight: number, { rows, at }: CoalitionLayout, scores: Float64Array): void {
   for (let rest = rows; rest !== 0; rest &= rest - 1) {
     const to = at[lowestBit(rest)] * base.length;
     for (let k = 0; k < base.length; k++) {
@@ -134,13 +137,13 @@ function addBase({ base }: Part, weight: number, { rows, at }: Coalitions, score
 
 function addLinear(
   part: Part & { kind: 'linear' },
-  compared: Compared,
-  { rows, at, bitOf }: Coalitions,
+  foreground: ForegroundRow,
+  { rows, at, bitOf }: CoalitionLayout,
   scores: Float64Array,
 ): void {
-  const { groups, groupOf } = compared;
+  const { groups, groupOf } = foreground;
   const width = part.base.length;
-  eachLinearTerm(part, compared, (column, output, own, others) => {
+  eachLinearTerm(part, foreground, (column, output, own, others) => {
     for (let rest = rows; rest !== 0; rest &= rest - 1) {
       const row = lowestBit(rest);
       const bit = bitOf[row * groups + groupOf[column]];
@@ -155,22 +158,22 @@ function addLinear(
 function addTrees(
   { base, trees }: Part & { kind: 'trees' | 'votes' },
   weight: number,
-  { bins, background, groupOf, groups: groupCount }: Compared,
+  { bins, background, groupOf, groups: groupCount }: ForegroundRow,
   walk: LeafWalk,
-  { rows, at, bitOf, common }: Coalitions,
+  { rows, at, bitOf, common }: CoalitionLayout,
   scores: Float64Array,
 ): void {
   const width = base.length;
   const { width: perLeaf, values } = trees;
   let output = 0;
   const visit = (from: number, leaf: LeafWalk) => {
-    const { groups, groupsAt, failed, mask, inside: insideOf, insideAt } = leaf;
+    const { groups, groupsAt, failed, mask, failedByOther, failedByOtherAt } = leaf;
     let known = -1;
     let length = 0;
     for (let rest = mask; rest !== 0; rest &= rest - 1) {
       const row = lowestBit(rest);
       let first = at[row];
-      for (let slots = insideOf[insideAt + row]; slots !== 0; slots &= slots - 1) {
+      for (let slots = failedByOther[failedByOtherAt + row]; slots !== 0; slots &= slots - 1) {
         first += bitOf[row * groupCount + groups[groupsAt + lowestBit(slots)]];
       }
       let outside = 0;
@@ -180,11 +183,11 @@ function addTrees(
       if (outside !== known) {
         known = outside;
         length = 1;
-        counts[0] = weight;
+        signs[0] = weight;
         for (let bit = outside; bit !== 0; bit &= bit - 1) {
           for (let i = 0; i < length; i++) {
-            some[length + i] = some[i] | (bit & -bit);
-            counts[length + i] = -counts[i];
+            subsets[length + i] = subsets[i] | (bit & -bit);
+            signs[length + i] = -signs[i];
           }
           length *= 2;
         }
@@ -192,33 +195,33 @@ function addTrees(
       if (perLeaf === 1) {
         const value = values[from];
         for (let i = 0; i < length; i++) {
-          scores[(first + some[i]) * width + output] += counts[i] * value;
+          scores[(first + subsets[i]) * width + output] += signs[i] * value;
         }
         continue;
       }
       for (let i = 0; i < length; i++) {
-        const to = (first + some[i]) * width;
+        const to = (first + subsets[i]) * width;
         for (let k = 0; k < perLeaf; k++) {
-          scores[to + k] += counts[i] * values[from + k];
+          scores[to + k] += signs[i] * values[from + k];
         }
       }
     }
   };
-  const kept = keptWays(background, groupOf);
-  const ways = kept.ways(trees);
-  const table = common && kept.coalitionTable(trees, common);
+  const cache = explanationCache(background, groupOf);
+  const paths = cache.paths(trees);
+  const table = common && cache.coalitionTable(trees, common);
   for (let tree = 0; tree < trees.roots.length; tree++) {
     output = perLeaf > 1 ? 0 : tree % width;
-    if (ways && table) {
-      kept.reached.find(trees, ways, tree, bins, allRows(background));
-      table.add(kept.reached, trees, weight, output, scores, width);
+    if (paths && table) {
+      cache.reached.find(trees, paths, tree, bins, allRows(background));
+      table.add(cache.reached, trees, weight, output, scores, width);
     } else {
       walk.tree(trees, tree, rows, visit);
     }
   }
 }
 
-/** Turns what each coalition adds to its parts into its score, for two groups at a time. */
+/** Turns the Möbius transform into scores (a sum over subsets), two groups per pass. */
 function sumOverParts(at: Int32Array, width: number, scores: Float64Array): void {
   for (let row = 0; row + 1 < at.length; row++) {
     const start = at[row] * width;

@@ -24,17 +24,18 @@ import {
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
 
-/** What `scoresOfHalves` does in its inner loops, as `shares-kernel.ts` does. */
-export interface ProductHalves {
+/** The inner loops of `scoresByHalves`, under the conventions of `effects-kernel.ts`. */
+export interface CoalitionsKernel {
   /**
-   * Adds each coalition's scores (outputs × coalitions) to `sums`, for all points. There is one player at least in the first half.
+   * Adds each coalition's scores (outputs × coalitions) to `sums`, over all points. The first half has at least one
+   * player.
    *
-   * @param own factors of the row, points × groups
-   * @param others those of a row of the background, `step` bytes from point to point
-   * @param alike three lists of groups, in bytes: those in which both are alike, and two halves of the others
-   * @param low room for the products of either half
+   * @param own factors of the foreground row, points × groups
+   * @param others factors of a background row, `step` bytes apart from point to point
+   * @param alike three lists of byte offsets of groups: those that do not differ, and two halves of the rest
+   * @param low scratch for the products of a half, as is `high`
    */
-  addHalves(
+  addCoalitions(
     own: number,
     others: number,
     groups: number,
@@ -55,7 +56,7 @@ export interface ProductHalves {
 const NUMBER = 8;
 const PAIR = 16;
 
-export function addHalves(): WasmFunction {
+export function addCoalitions(): WasmFunction {
   const all = new Locals();
   const [own, others, groups, step, alike, first, second, end] = all.parameters(8, I32);
   const [low, high, weights, points, sums, sumsEnd] = all.parameters(6, I32);
@@ -63,7 +64,10 @@ export function addHalves(): WasmFunction {
   const [start, mine, theirs] = all.more(3, F64);
   const [factor] = all.more(1, V128);
 
-  /** Products of all subsets of the groups of a list, each with the factors of the row or of the other one. */
+  /**
+   * The products for all subsets of a list of groups: the foreground row's factor if the group is in, else the
+   * background row's.
+   */
   const fill = (half: number, listEnd: number): Code => [
     ...storeNumber(get(half), get(start)),
     ...set(size, whole(NUMBER)),

@@ -1,0 +1,174 @@
+import { lowestBit } from '../../math/bits';
+import type { Member, Part } from '../../model/members';
+import { addScoresOfVotes } from '../../model/votes';
+import type { ForegroundRow } from '../shapley/foreground';
+import { eachPermutation, mixtureCount, type Permutations } from '../shapley/permutations';
+import { type ExplanationCache, explanationCache } from './explanation-cache';
+import { eachLinearTerm } from './linear-terms';
+
+/** A member's scores along permutations. */
+export interface PermutationScores {
+  /** Mixtures × width. */
+  scores: Float64Array;
+  /**
+   * The same with votes replaced by a linear approximation, so that every score is a sum over leaves and linear
+   * terms.
+   */
+  sums: Float64Array;
+  /** Outputs × groups: the exact Shapley values of `sums`, summed over the background rows in `rows`. */
+  effects: Float64Array;
+}
+
+/** A row whose mixtures are to be scored. */
+export interface RowToScore {
+  foreground: ForegroundRow;
+  /** Background rows to explain against, as bits. */
+  rows: number;
+  /**
+   * The share of a Gaussian process common to all members: its score changes along these permutations (overwritten)
+   * and its effects.
+   */
+  process?: { changes: Float64Array; effects: Float64Array };
+}
+
+/** Context of the functions below. */
+interface RowSteps {
+  foreground: ForegroundRow;
+  permutations: Permutations;
+  rows: number;
+  cache: ExplanationCache;
+}
+
+interface ScoresAndEffects {
+  scores: Float64Array;
+  effects: Float64Array;
+}
+
+/**
+ * A member's scores of the mixtures of some rows with the background, along every permutation. The loop over trees is
+ * outside the loop over rows, so that a tree's tables stay in the processor's cache.
+ *
+ * @param rows all with the same background and groups
+ */
+export function permutationScores(member: Member, rows: RowToScore[], permutations: Permutations): PermutationScores[] {
+  const { width } = member;
+  const { background, groupOf, groups } = rows[0].foreground;
+  const cache = explanationCache(background, groupOf);
+  const steps = rows.map(({ foreground, rows: about }): RowSteps => ({ foreground, permutations, cache, rows: about }));
+  const nothing = (): ScoresAndEffects => ({
+    scores: new Float64Array(mixtureCount(permutations) * width),
+    effects: new Float64Array(width * groups),
+  });
+  const sums = rows.map(({ process }): ScoresAndEffects =>
+    process ? { scores: process.changes, effects: process.effects.slice() } : nothing(),
+  );
+  for (const part of member.parts) {
+    if (part.kind === 'linear') {
+      steps.forEach((own, i) => addLinear(part, own, sums[i]));
+    } else if (part.kind === 'trees') {
+      addTrees(part, part.weight, steps, sums);
+    }
+    if (part.kind === 'linear' || part.kind === 'trees') {
+      sums.forEach(({ scores }) => addBase(part, part.weight, permutations, scores));
+    }
+  }
+  sums.forEach(({ scores }) => sumOverSteps(permutations, width, scores));
+  const isVoting = member.parts.some(({ kind }) => kind === 'votes');
+  const found = sums.map(({ scores, effects }): PermutationScores => ({
+    ...{ sums: scores, effects },
+    scores: isVoting ? scores.slice() : scores,
+  }));
+  for (const part of member.parts) {
+    if (part.kind === 'votes') {
+      const votes = rows.map(nothing);
+      addTrees(part, 1, steps, votes);
+      votes.forEach((own, i) => addVotes(part, own, steps[i], found[i]));
+    }
+  }
+  return found;
+}
+
+function addVotes(part: Part, { scores: votes, effects }: ScoresAndEffects, steps: RowSteps, found: PermutationScores): void {
+  const width = part.base.length;
+  const { groups } = steps.foreground;
+  addBase(part, 1, steps.permutations, votes);
+  sumOverSteps(steps.permutations, width, votes);
+  const own = votes.slice();
+  addScoresOfVotes(own, width, part.weight, found.scores);
+  for (let k = 0; k < width; k++) {
+    const slope = part.weight * steepness(votes, own, k, width, steps);
+    for (let i = k; i < votes.length; i += width) {
+      found.sums[i] += slope * votes[i];
+    }
+    for (let i = k * groups; i < (k + 1) * groups; i++) {
+      found.effects[i] += slope * effects[i];
+    }
+  }
+}
+
+/** The mean slope of the score of the votes from the background rows to the foreground row. */
+function steepness(
+  votes: Float64Array,
+  scores: Float64Array,
+  output: number,
+  width: number,
+  { permutations, rows }: RowSteps,
+): number {
+  let [sum, count] = [0, 0];
+  for (let rest = rows; rest !== 0; rest &= rest - 1) {
+    const first = lowestBit(rest) * permutations.perRow * permutations.steps * width + output;
+    const last = first + permutations.common.length * width;
+    const away = votes[last] - votes[first];
+    sum += Math.abs(away) > 1e-9 ? (scores[last] - scores[first]) / away : 1;
+    count++;
+  }
+  return sum / count;
+}
+
+/* Scores are first written as changes from step to step, then summed. */
+
+function addBase({ base }: Part, weight: number, permutations: Permutations, scores: Float64Array): void {
+  eachPermutation(permutations, (first) => {
+    for (let k = 0; k < base.length; k++) {
+      scores[first * base.length + k] += weight * base[k];
+    }
+  });
+}
+
+function addLinear(
+  part: Part & { kind: 'linear' },
+  { foreground, permutations, rows }: RowSteps,
+  { scores, effects }: ScoresAndEffects,
+): void {
+  const width = part.base.length;
+  eachLinearTerm(part, foreground, (column, output, own, others) => {
+    const group = foreground.groupOf[column];
+    eachPermutation(permutations, (first, flips, row) => {
+      const flip = permutations.flips[flips + group];
+      scores[first * width + output] += part.weight * others[row];
+      scores[(first + flip) * width + output] += part.weight * (own - others[row]);
+    });
+    for (let rest = rows; rest !== 0; rest &= rest - 1) {
+      effects[output * foreground.groups + group] += part.weight * (own - others[lowestBit(rest)]);
+    }
+  });
+}
+
+function addTrees(
+  { base, trees }: Part & { kind: 'trees' | 'votes' },
+  weight: number,
+  rows: RowSteps[],
+  said: ScoresAndEffects[],
+): void {
+  const { cache, permutations } = rows[0];
+  cache.scorer(trees, permutations, base.length).add(rows, weight, said);
+}
+
+function sumOverSteps(permutations: Permutations, width: number, scores: Float64Array): void {
+  eachPermutation(permutations, (first) => {
+    const end = (first + permutations.steps) * width;
+    for (let i = (first + 1) * width; i < end; i++) {
+      scores[i] += scores[i - width];
+    }
+  });
+}
