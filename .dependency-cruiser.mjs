@@ -182,6 +182,17 @@ const FOLDERS = {
       'training/candidates',
       'training/preparation',
     ],
+    'training/ensemble': [
+      'calibration',
+      'features',
+      'math',
+      'model',
+      'training/candidates',
+      'training/plan',
+      'training/preparation',
+      'training/report',
+      'training/stacking',
+    ],
   },
   'src/client': {
     http: [],

@@ -1,6 +1,6 @@
 import type { Model } from './model/model';
 import { type FoldResult, trainFold } from './training/candidates/fold';
-import { combine } from './training/finish';
+import { combine } from './training/ensemble/combine';
 import { prepare } from './training/preparation/prepare';
 import type { TrainInput } from './types';
 
@@ -9,7 +9,7 @@ export type { Model } from './model/model';
 export { predict, type PredictOptions } from './model/predict/predict';
 export { loadModel, saveModel } from './model/storage/serialize';
 export { type FoldHooks, type FoldResult, trainFold } from './training/candidates/fold';
-export { combine } from './training/finish';
+export { combine } from './training/ensemble/combine';
 export { prepare, type PreparedFit } from './training/preparation/prepare';
 export * from './types';
 export { LEARNER_VERSION } from './version';

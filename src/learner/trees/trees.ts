@@ -1,6 +1,6 @@
 import { withRoom } from '../math/with-capacity';
 
-/** Feature number of a leaf. */
+/** Feature index that marks a leaf. */
 export const LEAF = 0xffff;
 const MISSING_LEFT = 1;
 const CATEGORY = 2;
@@ -8,8 +8,8 @@ const CATEGORY = 2;
 export const SET_WORDS = 8;
 
 /**
- * Many trees in flat arrays, one element per node; the right child follows the left one. An ordered node sends bins
- * 1 … `bin` left and the rest right; a category node sends the bins of its set left.
+ * Many trees in flat arrays, one element per node; the right child follows the left one. An ordered node sends bins 1
+ * … `bin` left and the rest right; a category node sends the bins of its set left.
  */
 export interface Trees {
   /** Values per leaf. */
@@ -18,9 +18,9 @@ export interface Trees {
   feature: Uint16Array;
   bin: Uint8Array;
   flags: Uint8Array;
-  /** The left child; at a leaf, where its values begin in `values`. */
+  /** The left child; for a leaf, where its values begin in `values`. */
   left: Int32Array;
-  /** At a category node, where its set begins in `sets`. */
+  /** For a category node, where its set begins in `sets`. */
   setAt: Int32Array;
   sets: Int32Array;
   values: Float32Array;
@@ -31,7 +31,7 @@ export interface Split {
   column: number;
   bin: number;
   missingLeft: boolean;
-  /** Bins that go left, for a category column. */
+  /** Bins that go left, for a categorical column. */
   set: Int32Array | undefined;
 }
 
@@ -61,7 +61,7 @@ export class TreeBuilder {
     return this.rootNodes.length;
   }
 
-  /** Starts a tree whose root is still a leaf. */
+  /** Starts a tree whose root is a leaf for now. */
   addRoot(): number {
     const root = this.addNodes(1);
     this.rootNodes.push(root);
@@ -83,7 +83,7 @@ export class TreeBuilder {
     return first;
   }
 
-  /** Turns a leaf into a branch and returns its left child; the right one is the next. */
+  /** Turns a leaf into a branch and returns its left child; the right one follows. */
   split(node: number, split: Split): number {
     const left = this.addNodes(2);
     const t = this.flat;
@@ -118,7 +118,7 @@ export class TreeBuilder {
     this.flat.left[node] = at;
   }
 
-  /** How many nodes there are so far. */
+  /** The number of nodes so far. */
   get nodes(): number {
     return this.nodeCount;
   }
@@ -179,7 +179,7 @@ export function leafOf(trees: Trees, root: number, columns: Uint8Array[], row: n
   return left[node];
 }
 
-/** The first `count` trees alone. */
+/** Only the first `count` trees. */
 export function firstTrees(trees: Trees, count: number): Trees {
   if (count >= trees.roots.length) {
     return trees;

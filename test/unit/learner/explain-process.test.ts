@@ -23,7 +23,12 @@ describe('the scores of a Gaussian process along permutations', () => {
     groups,
   };
   const common = Array.from(columns.keys());
-  const permutations = drawPermutations(rows, { perRow: 2, reversed: false }, { common, groups }, new Random(1));
+  const permutations = drawPermutations(
+    rows,
+    { perRow: 2, reversed: false },
+    { common, groups },
+    new Random(1),
+  );
   const most = 8;
   const kernelOf = (points: number) => ({
     columns: Uint16Array.from(common),
@@ -59,7 +64,8 @@ describe('the scores of a Gaussian process along permutations', () => {
       for (let k = 0; k < 3; k++) {
         // Two permutations of each row of the background, whose first mixture has the score itself.
         const along = changes[0]!.reduce(
-          (sum, change, i) => sum + (i % 3 === k && Math.floor(i / 3) % permutations.steps > 0 ? change / 2 : 0),
+          (sum, change, i) =>
+            sum + (i % 3 === k && Math.floor(i / 3) % permutations.steps > 0 ? change / 2 : 0),
           0,
         );
         const sum = effects.slice(k * groups, (k + 1) * groups).reduce((total, effect) => total + effect, 0);

@@ -63,7 +63,9 @@ describe('paths through trees', () => {
               for (let other = 0; other < background.rows; other++) {
                 if ((leaf.mask >>> other) & 1) {
                   const failedByOther = groupsIn(leaf.failedByOther[leaf.failedByOtherAt + other]!);
-                  out.push(`${tree} ${from} ${other}: ${failedByOther.join()} not ${groupsIn(leaf.failed).join()}`);
+                  out.push(
+                    `${tree} ${from} ${other}: ${failedByOther.join()} not ${groupsIn(leaf.failed).join()}`,
+                  );
                 }
               }
             }),
@@ -235,7 +237,11 @@ describe('paths through trees', () => {
     assert.ok(nodes[1]! > 2 * 9 && nodes[4]! < 2 * 9, nodes.join());
     for (const trees of forests) {
       const width = trees.width > 1 ? trees.width : 2;
-      const size = { scores: mixtureCount(permutations) * width, effects: width * groups, columns: specs.length };
+      const size = {
+        scores: mixtureCount(permutations) * width,
+        effects: width * groups,
+        columns: specs.length,
+      };
       const blocks = leafBlocks(trees, background, groupOf);
       // With memory for blocks and all that is cached of them, for some of it, for none, and without memory for blocks.
       const rooms = [

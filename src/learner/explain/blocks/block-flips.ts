@@ -45,7 +45,11 @@ export class FlipWriter {
     const size = FLIP_SIZE * this.flipsOf(block);
     for (let row = 0; row < permutations.rows; row++) {
       this.findOthers(block, row);
-      for (let permutation = row * permutations.perRow; permutation < (row + 1) * permutations.perRow; permutation++) {
+      for (
+        let permutation = row * permutations.perRow;
+        permutation < (row + 1) * permutations.perRow;
+        permutation++
+      ) {
         this.writePermutation(block, permutation, flips, from + permutation * size);
       }
     }
@@ -67,7 +71,8 @@ export class FlipWriter {
     const { leavesAt, placesAt, groups } = this.blocks;
     const firstPlace = placesAt[block];
     const places = placesAt[block + 1] - firstPlace;
-    const stepOf = (place: number) => permutations.flips[permutation * permutations.groups + groups[firstPlace + place]];
+    const stepOf = (place: number) =>
+      permutations.flips[permutation * permutations.groups + groups[firstPlace + place]];
     for (let place = 0; place < places; place++) {
       let at = place;
       for (; at > 0 && stepOf(sequence[at - 1]) > stepOf(place); at--) {

@@ -55,9 +55,12 @@ export function makePermutationScorer(
   const isFitting =
     blocks.maxSlots <= MAX_SLOTS &&
     (trees.width === 1 ||
-      (memory?.functions.addBlocksOfClasses !== undefined && trees.width * permutations.groups < MAX_EFFECTS));
+      (memory?.functions.addBlocksOfClasses !== undefined &&
+        trees.width * permutations.groups < MAX_EFFECTS));
   const addresses =
-    memory && isFitting ? writeBlocks(blocks, writer, memory, { width, groups: permutations.groups }) : undefined;
+    memory && isFitting
+      ? writeBlocks(blocks, writer, memory, { width, groups: permutations.groups })
+      : undefined;
   if (memory === undefined || addresses === undefined) {
     const steps = new BlockSteps(blocks, permutations, width, unplaced);
     const scorer = new JsScorer(trees, blocks, steps, starts, width);
@@ -113,7 +116,11 @@ class WasmScorer implements PermutationScorer {
 
   add(rows: readonly MixedRow[], weight: number, found: readonly ScoresAndEffects[]): void {
     for (let from = 0; from < rows.length; from += MAX_ROWS_AT_ONCE) {
-      this.addRows(rows.slice(from, from + MAX_ROWS_AT_ONCE), weight, found.slice(from, from + MAX_ROWS_AT_ONCE));
+      this.addRows(
+        rows.slice(from, from + MAX_ROWS_AT_ONCE),
+        weight,
+        found.slice(from, from + MAX_ROWS_AT_ONCE),
+      );
     }
   }
 

@@ -83,7 +83,11 @@ export function classProbability(
 }
 
 /** Whether the ensemble's probability is the mean of its members', with only linear steps after that. */
-export function averagesProbabilities({ averageScores, softmaxTemperature, balance: isBalanced }: Calibration): boolean {
+export function averagesProbabilities({
+  averageScores,
+  softmaxTemperature,
+  balance: isBalanced,
+}: Calibration): boolean {
   return !averageScores && softmaxTemperature === 1 && !isBalanced;
 }
 

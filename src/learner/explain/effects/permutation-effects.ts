@@ -102,7 +102,10 @@ function addResiduals(
 }
 
 /** The members' mean score sums and their Shapley values. */
-function meanOf(members: Member[], byMember: PermutationScores[]): Pick<PermutationScores, 'sums' | 'effects'> {
+function meanOf(
+  members: Member[],
+  byMember: PermutationScores[],
+): Pick<PermutationScores, 'sums' | 'effects'> {
   if (members.length === 1) {
     return byMember[0];
   }

@@ -50,11 +50,20 @@ interface ScoresAndEffects {
  *
  * @param rows all with the same background and groups
  */
-export function permutationScores(member: Member, rows: RowToScore[], permutations: Permutations): PermutationScores[] {
+export function permutationScores(
+  member: Member,
+  rows: RowToScore[],
+  permutations: Permutations,
+): PermutationScores[] {
   const { width } = member;
   const { background, groupOf, groups } = rows[0].foreground;
   const cache = explanationCache(background, groupOf);
-  const steps = rows.map(({ foreground, rows: about }): RowSteps => ({ foreground, permutations, cache, rows: about }));
+  const steps = rows.map(({ foreground, rows: about }): RowSteps => ({
+    foreground,
+    permutations,
+    cache,
+    rows: about,
+  }));
   const nothing = (): ScoresAndEffects => ({
     scores: new Float64Array(mixtureCount(permutations) * width),
     effects: new Float64Array(width * groups),
@@ -88,7 +97,12 @@ export function permutationScores(member: Member, rows: RowToScore[], permutatio
   return found;
 }
 
-function addVotes(part: Part, { scores: votes, effects }: ScoresAndEffects, steps: RowSteps, found: PermutationScores): void {
+function addVotes(
+  part: Part,
+  { scores: votes, effects }: ScoresAndEffects,
+  steps: RowSteps,
+  found: PermutationScores,
+): void {
   const width = part.base.length;
   const { groups } = steps.foreground;
   addBase(part, 1, steps.permutations, votes);

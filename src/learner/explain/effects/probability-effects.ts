@@ -2,7 +2,11 @@ import type { Calibration } from '../../calibration/calibrate';
 import { bitCount } from '../../math/bits';
 import type { Member } from '../../model/members';
 import { type Apart, processApart } from '../../model/predict/process-apart';
-import { scoresPerMixture, processAlongPermutations, nodesPerPermutation } from '../gaussian-process/product-permutations';
+import {
+  scoresPerMixture,
+  processAlongPermutations,
+  nodesPerPermutation,
+} from '../gaussian-process/product-permutations';
 import { allRows, type ForegroundRow } from '../shapley/foreground';
 import type { DifferingGroups } from '../shapley/differing-groups';
 import { addPermutationEffects, type SampledRow } from './permutation-effects';
@@ -112,9 +116,15 @@ function addBySampling(
   const nodes = nodesOf(members);
   const work = nodes + nodesPerPermutation(members.length, process);
   const perRow = Math.max(least, Math.min(MAX_PERMUTATIONS, Math.round(SAMPLED_NODES / work)));
-  const permutations = explanationCache(background, groupOf).permutations(sets, { common, groups }, { perRow, nodes });
+  const permutations = explanationCache(background, groupOf).permutations(
+    sets,
+    { common, groups },
+    { perRow, nodes },
+  );
   // All permutations of a row together, while the process's products are in the processor's cache.
-  const shared = asked.map((row) => process && processAlongPermutations(process, row.foreground, row.rows, permutations));
+  const shared = asked.map(
+    (row) => process && processAlongPermutations(process, row.foreground, row.rows, permutations),
+  );
   const along = (m: number): RowToScore[] =>
     asked.map(({ foreground, rows }, i) => {
       const own = shared[i];

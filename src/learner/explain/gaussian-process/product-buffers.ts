@@ -18,7 +18,13 @@ export interface ProductSize {
 type ProductKernel = EffectsKernel & PermutationsKernel & CoalitionsKernel;
 
 const memories = new ModuleMemories<ProductKernel>([
-  () => assemble({ addPointEffects: addPointEffects(), divide: divide(), follow: follow(), addCoalitions: addCoalitions() }),
+  () =>
+    assemble({
+      addPointEffects: addPointEffects(),
+      divide: divide(),
+      follow: follow(),
+      addCoalitions: addCoalitions(),
+    }),
 ]);
 
 /** Larger buffers are ordinary arrays. */

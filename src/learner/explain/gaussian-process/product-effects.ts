@@ -34,7 +34,13 @@ export function addProductEffects(
   }
   if (functions) {
     functions.addPointEffects(
-      ...([own.byteOffset, others.byteOffset, points * 8, groups * 8, buffers.size.rows * groups * 8] as const),
+      ...([
+        own.byteOffset,
+        others.byteOffset,
+        points * 8,
+        groups * 8,
+        buffers.size.rows * groups * 8,
+      ] as const),
       ...([rows, quadrature.byteOffset, quadrature.byteOffset + numbers * 8] as const),
       ...([buffers.weights.byteOffset, buffers.effects.byteOffset] as const),
       ...([bases.byteOffset, bases.byteOffset + outputs * 8, scratch.byteOffset, share] as const),

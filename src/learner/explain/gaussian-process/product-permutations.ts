@@ -64,7 +64,9 @@ function spreadRest(
     const sum = outputEffects.reduce((all, effect) => all + effect, 0);
     const size = outputEffects.reduce((all, effect) => all + Math.abs(effect), 0);
     const rest = count * end - starts[k] - sum;
-    outputEffects.forEach((effect, group) => (outputEffects[group] += size > 0 ? (rest * Math.abs(effect)) / size : 0));
+    outputEffects.forEach(
+      (effect, group) => (outputEffects[group] += size > 0 ? (rest * Math.abs(effect)) / size : 0),
+    );
   }
 }
 
@@ -89,7 +91,11 @@ function findRatios({ functions, size, own, ownByGroup, othersByGroup, ratios }:
 }
 
 /** The score of each permutation's first mixture and the change at each step, for the background `rows`. */
-function changesAlong({ groups, buffers }: GroupFactors, permutations: Permutations, rows: number): Float64Array {
+function changesAlong(
+  { groups, buffers }: GroupFactors,
+  permutations: Permutations,
+  rows: number,
+): Float64Array {
   const { outputs, points } = buffers.size;
   const mixtures = mixtureCount(permutations);
   const changes = buffers.changes.subarray(0, mixtures * outputs);

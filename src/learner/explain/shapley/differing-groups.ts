@@ -12,7 +12,10 @@ export interface DifferingGroups {
 }
 
 /** @param used 1 for each column that some member reads, else 0 */
-export function findDifferingGroups({ bins, numbers, background, groupOf }: ForegroundRow, used: Uint8Array): DifferingGroups {
+export function findDifferingGroups(
+  { bins, numbers, background, groupOf }: ForegroundRow,
+  used: Uint8Array,
+): DifferingGroups {
   const { columns, numbers: measured, rows } = background;
   const players = Array.from({ length: rows }, (_, row) => {
     const differing = new Set<number>();

@@ -32,7 +32,8 @@ export class CoalitionTable {
     const leaves = paths.slotsAt.length - 1;
     this.patternsAt = new Int32Array(leaves + 1);
     for (let leaf = 0; leaf < leaves; leaf++) {
-      this.patternsAt[leaf + 1] = this.patternsAt[leaf] + 2 ** (paths.slotsAt[leaf + 1] - paths.slotsAt[leaf]);
+      this.patternsAt[leaf + 1] =
+        this.patternsAt[leaf] + 2 ** (paths.slotsAt[leaf + 1] - paths.slotsAt[leaf]);
     }
     this.listAt = new Int32Array(this.patternsAt[leaves]);
   }

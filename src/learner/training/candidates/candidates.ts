@@ -6,7 +6,7 @@ import { firstTrees } from '../../trees/trees';
 import type { PreparedFit } from '../preparation/prepare';
 import { completeRuns, type FoldResult } from './fold';
 
-/** candidates × folds × parts: what each candidate is made of in each fold. */
+/** Candidates × folds × parts. */
 export function candidatesOf({ task, plan }: PreparedFit, folds: FoldResult[]): Part[][][] {
   const candidates = completeRuns(folds).map((run) => {
     const trees = cutTogether(folds.map((fold) => fold.boosted[run]!));
@@ -28,7 +28,7 @@ export function candidatesOf({ task, plan }: PreparedFit, folds: FoldResult[]): 
   return candidates;
 }
 
-/** Per fold the trees of a boosted candidate, cut to the iterations that are best over all folds. */
+/** Per fold, the trees of a boosted candidate, cut after the iteration that is best over all folds. */
 function cutTogether(runs: Boosted[]): Part[] {
   const iterations = commonBest(runs.map(({ curve }) => curve));
   return runs.map(({ base, trees, iterations: own }) => {
@@ -62,7 +62,7 @@ function commonBest(curves: Float64Array[]): number {
   return best;
 }
 
-/** What a candidate's parts say of rows together: rows × width. */
+/** The summed scores of a candidate's parts: rows × width. */
 export function sumOfParts(parts: Part[], table: EncodedTable, rows: Int32Array): Float64Array {
   const [sum, ...others] = parts.map((part) => partScores(part, table, rows));
   for (const scores of others) {

@@ -7,22 +7,24 @@ import { type FoldResult, foldRows } from './fold';
 
 const FEWEST_ROWS = 30;
 const MAX_ROWS = 5000;
-/** Explaining a row takes as many steps as points × columns². */
+/** Explaining a row costs points × columns². */
 const MOST_COLUMNS = 12;
-/** Rows that the length scales are learned of. */
+/** Most rows that the length scales are learned from. */
 const MOST_SAMPLED = 200;
-/** Points of the kernel: of few columns there may be more, for the same bytes. */
+/** Most points of the kernel; with few columns there may be more, for the same bytes. */
 const MOST_POINTS = 400;
 const POINTS_TIMES_COLUMNS = 2400;
-/** Part of the variance that the other candidates may leave: what is mostly noise is no smoother for being learned so. */
+/**
+ * Most of the variance that the other candidates may leave unexplained: a target that is mostly noise gains nothing.
+ */
 const MOST_LEFT = 0.4;
 
-/** The same of classes, where one is worth more: a product is compared with fewer points. */
+/** The same limit for classes, where a process is worth more: a product is compared with fewer points. */
 const MOST_CLASS_COLUMNS = 16;
 const MOST_CLASS_POINTS = 120;
-/** With fewer rows for each of many columns, those of most gain are partly chosen by chance, which rows held out do not tell. */
+/** With fewer rows per column, columns of high gain are partly chosen by chance, and held-out rows do not show it. */
 const ROWS_PER_COLUMN = 6;
-/** Rows times outputs: with more classes it takes longer than the rest and gains little. */
+/** Most rows times outputs: with more classes it takes longer than the rest of the fit and gains little. */
 const MOST_SCORES = 3000;
 
 interface Found {
@@ -30,9 +32,9 @@ interface Found {
   work: number;
 }
 
-/** What a Gaussian process may cost. */
+/** Limits on the cost of a Gaussian process. */
 function rulesFor(rows: number, columns: number): ProcessRules {
-  // A small fit is soon over: there it would take longer than the rest.
+  // Small fits are quick: there it would take longer than everything else.
   const sample = Math.max(100, Math.min(MOST_SAMPLED, Math.round(rows / 3)));
   return {
     stages: [
@@ -44,11 +46,11 @@ function rulesFor(rows: number, columns: number): ProcessRules {
 }
 
 /**
- * A Gaussian process as a candidate, from the columns by which the first boosted candidate splits most; undefined where
- * it is not worth its time. All folds share its kernel, so that predicting and explaining compare a row with its points
- * once; that the kernel has seen the target of all rows is a handful of parameters.
+ * A Gaussian process as a candidate, on the columns that the first boosted candidate gains most from; undefined if it
+ * is not worth its time. All folds share its kernel, so that predicting and explaining compare a row with the
+ * kernel's points only once. The kernel has seen the target of all rows, but that is a handful of parameters.
  *
- * @param left of a number what the best other candidate leaves of the target's variance
+ * @param left for regression, the fraction of the target's variance that the best other candidate leaves
  * @returns folds × parts
  */
 export function gaussianOf(

@@ -8,13 +8,13 @@ import { growRandomised, type Randomised } from '../../trees/randomised/randomis
 import { firstTrees, type Trees } from '../../trees/trees';
 import { type PreparedFit, STREAM } from '../preparation/prepare';
 
-/** Steps of the random stream of a fold, beyond those of the boosted candidates. */
+/** Step of a fold's random stream, after those of the boosted candidates. */
 const STEP = 901;
 const TRIAL_STEP = 902;
-/** From so many rows on a few trees are tried first. Of fewer rows a fold holds out too few to judge by. */
+/** From this many rows on, a few trees are tried first. With fewer, a fold holds out too few rows to judge them. */
 const TRIED_ROWS = 1000;
 const TRIAL_TREES = 6;
-/** The share of them in the score that they are judged by. */
+/** Their share in the score that is judged. */
 const TRIAL_SHARE = 0.25;
 
 interface FoldInput {
@@ -26,8 +26,8 @@ interface FoldInput {
 }
 
 /**
- * Extremely randomised trees of a fold; undefined where the plan has none, or where a few of them do not lower the
- * held-out loss of the first boosted candidate, or of the linear model where that is better.
+ * The extremely randomised trees of a fold. Undefined if the plan has none, or if a few of them do not improve the
+ * held-out loss of the first boosted candidate, or of the linear model if that is better.
  */
 export function randomisedOf(
   prepared: PreparedFit,
@@ -76,7 +76,7 @@ export function randomisedOf(
   return objective.loss(scores, heldOut) < rival.loss ? grow() : undefined;
 }
 
-/** Those of a fold's randomised trees that its model keeps, of all that scored the rows held out. */
+/** Those of a fold's trees that the model keeps, out of all that scored the held-out rows. */
 export function keptTrees(trees: Trees, scored: number): Trees {
   if (scored === 1) {
     return trees;
@@ -87,7 +87,7 @@ export function keptTrees(trees: Trees, scored: number): Trees {
 
 interface Rival {
   part: Part;
-  /** On the rows held out. */
+  /** On the held-out rows. */
   loss: number;
 }
 
@@ -97,7 +97,7 @@ function partOf({ base, trees, curve }: Boosted, width: number): Rival {
   return { part: { kind: 'trees', weight: 1, base, trees: kept }, loss };
 }
 
-/** The linear model, where it is the better one. */
+/** The linear model, if it is the better one. */
 function better(rival: Rival, linear: LearnedLinear | undefined): Rival {
   const loss = linear ? Math.min(...linear.curve) : Infinity;
   if (linear === undefined || loss >= rival.loss) {

@@ -6,40 +6,40 @@ import { assignWhole } from './stratify';
 /** How rows are divided into the parts that folds hold out. */
 export type PartKind = 'random' | 'blocks' | 'groups';
 
-/** How the user wants rows to be held out; neither: at random. */
+/** How the user wants rows to be held out; by default, at random. */
 export interface HoldOut {
-  /** Maximum number of blocks of consecutive rows; parts are made of whole blocks. */
+  /** Most blocks of consecutive rows. Parts are made of whole blocks. */
   blocks: number | undefined;
-  /** A fold leaves out of its training rows those within this many rows of one that it holds out. */
+  /** A fold does not learn from rows within this many rows of one that it holds out. */
   embargo: number;
-  /** Number of the column whose equal values are kept in one part. */
+  /** The index of the column whose equal values stay in one part. */
   group: number | undefined;
   groupIsFeature: boolean;
-  /** Whether folds hold out whole groups, or blocks of rows in which groups go on. */
+  /** Whether folds hold out whole groups, or blocks of rows that groups may span. */
   folds: 'groups' | 'blocks';
 }
 
-/** What may not be divided between parts: a cluster (a block or a group) per row, 0 … count - 1. */
+/** Rows that must stay together: per row its cluster (a block or a group), 0 … count - 1. */
 export interface Clusters {
   kind: 'blocks' | 'groups';
   of: Int32Array;
   count: number;
   embargo: number;
-  /** What of the wish could not be kept. */
+  /** Which wishes could not be met. */
   reasons: string[];
 }
 
-/** Rows that follow each other in time and in which no group comes twice, such as the readings of all machines of one hour. */
+/** Rounds: consecutive rows in which no group appears twice, such as the readings of all machines in one hour. */
 export interface Rounds {
   count: number;
-  /** Per row: 1 where a border before it would cut a round. */
+  /** Per row, 1 if a border before it would cut a round. */
   within: Uint8Array;
 }
 
-/** Share of a fold's rows that an embargo may cost. */
+/** Most of a fold's rows that an embargo may cost. */
 const MAX_EMBARGOED = 0.25;
 
-/** Equal values of a column are a group; each missing value is a group of its own. */
+/** Equal values of a column form a group; each missing value is a group of its own. */
 export function groupsOf(column: FeatureColumn): Clusters {
   const values: ArrayLike<number> = column.kind === 'text' ? column.codes : column.values;
   const numbers = new Map<number, number>();
@@ -57,7 +57,7 @@ export function groupsOf(column: FeatureColumn): Clusters {
   return { kind: 'groups', of, count, embargo: 0, reasons: [] };
 }
 
-/** The rounds of groups whose rows follow each other in time. */
+/** The rounds of groups whose rows are in order of time. */
 export function roundsOf({ of, count: groups }: Pick<Clusters, 'of' | 'count'>): Rounds {
   const within = new Uint8Array(of.length);
   const roundOf = new Int32Array(groups).fill(-1);
@@ -72,9 +72,9 @@ export function roundsOf({ of, count: groups }: Pick<Clusters, 'of' | 'count'>):
 }
 
 /**
- * Consecutive rows as blocks of about equal length, a multiple of `parts` of them. Fewer blocks than wanted, and in the
- * end a shorter embargo, where it would cost a fold more than a quarter of its rows. A border that would cut through an
- * event, a run of rows of a rarer class, or through a round, moves to its nearer end.
+ * Cuts consecutive rows into blocks of about equal length, a multiple of `parts` of them. There are fewer blocks than
+ * wanted, and finally a shorter embargo, if a fold would otherwise lose more than a quarter of its rows. A border
+ * that would cut a round, or an event (a run of rows of a rarer class), moves to its nearer end.
  */
 export function blocksOf(
   target: TargetColumn,
@@ -129,8 +129,8 @@ function blockStarts(rows: number, count: number, within: Uint8Array): Int32Arra
 }
 
 /**
- * Per row: 1 where a border before it would cut an event. Rows of a class other than the most frequent one belong to
- * one event where at most `gap` rows part them: several machines may report in turn.
+ * Per row, 1 if a border before it would cut an event. Rows of any class but the most frequent belong to one event if
+ * at most `gap` rows separate them, because several machines may report in turn.
  */
 function withinEvents(target: TargetColumn, gap: number): Uint8Array {
   if (target.task === 'regression') {
@@ -154,7 +154,7 @@ function withinEvents(target: TargetColumn, gap: number): Uint8Array {
   return within;
 }
 
-/** The part of each row, 0 … parts - 1, in shared memory. With clusters, all rows of one are in the same part. */
+/** The part of each row, 0 … parts - 1, in shared memory. All rows of a cluster are in the same part. */
 export function assignParts(
   target: TargetColumn,
   clusters: Clusters | undefined,
@@ -167,7 +167,7 @@ export function assignParts(
     assignRows(target, part, parts, random);
     return part;
   }
-  // Blocks of numbers in turn: each part has its share of every time.
+  // For regression, blocks go to the parts in rounds: each part has its share of every period.
   const inTurn = clusters.kind === 'blocks' && target.task === 'regression';
   const partOf = inTurn
     ? Uint8Array.from({ length: clusters.count }, (_, block) => block % parts)
@@ -178,7 +178,7 @@ export function assignParts(
   return part;
 }
 
-/** Assigns rows to parts at random, stratified by class, or by rank of the target. */
+/** Assigns rows to parts at random, stratified by class or by rank of the target. */
 function assignRows(target: TargetColumn, part: Uint8Array, parts: number, random: Random): void {
   const rows = part.length;
   const order = random.shuffle(Int32Array.from({ length: rows }, (_, row) => row));
@@ -208,7 +208,7 @@ function assignRows(target: TargetColumn, part: Uint8Array, parts: number, rando
   }
 }
 
-/** Per row: 1 where a row of `part` is at most `embargo` rows before or after it. */
+/** Per row, 1 if a row of `part` is at most `embargo` rows before or after it. */
 export function embargoed(part: Uint8Array, heldOut: number, embargo: number): Uint8Array {
   const near = new Uint8Array(part.length);
   let last = -Infinity;

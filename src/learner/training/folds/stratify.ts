@@ -2,13 +2,13 @@ import { placesInOrder } from '../../math/order';
 import type { Random } from '../../math/random';
 import type { TargetColumn } from '../../types';
 
-/** Ranges of a number that count as classes when clusters are shared out. */
+/** Ranges of a numeric target that count as classes when clusters are assigned. */
 const RANGES = 5;
 
 /**
- * The part of each cluster. Clusters go one by one, those with the largest share of any class first, to the part that
- * has least of their classes so far (after K. Sechidis et al., On the stratification of multi-label data, 2011). With
- * at least as many clusters as parts, no part stays empty.
+ * The part of each cluster. Clusters are assigned one by one, those with the largest share of any class first, to the
+ * part that has least of their classes so far (after K. Sechidis et al., On the stratification of multi-label data,
+ * 2011). With at least as many clusters as parts, no part stays empty.
  */
 export function assignWhole(
   target: TargetColumn,
@@ -31,7 +31,7 @@ export function assignWhole(
     let best = 0;
     let lowest = Infinity;
     for (let part = 0; part < parts; part++) {
-      // An empty part first; else what the squared shares of the part would grow by.
+      // Prefers an empty part; otherwise minimises the growth of the part's squared shares.
       let cost = filled[part * width + classes] === 0 ? -1 : 0;
       for (let k = 0; k < width; k++) {
         cost += own[k] * filled[part * width + k];
@@ -47,7 +47,7 @@ export function assignWhole(
   return partOf;
 }
 
-/** clusters × (classes + 1): each cluster's share of every class, and of all rows. */
+/** Clusters × (classes + 1): each cluster's share of every class, and of all rows. */
 function sharesOf(classOf: Int32Array, classes: number, of: Int32Array, count: number): Float64Array {
   const width = classes + 1;
   const shares = new Float64Array(count * width);

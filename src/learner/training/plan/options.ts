@@ -3,25 +3,25 @@ import { type FeatureColumn, LearnerError, type TrainOptions } from '../../types
 import type { HoldOut } from '../folds/parts';
 import { knownMetric } from '../stacking/stacking';
 
-/** Rows (≥ 1), part of the rows (< 1), or the rows themselves, counted from 0. */
+/** A number of rows (≥ 1), a fraction of them (< 1), or their indices. */
 export type Subsample = number | Int32Array;
 
-/** Options after validation, in the learner's own terms. */
+/** Validated options. */
 export interface LearnerSettings {
-  /** Undefined: the learner chooses by the size of the table. */
+  /** Undefined: chosen by the size of the table. */
   estimators: number | undefined;
   seed: number;
   categoryColumns: number[];
   temperature: number | undefined;
   averageScores: boolean;
   balance: boolean;
-  /** What each estimator learns from, used cyclically; empty: all rows. */
+  /** What each estimator learns from, used cyclically; empty for all rows. */
   subsample: Subsample[];
   holdOut: HoldOut;
-  /** The number of the column that the target is the change from. */
+  /** The index of the column that the target is the change from. */
   relativeTo: number | undefined;
   costs: Costs | undefined;
-  /** Which threshold decides between two classes; undefined: the most probable class is the answer. */
+  /** Which threshold decides between two classes; if undefined, the answer is the most probable class. */
   threshold: 'accuracy' | 'f1' | 'costs' | number | undefined;
   thinking:
     { effort: 'medium' | 'high'; timeoutSecs: number | undefined; metric: string | undefined } | undefined;
@@ -30,13 +30,13 @@ export interface LearnerSettings {
   ignored: string[];
 }
 
-/** Options without meaning for regression. */
+/** Options that do not apply to regression. */
 const FOR_CLASSES = new Set(['softmax_temperature', 'average_before_softmax', 'balance_probabilities']);
-/** Blocks where an embargo is given without their number. */
+/** Blocks if an embargo is given without their number. */
 const DEFAULT_BLOCKS = 25;
 const NOT_OPTIONS = new Set(['onProgress', 'shouldStop', 'workBudget']);
 
-/** @throws LearnerError for an option of the wrong type or out of its range. */
+/** @throws LearnerError for an option of the wrong type or out of range */
 export function readOptions(
   options: TrainOptions,
   features: FeatureColumn[],
@@ -164,7 +164,7 @@ function readInferenceConfig(settings: LearnerSettings, value: unknown, features
       'Option inference_config.THRESHOLD is costs, but inference_config.COSTS is missing.',
     );
   }
-  // Rows within an embargo are those next to a block.
+  // An embargo concerns the rows next to a block.
   if (settings.holdOut.embargo > 0 || settings.holdOut.folds === 'blocks') {
     settings.holdOut.blocks ??= DEFAULT_BLOCKS;
   }
@@ -175,7 +175,7 @@ function readInferenceConfig(settings: LearnerSettings, value: unknown, features
   return true;
 }
 
-/** Reads one key. @returns what the report shows of it; undefined for one that is ignored */
+/** Reads one key. @returns what the report shows for it; undefined if it is ignored */
 function readInferenceOption(
   settings: LearnerSettings,
   key: string,
@@ -240,7 +240,7 @@ function thresholdOf(name: string, value: unknown): LearnerSettings['threshold']
   return value;
 }
 
-/** The number of a column given by name or by number, from 0. */
+/** The index of a column given by name or by index. */
 function columnOf(name: string, value: unknown, features: FeatureColumn[]): number {
   const at = typeof value === 'string' ? features.findIndex((one) => one.name === value) : value;
   if (!Number.isSafeInteger(at) || features[at as number] === undefined) {

@@ -9,17 +9,17 @@ import {
 } from '../../features/encode';
 import type { FeatureColumn } from '../../types';
 
-/** A train set as trees and lines see it. */
+/** A train set as trees and linear models see it. */
 export interface Encoded extends EncodedTable {
   encoders: Encoder[];
   specs: ColumnSpec[];
-  /** Per encoder the number of its first column. */
+  /** Per encoder, the index of its first column. */
   firstColumn: number[];
-  /** columns × bins: mean value of each bin; undefined for categories. */
+  /** Columns × bins: the mean value of each bin; undefined for categories. */
   centers: (Float64Array | undefined)[];
 }
 
-/** The columns of all encoders; their bins are in shared memory. */
+/** Encodes all columns; bins are in shared memory. */
 export function encodeAll(encoders: Encoder[], features: FeatureColumn[]): Encoded {
   const specs = columnSpecs(encoders);
   const table: Encoded = { encoders, specs, columns: [], numbers: [], centers: [], firstColumn: [] };

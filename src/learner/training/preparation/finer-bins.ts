@@ -8,36 +8,38 @@ import type { FeatureColumn } from '../../types';
 import { encodeAll, type Encoded } from './encoded';
 import { tryBoosting } from './trial';
 
-/** With fewer rows a bin holds so few of them that rules are learned to its width in any case. */
+/** With fewer rows a bin holds so few of them that its width does not matter. */
 const FEWEST_ROWS = 2500;
-/** With fewer borders in every column there is hardly a bin of several values. */
+/** With fewer borders in every column, hardly any bin holds several values. */
 const MANY_BORDERS = 100;
-/** A trial: few and quick trees, and their losses on so many parts. */
+/** Size of a trial (few and quick trees), and the parts that it holds out. */
 const ITERATIONS = 12;
 const LEARNING_RATE = 0.3;
 const MOST_PARTS = 5;
-/** What they have to explain of the log-loss of the rows held out. With more noise, borders are not worth being exact. */
+/**
+ * The fraction of the held-out log-loss that a trial has to explain: with more noise, exact borders are not worth it.
+ */
 const LEAST_EXPLAINED = 0.8;
-/** Standard errors by which new borders have to lower the loss of the rows held out. */
+/** Standard errors by which the new borders have to lower the held-out loss. */
 const LEAST_ERRORS = 1;
 
 export interface FinerInput {
   features: FeatureColumn[];
-  /** Of the candidate that wants little noise. */
+  /** Of the candidate for low-noise targets. */
   rules: BoostRules;
-  /** Class, and part, of each row. */
+  /** Class and part of each row. */
   codes: Int32Array;
   classes: number;
   part: Uint8Array;
   parts: number;
   maxBins: number;
-  /** Of the new borders, and of the trial on each part. */
+  /** For the new borders, and for the trial on each part. */
   random: (stream: number) => Random;
 }
 
 /**
- * The table with borders that are closer together where the trees of a trial split most; as it is where nothing is gained.
- * Only which bins are divided depends on the target: their new borders lie between all of their values.
+ * Moves borders closer together where the trees of a trial split most; returns the table unchanged if that gains
+ * nothing. Only the choice of bins depends on the target: their new borders lie between all of their values.
  */
 export function withFinerBins(table: Encoded, input: FinerInput): Encoded {
   const { part, parts } = input;
@@ -79,11 +81,11 @@ function quick({ rules }: FinerInput): BoostRules {
   return { ...rules, learningRate: LEARNING_RATE, maxIterations: ITERATIONS };
 }
 
-/** Whether rows held out, part after part, say that the new borders are better. */
+/** Whether the new borders are better on the held-out parts. */
 function isBetter(changed: Encoded, table: Encoded, input: FinerInput): boolean {
   const gains: number[] = [];
   for (let heldOut = 0; heldOut < Math.min(MOST_PARTS, input.parts); heldOut++) {
-    // All rows for each tree: which of them a tree sees would make more of a difference than the borders.
+    // Each tree sees all rows: sampling would make more of a difference than the borders do.
     const rules = { ...quick(input), rowSample: 1 };
     const [before, after] = [table, changed].map(
       (one) => tryBoosting(one, { ...input, rules, heldOut, random: input.random(1 + heldOut) }).losses,
@@ -95,7 +97,7 @@ function isBetter(changed: Encoded, table: Encoded, input: FinerInput): boolean 
   return sum > LEAST_ERRORS * Math.sqrt(squares);
 }
 
-/** How often trees divide after each bin of each column of numbers. */
+/** How often trees split after each bin of each numeric column. */
 function splitsOf(trees: Trees, { specs }: Encoded): Int32Array[] {
   const splits = specs.map(({ bins }) => new Int32Array(bins));
   trees.feature.forEach((column, node) => {

@@ -5,23 +5,27 @@ import { squaredError } from '../../trees/boosting/loss';
 import type { FeatureColumn } from '../../types';
 import type { LineInput } from './line-shape';
 
-/** Stretches of rows whose means are compared; of fewer rows there are fewer of them. */
+/** Stretches of rows whose means are compared: at most, at least, and the rows in each. */
 const STRETCHES = 10;
 const FEWEST_STRETCHES = 4;
 const ROWS_A_STRETCH = 8;
-/** What is clear: how far the level moved, how much its changes did with it (1: in proportion), and how surely. */
+/**
+ * What counts as clear growth: how far the level moved, how much its changes moved with it (1: in proportion), and
+ * how significantly.
+ */
 const LEAST_RANGE = 1.3;
 const LEAST_SLOPE = 0.5;
 const LEAST_T = 3;
-/** A trial holds out each third part. */
+/** A trial holds out every third part. */
 const TRIED_EACH = 3;
 
 /**
- * Whether changes clearly grow with their level, and which features do too. Rows follow each other in time: what is told
- * by is the mean level and change of stretches of rows, so that hours or seasons of the level do not count as growth.
+ * Whether changes clearly grow with their level, and which features do. Rows are in order of time. The evidence is
+ * the mean level and change of stretches of rows, so that a daily or seasonal pattern of the level does not count as
+ * growth.
  *
  * @param features in the order of the model
- * @param level the number of the feature that the target is the change from
+ * @param level the index of the feature that the target is the change from
  * @param changes the target of each row
  */
 export function growthOf(
@@ -44,7 +48,7 @@ export function growthOf(
   const own = logMeans(logs, count);
   const isClear =
     isGrowth(levels, sizes) &&
-    // Divided by their level, changes are of a more even size, from row to row and from stretch to stretch.
+    // Divided by their level, changes are of more even size between rows and between stretches.
     deviation(own) < deviation(sizes) &&
     meanSize(logs) < meanSize(changes) / geometricMean(values);
   if (!isClear) {
@@ -63,7 +67,7 @@ export function growthOf(
   };
 }
 
-/** Per stretch of rows the logarithm of the mean size of the values that are there; NaN where none is. */
+/** Per stretch of rows, the logarithm of the mean absolute value; NaN without values. */
 function logMeans(values: Float64Array, count: number): number[] {
   return Array.from({ length: count }, (_, k) => {
     const from = Math.floor((k * values.length) / count);
@@ -89,7 +93,7 @@ function deviation(values: readonly number[]): number {
   return Math.sqrt(meanOf(values.map((value) => square(value - mean))));
 }
 
-/** Whether the logarithm of what changes are rises clearly with that of the level. */
+/** Whether the logarithm of the size of changes clearly rises with that of the level. */
 function isGrowth(levels: readonly number[], sizes: readonly number[]): boolean {
   const range = Math.max(...levels) - Math.min(...levels);
   if (!sizes.every(Number.isFinite) || !(range >= log(LEAST_RANGE))) {
@@ -104,8 +108,8 @@ function isGrowth(levels: readonly number[], sizes: readonly number[]): boolean 
 }
 
 /**
- * The mean absolute error of a linear model of some parts on the others, in units of the target; undefined where there is
- * none. `changes` are the target.
+ * The mean absolute error of a linear model trained on some parts and tested on the others, in units of the target;
+ * undefined if there is no model. `changes` is the target.
  */
 export function lineError(
   { values, part, ...table }: LineInput & Scaled,

@@ -5,31 +5,31 @@ import { squaredError } from '../../trees/boosting/loss';
 
 /** Trials, each of which holds out other parts. */
 const ROUNDS = 3;
-/** Lines of more terms are not tried in both ways: that would take longer than it gains. */
+/** Models with more terms are not tried both ways: that would take longer than it gains. */
 const MOST_TERMS = 100;
-/** What a line may leave of the squared error of the mean, for trees to begin with what it leaves. */
+/** Most of the mean's squared error that a linear model may leave for trees to boost its residuals. */
 const MOST_LEFT = 0.7;
 /**
- * By how much a line that takes values far off whole has to lower the squared error, and by how many standard errors. A
- * few rows make most of both, so little can be asked for.
+ * By how much unclipped values have to lower the squared error, and by how many standard errors. A few rows make up
+ * most of both, so not much can be asked for.
  */
 const LEAST_GAIN = 0.06;
 const LEAST_DEVIATIONS = 0.8;
 
-/** A train set of numbers, and the part of each row. */
+/** A numeric train set, and the part of each row. */
 export interface LineInput extends Omit<TermInput, 'rows' | 'whole'> {
   values: Float64Array;
   part: Uint8Array;
 }
 
 export interface LinePlan {
-  /** Whether values far off count whole. */
+  /** Whether outlying values are not clipped. */
   isWhole: boolean;
-  /** Whether trees had better begin with what the line leaves: the sum is smoother, and follows it beyond the train set. */
+  /** Whether to boost the residuals of the linear model: the sum is smoother, and extrapolates as it does. */
   isFirst: boolean;
 }
 
-/** How a line learns a number, as rows held out in trials say. */
+/** How a linear model should treat a numeric target, judged on held-out rows. */
 export function planLine(input: LineInput): LinePlan {
   const all = Int32Array.from(input.part, (_, row) => row);
   const terms = makeTerms({ ...input, rows: all }, (count) => count <= MOST_TERMS);
@@ -49,7 +49,7 @@ export function planLine(input: LineInput): LinePlan {
   return { isWhole, isFirst: left <= MOST_LEFT * trivial };
 }
 
-/** The squared error of each row that was held out, NaN of others; undefined where there are too few rows or too many terms. */
+/** The squared error of each held-out row, NaN for the others; undefined with too few rows or too many terms. */
 function tried(
   { values, part, ...table }: LineInput,
   whole: boolean,
@@ -88,7 +88,7 @@ function tried(
   return errors;
 }
 
-/** The trial that holds a part out. One part of ten would be too few rows to judge by. */
+/** The trial that holds a part out. One part out of ten would be too few rows to judge by. */
 function roundOf(part: number): number {
   return Math.min(ROUNDS - 1, Math.floor(part / ROUNDS));
 }
@@ -97,7 +97,7 @@ function sumOf(errors: Float64Array): number {
   return errors.reduce((sum, error) => sum + (Number.isNaN(error) ? 0 : error), 0);
 }
 
-/** Whether errors are lower by so much, and so surely, as is asked for. */
+/** Whether errors are lower by a large enough and significant margin. */
 function isClear(before: Float64Array, after: Float64Array): boolean {
   const gains = before.map((error, row) => error - after[row]).filter((one) => !Number.isNaN(one));
   const sum = sumOf(gains);

@@ -7,7 +7,7 @@ import type { Encoded } from './encoded';
 
 export interface TrialInput {
   rules: BoostRules;
-  /** Class, and part, of each row. */
+  /** Class and part of each row. */
   codes: Int32Array;
   classes: number;
   part: Uint8Array;
@@ -16,7 +16,7 @@ export interface TrialInput {
   random: Random;
 }
 
-/** Boosted trees of classes on all parts but one, and the loss of each row of that one. */
+/** Boosted trees for classes, trained on all parts but one, and the loss of each row of that one. */
 export interface Trial extends Boosted {
   losses: Float64Array;
 }

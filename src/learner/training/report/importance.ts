@@ -8,16 +8,16 @@ import { type PreparedFit, STREAM } from '../preparation/prepare';
 
 const MAX_FEATURES = 200;
 const MAX_PERMUTED = 30;
-/** Of copies of the sample that are scored at once. */
+/** Cells of the sample's copies that are scored together. */
 const MAX_CELLS = 2_000_000;
-/** No feature: a copy that is as it is. */
+/** No feature: an unshuffled copy. */
 const AS_IT_IS = -1;
 
 /**
- * What the lines of a model count for beside the splits of trees, per column: the variance that they explain, as often as
- * boosting would count it, step by step.
+ * The weight of a linear model's columns next to the splits of trees: the variance that each explains, counted as
+ * often as boosting would count it, step by step.
  *
- * @param rows table rows over which they vary
+ * @param rows table rows to take the variance over
  */
 export function lineGains(
   { columns, numbers, rows: count, plan }: PreparedFit,
@@ -40,8 +40,9 @@ export function lineGains(
 }
 
 /**
- * What candidates that neither boost nor are a line to begin with count for, per column: what the first boosted candidate
- * gained by the columns that they learn from, times their weight. A Gaussian process has its columns from it too.
+ * The weight of candidates that are neither boosted nor the linear model that boosting starts from: what the first
+ * boosted candidate gained from the columns that they use, times their weight. A Gaussian process takes its columns
+ * from it too.
  */
 export function otherGains(
   { columns, plan }: PreparedFit,
@@ -63,15 +64,15 @@ export function otherGains(
   return gains;
 }
 
-/** Losses of rows: those of the sample, as often as `copies` says, one copy after the other. One loss for each copy. */
+/** Losses on copies of the sample, stored one after the other. One loss per copy. */
 export type CopyLosses = (table: EncodedTable, copies: number) => number[];
 
 /**
- * Importance of each feature: its share of the split gain; and, for the 30 features with the most gain, how much the
- * loss of the sampled rows rises when the feature's values are shuffled among them (L. Breiman, 2001).
+ * Importance of each feature: its share of the split gain and, for the 30 features with the most gain, how much the
+ * loss of the sampled rows rises when its values are shuffled among them (permutation importance: L. Breiman, 2001).
  *
- * @param sample table rows that were held out
- * @param lossesOf each row is scored by the member that held it out
+ * @param sample held-out table rows
+ * @param lossesOf scores each row by the member that held it out
  */
 export function featureImportance(
   prepared: PreparedFit,
@@ -86,7 +87,7 @@ export function featureImportance(
     total += gains[column];
   });
   const order = Array.from(perFeature.keys()).sort((a, b) => perFeature[b] - perFeature[a] || a - b);
-  // Where nothing was ever split, nothing tells which features count.
+  // If nothing was ever split, nothing shows which features count.
   const permuted =
     total === 0
       ? order.slice(0, MAX_FEATURES)
@@ -100,8 +101,8 @@ export function featureImportance(
 }
 
 /**
- * The losses of the sample with each of `sources` shuffled. Many copies are scored at once, since of many rows each tree
- * is prepared once.
+ * The losses of the sample with each of `sources` shuffled. Copies are scored together, since trees are prepared once
+ * per call.
  */
 function shuffledLosses(
   prepared: PreparedFit,

@@ -5,17 +5,17 @@ import { changeOfLog, inUnits } from '../../model/growth';
 import type { FitReport } from '../../types';
 import type { PreparedFit } from '../preparation/prepare';
 
-/** The mean of e^residual over all rows held out. */
+/** The mean of e^residual over all held-out rows. */
 export function smearingOf({ atoms, overall }: ResidualForest, scale: number): number {
   return atoms.reduce((sum, atom, i) => sum + overall[i] * exp(scale * atom), 0);
 }
 
-/** Rows whose mean level is taken for that of a time: a tenth. */
+/** Stretches of rows over which the level is averaged: a tenth each. */
 const STRETCHES = 10;
 
 /**
- * What changes are at the level of the newest rows, as a factor of what they are in all rows; undefined where they do not
- * grow with their level. The level is that of stretches of rows: an hour or a season of it is no growth.
+ * By what factor changes at the level of the newest rows exceed those of all rows; undefined if they do not grow with
+ * their level. The level is averaged over stretches, so that a daily or seasonal pattern does not count.
  */
 export function newestLevel(prepared: PreparedFit): FitReport['growth'] {
   const { levels, growth, values, features, rows } = prepared;
@@ -42,8 +42,8 @@ export function newestLevel(prepared: PreparedFit): FitReport['growth'] {
 const BUCKETS = 400;
 
 /**
- * Borders at quantiles of the target and at equal steps, extended at both ends by the outermost residuals; in units of the
- * target. Where changes grow with their level, the ends are those of the highest one.
+ * Bucket borders in units of the target: at quantiles and at equal steps, extended at both ends by the outermost
+ * residuals. If changes grow with their level, the ends are those at the highest level.
  */
 export function bucketBorders(prepared: PreparedFit, atoms: Float64Array): Float64Array {
   const { values, center, scale, levels } = prepared;

@@ -21,9 +21,9 @@ export function makeReport(
     growth?: FitReport['growth'];
     curves: ModelCurves;
     lossesOf: CopyLosses;
-    /** The rows that folds held out, in the order of the folds. */
+    /** The held-out rows, in the order of the folds. */
     heldOut: ScoredRows;
-    /** The loss of each of them; undefined where they are not of one level. */
+    /** The loss of each of them; undefined if errors grow with their level. */
     losses: Float64Array | undefined;
     thresholds?: Thresholds;
     sample: Int32Array;
@@ -77,12 +77,12 @@ export function makeReport(
   };
 }
 
-/** Where the rows stand in a list of them that is in the order of the table. */
+/** The indices that sort rows by their position in the table. */
 export function tableOrder(rows: ArrayLike<number>): Int32Array {
   return placesInOrder(Float64Array.from(rows));
 }
 
-/** Where rows were held out by their order or their groups. */
+/** Only if rows were held out by order or by group. */
 function lossesInTable(
   { clusters, groups }: PreparedFit,
   rows: ArrayLike<number>,
@@ -124,7 +124,7 @@ function treesIn(parts: Part[]): number {
   return parts.reduce((sum, part) => sum + ('trees' in part ? part.trees.roots.length : 0), 0);
 }
 
-/** Work of the candidates that every fold completed: which fold began another depends on the threads. */
+/** Counts only candidates that every fold completed: which fold started another depends on the threads. */
 function workOf({ boosted, linear, randomised }: FoldResult, runs: number[]): number {
   const others = (linear?.work ?? 0) + (randomised?.work ?? 0);
   return runs.reduce((sum, run) => sum + boosted[run]!.work, others);

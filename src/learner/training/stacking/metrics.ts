@@ -3,9 +3,9 @@ import type { Scores } from '../../../metrics/scores';
 import { logLoss } from '../../calibration/calibrate';
 
 /**
- * Accuracy, log-loss and, where both classes occur, ROC AUC (the mean of each class against the rest).
+ * Accuracy, log-loss and, if both classes occur, ROC AUC (the mean over classes of each against the rest).
  *
- * @param probas rows × classes, row-major
+ * @param probas rows × classes
  */
 export function scoreProbabilities(probas: Float64Array, codes: Int32Array, classes: number): Scores {
   let right = 0;
@@ -27,7 +27,7 @@ export function scoreProbabilities(probas: Float64Array, codes: Int32Array, clas
   return scores;
 }
 
-/** The class of the largest probability; the first of equal ones. */
+/** The class of the largest probability; the first one of a tie. */
 export function mostProbable(probas: Float64Array, row: number, classes: number): number {
   let best = 0;
   for (let k = 1; k < classes; k++) {
@@ -38,7 +38,7 @@ export function mostProbable(probas: Float64Array, row: number, classes: number)
   return best;
 }
 
-/** As `rocAuc`, of the probabilities of class `of`. */
+/** The ROC AUC of the probabilities of class `of`. */
 export function areaUnderRoc(
   probas: Float64Array,
   codes: Int32Array,

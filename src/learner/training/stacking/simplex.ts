@@ -3,20 +3,20 @@ import { square } from '../../math/numeric';
 const SWEEPS = 500;
 const TOLERANCE = 1e-6;
 
-/** What the best sum is sought of. `start`: weights that sum to 1; those that are not `movable` stay as they are. */
+/** `start`: weights that sum to 1; those that are not `movable` stay as they are. */
 export interface ErrorInput {
-  /** candidates × rows: how far each prediction is from the truth. */
+  /** Candidates × rows: the error of each prediction. */
   errors: Float64Array[];
   start: Float64Array;
-  /** Strength of the prior that the weights are those of `start`, in rows of the best candidate's errors. */
+  /** Strength of the prior at `start`, in rows with the best candidate's errors. */
   strength: number;
   movable: boolean[];
 }
 
 /**
- * Weights that are not negative, sum to 1 and have the lowest squared error. As they sum to 1, the error of the sum is the
- * sum of the errors: what all candidates miss alike, the noise, takes no part in the choice. Found by steps between two
- * candidates at a time (J. Platt, 1998), each to its lowest point.
+ * Weights of lowest squared error that are non-negative and sum to 1. Because they sum to 1, the error of the
+ * weighted sum is the weighted sum of the errors, so noise that all candidates share does not affect the choice.
+ * Minimises over pairs of weights in turn, each exactly (as in SMO: J. Platt, 1998).
  */
 export function weightsOfErrors({ errors, start, strength, movable }: ErrorInput): Float64Array {
   const count = errors.length;
@@ -53,7 +53,10 @@ export function weightsOfErrors({ errors, start, strength, movable }: ErrorInput
   return weights;
 }
 
-/** As many rows with normal errors would tell as much of the mean square, which a few large errors make uncertain. */
+/**
+ * The effective number of rows: that many normal errors would determine the mean square as precisely. A few large
+ * errors make it uncertain.
+ */
 function evenRows(errors: Float64Array): number {
   const second = dot(errors, errors);
   const fourth = errors.reduce((sum, error) => sum + square(square(error)), 0);

@@ -8,20 +8,20 @@ import { sharesOfErrors } from './wild-errors';
 
 /** Out-of-fold scores of the candidates, and the target of the same rows. */
 export interface StackInput {
-  /** candidates × (rows × width), row-major. */
+  /** Candidates × (rows × width). */
   scores: Float64Array[];
   /** Scores per row. */
   width: number;
-  /** rows: values, or class codes. */
+  /** Rows: values, or class codes. */
   target: ArrayLike<number>;
   regression: boolean;
-  /** Per candidate: true for those that only thinking adds. They start at weight 0 instead of an equal share. */
+  /** Per candidate, true if only thinking adds it. Those start at weight 0 instead of an equal share. */
   extra?: boolean[];
-  /** A candidate that makes models larger and slower: it is left out where it lowers the loss by less than 1 %. */
+  /** A candidate that makes models larger and slower. It is dropped unless it lowers the loss by at least 1 %. */
   costly?: number;
-  /** Whether the last candidate is such a one too, and added to what the others are without it. */
+  /** Whether the last candidate is costly as well; it is added to the weights that the others have without it. */
   smooth?: boolean;
-  /** A candidate of classes whose scores differ much from member to member. Left out: none. */
+  /** A classification candidate whose scores vary a lot between members, if there is one. */
   sharp?: number;
 }
 
@@ -30,19 +30,19 @@ const PRIOR_STRENGTH = { log_loss: 3, squared_error: 10 };
 /** Strength of the prior that the extra candidates add nothing, in rows. */
 const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
-/** What a costly candidate has to lower the log-loss by at least; the squared error by twice as much. */
+/** The least relative gain in log-loss that a costly candidate needs; for the squared error, twice as much. */
 const COSTLY_GAIN = 0.01;
 /**
- * What the weight of a sharp candidate is multiplied by. A row held out is scored by one member, a new row by the mean of
- * all: that helps it more than rows held out can tell.
+ * Factor for the weight of a sharp candidate. A held-out row is scored by one member, but a new row by the mean of
+ * all members, which helps such a candidate more than held-out rows show.
  */
 const SHARP_FACTOR = 1.5;
 /** Candidates with a smaller weight are dropped. */
 const MIN_WEIGHT = 0.03;
 
 /**
- * Weights of the candidates' scores in their sum (stacking, D. Wolpert, 1992): not negative, summing to 1, of the lowest
- * squared error or log-loss.
+ * Weights of the candidates' scores in their sum (stacking: D. Wolpert, 1992): non-negative, summing to 1, with the
+ * lowest squared error or log-loss.
  */
 export function stackWeights(given: StackInput): Float64Array {
   return given.regression ? weightsFor(withoutWildErrors(given)) : sharpened(given, weightsFor(given));
@@ -60,7 +60,7 @@ function weightsFor(input: StackInput): Float64Array {
   return isWorth(input, all, start) ? normalised(all) : start;
 }
 
-/** A sharp candidate weighs more where it is better than the first one, each alone. */
+/** Raises the weight of a sharp candidate that beats the first one on its own. */
 function sharpened(input: StackInput, weights: Float64Array): Float64Array {
   const { sharp } = input;
   const alone = (one: number) =>
@@ -73,7 +73,7 @@ function sharpened(input: StackInput, weights: Float64Array): Float64Array {
     : normalised(weights.map((weight, c) => (c === sharp ? SHARP_FACTOR * weight : weight)));
 }
 
-/** Errors in place of scores, of targets that are all 0; no row's count for much more than usual. */
+/** Replaces scores by errors, with targets of 0, and limits the influence of any row. */
 function withoutWildErrors(input: StackInput): StackInput {
   const { scores, target, smooth } = input;
   const shares = sharesOfErrors(smooth === true ? scores.slice(0, -1) : scores, target);
@@ -91,7 +91,7 @@ function usualWeights(input: StackInput): Float64Array {
   return normalised(isWorth(input, all, without) ? all : without);
 }
 
-/** Whether a costly candidate lowers the loss by what is asked of it. */
+/** Whether a costly candidate lowers the loss enough. */
 function isWorth(input: StackInput, all: Float64Array, without: Float64Array): boolean {
   const loss = lossOf(input, without);
   return loss - lossOf(input, all) >= COSTLY_GAIN * (input.regression ? 2 : 1) * loss;
@@ -101,7 +101,10 @@ function lossOf(input: StackInput, weights: Float64Array): number {
   return stackedLosses(input, weights).reduce((sum, loss) => sum + loss, 0);
 }
 
-/** Weights before the smallest are dropped. Those of classes need not sum to 1: they tell how sure the scores should be. */
+/**
+ * Weights before the smallest are dropped. For classes they need not sum to 1: their sum sets the confidence of the
+ * scores.
+ */
 function fitted(input: StackInput, leftOut?: number): Float64Array {
   const { extra, scores } = input;
   const allowed = scores.map((_, c) => c !== leftOut);
@@ -119,7 +122,7 @@ function fitted(input: StackInput, leftOut?: number): Float64Array {
   return fitWeights(input, normalised(weights), EXTRA_PRIOR_STRENGTH, allowed);
 }
 
-/** The loss of the weighted sum in each row: squared error, or log-loss. */
+/** The loss of the weighted sum in each row: squared error or log-loss. */
 function stackedLosses(
   { scores, width, target, regression }: StackInput,
   weights: Float64Array,
@@ -140,7 +143,7 @@ function stackedLosses(
   });
 }
 
-/** Fits weights with a prior of `strength` rows at `start`; only of the `movable` candidates. */
+/** Fits the `movable` weights with a prior of `strength` rows at `start`. */
 function fitWeights(
   input: StackInput,
   start: Float64Array,
@@ -220,7 +223,7 @@ function logLossStep({ scores, width, target }: StackInput, weights: Float64Arra
   return { gradient, hessian };
 }
 
-/** Metrics that thinking may optimise; sign 1 where more is better. */
+/** Metrics that thinking can optimise; sign 1 if more is better. */
 const METRICS: Record<string, { score: keyof Scores; sign: 1 | -1 }> = {
   accuracy: { score: 'accuracy', sign: 1 },
   roc_auc: { score: 'roc_auc', sign: 1 },
@@ -237,8 +240,8 @@ export function knownMetric(metric: string, task: 'classification' | 'regression
 }
 
 /**
- * Weights of the candidates: those of stacking; or, for a metric that stacking does not optimise, the best by that
- * metric of stacking, equal shares, and each candidate alone.
+ * Weights of the candidates: from stacking or, for a metric that stacking does not optimise, the best by that metric
+ * of stacking, equal shares, and each candidate alone.
  */
 export function chooseWeights(input: StackInput, classes: number, metric: string | undefined): Float64Array {
   const stacked = stackWeights(input);

@@ -1,12 +1,12 @@
 import { square } from '../../math/numeric';
 
-/** Nine of ten errors are at most usual; one counts as so many times that at most. */
+/** Nine in ten errors are at most "usual"; a larger one counts as at most this many times that. */
 const USUAL_PART = 0.9;
 const MOST_OFF = 3;
 
 /**
- * Of each row the share of its errors that counts. Where the mean of the candidates is far off, the errors of all are made
- * smaller in proportion: else one row, such as a slip of the pen, would choose between them.
+ * Per row, the factor for its errors. If the candidates' mean is far off, the errors of all candidates are scaled
+ * down: otherwise a single row, such as a typing error, would choose between them.
  */
 export function sharesOfErrors(scores: Float64Array[], target: ArrayLike<number>): Float64Array {
   const sizes = Float64Array.from(target, (value, row) =>
@@ -16,7 +16,10 @@ export function sharesOfErrors(scores: Float64Array[], target: ArrayLike<number>
   return sizes.map((size) => (most > 0 && size > most ? most / size : 1));
 }
 
-/** What the best of some candidates leaves of the squares of a standardised target, rows far off counted as above. */
+/**
+ * The fraction of a standardised target's variance that the best candidate leaves, with outliers scaled down as
+ * above.
+ */
 export function leastLeft(scores: Float64Array[], target: Float64Array): number {
   const shares = sharesOfErrors(scores, target);
   const squares = (own: (row: number) => number) =>

@@ -1,12 +1,14 @@
 import { powerOfTwo } from '../../math/numeric';
 
-/** Steps of the grid on either side of zero: a leaf's value takes 16 bits of a stored model. */
+/** Grid steps on either side of zero: a leaf value takes 16 bits in a stored model. */
 const STEPS = 32_767;
-/** 1.5 · 2^52: adding and subtracting it rounds to a whole number. */
+/** 1.5 · 2^52: adding and subtracting it rounds to an integer. */
 const WHOLE = 6755399441055744;
 const LOWEST = -1000;
 
-/** The exponent of the finest power of two whose grid holds numbers up to `largest`; undefined for one that is not finite. */
+/**
+ * The exponent of the finest power of two whose grid covers numbers up to `largest`; undefined if that is not finite.
+ */
 export function gridExponent(largest: number): number | undefined {
   if (!(largest < Infinity)) {
     return undefined;
@@ -22,8 +24,8 @@ export function gridExponent(largest: number): number | undefined {
 }
 
 /**
- * Rounds the values of a tree's leaves, all together, to their grid, in place: to 2^-15 of the largest at worst. Trees
- * that come after it learn what that leaves.
+ * Rounds all leaf values of a tree to their common grid, in place: an error of at most 2^-15 of the largest. Later
+ * trees learn to correct it.
  */
 export function roundToGrid(leaves: readonly (Float64Array | Float32Array)[]): void {
   let largest = 0;

@@ -1,8 +1,8 @@
 import { exp, log, sigmoid, softmax, square } from '../../math/numeric';
 
 /**
- * A loss to be boosted, with `width` scores per row (1 for regression and for two classes, else one per class).
- * `scores`: rows × width, row-major, all rows of the table.
+ * A loss to boost, with `width` scores per row (1 for regression and for two classes, else one per class). `scores`:
+ * rows × width, for all rows of the table.
  */
 export interface Objective {
   width: number;
@@ -76,7 +76,7 @@ export function binaryLogLoss(codes: Int32Array): Objective {
   };
 }
 
-/** Log-loss of several classes: a score each, the softmax of which are the probabilities. */
+/** Log-loss of several classes: one score each, whose softmax gives the probabilities. */
 export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
   const p = new Float64Array(classes);
   let perRow = new Float64Array(0);
@@ -123,14 +123,15 @@ export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
   };
 }
 
-/** Log-loss of two classes by one score, of more by a score each. */
+/** Log-loss with one score for two classes, or a score for each of several. */
 export function classLogLoss(codes: Int32Array, classes: number): Objective {
   return classes <= 2 ? binaryLogLoss(codes) : softmaxLogLoss(codes, classes);
 }
 
 /*
- * The sums of losses, each in a function that does nothing after its loop. An engine that compiles a function in the middle
- * of its first loop has not seen yet what comes after it, and would give up the compiled code there, call after call.
+ * Each sum of losses is a function of its own that does nothing after its loop. An engine that compiles a function in
+ * the middle of its first loop has not yet seen the code after it, and would discard the compiled code there on every
+ * call.
  */
 
 function sumOfSquares(scores: Float64Array, target: Float64Array, rows: Int32Array): number {
@@ -152,7 +153,7 @@ function sumOfBinary(scores: Float64Array, codes: Int32Array, rows: Int32Array):
   return sum;
 }
 
-/** @param p room for the probabilities of a row */
+/** @param p scratch for the probabilities of a row */
 function sumOfSoftmax(scores: Float64Array, codes: Int32Array, rows: Int32Array, p: Float64Array): number {
   const classes = p.length;
   let sum = 0;

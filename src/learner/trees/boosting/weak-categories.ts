@@ -2,15 +2,15 @@ import type { ColumnSpec } from '../../features/encode';
 import type { GrowSpace } from '../histograms/grow-space';
 import type { Objective } from './loss';
 
-/** Columns of no more levels are no easier to split by chance than numbers. */
+/** Columns with at most this many levels are no easier to split by chance than numeric ones. */
 const FEW_LEVELS = 10;
-/** Of fewer rows for each level the ratio is too noisy to go by. */
+/** With fewer rows per level the ratio is too noisy. */
 const ROWS_PER_LEVEL = 20;
-/** How many times as much as by chance levels have to differ for a column to tell something by itself. */
+/** How many times as much as by chance levels have to differ for a column to be informative. */
 const TELLING = 2;
 /**
- * What the best division of levels that tell nothing gains for each of them, in means of a gradient's square per hessian:
- * half of the levels are above their mean, by √(2/π) deviations in the mean.
+ * What the best partition of uninformative levels gains per level, in units of the mean squared gradient per hessian:
+ * half of the levels are above their mean, by √(2/π) standard deviations on average.
  */
 const CHANCE_GAIN = 2 / Math.PI;
 
@@ -22,11 +22,12 @@ interface Learned {
 }
 
 /**
- * Categories of many levels that differ no more than by chance, by the ratio of an analysis of variance (R. A. Fisher,
- * 1925) of the first gradients. Sorted by gradients, so many levels can always be divided to some gain; and while trees are
- * small that would take the place of what other columns tell. Per column 1: such a one; undefined where there is none.
+ * Finds categorical columns with many levels that differ no more than by chance, by the F ratio of an analysis of
+ * variance (R. A. Fisher, 1925) of the first gradients. When sorted by gradient, that many levels can always be
+ * partitioned at some gain, and in small trees such splits would displace informative columns. Returns 1 per such
+ * column; undefined if there are none.
  *
- * @param room of a run that has not begun: what it is made of is overwritten
+ * @param room of a run that has not begun: its contents are overwritten
  */
 export function weakCategories(
   { columns, specs, objective, rows }: Learned,
@@ -67,7 +68,7 @@ export function weakCategories(
   return weak.includes(1) ? weak : undefined;
 }
 
-/** What all levels apart would gain, and how many of them there are. */
+/** The gain of splitting all levels apart, and the number of levels. */
 function betweenLevels(
   bins: Uint8Array,
   rows: Int32Array,
@@ -96,9 +97,9 @@ function betweenLevels(
 }
 
 /**
- * What a weak category gains by chance for each of its levels in a tree of these rows.
+ * What a weak category gains by chance for each of its levels, in a tree of these rows.
  *
- * @param gradHess rows × (width + 1), all rows of the table
+ * @param gradHess rows × (width + 1), for all rows of the table
  */
 export function chanceGain(gradHess: Float64Array, rows: Int32Array, width: number): number {
   let squares = 0;

@@ -1,7 +1,7 @@
 /**
- * Layout of a node's histogram: columns × bins × `stride`, one column after another. A bin holds the sums of its rows'
- * gradients, then of their hessian. All lie on the grid of `quantise`, so every sum is exact, and a child's histogram
- * equals its parent's minus its sibling's to the bit.
+ * Layout of a node's histogram: columns × bins × `stride`, one column after another. A bin holds the sums of its
+ * rows' gradients, then of their hessian. All lie on the grid of `quantise`, so every sum is exact, and a child's
+ * histogram equals its parent's minus its sibling's to the bit.
  */
 export interface HistogramLayout {
   /** The columns, and where the histogram of each begins. */
@@ -47,7 +47,10 @@ export function removeRows(
   }
 }
 
-/** Four columns at a time: an addition often waits for the one before it in the same bin; four chains hide the wait. */
+/**
+ * Four columns at a time: an addition often waits for the previous one to the same bin, and four chains hide that
+ * latency.
+ */
 function addFour(
   columns: Uint8Array[],
   rows: Int32Array,

@@ -1,9 +1,9 @@
 /**
  * Stable partition of `rows[start … end - 1]`: those that go left first. Returns where the right ones begin.
  *
- * @param goesLeft per bin: 1 where it goes left, else 0
+ * @param goesLeft per bin, 1 if it goes left, else 0
  * @param bins the bin of every row of the table
- * @param spare scratch space for as many rows
+ * @param spare scratch for as many rows
  */
 export function partition(
   goesLeft: Uint8Array,
@@ -15,7 +15,7 @@ export function partition(
 ): number {
   let to = start;
   let right = 0;
-  // Each row is written to both sides and counted on one, which avoids an unpredictable branch.
+  // Every row is written to both sides and counted on one: branch-free, since a branch would be mispredicted.
   for (let i = start; i < end; i++) {
     const row = rows[i];
     const isLeft = goesLeft[bins[row]];

@@ -1,9 +1,9 @@
-/** 1.5 · 2^52: adding and subtracting it rounds to a whole number. */
+/** 1.5 · 2^52: adding and subtracting it rounds to an integer. */
 const WHOLE = 6755399441055744;
 
 /**
- * Adding this number and taking it away rounds to a grid, the multiples of a power of two, so that sums over up to 2^22
- * rows are exact in 53 bits. The step is at most 2^-29 of the largest value. Undefined where that is 0 or not finite.
+ * Adding and subtracting this number rounds to a grid, the multiples of a power of two, so that sums over up to 2^22
+ * rows are exact in 53 bits. The step is at most 2^-29 of the largest value. Undefined if that is 0 or not finite.
  */
 export function gridFor(largest: number): number | undefined {
   if (!(largest > 0) || largest === Infinity) {
@@ -22,7 +22,7 @@ export function gridFor(largest: number): number | undefined {
 /**
  * Rounds gradients and hessians to a grid.
  *
- * @param gradHess rows × `stride`, all rows of the table
+ * @param gradHess rows × `stride`, for all rows of the table
  */
 export function quantise(gradHess: Float64Array, rows: Int32Array, stride: number): void {
   const grid = gridFor(largestOf(gradHess, rows, stride));

@@ -1,6 +1,6 @@
 import type { ColumnHistogram, SplitCandidate, SplitRules } from './splits';
 
-/** What `tryOrdered` does, with two gradients, to the same bits: sums that stay in registers take half the time. */
+/** `tryOrdered` for two gradients, to the same bits: sums that stay in registers take half the time. */
 export function tryOrderedPair(
   { sums, offset, bins, totals }: ColumnHistogram,
   column: number,

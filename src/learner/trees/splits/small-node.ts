@@ -2,9 +2,10 @@ import { tryCategories, tryOrdered } from './split-finder';
 import type { SplitCandidate, SplitRules } from './splits';
 
 /*
- * Splits of a node that has fewer rows than its columns have bins. A histogram would be nearly empty, and clearing,
+ * Splits of nodes with fewer rows than their columns have bins. A histogram would be nearly empty, and clearing,
  * subtracting and searching it would cost more than summing the rows. So each column is summed in one small scratch
- * histogram, and only the bins that occur are visited, in order, by a bit set. Sums are exact, so the split is the same.
+ * histogram, and only the bins that occur are visited, in order, using a bitset. Sums are exact, so the split is the
+ * same.
  */
 
 const sums = new Float64Array(512);
@@ -13,7 +14,9 @@ const occurs = new Int32Array(8);
 const dense = new Float64Array(512);
 const binAt = new Uint8Array(257);
 
-/** A node: `rows[start … end - 1]`. `gathered`: rows × 2, their gradients and hessians. `totals`: the sums of both. */
+/**
+ * A node: `rows[start … end - 1]`. `gathered`: rows × 2, their gradients and hessians. `totals`: the sums of both.
+ */
 export interface SmallNode {
   rows: Int32Array;
   start: number;
@@ -46,7 +49,7 @@ export function trySmallNode(
   }
   const places = compact();
   tryOrdered({ sums: dense, offset: 0, bins: places, totals, width: 1 }, column, rules, best);
-  // Compare the column, not the gain: an improvement below rounding leaves the gain unchanged.
+  // Compares the column, not the gain: an improvement below rounding leaves the gain unchanged.
   if (best.column === column) {
     best.bin = binAt[best.bin];
   }

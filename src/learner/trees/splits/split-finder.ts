@@ -12,7 +12,7 @@ function score(gradients: Float64Array, width: number, hessian: number): number 
 const left = new Float64Array(256);
 const right = new Float64Array(256);
 
-/** The gain of `left` against the rest of `totals`; 0 where a side has too small a hessian. */
+/** The gain of `left` against the rest of `totals`; 0 if the hessian of a side is too small. */
 function gainOf(
   h: ColumnHistogram,
   leftHessian: number,
@@ -32,8 +32,8 @@ function gainOf(
 }
 
 /**
- * Tries every border of an ordered column, with missing values on either side, and improves `best`. Where the node
- * has no missing values, those of later rows go to the heavier side.
+ * Tries every border of an ordered column, with missing values on either side, and improves `best`. If the node has
+ * no missing values, those of later rows go to the heavier side.
  */
 export function tryOrdered(
   h: ColumnHistogram,
@@ -112,7 +112,7 @@ function tryOrderedSingle(h: ColumnHistogram, column: number, rules: SplitRules,
       if (rest < minHessian) {
         break;
       }
-      // The gain times both denominators: dividing each time would take longer than all the rest.
+      // The gain times both denominators: dividing each time would take longer than everything else.
       const other = total - gradient;
       const below = hessian + lambda;
       const above = rest + lambda;
@@ -215,7 +215,7 @@ export function tryCategories(
   best.set = set;
 }
 
-/** The channel whose gradient varies most between the bins: with several, categories are sorted by that one. */
+/** The channel whose gradient varies most between bins: with several, categories are sorted by that one. */
 function widest(h: ColumnHistogram): number {
   const { sums, offset, bins, width } = h;
   let most = -1;

@@ -4,13 +4,13 @@ import type { Split } from '../trees';
 export interface SplitRules {
   /** L2 regularisation: added to the sum of hessians in every gain and leaf value. */
   lambda: number;
-  /** Minimum sum of hessians on each side (rows, where the hessian is 1). */
+  /** Minimum sum of hessians on each side (rows, if the hessian is 1). */
   minHessian: number;
   /** Gain that a split must exceed. */
   minGain: number;
-  /** Added to a category's hessian when categories are put in order, so that rare ones fall in the middle. */
+  /** Added to a category's hessian when categories are sorted, so that rare ones fall in the middle. */
   categorySmooth: number;
-  /** Further `lambda` for a category split among more than four. */
+  /** Additional `lambda` for a split among more than four categories. */
   categoryLambda: number;
 }
 
