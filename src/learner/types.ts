@@ -9,7 +9,7 @@ export type Label = string | number | boolean;
 /**
  * One feature of a table, with a value per row. NaN (numbers, dates) and -1 (text) are missing; ±Infinity are ordinary
  * values. Booleans are the numbers 0 and 1; dates are milliseconds since the epoch, from which the learner makes time
- * features. `text` is for categories and free text alike: the learner tells them apart by their values.
+ * features. `text` covers categories and free text: the learner distinguishes them by their values.
  */
 export type FeatureColumn =
   | { name: string; kind: 'number'; values: Float64Array }
@@ -31,15 +31,15 @@ export interface ThinkingOptions {
 }
 
 /**
- * Options of a fit, named as in the model configuration object of the service's specification (2.6). Unknown ones,
- * and those without meaning here, are accepted and listed in `FitReport.options.ignored`.
+ * Options of a fit, named as in the model configuration object of the service's specification (2.6). Unknown and
+ * inapplicable ones are accepted, and listed in `FitReport.options.ignored`.
  */
 export interface TrainOptions {
   /** Members of the ensemble, 1 to 10, each with its own held-out part of the rows. */
   n_estimators?: number;
-  /** Seed, a whole number. Default 0. */
+  /** Seed, an integer. Default 0. */
   random_state?: number;
-  /** Columns (counted from 0) whose values are categories, numbers among them. */
+  /** Columns (counted from 0) to treat as categorical, even if they hold numbers. */
   categorical_features_indices?: number[] | null;
   /** Divides the calibrated logits. Default 1, which changes nothing. */
   softmax_temperature?: number;
@@ -49,23 +49,23 @@ export interface TrainOptions {
   balance_probabilities?: boolean;
   /**
    * `SUBSAMPLE_SAMPLES`: rows (≥ 1) or fraction of the rows (< 1) that each estimator sees; or a list with such a
-   * number or a list of row numbers (from 0) for each estimator.
-   * `BLOCKS`: hold out blocks of consecutive rows, at most this many blocks, instead of rows at random: for rows that
-   * follow each other in time. `EMBARGO`: leave out of training the rows within this many rows of a held-out one.
-   * `GROUP`: a column (name or number from 0); rows with the same value are never on both sides of a fold.
-   * `GROUP_AS_FEATURE` false: do not learn from that column; predictions do not need it then.
-   * `RELATIVE_TO`: a column (name or number from 0) that the target, a number, is the change from. Where rows follow each
-   * other in time and such changes clearly grow with that column, the difference of logarithms is learned.
-   * `COSTS`: of two classes in their order, the cost of each answer, `[actual][predicted]`. `THRESHOLD`: answer the rarer
-   * class from the threshold on that is best by `accuracy`, `f1` or `costs`, or from a number from 0 to 1.
+   * number or a list of row indices (from 0) for each estimator.
+   * `BLOCKS`: hold out blocks of consecutive rows, at most this many, instead of rows at random: for rows in order of
+   * time. `EMBARGO`: do not train on rows within this many rows of a held-out one.
+   * `GROUP`: a column (name or index from 0); rows with the same value are never on both sides of a fold.
+   * `GROUP_AS_FEATURE` false: do not learn from that column; predictions do not need it either.
+   * `RELATIVE_TO`: a column (name or index from 0) that the numeric target is the change from. If rows are in order of
+   * time and changes clearly grow with that column, the difference of logarithms is learned.
+   * `COSTS`: for two classes, the cost of each answer, `[actual][predicted]`. `THRESHOLD`: when to answer the rarer
+   * class: from the probability that is best by `accuracy`, `f1` or `costs`, or from a number between 0 and 1.
    */
   inference_config?: Record<string, unknown> | null;
   thinking?: ThinkingOptions;
-  /** Limit of work in histogram updates (rows × columns). The same limit gives the same bits. */
+  /** Limit on work in histogram updates (rows × columns). The same limit gives the same bits. */
   workBudget?: number;
   /** Called with the fraction done, 0 to 1. */
   onProgress?: (fraction: number) => void;
-  /** Polled between trees: true ends the fit with a LearnerError. */
+  /** Polled between trees; true ends the fit with a LearnerError. */
   shouldStop?: () => boolean;
   [option: string]: unknown;
 }
@@ -76,13 +76,13 @@ export interface TrainInput {
   options: TrainOptions;
 }
 
-/** `probas`: rows × classes, row-major; each row sums to 1. */
+/** `probas`: rows × classes; each row sums to 1. */
 export interface ClassificationResult {
   task: 'classification';
   rows: number;
   classes: Label[];
   probas: Float64Array;
-  /** Answer class `of` where its probability is at least `at`; undefined: the most probable class. */
+  /** Answer class `of` if its probability is at least `at`; if undefined, the most probable class. */
   threshold?: { of: number; at: number };
 }
 
@@ -103,7 +103,7 @@ export interface FeatureImportance {
   feature: string;
   /** Share of all split gain, 0 to 1; the shares of all features sum to 1. */
   gain: number;
-  /** Rise of the loss when the feature is shuffled: log-loss, or squared error in units of the target's variance. */
+  /** Increase of the loss when the feature is shuffled: log-loss, or squared error relative to the target's variance. */
   permutation: number;
 }
 
@@ -113,12 +113,12 @@ export interface FitReport {
   features: number;
   estimators: number;
   trees: number;
-  /** Scores of rows by members that had not seen them, and those of the trivial baseline (class frequencies or the mean). */
+  /** Scores on held-out rows, and those of the trivial baseline (class frequencies or the mean). */
   scores: Scores;
   baseline: Scores;
   /**
-   * How rows were held out: at random, in blocks of consecutive rows with an embargo of rows around them, or in whole
-   * groups; in how many parts. `groups` where rows have them, whether or not they are held out whole.
+   * How rows were held out, and in how many parts: at random, in blocks of consecutive rows with an embargo around
+   * them, or in whole groups. `groups` is set if rows have groups, whether or not they were held out whole.
    */
   folds: {
     by: 'random' | 'blocks' | 'groups';
@@ -128,20 +128,20 @@ export interface FitReport {
     embargo?: number;
   };
   /**
-   * True where rows were held out at random and the errors of rows next to each other are alike: the rows follow each
-   * other in time, and the scores promise too much for rows to come.
+   * Set if rows were held out at random although errors of adjacent rows are correlated: the rows are in order of
+   * time, and the scores are too optimistic for future rows.
    */
   neighbours_alike?: true;
   /**
-   * Where a change is learned that grows with its level: the column that holds it. Errors in `scores` and `baseline` are
-   * those at the level of the newest rows: those of all rows times `factor`.
+   * Set if the target is a change that grows with its level: the column of the level. Errors in `scores` and `baseline`
+   * are for the level of the newest rows: those of all rows times `factor`.
    */
   growth?: { column: string; factor: number };
-  /** Predictions beside the truth, of rows by members that had not seen them. */
+  /** Predictions against the truth, on held-out rows. */
   curves: ModelCurves;
-  /** Of two classes. */
+  /** For two classes. */
   thresholds?: Thresholds;
-  /** Of the rows in `scores`, where they were held out in blocks or groups and their errors do not grow with their level. */
+  /** Losses of the rows in `scores`, if they were held out in blocks or groups and errors do not grow with the level. */
   losses?: HeldOutLosses;
   /** Most important first, at most 200. */
   importance: FeatureImportance[];

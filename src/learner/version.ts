@@ -1,5 +1,5 @@
 /**
- * Version of the learner. Raised whenever the same table, options and seed give a different model, so that a kept model
- * can be told from one that this learner would fit.
+ * Version of the learner. It increases whenever the same table, options and seed give a different model, so that a
+ * stored model can be distinguished from one that this learner would fit.
  */
 export const LEARNER_VERSION = 13;

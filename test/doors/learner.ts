@@ -7,8 +7,8 @@ export {
   quantilesOf,
 } from '../../dist/src/learner/calibration/distribution';
 export { BlockMemory } from '../../dist/src/learner/explain/blocks/block-memory';
-export { makePermutationScorer } from '../../dist/src/learner/explain/blocks/permutation-scorer';
 export { leafBlocks } from '../../dist/src/learner/explain/blocks/leaf-blocks';
+export { makePermutationScorer } from '../../dist/src/learner/explain/blocks/permutation-scorer';
 export { explanationCache } from '../../dist/src/learner/explain/effects/explanation-cache';
 export { permutationScores } from '../../dist/src/learner/explain/effects/permutation-scores';
 export { processAlongPermutations } from '../../dist/src/learner/explain/gaussian-process/product-permutations';
@@ -40,7 +40,7 @@ export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/l
 export { logistic } from '../../dist/src/learner/linear/logistic';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
-export { placesInOrder, sorted } from '../../dist/src/learner/math/order';
+export { argsort, sorted } from '../../dist/src/learner/math/order';
 export { quickSigmoid } from '../../dist/src/learner/math/quick-sigmoid';
 export { Random } from '../../dist/src/learner/math/random';
 export { memberScores } from '../../dist/src/learner/model/members';

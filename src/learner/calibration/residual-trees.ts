@@ -1,5 +1,5 @@
 import type { ColumnSpec } from '../features/encode';
-import { placesInOrder } from '../math/order';
+import { argsort } from '../math/order';
 import type { Random } from '../math/random';
 import { Grower, type GrowRules } from '../trees/boosting/grow';
 import { GrowSpace } from '../trees/histograms/grow-space';
@@ -120,7 +120,7 @@ function growIn(
 
 /** Ranks from -1 to 1. */
 function ranks(values: Float64Array): Float64Array {
-  const order = placesInOrder(values);
+  const order = argsort(values);
   const out = new Float64Array(values.length);
   order.forEach((row, rank) => (out[row] = ((rank + 0.5) / values.length) * 2 - 1));
   return out;

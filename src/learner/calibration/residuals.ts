@@ -1,6 +1,6 @@
 import { binAll, findBorders } from '../features/binning';
 import type { ColumnSpec } from '../features/encode';
-import { placesInOrder } from '../math/order';
+import { argsort } from '../math/order';
 import type { Random } from '../math/random';
 import { leafOf, type Trees } from '../trees/trees';
 import { quantilesOf } from './distribution';
@@ -98,7 +98,7 @@ function makeAtoms(residuals: Float64Array): {
   atomOf: Uint16Array;
 } {
   const count = residuals.length;
-  const order = placesInOrder(residuals);
+  const order = argsort(residuals);
   const size = Math.max(1, Math.min(MAX_ATOMS, count));
   const atoms = new Float64Array(size);
   const overall = new Float64Array(size);

@@ -7,8 +7,8 @@ import { LEAF, type Trees } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { type GroupEffects, meanEffects } from './effects/mean-effects';
 import { probabilityEffects } from './effects/probability-effects';
-import type { ForegroundRow } from './shapley/foreground';
 import { findDifferingGroups } from './shapley/differing-groups';
+import type { ForegroundRow } from './shapley/foreground';
 
 export interface ExplainOptions extends PredictOptions {
   /**

@@ -1,20 +1,20 @@
-/** A function of parameters, which writes its gradient. */
+/** A function of parameters that writes its gradient. */
 export type Differentiable = (at: Float64Array, gradient: Float64Array) => number;
 
 const SUFFICIENT = 1e-4;
 const MOST_HALVINGS = 8;
-/** Longest first step, in units of the parameters. */
+/** Length of the first step at most, in units of the parameters. */
 const FIRST_STEP = 1;
 
-/** Where a descent ended: parameters, and the inverse of the curvature (parameters × parameters). */
+/** Where a descent ended: the parameters, and the inverse Hessian (parameters × parameters). */
 export interface Descent {
   at: Float64Array;
   inverse: Float64Array;
 }
 
 /**
- * Parameters near a minimum, by a quasi-Newton method (BFGS; J. Nocedal and S. Wright, 2006, 6.1) of at most so many
- * iterations. `from`: a point to begin at, or where a descent of a function like this one ended.
+ * Minimises by a quasi-Newton method (BFGS: J. Nocedal and S. Wright, 2006, 6.1) for a limited number of iterations.
+ * `from`: a starting point, or where the descent of a similar function ended.
  */
 export function descend(
   f: Differentiable,
@@ -76,7 +76,7 @@ export function descend(
   return { at, inverse };
 }
 
-/** The inverse of the curvature, after a `step` over which the gradient changed by `change`. */
+/** Updates the inverse Hessian after a `step` that changed the gradient by `change`. */
 function update(inverse: Float64Array, step: Float64Array, change: Float64Array, isFirst: boolean): void {
   const size = step.length;
   const curvature = dot(step, change);

@@ -4,24 +4,24 @@ import type { Slopes } from './slopes';
 
 /** Rows to fit a penalised logistic regression to. */
 export interface DenseLogistic {
-  /** With the features of all rows of the table, the first of them always 1: its weight has no penalty. */
+  /** Holds the features of all rows of the table. The first is always 1, and its weight is not penalised. */
   slopes: Slopes;
   rows: Int32Array;
-  /** size × size, the lower triangle: products of the features over `rows`. */
+  /** Size × size, the lower triangle: the Gram matrix of the features over `rows`. */
   products: Float64Array;
   /** Class of each row of the table. */
   codes: Int32Array;
 }
 
 const MOST_STEPS = 40;
-/** The fit ends when no weight moves further. */
+/** The fit ends when no weight moves by more than this. */
 const TOLERANCE = 3e-3;
 const NEXT_TO_NONE = 1e-6;
 
 /**
- * Logistic regression by Newton steps with a fixed upper bound of the Hessian (D. Böhning, 1992), with the momentum of
- * Y. Nesterov, begun again where it leads astray (B. O'Donoghue and E. Candès, 2015). Updates `weights` (outputs × size)
- * in place, as a warm start. Returns the number of steps.
+ * Logistic regression by Newton steps with a fixed upper bound of the Hessian (D. Böhning, 1992) and Nesterov
+ * momentum, which restarts when it points uphill (B. O'Donoghue and E. Candès, 2015). Updates `weights` (outputs ×
+ * size) in place, as a warm start. Returns the number of steps.
  */
 export function denseLogistic(input: DenseLogistic, penalty: number, weights: Float64Array): number {
   const { products, slopes } = input;
@@ -56,7 +56,7 @@ export function denseLogistic(input: DenseLogistic, penalty: number, weights: Fl
   return step;
 }
 
-/** Of the log-loss summed over the rows, to the slope: outputs × size. */
+/** The gradient of the log-loss summed over the rows: outputs × size. */
 function penalisedGradient(
   { slopes, rows, codes }: DenseLogistic,
   penalty: number,

@@ -2,16 +2,16 @@ import type { EncodedTable } from '../features/encode';
 import { inducingRows } from './inducing';
 import { type Dimensions, type Kernel, positions } from './kernel';
 
-/** The kernel of some rows of a table, and what its points say of all of them. */
+/** The kernel of some rows of a table, and its factor over all of them. */
 export interface Chosen {
   kernel: Kernel;
-  /** points × rows. */
+  /** Points × rows. */
   factor: Float64Array;
   /** The rows that are its points. */
   pivots: Int32Array;
 }
 
-/** Points of a kernel: at most so many, until they leave less than `tolerance` of any row. */
+/** Adds points to a kernel up to a maximum, or until they leave less than `tolerance` of any row's variance. */
 export function choosePoints(
   { dimensions, rates }: { dimensions: Dimensions; rates: Float64Array },
   table: EncodedTable,

@@ -29,16 +29,16 @@ import {
 import { Locals } from '../wasm/locals';
 import { RoomMaker } from '../wasm/scratch';
 
-/** Rows that `dotFour` and `addFour` take together: sums of one row alone would wait for each other. */
+/** Rows that `dotFour` and `addFour` handle together: the sums of a single row would wait for each other. */
 export const ROWS_TOGETHER = 4;
 
 /**
- * The inner loops of `Slopes`, with the sums that `dotAt` has, so to the same bits. All parameters are addresses or
- * lengths in bytes. Rows are given by the addresses of the first one's number and behind the last one's; `stride` is the
- * distance of one row's error to the next one's.
+ * The inner loops of `Slopes`, with the partial sums of `dotAt`, so that results agree to the bit. All parameters are
+ * addresses or lengths in bytes. Rows are given as a range of addresses of their indices; `stride` is the distance
+ * between the errors of two rows.
  */
 export interface SlopeKernel {
-  /** Per row the sum of its features times their weights, for a number of rows that four divide. */
+  /** Per row, the dot product of its features and their weights, for a multiple of four rows. */
   dotFour: Dot;
   dotOne: Dot;
   /** Adds each row's features times its error to `sums`, four rows at a time. */
@@ -47,7 +47,7 @@ export interface SlopeKernel {
 }
 
 /**
- * @param even of the weights, those in groups of four
+ * @param even length of the weights in groups of four
  * @param length of all of them
  */
 type Dot = (
@@ -62,7 +62,7 @@ type Dot = (
 ) => void;
 
 /**
- * @param even of the sums, those in pairs
+ * @param even length of the sums in pairs
  * @param length of all of them
  */
 type AddRows = Dot;

@@ -10,17 +10,17 @@ interface Size {
 }
 
 /**
- * Features of rows, and the two loops that a logistic regression of them spends its time in: the scores of rows, and the
- * slope that their errors make. In WebAssembly where there is room, to the same bits.
+ * Features of rows, with the two loops in which a logistic regression spends its time: the scores of rows, and the
+ * gradient for their errors. WebAssembly if there is memory, with the same bits.
  */
 export class Slopes {
-  /** rows × size. */
+  /** Rows × size. */
   readonly features: Float64Array;
-  /** outputs × size: the weights to score by. */
+  /** Outputs × size: the weights to score by. */
   readonly weights: Float64Array;
-  /** outputs × size: the slope. */
+  /** Outputs × size: the gradient. */
   readonly slope: Float64Array;
-  /** Rows × outputs, in the order of those that were scored: their scores, then what is left of them as errors. */
+  /** Rows × outputs, in the order of the rows scored: their scores, then their errors. */
   readonly errors: Float64Array;
   readonly size: number;
   readonly outputs: number;
@@ -39,7 +39,7 @@ export class Slopes {
     this.rows = room.wholes(rows);
   }
 
-  /** Within reach of the kernel where there is room; to be closed. */
+  /** In scratch memory if it is available. Must be closed. */
   static open(size: Size): Slopes {
     const bytes =
       roomOf(size.rows * size.size * 8) +
@@ -57,7 +57,7 @@ export class Slopes {
     this.room.close();
   }
 
-  /** Writes the scores of rows by the weights to `errors`. */
+  /** Writes the scores of rows to `errors`. */
   score(rows: Int32Array): void {
     const { features, weights, errors, size, outputs } = this;
     if (this.room.functions) {
@@ -72,7 +72,7 @@ export class Slopes {
     }
   }
 
-  /** Adds to the slope the features of rows times `errors`. */
+  /** Adds the features of rows, times `errors`, to the gradient. */
   addErrors(rows: Int32Array): void {
     const { features, slope, errors, size, outputs } = this;
     if (this.room.functions) {
@@ -92,7 +92,7 @@ export class Slopes {
     }
   }
 
-  /** Runs a loop for each output, over rows in fours and over those that are left. */
+  /** Runs a loop for each output, over rows in fours and then over the rest. */
   private run(
     rows: Int32Array,
     four: SlopeKernel['dotFour'],

@@ -9,7 +9,7 @@ const LOW_WORD = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1;
  * Indices that sort numbers (without NaN) in ascending order; ties stay in their original order. A radix sort on the
  * bits, last digit first: a tenth of the time of a comparison sort.
  */
-export function placesInOrder(values: Float64Array): Int32Array {
+export function argsort(values: Float64Array): Int32Array {
   const count = values.length;
   const words = new Int32Array(Float64Array.from(values).buffer);
   let order: Int32Array = new Int32Array(count);
@@ -57,7 +57,7 @@ function sortBy(words: Int32Array, shift: number, from: Int32Array, to: Int32Arr
 
 /** Numbers (without NaN) in ascending order. */
 export function sorted(values: Float64Array): Float64Array {
-  const order = placesInOrder(values);
+  const order = argsort(values);
   const out = new Float64Array(order.length);
   for (let i = 0; i < out.length; i++) {
     out[i] = values[order[i]];

@@ -1,4 +1,4 @@
-import { withRoom } from '../math/with-capacity';
+import { withCapacity } from '../math/with-capacity';
 
 /** Feature index that marks a leaf. */
 export const LEAF = 0xffff;
@@ -72,11 +72,11 @@ export class TreeBuilder {
     const first = this.nodeCount;
     this.nodeCount += count;
     const t = this.flat;
-    t.feature = withRoom(t.feature, this.nodeCount);
-    t.bin = withRoom(t.bin, this.nodeCount);
-    t.flags = withRoom(t.flags, this.nodeCount);
-    t.left = withRoom(t.left, this.nodeCount);
-    t.setAt = withRoom(t.setAt, this.nodeCount);
+    t.feature = withCapacity(t.feature, this.nodeCount);
+    t.bin = withCapacity(t.bin, this.nodeCount);
+    t.flags = withCapacity(t.flags, this.nodeCount);
+    t.left = withCapacity(t.left, this.nodeCount);
+    t.setAt = withCapacity(t.setAt, this.nodeCount);
     for (let node = first; node < this.nodeCount; node++) {
       t.feature[node] = LEAF;
     }
@@ -92,7 +92,7 @@ export class TreeBuilder {
     t.left[node] = left;
     t.flags[node] = (split.missingLeft ? MISSING_LEFT : 0) | (split.set ? CATEGORY : 0);
     if (split.set) {
-      t.sets = withRoom(t.sets, this.setCount + SET_WORDS);
+      t.sets = withCapacity(t.sets, this.setCount + SET_WORDS);
       t.sets.set(split.set, this.setCount);
       t.setAt[node] = this.setCount;
       this.setCount += SET_WORDS;
@@ -105,7 +105,7 @@ export class TreeBuilder {
     const t = this.flat;
     const at = this.valueCount;
     this.valueCount += this.width;
-    t.values = withRoom(t.values, this.valueCount);
+    t.values = withCapacity(t.values, this.valueCount);
     for (let d = 0; d < this.width; d++) {
       t.values[at + d] = values[d];
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { drawPermutations, Random, processAlongPermutations } from '../../doors/learner';
+import { drawPermutations, processAlongPermutations, Random } from '../../doors/learner';
 import { normals } from './tables';
 
 describe('the scores of a Gaussian process along permutations', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { binOf, placesInOrder, sorted } from '../../doors/learner';
+import { binOf, argsort, sorted } from '../../doors/learner';
 
 const value = fc.oneof(
   fc.double({ noNaN: true }),
@@ -15,7 +15,7 @@ describe('learner: numbers in order', () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 300 }), (values) => {
         const compared = values.map((_, i) => i).sort((a, b) => below(values[a]!, values[b]!) || a - b);
-        assert.deepEqual(Array.from(placesInOrder(Float64Array.from(values))), compared);
+        assert.deepEqual(Array.from(argsort(Float64Array.from(values))), compared);
         assert.deepEqual(
           sorted(Float64Array.from(values)),
           Float64Array.from(compared, (i) => values[i]!),

@@ -1,6 +1,6 @@
 import type { Permutations } from '../shapley/permutations';
-import { PLACE_BITS, FLIP_SIZE } from './kernel/block-layout';
-import { type LeafBlocks, BLOCK_LEAVES } from './leaf-blocks';
+import { FLIP_SIZE, PLACE_BITS } from './kernel/block-layout';
+import { BLOCK_LEAVES, type LeafBlocks } from './leaf-blocks';
 
 /**
  * Computes the *flips* of a block: per permutation, the mixtures at which a place of the block takes the foreground

@@ -1,7 +1,7 @@
 import { ModuleMemories, type OpenedMemory } from '../../wasm/module-memory';
 import { SHAPLEY_WEIGHTS } from '../shapley/shapley-weights';
-import { type BlockKernel, blockModule } from './kernel/block-module';
 import { SCRATCH } from './kernel/block-layout';
+import { type BlockKernel, blockModule } from './kernel/block-module';
 
 /** Alignment in bytes. */
 const ALIGNED = 8;

@@ -1,8 +1,8 @@
-import { withRoom } from '../../math/with-capacity';
+import { withCapacity } from '../../math/with-capacity';
 import type { Permutations } from '../shapley/permutations';
 import { FlipWriter } from './block-flips';
-import { PLACE_BITS, FLIP_SIZE } from './kernel/block-layout';
-import { type LeafBlocks, BLOCK_LEAVES } from './leaf-blocks';
+import { FLIP_SIZE, PLACE_BITS } from './kernel/block-layout';
+import { BLOCK_LEAVES, type LeafBlocks } from './leaf-blocks';
 
 const PLACE = (1 << PLACE_BITS) - 1;
 /** Bytes of an element. */
@@ -133,7 +133,7 @@ export class BlockSteps {
     }
     const { length } = this;
     const size = this.writer.sizeOf(block);
-    this.flips = withRoom(this.flips, length + size);
+    this.flips = withCapacity(this.flips, length + size);
     this.writer.write(block, this.flips, length);
     if (size * BYTES <= this.budget.bytes) {
       this.budget.bytes -= size * BYTES;

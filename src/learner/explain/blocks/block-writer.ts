@@ -1,8 +1,8 @@
 import { goesMissingLeft, isCategoryNode } from '../../trees/trees';
-import type { BlockMemory } from './block-memory';
 import type { FlipWriter } from './block-flips';
-import { BRANCH, CHANGE, RESULT, HEADER, LEAF_RECORD, SLOT } from './kernel/block-layout';
-import { type LeafBlocks, BLOCK_LEAVES } from './leaf-blocks';
+import type { BlockMemory } from './block-memory';
+import { BRANCH, CHANGE, HEADER, LEAF_RECORD, RESULT, SLOT } from './kernel/block-layout';
+import { BLOCK_LEAVES, type LeafBlocks } from './leaf-blocks';
 
 /** Bytes of a 32-bit integer. */
 const WHOLE = 4;

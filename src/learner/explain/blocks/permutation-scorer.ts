@@ -2,14 +2,14 @@ import type { Trees } from '../../trees/trees';
 import { allRows, type ForegroundRow } from '../shapley/foreground';
 import type { Permutations } from '../shapley/permutations';
 import { MAX_SLOTS } from '../shapley/shapley-weights';
+import { BackgroundScores } from './background-scores';
 import { addBlockEffects } from './block-effects';
-import { type BlockAddresses, writeBlocks } from './block-writer';
+import { FlipWriter } from './block-flips';
 import { type BlockMemory, MAX_ROWS_AT_ONCE } from './block-memory';
 import { BlockSteps } from './block-steps';
-import { FlipWriter } from './block-flips';
+import { type BlockAddresses, writeBlocks } from './block-writer';
 import { HEADER } from './kernel/block-layout';
 import { findPasses, type LeafBlocks } from './leaf-blocks';
-import { BackgroundScores } from './background-scores';
 
 /** A row, and the background rows (as bits) to mix it with. */
 export interface MixedRow {

@@ -2,15 +2,15 @@ import { Random } from '../../math/random';
 import type { Background } from '../../model/background';
 import type { Trees } from '../../trees/trees';
 import { BlockMemory } from '../blocks/block-memory';
-import { makePermutationScorer, type PermutationScorer } from '../blocks/permutation-scorer';
 import { leafBlocks } from '../blocks/leaf-blocks';
+import { makePermutationScorer, type PermutationScorer } from '../blocks/permutation-scorer';
 import { drawPermutations, mixtureCount, type Permutations } from '../shapley/permutations';
 import { CoalitionTable } from '../tree-shap/coalition-table';
 import { EffectTable } from '../tree-shap/effect-table';
+import { findPaths, measurePaths, type Paths, type PathsSize } from '../tree-shap/paths';
 import { ReachedLeaves } from '../tree-shap/reached-leaves';
 import { ReachedSubtrees } from '../tree-shap/reached-subtrees';
 import { countKeys, cutTrees, type Subtrees } from '../tree-shap/subtrees';
-import { findPaths, type Paths, type PathsSize, measurePaths } from '../tree-shap/paths';
 
 /** Leaves of a model whose paths are cached, some 150 bytes each. */
 const MAX_LEAVES = 100_000;

@@ -1,7 +1,7 @@
 import { lowestBit } from '../../math/bits';
 import type { Member, Part } from '../../model/members';
 import { addScoresOfVotes } from '../../model/votes';
-import type { ForegroundRow } from '../shapley/foreground';
+import type { MixedRow, ScoresAndEffects } from '../blocks/permutation-scorer';
 import { eachPermutation, mixtureCount, type Permutations } from '../shapley/permutations';
 import { type ExplanationCache, explanationCache } from './explanation-cache';
 import { eachLinearTerm } from './linear-terms';
@@ -19,11 +19,8 @@ export interface PermutationScores {
   effects: Float64Array;
 }
 
-/** A row whose mixtures are to be scored. */
-export interface RowToScore {
-  foreground: ForegroundRow;
-  /** Background rows to explain against, as bits. */
-  rows: number;
+/** A row whose mixtures a member is to score. */
+export interface RowToScore extends MixedRow {
   /**
    * The share of a Gaussian process common to all members: its score changes along these permutations (overwritten)
    * and its effects.
@@ -32,16 +29,9 @@ export interface RowToScore {
 }
 
 /** Context of the functions below. */
-interface RowSteps {
-  foreground: ForegroundRow;
+interface RowSteps extends MixedRow {
   permutations: Permutations;
-  rows: number;
   cache: ExplanationCache;
-}
-
-interface ScoresAndEffects {
-  scores: Float64Array;
-  effects: Float64Array;
 }
 
 /**
@@ -58,18 +48,18 @@ export function permutationScores(
   const { width } = member;
   const { background, groupOf, groups } = rows[0].foreground;
   const cache = explanationCache(background, groupOf);
-  const steps = rows.map(({ foreground, rows: about }): RowSteps => ({
-    foreground,
+  const steps = rows.map((row): RowSteps => ({
+    foreground: row.foreground,
+    rows: row.rows,
     permutations,
     cache,
-    rows: about,
   }));
-  const nothing = (): ScoresAndEffects => ({
+  const zeros = (): ScoresAndEffects => ({
     scores: new Float64Array(mixtureCount(permutations) * width),
     effects: new Float64Array(width * groups),
   });
   const sums = rows.map(({ process }): ScoresAndEffects =>
-    process ? { scores: process.changes, effects: process.effects.slice() } : nothing(),
+    process ? { scores: process.changes, effects: process.effects.slice() } : zeros(),
   );
   for (const part of member.parts) {
     if (part.kind === 'linear') {
@@ -89,7 +79,7 @@ export function permutationScores(
   }));
   for (const part of member.parts) {
     if (part.kind === 'votes') {
-      const votes = rows.map(nothing);
+      const votes = rows.map(zeros);
       addTrees(part, 1, steps, votes);
       votes.forEach((own, i) => addVotes(part, own, steps[i], found[i]));
     }

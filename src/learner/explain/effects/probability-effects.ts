@@ -3,18 +3,18 @@ import { bitCount } from '../../math/bits';
 import type { Member } from '../../model/members';
 import { type Apart, processApart } from '../../model/predict/process-apart';
 import {
-  scoresPerMixture,
-  processAlongPermutations,
   nodesPerPermutation,
+  processAlongPermutations,
+  scoresPerMixture,
 } from '../gaussian-process/product-permutations';
-import { allRows, type ForegroundRow } from '../shapley/foreground';
 import type { DifferingGroups } from '../shapley/differing-groups';
-import { addPermutationEffects, type SampledRow } from './permutation-effects';
+import { allRows, type ForegroundRow } from '../shapley/foreground';
 import { averagesProbabilities } from './class-probabilities';
 import { addCoalitionEffects } from './coalition-effects';
 import { explanationCache } from './explanation-cache';
 import type { GroupEffects } from './mean-effects';
-import { type RowToScore, permutationScores } from './permutation-scores';
+import { addPermutationEffects, type SampledRow } from './permutation-effects';
+import { permutationScores, type RowToScore } from './permutation-scores';
 
 /** Try every coalition up to this many differing groups, if it takes at most this many scores per background row. */
 const EXACT_GROUPS = 10;
@@ -47,13 +47,13 @@ export interface ExplainedRow {
  * Shapley values of the probability of a class, averaged over the games against each background row: exact where
  * every coalition can be tried, otherwise estimated from permutations.
  *
- * @param asked all with the same background and groups
+ * @param explained all with the same background and groups
  * @param exactUpTo differing groups up to which every coalition is tried, whatever the cost
  */
 export function probabilityEffects(
   members: Member[],
   calibration: Calibration,
-  asked: ExplainedRow[],
+  explained: ExplainedRow[],
   exactUpTo?: number,
 ): GroupEffects[] {
   const ensemble = processApart(members);
@@ -64,7 +64,7 @@ export function probabilityEffects(
       ? count <= (isSmall ? EXACT_GROUPS : FEW_GROUPS) && 2 ** count * perMixture <= EXACT_SCORES
       : count <= exactUpTo;
   const sampled: SampledRow[] = [];
-  const all = asked.map(({ foreground, differingGroups, of }) => {
+  const all = explained.map(({ foreground, differingGroups, of }) => {
     const found = { base: 0, effects: new Float64Array(foreground.groups) };
     const { common } = differingGroups;
     const few = common.length <= EXACT_GROUPS && isExact(common.length);
@@ -105,9 +105,9 @@ function withCommon({ players, common }: DifferingGroups): number[][] {
 function addBySampling(
   { process, others: members }: Apart,
   calibration: Calibration,
-  asked: SampledRow[],
+  explained: SampledRow[],
 ): void {
-  const [{ foreground, common }] = asked;
+  const [{ foreground, common }] = explained;
   const { background, groupOf, groups } = foreground;
   const isApart = averagesProbabilities(calibration);
   const sets = isApart ? members.length : 1;
@@ -122,11 +122,11 @@ function addBySampling(
     { perRow, nodes },
   );
   // All permutations of a row together, while the process's products are in the processor's cache.
-  const shared = asked.map(
+  const shared = explained.map(
     (row) => process && processAlongPermutations(process, row.foreground, row.rows, permutations),
   );
   const along = (m: number): RowToScore[] =>
-    asked.map(({ foreground, rows }, i) => {
+    explained.map(({ foreground, rows }, i) => {
       const own = shared[i];
       const changes = isApart ? own?.changes[m] : own?.changes[m].slice();
       return { foreground, rows, process: own && changes && { changes, effects: own.effects } };
@@ -136,7 +136,7 @@ function addBySampling(
   each.forEach((group, m) => {
     const byMember = group.map((member) => permutationScores(member, along(m), permutations[m]));
     const share = isApart ? group[0].weight / weights : 1;
-    asked.forEach((row, i) => {
+    explained.forEach((row, i) => {
       const own = byMember.map((one) => one[i]);
       addPermutationEffects(permutations[m], group, own, calibration, row, share);
     });

@@ -1,8 +1,8 @@
 import { bitCount, lowestBit } from '../../math/bits';
-import { withRoom } from '../../math/with-capacity';
+import { withCapacity } from '../../math/with-capacity';
 import type { Trees } from '../../trees/trees';
-import type { ReachedLeaves } from './reached-leaves';
 import type { Paths } from './paths';
+import type { ReachedLeaves } from './reached-leaves';
 
 /**
  * For each leaf, the coalitions to whose Möbius transform it contributes (see `effects/coalition-effects.ts`), for
@@ -97,7 +97,7 @@ export class CoalitionTable {
       count += (failedByOther[first + row] & failed) === 0 ? 1 : 0;
     }
     const end = at + 2 + count * 2 ** bitCount(outside);
-    this.cells = withRoom(this.cells, end);
+    this.cells = withCapacity(this.cells, end);
     const { cells } = this;
     let add = at + 2;
     let takeAway = end;

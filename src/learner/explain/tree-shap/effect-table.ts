@@ -1,5 +1,5 @@
 import { bitCount, lowestBit } from '../../math/bits';
-import { withRoom } from '../../math/with-capacity';
+import { withCapacity } from '../../math/with-capacity';
 import { SHAPLEY_WEIGHTS } from '../shapley/shapley-weights';
 import type { ReachedSubtrees } from './reached-subtrees';
 import { eachLeafOf, type Subtrees } from './subtrees';
@@ -73,7 +73,7 @@ export class EffectTable {
     }
     const from = this.length;
     const size = (this.groupsAt[number + 1] - this.groupsAt[number]) * this.subtrees.trees.width;
-    this.effects = withRoom(this.effects, from + size);
+    this.effects = withCapacity(this.effects, from + size);
     this.write(number, key, from, size);
     if (size * BYTES <= this.budget.bytes) {
       this.budget.bytes -= size * BYTES;

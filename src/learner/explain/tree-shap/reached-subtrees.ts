@@ -1,4 +1,4 @@
-import { withRoom } from '../../math/with-capacity';
+import { withCapacity } from '../../math/with-capacity';
 import { isLeft } from '../../trees/trees';
 import type { Subtrees } from './subtrees';
 
@@ -69,11 +69,11 @@ export class ReachedSubtrees {
   /** The stack never holds more nodes than the tree has subtrees. */
   private ensureCapacity(most: number): void {
     if (this.nodes.length < most + 1) {
-      this.numbers = withRoom(this.numbers, most + 1);
-      this.keys = withRoom(this.keys, most + 1);
-      this.nodes = withRoom(this.nodes, most + 1);
-      this.failed = withRoom(this.failed, most + 1);
-      this.rows = withRoom(this.rows, most + 1);
+      this.numbers = withCapacity(this.numbers, most + 1);
+      this.keys = withCapacity(this.keys, most + 1);
+      this.nodes = withCapacity(this.nodes, most + 1);
+      this.failed = withCapacity(this.failed, most + 1);
+      this.rows = withCapacity(this.rows, most + 1);
     }
   }
 }

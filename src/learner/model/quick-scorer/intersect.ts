@@ -7,26 +7,26 @@ const ALL = -1;
 
 /** Four columns at once. The first ones of a tree start with every leaf. */
 export function andFour(
-  within: Int32Array,
+  reachable: Int32Array,
   isFirst: boolean,
   [bins0, bins1, bins2, bins3]: Uint8Array[],
   tables: Int32Array[],
-  place: number,
+  slot: number,
 ): void {
-  const table0 = tables[place];
-  const table1 = tables[place + 1];
-  const table2 = tables[place + 2];
-  const table3 = tables[place + 3];
+  const table0 = tables[slot];
+  const table1 = tables[slot + 1];
+  const table2 = tables[slot + 2];
+  const table3 = tables[slot + 3];
   const keep = isFirst ? ALL : 0;
-  for (let i = 0; i < within.length; i++) {
-    within[i] =
-      (within[i] | keep) & table0[bins0[i]] & table1[bins1[i]] & table2[bins2[i]] & table3[bins3[i]];
+  for (let i = 0; i < reachable.length; i++) {
+    reachable[i] =
+      (reachable[i] | keep) & table0[bins0[i]] & table1[bins1[i]] & table2[bins2[i]] & table3[bins3[i]];
   }
 }
 
-export function andOne(within: Int32Array, isFirst: boolean, bins: Uint8Array, table: Int32Array): void {
+export function andOne(reachable: Int32Array, isFirst: boolean, bins: Uint8Array, table: Int32Array): void {
   const keep = isFirst ? ALL : 0;
-  for (let i = 0; i < within.length; i++) {
-    within[i] = (within[i] | keep) & table[bins[i]];
+  for (let i = 0; i < reachable.length; i++) {
+    reachable[i] = (reachable[i] | keep) & table[bins[i]];
   }
 }

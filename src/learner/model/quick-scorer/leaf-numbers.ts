@@ -1,7 +1,7 @@
 import { LEAF, type Trees } from '../../trees/trees';
 
 /** Most leaves of a tree: each is a bit of a set. */
-export const MOST_LEAVES = 32;
+export const MAX_LEAVES = 32;
 
 /** The range of a tree's nodes. */
 export function nodesOf({ roots, feature }: Trees, tree: number): { root: number; end: number } {
@@ -11,12 +11,12 @@ export function nodesOf({ roots, feature }: Trees, tree: number): { root: number
 /** Numbers the leaves of one tree at a time, from left to right. */
 export class LeafNumbers {
   /** Per node of the tree, its number of leaves, and the first of them. */
-  private readonly counts = new Uint8Array(2 * MOST_LEAVES);
-  private readonly firsts = new Uint8Array(2 * MOST_LEAVES);
+  private readonly counts = new Uint8Array(2 * MAX_LEAVES);
+  private readonly firsts = new Uint8Array(2 * MAX_LEAVES);
   private root = 0;
 
   /** @param values per leaf, receives where its values begin in `Trees.values` */
-  constructor(readonly values: Int32Array = new Int32Array(MOST_LEAVES)) {}
+  constructor(readonly values: Int32Array = new Int32Array(MAX_LEAVES)) {}
 
   get count(): number {
     return this.counts[0];
@@ -24,7 +24,7 @@ export class LeafNumbers {
 
   /** @returns false if the tree has too many leaves */
   number({ feature, left }: Trees, root: number, end: number): boolean {
-    if (end - root > 2 * MOST_LEAVES - 1) {
+    if (end - root > 2 * MAX_LEAVES - 1) {
       return false;
     }
     const { counts, firsts, values } = this;

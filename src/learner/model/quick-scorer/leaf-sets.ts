@@ -2,7 +2,7 @@ import { lowestBit } from '../../math/bits';
 import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../../trees/trees';
 import { type Room, roomOf } from '../../wasm/scratch';
 import { andFour, andOne } from './intersect';
-import { LeafNumbers, MOST_LEAVES, nodesOf } from './leaf-numbers';
+import { LeafNumbers, MAX_LEAVES, nodesOf } from './leaf-numbers';
 import { RowBins } from './row-bins';
 import { BORDER_TABLE, type SetKernel, setRooms } from './set-kernel';
 
@@ -25,33 +25,33 @@ export class LeafSets {
   /** By slot: the leaves that each bin of a column leaves reachable. */
   private readonly tables: Int32Array[];
   /** By column, its slot in the current tree plus one; 0 for none. */
-  private readonly places: Uint8Array;
+  private readonly slots: Uint8Array;
   /** By slot, the lowest and highest border of its column. */
   private readonly lows: number[] = [];
   private readonly highs: number[] = [];
-  private readonly within: Int32Array;
+  private readonly reachable: Int32Array;
   private readonly numbers: LeafNumbers;
   private readonly leaves: Int32Array;
 
   constructor(columns: Uint8Array[], rows: Int32Array) {
     const count = rows.length;
-    const places = Math.min(columns.length, MOST_LEAVES - 1);
+    const slots = Math.min(columns.length, MAX_LEAVES - 1);
     const room = setRooms.open(
       RowBins.roomOf(columns.length, count) +
-        roomOf(places * BORDER_TABLE * 4) +
+        roomOf(slots * BORDER_TABLE * 4) +
         2 * roomOf(count * 4) +
-        roomOf(MOST_LEAVES * 4),
+        roomOf(MAX_LEAVES * 4),
     );
     this.room = room;
     this.bins = new RowBins(columns, rows, room);
-    const tables = room.wholes(places * BORDER_TABLE);
-    this.tables = Array.from({ length: places }, (_, i) =>
+    const tables = room.wholes(slots * BORDER_TABLE);
+    this.tables = Array.from({ length: slots }, (_, i) =>
       tables.subarray(i * BORDER_TABLE, (i + 1) * BORDER_TABLE),
     );
-    this.numbers = new LeafNumbers(room.wholes(MOST_LEAVES));
+    this.numbers = new LeafNumbers(room.wholes(MAX_LEAVES));
     this.leaves = room.wholes(count);
-    this.within = room.wholes(count);
-    this.places = new Uint8Array(columns.length);
+    this.reachable = room.wholes(count);
+    this.slots = new Uint8Array(columns.length);
   }
 
   /**
@@ -65,17 +65,17 @@ export class LeafSets {
       return false;
     }
     this.intersect(this.makeTables(trees, root, end));
-    const { within } = this;
+    const { reachable } = this;
     const { values } = this.numbers;
     const { functions } = this.room;
     if (functions) {
-      const { byteOffset: start, byteLength } = within;
+      const { byteOffset: start, byteLength } = reachable;
       functions.takeLeaves(start, start + byteLength, values.byteOffset, this.leaves.byteOffset);
       leaves.set(this.leaves);
       return true;
     }
-    for (let i = 0; i < within.length; i++) {
-      leaves[i] = values[lowestBit(within[i])];
+    for (let i = 0; i < reachable.length; i++) {
+      leaves[i] = values[lowestBit(reachable[i])];
     }
     return true;
   }
@@ -94,7 +94,7 @@ export class LeafSets {
    * by slot.
    */
   private makeTables(trees: Trees, root: number, end: number): number[] {
-    const { tables, places, lows, highs } = this;
+    const { tables, slots, lows, highs } = this;
     const { feature, bin } = trees;
     const used: number[] = [];
     for (let node = root; node < end; node++) {
@@ -102,29 +102,29 @@ export class LeafSets {
       if (column === LEAF) {
         continue;
       }
-      if (places[column] === 0) {
+      if (slots[column] === 0) {
         used.push(column);
-        places[column] = used.length;
+        slots[column] = used.length;
         tables[used.length - 1].fill(ALL);
         lows[used.length - 1] = BINS;
         highs[used.length - 1] = 0;
       }
       if (!isCategoryNode(trees, node)) {
-        const place = places[column] - 1;
+        const slot = slots[column] - 1;
         const right = ~this.numbers.leftOf(trees, node);
         const border = bin[node] + 1;
-        tables[place][0] &= goesMissingLeft(trees, node) ? ALL : right;
-        tables[place][border] &= right;
-        lows[place] = Math.min(lows[place], border);
-        highs[place] = Math.max(highs[place], border);
+        tables[slot][0] &= goesMissingLeft(trees, node) ? ALL : right;
+        tables[slot][border] &= right;
+        lows[slot] = Math.min(lows[slot], border);
+        highs[slot] = Math.max(highs[slot], border);
       }
     }
-    for (let place = 0; place < used.length; place++) {
-      spread(tables[place], lows[place], highs[place]);
+    for (let slot = 0; slot < used.length; slot++) {
+      spread(tables[slot], lows[slot], highs[slot]);
     }
     for (let node = root; node < end; node++) {
       if (feature[node] !== LEAF && isCategoryNode(trees, node)) {
-        const table = tables[places[feature[node]] - 1];
+        const table = tables[slots[feature[node]] - 1];
         const right = ~this.numbers.leftOf(trees, node);
         const highest = this.bins.highestOf(feature[node]);
         for (let first = 0, word = trees.setAt[node]; first <= highest; first += 32, word++) {
@@ -136,17 +136,17 @@ export class LeafSets {
       }
     }
     for (const column of used) {
-      places[column] = 0;
+      slots[column] = 0;
     }
     return used;
   }
 
   /** Intersects, for each row, what these columns leave reachable. */
   private intersect(used: number[]): void {
-    const { within, tables } = this;
+    const { reachable, tables } = this;
     const { functions } = this.room;
     if (used.length === 0) {
-      within.fill(ALL);
+      reachable.fill(ALL);
     }
     for (let i = 0; i < used.length; i += TOGETHER) {
       if (functions) {
@@ -155,20 +155,20 @@ export class LeafSets {
       }
       const bins = used.slice(i, i + TOGETHER).map((column) => this.bins.of(column));
       if (bins.length === TOGETHER) {
-        andFour(within, i === 0, bins, tables, i);
+        andFour(reachable, i === 0, bins, tables, i);
         continue;
       }
-      bins.forEach((own, k) => andOne(within, i + k === 0, own, tables[i + k]));
+      bins.forEach((own, k) => andOne(reachable, i + k === 0, own, tables[i + k]));
     }
   }
 
   /** The columns from the i-th on that are intersected together. */
   private intersectSome(functions: SetKernel, used: number[], i: number): void {
-    const { within, tables } = this;
-    const bins = (place: number) => this.bins.of(used[i + place]).byteOffset;
+    const { reachable, tables } = this;
+    const bins = (slot: number) => this.bins.of(used[i + slot]).byteOffset;
     const table = tables[i].byteOffset;
-    const start = within.byteOffset;
-    const end = start + within.byteLength;
+    const start = reachable.byteOffset;
+    const end = start + reachable.byteLength;
     const keep = i === 0 ? ALL : 0;
     switch (used.length - i) {
       case 1:

@@ -33,8 +33,8 @@ export interface SetKernel {
     bins2: number,
     bins3: number,
     tables: number,
-    within: number,
-    withinEnd: number,
+    reachable: number,
+    reachableEnd: number,
     keep: number,
   ): void;
   andThree(
@@ -42,45 +42,52 @@ export interface SetKernel {
     bins1: number,
     bins2: number,
     tables: number,
-    within: number,
-    withinEnd: number,
+    reachable: number,
+    reachableEnd: number,
     keep: number,
   ): void;
-  andTwo(bins0: number, bins1: number, tables: number, within: number, withinEnd: number, keep: number): void;
-  andOne(bins: number, table: number, within: number, withinEnd: number, keep: number): void;
-  takeLeaves(within: number, withinEnd: number, values: number, leaves: number): void;
+  andTwo(
+    bins0: number,
+    bins1: number,
+    tables: number,
+    reachable: number,
+    reachableEnd: number,
+    keep: number,
+  ): void;
+  andOne(bins: number, table: number, reachable: number, reachableEnd: number, keep: number): void;
+  takeLeaves(reachable: number, reachableEnd: number, values: number, leaves: number): void;
 }
 
 function andSome(columns: number): WasmFunction {
   const all = new Locals();
   const bins = all.parameters(columns, I32);
-  const [tables, within, withinEnd, keep] = all.parameters(4, I32);
+  const [tables, reachable, reachableEnd, keep] = all.parameters(4, I32);
   const looked = bins.map((column, i) =>
     loadWhole(add(get(tables), shiftLeft(loadByte(get(column)), 2)), i * TABLE_BYTES),
   );
-  const before: Code = or(loadWhole(get(within)), get(keep));
+  const before: Code = or(loadWhole(get(reachable)), get(keep));
   return all.function(
-    whileLoop(isBelow(get(within), get(withinEnd)), [
+    whileLoop(isBelow(get(reachable), get(reachableEnd)), [
       ...storeWhole(
-        get(within),
+        get(reachable),
         looked.reduce((sum, one) => and(sum, one), before),
       ),
       ...bins.flatMap((column) => move(column, whole(1))),
-      ...move(within, whole(4)),
+      ...move(reachable, whole(4)),
     ]),
   );
 }
 
 function takeLeaves(): WasmFunction {
   const all = new Locals();
-  const [within, withinEnd, values, leaves] = all.parameters(4, I32);
+  const [reachable, reachableEnd, values, leaves] = all.parameters(4, I32);
   return all.function(
-    whileLoop(isBelow(get(within), get(withinEnd)), [
+    whileLoop(isBelow(get(reachable), get(reachableEnd)), [
       ...storeWhole(
         get(leaves),
-        loadWhole(add(get(values), shiftLeft(trailingZeros(loadWhole(get(within))), 2))),
+        loadWhole(add(get(values), shiftLeft(trailingZeros(loadWhole(get(reachable))), 2))),
       ),
-      ...move(within, whole(4)),
+      ...move(reachable, whole(4)),
       ...move(leaves, whole(4)),
     ]),
   );

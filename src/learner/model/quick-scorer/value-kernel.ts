@@ -73,27 +73,27 @@ function spread(): WasmFunction {
 function andSome(columns: number): WasmFunction {
   const all = new Locals();
   const bins = all.parameters(columns, I32);
-  const [tables, within, withinEnd, first] = all.parameters(4, I32);
+  const [tables, reachable, reachableEnd, first] = all.parameters(4, I32);
   const [keep] = all.more(1, I64);
   const looked = bins.map((column, i) =>
     loadLong(add(get(tables), shiftLeft(loadByte(get(column)), 3)), i * TABLE_BYTES),
   );
   return all.function([
     ...set(keep, toSignedLong(get(first))),
-    ...whileLoop(isBelow(get(within), get(withinEnd)), [
+    ...whileLoop(isBelow(get(reachable), get(reachableEnd)), [
       ...storeLong(
-        get(within),
-        looked.reduce((sum, one) => andLong(sum, one), orLong(loadLong(get(within)), get(keep))),
+        get(reachable),
+        looked.reduce((sum, one) => andLong(sum, one), orLong(loadLong(get(reachable)), get(keep))),
       ),
       ...bins.flatMap((column) => move(column, whole(1))),
-      ...move(within, whole(LONG)),
+      ...move(reachable, whole(LONG)),
     ]),
   ]);
 }
 
 function addSome(trees: number): WasmFunction {
   const all = new Locals();
-  const [within, withinEnd, leaves, values, scores, width] = all.parameters(6, I32);
+  const [reachable, reachableEnd, leaves, values, scores, width] = all.parameters(6, I32);
   const own = all.more(trees, I64);
   const [reached] = all.more(1, I64);
   const [sum] = all.more(1, F64);
@@ -101,12 +101,12 @@ function addSome(trees: number): WasmFunction {
     loadNumber(add(get(values), shiftLeft(trailingZerosLong(andLong(get(reached), get(tree))), 3)));
   return all.function([
     ...own.flatMap((tree, i) => set(tree, loadLong(get(leaves), i * LONG))),
-    ...whileLoop(isBelow(get(within), get(withinEnd)), [
-      ...set(reached, loadLong(get(within))),
+    ...whileLoop(isBelow(get(reachable), get(reachableEnd)), [
+      ...set(reached, loadLong(get(reachable))),
       ...set(sum, loadNumber(get(scores))),
       ...own.flatMap((tree) => set(sum, addNumbers(get(sum), valueOf(tree)))),
       ...storeNumber(get(scores), get(sum)),
-      ...move(within, whole(LONG)),
+      ...move(reachable, whole(LONG)),
       ...move(scores, get(width)),
     ]),
   ]);

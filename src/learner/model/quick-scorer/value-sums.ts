@@ -1,7 +1,7 @@
 import { lowestBit } from '../../math/bits';
 import { goesMissingLeft, isCategoryNode, LEAF, type Trees } from '../../trees/trees';
 import { type Room, roomOf } from '../../wasm/scratch';
-import { LeafNumbers, MOST_LEAVES, nodesOf } from './leaf-numbers';
+import { LeafNumbers, MAX_LEAVES, nodesOf } from './leaf-numbers';
 import { RowBins } from './row-bins';
 import { TOGETHER, VALUE_TABLE, type ValueKernel, valueRooms } from './value-kernel';
 
@@ -26,11 +26,11 @@ export class ValueSums {
   /** By slot: the leaves that each bin of a column leaves reachable, as two halves. */
   private readonly tables: Int32Array[];
   /** By use (a column taken as categories or in order): its slot for the current trees plus one; 0 for none. */
-  private readonly places: Uint8Array;
+  private readonly slots: Uint8Array;
   /** The uses, by slot. */
   private readonly used: number[] = [];
   /** Per row, its reachable leaves. */
-  private readonly within: Int32Array;
+  private readonly reachable: Int32Array;
   /** The value of each leaf. */
   private readonly values: Float64Array;
   /** The leaves of each current tree, as two halves. */
@@ -43,7 +43,7 @@ export class ValueSums {
     private readonly room: Room<ValueKernel>,
     columns: Uint8Array[],
     rows: Int32Array,
-    places: number,
+    slots: number,
     private readonly width: number,
   ) {
     this.functions = room.functions!;
@@ -51,15 +51,15 @@ export class ValueSums {
     this.ands = [and1, and2, and3, and4];
     this.adds = [add1, add2, add3, add4];
     this.bins = new RowBins(columns, rows, room);
-    const tables = room.wholes(places * 2 * VALUE_TABLE);
-    this.tables = Array.from({ length: places }, (_, i) =>
+    const tables = room.wholes(slots * 2 * VALUE_TABLE);
+    this.tables = Array.from({ length: slots }, (_, i) =>
       tables.subarray(2 * i * VALUE_TABLE, 2 * (i + 1) * VALUE_TABLE),
     );
-    this.within = room.wholes(2 * rows.length);
+    this.reachable = room.wholes(2 * rows.length);
     this.values = room.numbers(SET_LEAVES);
     this.own = room.wholes(2 * SET_LEAVES);
     this.scores = room.numbers(rows.length * width);
-    this.places = new Uint8Array(2 * columns.length);
+    this.slots = new Uint8Array(2 * columns.length);
   }
 
   /**
@@ -73,10 +73,10 @@ export class ValueSums {
     width: number,
     scores: Float64Array,
   ): ValueSums | undefined {
-    const places = Math.min(2 * columns.length, SET_LEAVES - 2);
+    const slots = Math.min(2 * columns.length, SET_LEAVES - 2);
     const room = valueRooms.open(
       RowBins.roomOf(columns.length, rows.length) +
-        roomOf(places * VALUE_TABLE * 8) +
+        roomOf(slots * VALUE_TABLE * 8) +
         roomOf(rows.length * 8) +
         roomOf(SET_LEAVES * 8) * 2 +
         roomOf(rows.length * width * 8),
@@ -84,7 +84,7 @@ export class ValueSums {
     if (!room.functions) {
       return undefined;
     }
-    const sums = new ValueSums(room, columns, rows, places, width);
+    const sums = new ValueSums(room, columns, rows, slots, width);
     sums.scores.set(scores.subarray(0, sums.scores.length));
     return sums;
   }
@@ -114,7 +114,7 @@ export class ValueSums {
     for (let leaf = 0; leaf < count; leaf++) {
       this.values[this.leaves + leaf] = trees.values[numbers.values[leaf]];
     }
-    const leaves = count === MOST_LEAVES ? ALL : ((1 << count) - 1) << first;
+    const leaves = count === MAX_LEAVES ? ALL : ((1 << count) - 1) << first;
     this.own[2 * this.trees + half] = leaves;
     this.own[2 * this.trees + 1 - half] = 0;
     this.addBorders(trees, root, end, first, half);
@@ -158,27 +158,27 @@ export class ValueSums {
 
   /** The table of a column for the current trees, initially with every leaf. */
   private tableOf(column: number, isCategory: boolean): Int32Array {
-    const { places, used, tables } = this;
+    const { slots, used, tables } = this;
     const use = 2 * column + (isCategory ? 1 : 0);
-    if (places[use] === 0) {
+    if (slots[use] === 0) {
       used.push(use);
-      places[use] = used.length;
+      slots[use] = used.length;
       tables[used.length - 1].fill(ALL, 0, 2 * (this.bins.highestOf(column) + 1));
     }
-    return tables[places[use] - 1];
+    return tables[slots[use] - 1];
   }
 
   /** Adds the values of the current trees to an output, and starts a new group. */
   addTo(output: number): void {
-    const { used, places, within, scores, values, own, width, trees } = this;
+    const { used, slots, reachable, scores, values, own, width, trees } = this;
     if (trees === 0) {
       return;
     }
     if (used.length === 0) {
-      within.fill(ALL);
+      reachable.fill(ALL);
     }
     const { ands, adds } = this;
-    const [start, end] = [within.byteOffset, within.byteOffset + within.byteLength];
+    const [start, end] = [reachable.byteOffset, reachable.byteOffset + reachable.byteLength];
     for (let i = 0; i < used.length; i += TOGETHER) {
       const some = used.slice(i, i + TOGETHER);
       const addresses = some.map((use, k) => this.finishTable(use, i + k));
@@ -196,16 +196,16 @@ export class ValueSums {
       );
     }
     for (const use of used) {
-      places[use] = 0;
+      slots[use] = 0;
     }
     used.length = this.trees = this.leaves = 0;
   }
 
   /** Completes a table, and returns the address of the rows' bins. */
-  private finishTable(use: number, place: number): number {
+  private finishTable(use: number, slot: number): number {
     const column = use >>> 1;
     if ((use & 1) === 0) {
-      const { byteOffset } = this.tables[place];
+      const { byteOffset } = this.tables[slot];
       // The missing bin has its own entry.
       this.functions.spread(byteOffset + 8, byteOffset + 8 * (this.bins.highestOf(column) + 1));
     }

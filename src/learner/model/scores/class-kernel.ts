@@ -50,7 +50,7 @@ export interface ClassKernel {
 const NUMBER = 8;
 const FLOAT = 4;
 /** Pairs of sums that fit in 16 SIMD registers. */
-const MOST_PAIRS = 12;
+const MAX_PAIRS = 12;
 
 interface Sums {
   /** Locals for classes `from` and `from` + 1. */
@@ -62,7 +62,7 @@ interface Sums {
 /** All classes, split so that the sums of each group stay in registers while trees or terms are visited. */
 function sumsOf(classes: number, all: Locals): Sums[] {
   const count = classes >>> 1;
-  const passes = Math.max(1, Math.ceil(count / MOST_PAIRS));
+  const passes = Math.max(1, Math.ceil(count / MAX_PAIRS));
   const locals = all.more(Math.ceil(count / passes), V128);
   const one = all.more(1, F64)[0];
   return Array.from({ length: passes }, (_, pass) => {

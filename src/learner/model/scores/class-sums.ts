@@ -3,7 +3,7 @@ import { type Room, roomOf } from '../../wasm/scratch';
 import { type ClassKernel, classRooms } from './class-kernel';
 
 /** Trees added together, so that scores are read and written once for all of them. */
-const TOGETHER = 16;
+const TREES_AT_ONCE = 16;
 /** Below this many rows JavaScript is faster, because the leaf values have to be copied first. */
 export const FEW_ROWS = 100;
 
@@ -25,7 +25,7 @@ export class ClassSums {
   ) {
     this.values = room.floats(values.length);
     this.values.set(values);
-    this.leaves = room.wholes(TOGETHER * rows);
+    this.leaves = room.wholes(TREES_AT_ONCE * rows);
     this.own = room.numbers(rows * width);
     this.own.set(scores.subarray(0, rows * width));
   }
@@ -40,7 +40,7 @@ export class ClassSums {
       return undefined;
     }
     const bytes =
-      roomOf(trees.values.length * 4) + roomOf(TOGETHER * rows * 4) + roomOf(rows * trees.width * 8);
+      roomOf(trees.values.length * 4) + roomOf(TREES_AT_ONCE * rows * 4) + roomOf(rows * trees.width * 8);
     const room = classRooms(trees.width).open(bytes);
     return room.functions && new ClassSums(room, trees, rows, scores);
   }
@@ -51,7 +51,7 @@ export class ClassSums {
   }
 
   added(): void {
-    if (++this.count === TOGETHER) {
+    if (++this.count === TREES_AT_ONCE) {
       this.addAll();
     }
   }

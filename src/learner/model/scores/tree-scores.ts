@@ -5,10 +5,10 @@ import { ClassSums } from './class-sums';
 import { leavesOf, type RowMajor, rowMajor, type Walk, walkOf } from './walk';
 
 /** Below this many rows trees are walked row by row: preparing them would take longer. */
-const FEW = 8;
+const MIN_BATCH = 8;
 /** From this many rows on QuickScorer is faster; in JavaScript only for trees this deep, or with categories. */
-const MANY = 200;
-const DEEP = 8;
+const MIN_LOOK_UP = 200;
+const MIN_DEPTH = 8;
 
 /** Adds the trees' scores of `rows` to `scores`: rows × width. */
 export function addTreeScores(
@@ -19,7 +19,9 @@ export function addTreeScores(
   scores: Float64Array,
 ): void {
   const sums =
-    trees.width === 1 && rows.length >= MANY ? ValueSums.open(columns, rows, width, scores) : undefined;
+    trees.width === 1 && rows.length >= MIN_LOOK_UP
+      ? ValueSums.open(columns, rows, width, scores)
+      : undefined;
   if (!sums) {
     addOneByOne(trees, columns, rows, width, scores);
     return;
@@ -78,13 +80,13 @@ class LeafFinder {
   /** Writes to `leaves` where the values of each row's leaf begin. */
   leavesOf(tree: number, leaves: Int32Array): void {
     const { trees, columns, rows } = this;
-    if (rows.length < FEW) {
+    if (rows.length < MIN_BATCH) {
       for (let i = 0; i < leaves.length; i++) {
         leaves[i] = leafOf(trees, trees.roots[tree], columns, rows[i]);
       }
       return;
     }
-    if (rows.length >= MANY) {
+    if (rows.length >= MIN_LOOK_UP) {
       this.sets ??= new LeafSets(columns, rows);
       if ((this.sets.isQuick || this.isDeep(tree)) && this.sets.leavesOf(trees, tree, leaves)) {
         return;
@@ -99,7 +101,7 @@ class LeafFinder {
     this.walk ??= walkOf(this.trees);
     const depth = this.walk.depths[tree];
     // 0 for a tree with categories.
-    return depth >= DEEP || depth === 0;
+    return depth >= MIN_DEPTH || depth === 0;
   }
 
   close(): void {

@@ -12,7 +12,7 @@ export interface PackedForest extends Omit<ResidualForest, 'trees' | 'offsets' |
 
 const GAP_BITS = 4;
 /** Far more than any fit produces. */
-const MOST_MEMBERS = 1 << 23;
+const MAX_ATOMS_LISTED = 1 << 23;
 
 /** The order of atoms in a leaf does not matter, so they are sorted. */
 export function packForest({ trees, offsets, members, ...rest }: ResidualForest): PackedForest {
@@ -41,7 +41,7 @@ export function unpackForest({ packedTrees, leaves, ...rest }: PackedForest): Re
     const count = input.readCount();
     const bits = input.read(GAP_BITS);
     // Gaps of 0 bits take no space in the file, but their atoms would take memory.
-    if (members.length + count > MOST_MEMBERS) {
+    if (members.length + count > MAX_ATOMS_LISTED) {
       throw new LearnerError('The model is damaged: a leaf claims too many rows.');
     }
     for (let i = 0, atom = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-import { placesInOrder } from '../../math/order';
+import { argsort } from '../../math/order';
 import type { Random } from '../../math/random';
 import type { FeatureColumn, TargetColumn } from '../../types';
 import { assignWhole } from './stratify';
@@ -195,7 +195,7 @@ function assignRows(target: TargetColumn, part: Uint8Array, parts: number, rando
     }
     return;
   }
-  const ranked = placesInOrder(Float64Array.from(order, (row) => target.values[row]));
+  const ranked = argsort(Float64Array.from(order, (row) => target.values[row]));
   const shares = new Int32Array(parts);
   for (let start = 0; start < rows; start += parts) {
     for (let p = 0; p < parts; p++) {

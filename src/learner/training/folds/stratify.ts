@@ -1,4 +1,4 @@
-import { placesInOrder } from '../../math/order';
+import { argsort } from '../../math/order';
 import type { Random } from '../../math/random';
 import type { TargetColumn } from '../../types';
 
@@ -70,7 +70,7 @@ function asClasses(target: TargetColumn): { classOf: Int32Array; classes: number
     return { classOf: target.codes, classes: target.classes.length };
   }
   const { values } = target;
-  const order = placesInOrder(values);
+  const order = argsort(values);
   const classOf = new Int32Array(values.length);
   order.forEach((row, rank) => (classOf[row] = Math.floor((rank * RANGES) / values.length)));
   return { classOf, classes: RANGES };

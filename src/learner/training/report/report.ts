@@ -3,7 +3,7 @@ import { type HeldOutLosses, heldOutLosses } from '../../../metrics/held-out-los
 import { areNeighboursAlike, type ScoredRows } from '../../../metrics/neighbours';
 import type { Scores } from '../../../metrics/scores';
 import type { Thresholds } from '../../../metrics/thresholds';
-import { placesInOrder } from '../../math/order';
+import { argsort } from '../../math/order';
 import type { Member, Part } from '../../model/members';
 import type { FitReport } from '../../types';
 import { completeRuns, type FoldResult } from '../candidates/fold';
@@ -79,7 +79,7 @@ export function makeReport(
 
 /** The indices that sort rows by their position in the table. */
 export function tableOrder(rows: ArrayLike<number>): Int32Array {
-  return placesInOrder(Float64Array.from(rows));
+  return argsort(Float64Array.from(rows));
 }
 
 /** Only if rows were held out by order or by group. */

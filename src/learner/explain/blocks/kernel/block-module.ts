@@ -12,12 +12,12 @@ import {
   whole,
 } from '../../../wasm/instructions';
 import { Locals } from '../../../wasm/locals';
-import { addEffects, addToClasses } from './leaf-effects-code';
-import { addResult } from './cached-results-code';
 import { HEADER } from './block-layout';
-import { addStepsOfClasses, takeValuesOfClasses } from './permutation-code';
+import { addResult } from './cached-results-code';
 import { ClassLoops } from './class-loops';
+import { addEffects, addToClasses } from './leaf-effects-code';
 import { passesOfBlock } from './passes-code';
+import { addStepsOfClasses, takeValuesOfClasses } from './permutation-code';
 
 /*
  * `findPasses`, `BlockSteps` and `addBlockEffects` for many blocks, with the same operations in the same order, so

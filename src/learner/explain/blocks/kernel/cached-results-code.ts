@@ -26,10 +26,10 @@ import {
   whole,
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
+import { BRANCH, HEADER, RESULT, SCRATCH } from './block-layout';
 import { addEffects, addToPlaces } from './leaf-effects-code';
-import { BRANCH, RESULT, HEADER, SCRATCH } from './block-layout';
-import { addChanges, addSteps, takeValues, writeChanges } from './permutation-code';
 import { type BlockLocals, isToLeft, passesOfBlock } from './passes-code';
+import { addChanges, addSteps, takeValues, writeChanges } from './permutation-code';
 
 /*
  * For trees with one value per leaf, the result of a block depends only on the side that the foreground row takes at

@@ -39,9 +39,9 @@ import {
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
 import { MAX_SLOTS } from '../../shapley/shapley-weights';
-import { HEADER, LEAF_RECORD, SCRATCH, WEIGHTS_ROW, SLOT } from './block-layout';
-import type { ClassValues } from './permutation-code';
+import { HEADER, LEAF_RECORD, SCRATCH, SLOT, WEIGHTS_ROW } from './block-layout';
 import type { BlockLocals } from './passes-code';
+import type { ClassValues } from './permutation-code';
 
 /** Locals that describe a leaf. */
 interface LeafLocals {
