@@ -73,6 +73,7 @@ export { treeRooms } from '../../dist/src/learner/trees/histograms/kernel';
 export { quantise } from '../../dist/src/learner/trees/histograms/quantise';
 export { growRandomised } from '../../dist/src/learner/trees/randomised/randomised';
 export { trySmallNode } from '../../dist/src/learner/trees/splits/small-node';
+export { sortedRooms } from '../../dist/src/learner/trees/splits/sorted-kernel';
 export { SortedRows } from '../../dist/src/learner/trees/splits/sorted-rows';
 export { tryCategories, tryOrdered } from '../../dist/src/learner/trees/splits/split-finder';
 export type { SplitCandidate } from '../../dist/src/learner/trees/splits/splits';

@@ -92,6 +92,8 @@ export const choose = (first: Code, second: Code, condition: Code): Code => [
 
 export const loadByte = load(0, 0x2d);
 export const loadWhole = load(2, 0x28);
+/** Of 16 bits. */
+export const loadHalf = load(1, 0x2f);
 export const loadLong = load(3, 0x29);
 export const loadNumber = load(3, 0x2b);
 /** A 32-bit number, as one of 64 bits. */
@@ -131,6 +133,25 @@ export const multiplyNumbers = binary(0xa2);
 export const divideNumbers = binary(0xa3);
 /** NaN where one of both is. */
 export const largerOf = binary(0xa5);
+export const isAbove = binary(0x64);
+export const isAtLeast = binary(0x66);
+/** A pair of two numbers. */
+export const pairOf = (first: Code, second: Code): Code => [...both(first), ...second, 0xfd, 0x22, 1];
+/** All bits of a number's place where it holds, else none. */
+export const isPairAbove = binary(0xfd, 0x4a);
+export const isPairAtLeast = binary(0xfd, 0x4c);
+export const andPairs = binary(0xfd, 0x4e);
+/** Bit 0 and 1 of a whole number: the signs of both numbers. */
+export const signsOfPair = (pair: Code): Code => [...pair, 0xfd, ...unsigned(0xc4)];
+/** Two whole numbers from memory, for `upperHalvesDiffer`. */
+export const loadTwoWholes = load(2, 0xfd, 0x5d);
+/** Of two whole numbers each: all bits of a pair's number where their upper 16 bits differ. */
+export const upperHalvesDiffer = (a: Code, b: Code): Code => [
+  ...[...a, ...b, 0xfd, 0x51],
+  ...[...whole(16), 0xfd, ...unsigned(0xad)],
+  ...[0xfd, ...unsigned(0xc9)],
+  ...[0xfd, 0x0c, ...Array.from({ length: 16 }, () => 0), 0xfd, ...unsigned(0xd7)],
+];
 export const addPairs = binary(0xfd, ...unsigned(0xf0));
 export const subtractPairs = binary(0xfd, ...unsigned(0xf1));
 export const multiplyPairs = binary(0xfd, ...unsigned(0xf2));

@@ -14,6 +14,7 @@ import {
   Random,
   removeRows,
   sigmoid,
+  sortedRooms,
   SortedRows,
   sparse,
   type SplitCandidate,
@@ -89,8 +90,11 @@ describe('learner: the short cuts come out where the long way does', () => {
         const goesLeft = (row: number) => columns[0]![row]! < bins / 2;
         const halves = [...rows.filter(goesLeft), ...rows.filter((row) => !goesLeft(row))];
         const middle = rows.filter(goesLeft).length;
-        const sorted = new SortedRows(columns, specs, count);
-        sorted.begin(picked, rows, gradHess);
+        const size = { columns, specs, tableRows: count, picked: 3 };
+        // Two lists of the same: the first has the room of the kernel, so the second has ordinary arrays.
+        const both = [new SortedRows(size), new SortedRows(size)];
+        assert.equal(sortedRooms.open(16).functions, undefined, 'the kernel is lent');
+        both.forEach((sorted) => sorted.begin(picked, rows, gradHess));
         const compare = (list: Int32Array, depth: number, start: number, end: number) => {
           const own = list.subarray(start, end);
           const gathered = Float64Array.from(
@@ -98,8 +102,8 @@ describe('learner: the short cuts come out where the long way does', () => {
           );
           const sums = new Float64Array(2);
           gathered.forEach((value, i) => (sums[i % 2]! += value));
-          const [quick, plain] = [nothing(), nothing()];
-          picked.forEach((column, i) => {
+          const plain = nothing();
+          picked.forEach((column) => {
             const histogram = new Float64Array(bins * 2);
             addRows(
               histogram,
@@ -107,15 +111,24 @@ describe('learner: the short cuts come out where the long way does', () => {
               own,
               gathered,
             );
-            sorted.search(i, column, { depth, start, end, sums, best: quick }, gradHess, rules);
             tryOrdered({ sums: histogram, offset: 0, bins, totals: sums, width: 1 }, column, rules, plain);
           });
-          assert.deepEqual(quick, plain);
+          for (const sorted of both) {
+            const [each, all] = [nothing(), nothing()];
+            picked.forEach((_, i) => {
+              sorted.search(i, { depth, start, end, sums, best: each }, gradHess, rules);
+            });
+            sorted.searchAll({ depth, start, end, sums, best: all }, gradHess, rules);
+            assert.deepEqual([each, all], [plain, plain]);
+          }
         };
         compare(rows, 0, 0, rows.length);
-        sorted.divide(picked, Int32Array.from(halves), { depth: 0, start: 0, end: rows.length }, middle);
+        for (const sorted of both) {
+          sorted.divide(Int32Array.from(halves), { depth: 0, start: 0, end: rows.length }, middle);
+        }
         compare(Int32Array.from(halves), 1, 0, middle);
         compare(Int32Array.from(halves), 1, middle, rows.length);
+        both.forEach((sorted) => sorted.close());
       }),
       { numRuns: 400, seed: 12 },
     );

@@ -3,7 +3,7 @@ import type { Random } from '../../math/random';
 import type { GrowSpace } from '../histograms/grow-space';
 import { type HistogramLayout, removeRows } from '../histograms/histogram';
 import { trySmallNode } from '../splits/small-node';
-import { MAX_SORTED_ROWS, SortedRows } from '../splits/sorted-rows';
+import { MAX_SORTED_ROWS, type SortedRows } from '../splits/sorted-rows';
 import { tryCategories, tryOrdered } from '../splits/split-finder';
 import type { SplitCandidate, SplitRules } from '../splits/splits';
 import { isLeft, type TreeBuilder } from '../trees';
@@ -169,7 +169,7 @@ export class Grower {
   }
 
   private sort(picked: Int32Array, rows: Int32Array): SortedRows {
-    this.sortedRows ??= new SortedRows(this.columns, this.specs, this.columns[0].length);
+    this.sortedRows ??= this.space.sortRows(this.specs);
     this.sortedRows.begin(picked, rows, this.space.gradHess);
     return this.sortedRows;
   }
@@ -223,7 +223,7 @@ export class Grower {
       this.sorted &&
       (this.worthSearching(left, growth.rules) || this.worthSearching(right, growth.rules))
     ) {
-      this.sorted.divide(this.picked, growth.rows, parent, left.end);
+      this.sorted.divide(growth.rows, parent, left.end);
     }
     if (!histogram || !needs(large)) {
       this.release(parent);
@@ -260,13 +260,17 @@ export class Grower {
         this.space.gather(rows, start, end);
       }
     }
+    if (this.sorted && !this.hasCategory && !sampledColumns) {
+      this.sorted.searchAll(leaf, gradHess, rules);
+      return;
+    }
     for (let k = 0; k < tried; k++) {
       const i = sampledColumns ? sampledColumns[k] : k;
       const column = this.picked[i];
       const spec = this.specs[column];
       const chance = weak?.[column] === 1 ? this.chance : 0;
       if (this.sorted && !spec.category) {
-        this.sorted.search(i, column, leaf, gradHess, rules);
+        this.sorted.search(i, leaf, gradHess, rules);
         continue;
       }
       if (!histogram) {

@@ -5,6 +5,7 @@ import { addRows, type HistogramLayout } from './histogram';
 import { type TreeKernel, treeRooms } from './kernel';
 import { partition } from './partition';
 import { gridFor, quantise } from './quantise';
+import { SortedRows } from '../splits/sorted-rows';
 
 /**
  * With fewer rows in a tree, ordinary arrays: such a fit gains little, and the first of a thread would pay more than that
@@ -60,6 +61,9 @@ export class GrowSpace {
   private readonly kernel: TreeKernel | undefined;
   private readonly histogramSize: number;
   private readonly pool: Float64Array[] = [];
+  private readonly tableRows: number;
+  private readonly picked: number;
+  private sorted: SortedRows | undefined;
 
   private constructor(
     size: GrowSize,
@@ -68,6 +72,8 @@ export class GrowSpace {
     private readonly room: Room<TreeKernel>,
   ) {
     const { width, rows, outOfSample, tableRows } = size;
+    this.tableRows = tableRows;
+    this.picked = size.picked;
     this.stride = width + 1;
     this.outputs = size.outputs;
     this.kernel = room.functions;
@@ -124,6 +130,14 @@ export class GrowSpace {
 
   close(): void {
     this.room.close();
+    this.sorted?.close();
+  }
+
+  /** The rows of each column in the order of their bins; closed with the space. */
+  sortRows(specs: ColumnSpec[]): SortedRows {
+    const { columns, tableRows, picked } = this;
+    this.sorted ??= new SortedRows({ columns, specs, tableRows, picked });
+    return this.sorted;
   }
 
   /** Draws a sample of all rows; the others are the first of `outOfSample`. Both keep the order. */
