@@ -26,7 +26,8 @@ export { datePart, recurringParts } from '../../dist/src/learner/features/dates'
 export type { ColumnSpec } from '../../dist/src/learner/features/encode';
 export { finerBorders } from '../../dist/src/learner/features/finer-borders';
 export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
-export { addGram, factorise, invert } from '../../dist/src/learner/gaussian/dense';
+export { addGram, bytesOfGram, factorise, gramOfSome, invert } from '../../dist/src/learner/gaussian/dense';
+export { denseRooms } from '../../dist/src/learner/gaussian/dense-kernel';
 export { descend } from '../../dist/src/learner/gaussian/descend';
 export { evidenceOf, startOf } from '../../dist/src/learner/gaussian/evidence';
 export { inducingRows } from '../../dist/src/learner/gaussian/inducing';
@@ -78,3 +79,4 @@ export { SortedRows } from '../../dist/src/learner/trees/splits/sorted-rows';
 export { tryCategories, tryOrdered } from '../../dist/src/learner/trees/splits/split-finder';
 export type { SplitCandidate } from '../../dist/src/learner/trees/splits/splits';
 export { leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
+export { ORDINARY } from '../../dist/src/learner/wasm/room';

@@ -1,6 +1,7 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { log, sigmoid, softmax, square } from '../math/numeric';
 import type { Random } from '../math/random';
+import { ORDINARY } from '../wasm/room';
 import { dotAt, gramOfSome } from './dense';
 import { type Dimensions, distance, makeDimensions, positions } from './kernel';
 import { denseLogistic } from './logistic';
@@ -130,7 +131,12 @@ function fitTo(
       features[at++] = factor[point * all.length + row];
     }
   }
-  const productsOf = gramOfSome(features, size);
+  const writeProducts = gramOfSome(features, size, ORDINARY);
+  const productsOf = (rows: Int32Array) => {
+    const products = new Float64Array(size * size);
+    writeProducts(rows, products);
+    return products;
+  };
   let work = all.length * size * size;
   const inputs = folds.map(({ rows }) => ({ slopes, rows, products: productsOf(rows), codes }));
   const fit = (fold: number, penalty: number, weights: Float64Array): Float64Array => {

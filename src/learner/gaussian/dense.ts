@@ -1,4 +1,6 @@
 import { solve } from '../math/matrix';
+import { type Room, roomOf } from '../wasm/room';
+import { type DenseKernel, ROWS_TOGETHER } from './dense-kernel';
 
 /*
  * Products of dense matrices with several sums at a time: one sum alone would wait for each of its additions. The order of
@@ -28,18 +30,33 @@ export function dotAt(a: Float64Array, i: number, b: Float64Array, j: number, co
 /**
  * The Cholesky factor of the lower triangle of a positive definite matrix (size × size), in its place. A pivot lost to
  * rounding is set to infinity, which makes its unknown 0.
+ *
+ * @param kernel of the room that the matrix is in
  */
-export function factorise(matrix: Float64Array, size: number): void {
-  for (let i = 0; i < size; i++) {
-    const row = i * size;
-    for (let j = 0; j < i; j++) {
-      const other = j * size;
-      matrix[row + j] = (matrix[row + j] - dotAt(matrix, row, matrix, other, j)) / matrix[other + j];
+export function factorise(matrix: Float64Array, size: number, kernel?: DenseKernel): void {
+  let i = 0;
+  for (; kernel && i + ROWS_TOGETHER <= size; i += ROWS_TOGETHER) {
+    const { byteOffset } = matrix;
+    kernel.factoriseFour(byteOffset, byteOffset + i * size * 8, size * 8);
+    for (let next = i; next < i + ROWS_TOGETHER; next++) {
+      factoriseRow(matrix, size, next, i);
     }
-    const whole = matrix[row + i];
-    const left = whole - dotAt(matrix, row, matrix, row, i);
-    matrix[row + i] = left > 1e-12 * Math.abs(whole) ? Math.sqrt(left) : Infinity;
   }
+  for (; i < size; i++) {
+    factoriseRow(matrix, size, i, 0);
+  }
+}
+
+/** One row, from a column on; the columns before it are done. */
+function factoriseRow(matrix: Float64Array, size: number, i: number, from: number): void {
+  const row = i * size;
+  for (let j = from; j < i; j++) {
+    const other = j * size;
+    matrix[row + j] = (matrix[row + j] - dotAt(matrix, row, matrix, other, j)) / matrix[other + j];
+  }
+  const whole = matrix[row + i];
+  const left = whole - dotAt(matrix, row, matrix, row, i);
+  matrix[row + i] = left > 1e-12 * Math.abs(whole) ? Math.sqrt(left) : Infinity;
 }
 
 /**
@@ -118,6 +135,7 @@ export function invert(factor: Float64Array, size: number, columns: Float64Array
  * Adds `sign` times the products of the columns of some rows to the lower triangle of `out` (size × size).
  *
  * @param matrix rows × size
+ * @param kernel of the room that both are in
  */
 export function addGram(
   matrix: Float64Array,
@@ -125,20 +143,24 @@ export function addGram(
   size: number,
   sign: 1 | -1,
   out: Float64Array,
+  kernel?: DenseKernel,
 ): void {
-  const together = rows.length & ~3;
-  for (let r = 0; r < together; r += 4) {
+  const together = rows.length - (rows.length % ROWS_TOGETHER);
+  for (let r = 0; r < together; r += ROWS_TOGETHER) {
     const [at0, at1, at2, at3] = [rows[r] * size, rows[r + 1] * size, rows[r + 2] * size, rows[r + 3] * size];
-    for (let i = 0; i < size; i++) {
-      const by0 = sign * matrix[at0 + i];
-      const by1 = sign * matrix[at1 + i];
-      const by2 = sign * matrix[at2 + i];
-      const by3 = sign * matrix[at3 + i];
-      const to = i * size;
-      for (let j = 0; j <= i; j++) {
-        out[to + j] +=
-          by0 * matrix[at0 + j] + by1 * matrix[at1 + j] + (by2 * matrix[at2 + j] + by3 * matrix[at3 + j]);
-      }
+    if (kernel) {
+      const first = matrix.byteOffset;
+      kernel.addGramFour(
+        first + at0 * 8,
+        first + at1 * 8,
+        first + at2 * 8,
+        first + at3 * 8,
+        size * 8,
+        sign,
+        out.byteOffset,
+      );
+    } else {
+      addFour(matrix, at0, at1, at2, at3, size, sign, out);
     }
   }
   for (let r = together; r < rows.length; r++) {
@@ -152,22 +174,60 @@ export function addGram(
   }
 }
 
+function addFour(
+  matrix: Float64Array,
+  at0: number,
+  at1: number,
+  at2: number,
+  at3: number,
+  size: number,
+  sign: 1 | -1,
+  out: Float64Array,
+): void {
+  for (let i = 0; i < size; i++) {
+    const by0 = sign * matrix[at0 + i];
+    const by1 = sign * matrix[at1 + i];
+    const by2 = sign * matrix[at2 + i];
+    const by3 = sign * matrix[at3 + i];
+    const to = i * size;
+    for (let j = 0; j <= i; j++) {
+      out[to + j] +=
+        by0 * matrix[at0 + j] + by1 * matrix[at1 + j] + (by2 * matrix[at2 + j] + by3 * matrix[at3 + j]);
+    }
+  }
+}
+
+/** Bytes of a room for the products of `count` sets of rows beside those of all. */
+export function bytesOfGram(rows: number, size: number, count: number): number {
+  return roomOf(rows * size * 8) + (1 + count) * roomOf(size * size * 8);
+}
+
 /**
  * The products of the columns of any rows, from those of all rows less those of the rows left out: the lower triangle.
  *
  * @param matrix rows × size
+ * @param room that the matrix is in
+ * @returns writes the products of some rows to a matrix of the room
  */
-export function gramOfSome(matrix: Float64Array, size: number): (rows: Int32Array) => Float64Array {
+export function gramOfSome(
+  matrix: Float64Array,
+  size: number,
+  room: Room<DenseKernel>,
+): (rows: Int32Array, products: Float64Array) => void {
+  const { functions } = room;
   const all = Int32Array.from({ length: matrix.length / size }, (_, row) => row);
-  const whole = new Float64Array(size * size);
-  addGram(matrix, all, size, 1, whole);
-  return (rows) => {
+  const whole = room.numbers(size * size).fill(0);
+  addGram(matrix, all, size, 1, whole, functions);
+  return (rows, products) => {
     const isIn = new Uint8Array(all.length);
     rows.forEach((row) => (isIn[row] = 1));
     const isFew = rows.length * 2 < all.length;
-    const products = isFew ? new Float64Array(size * size) : whole.slice();
+    if (isFew) {
+      products.fill(0);
+    } else {
+      products.set(whole);
+    }
     const counted = isFew ? rows : all.filter((row) => isIn[row] === 0);
-    addGram(matrix, counted, size, isFew ? 1 : -1, products);
-    return products;
+    addGram(matrix, counted, size, isFew ? 1 : -1, products, functions);
   };
 }

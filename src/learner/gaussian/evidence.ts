@@ -1,6 +1,8 @@
 import { solve } from '../math/matrix';
 import { exp, log, square } from '../math/numeric';
+import type { Room } from '../wasm/room';
 import { factorise, invert } from './dense';
+import type { DenseKernel } from './dense-kernel';
 import { type Dimensions, distance } from './kernel';
 
 /**
@@ -15,6 +17,8 @@ export interface EvidenceInput {
   linear: Float64Array;
   /** rows. */
   target: Float64Array;
+  /** For as many numbers as `linear` has. */
+  room: Room<DenseKernel>;
 }
 
 /** Log-normal priors. The length scale grows with the number of dimensions (C. Hvarfner et al., 2024). */
@@ -39,13 +43,13 @@ export function startOf({ columns }: Dimensions): Float64Array {
  * The negative logarithm of the posterior density of parameters, but for a constant, and its gradient (Rasmussen and
  * Williams, 2006, 5.9): a function of the parameters. Without a place for the gradient it takes a third of the time.
  */
-export function evidenceOf({ dimensions, positions, linear, target }: EvidenceInput) {
+export function evidenceOf({ dimensions, positions, linear, target, room }: EvidenceInput) {
   const size = target.length;
   const count = dimensions.columns.length;
   const gaps = gapsOf(dimensions, positions, size);
   const pairs = (size * (size - 1)) / 2;
   const kernel = new Float64Array(pairs);
-  const matrix = new Float64Array(size * size);
+  const matrix = room.numbers(size * size);
   const columns = new Float64Array(size * size);
   const inverse = new Float64Array(size * size);
   const weights = new Float64Array(size);
@@ -72,7 +76,7 @@ export function evidenceOf({ dimensions, positions, linear, target }: EvidenceIn
       }
       matrix[i * size + i] = variance + lines * linear[i * size + i] + noise + JITTER;
     }
-    factorise(matrix, size);
+    factorise(matrix, size, room.functions);
     if (gradient === undefined) {
       weights.set(target);
       solve(matrix, size, weights);

@@ -1,3 +1,5 @@
+import { ORDINARY, type Room, roomOf } from '../wasm/room';
+import { type DenseKernel, denseRooms } from './dense-kernel';
 import { type Dimensions, type Kernel, kernelRow } from './kernel';
 
 /** What a pivoted Cholesky factorisation makes of the kernel of all rows. */
@@ -39,7 +41,27 @@ export function pointFactor({ rates, points, ...dimensions }: Kernel): Float64Ar
   return pivoted(dimensions, rates, Float64Array.from(points), count, () => next++).factor;
 }
 
+/** With fewer numbers in a factor the kernel would take longer to reach. */
+const FEW_NUMBERS = 10_000;
+
 function pivoted(
+  dimensions: Dimensions,
+  rates: Float64Array,
+  positions: Float64Array,
+  most: number,
+  pick: (left: Float64Array, isTaken: Uint8Array) => number,
+): Inducing {
+  const rows = positions.length / rates.length;
+  const room = most * rows < FEW_NUMBERS ? ORDINARY : denseRooms.open(roomOf(most * rows * 8));
+  try {
+    return pivotedIn(room, dimensions, rates, positions, most, pick);
+  } finally {
+    room.close();
+  }
+}
+
+function pivotedIn(
+  room: Room<DenseKernel>,
   dimensions: Dimensions,
   rates: Float64Array,
   positions: Float64Array,
@@ -50,7 +72,7 @@ function pivoted(
   const rows = positions.length / count;
   const left = new Float64Array(rows).fill(1);
   const pivots: number[] = [];
-  const factor = new Float64Array(most * rows);
+  const factor = room.numbers(most * rows);
   const isTaken = new Uint8Array(rows);
   while (pivots.length < most) {
     const pivot = pick(left, isTaken);
@@ -59,13 +81,7 @@ function pivoted(
     }
     const own = factor.subarray(pivots.length * rows, (pivots.length + 1) * rows);
     kernelRow(dimensions, rates, positions.subarray(pivot * count), positions, rows, own);
-    for (let i = 0; i < pivots.length; i++) {
-      const before = factor.subarray(i * rows, (i + 1) * rows);
-      const share = before[pivot];
-      for (let row = 0; row < rows; row++) {
-        own[row] -= share * before[row];
-      }
-    }
+    takeShares(room.functions, factor, own, pivots.length, pivot);
     const root = Math.sqrt(left[pivot]);
     for (let row = 0; row < rows; row++) {
       own[row] = isTaken[row] === 1 ? 0 : own[row] / root;
@@ -75,7 +91,30 @@ function pivoted(
     isTaken[pivot] = 1;
     pivots.push(pivot);
   }
-  return { pivots: Int32Array.from(pivots), factor: factor.subarray(0, pivots.length * rows) };
+  return { pivots: Int32Array.from(pivots), factor: factor.slice(0, pivots.length * rows) };
+}
+
+/** Takes from a row of the factor what the rows before it share with it. */
+function takeShares(
+  kernel: DenseKernel | undefined,
+  factor: Float64Array,
+  own: Float64Array,
+  before: number,
+  pivot: number,
+): void {
+  const rows = own.length;
+  if (kernel) {
+    const length = rows * 8;
+    kernel.takeShares(factor.byteOffset, own.byteOffset, length, length - (length % 64), pivot * 8);
+    return;
+  }
+  for (let i = 0; i < before; i++) {
+    const other = factor.subarray(i * rows, (i + 1) * rows);
+    const share = other[pivot];
+    for (let row = 0; row < rows; row++) {
+      own[row] -= share * other[row];
+    }
+  }
 }
 
 /**

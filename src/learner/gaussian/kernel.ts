@@ -122,7 +122,22 @@ export function kernelRow(
   { kinds }: Pick<Kernel, 'kinds'>,
   rates: Float64Array,
   position: Float64Array,
-  others: Float32Array | Float64Array,
+  others: Float64Array,
+  count: number,
+  out: Float64Array,
+): void {
+  if (kinds.includes(KIND.category)) {
+    mixedRow(kinds, rates, position, others, count, out);
+  } else {
+    plainRow(rates, position, others, count, out);
+  }
+}
+
+function mixedRow(
+  kinds: Uint8Array,
+  rates: Float64Array,
+  position: Float64Array,
+  others: Float64Array,
   count: number,
   out: Float64Array,
 ): void {
@@ -133,6 +148,27 @@ export function kernelRow(
     for (let d = 0; d < dimensions; d++, at++) {
       const gap = position[d] - others[at];
       const s = rates[d] * (kinds[d] === KIND.category ? (gap === 0 ? 0 : 1) : Math.abs(gap));
+      factor *= 1 + s + (s * s) / 3;
+      sum += s;
+    }
+    out[i] = factor * exp(-sum);
+  }
+}
+
+/** The same without categories. */
+function plainRow(
+  rates: Float64Array,
+  position: Float64Array,
+  others: Float64Array,
+  count: number,
+  out: Float64Array,
+): void {
+  const dimensions = rates.length;
+  for (let i = 0, at = 0; i < count; i++) {
+    let factor = 1;
+    let sum = 0;
+    for (let d = 0; d < dimensions; d++, at++) {
+      const s = rates[d] * Math.abs(position[d] - others[at]);
       factor *= 1 + s + (s * s) / 3;
       sum += s;
     }

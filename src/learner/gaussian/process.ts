@@ -3,7 +3,9 @@ import { makeDesign, makeTerms, type Term } from '../linear/design';
 import { type LinearTables, tablesOf } from '../linear/linear';
 import { solve } from '../math/matrix';
 import type { Random } from '../math/random';
-import { factorise, gramOfSome } from './dense';
+import type { Room } from '../wasm/room';
+import { bytesOfGram, factorise, gramOfSome } from './dense';
+import { type DenseKernel, denseRooms } from './dense-kernel';
 import { JITTER } from './evidence';
 import { makeDimensions } from './kernel';
 import { choosePoints } from './points';
@@ -68,12 +70,12 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   const { variance, lines, noise } = learned;
   const tolerance = Math.max(LEAST_LEFT, (LEFT_OF_NOISE * noise) / variance);
   const { kernel, factor, pivots } = choosePoints(learned, input, all, { most: points, tolerance });
-  const features = joinFeatures(factor, Math.sqrt(variance), design, Math.sqrt(lines), all.length);
   const sizes = { points: pivots.length, all: pivots.length + size };
-  const weightsOf = foldWeights(features, sizes.all, target, noise + JITTER);
   const columns = Uint16Array.from(terms, ({ column }) => column);
-  const folds = input.folds.map((rows) => {
-    const weights = weightsOf(rows);
+  const room = denseRooms.open(bytesOfGram(all.length, sizes.all, 1));
+  const features = room.numbers(all.length * sizes.all);
+  joinFeatures(factor, Math.sqrt(variance), design, Math.sqrt(lines), all.length, features);
+  const ofFold = (weights: Float64Array) => {
     const ofFactor = Float32Array.from(
       weights.subarray(0, sizes.points),
       (weight) => weight * Math.sqrt(variance),
@@ -86,7 +88,14 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
     };
     const line = tablesOf(linear, slopes.slice(0, 1), specs, input.centers);
     return { gaussian: scoresOfFactor(kernel, factor, pivots, ofFactor), line };
-  });
+  };
+  let folds: LearnedProcess['folds'];
+  try {
+    const weightsOf = foldWeights(room, features, sizes.all, target, noise + JITTER);
+    folds = input.folds.map((rows) => ofFold(weightsOf(rows)));
+  } finally {
+    room.close();
+  }
   const work =
     learned.work + all.length * sizes.all * sizes.all + folds.length * sizes.all * sizes.all * sizes.all;
   return { folds, work };
@@ -103,17 +112,17 @@ function linearTerms(input: ProcessInput, rows: Int32Array): Term[] {
   return terms.length <= MOST_TERMS ? terms : terms.filter(({ rule }) => rule.kind !== 'category');
 }
 
-/** rows × (points + size): the features of both kernels, each with its scale. */
+/** Writes rows × (points + size): the features of both kernels, each with its scale. */
 function joinFeatures(
   factor: Float64Array,
   ofFactor: number,
   design: Float64Array,
   ofDesign: number,
   rows: number,
-): Float64Array {
+  out: Float64Array,
+): void {
   const points = factor.length / rows;
   const size = design.length / rows;
-  const out = new Float64Array(rows * (points + size));
   for (let row = 0, at = 0; row < rows; row++) {
     for (let point = 0; point < points; point++) {
       out[at++] = ofFactor * factor[point * rows + row];
@@ -122,7 +131,6 @@ function joinFeatures(
       out[at++] = ofDesign * design[row * size + t];
     }
   }
-  return out;
 }
 
 /**
@@ -130,8 +138,15 @@ function joinFeatures(
  *
  * @param features rows × size
  */
-function foldWeights(features: Float64Array, size: number, target: Float64Array, penalty: number) {
-  const productsOf = gramOfSome(features, size);
+function foldWeights(
+  room: Room<DenseKernel>,
+  features: Float64Array,
+  size: number,
+  target: Float64Array,
+  penalty: number,
+) {
+  const writeProducts = gramOfSome(features, size, room);
+  const products = room.numbers(size * size);
   return (rows: Int32Array): Float64Array => {
     const right = new Float64Array(size);
     for (const row of rows) {
@@ -139,11 +154,11 @@ function foldWeights(features: Float64Array, size: number, target: Float64Array,
         right[i] += features[row * size + i] * target[row];
       }
     }
-    const products = productsOf(rows);
+    writeProducts(rows, products);
     for (let i = 0; i < size; i++) {
       products[i * size + i] += penalty;
     }
-    factorise(products, size);
+    factorise(products, size, room.functions);
     solve(products, size, right);
     return right;
   };

@@ -29,11 +29,13 @@ export function gaussianScores(
   const dimensions = kernel.rates.length;
   const points = pointsOf(kernel);
   const outputs = base.length;
+  // Of one type wherever a kernel is worked out: the engine then compiles that once.
+  const others = Float64Array.from(kernel.points);
   const own = new Float64Array(points);
   const out = new Float64Array(rows.length * outputs);
   for (let i = 0, to = 0; i < rows.length; i++) {
     const position = at.subarray(i * dimensions, (i + 1) * dimensions);
-    kernelRow(kernel, kernel.rates, position, kernel.points, points, own);
+    kernelRow(kernel, kernel.rates, position, others, points, own);
     for (let k = 0; k < outputs; k++) {
       let sum = base[k];
       for (let point = 0, from = k * points; point < points; point++) {

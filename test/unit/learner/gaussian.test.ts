@@ -16,14 +16,18 @@ import {
 } from '../../../dist/src/learner';
 import {
   addGram,
+  bytesOfGram,
   denseLogistic,
+  denseRooms,
   descend,
   evidenceOf,
   factorise,
+  gramOfSome,
   inducingRows,
   invert,
   kernelRow,
   makeDimensions,
+  ORDINARY,
   positions,
   quadratureOf,
   Random,
@@ -108,7 +112,7 @@ describe('Gaussian process: its kernel', () => {
       (_, i) => at[Math.floor(i / ROWS) * width]! * at[(i % ROWS) * width]!,
     );
     const target = normals(ROWS, 3);
-    const f = evidenceOf({ dimensions, positions: at, linear, target });
+    const f = evidenceOf({ dimensions, positions: at, linear, target, room: ORDINARY });
     const here = startOf(dimensions).map((value, i) => value + Math.sin(i) / 3);
     const slope = new Float64Array(here.length);
     f(here, slope);
@@ -124,6 +128,26 @@ describe('Gaussian process: its kernel', () => {
         `${i}: ${slope[i]} is not ${expected}`,
       );
     });
+  });
+});
+
+describe('Gaussian process: a kernel of numbers alone', () => {
+  it('is that with a category of no weight', () => {
+    const isNumber = Array.from(dimensions.columns.keys()).filter((d) => dimensions.columns[d] !== 1);
+    const alone = isNumber.map((d) => dimensions.kinds[d]!);
+    const weightless = rates.map((rate, d) => (isNumber.includes(d) ? rate : 0));
+    const own = Float64Array.from([...all].flatMap((row) => isNumber.map((d) => at[row * width + d]!)));
+    const [quick, whole] = [new Float64Array(ROWS), new Float64Array(ROWS)];
+    kernelRow(
+      { kinds: Uint8Array.from(alone) },
+      Float64Array.from(isNumber, (d) => rates[d]!),
+      own.subarray(3 * isNumber.length),
+      own,
+      ROWS,
+      quick,
+    );
+    kernelRow(dimensions, weightless, at.subarray(3 * width), at, ROWS, whole);
+    assert.deepEqual(quick, whole);
   });
 });
 
@@ -165,6 +189,46 @@ describe('Gaussian process: its arithmetic', () => {
         assert.ok(Math.abs(sum - (i === j ? 1 : 0)) < 1e-9);
       }
     }
+  });
+
+  it('is the same to the bit in WebAssembly', () => {
+    const some = all.filter((row) => row % 4 !== 1);
+    for (const size of [1, 3, 4, 7, 22, 25]) {
+      const matrix = normals(ROWS * size, 8);
+      const room = denseRooms.open(bytesOfGram(ROWS, size, 1));
+      assert.ok(room.functions, 'this engine has WebAssembly');
+      const answers = [room, ORDINARY].map((one) => {
+        const features = one.numbers(ROWS * size);
+        features.set(matrix);
+        const writeProducts = gramOfSome(features, size, one);
+        const products = one.numbers(size * size);
+        writeProducts(some, products);
+        const before = products.slice();
+        factorise(products, size, one.functions);
+        return [before, products.slice()];
+      });
+      room.close();
+      assert.deepEqual(answers[0], answers[1]);
+    }
+  });
+
+  it('chooses the same points in WebAssembly, with the same factor', () => {
+    const count = 203;
+    const numbersAlone = {
+      columns: Uint16Array.of(0, 1),
+      kinds: new Uint8Array(2),
+      means: new Float64Array(2),
+      scales: new Float64Array(2).fill(1),
+    };
+    const places = normals(count * 2, 9);
+    const choose = () => inducingRows(numbersAlone, Float64Array.of(1, 2), places, 100, 0);
+    const inKernel = choose();
+    const lent = denseRooms.open(16);
+    assert.ok(lent.functions);
+    const inJavaScript = choose();
+    lent.close();
+    assert.deepEqual(inKernel, inJavaScript);
+    assert.equal(inKernel.pivots.length, 100);
   });
 
   it('descends to the minimum of a narrow valley', () => {

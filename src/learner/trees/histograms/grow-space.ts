@@ -1,11 +1,11 @@
 import type { ColumnSpec } from '../../features/encode';
 import type { Random } from '../../math/random';
 import { ORDINARY, type Room, roomOf } from '../../wasm/scratch';
+import { SortedRows } from '../splits/sorted-rows';
 import { addRows, type HistogramLayout } from './histogram';
 import { type TreeKernel, treeRooms } from './kernel';
 import { partition } from './partition';
 import { gridFor, quantise } from './quantise';
-import { SortedRows } from '../splits/sorted-rows';
 
 /**
  * With fewer rows in a tree, ordinary arrays: such a fit gains little, and the first of a thread would pay more than that
