@@ -57,7 +57,7 @@ export function growTrees(
   const space =
     specs.length > MOST_COLUMNS
       ? GrowSpace.ordinary(size)
-      : GrowSpace.make(
+      : GrowSpace.open(
           size,
           Int32Array.from(specs, (_, column) => column),
         );

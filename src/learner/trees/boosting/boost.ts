@@ -86,7 +86,7 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
   const usable = usableColumns(columns, specs, rows);
   const picked = Math.max(1, Math.ceil(usable.length * rules.columnSample));
-  const space = GrowSpace.make(
+  const space = GrowSpace.open(
     {
       columns,
       specs,

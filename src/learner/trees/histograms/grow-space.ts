@@ -7,12 +7,6 @@ import { type TreeKernel, treeRooms } from './kernel';
 import { partition } from './partition';
 import { gridFor, quantise } from './quantise';
 
-/**
- * With fewer rows in a tree, ordinary arrays: such a fit gains little, and the first of a thread would pay more than that
- * for code that is new to it.
- */
-const FEW_ROWS = 1500;
-
 /** For so many gradients and hessians of a row the kernel can add rows to histograms. */
 const WITH_KERNEL = new Set([2, 3, 6]);
 
@@ -98,11 +92,6 @@ export class GrowSpace {
     this.goesLeft = room.bytes(256);
     this.pair = room.numbers(2);
     this.histogramSize = histogramLength(size);
-  }
-
-  /** What takes less time; to be closed. */
-  static make(size: GrowSize, usable: Int32Array): GrowSpace {
-    return size.rows < FEW_ROWS ? GrowSpace.ordinary(size) : GrowSpace.open(size, usable);
   }
 
   /** Within reach of the kernel where there is room; to be closed. */
