@@ -102,7 +102,7 @@ const FOLDERS = {
     wasm: [],
     features: ['math'],
     trees: ['features', 'math', 'wasm'],
-    'trees/splits': ['features', 'trees/trees.ts'],
+    'trees/splits': ['features', 'trees/trees.ts', 'wasm'],
     'trees/histograms': ['features', 'math', 'wasm'],
     'trees/boosting': ['features', 'math', 'trees/histograms', 'trees/splits', 'trees/trees.ts'],
     'trees/randomised': ['features', 'math', 'trees/trees.ts'],

@@ -79,4 +79,4 @@ export { SortedRows } from '../../dist/src/learner/trees/splits/sorted-rows';
 export { tryCategories, tryOrdered } from '../../dist/src/learner/trees/splits/split-finder';
 export type { SplitCandidate } from '../../dist/src/learner/trees/splits/splits';
 export { leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
-export { ORDINARY } from '../../dist/src/learner/wasm/room';
+export { ORDINARY } from '../../dist/src/learner/wasm/scratch';

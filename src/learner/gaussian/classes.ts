@@ -1,7 +1,7 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { log, sigmoid, softmax, square } from '../math/numeric';
 import type { Random } from '../math/random';
-import { ORDINARY } from '../wasm/room';
+import { ORDINARY } from '../wasm/scratch';
 import { dotAt, gramOfSome } from './dense';
 import { type Dimensions, distance, makeDimensions, positions } from './kernel';
 import { denseLogistic } from './logistic';

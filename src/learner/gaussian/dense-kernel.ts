@@ -31,10 +31,10 @@ import {
   whole,
 } from '../wasm/instructions';
 import { Locals } from '../wasm/locals';
-import { RoomMaker } from '../wasm/room';
+import { RoomMaker } from '../wasm/scratch';
 
 /** Rows that each function takes together: sums of one row alone would wait for each other. */
-export const ROWS_TOGETHER = 4;
+export const ROWS_AT_ONCE = 4;
 
 /** The inner loops of `dense.ts`, with its sums in its order, so to the same bits. All parameters are addresses or bytes. */
 export interface DenseKernel {
@@ -75,8 +75,8 @@ function factoriseFour(): WasmFunction {
   const all = new Locals();
   const [matrix, rows, length] = all.parameters(3, I32);
   const [other, done, k, even, end] = all.more(5, I32);
-  const at = all.more(ROWS_TOGETHER, I32);
-  const [ahead, behind] = [all.more(ROWS_TOGETHER, V128), all.more(ROWS_TOGETHER, V128)];
+  const at = all.more(ROWS_AT_ONCE, I32);
+  const [ahead, behind] = [all.more(ROWS_AT_ONCE, V128), all.more(ROWS_AT_ONCE, V128)];
   const [first, second] = all.more(2, V128);
   const [diagonal] = all.more(1, F64);
   const pairs: Code[] = [
@@ -130,14 +130,14 @@ function factoriseFour(): WasmFunction {
 
 function addGramFour(): WasmFunction {
   const all = new Locals();
-  const rows = all.parameters(ROWS_TOGETHER, I32);
+  const rows = all.parameters(ROWS_AT_ONCE, I32);
   const [length] = all.parameters(1, I32);
   const [sign] = all.parameters(1, F64);
   const [out] = all.parameters(1, I32);
   const [done, to, end, even] = all.more(4, I32);
-  const at = all.more(ROWS_TOGETHER, I32);
-  const factors = all.more(ROWS_TOGETHER, V128);
-  const numbers = all.more(ROWS_TOGETHER, F64);
+  const at = all.more(ROWS_AT_ONCE, I32);
+  const factors = all.more(ROWS_AT_ONCE, V128);
+  const numbers = all.more(ROWS_AT_ONCE, F64);
   const sum = (plus: (a: Code, b: Code) => Code, products: Code[]): Code =>
     plus(plus(products[0], products[1]), plus(products[2], products[3]));
   const pairs: Code[] = [

@@ -1,6 +1,6 @@
 import { solve } from '../math/matrix';
-import { type Room, roomOf } from '../wasm/room';
-import { type DenseKernel, ROWS_TOGETHER } from './dense-kernel';
+import { type Room, roomOf } from '../wasm/scratch';
+import { type DenseKernel, ROWS_AT_ONCE } from './dense-kernel';
 
 /*
  * Products of dense matrices with several sums at a time: one sum alone would wait for each of its additions. The order of
@@ -35,10 +35,10 @@ export function dotAt(a: Float64Array, i: number, b: Float64Array, j: number, co
  */
 export function factorise(matrix: Float64Array, size: number, kernel?: DenseKernel): void {
   let i = 0;
-  for (; kernel && i + ROWS_TOGETHER <= size; i += ROWS_TOGETHER) {
+  for (; kernel && i + ROWS_AT_ONCE <= size; i += ROWS_AT_ONCE) {
     const { byteOffset } = matrix;
     kernel.factoriseFour(byteOffset, byteOffset + i * size * 8, size * 8);
-    for (let next = i; next < i + ROWS_TOGETHER; next++) {
+    for (let next = i; next < i + ROWS_AT_ONCE; next++) {
       factoriseRow(matrix, size, next, i);
     }
   }
@@ -145,8 +145,8 @@ export function addGram(
   out: Float64Array,
   kernel?: DenseKernel,
 ): void {
-  const together = rows.length - (rows.length % ROWS_TOGETHER);
-  for (let r = 0; r < together; r += ROWS_TOGETHER) {
+  const together = rows.length - (rows.length % ROWS_AT_ONCE);
+  for (let r = 0; r < together; r += ROWS_AT_ONCE) {
     const [at0, at1, at2, at3] = [rows[r] * size, rows[r + 1] * size, rows[r + 2] * size, rows[r + 3] * size];
     if (kernel) {
       const first = matrix.byteOffset;

@@ -1,6 +1,6 @@
 import { solve } from '../math/matrix';
 import { exp, log, square } from '../math/numeric';
-import type { Room } from '../wasm/room';
+import type { Room } from '../wasm/scratch';
 import { factorise, invert } from './dense';
 import type { DenseKernel } from './dense-kernel';
 import { type Dimensions, distance } from './kernel';

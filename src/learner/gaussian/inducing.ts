@@ -1,4 +1,4 @@
-import { ORDINARY, type Room, roomOf } from '../wasm/room';
+import { ORDINARY, type Room, roomOf } from '../wasm/scratch';
 import { type DenseKernel, denseRooms } from './dense-kernel';
 import { type Dimensions, type Kernel, kernelRow } from './kernel';
 

@@ -3,7 +3,7 @@ import { makeDesign, makeTerms, type Term } from '../linear/design';
 import { type LinearTables, tablesOf } from '../linear/linear';
 import { solve } from '../math/matrix';
 import type { Random } from '../math/random';
-import type { Room } from '../wasm/room';
+import type { Room } from '../wasm/scratch';
 import { bytesOfGram, factorise, gramOfSome } from './dense';
 import { type DenseKernel, denseRooms } from './dense-kernel';
 import { JITTER } from './evidence';

@@ -1,7 +1,7 @@
 import type { EncodedTable } from '../features/encode';
 import { exp } from '../math/numeric';
 import type { Random } from '../math/random';
-import { roomOf } from '../wasm/room';
+import { roomOf } from '../wasm/scratch';
 import { dotAt } from './dense';
 import { denseRooms } from './dense-kernel';
 import { descend, type Descent } from './descend';

@@ -3,7 +3,7 @@ import type { Random } from '../../math/random';
 import type { GrowSpace } from '../histograms/grow-space';
 import { type HistogramLayout, removeRows } from '../histograms/histogram';
 import { trySmallNode } from '../splits/small-node';
-import { MAX_SORTED_ROWS, type SortedRows } from '../splits/sorted-rows';
+import { MAX_SORTED_ROWS, SortedRows } from '../splits/sorted-rows';
 import { tryCategories, tryOrdered } from '../splits/split-finder';
 import type { SplitCandidate, SplitRules } from '../splits/splits';
 import { isLeft, type TreeBuilder } from '../trees';
@@ -169,9 +169,16 @@ export class Grower {
   }
 
   private sort(picked: Int32Array, rows: Int32Array): SortedRows {
-    this.sortedRows ??= this.space.sortRows(this.specs);
+    this.sortedRows ??= this.makeSortedRows();
     this.sortedRows.begin(picked, rows, this.space.gradHess);
     return this.sortedRows;
+  }
+
+  private makeSortedRows(): SortedRows {
+    const { columns, specs, space } = this;
+    const made = new SortedRows({ columns, specs, tableRows: space.tableRows, picked: space.picked });
+    space.closeWith(made);
+    return made;
   }
 
   private open(node: number, depth: number): OpenLeaf {

@@ -1,7 +1,6 @@
 import type { ColumnSpec } from '../../features/encode';
 import type { Random } from '../../math/random';
 import { ORDINARY, type Room, roomOf } from '../../wasm/scratch';
-import { SortedRows } from '../splits/sorted-rows';
 import { addRows, type HistogramLayout } from './histogram';
 import { type TreeKernel, treeRooms } from './kernel';
 import { partition } from './partition';
@@ -55,9 +54,10 @@ export class GrowSpace {
   private readonly kernel: TreeKernel | undefined;
   private readonly histogramSize: number;
   private readonly pool: Float64Array[] = [];
-  private readonly tableRows: number;
-  private readonly picked: number;
-  private sorted: SortedRows | undefined;
+  private readonly others: { close(): void }[] = [];
+  readonly tableRows: number;
+  /** Columns that a tree splits by, at most. */
+  readonly picked: number;
 
   private constructor(
     size: GrowSize,
@@ -119,14 +119,12 @@ export class GrowSpace {
 
   close(): void {
     this.room.close();
-    this.sorted?.close();
+    this.others.forEach((one) => one.close());
   }
 
-  /** The rows of each column in the order of their bins; closed with the space. */
-  sortRows(specs: ColumnSpec[]): SortedRows {
-    const { columns, tableRows, picked } = this;
-    this.sorted ??= new SortedRows({ columns, specs, tableRows, picked });
-    return this.sorted;
+  /** Closes something else when this is closed. */
+  closeWith(other: { close(): void }): void {
+    this.others.push(other);
   }
 
   /** Draws a sample of all rows; the others are the first of `outOfSample`. Both keep the order. */

@@ -46,7 +46,7 @@ import {
   xor,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
-import { RoomMaker } from '../../wasm/room';
+import { RoomMaker } from '../../wasm/scratch';
 
 /*
  * The loops of `SortedRows` as WebAssembly: without bounds to check, and with the gains of two borders worked out side by

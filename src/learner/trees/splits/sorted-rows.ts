@@ -1,5 +1,5 @@
 import type { ColumnSpec } from '../../features/encode';
-import { type Room, roomOf } from '../../wasm/room';
+import { type Room, roomOf } from '../../wasm/scratch';
 import { FOUND, type SortedKernel, sortedRooms } from './sorted-kernel';
 import type { SplitCandidate, SplitRules } from './splits';
 
