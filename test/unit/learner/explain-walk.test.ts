@@ -38,7 +38,7 @@ describe('paths through trees', () => {
   );
   const model = trainModel(classify(features, labels, { n_estimators: 3 }));
 
-  it('are the same whether they are cached or found on the way', () => {
+  it('are the same whether they are cached or found on the walk', () => {
     const background = model.background!;
     // Two columns are one group.
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
@@ -79,7 +79,7 @@ describe('paths through trees', () => {
     assert.ok(leaves > 10_000, `${leaves} leaves`);
   });
 
-  it('give the scores of mixtures along permutations, all rows of the train set that are cached at once or one by one', () => {
+  it('give the scores of mixtures along permutations, for all background rows at once or one by one', () => {
     const background = model.background!;
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
     const groups = Math.max(...groupOf) + 1;
@@ -117,7 +117,7 @@ describe('paths through trees', () => {
         ),
       ),
     };
-    // A Gaussian process beside the trees, as one member shares it with all others.
+    // A Gaussian process next to the trees, shared by all members.
     const { process } = processApart([{ ...member, weight: 1 }]);
     const shared = (of: number) => {
       const { changes, effects } = processAlongPermutations(process!, foreground, of, [permutations!]);
@@ -169,7 +169,7 @@ describe('paths through trees', () => {
     assert.ok(new Set(expected).size > 200);
   });
 
-  it('have the same effects as whole trees and leaf by leaf, whether these are cached or found again', () => {
+  it('have the same effects as whole trees and leaf by leaf, whether these are cached or not', () => {
     const background = model.background!;
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
     const groups = Math.max(...groupOf) + 1;
@@ -227,7 +227,7 @@ describe('paths through trees', () => {
       new Random(2),
     );
     // Trees with a value for each of 3 and of 11 classes: pairs of these, eight at a time, and one that is left.
-    // And of trees so small that rows go the same paths, of which results are cached.
+    // And trees so small that rows share paths, whose results are cached.
     const forests = [boosted, grow(2), grow(3), grow(11), grow(2, 5)];
     assert.deepEqual(
       forests.map((trees) => trees.width),
@@ -243,7 +243,7 @@ describe('paths through trees', () => {
         columns: specs.length,
       };
       const blocks = leafBlocks(trees, background, groupOf);
-      // With memory for blocks and all that is cached of them, for some of it, for none, and without memory for blocks.
+      // With memory for blocks and all cached results, for some results, for none, and without memory for blocks.
       const rooms = [
         ...[4_000_000, 20_000, 0].map((results) => BlockMemory.open(size, { blocks: 4_000_000, results })),
         BlockMemory.open(size, { blocks: 1000, results: 0 }),
@@ -309,7 +309,7 @@ describe('paths through trees', () => {
 });
 
 describe('explanations of many causes', () => {
-  it('are exact where a row differs in few of them from each row of the train set that is cached', () => {
+  it('are exact where a row differs in few of them from each background row', () => {
     const random = new Random(4);
     const rows = 320;
     // Thirteen switches, of which at most four are on.

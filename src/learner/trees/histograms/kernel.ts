@@ -45,9 +45,9 @@ import {
 import { RoomMaker } from '../../wasm/scratch';
 
 /*
- * The loops that a large fit spends its time in, as WebAssembly: without bounds to check, and with gradient and hessian
- * added as one pair, they take a third of the time that JavaScript takes. They add the same numbers in the same order, so
- * the result is the same to the bit. All parameters are addresses in bytes.
+ * The loops in which a large fit spends its time, as WebAssembly: without bounds checks, and with gradient and
+ * hessian added as one SIMD pair, they take a third of the time of JavaScript. They add the same numbers in the same
+ * order, so results agree to the bit. All parameters are addresses in bytes.
  */
 
 type AddColumn = (rows: number, end: number, gradHess: number, bins: number, sums: number) => void;
@@ -61,9 +61,9 @@ type AddTwoColumns = (
   sums1: number,
 ) => void;
 
-/** Rows are given by the addresses of the first one's number and behind the last one's. */
+/** Rows are given as a range of addresses of their indices. */
 export interface TreeKernel {
-  /** Adds each row's pair of gradient and hessian to its bin of four columns. `gradHess`: of the whole table. */
+  /** Adds each row's gradient and hessian to its bin of four columns. `gradHess` covers the whole table. */
   addFour(
     rows: number,
     end: number,
@@ -80,31 +80,31 @@ export interface TreeKernel {
   /** The same for two columns, and for one. */
   addTwo: AddTwoColumns;
   addOne: AddColumn;
-  /** The same for two columns, and for one, where a row has two gradients beside its hessian. */
+  /** The same for two columns, and for one, if a row has two gradients besides its hessian. */
   addTwoOfThree: AddTwoColumns;
   addOneOfThree: AddColumn;
-  /** The same where a row has five gradients beside its hessian. */
+  /** The same if a row has five gradients besides its hessian. */
   addSix: AddColumn;
   /** Adds a value to one score of each row. `width`: bytes of a row's scores. */
   addToScores(rows: number, end: number, scores: number, width: number, value: number): void;
-  /** The largest number of all rows' pairs, whatever its sign; NaN where one is not finite. */
+  /** The largest absolute value of all rows' pairs; NaN if one is not finite. */
   largest(rows: number, end: number, gradHess: number): number;
-  /** Rounds the pair of each row by adding a number and taking it away. */
+  /** Rounds the pair of each row by adding and subtracting a number. */
   round(rows: number, end: number, gradHess: number, grid: number): void;
   /** Adds each row's pair to one pair of sums. */
   addAll(rows: number, end: number, gradHess: number, sums: number): void;
-  /** Takes pairs away from those at `sums … end`. */
+  /** Subtracts pairs from those at `sums … end`. */
   takeAway(sums: number, end: number, others: number): void;
-  /** As `partition`; the address where the rows that go right begin. */
+  /** See `partition`; returns the address where the rows that go right begin. */
   partition(rows: number, end: number, bins: number, goesLeft: number, spare: number): number;
-  /** As `Random.divide`: `count` whole numbers from `values` on, of which `wanted` are chosen. `state`: as it lends it. */
+  /** See `Random.divide`: chooses `wanted` of `count` integers from `values` on. `state` is as it lends it. */
   divide(state: number, values: number, count: number, wanted: number, chosen: number, rest: number): void;
 }
 
 const WHOLE_BYTES = 4;
 const PAIR_BITS = 4;
 
-/** Goes through whole numbers from the address in local `at` to that in local `end`. */
+/** Visits the integers from the address in local `at` to that in local `end`. */
 function forEach(at: number, end: number, body: readonly Code[]): Code {
   const isMore = isBelow(get(at), get(end));
   const next = isBelow(tee(at, add(get(at), whole(WHOLE_BYTES))), get(end));
@@ -142,7 +142,7 @@ function addTo(columns: number, stride: 2 | 3 = 2): WasmFunction {
 }
 
 /**
- * Adds each row's gradients and hessian to its bin of one column, where there are several gradients: one after another.
+ * Adds each row's gradients and hessian to its bin of one column, one after another.
  *
  * @param stride gradients and hessian
  */
@@ -185,7 +185,7 @@ function largest(): WasmFunction {
       ...forEach(rows, end, [
         set(pair, sizesOfPair(loadPair(add(shiftLeft(loadWhole(get(rows)), PAIR_BITS), get(gradHess))))),
         set(most, secondWhereAbove(get(most), get(pair))),
-        // 0, or NaN for numbers that are not finite: comparisons alone would pass over NaN.
+        // 0, or NaN for numbers that are not finite: comparisons alone would skip NaN.
         set(odd, addPairs(get(odd), multiplyPairs(get(pair), both(constant(0))))),
       ]),
       ...set(most, addPairs(get(most), get(odd))),
@@ -249,7 +249,8 @@ function partition(): WasmFunction {
     body: [
       ...set(left, get(rows)),
       ...set(right, get(spare)),
-      // Each row is written to both sides, and one of them moves on, which avoids a branch that cannot be predicted.
+      // Each row is written to both sides, and one of them advances: branch-free, since a branch would be
+      // mispredicted.
       ...forEach(rows, end, [
         set(row, loadWhole(get(rows))),
         storeWhole(get(left), get(row)),
@@ -270,7 +271,7 @@ function divide(): WasmFunction {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
   ];
   const words = [a, b, c, counter];
-  // The drawn number as a part of 2^32, times `count`: whole numbers, since each comparison waits for the one before it.
+  // The drawn number as a fraction of 2^32, times `count`, in integers: each comparison waits for the one before it.
   const share = multiplyLong(toLong(get(sum)), toLong(get(count)));
   const step: Code[] = [
     set(sum, add(add(get(a), get(b)), get(counter))),
@@ -295,7 +296,7 @@ function divide(): WasmFunction {
       ...words.flatMap((word, i) => set(word, loadWhole(get(state), i * WHOLE_BYTES))),
       ...when(isMore, doWhile([...step.flat(), ...set(count, subtract(get(count), whole(1)))], isMore)),
       ...words.flatMap((word, i) => storeWhole(get(state), get(word), i * WHOLE_BYTES)),
-      // What comes after the last chosen one.
+      // What follows the last chosen one.
       ...copy(get(rest), get(values), shiftLeft(get(count), 2)),
     ],
   };
