@@ -2,11 +2,11 @@ import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Batch scoring of a file
 
-*Make files* writes two CSV files, *Train* learns from the first, *Score* predicts every row of the second and writes the rows with their prediction to a third.
+*Make files* writes two CSV files, *Train* learns from the first, *Score* predicts every row of the second and writes the rows with their predictions to a third.
 
-The nodes **fit** and **predict** read the files by themselves (*Input: A file on disk*), so a train set may be larger than the memory. Parquet and Arrow files work as well.
+The nodes **fit** and **predict** read the files themselves (*Input: A file on disk*), so a train set may be larger than the memory. Parquet and Arrow files work too.
 
-The files stand in the folder that the flow's environment variable \`FOLDER\` names (double-click the tab), below the folder in which Node-RED was started.`;
+The files are in the folder named by the environment variable \`FOLDER\` of the flow (double-click the tab), relative to the folder in which Node-RED was started.`;
 
 /** A CSV file through three buttons: made, learned from, scored into another file. */
 export function batchFile() {

@@ -4,10 +4,10 @@ const INFO = `# Cost guard
 
 Two ways to keep a metered service from costing more than you want:
 
-1. **cost** asks for the estimate, and a switch decides: up to 100 tokens go on, the rest is shown instead.
-2. **predict** has *Highest cost* under Advanced: a request over it is not sent, and ends with the error \`cost.exceeded\`, which a Catch node sees.
+1. **cost** gets the estimate, and a switch node decides: messages up to 100 tokens go on, others are only shown.
+2. **predict** has *Highest cost* under Advanced: a request over it is not sent, and ends with the error \`cost.exceeded\`, which a Catch node receives.
 
-No service is chosen, so the embedded one is used: it is free, and everything goes through. Add a hosted service in the nodes to see it bite.`;
+No service is chosen, so the embedded one is used. It is free, so everything goes through. Choose a hosted service in the nodes to see the limits take effect.`;
 
 const ROWS = (count) =>
   Array.from({ length: count }, (_, i) => ({ id: i, size: (i * 7) % 10, colour: ['red', 'blue'][i % 2] }));
@@ -53,7 +53,7 @@ export function costGuard() {
     property: 'weight',
   });
   const scored = flow.debug('scored', [4, 2.5], 'payload');
-  const dear = flow.debug('too dear', [4, 3.5], 'estimated_cost');
+  const dear = flow.debug('too expensive', [4, 3.5], 'estimated_cost');
   const guarded = flow.node('tabular-predict', 'weight, at most 100 tokens', [3, 5], {
     ...table,
     model: 'weight',

@@ -3,11 +3,11 @@ import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Energy of the next 24 hours
 
-A simulated house: its heat pump, the weather, weekdays and holidays, and a meter that loses hours now and then. A *series* node makes 24 rows of each hour, one for each hour ahead; one model answers them all at once, each with its band. Before each hour the house tells what is known of the next 24, its holidays and the forecast of the weather: a plan, by the columns under *Known ahead*.
+A simulated house: its heat pump, the weather, weekdays and holidays, and a meter that loses hours now and then. A *series* node makes 24 rows from each hour, one for each hour ahead, and one model predicts them all at once, each with a band. Before each hour the house sends what is known about the next 24 hours, its holidays and the weather forecast: a plan, in the columns under *Known ahead*.
 
-Press Deploy. The hours of the last ten weeks come as one table, the model is fitted, and then an hour passes every two seconds: the plot shows the day as it was forecast at its beginning, and beside it what then came. A new train set leaves now and then.
+Press Deploy. The hours of the last ten weeks arrive as one table, and the model is fitted. Then an hour passes every two seconds. The plot shows the forecast made at the start of the day and the energy as measured. A new train set leaves from time to time.
 
-Needs the nodes \`@flowfuse/node-red-dashboard\` (Manage palette → Install); the plot is then at \`/dashboard/energy\` of this Node-RED. Nothing leaves this computer: the service is the embedded one.`;
+Needs the nodes \`@flowfuse/node-red-dashboard\` (Manage palette → Install); the plot is then at \`/dashboard/energy\` of this Node-RED. Nothing leaves this computer, because the embedded service is used.`;
 
 const COLOURS = [
   '#e4572e',
@@ -44,7 +44,7 @@ export function energy() {
   });
   const house = flow.code('House', [1, 1.5], 'house.js');
 
-  flow.comment('2. 24 rows an hour, one model for them all', [2.2, 0]);
+  flow.comment('2. 24 rows an hour, one model for all of them', [2.2, 0]);
   const rows = flow.node('tabular-series', 'next 24 hours', [2, 1.5], {
     ...SERIES_DEFAULTS,
     column: 'energy_kwh',
@@ -70,7 +70,7 @@ export function energy() {
   const day = flow.node('ui-chart', 'energy', [5.9, 4.2], {
     ...chart,
     colors: COLOURS,
-    group: group('Energy of the day: as forecast at its beginning, and as it came', 1, 12),
+    group: group('Energy of the day: forecast at its start, and as measured', 1, 12),
     label: '',
     order: 1,
     yAxisLabel: 'kWh',

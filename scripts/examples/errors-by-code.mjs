@@ -2,14 +2,14 @@ import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Handling errors by code
 
-Every message that fails reaches the Catch node with \`msg.error.code\`, \`msg.error.message\` and \`msg.error.cause\`. A switch sends it where it belongs:
+Every message that fails reaches the Catch node with \`msg.error.code\`, \`msg.error.message\` and \`msg.error.cause\`. A switch node routes it by code:
 
-* the data is wrong (\`columns.missing\`, \`table.*\`): set it aside, and look at it,
-* the service is away or busy (\`service.*\`, \`rate.limit.exceeded\`): try the same message again in half a minute,
-* there is no model (\`model.unknown\`): fit one first,
-* anything else: tell somebody.
+* the data is wrong (\`columns.missing\`, \`table.*\`): set it aside and look at it
+* the service is unavailable or busy (\`service.*\`, \`rate.limit.exceeded\`): try the same message again in half a minute
+* there is no model (\`model.unknown\`): fit one first
+* anything else: notify someone
 
-Press *Before training*: no model yet. Then *Train*, and the others. The README lists every code.`;
+Press *Before training*: there is no model yet. Then press *Train*, and the others. The README lists every code.`;
 
 const TRAINED = Array.from({ length: 60 }, (_, i) => ({
   load: (i * 7) % 20,
@@ -75,7 +75,7 @@ export function errorsByCode() {
     outputs: 1,
   });
   const noModel = flow.debug('fit a model first', [2.5, 7.9], 'error');
-  const other = flow.debug('tell somebody', [2.5, 8.6], 'error');
+  const other = flow.debug('notify someone', [2.5, 8.6], 'error');
   flow.wire(train, fit, card);
   flow.wire([early, good, lacking, wrong], predict, scored);
   flow.wire(caught, which);

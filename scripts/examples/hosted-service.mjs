@@ -2,12 +2,12 @@ import { Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Hosted service
 
-The same nodes as with the embedded service; only the configuration node **Hosted service** differs. Either
+The same nodes as with the embedded service. Only the configuration node **Hosted service** differs. Either
 
-* open it, put in *Base URL* and *Token*, and press *Test connection*, or
-* start Node-RED with the environment variables \`TABULAR_URL\` and \`TABULAR_TOKEN\`, which it names.
+* open it, enter *Base URL* and *Token*, and press *Test connection*, or
+* start Node-RED with the environment variables \`TABULAR_URL\` and \`TABULAR_TOKEN\`, which it refers to.
 
-*Limits* shows what the service takes, *Train* sends a table, *Predict* sends rows and shows how much the service would charge.`;
+*Limits* shows the limits of the service, *Train* sends a table, and *Predict* sends rows and shows the estimated cost.`;
 
 const HOUSES = (count) =>
   Array.from({ length: count }, (_, i) => {
@@ -37,7 +37,7 @@ export function hostedService() {
   flow.comment('First open "Hosted service" and press Test connection.', [0.5, 0]);
   const ask = button('Limits', 1);
   const limits = flow.node('tabular-limits', 'limits', [1, 1], { config: service, check: false });
-  const said = flow.debug('what the service takes', [3, 1], 'limits');
+  const said = flow.debug('limits of the service', [3, 1], 'limits');
   const train = button('Train', 2.5, HOUSES(60));
   const fit = flow.node('tabular-fit', 'price?', [1, 2.5], {
     ...table,

@@ -2,11 +2,11 @@ import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, WATCH_DEFAULTS } from '
 
 const INFO = `# Keeping a model true
 
-A simulated compressor: how hot will its oil be in half an hour? After a while its cooler clogs, and the same load makes the oil hotter. No sensor shows that; the model, fitted on the days before, is wrong from then on.
+A simulated compressor: how hot will its oil be in half an hour? After a while its cooler clogs, and the same load makes the oil hotter. No sensor shows this, so the model, fitted on the days before, is wrong from then on.
 
-The *watch* node compares each forecast with what came. First it moves the bands, so that they go on holding four outcomes in five. Then it tells that the model has become worse: \`decay\`, by output 2, which is wired back to *series*. That sends a train set of the newest rows, *fit* makes a model of it, and *watch* tells that it is in charge. It raises an alarm, too, when the upper edge of the band reaches 88 °C.
+The *watch* node compares each forecast with its outcome. First it moves the bands so that they still contain four outcomes in five. Then it reports that the model has become worse: \`decay\`, on output 2, which is wired back to *series*. *series* then sends a train set of the newest rows, *fit* makes a model of it, and *watch* reports that it is in charge. *watch* also raises an alarm when the upper edge of the band reaches 88 °C.
 
-A second here is half an hour of the compressor: press Deploy and wait three minutes, or press *clog* and *clean* to change its cooler. The debug sidebar shows what changes. Nothing leaves this computer: the service is the embedded one.`;
+One second here is half an hour of the compressor. Press Deploy and wait three minutes, or press *clog* and *clean* to change its cooler. The debug sidebar shows the changes. Nothing leaves this computer, because the embedded service is used.`;
 
 /** A model that wears, is noticed, and is fitted again: series, predict, watch, and the wire back. */
 export function keepingTrue() {
@@ -84,7 +84,7 @@ export function keepingTrue() {
     statusType: 'msg',
   });
 
-  flow.comment('4. What went wrong, by code', [0.2, 5.5]);
+  flow.comment('4. Errors, by code', [0.2, 5.5]);
   flow.errors([0, 6.5], { beside: 1.1, status: true });
 
   flow.wire([start, tick, clog, clean], machine, series, predict, watch, forecasts);

@@ -2,9 +2,9 @@ import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Limits check
 
-**limits** with *Check a table against the limits* has two outputs: a table that the service takes leaves by the first, one beyond its limits by the second, with \`msg.limits_exceeded\`: which limit, how much it is and how much it may be. Nothing is sent for that but one question, whose answer is kept for an hour.
+**limits** with *Check a table against the limits* has two outputs. A table within the limits of the service leaves by the first. A table over them leaves by the second, with \`msg.limits_exceeded\`: which limit, the actual value and the maximum. The table itself is not sent; the node asks the service for its limits once and caches them for an hour.
 
-*Small table* has 60 rows and 4 columns. *Wide table* has 2,500 columns, more than the embedded service takes.`;
+*Small table* has 60 rows and 4 columns. *Wide table* has 2,500 columns, more than the embedded service accepts.`;
 
 /** A table within the limits and one beyond them, each at its own output. */
 export function limitsCheck() {
@@ -20,7 +20,11 @@ export function limitsCheck() {
   const small = button('Small table', 1, 4);
   const wide = button('Wide table', 2, 2500);
   const made = flow.code('table', [1, 1.5], 'limits-table.js');
-  const check = flow.node('tabular-limits', 'takes it?', [2, 1.5], { ...table, check: true, set: 'train' });
+  const check = flow.node('tabular-limits', 'within limits?', [2, 1.5], {
+    ...table,
+    check: true,
+    set: 'train',
+  });
   const fit = flow.node('tabular-fit', 'sum?', [3, 1], {
     ...table,
     target: 'sum',

@@ -3,12 +3,12 @@ import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Live machine
 
-A simulated pump sends what its sensors show, and tells that its bearing failed when it does. Nothing between it and the predictions is a function node: two *series* nodes turn its readings into rows, wait for what comes of them, and send the train sets.
+A simulated pump sends its sensor readings, and a message when its bearing fails. There is no function node between the pump and the predictions: two *series* nodes turn its readings into rows, wait for their outcomes, and send the train sets.
 
-* will the bearing fail within the hour (classification)?
-* how hot will it be in half an hour (regression, with quantiles)?
+* Will the bearing fail within the hour (classification)?
+* How hot will it be in half an hour (regression, with quantiles)?
 
-A second here is five minutes of the pump. Press Deploy and watch the statuses: the pump sends its readings of the last days as one table, the models are fitted, and each reading that follows is predicted from, with new train sets now and then. Nothing leaves this computer: the service is the embedded one.`;
+One second here is five minutes of the pump. Press Deploy and watch the statuses. The pump sends its readings of the last days as one table, and the models are fitted. Then each new reading gets its predictions, with a new train set from time to time. Nothing leaves this computer, because the embedded service is used.`;
 
 const PLOTS_INFO = `
 
@@ -25,7 +25,7 @@ export function liveMachine(withPlots) {
   }
   const common = { table: 'payload', tableType: 'msg' };
 
-  flow.comment('1. The machine: readings, and an event when it comes', [0.5, 0]);
+  flow.comment('1. The machine: readings, and an event when it fails', [0.5, 0]);
   const start = flow.node('inject', 'at start', [0, 1], {
     ...NODE_DEFAULTS.inject,
     once: true,
@@ -84,7 +84,7 @@ export function liveMachine(withPlots) {
   // A message a second would push everything else out of the sidebar: switched on by its button.
   const debug = flow.node('debug', 'predicted', [5.6, 2], { ...NODE_DEFAULTS.debug, active: false });
 
-  flow.comment('3. What went wrong, by code', [0.25, 5]);
+  flow.comment('3. Errors, by code', [0.25, 5]);
   flow.errors([0, 6], { status: true });
 
   flow.wire([start, tick], pump);
@@ -176,9 +176,16 @@ function addPlots(flow, show, fits) {
     deselect: true,
     selectionType: 'none',
     columns: [
-      { title: 'Its time', key: 'time', keyType: 'key', type: 'text', width: '', align: 'start' },
+      { title: 'Machine time', key: 'time', keyType: 'key', type: 'text', width: '', align: 'start' },
       { title: 'What', key: 'what', keyType: 'key', type: 'text', width: '', align: 'start' },
-      { title: 'Probability said', key: 'risk', keyType: 'key', type: 'text', width: '', align: 'start' },
+      {
+        title: 'Predicted probability',
+        key: 'risk',
+        keyType: 'key',
+        type: 'text',
+        width: '',
+        align: 'start',
+      },
     ],
     mobileBreakpoint: 'sm',
     mobileBreakpointType: 'defaults',

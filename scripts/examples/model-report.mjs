@@ -3,11 +3,11 @@ import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Model report
 
-Parts of a press are inspected: which of them are faulty? A model is fitted on the past, and its report is drawn on a dashboard: the confusion matrix, whether the probabilities are right, what the model rests on.
+Parts from a press are inspected: which of them are faulty? A model is fitted on past parts, and its report is drawn on a dashboard: the confusion matrix, whether the probabilities are right, and what the model rests on.
 
-Then the parts of last week, with what the inspection found, go to a *predict* node that has *Score against the target* on. The same pictures of those rows stand beside the first ones: what the model was told to be, and what it was. The tool of the press has worn meanwhile, so the loss rises from day to day.
+Then last week's parts, with the results of their inspection, go to a *predict* node with *Score against the target* on. The same pictures for those rows are shown next to the first ones: what the model promised, and how it did. The tool of the press has worn in the meantime, so the loss rises from day to day.
 
-Press Deploy and open \`/dashboard/report\`. Needs the nodes \`@flowfuse/node-red-dashboard\` (Manage palette → Install). Nothing leaves this computer: the service is the embedded one.`;
+Press Deploy and open \`/dashboard/report\`. Needs the nodes \`@flowfuse/node-red-dashboard\` (Manage palette → Install). Nothing leaves this computer, because the embedded service is used.`;
 
 /** A model's own report and its scores on newer rows, drawn beside each other. */
 export function modelReport() {
@@ -69,7 +69,7 @@ export function modelReport() {
   const fitted = report('as it was fitted', 'As it was fitted: rows it had not seen', 'model_report', 1, 1);
   const scored = report('last week scored', 'Last week: how good it was', 'evaluation', 2, 3);
 
-  flow.comment('4. What went wrong, by code', [0.3, 4.5]);
+  flow.comment('4. Errors, by code', [0.3, 4.5]);
   flow.errors([0, 5.5], { beside: 1.1, status: true });
 
   flow.wire([past, week], parts, which);

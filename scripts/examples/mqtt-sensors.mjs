@@ -2,12 +2,12 @@ import { BROKER, EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.m
 
 const INFO = `# MQTT sensors
 
-Three ovens publish what their sensors show, each value under a topic of its own: \`plant/oven1/temperature\`. A *series* node puts the values of each oven together and looks a minute ahead; the forecast of each oven goes back to the broker: \`forecast/oven1\`. No function node stands between the broker and the predictions.
+Three ovens publish their sensor values, each on its own topic: \`plant/oven1/temperature\`. A *series* node combines the values of each oven and looks a minute ahead. The forecast for each oven goes back to the broker: \`forecast/oven1\`. There is no function node between the broker and the predictions.
 
-Needs an MQTT broker, Mosquitto for example; its address is in the configuration node **Broker** (127.0.0.1:1883).
+Needs an MQTT broker such as Mosquitto. Its address is in the configuration node **Broker** (127.0.0.1:1883).
 
-1. *Past* sends the readings of the last two hours as one table, as a database would: rows, outcomes and the train set leave at once. Without it the first train set leaves when 200 outcomes are there.
-2. *Every 10 s* publishes what the ovens show. Leave this out where you have real ones, and press *Publish* for one round at once.`;
+1. *Past* sends the readings of the last two hours as one table, as a database would: rows, outcomes and the train set leave at once. Without it, the first train set leaves at 200 outcomes.
+2. *Every 10 s* publishes the values of the ovens. Remove it if you have real ones. *Publish* sends one round at once.`;
 
 /** Sensors' values from a broker, a forecast for each machine back to it. */
 export function mqttSensors() {
@@ -32,7 +32,7 @@ export function mqttSensors() {
   const ovens = flow.code('Ovens', [1, 2], 'ovens.js', { outputs: 2 });
   const publish = mqttOut('publish', [2.2, 3]);
 
-  flow.comment('2. From values to forecasts, oven by oven', [2.6, 5]);
+  flow.comment('2. From values to forecasts, for each oven', [2.6, 5]);
   const values = mqttIn('values', [0, 6], 'plant/+/+');
   const rows = flow.node('tabular-series', 'temperature in 1 min', [1.2, 6], {
     ...SERIES_DEFAULTS,
@@ -65,7 +65,7 @@ export function mqttSensors() {
   });
   const answer = mqttOut('forecasts', [5.5, 6]);
 
-  flow.comment('3. Whoever wants to know', [0.1, 9]);
+  flow.comment('3. Subscribers', [0.1, 9]);
   const arrived = mqttIn('forecasts of all ovens', [0, 10], 'forecast/+');
   const result = flow.debug('forecast', [1.4, 10], 'true', 'full');
   flow.errors([0, 11], { beside: 1.4 });

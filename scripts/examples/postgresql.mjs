@@ -2,15 +2,15 @@ import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# PostgreSQL in and out
 
-Rows are read from PostgreSQL, a model learns from those whose answer is known, the others are scored, and the predictions are written back.
+Rows are read from PostgreSQL. A model learns from those with a known outcome, the others are predicted, and the predictions are written back.
 
-Needs the node \`node-red-contrib-postgrestor-next\` (Manage palette → Install) and a PostgreSQL; its address and user are in the configuration node **Database**, the password is taken from the environment variable \`PGPASSWORD\`.
+Needs the node \`node-red-contrib-postgrestor-next\` (Manage palette → Install) and a PostgreSQL database. Its address and user are in the configuration node **Database**; the password is in the environment variable \`PGPASSWORD\`.
 
 1. *Make tables*: 400 deliveries, 300 of them with a known outcome.
-2. *Train*: learns \`late\` from the known ones.
+2. *Train*: learns \`late\` from those.
 3. *Score*: predicts the rest and writes them to \`delivery_forecast\`.
 
-Scoring twice is harmless: a delivery has one forecast, and a newer one replaces it.`;
+Scoring twice is harmless: each delivery has one forecast, and a newer one replaces it.`;
 
 const TABLES = `CREATE TABLE IF NOT EXISTS delivery (
   id integer PRIMARY KEY,

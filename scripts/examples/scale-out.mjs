@@ -4,12 +4,12 @@ const INFO = `# Scale out over MQTT
 
 Several Node-REDs share one stream of readings. Import this flow into each of them.
 
-1. One service for all: \`npx -p node-red-contrib-tabular-prediction tabular-service --port 8765 --token s3cret --data ./tabular-data\`, or a hosted one. Put its address and token into **Shared service**.
-2. An MQTT 5 broker (Mosquitto 2, for example): its address is in **Broker**.
-3. Press *Train* in one Node-RED. The model card is published as a retained message, so that every other one has it, now and after a restart.
+1. Start one service for all of them: \`npx -p node-red-contrib-tabular-prediction tabular-service --port 8765 --token s3cret --data ./tabular-data\`, or use a hosted one. Enter its address and token in **Shared service**.
+2. You need an MQTT 5 broker such as Mosquitto 2. Its address is in **Broker**.
+3. Press *Train* in one Node-RED. The model card is published as a retained message, so every other one gets it, now and after a restart.
 4. Press *Readings*. Each reading goes to one of the Node-REDs (\`$share/scorers/…\`).
 
-Press *Leave* in a Node-RED before you stop it. What is promised, and what is not, is in docs/scale-out.md.`;
+Press *Leave* in a Node-RED before you stop it. What is guaranteed, and what is not, is in docs/scale-out.md.`;
 
 /** Readings of MQTT 5 shared by several Node-REDs. */
 export function scaleOut() {
@@ -122,9 +122,9 @@ export function scaleOut() {
   const made = code('100 readings', [1, 8], 'machine-readings.js');
   const send = mqttOut('send', [2.2, 8], 'machines/readings');
 
-  flow.comment('4. Results, written once for each key', [0, 9.5]);
+  flow.comment('4. Results, written once per key', [0, 9.5]);
   const arrived = mqttIn('results', [0, 10.5], 'machines/results');
-  const once = code('the first of each key', [1.2, 10.5], 'first-of-key.js');
+  const once = code('first of each key', [1.2, 10.5], 'first-of-key.js');
   const shown = flow.debug('result', [2.4, 10.5], 'payload');
 
   flow.wire(train, table, fit, card, publish);

@@ -1,14 +1,14 @@
 import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
-const INFO = `# Upload once, fit and ask several times
+const INFO = `# Upload once, fit and predict several times
 
-*fit* and *predict* send their table by themselves. With an *upload* node before them it is sent once, and the id goes on
-in the message: several models are fitted on one train set, one test set is asked several questions.
+*fit* and *predict* upload their table themselves. With an *upload* node before them, the table is sent once and its id
+travels in the message, so several models can be fitted on one train set, and one test set can be predicted several times.
 
-1. *Train*: 730 days go up as a train set; two fit nodes learn from it, with other options. Compare their scores.
-2. *Predict*: three days go up as a test set for the model *rentals*; it is asked for the mean, and for quantiles.
+1. *Train*: 730 days are uploaded as a train set, and two fit nodes learn from it with different options. Compare their scores.
+2. *Predict*: three days are uploaded as a test set for the model *rentals*, and predicted as a mean and as quantiles.
 
-Press *Train* again: the service finds that it has these bytes already, and nothing is sent.`;
+Press *Train* again: the service already has these bytes, so nothing is sent.`;
 
 export function uploadOnce() {
   const flow = new Flow('Upload once', INFO);

@@ -210,7 +210,7 @@ describe('every example, imported and deployed', function () {
   it('Hosted service: limits, a fit, a cost and predictions of the service that variables name', async () => {
     const flow = await start('Hosted service');
     await red.inject(find(flow, 'inject', 'Limits'));
-    const [limits] = await red.shown(find(flow, 'debug', 'what the service takes'));
+    const [limits] = await red.shown(find(flow, 'debug', 'limits of the service'));
     assert.ok((limits!.msg as { max_model_limit: object }).max_model_limit);
     await red.inject(find(flow, 'inject', 'Train'));
     const [trained] = await red.shown(find(flow, 'debug', 'model card'));
@@ -243,10 +243,10 @@ describe('every example, imported and deployed', function () {
       assert.equal(rows.length, 40);
       assert.ok(rows.every(({ weight }) => Number.isFinite(weight)));
     }
-    assert.ok(!red.debug.some(({ id }) => id === find(flow, 'debug', 'too dear')));
+    assert.ok(!red.debug.some(({ id }) => id === find(flow, 'debug', 'too expensive')));
   });
 
-  it('Cost guard: what is too dear is not sent, at either guard', async () => {
+  it('Cost guard: what is too expensive is not sent, at either guard', async () => {
     const flow = await start('Cost guard', (nodes) => {
       nodes
         .filter(({ type }) => type.startsWith('tabular-'))
@@ -267,7 +267,7 @@ describe('every example, imported and deployed', function () {
     await red.inject(find(flow, 'inject', 'Train'));
     await red.shown(find(flow, 'debug', 'model card'));
     await red.inject(find(flow, 'inject', 'Score'));
-    const [dear] = await red.shown(find(flow, 'debug', 'too dear'));
+    const [dear] = await red.shown(find(flow, 'debug', 'too expensive'));
     assert.ok(Number(dear!.msg) > 100);
     const [error] = await red.shown(find(flow, 'debug', 'error'));
     assert.equal((error!.msg as { code: string }).code, 'cost.exceeded');
@@ -306,7 +306,7 @@ describe('every example, imported and deployed', function () {
     await press('A good row');
     const [scored] = await red.shown(find(flow, 'debug', 'scored'));
     assert.equal((scored!.msg as { warm: string }).warm, 'yes');
-    assert.ok(!red.debug.some(({ id }) => id === find(flow, 'debug', 'tell somebody')));
+    assert.ok(!red.debug.some(({ id }) => id === find(flow, 'debug', 'notify someone')));
   });
 
   it('MQTT sensors: the values of each oven become its forecast, under its own topic', async function () {
