@@ -430,7 +430,7 @@ describe('the sidebar Models, in Chromium', function () {
         `RED.tabularPrediction.models.standing({ scores: { r2: 0.9 }, live: { promised: 1, rows: ${rows} } }).why`,
       );
     assert.equal(await standing(99), 'In order: better than without a model');
-    assert.match(String(await standing(100)), /no worse live than promised/);
+    assert.match(String(await standing(100)), /not clearly worse live than promised/);
     const machine = page.getByLabel('Machine');
     const step = page.getByLabel('Time ahead');
     const offered = (of: typeof machine) => of.locator('option').allInnerTexts();
@@ -456,7 +456,7 @@ describe('the sidebar Models, in Chromium', function () {
       await opened('fitted power'),
       /Over the newest 60 outcomes\. Version 2 has no outcomes yet\. These figures are from the previous version\./,
     );
-    assert.doesNotMatch(await body().innerText(), /no worse live/);
+    assert.doesNotMatch(await body().innerText(), /not clearly worse live/);
     assert.match(await body().innerText(), /What happened\s+.*has been replaced by its version 2/s);
     const heights = await page
       .locator('.tabular-changes li')

@@ -48,7 +48,7 @@ describe('what a watch node says', () => {
     );
     assert.equal(
       changeText(redIn('de'), change('decay', { value: 2.14, limit: 1.604, measure: 'mae', why: WHY }), {}),
-      'Das Modell „motor“ ist schlechter geworden: MAE 2,1, versprochen 1,6. Nicht mehr wie in der Trainingsmenge: "load".',
+      'Das Modell „motor“ ist schlechter geworden: MAE 2,1, versprochen 1,6. Spalten, die von der Trainingsmenge abweichen: "load".',
     );
     assert.equal(
       changeText(red, change('no_truth', { value: 3 * 3_600_000 }), {}),
