@@ -2,23 +2,27 @@ import { Yielder } from '../../util/event-loop';
 import type { ModelCards } from '../models/cards/model-cards';
 import { unknownModel } from '../models/model-request';
 
-/** Items that wait for a model: one whose fit is under way, or with `always` one that nobody has asked for yet. */
+/** The items that wait for one model. Once none is left, `over` is aborted. */
+interface Queue<Item> {
+  readonly items: Set<Item>;
+  readonly over: AbortController;
+}
+
+/** Items that wait for a model: one whose fit is under way or, with `always`, any that does not exist yet. */
 export class ModelWait<Item> {
-  private readonly waiting = new Map<string, Item[]>();
+  private readonly queues = new Map<string, Queue<Item>>();
 
   /**
    * @param resume called with each item, in order of arrival, when the fit has ended, whether it succeeded or failed
-   * @param signal ends the waiting
    */
   constructor(
     private readonly cards: ModelCards,
     private readonly always: boolean,
     private readonly resume: (item: Item) => void,
-    private readonly signal: AbortSignal,
   ) {}
 
   get size(): number {
-    return [...this.waiting.values()].reduce((count, items) => count + items.length, 0);
+    return [...this.queues.values()].reduce((count, { items }) => count + items.size, 0);
   }
 
   /** @throws ServiceError `model.unknown` where there is nothing to wait for */
@@ -26,29 +30,37 @@ export class ModelWait<Item> {
     if (this.cards.fitEnd(name) === undefined && !this.always) {
       throw unknownModel(name, this.cards);
     }
-    const items = this.waiting.get(name);
-    if (items !== undefined) {
-      items.push(item);
+    const queue = this.queues.get(name);
+    if (queue !== undefined) {
+      queue.items.add(item);
       return;
     }
-    this.waiting.set(name, [item]);
-    void this.resumeWhenThere(name);
+    const first = { items: new Set([item]), over: new AbortController() };
+    this.queues.set(name, first);
+    void this.resumeWhenThere(name, first);
   }
 
-  clear(): void {
-    this.waiting.clear();
+  /** An item no longer waits: it was dropped, cancelled or closed. */
+  remove(name: string, item: Item): void {
+    const queue = this.queues.get(name);
+    if (queue?.items.delete(item) === true && queue.items.size === 0) {
+      this.queues.delete(name);
+      queue.over.abort();
+    }
   }
 
   /** Resumes a few milliseconds' worth of items at a time, with turns of the event loop in between. */
-  private async resumeWhenThere(name: string): Promise<void> {
-    for (let end = this.mayArrive(name); end !== undefined; end = this.mayArrive(name)) {
+  private async resumeWhenThere(name: string, { items, over: { signal } }: Queue<Item>): Promise<void> {
+    for (let end = this.mayArrive(name, signal); end !== undefined; end = this.mayArrive(name, signal)) {
       await end;
-      if (this.cards.get(name) !== undefined || this.signal.aborted) {
+      if (signal.aborted) {
+        return;
+      }
+      if (this.cards.get(name) !== undefined) {
         break;
       }
     }
-    const items = this.waiting.get(name) ?? [];
-    this.waiting.delete(name);
+    this.queues.delete(name);
     const yielder = new Yielder();
     for (const item of items) {
       this.resume(item);
@@ -59,10 +71,10 @@ export class ModelWait<Item> {
     }
   }
 
-  /** Ends when the model may be there: with the fit under way, or with any later one where items wait for it. */
-  private mayArrive(name: string): Promise<void> | undefined {
+  /** Ends when the model may be there: with the fit under way or, where `always`, with any later one. */
+  private mayArrive(name: string, signal: AbortSignal): Promise<void> | undefined {
     const { cards } = this;
     const fit = cards.fitEnd(name);
-    return fit === undefined && this.always ? cards.arrival(name, this.signal) : fit;
+    return fit === undefined && this.always ? cards.arrival(name, signal) : fit;
   }
 }

@@ -17,7 +17,7 @@ import { StreamedTable } from './rows/streamed-table';
 import { UnreadTable } from './rows/unread-table';
 import { runBatch } from './run-batch';
 
-/** Rows that a message may have to be read on arrival and to share a batch; larger tables are read while sent. */
+/** Rows that a message may have to be read on arrival and to share a batch; larger tables are read as they are sent. */
 const READ_AT_ONCE = 20_000;
 /** Tables read at a time. */
 const READERS = 2;
@@ -47,11 +47,8 @@ export class Predictor {
       run: (_, messages, signal) =>
         runBatch({ context, settings, batcher: this.batcher, warn: this.warnOnce }, messages, signal),
     });
-    this.modelWait = new ModelWait(
-      context.cards,
-      settings.noModel === 'wait',
-      (message) => this.begin(message),
-      this.closing.signal,
+    this.modelWait = new ModelWait(context.cards, settings.noModel === 'wait', (message) =>
+      this.begin(message),
     );
     context.predictors.add(this);
   }
@@ -72,7 +69,7 @@ export class Predictor {
     this.batcher.flush();
   }
 
-  /** Drops what waits, with an error each (`msg.reset`); answers how many messages. */
+  /** Drops all waiting messages, each with an error (`msg.reset`); returns how many. */
   reset(): number {
     return this.batcher.reset();
   }
@@ -81,16 +78,15 @@ export class Predictor {
     return { ...this.batcher.load(), forModel: this.modelWait.size };
   }
 
-  /** Aborts what is in flight, settles what waits with the code `closed`. */
+  /** Aborts messages in flight, and settles waiting ones with the code `closed`. */
   async close(): Promise<void> {
     this.context.predictors.delete(this);
     this.closing.abort();
     await this.batcher.close();
-    this.modelWait.clear();
     await Promise.all(this.reading);
   }
 
-  /** @throws ServiceError for a message that cannot be predicted, or that the queue has no room for */
+  /** @throws ServiceError for a message that cannot be predicted, or that does not fit in the queue */
   private admit(request: PredictRequest, hooks: Hooks | undefined): QueuedPredict {
     const payload = predictMessage(request, hooks, this.context);
     const { order, table } = payload;
@@ -107,7 +103,7 @@ export class Predictor {
     }
   };
 
-  /** Sends a message on its way, as far as it can go at once: to the queue, to be read, or to wait for its model. */
+  /** Moves a message on as far as possible: into the queue, to be read, or to wait for its model. */
   private begin(message: QueuedPredict): void {
     if (message.state !== 'reading') {
       return;
@@ -120,7 +116,7 @@ export class Predictor {
       }
       const model = resolveModel(reference, request, this.context.cards);
       if (model === undefined) {
-        this.modelWait.add(reference.kind === 'name' ? reference.name : '', message);
+        this.waitForModel(reference.kind === 'name' ? reference.name : '', message);
         return;
       }
       message.payload.model = model;
@@ -135,6 +131,13 @@ export class Predictor {
     } catch (error) {
       this.batcher.fail(message, error);
     }
+  }
+
+  /** A message that is dropped, cancelled or closed no longer waits. */
+  private waitForModel(name: string, message: QueuedPredict): void {
+    this.modelWait.add(name, message);
+    const leave = (): void => this.modelWait.remove(name, message);
+    message.promise.then(leave, leave);
   }
 
   private readLater(message: QueuedPredict, table: UnreadTable | SmallRows): void {
@@ -182,14 +185,14 @@ export class Predictor {
       throw new ServiceError('table.empty', 'The table has no rows: there is nothing to predict.');
     }
     const held = batch && new HeldTable(opened, columns, batch);
-    // If the queue has no room for its rows they are read again when they are sent, and its size stays as estimated.
+    // If its rows do not fit in the queue, they are read again when they are sent, and its size stays as estimated.
     return held !== undefined && this.batcher.resize(message, held.rowCount, message.bytes + held.bytes)
       ? held
       : new StreamedTable(opened, columns, { missingColumns });
   }
 }
 
-/** Columns of a table whose model has no card: as they are found, whole numbers as numbers so that more tables are alike. */
+/** Columns of a table whose model has no card: as found, with integers as numbers so that more tables match. */
 async function foundColumns(
   source: TableSource,
   { target }: ResolvedModel,
@@ -197,7 +200,7 @@ async function foundColumns(
   signal: AbortSignal,
 ): Promise<Column[]> {
   const { columns } = await profileTable(source, { missingWords, unreadable, timezone, signal });
-  // With the target in the table, it is not among what the model predicts from.
+  // If the table has the target, it is not a feature.
   const features = columns.filter(({ name }) => evaluate !== true || name !== target);
   return features.map((column) => (column.type === 'integer' ? { ...column, type: 'number' } : column));
 }

@@ -64,6 +64,21 @@ describe('Predictor, what waits', () => {
     await fit;
   });
 
+  it('messages that are dropped no longer wait for a model that never comes', async () => {
+    at = await bench();
+    const predictor = at.connection.predictor({ noModel: 'wait', queueRows: 3, overflow: 'dropOldest' });
+    const results = [0, 1, 2, 3, 4].map((id) => settled(predictor.predict(ask(row(id), { model: 'none' }))));
+    await Promise.all(results.slice(0, 2));
+    assert.equal(predictor.load().forModel, 3);
+    predictor.reset();
+    assert.deepEqual(new Set(await Promise.all(results)), new Set(['queue.full', 'closed']));
+    assert.equal(predictor.load().forModel, 0);
+    // A later message for the same name begins to wait again, and is predicted once the model is there.
+    const later = predictor.predict(ask(row(7), { model: 'none' }));
+    await at.connection.train({ table: { value: history() }, target: 'species', model: 'none' });
+    assert.deepEqual(((await later).prediction as number[][])[0]![0], probability(7));
+  });
+
   it('a test set for a model whose fit is under way waits for it too', async () => {
     at = await bench({ fitMs: 100 });
     const fit = at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' });
