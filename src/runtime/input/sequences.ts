@@ -18,6 +18,8 @@ export interface SequencesOptions {
   idleMs: number;
   /** Called when a sequence is given up, with its last part, which the error belongs to. */
   onIncomplete: (error: ServiceError, lastPart: Message) => void;
+  /** Called when the temporary file of a sequence that was given up could not be removed. */
+  onLeftBehind: (error: unknown) => void;
 }
 
 /** A stored part, or the complete table. */
@@ -204,7 +206,7 @@ export class Sequences {
   private drop(id: string, sequence: Sequence): void {
     clearTimeout(sequence.timer);
     this.open.delete(id);
-    void sequence.spool.dispose();
+    sequence.spool.dispose().catch(this.options.onLeftBehind);
   }
 }
 

@@ -28,6 +28,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
   const read = settingsReader(red, node, COLLECTING, def);
   let sequences: Sequences | undefined;
   let closed = false;
+  const warn = (error: unknown): void => node.warn(toServiceError(error).message);
   const begin = (): Sequences => {
     if (closed) {
       throw new ServiceError('closed', 'The node was closed before the sequence was whole.');
@@ -38,6 +39,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
         StatusLine.of(node, red).fail(error.code);
         reportError(node, red, lastPart, error);
       },
+      onLeftBehind: warn,
     });
   };
   const spools = new WeakMap<Message, () => Promise<void>>();
@@ -63,9 +65,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
       return collected.table;
     },
     release(msg) {
-      spools
-        .get(msg)?.()
-        .catch((error: unknown) => node.warn(toServiceError(error).message));
+      spools.get(msg)?.().catch(warn);
     },
     finish(msg) {
       if (def.collect === true) {

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { readRows } from '../../../dist/src/table';
+import { readRows, TableSpool } from '../../../dist/src/table';
 import { type Collected, type Message, Sequences, withoutSequence } from '../../doors/runtime';
 import type { ServiceError } from '../../doors/wire';
 
 function sequences(idleMs = 60_000) {
   const given: { error: ServiceError; last: Message }[] = [];
-  const all = new Sequences({ idleMs, onIncomplete: (error, last) => void given.push({ error, last }) });
+  const leftBehind: unknown[] = [];
+  const all = new Sequences({
+    idleMs,
+    onIncomplete: (error, last) => void given.push({ error, last }),
+    onLeftBehind: (error) => void leftBehind.push(error),
+  });
   const add = async (msg: Partial<Message>) => seen(await all.add(msg as Message, msg.payload));
-  return { all, add, given };
+  return { all, add, given, leftBehind };
 }
 
 /** The rows of a table that is complete; its spool is freed. */
@@ -34,6 +39,21 @@ const part = (id: string, index: number, payload: unknown, more: object = {}) =>
 });
 
 describe('Sequences', () => {
+  it('reports a temporary file that cannot be removed when a sequence is given up', async () => {
+    const { all, add, leftBehind } = sequences();
+    const failure = new Error('EBUSY');
+    const { dispose } = TableSpool.prototype;
+    TableSpool.prototype.dispose = () => Promise.reject(failure);
+    try {
+      await add(part('a', 0, { x: 1 }));
+      all.close();
+      await sleep(0);
+    } finally {
+      TableSpool.prototype.dispose = dispose;
+    }
+    assert.deepEqual(leftBehind, [failure]);
+  });
+
   it('ends when count parts have come, as split sends them', async () => {
     const { add } = sequences();
     assert.deepEqual(await add(part('a', 0, { x: 1 }, { count: 3 })), { complete: false });
