@@ -240,8 +240,8 @@ const FOLDERS = {
   'src/service': {
     http: [],
     'store/lock': [],
-    'store/catalog': [],
-    'store/uploads': ['store/catalog'],
+    'store/entries': [],
+    'store/uploads': ['store/entries'],
     store: [],
     'work/pool': [],
     'work/data': ['store'],

@@ -51,7 +51,7 @@ export interface ModelScores extends Scores {
   from: 'holdout' | 'out-of-fold';
   /** The same scores of always predicting the train set's class frequencies, or its mean and quantiles. */
   baseline: Scores;
-  /** The same scores of "it stays as it is now", where a column tells how it is. */
+  /** The same scores of predicting no change, where a column has the current value. */
   baseline_now?: Scores;
 }
 
@@ -115,7 +115,7 @@ export interface ModelVersion {
   compared?: VersionComparison;
 }
 
-/** How a version did beside the one that it took over from, on rows that neither had learned from. */
+/** How a version compared with the one that it replaced, on rows that neither had learned from. */
 export interface VersionComparison extends Pick<ChallengerScores, 'loss' | 'rows' | 'standard_error'> {
   /** The version before. */
   with: number;
@@ -198,7 +198,7 @@ export interface FittedModel {
   importance?: ColumnImportance[];
   /** Of two classes: the best thresholds of the rarer one, where the service tells or rows were kept back. */
   thresholds?: ModelThresholds;
-  /** What its wrong answers cost, as the fit was told. */
+  /** What its wrong answers cost, as the fit request said. */
   costs?: AnswerCosts;
   /** Of two classes: from which probability on one is answered. Left out: the more probable one is. */
   threshold?: ModelThreshold;

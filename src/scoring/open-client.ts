@@ -6,7 +6,7 @@ import { type OnPremOptions, OnPremPort } from './on-prem/on-prem-port';
 /**
  * A client of a service of any kind, which the work with it does not tell apart. The caller closes it.
  *
- * @param onPrem what an on-premises endpoint needs beside the options
+ * @param onPrem what an on-premises endpoint needs besides the options
  * @throws ServiceError `config.invalid`
  */
 export function openClient(

@@ -41,7 +41,7 @@ export interface Hooks {
 export interface CleaningChoices {
   /** Rows of a train set without a target. Default `leaveOut`. */
   missingTarget?: 'leaveOut' | 'error';
-  /** Words that mean "missing", beside NA, N/A, NaN and null. */
+  /** Words that mean "missing", besides NA, N/A, NaN and null. */
   missingWords?: string[];
   /** Cells that are not of their column's type. Default `error`. */
   unreadable?: 'error' | 'missing';
@@ -76,7 +76,7 @@ export interface TrainRequest extends TableChoices {
   systems?: string[];
   /** The model configuration object (S 2.6). */
   options?: Record<string, unknown>;
-  /** Part of a table's rows, in percent, that is kept back from the fit and scored after it. Default 0. */
+  /** Percentage of a table's rows that is held out from the fit and scored after it. Default 0. */
   holdout?: number;
   /**
    * Whether the rows follow each other in time, oldest first. Then the newest are kept back, and the folds of the
@@ -90,7 +90,7 @@ export interface TrainRequest extends TableChoices {
    * known go on, so blocks of time, and groups are split; it takes rows in order of time.
    */
   folds?: 'groups' | 'blocks';
-  /** Regression: the column with the target as it is now. The change is learned, and predict adds the column again. */
+  /** Regression: the column with the current value of the target. The change is learned, and predict adds the column back. */
   relativeTo?: string;
   /** With `time`: rows to leave out between what is fitted and what is held out. Default 0. */
   embargo?: number;
@@ -117,7 +117,7 @@ export interface TrainRequest extends TableChoices {
 export interface TrainResult {
   /** The model that is in charge under the name. */
   card: ModelCard;
-  /** Predictions beside the truth, of the rows that `card.scores` are of, where the service tells them or rows were kept back. */
+  /** Predictions with the truth for the rows behind `card.scores`, where the service reports them or rows were held out. */
   curves?: ModelCurves;
   /** The version that the fit made, or found unchanged, where it is not in charge. */
   aside?: number;
@@ -125,7 +125,7 @@ export interface TrainResult {
   challenger?: Challenger;
   /** An unchanged train set with unchanged options: no fit was asked for. */
   reused: boolean;
-  /** The task was found out by the rule of `auto`. */
+  /** Whether the task was inferred (`auto`). */
   taskFound: boolean;
 }
 
@@ -248,13 +248,13 @@ export interface PredictOutcome {
   metadata: Record<string, unknown>;
   /** Name of the model, or its id where it has no card. */
   modelName: string;
-  /** The very model that made the predictions: meanwhile another one may be in charge. Left out with the route `v1`. */
+  /** The model that made the predictions: by now another one may be in charge. Left out with the route `v1`. */
   predictedBy?: PredictedBy;
   /** The table with the predictions attached; left out when there was no table. */
   table?: unknown;
   /** Cells that were taken as missing, where there were any. */
   cleaned?: Pick<Cleaned, 'cells_missing'>;
-  /** How good the predictions are, where that was asked for. */
+  /** How good the predictions are, if asked for. */
   evaluation?: Evaluation;
 }
 

@@ -9,7 +9,7 @@ import { readTrainSet, sendTrainSet } from './train/train-set/train-set';
 import { openInput } from './train/train-set/train-table';
 import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
 
-/** Uploads a train set or a test set; answers its card, which is kept by its id. */
+/** Uploads a train set or a test set; returns its card, which is stored by its id. */
 export async function upload(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
   return request.set === 'train' ? uploadTrain(context, request, hooks) : uploadTest(context, request, hooks);
 }

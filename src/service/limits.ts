@@ -9,7 +9,7 @@ import { MODEL_VERSION } from './version';
  * of two words, measured; 140 MB of that are fixed. Text columns whose values rarely repeat take more.
  */
 export const BYTES_PER_CELL = 48;
-/** Share of the memory that one fit may take: two may run, beside Node-RED itself. */
+/** Share of the memory that one fit may take: two may run, besides Node-RED itself. */
 const MEMORY_SHARE = 1 / 4;
 /** Bytes per number of an answer: as a number, as text, and as text again when the parts are joined. */
 const BYTES_PER_ANSWER_CELL = 64;

@@ -65,7 +65,7 @@ export { sha256 } from './storage/digest';
 export type { TableFile } from './storage/table-file';
 
 /**
- * A table on disk: CSV, TSV, Parquet or Arrow, told apart by content and read as a stream in the encoder
+ * A table on disk: CSV, TSV, Parquet or Arrow, recognised by content and read as a stream in the encoder
  * thread, never whole. Errors: `file.unreadable`, `table.invalid`, `table.empty`.
  */
 export function openTableFile(path: string, options: { signal?: AbortSignal } = {}): Promise<TableSource> {

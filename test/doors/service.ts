@@ -22,8 +22,8 @@ export {
   isUploadEntry,
   type ModelEntry,
   type UploadEntry,
-} from '../../dist/src/service/store/catalog/entries';
-export { Shelf, type Shelved } from '../../dist/src/service/store/catalog/shelf';
+} from '../../dist/src/service/store/entries/entries';
+export { EntryStore, type StoredEntry } from '../../dist/src/service/store/entries/entry-store';
 export { type FitRecord, FitRecords } from '../../dist/src/service/store/fit-records';
 export { lockFolder } from '../../dist/src/service/store/lock/folder-lock';
 export { ownIdentity, type ProcessIdentity } from '../../dist/src/service/store/lock/process-identity';

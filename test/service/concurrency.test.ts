@@ -162,7 +162,7 @@ describe('Service: many at once', () => {
       assert.equal((await second.predict(sound, x, 'classification')).status, 200);
       assert.equal(log.filter((text) => text.startsWith('warn Set aside as damaged')).length, 3);
       const names = await Promise.all(
-        ['models', 'uploads'].map((shelf) => readdir(path.join(first.folder, shelf))),
+        ['models', 'uploads'].map((kind) => readdir(path.join(first.folder, kind))),
       );
       assert.equal(names.flat().filter((name) => name.endsWith('.corrupt')).length, 3);
     } finally {

@@ -86,8 +86,8 @@ describe('Service: no room on the disk', () => {
       })
     ).body;
   const stored = async (): Promise<string[]> => {
-    const shelves = await Promise.all(['uploads', 'models'].map((name) => readdir(path.join(folder, name))));
-    return shelves.flat().sort();
+    const names = await Promise.all(['uploads', 'models'].map((name) => readdir(path.join(folder, name))));
+    return names.flat().sort();
   };
   const assertNoRoom = (answer: Answer): void => {
     // A fit that took long was answered in part already: the rest says what the status would have been.

@@ -133,8 +133,8 @@ describe('Service: killed at any moment', () => {
       });
       assert.equal(predicted.status, 200, predicted.text);
     }
-    for (const shelf of ['uploads', 'models']) {
-      const names = await readdir(path.join(folder, shelf));
+    for (const kind of ['uploads', 'models']) {
+      const names = await readdir(path.join(folder, kind));
       assert.deepEqual(
         names.filter((name) => name.includes('.')),
         [],

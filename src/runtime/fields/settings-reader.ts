@@ -43,7 +43,7 @@ export function settingsReader<S extends Settings>(
 
 /**
  * The same for message after message of a node: what the dialog says is read once, its environment variables too, since
- * Node-RED makes a node anew when one that it can see changes (its own, of its group, subflow or flow, global). Lists and
+ * Node-RED recreates a node when one that it can see changes (its own, of its group, subflow or flow, global). Lists and
  * objects are read for each message all the same, so that each has its own.
  */
 export function settingsReaders<S extends Settings>(

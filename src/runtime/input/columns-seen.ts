@@ -67,12 +67,12 @@ export function forgetColumns(nodeId: string): void {
   found.delete(nodeId);
 }
 
-/** Column names that can be told without reading the table; empty if they cannot. */
+/** Column names that are known without reading the table; empty if they are not. */
 export function columnNames(value: unknown): string[] {
   try {
     return namesAtHand(value);
   } catch {
-    // A Proxy, a getter or too many names: whoever reads the table says so.
+    // A Proxy, a getter or too many names: reading the table reports it.
     return [];
   }
 }

@@ -2,7 +2,7 @@ import { asBytes } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
 
-/** One reading: columns with their values, and the key where the topic told it. */
+/** One reading: columns with their values, and the key if the topic names it. */
 export interface Reading {
   cells: Record<string, unknown>;
   key?: string;

@@ -22,13 +22,13 @@ export interface ClosePatience {
 
 export const PATIENCE: ClosePatience = { drainMs: 6_000, closeMs: 8_000 };
 
-/** What is sent at once: one message, or for each output one, several or none (null). */
+/** One send: a message, or for each output one, several or none (null). */
 type Sending = Message | (Message | Message[] | null)[];
 
-/** What a message leaves with: one sending, several in this order, or nothing at all. */
+/** The output of a message: one send, several in this order, or nothing. */
 export type Output = Sending | Sendings | undefined;
 
-/** Sendings that follow each other, where one output has to get its message before another. */
+/** Several sends in order, where one output must get its message before another. */
 export class Sendings {
   constructor(readonly list: readonly Sending[]) {}
 }
@@ -49,7 +49,7 @@ export interface Handler<T> {
   settled?(msg: Message): void;
   /** Frees the resources of the node; called as soon as it closes, while aborted messages still settle. */
   close?(removed: boolean): void | Promise<void>;
-  /** Texts that may not appear in an error. */
+  /** Texts that must not appear in an error. */
   secrets?(): readonly string[];
 }
 

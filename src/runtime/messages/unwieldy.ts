@@ -4,18 +4,18 @@ import type { ErrorCode } from '../../wire/service-error';
 import { table } from '../lazy';
 import type { Message } from '../node-red';
 
-/** Codes of errors that a table may end in by its size or shape, or because nobody had looked at it yet. */
+/** Error codes of tables that are too large or malformed, or that nobody has looked at yet. */
 const OF_TABLES: ReadonlySet<ErrorCode> = new Set(['limit.exceeded', 'table.invalid', 'validation.failed']);
 
-/** Rows that are looked at for very many properties. */
+/** How many rows are checked for very many properties. */
 const LOOKS = 1000;
 /** Values of a Map or a Set that are copied in some milliseconds. */
 const LARGE = 10_000;
 
 /**
- * Puts a few words in place of what a copy of the message would take long for: Node-RED copies a message that failed
- * for each Catch node, a sparse array place by place and an object name by name. 200 million empty places hold its
- * event loop for half a minute, a million names for ten seconds. The values themselves are not touched. Never throws.
+ * Replaces by a few words what would take long to copy: Node-RED copies a failed message for each Catch node, a sparse
+ * array index by index and an object name by name. 200 million empty places hold its event loop for half a minute, a
+ * million names for ten seconds. The values themselves are not touched. Never throws.
  */
 export function dropUnwieldy(msg: Message, code: ErrorCode): void {
   if (!OF_TABLES.has(code)) {

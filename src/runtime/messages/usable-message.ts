@@ -9,7 +9,7 @@ import type { Message } from '../node-red';
  * The message in a form that a node can change: itself, or a shallow copy if its properties cannot be set (frozen, or
  * with accessors).
  * @throws ServiceError `validation.failed` for a property that throws when it is read, and for a message that is a
- * promise: whoever awaits it waits for its `then`
+ * promise: awaiting it would call its `then`
  */
 export function usableMessage(msg: Message): Message {
   const usable = isOpen(msg) ? msg : plainCopy(msg);
@@ -42,13 +42,13 @@ function plainCopy(msg: Message): Message {
   return Object.fromEntries(Object.keys(msg).map((name) => [name, read(name)])) as Message;
 }
 
-/** How far a message is looked through: what throws stands near its beginning, or is one property of many rows. */
+/** How far a message is searched: what throws is near its beginning, or a property that many rows have. */
 const MAX_LOOKS = 20_000;
 const MAX_DEPTH = 5;
 
 /**
- * What of a message throws as it is read, in words: `msg.payload.x cannot be read: boom`. That is a getter, or a Proxy.
- * Undefined where nothing of it does, or nothing that was looked at. Never throws.
+ * Which part of a message throws when it is read, as a sentence: `msg.payload.x cannot be read: boom`. That is a getter
+ * or a Proxy. Undefined if no part does, of those looked at. Never throws.
  */
 export function unreadablePart(msg: object): string | undefined {
   let looks = 0;
@@ -88,7 +88,7 @@ function reading<Result>(place: string, read: () => Result): { result: Result } 
   }
 }
 
-/** Of what is read, a Proxy may refuse any name at all: so one is asked for. */
+/** A Proxy may refuse to be read at any name, so one is tried. */
 function namesOf(value: object): string[] {
   if (types.isProxy(value)) {
     Reflect.get(value, 'id');

@@ -57,7 +57,7 @@ function rankedRare({ scores }: ModelCard): { rocAuc: number; tells: boolean } |
   return rocAuc === undefined || share < RARE_FROM ? undefined : { rocAuc, tells: loss < without };
 }
 
-/** The better score of the two that need no model: always the most frequent label or the mean, or "as it is now". */
+/** The better score of the two that need no model: always the most frequent label or the mean, or no change. */
 function scoreWithout(
   { scores }: ModelCard,
   name: 'accuracy' | 'r2',

@@ -6,7 +6,7 @@ import type { WatchKeeper } from './keeper';
 import { watchStatus } from './status';
 
 /**
- * Another version that takes over, by a fit or by hand, is told at once, in the status and by output 2: the next
+ * Another version that takes over, by a fit or by hand, is reported at once, in the status and on output 2: the next
  * prediction may be hours away.
  */
 export function followModel(red: Red, node: FlowNode, keeper: WatchKeeper): void {

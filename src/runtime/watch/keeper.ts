@@ -148,7 +148,7 @@ export class WatchKeeper implements ShowsWatch {
     });
   }
 
-  /** Something was counted of models: it is written soon, or at once where the flow is told of a change. */
+  /** Something was counted of models: it is written soon, or at once where the flow gets a change. */
   counted(models: Iterable<string>, changes: readonly WatchChange[]): void {
     for (const model of models) {
       modelChanged(this.red, model);

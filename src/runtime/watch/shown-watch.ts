@@ -1,6 +1,6 @@
 import type { WatchChange, WatchReport } from '../../watch';
 
-/** What the editor is told of a model. */
+/** What the editor gets to know of a model. */
 export interface ShownWatch extends Omit<WatchReport, 'changes'> {
   changes: (WatchChange & { text: string })[];
   /** What the newest prediction rests on, where its predict node said why. */

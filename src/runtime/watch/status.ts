@@ -42,7 +42,7 @@ export function watchStatus(
   if (coverage === undefined || live.measure === 'error') {
     return shown('watch.plain', { rows, loss: measured });
   }
-  // What is nearly all is not told as all.
+  // Nearly all is not shown as all.
   const percent = coverage.held < 1 ? Math.min(99, Math.round(100 * coverage.held)) : 100;
   return shown(live.measure === 'mae' ? 'watch.band' : 'watch.right', {
     percent,

@@ -10,7 +10,7 @@ export function untilByKey(reference: Reference | undefined): ReadonlyMap<string
 
 /**
  * Machines may be behind each other: what counts is a machine's own newest row, and one that is none of the model's is
- * new to it. Where no machine is told, or none is known, it is the newest row of all.
+ * new to it. Where no machine is named, or none is known, it is the newest row of all.
  */
 export function trainedUntil(
   card: Pick<ModelCard, 'trained_until'> | undefined,

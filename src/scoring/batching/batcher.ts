@@ -20,8 +20,8 @@ export interface BatcherOptions<Payload, Outcome> extends BatchingOptions {
 }
 
 /**
- * Micro-batching like a group commit: a message goes at once while a slot is free; while none is, messages
- * of one key gather. The queue is bounded in rows and bytes, results that wait to be delivered in order included.
+ * Micro-batching like a group commit: a message is sent at once while a slot is free; while none is, messages
+ * with the same key gather. The queue is bounded in rows and bytes, results that wait to be delivered in order included.
  */
 export class Batcher<Payload, Outcome> {
   private readonly queues: BatchQueues<Payload, Outcome>;
@@ -83,14 +83,14 @@ export class Batcher<Payload, Outcome> {
     return message;
   }
 
-  /** Rows that a message may have now; any number where nothing else waits. */
+  /** Rows that a message may have now; unlimited if nothing else waits. */
   rowsFor(message: QueuedMessage<Payload, Outcome>): number {
     return this.isAlone() ? Infinity : this.capacity.rowsLeft() + message.rows;
   }
 
   /**
-   * Corrects what a message was expected to hold, once its table is read. False, and nothing changes, where there is
-   * no room for that: then its table may not be kept.
+   * Corrects the expected size of a message once its table is read. False, and nothing changes, if it does not fit:
+   * then its table may not stay in memory.
    */
   resize(message: QueuedMessage<Payload, Outcome>, rows: number, bytes: number): boolean {
     if (message.state !== 'reading') {
@@ -150,7 +150,7 @@ export class Batcher<Payload, Outcome> {
     this.report.changed();
   }
 
-  /** Its error: delivered at once, since only results have an order. */
+  /** Fails a message at once: only results have an order. */
   fail(message: QueuedMessage<Payload, Outcome>, error: unknown): void {
     if (message.state === 'settled') {
       return;
@@ -171,7 +171,7 @@ export class Batcher<Payload, Outcome> {
     this.queues.flush();
   }
 
-  /** Fails everything that is not yet sent; answers how many messages. */
+  /** Fails every message that is not yet sent; returns how many. */
   reset(): number {
     const dropped = [...this.pending];
     const error = new ServiceError('closed', 'Dropped by msg.reset before it was scored.');
@@ -221,7 +221,7 @@ export class Batcher<Payload, Outcome> {
     throw capacity.full('This message was refused.');
   }
 
-  /** At most one message waits: it may go, whatever its size. */
+  /** At most one message waits: it may be sent, whatever its size. */
   private isAlone(): boolean {
     return this.pending.size + this.parked.size <= 1;
   }

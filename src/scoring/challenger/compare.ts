@@ -24,7 +24,7 @@ import { laterRows, notePutOff } from './put-off';
 import { chooseTestRows } from './test-rows';
 import { type KnownRows, usualRows } from './usual-rows';
 
-/** With so many more rows than the champion's a new model takes over where the two cannot be compared. */
+/** If the two cannot be compared, a new model takes over when it has this many times the champion's rows. */
 const GROWN = 1.5;
 
 /** What would be fitted. */

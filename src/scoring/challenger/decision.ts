@@ -135,14 +135,14 @@ function isBetterBeyondNoise({
  * against the outcome.
  *
  * @param champion losses by row, as those of the challenger
- * @param told by the champion: [level][row]
+ * @param predicted quantiles of the champion: [level][row]
  */
 function isBetterBeyondGross(
   champion: Float64Array,
   challenger: Float64Array,
-  told: readonly ArrayLike<number>[],
+  predicted: readonly ArrayLike<number>[],
 ): boolean {
-  const widths = champion.map((_, row) => told.at(-1)![row]! - told[0]![row]!);
+  const widths = champion.map((_, row) => predicted.at(-1)![row]! - predicted[0]![row]!);
   const least = median(widths) / NARROW || 1;
   const missed = champion.map(
     (loss, row) => Math.min(loss, challenger[row]!) / Math.max(least, widths[row]!),

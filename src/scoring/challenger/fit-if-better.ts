@@ -106,7 +106,7 @@ async function takeOver(
   const why = versionReason(challenger);
   const put: FitUnderWay['done'] = (card, fingerprint) =>
     underWay.done(compared === undefined ? card : { ...card, compared }, fingerprint, why);
-  // Another name may have had a model of these very rows meanwhile.
+  // Another name may have got a model of these very rows by now.
   const known = await keepKnown(context, fitting, hooks, put);
   if (known !== undefined) {
     return known;

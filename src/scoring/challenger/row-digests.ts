@@ -10,7 +10,7 @@ const HIGH = 2 ** 32;
 
 /**
  * A number for each row of a train set that has a target: equal for rows with equal features and an equal target. It
- * shows no value; whoever has a row can tell by it whether the row was there.
+ * reveals no value; with a row at hand it shows whether that row was there.
  *
  * @param features read as these types, in this order
  * @param target as the table's profile has it: rows without one are left out where it is required

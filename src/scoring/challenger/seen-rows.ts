@@ -35,14 +35,14 @@ export async function whichSeen({ digests: text }: SeenRows, digests: Float64Arr
     kept.add(highest);
   }
   const all = kept.size < MAX_KEPT;
-  const told = new Uint8Array(digests.length);
+  const verdicts = new Uint8Array(digests.length);
   const yielder = new Yielder();
   for (let row = 0; row < digests.length; row++) {
     const digest = digests[row]!;
-    told[row] = kept.has(digest) ? SEEN : all || digest < highest ? UNSEEN : UNCERTAIN;
+    verdicts[row] = kept.has(digest) ? SEEN : all || digest < highest ? UNSEEN : UNCERTAIN;
     if (yielder.isDueAt(row)) {
       await yielder.yield();
     }
   }
-  return told;
+  return verdicts;
 }

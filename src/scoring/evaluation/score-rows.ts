@@ -8,7 +8,7 @@ import type { UsualTarget } from '../reference/types';
 import { labelBaseline, numberBaseline } from './baseline';
 import { classificationScores } from './classification-scores';
 
-/** What a model says of some rows, beside what is true of them. */
+/** Predictions of some rows with their true values. */
 export type RowAnswers = LabelAnswers | NumberAnswers;
 
 export interface LabelAnswers {
@@ -30,7 +30,7 @@ export interface NumberAnswers {
   actual: ArrayLike<number>;
 }
 
-/** How good predictions are, beside what is reached without a model. */
+/** How good predictions are, compared with a baseline that needs no model. */
 export interface RowScores {
   scores: Scores;
   baseline: Scores;

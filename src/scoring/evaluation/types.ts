@@ -23,7 +23,7 @@ export interface Evaluation {
   baseline: Scores;
   /** Where those are from; the rows themselves only where the train set was not read here. */
   baseline_from: 'train-set' | 'rows';
-  /** The same scores of "it stays as it is now", for a model that is relative to a column. */
+  /** The same scores of predicting no change, for a model that is relative to a column. */
   baseline_now?: Scores;
   /** Left out where no row was scored. */
   curves?: ModelCurves;

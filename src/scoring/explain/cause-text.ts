@@ -11,7 +11,7 @@ const STEP_COLUMN = 'ahead';
 export interface CauseWords {
   /** A part with its values put in: see `ENGLISH`. */
   word: (key: string, values: Record<string, string>) => string;
-  /** A number with so many decimals at most, of a unit where it has one. */
+  /** A number with at most that many decimals, and its unit if it has one. */
   number: (value: number, most: { decimals: number; unit?: DurationUnit }) => string;
 }
 
@@ -82,11 +82,11 @@ export function causeTextIn({ word, number }: CauseWords): CauseText {
       return word(direction, { subject, effect: rounded(Math.abs(effect)) });
     }
     const points = Math.abs(effect) * 100;
-    const told = number(points, { decimals: points < 9.5 ? 1 : 0 });
-    return word(`${direction}Class${told === '1' ? 'One' : ''}`, {
+    const amount = number(points, { decimals: points < 9.5 ? 1 : 0 });
+    return word(`${direction}Class${amount === '1' ? 'One' : ''}`, {
       subject,
       label: String(label),
-      effect: told,
+      effect: amount,
     });
   };
 }
@@ -96,7 +96,7 @@ function isStep(value: unknown): value is number {
   return typeof value === 'number' && value >= UNITS.second && value % UNITS.second === 0;
 }
 
-/** Decimals that show a size of numbers with so many digits after its first one. */
+/** Decimals that show numbers of this size with that many digits after the first. */
 function decimalsOf(size: number, more: number): number {
   return size === 0 ? 0 : Math.max(0, Math.min(12, more - Math.floor(Math.log10(Math.abs(size)))));
 }

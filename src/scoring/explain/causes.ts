@@ -36,10 +36,10 @@ export function causesOf(
         // Of a truth value or a date, a range of numbers says nothing.
         const range =
           typeof value === 'boolean' || value instanceof Date ? undefined : (usual[i] ?? undefined);
-        const told = { column: causes[i]!, value, ...(range && { usual: range }), effect };
+        const cause = { column: causes[i]!, value, ...(range && { usual: range }), effect };
         return {
-          ...told,
-          text: write(told, own.of === undefined ? undefined : (classes?.[own.of] ?? own.of)),
+          ...cause,
+          text: write(cause, own.of === undefined ? undefined : (classes?.[own.of] ?? own.of)),
         };
       });
   };

@@ -27,7 +27,7 @@ export interface Effects {
   causes: string[];
   /** Per cause what its own column usually holds: the 10 % and the 90 % quantile; null where it holds no numbers. */
   usual: ([low: number, high: number] | null)[];
-  /** Per cause the mean of its own column over the rows that effects are told against. */
+  /** Per cause, the mean of its own column over the background rows. */
   means: (number | null)[];
   /** By the number of the row, from 0; rows that were not explained are missing. */
   rows: Map<number, RowEffects>;
@@ -36,11 +36,12 @@ export interface Effects {
 }
 
 /** What the embedded service says of its predictions; undefined where it is anything else. */
-export function readEffects(told: unknown): Effects | undefined {
-  if (!isObject(told)) {
+export function readEffects(explanation: unknown): Effects | undefined {
+  if (!isObject(explanation)) {
     return undefined;
   }
-  const { groups, usual, means, rows, left, classes, predictions, bases, effects } = told as Partial<Told>;
+  const { groups, usual, means, rows, left, classes, predictions, bases, effects } =
+    explanation as Partial<Explanation>;
   const lists = [groups, usual, means, rows, predictions, bases, effects];
   if (!lists.every((list) => Array.isArray(list))) {
     return undefined;
@@ -52,7 +53,7 @@ export function readEffects(told: unknown): Effects | undefined {
   return { causes: groups!, usual: usual!, means: means!, rows: new Map(own), left: left ?? 0 };
 }
 
-interface Told extends Pick<Effects, 'usual' | 'means' | 'left'> {
+interface Explanation extends Pick<Effects, 'usual' | 'means' | 'left'> {
   groups: string[];
   rows: number[];
   classes?: number[];
@@ -61,7 +62,7 @@ interface Told extends Pick<Effects, 'usual' | 'means' | 'left'> {
   effects: number[][];
 }
 
-/** Those of the rows `from` to `to` (exclusive), counted anew. */
+/** Those of the rows `from` to `to` (exclusive), numbered from 0. */
 export function sliceEffects(effects: Effects | undefined, from: number, to: number): Effects | undefined {
   if (effects === undefined || (from === 0 && effects.rows.size === 0)) {
     return effects;

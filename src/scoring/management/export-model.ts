@@ -8,7 +8,7 @@ import { type ModelFile, modelFile } from './model-file';
 const EXPORT_MS = 120_000;
 
 /**
- * A model as one file: the card, what is kept of its train set, and from the embedded service the model itself.
+ * A model as one file: the card, the reference of its train set and, from the embedded service, the model itself.
  *
  * @param name of the version in charge, or `name@version`
  * @throws ServiceError `model.unknown`; `config.invalid` where the model is train rows on this computer

@@ -49,7 +49,7 @@ export async function importModel(
     if (reference !== undefined) {
       await cards.putReference(id, reference);
     }
-    // Another one may have taken the name meanwhile.
+    // Another model may have taken the name by now.
     cards.assertFree(card.name);
     const kept = cards.put({ ...card, fitted_train_set_id: id }, undefined, { why: 'imported' });
     await cards.flush();

@@ -5,7 +5,7 @@ import type { CleaningChoices } from '../types';
 const known = new WeakMap<readonly Column[], Map<string, readonly Column[]>>();
 
 /**
- * The columns of a model, read as the card says, but for what the request asks for beside it: more words that mean
+ * The columns of a model, read as the card says, except where the request asks for more: words that mean
  * "missing", another zone for text without one, unreadable cells as missing values. The same list for the same choices.
  *
  * @throws ServiceError `config.invalid` for a zone that is not known

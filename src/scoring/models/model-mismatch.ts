@@ -3,7 +3,7 @@ import { OUTPUT_TYPES, type Task } from '../../wire/vocabulary';
 
 /**
  * A request asks a model for another task, or for an output of another task. A node says the same in the words of its
- * dialog, so what was asked is told apart from the message.
+ * dialog, so what was asked is separate from the message.
  */
 export class ModelMismatch extends ServiceError {
   constructor(

@@ -8,7 +8,7 @@ export interface RowsPart {
 }
 
 /**
- * Cuts JSON rows between rows into parts of at most so many bytes; a row that alone has more is a part of its own.
+ * Splits JSON rows into parts of at most that many bytes; a row that alone has more is a part of its own.
  * Only the places of the cuts are held in memory.
  */
 export async function cutRows(rows: BodyPart, maxBytes: number): Promise<RowsPart[]> {

@@ -195,7 +195,7 @@ export class OnPremPort implements ClientPort {
     return kept;
   }
 
-  /** Bytes that test rows may have beside the train rows. */
+  /** Bytes left for test rows next to the train rows. */
   private roomFor({ x, y }: KeptRows, asked: Omit<RowsPredictCall, 'rows' | 'test'>): number {
     const none: BodyPart = { bytes: 0, open: x.open };
     const overhead = this.client.overhead({ ...asked, train: { x, y }, test: none });

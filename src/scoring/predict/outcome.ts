@@ -8,13 +8,13 @@ import { attachmentOf } from './answers/attach-predictions';
 import type { MessageTable } from './rows/message-table';
 import type { Scored } from './test-set/test-set';
 
-/** What an outcome says of the model that made it. */
+/** What a result says about the model that made it. */
 export type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
   Partial<Pick<ResolvedModel, 'fittedId' | 'classes' | 'answers'>>;
 
 /**
- * What a message gets: its own prediction, its own copy of the metadata, its table with the predictions attached. A
- * promise only where the table is large enough to be attached in slices.
+ * The result of a message: its own prediction, its own copy of the metadata, and its table with the predictions
+ * attached. A promise only where the table is so large that this is done in slices.
  */
 export function outcomeOf(
   scored: Scored,
@@ -55,7 +55,7 @@ export function outcomeOf(
     : Object.assign(outcome, attached);
 }
 
-/** The service's own shape; the borders of a relative model differ from row to row: [row][border]. */
+/** The service's own format; the borders of a relative model differ from row to row: [row][border]. */
 function serviceForm({ prediction, offsets }: Scored): unknown {
   const own = toService(prediction);
   if (prediction.kind !== 'full' || offsets === undefined) {
@@ -65,7 +65,7 @@ function serviceForm({ prediction, offsets }: Scored): unknown {
   return { ...(own as object), borders: offsets.map((offset) => borders.map((border) => border + offset)) };
 }
 
-/** Bytes that a result takes while it waits to be delivered in order. */
+/** Bytes of a result while it waits to be delivered in order. */
 export function outcomeBytes(prediction: Prediction, rows: number): number {
   switch (prediction.kind) {
     case 'probas':

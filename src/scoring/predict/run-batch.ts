@@ -32,9 +32,9 @@ export interface BatchRun {
   context: Context;
   settings: PredictSettings;
   batcher: Batcher<PredictMessage, PredictOutcome>;
-  /** Tells the user, once for each key. */
+  /** Warns the user, once per key. */
   warn: (key: string, text: string) => void;
-  /** What is true of the rows of those messages that are to be scored against it. */
+  /** The true values for messages whose predictions are to be scored. */
   truths?: Map<QueuedPredict, TableTruth>;
 }
 
@@ -58,7 +58,7 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
   if (request.explain === true) {
     options.explain = wishOf(model, request);
   }
-  // A fit that ends meanwhile may replace the model: it stays until the batch has its answers.
+  // A fit may replace the model while the batch runs: the service keeps it until then.
   const letGo = context.cards.hold(model.fittedId);
   try {
     // Before anything is sent: a table that cannot be scored is refused.
@@ -95,7 +95,7 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
   }
 }
 
-/** Messages that share a test set: read into one batch, scored, cut apart again. */
+/** Messages that share a test set: read into one batch, scored, and split again. */
 async function runJoined(
   run: BatchRun,
   messages: readonly QueuedPredict[],
@@ -196,7 +196,7 @@ async function runOversize(
   }
 }
 
-/** Effects of a service that does not explain itself; undefined where none are asked for, or they are there. */
+/** Effects for a service that does not explain itself; undefined where none are asked for, or the service gave them. */
 async function effectsByRows(
   { context, warn }: BatchRun,
   { options, ...rows }: Pick<ExplainByRows, 'model' | 'columns' | 'batch' | 'options'>,
@@ -214,7 +214,7 @@ interface ReadRows {
   signal: AbortSignal;
 }
 
-/** Compares the rows of those messages with the train set that ask for it. */
+/** Compares the rows of the messages that ask for it with the train set. */
 async function unlikeRows(
   { context, warn }: BatchRun,
   messages: readonly QueuedPredict[],
@@ -282,7 +282,7 @@ function hand(
   );
 }
 
-/** Consecutive messages of at most `rows` rows together; a message with more makes a group of its own. */
+/** Groups consecutive messages up to `rows` rows in all; a message with more is a group of its own. */
 function groupsOf(messages: readonly QueuedPredict[], rows: number): QueuedPredict[][] {
   const groups: QueuedPredict[][] = [];
   let group: QueuedPredict[] = [];

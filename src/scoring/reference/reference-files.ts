@@ -68,11 +68,11 @@ export class ReferenceFiles {
       const text = `{"version":1,"service":${JSON.stringify(service)},"model":${JSON.stringify(fittedId)},"reference":${fitting.text}}`;
       try {
         await makeFolder(this.folder, LEVELS);
-        // What another process or node removes meanwhile cannot be looked at.
+        // Another process or node may remove a file before it is read.
         await this.sweep(this.folder).catch(() => undefined);
         await writeFileAtomic(this.fileOf(this.folder, fittedId), text, true);
       } catch {
-        // The model works without; the cards beside it have warned of a folder that cannot be written.
+        // The model works without it; the cards have warned of a folder that cannot be written.
       }
     });
   }

@@ -7,7 +7,7 @@ export const KEPT_ROWS = 400;
 const MEASURED_ROWS = 10_000;
 const MEASURED_CELLS = 2_000_000;
 
-/** What to take of a train set of so many rows: rows spread evenly over it, and windows of consecutive ones. */
+/** What to sample of a train set of that many rows: rows spread evenly over it, and windows of consecutive ones. */
 export function sampleChoice(columns: readonly Pick<Column, 'name'>[], rows: number): SampleChoice {
   const kept = Math.min(KEPT_ROWS, rows);
   const most = Math.min(MEASURED_ROWS, Math.floor(MEASURED_CELLS / Math.max(1, columns.length)));

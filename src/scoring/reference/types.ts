@@ -1,7 +1,7 @@
 import type { ModelCurves } from '../../metrics/curves';
 import type { Column, Label } from '../../table';
 
-/** A cell of a row that is kept: numbers, dates as `Usual` has them, whole numbers beyond 2^53 as text, null for missing. */
+/** A cell of a stored row: numbers, dates as `Usual` has them, whole numbers beyond 2^53 as text, null for missing. */
 export type ReferenceCell = Label | null;
 
 /**

@@ -3,12 +3,12 @@ import type { Context } from '../context/context';
 import type { Hooks } from '../types';
 
 const TICK_MS = 1000;
-/** A shorter fit is over before anybody asks how far it is. */
+/** A shorter fit ends before its progress is asked for. */
 const ASK_AFTER_S = 2;
 
 /**
- * Tells every second for how long a fit has run, and how far it is where the embedded service knows; the
- * specification has no route that a hosted one could be asked by.
+ * Reports every second how long a fit has run and, on the embedded service, how far it is; the specification has no
+ * route to ask a hosted service.
  */
 export function followFit(
   context: Context,
@@ -24,14 +24,14 @@ export function followFit(
   const elapsed = (): number => Math.round((performance.now() - began) / 1000);
   let fraction: number | undefined;
   let asking = false;
-  const tell = (): void =>
+  const report = (): void =>
     onStatus({ key: 'fitting', seconds: elapsed(), ...(fraction !== undefined && { fraction }) });
   const ask = async (): Promise<void> => {
     asking = true;
     try {
       const options = { signal: ended.signal, timeoutMs: 5 * TICK_MS };
       const known = await client.fitProgress?.(uploadId, options);
-      // The folds of a fit end in any order: what was reached is not taken back.
+      // Folds end in any order: progress never goes back.
       if (known !== undefined && known > (fraction ?? 0)) {
         fraction = known;
       }
@@ -41,9 +41,9 @@ export function followFit(
       asking = false;
     }
   };
-  tell();
+  report();
   const timer = setInterval(() => {
-    tell();
+    report();
     if (context.key === 'embedded' && !asking && elapsed() >= ASK_AFTER_S && signal?.aborted !== true) {
       void ask();
     }

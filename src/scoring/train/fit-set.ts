@@ -23,7 +23,7 @@ export interface Fitting {
   upload: Omit<UploadCard, 'id' | 'reused'> & { id?: string };
   /** Left out where it was uploaded before. */
   set?: TrainSet;
-  /** What tells its rows later, where the next fit is to be compared with this one. */
+  /** Recognises its rows later, if the next fit is to be compared with this one. */
   seen?: SeenRows;
   task: Task;
   lineage: Lineage;
@@ -53,13 +53,13 @@ export function fittingOf(
   return { request, upload, set, task, lineage, fingerprint };
 }
 
-/** A fitted model that is not yet kept. */
+/** A fitted model that is not stored yet. */
 export interface Fitted {
   card: FittedModel;
   curves?: ModelCurves;
 }
 
-/** Fits a model and scores it on the rows kept back. */
+/** Fits a model and scores it on the held-out rows. */
 export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): Promise<Fitted> {
   const { request, upload, set, fingerprint } = fitting;
   const options = request.options ?? {};
@@ -73,7 +73,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   const fitted =
     (await fitUnderWay(context, request, fingerprint, hooks)) ??
     (await sendFitting(context, fitting, hooks, {
-      // A process that is killed before it has kept the model finds it again by its train set.
+      // If the process is killed before the model is stored, it is found again by its train set.
       sent: () => context.cards.flush(),
       pending: (fittedId, uploadId) => {
         const { costs, threshold } = request;
@@ -82,7 +82,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
           ...(costs && { costs }),
         } as FittedModel;
         context.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
-        // It never fails; a restart finds it when the fit is taken up.
+        // Never rejects; a restart finds it when the fit is resumed.
         void keepReference(context, fittedId, reference);
       },
     }));
@@ -119,7 +119,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
     doubts.push(NEIGHBOURS_ALIKE);
   }
-  for (const doubt of doubts.filter((one) => one !== set?.told)) {
+  for (const doubt of doubts.filter((one) => one !== set?.warned)) {
     hooks.onWarning?.(doubt);
   }
   if (doubts.length > 0) {
@@ -131,14 +131,14 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   return { card, ...(curves !== undefined && { curves }) };
 }
 
-/** What is to be kept of a train set beside its card; undefined where its rows are not here. */
+/** What to store of a train set with its card; undefined where its rows are not here. */
 export async function referenceOfFitting({ set, seen, task }: Fitting): Promise<Reference | undefined> {
   const reference = await referenceOfSet(set, task);
   return seen === undefined ? reference : { ...(reference ?? UNREAD), seen };
 }
 
 /**
- * Fits a model that stands for nothing but itself: neither scored nor taken up again after a restart.
+ * Fits a model on its own: neither scored nor resumed after a restart.
  *
  * @param sent called with the id of its train set before the fit begins
  */
@@ -187,7 +187,7 @@ function cardOf(
   };
 }
 
-/** Of a train set that was uploaded before, only what its card and the request say. */
+/** For a train set that was uploaded before: only what its card and the request say. */
 function uploadedLineage(
   upload: Pick<UploadCard, 'order'>,
   { order = 'auto', group, embargo, trainedUntil }: TrainRequest,
@@ -199,7 +199,7 @@ function uploadedLineage(
   return lineageOf({ order: known ?? 'none', group, embargo, trainedUntil }, undefined);
 }
 
-/** What the fit alone is asked: how to draw its folds is asked of the embedded service only, and a user's word wins. */
+/** The options of the fit request: only the embedded service is told how to draw folds, and the user's options win. */
 function fitOptions(
   { key }: Context,
   options: Record<string, unknown>,

@@ -9,13 +9,13 @@ import { withThresholds } from './report/fit-threshold';
 import { keepReference } from './report/keep-reference';
 import { readReport } from './report/report';
 
-/** A train set of fewer bytes is fitted at once, without asking what the service takes for large. */
+/** A smaller train set is fitted directly, without asking which size the service calls large. */
 const MIN_BACKGROUND_BYTES = 1024 * 1024;
-/** Where the service does not say from how many bytes on a fit belongs in the background. */
+/** The size from which a fit runs in the background, if the service does not say. */
 const BACKGROUND_BYTES = 50 * 1024 * 1024;
 const SETTINGS_MS = 10_000;
 
-/** What became of a fit, beyond the specification. */
+/** The result of a fit, with what the specification does not have. */
 export interface FitAnswer {
   fittedId: string;
   report?: unknown;
@@ -31,21 +31,21 @@ export async function backgroundFit(
   if (context.key === 'embedded' || bytes < MIN_BACKGROUND_BYTES || client.getSettings === undefined) {
     return {};
   }
-  // A service that does not say what it takes for large may have the route all the same.
+  // A service without these settings may still have the route.
   const settings = await client.getSettings({ signal, timeoutMs: SETTINGS_MS }).catch(() => undefined);
   const { use_above_trainset_size_bytes: threshold = BACKGROUND_BYTES, poll_timeout_secs: seconds } =
     settings?.async_settings ?? {};
   return { background: bytes > threshold, backgroundMs: seconds === undefined ? undefined : seconds * 1000 };
 }
 
-/** Whether the end of a call leaves open what becomes of its fit. */
+/** Whether the fit may still be running after this error. */
 export function leavesFitPending(error: ServiceError): boolean {
   return error.code !== 'fit.failed';
 }
 
 /**
- * The answer to a fit that was pending when it was last heard of; undefined where the service does not know it any
- * more, so that it has to be asked for again.
+ * The answer to a fit that was pending when last heard of; undefined if the service no longer knows it, so that it
+ * must be requested again.
  */
 export async function resumedFit(
   context: Context,
@@ -71,8 +71,8 @@ export async function resumedFit(
 }
 
 /**
- * Takes up a fit that a restart or a new deploy left behind: its model is there as soon as the service is done with it.
- * Rows that were held back are gone by then, so that the card has the service's own scores at best.
+ * Resumes a fit that a restart or a deploy interrupted: its model is there as soon as the service is done. The held-out
+ * rows are gone by then, so the card has the service's own scores at best.
  */
 export async function takeUpFit(
   context: Context,

@@ -5,9 +5,9 @@ import type { Hooks } from '../types';
 const DELETE_MS = 30_000;
 
 /**
- * Has the service remove the models that were replaced long ago, with their train sets: the embedded service and an
- * on-premises endpoint, whose rows are here. What a hosted service keeps is its user's own affair. A model that a
- * prediction uses now is left for the next time.
+ * Removes models that were replaced long ago, with their train sets, from the embedded service or, for an on-premises
+ * endpoint, from this computer. On a hosted service nothing is removed. A model that a prediction is using is left for
+ * the next time.
  */
 export async function releaseFormer(context: Context, { signal }: Hooks): Promise<void> {
   const { cards } = context;
@@ -17,7 +17,7 @@ export async function releaseFormer(context: Context, { signal }: Hooks): Promis
   const client = await context.client();
   const tried = new Set<string>();
   for (;;) {
-    // Asked for again each time: one may be in use, or have come back from a file, since the last was removed.
+    // Looked up again each time: since the last removal a model may be in use, or have been imported.
     const next = cards.superfluous().find(({ fitted }) => !tried.has(fitted));
     if (next === undefined) {
       return;

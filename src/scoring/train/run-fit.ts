@@ -8,7 +8,7 @@ import { sendTrainSet, type TrainSet } from './train-set/train-set';
 
 type Fitted = FitAnswer & { uploadId: string };
 
-/** What is told of a fit before it has ended. */
+/** What a fit reports before it has ended. */
 export interface FitSteps {
   /** Its train set is in the service; the fit begins when this resolves. */
   sent?(uploadId: string): Promise<void>;
@@ -16,7 +16,7 @@ export interface FitSteps {
   pending?(fittedId: string, uploadId: string): void;
 }
 
-/** The end of the same fit, where one is under way in the service that a restart or a time-out left behind. */
+/** The result of the same fit, if a restart or a time-out left one running in the service. */
 export async function fitUnderWay(
   context: Context,
   request: TrainRequest,
@@ -37,7 +37,7 @@ export async function fitUnderWay(
   }
 }
 
-/** Uploads where there is something to upload, fits; a reused upload id that fit refuses is given up, once. */
+/** Uploads the train set, if there is one here, and fits it. A reused upload that fit refuses is uploaded again, once. */
 export async function sendAndFit(
   context: Context,
   request: TrainRequest,

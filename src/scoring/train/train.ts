@@ -11,7 +11,7 @@ import { keepReference } from './report/keep-reference';
 import type { TrainSetRequest } from './train-set/row-plan';
 import { readTrainSet, type TrainSet } from './train-set/train-set';
 
-/** Fits a model and keeps it as a version of its name, by `put`. Announce the fit before, by `cards.beginFit`. */
+/** Fits a model and stores it as a version of its name, by `put`. The fit must have been announced by `cards.beginFit`. */
 export async function train(
   context: Context,
   request: TrainRequest,
@@ -57,7 +57,7 @@ export function setRequestOf({ onPrem }: Context, request: TrainRequest): TrainS
       'There is no table: the message holds neither rows nor an upload id.',
     );
   }
-  // The rows are read again here where the endpoint takes none as a file.
+  // An endpoint that takes no files gets the rows, which are read again here.
   return { ...request, ...(onPrem && { format: undefined }), table, target, task, options, order };
 }
 
@@ -76,7 +76,7 @@ async function fitUpload(
   );
 }
 
-/** The model of an unchanged train set with unchanged options; undefined where there is none, or a new one is asked for. */
+/** The model of an unchanged train set with unchanged options; undefined if there is none, or a refit is asked for. */
 export async function keepKnown(
   context: Context,
   fitting: Fitting,
@@ -109,7 +109,7 @@ export async function keepKnown(
   return { ...resultOf(answer, hooks, 'known'), reused: true, taskFound: isTaskFound(request) };
 }
 
-/** Keeps a fitted model as a version of its name. */
+/** Stores a fitted model as a version of its name. */
 export async function keepFitted(
   context: Context,
   { request, fingerprint }: Pick<Fitting, 'request' | 'fingerprint'>,
@@ -135,12 +135,12 @@ export async function keepFitted(
   };
 }
 
-/** The task was found out by the rule of `auto`. */
+/** Whether the task was inferred (`auto`). */
 export function isTaskFound({ task = 'auto' }: TrainRequest): boolean {
   return task === 'auto';
 }
 
-/** The card in charge, which is another one where the model of the fit does not take charge; one warning says so. */
+/** The card in charge: another one if the model of the fit does not take charge, which a warning then says. */
 function resultOf(
   { own, inCharge }: PutModel,
   { onWarning }: Hooks,
@@ -158,7 +158,7 @@ function resultOf(
   return { card: cloneJson(inCharge), aside: version };
 }
 
-/** An id from elsewhere: what it holds is not known. */
+/** An upload from elsewhere, whose content is not known. */
 function unknownUpload(id: string): UploadCard {
   return { set: 'train', id, format: 'parquet', rows: 0, bytes: 0, hash: '', reused: false, columns: [] };
 }

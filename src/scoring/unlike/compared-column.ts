@@ -83,7 +83,7 @@ class ComparedCategory extends ComparedColumn {
   }
 }
 
-/** The columns in which rows can be told to be unlike: not ids, nor the time of rows that follow each other. */
+/** The columns in which rows can be unlike: not ids, nor the time of rows in a series. */
 export function comparedColumns({ columns, rows, usual }: Reference): ComparedColumn[] {
   return columns.flatMap((column, at): ComparedColumn[] => {
     const cells = rows.map((row) => row[at]!);

@@ -25,9 +25,9 @@ interface ComparedRows {
 const MAX_COLUMNS = 3;
 /** A column is named if it differs by this part of its usual range more than train rows do from each other. */
 const MIN_EXCESS = 0.1;
-/** A train row is not compared with those beside it: in a series they are nearly the same. */
+/** A train row is not compared with its neighbours: in a series they are nearly the same. */
 const BLOCKS = 10;
-/** What residuals count for beside the distance, each in parts of its median over the train rows. */
+/** The weight of residuals relative to the distance, each divided by its median over the train rows. */
 const RESIDUALS = 0.75;
 
 /**

@@ -25,7 +25,7 @@ interface Shared {
 
 /** One service per process and folder; several holders share it. */
 const running = new Map<string, Shared>();
-/** Services that close still, by folder. */
+/** Services that are still closing, by folder. */
 const closing = new Map<string, Promise<void>>();
 
 /**

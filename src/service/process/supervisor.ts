@@ -33,7 +33,7 @@ const CLOSE_MS = 5_000;
 
 /**
  * Runs the thread of the service, and starts another one wherever it ends before it was asked to: on the same port,
- * unless another program has taken that meanwhile and any port would do. It never gives up.
+ * unless another program has taken that by now and any port would do. It never gives up.
  */
 export class Supervisor {
   /** Rejects where the first start fails: then nothing runs. */

@@ -1,6 +1,6 @@
 import { notFound, Refusal } from '../refusal';
-import type { ModelEntry, UploadEntry } from '../store/catalog/entries';
-import type { Shelved } from '../store/catalog/shelf';
+import type { ModelEntry, UploadEntry } from '../store/entries/entries';
+import type { StoredEntry } from '../store/entries/entry-store';
 import type { Route, ServiceContext } from './context';
 
 /*
@@ -8,13 +8,13 @@ import type { Route, ServiceContext } from './context';
  * upload; what was made of it goes with it.
  */
 
-/** Every upload and every fitted train set that is kept. */
+/** Every upload and every fitted train set that is stored. */
 export const getDataSummary: Route = {
   method: 'GET',
   envelope: 'quickstart',
   handle({ store }) {
     const models = [...store.models.items.values()];
-    const uploads = [...store.uploadShelf.items.values()];
+    const uploads = [...store.uploadEntries.items.values()];
     const ofSet = (set: UploadEntry['set']) => uploads.filter(({ entry }) => entry.set === set);
     return {
       status: 200,
@@ -67,14 +67,14 @@ export const deleteAllDatasets: Route = {
   method: 'DELETE',
   envelope: 'quickstart',
   async handle(context) {
-    const { uploads, uploadShelf, models, fitRecords } = context.store;
+    const { uploads, uploadEntries, models, fitRecords } = context.store;
     for (const { id, failure } of fitRecords.all()) {
       if (failure !== undefined) {
         await fitRecords.remove(id);
       }
     }
     const waiting = uploads.waiting().map(({ id }) => id);
-    const ids = [...(await uploadShelf.ids()), ...waiting, ...(await models.ids())];
+    const ids = [...(await uploadEntries.ids()), ...waiting, ...(await models.ids())];
     return { status: 200, body: await remove(context, await withOffspring(context, ids)) };
   },
 };
@@ -84,7 +84,7 @@ interface Removed {
   deleted_fitted_train_set_ids: string[];
 }
 
-function summaryOf({ entry, bytes, data }: Shelved<UploadEntry>) {
+function summaryOf({ entry, bytes, data }: StoredEntry<UploadEntry>) {
   const { id, createdAt, description, x, y } = entry;
   return {
     dataset_uid: id,
@@ -105,7 +105,7 @@ interface Doomed {
 async function withOffspring({ store }: ServiceContext, ids: string[]): Promise<Doomed> {
   const asked = new Set(ids);
   const entries: UploadEntry[] = [
-    ...[...store.uploadShelf.items.values()].map(({ entry }) => entry),
+    ...[...store.uploadEntries.items.values()].map(({ entry }) => entry),
     ...store.uploads.waiting(),
   ];
   const fitted: ModelEntry[] = [...store.models.items.values()].map(({ entry }) => entry);
@@ -115,7 +115,7 @@ async function withOffspring({ store }: ServiceContext, ids: string[]): Promise<
       models.add(id);
     }
   }
-  const uploads = new Set((await store.uploadShelf.ids()).filter((id) => asked.has(id)));
+  const uploads = new Set((await store.uploadEntries.ids()).filter((id) => asked.has(id)));
   for (const { id, fittedId } of entries) {
     if (asked.has(id) || (fittedId !== undefined && models.has(fittedId))) {
       uploads.add(id);

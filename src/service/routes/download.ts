@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { zipBytes, type ZipEntry, zipOf } from '../../util/zip';
-import { fileName } from '../store/catalog/file-ref';
+import { fileName } from '../store/entries/file-ref';
 import { MODEL_FILE, type Store } from '../store/store';
 import type { Route } from './context';
 
@@ -13,7 +13,7 @@ export const downloadAllData: Route = {
   method: 'GET',
   envelope: 'quickstart',
   async handle({ store, options }, { req, res }) {
-    const pinned = [...store.uploadShelf.items.values(), ...store.models.items.values()];
+    const pinned = [...store.uploadEntries.items.values(), ...store.models.items.values()];
     const entries = entriesOf(store);
     for (const item of pinned) {
       item.pins += 1;
@@ -41,7 +41,7 @@ export const downloadAllData: Route = {
 };
 
 function entriesOf(store: Store): ZipEntry[] {
-  const uploads = [...store.uploadShelf.items.values()].flatMap(({ entry, folder, data }) => {
+  const uploads = [...store.uploadEntries.items.values()].flatMap(({ entry, folder, data }) => {
     const place = `${entry.set}_sets/${entry.id}`;
     const parts = (['x', 'y'] as const).flatMap((part) => {
       const info = entry[part];

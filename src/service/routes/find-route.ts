@@ -43,15 +43,15 @@ const ROOT_ROUTES: Readonly<Record<string, Route>> = {
 /** Routes that end with an id: `/{api name}/fit/{id}`. */
 const ID_ROUTES: Readonly<Record<string, Route>> = { fit: getFit };
 
-/** Where a request leads. */
+/** The route that serves a request. */
 export interface FoundRoute {
   route: Route;
-  /** The name in the path that stands for the product; empty where a route has none. */
+  /** The API name in the path; empty if the route has none. */
   apiName: string;
   id?: string;
 }
 
-/** Does this request need no token? */
+/** Whether the request needs no token. */
 export function isOpen(pathname: string, method: string | undefined): boolean {
   const route = findAtRoot(pathname);
   return route?.open === true && route.method === method;
@@ -97,7 +97,7 @@ function findAtRoot(pathname: string): Route | undefined {
   return isAtRoot && Object.hasOwn(ROOT_ROUTES, name) ? ROOT_ROUTES[name] : undefined;
 }
 
-/** A part of a URL in a sentence, which stays readable whatever was asked for. */
+/** A part of a URL for a sentence, shortened so that the sentence stays readable. */
 function shown(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

@@ -4,7 +4,7 @@ import { notFound } from '../refusal';
 import { accept, type Route, type RouteAnswer, type ServiceContext } from './context';
 
 /**
- * S 4.3. The answer carries, beside the id, `status` (always `completed`), `reused` (an earlier fit answered),
+ * S 4.3. The answer carries, besides the id, `status` (always `completed`), `reused` (an earlier fit answered),
  * `report` (scores, importance and what the options did) and `ignored_options`: what of the request had no effect.
  * With `async_mode` it comes at once, like that of `submitFit`.
  */

@@ -8,8 +8,8 @@ import { writeFileAtomic } from '../../util/atomic-file';
 import { tryParseJson } from '../../util/json';
 import { readBody } from '../http/body';
 import { invalid, notFound, Refusal } from '../refusal';
-import { isModelEntry, type ModelEntry } from '../store/catalog/entries';
-import { readFailure } from '../store/catalog/read-failure';
+import { isModelEntry, type ModelEntry } from '../store/entries/entries';
+import { readFailure } from '../store/entries/read-failure';
 import { MODEL_FILE } from '../store/store';
 import type { Route, ServiceContext } from './context';
 

@@ -46,7 +46,7 @@ export const getServiceStatus: Route = {
   method: 'GET',
   envelope: 'quickstart',
   handle({ fits, predictPool, store }) {
-    const uploads = [...store.uploadShelf.items.values()];
+    const uploads = [...store.uploadEntries.items.values()];
     return {
       status: 200,
       body: {

@@ -4,7 +4,7 @@ import { parsePrepareTestSetUpload, parsePrepareTrainSetUpload } from '../../wir
 import type { FileInfo, FileUploadInfo } from '../../wire/types';
 import { signUpload } from '../http/signed-url';
 import { notFound, Refusal } from '../refusal';
-import type { PartName, UploadEntry, UploadPart } from '../store/catalog/entries';
+import type { PartName, UploadEntry, UploadPart } from '../store/entries/entries';
 import { normalHash } from '../store/uploads/hashes';
 import { countChunks } from '../store/uploads/part-writer';
 import { accept, type Route, type RouteAnswer, type RouteRequest, type ServiceContext } from './context';

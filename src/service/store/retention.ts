@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 
 import type { Log } from '../options';
-import type { ModelEntry, UploadEntry } from './catalog/entries';
-import type { Shelf, Shelved } from './catalog/shelf';
+import type { ModelEntry, UploadEntry } from './entries/entries';
+import type { EntryStore, StoredEntry } from './entries/entry-store';
 
 /** Test sets are small and many; beyond this number the oldest go, whatever their size. */
 const MAX_TEST_UPLOADS = 2_000;
@@ -38,8 +38,8 @@ export class Retention {
 
   constructor(
     private readonly bounds: Bounds,
-    private readonly uploads: Shelf<UploadEntry>,
-    private readonly models: Shelf<ModelEntry>,
+    private readonly uploads: EntryStore<UploadEntry>,
+    private readonly models: EntryStore<ModelEntry>,
     private readonly log: Log,
     private readonly unfinished: () => Unfinished | undefined = () => undefined,
   ) {}
@@ -136,6 +136,6 @@ export function capFor(free: number, stored: number): number {
   return Math.max(stored, Math.min(DEFAULT_MAX_BYTES, Math.floor((free + stored) / 2)));
 }
 
-function oldestFirst<E>(items: Shelved<E>[]): Shelved<E>[] {
+function oldestFirst<E>(items: StoredEntry<E>[]): StoredEntry<E>[] {
   return items.sort((a, b) => a.lastUsedAt - b.lastUsedAt);
 }

@@ -6,9 +6,9 @@ import { READ_FORMATS } from '../../learner/model/storage/serialize';
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
-import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './catalog/entries';
-import { fileName } from './catalog/file-ref';
-import { Shelf } from './catalog/shelf';
+import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries/entries';
+import { EntryStore } from './entries/entry-store';
+import { fileName } from './entries/file-ref';
 import { FitRecords } from './fit-records';
 import { type FolderLock, lockFolder } from './lock/folder-lock';
 import { unusableFolder } from './lock/unusable-folder';
@@ -21,8 +21,8 @@ export const MODEL_FILE = 'model.bin';
 /** All state of a service: a locked folder with uploads, fitted models and the secret that signs URLs. */
 export interface Store {
   uploads: Uploads;
-  uploadShelf: Shelf<UploadEntry>;
-  models: Shelf<ModelEntry>;
+  uploadEntries: EntryStore<UploadEntry>;
+  models: EntryStore<ModelEntry>;
   /** Fits that were promised and have not ended, and those of them that failed. */
   fitRecords: FitRecords;
   secret: Buffer;
@@ -57,7 +57,7 @@ export async function openStore(
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
     }
     lock = await lockFolder(dataDir, { token: options.processToken, onLost });
-    const uploadShelf = new Shelf<UploadEntry>({
+    const uploadEntries = new EntryStore<UploadEntry>({
       what: 'upload',
       root: path.join(dataDir, 'uploads'),
       index: 'upload.json',
@@ -65,7 +65,7 @@ export async function openStore(
       filesOf: uploadFiles,
       log,
     });
-    const models = new Shelf<ModelEntry>({
+    const models = new EntryStore<ModelEntry>({
       what: 'fitted train set',
       root: path.join(dataDir, 'models'),
       index: 'model.json',
@@ -75,37 +75,37 @@ export async function openStore(
       isForeign: (entry) => !READ_FORMATS.includes(entry.format),
       log,
     });
-    await uploadShelf.load();
+    await uploadEntries.load();
     await models.load();
     const fitRecords = new FitRecords(path.join(dataDir, 'fits'), log);
     await fitRecords.load();
     const secret = await readSecret(path.join(dataDir, 'secret.json'), log);
-    const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, uploadShelf.bytes + models.bytes));
+    const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, uploadEntries.bytes + models.bytes));
     for (const { request } of fitRecords.pending()) {
       // It is wanted in a moment, so it must not be the one that goes.
       const id = request.train_set_upload_id.toLowerCase();
-      if (uploadShelf.items.has(id)) {
-        uploadShelf.use(id);
+      if (uploadEntries.items.has(id)) {
+        uploadEntries.use(id);
       }
     }
-    const retention = new Retention({ maxBytes }, uploadShelf, models, log, () => uploads);
+    const retention = new Retention({ maxBytes }, uploadEntries, models, log, () => uploads);
     const trimSoon = (): void => void retention.trim().catch(() => undefined);
-    const uploads = new Uploads(uploadShelf, maxFileBytes(maxBytes), new DiskAccount(maxBytes, trimSoon));
+    const uploads = new Uploads(uploadEntries, maxFileBytes(maxBytes), new DiskAccount(maxBytes, trimSoon));
     await retention.trim();
     const held = lock;
     return {
       uploads,
-      uploadShelf,
+      uploadEntries,
       models,
       fitRecords,
       secret,
       maxBytes,
       trim: () => retention.trim(),
       reload: async () => {
-        await uploadShelf.reload();
+        await uploadEntries.reload();
         await models.reload();
       },
-      bytes: () => uploadShelf.bytes + models.bytes + uploads.unfinishedBytes,
+      bytes: () => uploadEntries.bytes + models.bytes + uploads.unfinishedBytes,
       close: () => held.release(),
     };
   } catch (error) {

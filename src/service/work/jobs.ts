@@ -5,8 +5,8 @@ import type { Label } from '../../table/cells/types';
 import type { OutputType } from '../../wire/types';
 import type { Task } from '../../wire/vocabulary';
 import type { ServiceLimits } from '../limits';
-import type { FeatureShape } from '../store/catalog/entries';
-import type { FileRef } from '../store/catalog/file-ref';
+import type { FeatureShape } from '../store/entries/entries';
+import type { FileRef } from '../store/entries/file-ref';
 
 /** What the fit threads are asked to do: a whole fit, or to help one with its folds. */
 export type FitTask = FitJob | AssistJob;
@@ -73,7 +73,7 @@ export interface ExplainedRows {
   groups: string[];
   /** Per cause with a column of numbers of its name: its 10 % and 90 % quantile over the train set. */
   usual: ([low: number, high: number] | null)[];
-  /** And the mean of that column over the rows that effects are told against. */
+  /** And the mean of that column over the background rows. */
   means: (number | null)[];
   /** The rows explained, from 0. */
   rows: number[];

@@ -46,12 +46,12 @@ export class CsvSource implements SliceSource {
       assertWidth(DELIMITERS.reduce((most, sign) => Math.max(most, head.split(sign).length), 0));
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
-    const told = SEPARATOR_LINE.exec(head);
-    if (told !== null) {
-      head = head.slice(told[0].length);
-      pieces = without(pieces, told[0].length);
+    const separator = SEPARATOR_LINE.exec(head);
+    if (separator !== null) {
+      head = head.slice(separator[0].length);
+      pieces = without(pieces, separator[0].length);
     }
-    const found = told?.[1] ?? delimiter ?? findDelimiter(head, !more);
+    const found = separator?.[1] ?? delimiter ?? findDelimiter(head, !more);
     const parser = new CsvParser(found, true);
     try {
       parser.push(head, !more);

@@ -12,7 +12,7 @@ export interface JsonRows extends TableFile<'json'> {
 }
 
 /**
- * The rows of a Parquet file as JSON, made in the encoder thread; the file is held in memory meanwhile.
+ * The rows of a Parquet file as JSON, made in the encoder thread, which holds the file in memory.
  *
  * @param names the columns that a row is to have, in their order; left out: those of the file
  */

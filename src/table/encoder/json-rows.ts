@@ -9,7 +9,7 @@ const AT_ONCE = 1000;
 
 /**
  * Writes batches as JSON arrays, one for each row, with `ROW_SEPARATOR` between; the brackets around all of them are
- * left to whoever puts several such files into one body. Missing cells are null, dates seconds since 1970 (JSON has no
+ * left to the caller, which may put several such files into one body. Missing cells are null, dates seconds since 1970 (JSON has no
  * dates), infinite numbers such that overflow, as JSON readers take them.
  */
 export async function writeJsonRows(batches: AsyncIterable<ColumnBatch>, sink: Sink): Promise<void> {

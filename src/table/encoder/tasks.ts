@@ -79,7 +79,7 @@ function describe(source: SliceSource, version: FileVersion | undefined): Opened
   };
 }
 
-/** A batch of so many bytes is written in one go: by then its stream would cost next to nothing. */
+/** A batch of this many bytes is written in one go: by then its stream would cost next to nothing. */
 const AT_ONCE = 1024 * 1024;
 
 /** What a file changed in the middle has given is refused at the end. */
@@ -167,10 +167,10 @@ async function read(
 
 /** Tells a part at most once in a hundredth. */
 function everyPercent(tell: (part: number) => void): (part: number) => void {
-  let told = 0;
+  let reported = 0;
   return (part) => {
-    if (part - told >= 0.01 || (part === 1 && told < 1)) {
-      told = part;
+    if (part - reported >= 0.01 || (part === 1 && reported < 1)) {
+      reported = part;
       tell(part);
     }
   };

@@ -18,7 +18,7 @@ export interface TableContent {
 
 export interface ReadFileOptions {
   signal?: AbortSignal;
-  /** Settles the types of columns that would else be told from their values. */
+  /** Sets the types of columns that would otherwise be inferred from their values. */
   types?: Readonly<Record<string, ColumnType>>;
   /** The columns whose rows will be read (default: all). Of the others nothing is looked at, and `text` stands for their type. */
   wanted?: readonly string[];
@@ -98,15 +98,15 @@ async function describe(
   source: SliceSource,
   options: ReadFileOptions,
 ): Promise<{ columns: Column[]; rows: number }> {
-  const told = knownTypes(source, options.wanted);
+  const known = knownTypes(source, options.wanted);
   // The other columns, such as whole numbers that may be beyond 2^53, are settled by their values.
   const found =
-    told.size < source.names.length
-      ? await settled(source, { ...options, ignore: [...told.keys()] })
+    known.size < source.names.length
+      ? await settled(source, { ...options, ignore: [...known.keys()] })
       : { columns: [], rows: source.rowCount ?? 0 };
   const types = new Map(found.columns.map(({ name, type }) => [name, type]));
   return {
-    columns: source.names.map((name) => ({ name, type: (told.get(name) ?? types.get(name))! })),
+    columns: source.names.map((name) => ({ name, type: (known.get(name) ?? types.get(name))! })),
     rows: found.rows,
   };
 }

@@ -55,7 +55,7 @@ export interface ProfileOptions {
   types?: Readonly<Record<string, GivenType>>;
   /** Rows without a target: left out, or counted only (default). */
   missingTarget?: 'leaveOut' | 'error';
-  /** Words that mean "missing", beside NA and its like. */
+  /** Words that mean "missing", besides NA and the like. */
   missingWords?: readonly string[];
   /** Cells that cannot be read: missing, or an error (default). */
   unreadable?: 'missing' | 'error';

@@ -47,7 +47,7 @@ export class TextReadings {
   /** The first cell that is not a plain number. */
   private telling: Sight | undefined;
 
-  /** What stands beside all of its numbers; undefined where nothing does. */
+  /** The text next to each of its numbers, such as a unit; undefined where there is none. */
   unit: string | undefined;
 
   /** The first cell whose mark may group thousands. */
@@ -177,7 +177,7 @@ export class TextReadings {
   /**
    * What nearly all cells are, where a few others are words.
    *
-   * @param numbers how many numbers the column has beside its text, and how many dates
+   * @param numbers how many numbers the column has besides its text, and how many dates
    */
   most(numbers: number, dates: number): Majority | undefined {
     return this.majority.settle(numbers, dates);

@@ -3,7 +3,7 @@ import { TextDecoder } from 'node:util';
 
 /*
  * What spreadsheets save as "CSV": text in Windows-1252 (of which Latin-1 is nearly all) in Western Europe, in Shift-JIS
- * in Japan. Nothing in the file says so. It is told from what else is no UTF-8 by its bytes.
+ * in Japan. Nothing in the file says so. Its bytes distinguish it from other text that is not UTF-8.
  */
 
 /** Bytes that stand for nothing in Windows-1252; other encodings are full of them. */

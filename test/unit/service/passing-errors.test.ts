@@ -10,7 +10,7 @@ import {
   openUpload,
   Refusal,
   resolveOptions,
-  Shelf,
+  EntryStore,
   type UploadEntry,
 } from '../../doors/service';
 import { crc32c, crc32cToBase64 } from '../../doors/table';
@@ -31,8 +31,8 @@ describe('What cannot be read now', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  const shelfOf = (): Shelf<UploadEntry> =>
-    new Shelf<UploadEntry>({
+  const storeOf = (): EntryStore<UploadEntry> =>
+    new EntryStore<UploadEntry>({
       what: 'upload',
       root,
       index: 'upload.json',
@@ -66,21 +66,21 @@ describe('What cannot be read now', () => {
       ['index', 'readFile', /upload\.json$/],
       ['data', 'stat', /x\.csv$/],
     ] as const) {
-      it(`stays on the shelf and is found again after ${code} of its ${what}`, async () => {
+      it(`stays in the store and is found again after ${code} of its ${what}`, async () => {
         await fill();
         mend = failing([call, 'rename'], code, file);
-        const shelf = shelfOf();
-        await shelf.load();
-        assert.equal(shelf.items.size, 0);
+        const entries = storeOf();
+        await entries.load();
+        assert.equal(entries.items.size, 0);
         assert.deepEqual((await readdir(root)).sort(), ids);
         assert.match(log.join('\n'), new RegExp(`Of uploads in .*, 23 cannot be read now \\(${code}\\)`));
-        assert.throws(() => shelf.use(ids[3]!), busy);
-        await shelf.reload();
-        assert.equal(shelf.items.size, 0);
+        assert.throws(() => entries.use(ids[3]!), busy);
+        await entries.reload();
+        assert.equal(entries.items.size, 0);
         mend();
-        await shelf.reload();
-        assert.equal(shelf.use(ids[3]!)?.entry.id, ids[3]);
-        assert.equal(shelf.items.size, 23);
+        await entries.reload();
+        assert.equal(entries.use(ids[3]!)?.entry.id, ids[3]);
+        assert.equal(entries.items.size, 23);
       });
     }
 
@@ -111,11 +111,11 @@ describe('What cannot be read now', () => {
   }
 
   it('counts as passing while the whole folder is away, and as gone once that is back without it', async () => {
-    const shelf = path.join(root, 'models');
-    const file = path.join(shelf, ids[0]!, 'model.bin');
+    const folder = path.join(root, 'models');
+    const file = path.join(folder, ids[0]!, 'model.bin');
     const get = (): Promise<unknown> => new ModelCache(1e6).get({ id: ids[0]!, file, crc: 'x' });
     await assert.rejects(get(), busy);
-    await mkdir(shelf);
+    await mkdir(folder);
     await assert.rejects(
       get(),
       ({ body }: Refusal) => body.errorCode === 'MODEL_DAMAGED' && body.status === 404,
@@ -126,12 +126,12 @@ describe('What cannot be read now', () => {
     await fill();
     await writeFile(path.join(root, ids[5]!, 'upload.json'), '{');
     mend = failing(['rename'], 'EROFS', /./);
-    const shelf = shelfOf();
-    await shelf.load();
+    const entries = storeOf();
+    await entries.load();
     mend();
     assert.deepEqual((await readdir(root)).sort(), ids);
     assert.match(log.join('\n'), /Damaged, and left where it is \(EROFS\): .*15/);
-    assert.equal(shelf.items.size, 22);
+    assert.equal(entries.items.size, 22);
   });
 
   it('keeps the secret, and the store does not open without it', async () => {
@@ -154,9 +154,9 @@ describe('What cannot be read now', () => {
     const index = path.join(root, ids[0]!, 'upload.json');
     await rm(index);
     await symlink('upload.json', index);
-    const shelf = shelfOf();
-    await shelf.load();
-    assert.throws(() => shelf.use(ids[0]!), /cannot be read now \(ELOOP\)/);
-    assert.equal(shelf.items.size, 22);
+    const entries = storeOf();
+    await entries.load();
+    assert.throws(() => entries.use(ids[0]!), /cannot be read now \(ELOOP\)/);
+    assert.equal(entries.items.size, 22);
   });
 });

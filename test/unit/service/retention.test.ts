@@ -11,8 +11,8 @@ import {
   openStore,
   resolveOptions,
   Retention,
-  Shelf,
-  type Shelved,
+  EntryStore,
+  type StoredEntry,
   type Store,
   type UploadEntry,
 } from '../../doors/service';
@@ -41,9 +41,9 @@ describe('Retention', () => {
 
   let made = 0;
   /** A complete upload of 10 bytes, last used so many milliseconds ago. */
-  const put = async (set: 'train' | 'test', ago = 0): Promise<Shelved<UploadEntry>> => {
+  const put = async (set: 'train' | 'test', ago = 0): Promise<StoredEntry<UploadEntry>> => {
     const id = `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`;
-    const folder = store.uploadShelf.makeFolder(id);
+    const folder = store.uploadEntries.makeFolder(id);
     const part = {
       format: 'csv' as const,
       chunks: 1,
@@ -58,16 +58,16 @@ describe('Retention', () => {
       set === 'train'
         ? { version: 1, id, set, createdAt: 0, x: part, y: part }
         : { version: 1, id, set, createdAt: 0, x: part, fittedId: 'model' };
-    const item = await store.uploadShelf.put(entry, folder, false);
+    const item = await store.uploadEntries.put(entry, folder, false);
     item.lastUsedAt -= ago;
     const then = new Date(item.lastUsedAt);
     await utimes(path.join(folder, 'upload.json'), then, then);
     return item;
   };
   const trim = (bounds: Partial<Bounds>): Promise<void> =>
-    new Retention({ maxBytes: 1e9, ...bounds }, store.uploadShelf, store.models, () => undefined).trim();
+    new Retention({ maxBytes: 1e9, ...bounds }, store.uploadEntries, store.models, () => undefined).trim();
   const left = async (): Promise<string[]> => (await readdir(path.join(root, 'uploads'))).sort();
-  const ids = (...items: Shelved<UploadEntry>[]): string[] => items.map(({ entry }) => entry.id).sort();
+  const ids = (...items: StoredEntry<UploadEntry>[]): string[] => items.map(({ entry }) => entry.id).sort();
 
   it('drops test sets an hour after their last use, train sets never for their age', async () => {
     const train = await put('train', 100 * HOUR);
@@ -83,7 +83,7 @@ describe('Retention', () => {
     for (let i = 0; i < 11; i++) {
       tests.push(await put('test', 11_000 - i * 1000));
     }
-    store.uploadShelf.use(tests[0]!.entry.id);
+    store.uploadEntries.use(tests[0]!.entry.id);
     await trim({ maxTests: 10 });
     // Down to nine tenths, and the one that was used again is the newest.
     assert.deepEqual(await left(), ids(train, tests[0]!, ...tests.slice(3)));
@@ -98,7 +98,7 @@ describe('Retention', () => {
     readLater.pins = 1;
     await working;
     assert.deepEqual(await left(), ids(read, readLater));
-    assert.equal(store.uploadShelf.items.has(gone.entry.id), false);
+    assert.equal(store.uploadEntries.items.has(gone.entry.id), false);
   });
 
   it('does not drop twice what is too much when asked twice at once', async () => {
@@ -106,7 +106,7 @@ describe('Retention', () => {
     for (let i = 0; i < 20; i++) {
       tests.push(await put('test', 20_000 - i * 1000));
     }
-    const retention = new Retention({ maxBytes: 100 }, store.uploadShelf, store.models, () => undefined);
+    const retention = new Retention({ maxBytes: 100 }, store.uploadEntries, store.models, () => undefined);
     await put('test');
     await Promise.all([retention.trim(), retention.trim(), retention.trim()]);
     assert.equal((await left()).length, 20, '20 × 5 bytes fit under 100');
@@ -126,10 +126,10 @@ describe('Retention', () => {
     const known = await put('test', HOUR - 1000);
     await store.close();
     store = await open();
-    const before = store.uploadShelf.items.get(known.entry.id)!.lastUsedAt;
+    const before = store.uploadEntries.items.get(known.entry.id)!.lastUsedAt;
     const x = { format: 'csv' as const, chunks: 1, announcedHash: WIDE };
     assert.equal(store.uploads.findDuplicate({ set: 'test', fittedId: 'model', x }), known.entry.id);
-    assert.ok(store.uploadShelf.items.get(known.entry.id)!.lastUsedAt > before);
+    assert.ok(store.uploadEntries.items.get(known.entry.id)!.lastUsedAt > before);
   });
 
   it('takes half of the free disk, up to 20 GB, and never less than what it holds', async () => {
@@ -156,7 +156,7 @@ describe('Retention', () => {
     const bounded = (maxBytes: number): Promise<void> =>
       new Retention(
         { maxBytes },
-        store.uploadShelf,
+        store.uploadEntries,
         store.models,
         () => undefined,
         () => unfinished,
@@ -173,7 +173,7 @@ describe('Retention', () => {
 
   it('drops models last', async () => {
     const train = await put('train', HOUR);
-    const models = new Shelf<ModelEntry>({
+    const models = new EntryStore<ModelEntry>({
       what: 'upload',
       root: path.join(root, 'models'),
       index: 'model.json',
@@ -185,7 +185,7 @@ describe('Retention', () => {
     await models.put(entry, models.makeFolder('m'), false);
     const told: string[] = [];
     const bound = (maxBytes: number): Promise<void> =>
-      new Retention({ maxBytes }, store.uploadShelf, models, (_, text) => told.push(text)).trim();
+      new Retention({ maxBytes }, store.uploadEntries, models, (_, text) => told.push(text)).trim();
     await bound(8);
     assert.deepEqual([await left(), models.items.size, told], [[], 1, []], `${train.entry.id} went first`);
     await bound(7);

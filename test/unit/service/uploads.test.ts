@@ -9,7 +9,7 @@ import {
   DiskAccount,
   isUploadEntry,
   type PutBody,
-  Shelf,
+  EntryStore,
   type UploadEntry,
   Uploads,
 } from '../../doors/service';
@@ -33,11 +33,11 @@ function cutOff(text: string): PassThrough {
 
 describe('Uploads', () => {
   let root: string;
-  let shelf: Shelf<UploadEntry>;
+  let entries: EntryStore<UploadEntry>;
   let uploads: Uploads;
   beforeEach(async () => {
     root = await mkdtemp(path.join(os.tmpdir(), 'tabular-uploads-'));
-    shelf = new Shelf<UploadEntry>({
+    entries = new EntryStore<UploadEntry>({
       what: 'upload',
       root,
       index: 'upload.json',
@@ -45,8 +45,8 @@ describe('Uploads', () => {
       filesOf: (entry) => [{ name: 'x.csv', bytes: entry.x.arrived!.bytes }],
       log: () => undefined,
     });
-    await shelf.load();
-    uploads = new Uploads(shelf, 1000, new DiskAccount(60, () => undefined));
+    await entries.load();
+    uploads = new Uploads(entries, 1000, new DiskAccount(60, () => undefined));
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
@@ -160,7 +160,7 @@ describe('Uploads', () => {
       assert.equal(uploads.unfinishedBytes, 30);
       await assert.rejects(uploads.receive({ ...x(first.id), part: 'y' }, file(1)), { status: 403 });
       await uploads.receive({ ...x(second.id), part: 'y' }, file(5));
-      assert.equal(uploads.unfinishedBytes, 0, 'the shelf counts it now');
+      assert.equal(uploads.unfinishedBytes, 0, 'the store of entries counts it now');
     });
 
     it('count no bytes of a file that was refused, and each chunk once', async () => {
@@ -197,7 +197,7 @@ describe('Uploads', () => {
 
   describe('in memory', () => {
     const SIZE = 64 * 1024;
-    beforeEach(() => (uploads = new Uploads(shelf, SIZE, new DiskAccount(Infinity, () => undefined))));
+    beforeEach(() => (uploads = new Uploads(entries, SIZE, new DiskAccount(Infinity, () => undefined))));
     const send = async (): Promise<string> => {
       const entry = uploads.prepare(
         { set: 'test', fittedId: 'model', x: { format: 'csv', chunks: 1, announcedBytes: SIZE } },
@@ -285,7 +285,7 @@ describe('Uploads', () => {
         await send();
       }
       await send();
-      assert.equal(shelf.items.has(first.entry.id), true);
+      assert.equal(entries.items.has(first.entry.id), true);
       assert.equal((await readdir(root)).length, 1);
     });
   });

@@ -1,7 +1,7 @@
 import type { TrainResult } from '../../../scoring';
 import type { Message } from '../../node-red';
 
-/** Puts the card of a model into the message. What asked for the fit is taken away, so that it does not steer a later node. */
+/** Puts the card of a model into the message, and removes what requested the fit: it must not affect a later node. */
 export function answerFit(
   msg: Message,
   { card, challenger }: Pick<TrainResult, 'card' | 'challenger'>,

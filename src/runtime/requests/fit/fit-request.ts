@@ -92,7 +92,7 @@ export async function fitRequest(
     order: read('order'),
     embargo: read('embargo'),
     group: read('group'),
-    // It is said of the message's group: one that the dialog names is held out whole.
+    // Only with the message's own group: a group that the dialog names is held out whole.
     ...(!def.group && { folds: readProperty(choice(FOLDS), 'folds', msg) }),
     relativeTo: read('relativeTo'),
     replace: read('replace') ?? 'always',
@@ -103,7 +103,7 @@ export async function fitRequest(
   };
 }
 
-/** What a series node says of its train set, whose rows do not tell their time. */
+/** What a series node says about its train set, whose rows have no time. */
 function trainTimes(train: unknown): Pick<TrainRequest, 'trainedFrom' | 'trainedUntil' | 'trainedKeys'> {
   const { from, to, keys } = isObject(train) ? train : {};
   return { trainedFrom: isoTimeOf(from), trainedUntil: isoTimeOf(to), trainedKeys: keyTimesOf(keys) };

@@ -11,7 +11,7 @@ import { whenStarted } from '../../status/when-started';
 import type { FitDef } from './fit-request';
 
 /** Which model a fit node shows. */
-type Told = Pick<ModelCard, 'name' | 'version' | 'fitted_train_set_id'>;
+type ShownModel = Pick<ModelCard, 'name' | 'version' | 'fitted_train_set_id'>;
 
 /**
  * Shows the model of a fit node that the node did not just fit itself. Once the flows have started, after a deploy or a
@@ -27,7 +27,7 @@ export function showKeptFit(
   config: UsedConfig,
 ): (card: ModelCard) => void {
   const status = StatusLine.of(node, red);
-  let told: Told | undefined;
+  let shown: ShownModel | undefined;
 
   const inCharge = (name: string): ModelCard | undefined => {
     const card = config.cards()?.get(name);
@@ -40,32 +40,32 @@ export function showKeptFit(
     if (card === undefined) {
       return;
     }
-    told = card;
+    shown = card;
     const { kind, key, values } = (isNewest(card) ? fittedStatus : versionStatus)(status, card, false);
     status.showIdle(key, values, kind);
     offerColumns(node.id, [...card.columns.map(({ name }) => name), card.target]);
   });
 
   onModelChanged(node, (name) => {
-    if (name !== (told?.name ?? keptName(red, node, def))) {
+    if (name !== (shown?.name ?? keptName(red, node, def))) {
       return;
     }
     const card = inCharge(name);
-    if (isSame(card, told)) {
+    if (isSame(card, shown)) {
       return;
     }
-    told = card;
+    shown = card;
     status.become(() =>
       card === undefined ? { kind: 'plain', key: 'fitted.gone' } : versionStatus(status, card),
     );
   });
 
   return (card) => {
-    told = card;
+    shown = card;
   };
 }
 
-function isSame(one: Told | undefined, other: Told | undefined): boolean {
+function isSame(one: ShownModel | undefined, other: ShownModel | undefined): boolean {
   return one?.version === other?.version && one?.fitted_train_set_id === other?.fitted_train_set_id;
 }
 

@@ -9,11 +9,11 @@ export interface ModelReport {
   target: string;
   scores?: ModelScores;
   importance?: ColumnImportance[];
-  /** Left out where the service tells none and no rows were held back. */
+  /** Left out where the service reports none and no rows were held out. */
   curves?: ModelCurves;
 }
 
-/** Of the model in charge: its curves are kept beside its card, and known of a model that was fitted before too. */
+/** Reports on the model in charge: its curves are stored with its card, so those of an earlier fit are known too. */
 export async function modelReport(cards: ModelCards, card: ModelCard): Promise<ModelReport> {
   const { name, version, task, target, scores, importance } = card;
   const curves = (await cards.reference(card.fitted_train_set_id))?.curves;

@@ -2,7 +2,7 @@ import type { PredictOutcome } from '../../../scoring';
 import type { TableReader } from '../../input/table-input';
 import type { Message } from '../../node-red';
 
-/** Puts what came of a message into it. What asked for it is taken away, so that it does not steer a later node. */
+/** Puts the result into the message, and removes what requested it, so that it does not affect a later node. */
 export function answerPredict(msg: Message, table: TableReader, outcome: PredictOutcome): Message {
   delete msg.test_set_upload_id;
   delete msg.force_refit;
@@ -29,7 +29,7 @@ export function answerPredict(msg: Message, table: TableReader, outcome: Predict
   return msg;
 }
 
-/** A message that leaves without a prediction carries none of an earlier node either. */
+/** A message without a prediction does not keep one of an earlier node either. */
 export function answerUnpredicted(msg: Message): Message {
   delete msg.prediction;
   delete msg.metadata;

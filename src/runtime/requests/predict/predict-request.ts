@@ -32,7 +32,7 @@ export function predictRequests(
     const named = api === 'v1' ? undefined : model(read('model') ?? '', msg, testSetUploadId);
     const outputType = read('outputType');
     const explain = read('explain') === 'on';
-    // Named one by one: to spread parts into an object takes as long as all the rest, and a stream has many messages.
+    // Named one by one: spreading parts into an object would take as long as all the rest, for each message of a stream.
     return {
       table,
       testSetUploadId,

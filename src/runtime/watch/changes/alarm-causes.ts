@@ -1,12 +1,12 @@
 import { isObject } from '../../../util/json';
 import type { AlarmCause, WatchChange } from '../../../watch';
 
-/** As many as predict tells of a row, and what a sentence has at most: a flow may have put anything there. */
+/** As many as predict gives per row, and the longest sentence: a flow may have put anything there. */
 const MOST = 3;
 const CHARACTERS = 500;
 
 /**
- * Lets alarms keep why they were raised: told by output 2, and shown in the sidebar when the prediction is long gone.
+ * Lets alarms keep why they were raised: sent on output 2, and shown in the sidebar when the prediction is long gone.
  * @param causes what stands beside the prediction under `<property>_why`
  */
 export function keepCauses(changes: readonly WatchChange[], causes: unknown): void {

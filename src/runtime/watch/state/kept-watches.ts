@@ -10,7 +10,7 @@ import { StateFile } from './state-file';
 
 /** Models that one node watches; beyond that the one whose predictions are longest ago is forgotten. */
 export const MAX_MODELS = 20;
-/** The state is written at most once in this time, in milliseconds; at once where the flow was told of a change. */
+/** Milliseconds between writes of the state at least; it is written at once where the flow got a change. */
 const WRITE_MS = 60_000;
 /** A state that cannot be read now (too many open files, a disk in trouble) is tried again after this, in milliseconds. */
 const READ_AGAIN_MS = 5_000;
@@ -89,7 +89,7 @@ export class KeptWatches {
       this.isFailing = false;
     } catch (error) {
       if (isOfFileSystem(error)) {
-        // What was kept is whole: predictions go on meanwhile, and nothing is written over it.
+        // What is stored is sound: predictions go on, and it is not overwritten.
         this.readAgainAt = now + READ_AGAIN_MS;
         this.failed('warning.watchUnread', error);
         return;

@@ -155,7 +155,7 @@ export class CardFile {
     }
   }
 
-  /** Reads the file that could not be read when it was opened; what came meanwhile is newer. */
+  /** Reads the file that could not be read when it was opened; what has come since is newer. */
   private async readLate(): Promise<void> {
     try {
       this.take(await readFile(this.file, 'utf8'));

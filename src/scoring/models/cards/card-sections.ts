@@ -9,17 +9,17 @@ export interface PendingFit {
   fingerprint?: string;
   /** The threshold that it is to answer by. */
   threshold?: ThresholdRule;
-  /** Its model was rolled back meanwhile, so that it does not take charge. */
+  /** Its model has since been rolled back, so it does not take charge. */
   late?: true;
 }
 
-/** What is kept of one service. */
+/** What is stored for one service. */
 export interface ServiceSection {
   models: Map<string, VersionedModel>;
   uploads: Map<string, UploadCard>;
   /** Fits that go on in the service, by the id of the model that comes of them. */
   pending: Map<string, PendingFit>;
-  /** Models that are not kept any more, the newest first, until the service has removed them. */
+  /** Dropped models, the newest first, until the service has removed them. */
   former: FormerModel[];
 }
 
@@ -136,7 +136,7 @@ function* pieces(texts: Iterable<string>): Generator<string> {
   yield piece;
 }
 
-/** The version in charge, as it is written, and beside it the others. */
+/** The version in charge, as it is written, with the others next to it. */
 interface WrittenModel extends KeptVersion {
   others?: unknown;
   former?: unknown;

@@ -15,7 +15,7 @@ export interface PutModel {
 export interface FitUnderWay {
   /**
    * Keeps the card as a version of its name. It takes charge, unless a fit that began later has done so already, or the
-   * model was rolled back meanwhile.
+   * model has since been rolled back.
    */
   done(card: FittedModel, fingerprint?: string, why?: NewVersion['why']): PutModel;
   /** It has ended without a model of its own. */
@@ -25,7 +25,7 @@ export interface FitUnderWay {
 
 type Put = (card: FittedModel, more: Omit<NewVersion, 'card'>) => PutModel;
 
-/** Names of models whose last error is kept: a flow may make them up by the message. */
+/** How many models' last errors are remembered: messages may name any number of models. */
 const MAX_ERRORS = 500;
 
 interface Waiter {

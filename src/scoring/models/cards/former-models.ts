@@ -5,7 +5,7 @@ import type { FormerModel } from './versioned-model';
 /** Models that are remembered until the service has removed them. */
 const MAX_FORMER = 500;
 
-/** Notes that models are not kept any more. A model takes the place of its train set, which was noted before its fit. */
+/** Notes that models are no longer needed. A model takes the place of its train set, which was noted before its fit. */
 export function addFormer(section: ServiceSection, gone: readonly FormerModel[]): void {
   const uploads = new Set(gone.map(({ upload }) => upload));
   const others = section.former.filter(({ fitted }) => !uploads.has(fitted));
@@ -50,7 +50,7 @@ export function unmeant(section: ServiceSection, ids: readonly string[]): string
 }
 
 /**
- * Models that are not kept, which no version of any name means and nobody uses now. `upload` is left out where the
+ * Models that no version of any name refers to and nobody uses now. `upload` is left out where the
  * train set stays: other models are of it, or somebody has uploaded it on purpose.
  */
 export function superfluous(

@@ -139,7 +139,7 @@ export class ModelCards {
     this.shared.models.markAlive(fittedTrainSetId);
   }
 
-  /** What is kept of a model's train set; undefined where that is not known. */
+  /** The reference of a model's train set; undefined where it is not known. */
   reference(fittedTrainSetId: string): Promise<Reference | undefined> {
     return this.shared.references.get(fittedTrainSetId);
   }
@@ -182,7 +182,7 @@ export class ModelCards {
     await this.shared.file?.flush();
   }
 
-  /** Models that are not kept any more, of all names, and may be removed from the service: see `superfluous`. */
+  /** Dropped models of all names, which may be removed from the service: see `superfluous`. */
   superfluous(): { fitted: string; upload?: string }[] {
     return superfluous(this.shared.section, (id) => this.isHeld(id));
   }

@@ -12,14 +12,14 @@ const MAX_MODELS = 2000;
 /** A dead model is asked for again after this, since a 404 may have come from something on the way. */
 const DEAD_MS = 60_000;
 
-/** Characters of a name that is given later: it is told in addresses. */
+/** Longest name that a model can be given later: it is part of URLs. */
 const MAX_NAME = 500;
 
-/** Who is told of changes. */
+/** Who is notified of changes. */
 export interface ModelChanges {
   /** Something is to be written. */
   changed(): void;
-  /** Versions are not kept any more. */
+  /** Versions have been dropped. */
   gone(versions: readonly KeptVersion[]): void;
 }
 

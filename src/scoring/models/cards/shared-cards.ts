@@ -8,7 +8,7 @@ import { addFormer, meantIds, unmeant } from './former-models';
 import { NamedModels } from './named-models';
 import type { KeptVersion } from './versioned-model';
 
-/** The folder beside the file of the cards with what is kept of their train sets. */
+/** The folder, next to the file of the cards, with the references of their train sets. */
 const REFERENCES = 'references';
 
 /** What the cards objects of one path and service share. */
@@ -83,7 +83,7 @@ function release(shared: Kept, gone: readonly KeptVersion[]): void {
   );
 }
 
-/** Removes what is kept of train sets of those models that no name means any more. */
+/** Removes the references of models that no name refers to any more. */
 export function dropReferences({ file, section, references }: Kept, ids: readonly string[]): void {
   for (const id of unmeant(section, ids)) {
     // Not before the cards on disk have forgotten the model. It never fails, and `flush` waits for it.

@@ -5,14 +5,14 @@ import type { FittedModel, ModelCard, ModelThreshold, ModelVersion, VersionReaso
 /** Models that are kept under a name. */
 export const KEPT_VERSIONS = 5;
 
-/** A model that stood under a name and is not kept: what the service still holds of it. */
+/** A model that had a name and was dropped: what the service still holds of it. */
 export interface FormerModel {
   /** `fitted_train_set_id` and `train_set_upload_id`; the same where it was not fitted yet when it was noted. */
   fitted: string;
   upload: string;
 }
 
-/** One version of a model, as it is kept. */
+/** One version of a model, as it is stored. */
 export interface KeptVersion {
   version: number;
   card: FittedModel;
@@ -33,7 +33,7 @@ export type NewVersion = Pick<KeptVersion, 'card' | 'fingerprint'> & {
   takesCharge?: boolean;
 };
 
-/** All that is kept under one name: its versions, one of them in charge. It does not change: `with…` answer another. */
+/** All that is stored under one name: its versions, one of them in charge. Immutable: `with…` return another. */
 export class VersionedModel {
   private readonly cards = new Map<number, ModelCard>();
 
@@ -97,7 +97,7 @@ export class VersionedModel {
     return version !== this.inCharge && ![...this.before()].includes(version);
   }
 
-  /** With a model more; the same model as the one in charge takes its place. `gone`: what is not kept any more. */
+  /** With a model more; the same model as the one in charge takes its place. `gone`: what was dropped. */
   withVersion(added: NewVersion): { model: VersionedModel; gone: KeptVersion[] } {
     const { inCharge } = this;
     const { fingerprint, why = 'refit', takesCharge = true } = added;

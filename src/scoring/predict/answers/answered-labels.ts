@@ -6,13 +6,13 @@ import type { AnswerRule } from '../../models/thresholds/threshold';
 /** The label of each row, where a threshold decides. */
 export interface AnsweredLabels {
   labels: Extract<Prediction, { kind: 'labels' }>;
-  /** Nothing but them was asked for. */
+  /** Only labels were asked for. */
   labelsOnly: boolean;
 }
 
 /**
- * What a threshold answers to probabilities; undefined where there is none, or no probabilities. Of classes that it is
- * not of, the most probable one is answered.
+ * The labels that a threshold decides on; undefined if there is no threshold, or no probabilities. If the threshold is
+ * for other classes, the most probable class is answered.
  */
 export function answeredBy(
   rule: AnswerRule | undefined,
@@ -31,7 +31,7 @@ export function answeredBy(
   return { labels: { kind: 'labels', values }, labelsOnly: rule.labelsOnly };
 }
 
-/** The first of equal ones. */
+/** The index of the largest value; the first of equal ones. */
 export function likeliest(values: readonly number[]): number {
   let best = 0;
   for (let index = 1; index < values.length; index++) {

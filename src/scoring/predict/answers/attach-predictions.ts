@@ -9,7 +9,7 @@ import { type AnsweredLabels, likeliest } from './answered-labels';
 
 type Row = Record<string, unknown>;
 
-/** What one row gains: the value under `property`, and for probabilities a second column. */
+/** What one row gets: the value under `property` and, for probabilities, a second column. */
 export interface Attachment {
   property: string;
   rows: number;
@@ -190,7 +190,7 @@ async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Prom
   return matrix;
 }
 
-/** The place of a column; a new one gets the end of the header. */
+/** The index of a column; a new one is added at the end of the header. */
 function columnAt(header: unknown[], name: string): number {
   const at = header.indexOf(name);
   return at === -1 ? header.push(name) - 1 : at;
@@ -239,7 +239,7 @@ function keyed(values: readonly number[], name: (index: number) => string): Reco
   return result;
 }
 
-/** What a row has under the name of a column, which may be any text. */
+/** The value of a row in a column, whose name may be any text. */
 function ownCell(row: Row): (column: string) => unknown {
   return (column) => (Object.hasOwn(row, column) ? row[column] : undefined);
 }

@@ -6,11 +6,11 @@ interface Announcing {
   context: Context;
   model: ResolvedModel;
   options: { signal: AbortSignal };
-  /** Tells the user, once for each key. */
+  /** Warns the user, once per key. */
   warn: (key: string, text: string) => void;
 }
 
-/** Says once that more rows are asked for than those of the message, on a service that may charge for them. */
+/** Warns once that more rows are predicted than the message has, on a service that may charge for them. */
 export async function announceRows(
   { context, model, options: { signal }, warn }: Announcing,
   rows: number,

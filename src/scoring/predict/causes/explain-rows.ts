@@ -13,7 +13,7 @@ import { announceRows } from './announce-rows';
 
 /** Rows of the train set that a row is compared with. */
 const BACKGROUND = 32;
-/** Rows of a test set that are explained so: each takes hundreds of predictions. */
+/** Most rows of a test set that are explained this way: each takes hundreds of predictions. */
 const MOST_ROWS = 20;
 
 export interface ExplainByRows {
@@ -23,13 +23,13 @@ export interface ExplainByRows {
   batch: ColumnBatch;
   wish: ExplainWish;
   options: ScoreOptions;
-  /** Tells the user, once for each key. */
+  /** Warns the user, once per key. */
   warn: (key: string, text: string) => void;
 }
 
 /**
  * Explains rows by predicting mixtures of them with rows of the train set, on a service that does not explain itself.
- * What goes wrong costs the explanation, never the prediction: a warning says why, and the answer is undefined.
+ * A failure costs the explanation, never the prediction: a warning says why, and the result is undefined.
  *
  * @throws ServiceError `closed`
  */
@@ -71,13 +71,13 @@ async function explained(work: ExplainByRows): Promise<Effects | undefined> {
   const plan = planMixtures(rows.length, background.rows, causes.of, causes.names.length);
   const mixed = mixRows(joinBatches([pickRows(batch, rows), background]), plan.sources);
   const answers = await ask(work, mixed);
-  const told = rows.map((row, i): [number, RowEffects] => {
+  const effects = rows.map((row, i): [number, RowEffects] => {
     const own = background.rows + i * mixturesPerRow(background.rows, causes.names.length);
     const of = classOf(answers, own, work);
     const answerOf = (mixture: number): number => answers.of(mixture, of);
     return [row, { of, ...effectsOfMixtures(i, plan, answerOf, causes.names.length) }];
   });
-  return { ...facts, rows: new Map(told) };
+  return { ...facts, rows: new Map(effects) };
 }
 
 /** One row of each of 32 equal stretches: every n-th one might always be of the same hour. */
@@ -90,7 +90,7 @@ function backgroundRows(rows: number): number[] {
   });
 }
 
-/** All rows, or those above the value asked for, whose answers are asked first. */
+/** All rows, or those above the threshold for explanations, which are predicted first. */
 async function rowsToExplain(work: ExplainByRows): Promise<number[]> {
   const { batch, wish } = work;
   const all = Array.from({ length: batch.rows }, (_, row) => row);
@@ -101,7 +101,7 @@ async function rowsToExplain(work: ExplainByRows): Promise<number[]> {
   return all.filter((row) => answers.of(row, classOf(answers, row, work)) > wish.above!);
 }
 
-/** Answers on the scale that is explained: probabilities of classes, or means. */
+/** Predictions on the scale that is explained: class probabilities, or means. */
 interface Answers {
   of: (row: number, of: number | undefined) => number;
   /** Per row; empty for numbers. */

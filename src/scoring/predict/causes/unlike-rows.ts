@@ -3,7 +3,7 @@ import type { Context } from '../../context/context';
 import type { ResolvedModel } from '../../models/model-request';
 import { comparisonWith, type TrainSetComparison, type Unlike } from '../../unlike/unlike';
 
-/** The train set of a model, to compare rows with; undefined, with one warning, where nothing of it is kept. */
+/** The train set of a model, to compare rows with; undefined, with one warning, where none of it is stored. */
 export async function comparisonOf(
   { cards }: Context,
   { fittedId, name }: ResolvedModel,
@@ -20,7 +20,7 @@ export async function comparisonOf(
   return comparison;
 }
 
-/** Compares batches on their way. */
+/** Compares batches as they pass. */
 export async function* withUnlike(
   comparison: TrainSetComparison,
   columns: readonly Column[],

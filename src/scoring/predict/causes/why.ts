@@ -8,8 +8,8 @@ import type { PredictRequest, PredictSettings } from '../../types';
 import type { Scored } from '../test-set/test-set';
 
 /**
- * What of a model's predictions a message wants explained. Of two classes it is the rarer one, or the second where that
- * is not known, so that all effects are on one scale; of more it is the one answered.
+ * What a message wants explained of a model's predictions. Of two classes it is the rarer one, or the second if that is
+ * not known, so that all effects are on one scale; of more, it is the predicted one.
  */
 export function wishOf(model: ResolvedModel, { explainAbove }: PredictRequest): ExplainWish {
   const label = explainedLabel(model);
@@ -25,8 +25,8 @@ function explainedLabel({ task, classes, rarer }: ResolvedModel): Label | undefi
 }
 
 /**
- * Below all probabilities from which a chosen threshold answers this class: whatever is answered as it can say why.
- * Infinity where none is chosen.
+ * A bound below all probabilities at which a chosen threshold answers this class, so that each such answer is
+ * explained. Infinity if no threshold is chosen.
  */
 function answeredFrom({ answers }: ResolvedModel, label: Label | undefined): number {
   if (answers === undefined || label === undefined) {

@@ -13,7 +13,7 @@ interface ReadingTruths {
   fail: (message: QueuedPredict, error: unknown) => void;
 }
 
-/** What is true of the rows of those messages that are to be scored against it. */
+/** The true values for messages whose predictions are to be scored. */
 export async function truthsOf(
   messages: readonly QueuedPredict[],
   model: ResolvedModel,

@@ -78,7 +78,7 @@ async function scoresOf(table: EvaluatedTable, answers: RowAnswers): Promise<Eva
   };
 }
 
-/** What "it stays as it is now" scores. */
+/** What predicting no change scores. */
 function scoresOfNow(now: NonNullable<TableTruth['now']>, target: TableTruth['target']): Scores {
   if (now instanceof Float64Array) {
     return regressionScores(now, [], target as Float64Array);

@@ -29,7 +29,7 @@ export interface TableTruth {
   unknown: number;
   /** Of `rows`: numbers, or labels. */
   target: Float64Array | Label[];
-  /** Of `rows`: the target as it is now, where a column tells it: numbers, or labels and null where none is known. */
+  /** For each of `rows`, the current value of the target, where a column has it: numbers, or labels and null where unknown. */
   now?: Float64Array | (Label | null)[];
   /** Of `rows`: what they are grouped by, where the fit did so and the table tells it. */
   groups?: (Label | null)[];

@@ -25,12 +25,12 @@ export interface EvaluatedTable {
   /** The predictions of all rows, of whatever kind was asked for. */
   scored: Scored;
   options: ScoreOptions;
-  /** Tells the user, once for each key. */
+  /** Warns the user, once per key. */
   warn: (key: string, text: string) => void;
 }
 
 /**
- * The predictions of the rows to score, beside their target. What the kind of output does not tell is asked for once
+ * The predictions of the rows to score, with their targets. What the output type lacks is requested once
  * more: probabilities, or the mean and nine quantiles.
  *
  * @throws ServiceError `table.invalid` where the model knows none of the labels; and what the service answers

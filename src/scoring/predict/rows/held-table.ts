@@ -32,7 +32,7 @@ export class HeldTable extends MessageTable {
     return batchBytes(this.batch);
   }
 
-  /** Its rows. They are read again where the model was fitted again with other columns while the message waited. */
+  /** Its rows; read again if the model was refitted with other columns while the message waited. */
   async read(columns: readonly Column[], options: ReadingOptions): Promise<ColumnBatch> {
     const batch = sameColumns(this.columns, columns)
       ? this.batch

@@ -9,7 +9,7 @@ import { type Attached, attachToTable, MessageTable, type OwnTable, ROW_BYTES } 
 import { UnreadTable } from './unread-table';
 
 /**
- * A table for the deprecated route (S 4.7): it goes as CSV, columns unchecked, to a model by `modelId`. The service may
+ * A table for the deprecated route (S 4.7): sent as CSV, columns unchecked, to the model `modelId`. The service may
  * drop the route at any time.
  */
 export class LegacyTable extends MessageTable {

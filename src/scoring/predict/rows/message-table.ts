@@ -9,14 +9,14 @@ import type { Scored, ScoreOptions } from '../test-set/test-set';
 /** Bytes that a row is expected to take before its table is read. */
 export const ROW_BYTES = 64;
 
-/** A table with its predictions attached; nothing where there is no table here. */
+/** A table with its predictions attached; empty if there is no table here. */
 export interface Attached {
   table?: unknown;
 }
 
-/** The rows of a message. Each way of holding them is a class. */
+/** The rows of a message, with a subclass for each form that they come in. */
 export abstract class MessageTable {
-  /** What they take up in the queue, estimated where the table is not read yet. */
+  /** Their size in the queue, estimated until the table is read. */
   abstract readonly rowCount: number;
   abstract readonly bytes: number;
   /** Columns found in the table, for a model whose card does not name its own. */
@@ -24,7 +24,7 @@ export abstract class MessageTable {
   /** Cells that were taken as missing, by column. */
   cleaned?: Record<string, number>;
 
-  /** The table, to be read again; undefined where there is none here. */
+  /** The table, to be read again; undefined if there is none here. */
   source(signal: AbortSignal): Promise<TableSource | undefined> {
     signal.throwIfAborted();
     return Promise.resolve(undefined);
@@ -52,7 +52,7 @@ export abstract class LoneTable extends MessageTable {
 /** A table that can be read more than once. */
 export interface OwnTable {
   source: TableSource;
-  /** What it was opened from: our own copy, which the predictions may go into. Undefined for a file. */
+  /** What it was opened from: our own copy, which may take the predictions. Undefined for a file. */
   value: unknown;
 }
 

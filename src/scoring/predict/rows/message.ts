@@ -61,7 +61,7 @@ export function predictMessage(
   return { request, hooks, reference, order: orderKey(reference), model: undefined, table };
 }
 
-/** An upload's card names the model that the test set was made for; what the request names goes first. */
+/** An upload's card names the model that the test set was made for; a model in the request takes precedence. */
 function withModelOf(
   upload: { fitted_train_set_id?: string } | undefined,
   request: PredictRequest,

@@ -19,7 +19,7 @@ interface SmallMessage {
 
 export interface ReadingTogether {
   signal: AbortSignal;
-  /** Takes a message that does not fit the model's columns; the error counts rows in its own table. */
+  /** Fails a message that does not fit the model's columns; the error counts rows in its own table. */
   fail: (message: QueuedPredict, error: unknown) => void;
 }
 
@@ -51,7 +51,7 @@ export async function readTogether(
   };
 }
 
-/** Columns of a batch: the card's, or for a model without a card those of its messages, which are alike. */
+/** Columns of a batch: the card's or, for a model without a card, those of its messages, which are the same. */
 export function columnsOf(messages: readonly QueuedPredict[], model: ResolvedModel): readonly Column[] {
   return model.columns.length > 0 ? model.columns : (messages[0]?.payload.table.columns ?? []);
 }
@@ -72,7 +72,7 @@ async function readHeld(
   }
 }
 
-/** Reads them all at once, which is quick; where that fails, in halves, down to the message that is to blame. */
+/** Reads them all at once, which is quick; if that fails, in halves, down to the message at fault. */
 async function readSmall(
   items: SmallMessage[],
   columns: readonly Column[],

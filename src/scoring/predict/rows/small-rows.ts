@@ -4,10 +4,10 @@ import { type Attached, MessageTable, type OwnTable, ROW_BYTES } from './message
 
 type Row = Record<string, unknown>;
 
-/** Messages of up to this many rows take the quick way. */
+/** Messages of up to this many rows are read without opening a table. */
 const MAX_ROWS = 64;
 
-/** One or a few row objects, the common case of a stream: read together with those of other messages. */
+/** One or a few row objects, the usual message of a stream: read together with those of other messages. */
 export class SmallRows extends MessageTable {
   bytes = 0;
   /** Shallow copies: the flow may go on changing the message, and predictions are attached to them. */
@@ -24,7 +24,7 @@ export class SmallRows extends MessageTable {
     return this.rows.length;
   }
 
-  /** Whether they may be read with the rows of other messages: else the table is judged on its own. */
+  /** Whether they may be read with the rows of other messages; if not, the table is checked on its own. */
   mayJoin(columns: readonly Column[], missingColumns: 'error' | 'fill' | undefined): boolean {
     if (this.checked !== columns && coverColumns(this.rows, columns, missingColumns)) {
       this.checked = columns;
@@ -48,7 +48,7 @@ export class SmallRows extends MessageTable {
 
   /** Adds a copy of a row; false for one with nested values or without any. Errors: `limit.exceeded`; as getters throw. */
   take(row: Row): boolean {
-    // Before it is copied, which takes longer than to count.
+    // Checked first: counting names is quicker than copying them.
     ownNames(row);
     const copy = { ...row };
     let bytes = ROW_BYTES;
@@ -76,8 +76,8 @@ export class SmallRows extends MessageTable {
 }
 
 /**
- * The rows of a message that holds one or a few row objects, without opening it as a table. Undefined for every other
- * form (and for what is no table at all): src/table judges those.
+ * The rows of a message that holds one or a few row objects, without opening it as a table. Undefined for any other
+ * form, and for what is no table at all: src/table checks those.
  */
 export function smallRows(value: unknown): SmallRows | undefined {
   const isArray = Array.isArray(value);

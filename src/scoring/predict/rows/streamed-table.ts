@@ -25,11 +25,11 @@ import {
 
 export interface StreamingOptions {
   missingColumns?: 'error' | 'fill';
-  /** It is a Parquet file on disk which has the columns already, and may go up byte for byte. */
+  /** A Parquet file on disk that has the columns already, so that it may be uploaded unchanged. */
   asIs?: boolean;
 }
 
-/** A table too large to be held, or of unknown length: read while it is sent. */
+/** A table too large to hold in memory, or of unknown length: read as it is sent. */
 export class StreamedTable extends LoneTable {
   readonly rowCount = 1;
   readonly bytes = ROW_BYTES;
@@ -95,7 +95,7 @@ export class StreamedTable extends LoneTable {
     }
   }
 
-  /** The Parquet file that has the columns and need not be split, to be sent as it is. */
+  /** The Parquet file, if it has the columns and need not be split, to be sent unchanged. */
   private async wholeFile(
     context: Context,
     columns: readonly Column[],

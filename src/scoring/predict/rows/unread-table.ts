@@ -3,7 +3,7 @@ import type { TableInput } from '../../types';
 import { type Attached, MessageTable, type OwnTable, ROW_BYTES } from './message-table';
 import { OwnCopy } from './own-copy';
 
-/** A table as it arrived, in memory or on disk. When it is read, a HeldTable or a StreamedTable takes its place. */
+/** A table as it arrived, in memory or on disk. Once it is read, a HeldTable or a StreamedTable replaces it. */
 export class UnreadTable extends MessageTable {
   readonly rowCount: number;
   readonly bytes: number;

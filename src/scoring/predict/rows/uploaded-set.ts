@@ -20,7 +20,7 @@ export class UploadedSet extends LoneTable {
 
   async score({ context, model: named, options }: Scoring): Promise<Scored> {
     const { id, card } = this;
-    // A test set belongs to the model that it was uploaded for, even where its name means a newer one by now.
+    // A test set belongs to the model that it was uploaded for, even if its name now refers to a newer one.
     const model: ResolvedModel = {
       ...named,
       fittedId: card?.fitted_train_set_id ?? named.fittedId,

@@ -1,17 +1,17 @@
 import type { ServiceError } from '../../../wire/service-error';
 
 export interface Bisection<Item, Thrown = unknown> {
-  /** Handles these items together, or throws. `apart`: they are to be handled in halves, though none is wrong. */
+  /** Handles these items together, or throws. `apart`: handle them in halves, though none is wrong. */
   work: (items: Item[]) => Promise<'done' | 'apart'>;
-  /** May throw: that ends the bisection, and leaves it to the caller to fail what is left. */
+  /** May throw: that ends the bisection, and the caller fails the remaining items. */
   toError: (thrown: unknown) => Thrown;
   /**
    * What follows from an error. `split`: a smaller group may pass. `fail`: these items fail, other groups may pass.
-   * `end`: every group would meet it, so all that are left fail.
+   * `end`: every group would get it, so all remaining items fail.
    */
   judge: (error: Thrown) => 'split' | 'fail' | 'end';
   fail: (item: Item, error: Thrown) => void;
-  /** Calls of `work` that are left. When there are none, the remaining items share the last error. Default: no bound. */
+  /** Calls of `work` left. When there are none, the remaining items share the last error. Default: unlimited. */
   budget?: Budget;
 }
 
@@ -23,7 +23,7 @@ interface Group<Item> {
   other?: Group<Item>;
 }
 
-/** Handles items together; where that fails, in halves, in order, until each culprit is alone. */
+/** Handles items together; if that fails, in halves, in order, until each culprit is alone. */
 export async function bisect<Item, Thrown>(items: Item[], how: Bisection<Item, Thrown>): Promise<void> {
   const { budget = { left: Infinity } } = how;
   const groups: Group<Item>[] = [{ items }];
@@ -76,10 +76,10 @@ function failAll<Item, Thrown>(items: Item[], error: Thrown, { fail }: Bisection
   }
 }
 
-/** Predicts for one batch at most, the first included. */
+/** Most predict requests for one batch, including the first. */
 export const MAX_PREDICTS = 32;
 
-/** Predicts that a batch may still take to find what the service refuses. */
+/** Predict requests that a batch may still make to find what the service refuses. */
 export interface Budget {
   left: number;
 }
@@ -94,8 +94,8 @@ export interface Halving<Item> {
 }
 
 /**
- * Scores items together; where the service refuses them for what they hold (422), in halves, until the culprit is
- * alone. When the predicts are used up, the rest share the refusal.
+ * Scores items together; if the service refuses their content (422), in halves, until the culprit is alone. When the
+ * budget of predicts is used up, the rest share the refusal.
  */
 export function scoreByHalves<Item>(items: Item[], how: Halving<Item>): Promise<void> {
   const { score, fail, toError, budget } = how;

@@ -2,8 +2,8 @@ import type { PredictResult } from '../../../client';
 import type { Label } from '../../../table';
 
 /**
- * Labels as the train set had them. Of whole numbers beyond 2^53, which are text here, a service answers the smaller
- * ones as numbers: one model, one type of label.
+ * Labels as the train set had them. Where some labels are integers beyond 2^53, all are text here, but a service answers
+ * the smaller ones as numbers: one model, one type of label.
  */
 export function withKnownLabels(result: PredictResult, classes: readonly Label[] | undefined): PredictResult {
   if (classes === undefined || classes.length === 0 || !classes.every((label) => typeof label === 'string')) {

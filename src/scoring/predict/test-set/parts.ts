@@ -10,10 +10,10 @@ import { addOffsets, withOffsets } from './relative';
 import { limitsOfModel, type Scored, scoreFile, type ScoreOptions } from './test-set';
 import { type OnUpload, UploadProgress } from './upload-progress';
 
-/** Parts of one table on their way at a time: while one is scored the next is encoded and sent. */
+/** Parts of one table in flight at a time: while one is scored, the next is encoded and sent. */
 const PARTS_IN_FLIGHT = 2;
 
-/** Rows of one test set: what the service allows, and no more than an answer that is parsed quickly. */
+/** Most rows of one test set: what the service allows, and what makes an answer that is parsed quickly. */
 export async function rowsPerTestSet(
   context: Context,
   model: ResolvedModel,
@@ -26,7 +26,7 @@ export async function rowsPerTestSet(
   );
 }
 
-/** Rows of one test set that the service allows; Infinity where nothing binds. */
+/** Rows of one test set that the service allows; Infinity if there is no limit. */
 async function rowsAllowed(
   context: Context,
   model: ResolvedModel,
@@ -45,7 +45,7 @@ export interface PartsOptions extends ScoreOptions {
   onRows?: (rows: number) => void;
 }
 
-/** Scores a table in parts of at most the rows allowed, and joins what comes back, in order. */
+/** Scores a table in parts of at most the rows allowed, and joins the results in order. */
 export async function scoreInParts(
   context: Context,
   model: ResolvedModel,
@@ -83,7 +83,7 @@ export async function scoreInParts(
         running.delete(tracked);
       });
       running.add(tracked);
-      // The first answer tells how wide a full distribution is: it is worth waiting for.
+      // The first answer shows how wide a full distribution is: it is worth waiting for.
       const room = part === 0 && model.outputType === 'full' ? 0 : PARTS_IN_FLIGHT - 1;
       while (running.size > room) {
         await Promise.race(running);
@@ -111,7 +111,7 @@ function joined(results: readonly Scored[]): Scored {
   };
 }
 
-/** How many rows of a full distribution make an answer that is parsed quickly. */
+/** Rows of a full distribution whose answer is still parsed quickly. */
 function rowsByWidth({ prediction }: PredictResult): number | undefined {
   if (prediction.kind !== 'full') {
     return undefined;
@@ -119,7 +119,7 @@ function rowsByWidth({ prediction }: PredictResult): number | undefined {
   return Math.max(1, Math.floor(ANSWER_NUMBERS / Math.max(1, prediction.value.borders.length)));
 }
 
-/** Cuts a series of batches into parts of a number of rows, without holding more than a batch. */
+/** Splits a stream of batches into parts of a given number of rows, holding one batch at most. */
 class PartReader {
   private readonly iterator: AsyncIterator<ColumnBatch> | Iterator<ColumnBatch>;
   private rest: ColumnBatch | undefined;

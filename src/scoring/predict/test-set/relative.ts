@@ -22,7 +22,7 @@ export function offsetsOf(
 }
 
 /**
- * Predictions of a change as predictions of the level: each row's offset is added to every mean, quantile and border.
+ * Turns predicted changes into predicted levels: each row's offset is added to every mean, quantile and border.
  * A row without one is predicted as NaN, and not explained.
  *
  * @throws ServiceError `table.invalid` where no row has an offset
@@ -73,7 +73,7 @@ function moved(
   return { mean: add(mean), median: add(median), mode: add(mode), quantiles: quantiles.map(add) };
 }
 
-/** Collects the offsets of batches on their way. */
+/** Collects the offsets of batches as they pass. */
 export async function* withOffsets(
   model: ResolvedModel,
   columns: readonly Column[],

@@ -19,39 +19,39 @@ import { withKnownLabels } from './known-labels';
  * prediction. Sending so few bytes again costs nothing; of a large file the hash saves the transfer.
  */
 const NO_HASH_BYTES = 256 * 1024;
-/** Causes that an answer has room for where the columns of the model are not known. */
+/** How many causes an answer may have if the model's columns are not known. */
 const MANY_CAUSES = 500;
 
 export interface ScoreOptions {
   signal: AbortSignal;
   retryPredict?: boolean;
-  /** Highest estimated cost of the predict; 0 = no bound. */
+  /** Highest estimated cost of the predict; 0: unlimited. */
   maxCost?: number;
   forceRefit?: boolean;
-  /** Where it is used up no predict is repeated. */
+  /** Once it is used up, no predict is repeated. */
   budget?: Budget;
-  /** What the embedded service is to explain as it predicts. */
+  /** What the embedded service should explain as it predicts. */
   explain?: ExplainWish;
   onProgress?: (sentBytes: number, totalBytes: number) => void;
 }
 
 /** Predictions of the rows of a table. */
 export interface Scored extends PredictResult {
-  /** A full distribution of a relative model: what is added to the borders, for each row. */
+  /** For a full distribution of a relative model: what to add to the borders of each row. */
   offsets?: readonly number[];
-  /** Rows of a relative model without a value to predict the change from: their prediction is NaN. */
+  /** Rows without a value to predict the change from, for a relative model: their prediction is NaN. */
   unpredicted?: number;
-  /** Why rows are predicted so, where that was asked for. */
+  /** The causes of the predictions, if asked for. */
   effects?: Effects;
-  /** How unlike the train set each row is, where that was asked for. */
+  /** How unlike the train set each row is, if asked for. */
   unlike?: readonly Unlike[];
-  /** How good the predictions are, where that was asked for. */
+  /** How good the predictions are, if asked for. */
   evaluation?: Evaluation;
 }
 
 /**
- * Uploads one test set and predicts it. Where predict refuses the upload, it is sent again by force, once: one that
- * the service had already (docs/architecture.md, "duplicates"), or one that it has lost since.
+ * Uploads one test set and predicts it. If predict refuses an upload that the service already had
+ * (docs/architecture.md, "duplicates") or has lost since, it is sent again by force, once.
  *
  * @throws ServiceError `cost.exceeded`, `limit.exceeded` before anything is sent; `model.unknown` where the model is
  *   gone, or may be; `not_found` where it is the upload again; `response.invalid` when the answer has another number
@@ -66,7 +66,7 @@ export async function scoreFile(
   const { signal } = options;
   await checkCost(context, model, file.rows, options);
   const excess = sizeExcess(await context.limits.forChecks(signal), file.bytes);
-  // To an endpoint the rows go in as many requests as their size asks for.
+  // An on-premises endpoint gets the rows in as many requests as their size needs.
   if (excess.length > 0 && !context.onPrem) {
     throw new ServiceError('limit.exceeded', `The test set is too large: ${describeExcess(excess)}.`);
   }
@@ -102,7 +102,7 @@ export async function scoreFile(
   }
 }
 
-/** Predicts an upload that is there already. */
+/** Predicts a test set that has been uploaded. */
 export async function predictUpload(
   context: Context,
   model: ResolvedModel,
@@ -146,14 +146,14 @@ function withExplain(
   if (label !== undefined) {
     explain.LABEL = label;
   }
-  // It knows the change alone that a relative model predicts.
+  // The service only knows the change that a relative model predicts, not the level.
   if (above !== undefined && relativeTo === undefined) {
     explain.ABOVE = above;
   }
   return { ...options, inference_config: { ...inner, EXPLAIN: explain } };
 }
 
-/** A model that the service itself says it does not have: its card is marked dead, and the error says what to do. */
+/** If the service says that it has no such model: marks its card dead, and says in the error what to do. */
 export function noteIfDead(context: Context, model: ResolvedModel, error: ServiceError): ServiceError {
   if (error.code !== 'model.unknown') {
     return error;

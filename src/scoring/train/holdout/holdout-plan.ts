@@ -22,7 +22,7 @@ export interface HoldoutChoice {
   /** Part of the rows to keep back; at most MAX_HELD_ROWS are. */
   percent: number;
   seed: number;
-  /** Where rows follow each other in time: rows this near to one that is kept back are left out. */
+  /** Where rows follow each other in time: rows this near to a held-out one are left out. */
   embargo: number;
   /** Where rows follow each other in time: their groups go on, so the newest rows of all are kept back. */
   groupsGoOn?: boolean;

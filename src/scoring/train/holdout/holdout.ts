@@ -52,7 +52,7 @@ export interface RowPlan {
   kept: number;
   /** The column that the target is learned relative to. */
   relativeTo?: string;
-  /** Left out where no row is kept back. */
+  /** Left out where no row is held out. */
   holdout?: Holdout;
 }
 
@@ -75,7 +75,7 @@ export async function holdoutOf(
   return { rows, kept: countOf(plan, KEPT), batches, truth, numbers };
 }
 
-/** What is kept back stays in memory up to this many bytes; beyond them the table is read again for it. */
+/** Held-out rows stay in memory up to this many bytes; beyond them the table is read again. */
 const HELD_BYTES = 32 * 1024 * 1024;
 
 /**

@@ -6,7 +6,7 @@ import type { UsualNumbers } from '../../reference/types';
 import { HELD, KEPT } from './holdout-plan';
 import type { RowFacts } from './row-facts';
 
-/** What "it stays as it is now" would score. */
+/** What predicting no change would score. */
 export interface NowScores {
   /** Over the rows that are fitted, and over those kept back. */
   kept: Scores;

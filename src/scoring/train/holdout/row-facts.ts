@@ -25,7 +25,7 @@ export interface RowQuestions {
   order: 'auto' | 'time' | 'none';
   /** Rows with the same value here belong together. */
   group?: string;
-  /** The target as it is now. */
+  /** The column with the current value of the target. */
   relativeTo?: string;
   /** Some rows will be kept back: their times are needed. */
   holdout: boolean;
@@ -46,7 +46,7 @@ export interface RowFacts {
   groups?: Int32Array;
   /** The label of each group by its number; null for a row of no group. */
   groupLabels?: readonly (Label | null)[];
-  /** Regression: the target as it is now. NaN where it is missing. */
+  /** Regression: the current value of the target. NaN where it is missing. */
   relative?: Float64Array;
   /** Classification: rows whose label now is the label to predict. */
   sameAsNow?: Uint8Array;

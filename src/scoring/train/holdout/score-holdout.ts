@@ -55,7 +55,7 @@ export interface HoldoutScores {
 }
 
 /**
- * Scores a model on the rows kept back from its train set, beside the trivial baseline. A model that is fitted is
+ * Scores a model and the trivial baseline on the rows held out from its train set. A model that is fitted is
  * not lost where that goes wrong: then a warning says why, and the answer is undefined.
  */
 export async function scoreHoldout(

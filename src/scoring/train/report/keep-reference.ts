@@ -14,7 +14,7 @@ const MOST_KEYS = 5000;
 export const UNREAD: Reference = { columns: [], rows: [], usual: [], drift: [] };
 
 /**
- * What is to be kept of a train set beside the card; undefined where its rows are not here. The sample that it is made
+ * What to store of a train set with the card; undefined where its rows are not here. The sample that it is made
  * of is let go of: a fit may take hours.
  */
 export async function referenceOfSet(set: TrainSet | undefined, task: Task): Promise<Reference | undefined> {
@@ -46,7 +46,7 @@ async function usualOfTarget(
   return sample === undefined || isDate ? undefined : usualOfSample(sample, task);
 }
 
-/** Keeps what is known of a model beside its card: of its train set, and of how good it is. */
+/** Stores, with a model's card, what is known of its train set and of how good it is. */
 export async function keepReference(
   { cards }: Context,
   fittedId: string,

@@ -1,13 +1,13 @@
 import { SCORE_NAMES } from '../../../metrics/scores';
 import type { ColumnImportance, ModelScores, ModelThresholds, Scores } from '../../types';
 
-/** The card is kept in a file with all the others, so a wide table's importance is cut. */
+/** All cards share a file, so the importance of a wide table is cut. */
 const MAX_COLUMNS = 50;
 const MAX_REASONS = 10;
 const MAX_REASON_LENGTH = 300;
 
 /**
- * What a fit answer's `report` tells of the model, as the embedded service sends it. The specification has no such
+ * What a fit answer's `report` says about the model, as the embedded service sends it. The specification has no such
  * field, so whatever is not understood is left out.
  */
 export function readReport(report: unknown): {
@@ -33,7 +33,7 @@ export function readReport(report: unknown): {
   };
 }
 
-/** What the errors that are told are of those of all rows, where they are those at the level of the newest rows. */
+/** The reported errors as a fraction of those of all rows, where they are at the level of the newest rows. */
 export function readGrowth(report: unknown): number {
   const { factor } = asObject(asObject(report).growth);
   return typeof factor === 'number' && factor > 0 && factor < Infinity ? factor : 1;

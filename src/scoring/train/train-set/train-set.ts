@@ -30,17 +30,17 @@ export interface TrainSet {
   card: Omit<UploadCard, 'id' | 'reused'>;
   /** The rows that the files leave out. */
   holdout?: Holdout;
-  /** Of the rows of the files, the target last: what is kept of them beside the model's card. */
+  /** A sample of the rows of the files, the target last, to be stored with the model's card. */
   sample?: TableSample;
   /** How many different rows there are, where they are few. */
   distinctRows?: number;
-  /** A doubt about the target that was told as a warning when the table was read. */
-  told?: string;
+  /** A doubt about the target that was already a warning when the table was read. */
+  warned?: string;
   /** What the order of the rows says, for the model card. */
   lineage: Lineage;
   /** How the embedded service is to draw its folds. */
   folds?: Record<string, unknown>;
-  /** Scores of taking the target as it is now, over the rows of the files. */
+  /** Scores of predicting the current value of the target, over the rows of the files. */
   now?: NowScores;
   /** The newest time of each machine's rows, where they have a key. */
   trainedKeys?: readonly KeyTime[];
@@ -140,7 +140,7 @@ export async function encodeTrainTable(
     sample,
     holdout: rowPlan?.holdout,
     distinctRows: profile.distinctRows,
-    told: profile.target?.hint?.problem,
+    warned: profile.target?.hint?.problem,
     lineage: lineageOf(request, facts),
     folds: foldsOf(request, facts?.order ?? 'none', isFeature, facts?.relative && request.relativeTo),
     trainedKeys: facts?.trainedKeys ?? request.trainedKeys,
@@ -170,7 +170,7 @@ export async function sendTrainSet(
   const onProgress = (sent: number, total: number): void => {
     hooks.onStatus?.({ key: 'uploading', sent, total });
   };
-  // Of a process that is killed from here on until the card is kept, the next start removes what has arrived.
+  // If the process is killed before the card is stored, the next start removes what has arrived.
   const note = async (id: string): Promise<void> => {
     context.cards.putUpload({ ...set.card, id, reused: false, by_fit: true });
     await context.cards.flush();

@@ -1,6 +1,6 @@
 import type { PredictOptions } from '../../../learner';
 import type { ModelConfig } from '../../../wire/types';
-import type { ModelEntry } from '../../store/catalog/entries';
+import type { ModelEntry } from '../../store/entries/entries';
 import { MODEL_VERSION } from '../../version';
 import { canonical } from '../../work/fit/canonical';
 import type { ExplainJob } from '../../work/jobs';

@@ -1,7 +1,7 @@
 import { isObject } from '../../../util/json';
 import type { ModelConfig } from '../../../wire/types';
 import { invalid } from '../../refusal';
-import type { ModelEntry } from '../../store/catalog/entries';
+import type { ModelEntry } from '../../store/entries/entries';
 import type { ExplainJob } from '../../work/jobs';
 
 const OPTION = 'inference_config.EXPLAIN';

@@ -3,7 +3,7 @@ import { toWireMetadata } from '../../../wire/dialect';
 import { parseRowsPredict, type SentRows } from '../../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/types';
 import { answerLate } from '../../http/late-answer';
-import type { ModelEntry } from '../../store/catalog/entries';
+import type { ModelEntry } from '../../store/entries/entries';
 import { accept, type Route, type RouteAnswer, type RouteRequest, type ServiceContext } from '../context';
 import { applyConfig } from './config';
 import { rowsFile, targetFile } from './rows-file';
@@ -22,7 +22,7 @@ export const predictRows: Route = {
   handle: answerRows,
 };
 
-/** As the route's handler: the predict with ids hands requests that bring rows over to this. */
+/** The handler of `predictRows`; `predictRoute` passes requests that bring rows to it too. */
 export async function answerRows(context: ServiceContext, request: RouteRequest): Promise<RouteAnswer> {
   const { options, log } = context;
   const apiName = request.apiName === '' ? configName(request.body) : request.apiName;
@@ -75,7 +75,7 @@ function modelOf(
   return fits.fitRows({ task, svc_config }, { x, y, bytes: x.data.length }, gone);
 }
 
-/** A path without an API name leaves it to the configuration: `{name}_config`. */
+/** In a path without an API name, the configuration has it: `{name}_config`. */
 function configName(body: unknown): string {
   const task = isObject(body) ? body.task_config : undefined;
   const name = isObject(task) ? Object.keys(task).find((one) => one.endsWith('_config')) : undefined;

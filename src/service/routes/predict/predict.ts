@@ -2,7 +2,7 @@ import { toWireMetadata } from '../../../wire/dialect';
 import { bringsRows, parsePredict } from '../../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/types';
 import { invalid } from '../../refusal';
-import { fileRef } from '../../store/catalog/file-ref';
+import { fileRef } from '../../store/entries/file-ref';
 import { accept, type Route } from '../context';
 import { applyConfig } from './config';
 import { answerRows } from './predict-rows';

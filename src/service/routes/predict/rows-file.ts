@@ -1,7 +1,7 @@
 import type { ColumnType } from '../../../table/cells/types';
 import { isObject } from '../../../util/json';
 import { invalid } from '../../refusal';
-import type { FileRef } from '../../store/catalog/file-ref';
+import type { FileRef } from '../../store/entries/file-ref';
 
 /** A bigint is a whole number beyond 2^53. */
 type Cell = string | number | boolean | bigint | null | undefined;

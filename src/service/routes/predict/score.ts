@@ -3,7 +3,7 @@ import path from 'node:path';
 import { bare, stringifyBare } from '../../../util/exact-json';
 import type { Label, PredictMetadata } from '../../../wire/types';
 import { invalid, notFound, Refusal } from '../../refusal';
-import type { ModelEntry } from '../../store/catalog/entries';
+import type { ModelEntry } from '../../store/entries/entries';
 import { MODEL_FILE } from '../../store/store';
 import { PACKAGE_VERSION } from '../../version';
 import type { PredictJob, ScoredFile } from '../../work/jobs';
@@ -59,7 +59,7 @@ export async function score(
   }
 }
 
-/** Ends a predict that still waits when its client has gone. */
+/** Aborted when the client disconnects before it has its answer. */
 export function abortedWith(res: {
   on(event: 'close', listener: () => void): unknown;
   writableFinished: boolean;
@@ -88,7 +88,7 @@ export function metadataOf(model: ModelEntry, applied: Applied, outcome: ScoredF
   };
 }
 
-/** Labels as JSON is to have them: whole numbers beyond 2^53 as numbers too, which other readers take exactly. */
+/** Labels as they should be in JSON: integers beyond 2^53 as numbers too, which other parsers read exactly. */
 function labelsOf({ longClasses }: ModelEntry, classes: readonly Label[]): Label[] {
   return longClasses === true ? classes.map((label) => bare(String(label))) : [...classes];
 }

@@ -234,7 +234,7 @@ class HeldLock implements FolderLock {
         await rm(gone, { recursive: true, force: true });
       }
     } catch {
-      // It is found left behind by whoever comes next.
+      // The next service to start finds it left behind.
     }
   }
 

@@ -1,5 +1,5 @@
-import type { SetKind, UploadEntry, UploadPart } from '../catalog/entries';
-import type { Shelf } from '../catalog/shelf';
+import type { SetKind, UploadEntry, UploadPart } from '../entries/entries';
+import type { EntryStore } from '../entries/entry-store';
 import { isWide } from './hashes';
 
 /** How many of the newest test uploads are known as duplicates. */
@@ -24,9 +24,9 @@ export class Duplicates {
   private readonly trainKeys = new Map<string, string>();
   private readonly testKeys = new Map<string, string>();
 
-  /** Knows what is on the shelf already. */
-  constructor(private readonly shelf: Shelf<UploadEntry>) {
-    const known = [...shelf.items.values()].sort((a, b) => a.entry.createdAt - b.entry.createdAt);
+  /** Knows what is stored already. */
+  constructor(private readonly stored: EntryStore<UploadEntry>) {
+    const known = [...stored.items.values()].sort((a, b) => a.entry.createdAt - b.entry.createdAt);
     for (const { entry } of known) {
       this.add(entry);
     }
@@ -39,13 +39,13 @@ export class Duplicates {
       return undefined;
     }
     const id = this.keysOf(asked.set).get(key);
-    const found = id === undefined ? undefined : this.shelf.items.get(id);
+    const found = id === undefined ? undefined : this.stored.items.get(id);
     if (found === undefined) {
       return undefined;
     }
     const { x, y } = found.entry;
     const same = isSameSize(asked.x, x) && (asked.y === undefined || isSameSize(asked.y, y));
-    return same ? this.shelf.use(found.entry.id)?.entry.id : undefined;
+    return same ? this.stored.use(found.entry.id)?.entry.id : undefined;
   }
 
   /** A complete upload can be found from now on, by what was announced and by what arrived. */
@@ -60,7 +60,7 @@ export class Duplicates {
     }
     for (const [key, id] of keys) {
       const surplus = entry.set === 'test' && keys.size > TEST_DUPLICATES;
-      if (!surplus && this.shelf.items.has(id)) {
+      if (!surplus && this.stored.items.has(id)) {
         break;
       }
       keys.delete(key);

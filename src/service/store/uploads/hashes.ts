@@ -5,7 +5,7 @@ const WIDE = /^(?:[0-9a-f]{32,}|[A-Za-z0-9+/_-]{22,}={0,2})$/i;
 
 /**
  * The announced hash of a file (S 2.1) in one form. A CRC32C as base64 of its four bytes, or as eight
- * hexadecimal digits, becomes the former. A SHA-256 as 64 hexadecimal digits is known as one. Anything else is kept as an opaque key: it may find duplicates, but
+ * hexadecimal digits, becomes the former. A SHA-256 as 64 hexadecimal digits is known as one. Anything else is stored as an opaque key: it may find duplicates, but
  * checks no bytes.
  */
 export function normalHash(hash: string): string {

@@ -91,7 +91,7 @@ export function fileStore(file: () => string, whole: boolean, account: DiskAccou
   };
 }
 
-/** A small file that is kept in memory: a memory card wears with every write. */
+/** A small file in memory: every write wears a memory card. */
 export interface MemoryStore extends PartStore {
   /** How many bytes it may hold. */
   readonly size: number;

@@ -1,8 +1,8 @@
-import type { SetKind, UploadEntry, UploadPart } from '../catalog/entries';
-import type { Shelf } from '../catalog/shelf';
+import type { SetKind, UploadEntry, UploadPart } from '../entries/entries';
+import type { EntryStore } from '../entries/entry-store';
 import { type MemoryStore, memoryStore } from './part-store';
 
-/** Test sets up to this size stay in memory, as long as all of them take no more than the bound beside it. */
+/** Test sets up to this size stay in memory, as long as all of them take no more than the next bound. */
 const SMALL_BYTES = 64 * 1024;
 const MEMORY_BYTES = 16 * 1024 * 1024;
 
@@ -10,7 +10,7 @@ const MEMORY_BYTES = 16 * 1024 * 1024;
 export class SmallTestSets {
   /** @param arriving room that was given and whose bytes are on their way */
   constructor(
-    private readonly shelf: Shelf<UploadEntry>,
+    private readonly stored: EntryStore<UploadEntry>,
     private readonly arriving: () => Iterable<MemoryStore>,
   ) {}
 
@@ -29,7 +29,7 @@ export class SmallTestSets {
 
   /** Bytes of test sets that are kept in memory or on their way there. */
   get bytes(): number {
-    let total = this.shelf.heldBytes;
+    let total = this.stored.heldBytes;
     for (const { size } of this.arriving()) {
       total += size;
     }
@@ -45,7 +45,7 @@ export class SmallTestSets {
     if (used <= MEMORY_BYTES) {
       return true;
     }
-    const held = [...this.shelf.items.values()].filter((item) => item.data !== undefined);
+    const held = [...this.stored.items.values()].filter((item) => item.data !== undefined);
     for (const item of held.sort((a, b) => a.lastUsedAt - b.lastUsedAt)) {
       if (used <= MEMORY_BYTES) {
         break;
@@ -54,7 +54,7 @@ export class SmallTestSets {
         continue;
       }
       used -= item.data!.length;
-      void this.shelf.drop(item.entry.id);
+      void this.stored.drop(item.entry.id);
     }
     return used <= MEMORY_BYTES;
   }

@@ -4,9 +4,9 @@ import path from 'node:path';
 
 import { isPassingFailure, isStorageFailure, notFound, Refusal } from '../../refusal';
 import type { UploadTarget } from '../../upload-target';
-import type { PartName, SetKind, UploadEntry, UploadPart } from '../catalog/entries';
-import { fileName } from '../catalog/file-ref';
-import type { Shelf, Shelved } from '../catalog/shelf';
+import type { PartName, SetKind, UploadEntry, UploadPart } from '../entries/entries';
+import type { EntryStore, StoredEntry } from '../entries/entry-store';
+import { fileName } from '../entries/file-ref';
 import type { DiskAccount } from './disk-account';
 import { Duplicates } from './duplicates';
 import { fileStore, type MemoryStore } from './part-store';
@@ -22,7 +22,7 @@ interface Pending {
   entry: UploadEntry;
   /** Made when the first file comes to the disk; that of a train set at once, so that a full disk shows early. */
   folder?: string;
-  /** Where a small test set is kept instead. */
+  /** Where a small test set goes instead. */
   memory?: MemoryStore;
   writers: Partial<Record<PartName, PartWriter>>;
   /** Unix milliseconds after which its signed URLs are void. */
@@ -40,20 +40,20 @@ export interface PrepareRequest {
   y?: UploadPart;
 }
 
-/** Uploads from prepare to the last byte; complete ones live on the shelf. */
+/** Uploads from prepare to the last byte; complete ones are in `stored`. */
 export class Uploads {
   private readonly pending = new Map<string, Pending>();
   private readonly known: Duplicates;
   private readonly small: SmallTestSets;
 
   constructor(
-    private readonly shelf: Shelf<UploadEntry>,
+    private readonly stored: EntryStore<UploadEntry>,
     private readonly maxFileBytes: number,
     /** Of the files of uploads that are not complete. */
     private readonly account: DiskAccount,
   ) {
-    this.known = new Duplicates(shelf);
-    this.small = new SmallTestSets(shelf, () => this.arriving());
+    this.known = new Duplicates(stored);
+    this.small = new SmallTestSets(stored, () => this.arriving());
   }
 
   /** The id of a complete upload with the same content, by announced hashes. Nothing without a hash is one. */
@@ -90,12 +90,12 @@ export class Uploads {
    * @throws Refusal 400, 403, 408, 413 as PartWriter.receive; 403 for an upload that nobody waits for any more;
    *   errors of the file system, which end the upload
    */
-  async receive(target: UploadTarget, body: PutBody): Promise<Shelved<UploadEntry> | undefined> {
+  async receive(target: UploadTarget, body: PutBody): Promise<StoredEntry<UploadEntry> | undefined> {
     const { uploadId: id, part, chunk } = target;
     const pending = this.pending.get(id);
     const info = pending?.entry[part];
     if (pending === undefined || info === undefined) {
-      if (this.shelf.items.has(id)) {
+      if (this.stored.items.has(id)) {
         return this.receiveAgain(target, body);
       }
       throw new Refusal({
@@ -129,7 +129,7 @@ export class Uploads {
     } finally {
       pending.usedAt = Date.now();
     }
-    return this.shelf.items.get(id);
+    return this.stored.items.get(id);
   }
 
   private writer(pending: Pending, part: PartName, body: PutBody): PartWriter {
@@ -146,7 +146,7 @@ export class Uploads {
   }
 
   private folderOf(pending: Pending): string {
-    return (pending.folder ??= this.shelf.makeFolder(pending.entry.id));
+    return (pending.folder ??= this.stored.makeFolder(pending.entry.id));
   }
 
   /** Bytes of test sets that are kept in memory or on their way there. */
@@ -164,7 +164,7 @@ export class Uploads {
 
   /** A PUT repeated after the upload was complete, because its answer got lost: the same bytes are fine. */
   private async receiveAgain({ uploadId, part, chunk }: UploadTarget, body: PutBody): Promise<undefined> {
-    const info = this.shelf.items.get(uploadId)?.entry[part];
+    const info = this.stored.items.get(uploadId)?.entry[part];
     if (info?.arrived === undefined || info.chunks !== 1 || chunk !== 0) {
       body.stream.resume();
       return undefined;
@@ -176,9 +176,9 @@ export class Uploads {
   private async complete(pending: Pending): Promise<void> {
     const { entry, memory } = pending;
     if (memory !== undefined) {
-      this.shelf.hold(entry, memory.bytes());
+      this.stored.hold(entry, memory.bytes());
     } else {
-      await this.shelf.put(entry, this.folderOf(pending), entry.set === 'train');
+      await this.stored.put(entry, this.folderOf(pending), entry.set === 'train');
     }
     settleAll(pending);
     this.known.add(entry);
@@ -218,8 +218,8 @@ export class Uploads {
   }
 
   /** A complete upload. @throws Refusal 404, or 422 while its bytes have not arrived */
-  get(id: string, set: SetKind): Shelved<UploadEntry> {
-    const item = this.shelf.use(id);
+  get(id: string, set: SetKind): StoredEntry<UploadEntry> {
+    const item = this.stored.use(id);
     if (item?.entry.set === set) {
       return item;
     }
@@ -239,12 +239,12 @@ export class Uploads {
   }
 
   /**
-   * Work that reads an upload's files, which stay meanwhile. Where they turn out to be damaged the upload is set
+   * Work that reads an upload's files, which stay until it is done. Where they turn out to be damaged the upload is set
    * aside, and the client is asked for a new one.
    *
    * @throws Refusal 404 for one that was deleted or is damaged; as the work does
    */
-  async reading<R>(item: Shelved<UploadEntry>, work: () => Promise<R>): Promise<R> {
+  async reading<R>(item: StoredEntry<UploadEntry>, work: () => Promise<R>): Promise<R> {
     item.pins += 1;
     try {
       const result = await work();
@@ -253,7 +253,7 @@ export class Uploads {
       return result;
     } catch (error) {
       const { entry } = item;
-      if (this.shelf.items.get(entry.id) !== item) {
+      if (this.stored.items.get(entry.id) !== item) {
         throw notFound(
           `The ${entry.set} set upload ${entry.id} was deleted while it was read: upload it again.`,
         );
@@ -261,7 +261,7 @@ export class Uploads {
       if (!(error instanceof Refusal) || error.body.errorCode !== 'UPLOAD_DAMAGED') {
         throw error;
       }
-      await this.shelf.setAside(item.entry.id, item.folder, error.message);
+      await this.stored.setAside(item.entry.id, item.folder, error.message);
       throw notFound(error.message);
     } finally {
       item.pins -= 1;
@@ -279,7 +279,7 @@ export class Uploads {
     if (pending !== undefined) {
       await this.giveUp(pending);
     }
-    await this.shelf.erase(id);
+    await this.stored.erase(id);
   }
 
   /** Removes uploads whose URLs ran out, and the oldest waiting ones beyond a bound. */

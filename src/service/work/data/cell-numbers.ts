@@ -4,7 +4,7 @@ import { parseNumber } from '../../../table/cells/parse-number';
 import type { ColumnType } from '../../../table/cells/types';
 import { cellsOf, type ColumnData } from '../../../table/columns/column-batch';
 import { invalid } from '../../refusal';
-import type { FeatureShape } from '../../store/catalog/entries';
+import type { FeatureShape } from '../../store/entries/entries';
 
 /**
  * The cells of a batch as numbers; missing ones are NaN.

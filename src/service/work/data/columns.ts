@@ -8,9 +8,9 @@ import { NeedsMemory } from '../../../table/packages/heavy-modules';
 import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
 import { ServiceError } from '../../../wire/service-error';
 import { fileSystemCode, invalid, Refusal, unreadableNow } from '../../refusal';
-import type { FeatureShape } from '../../store/catalog/entries';
-import type { FileRef } from '../../store/catalog/file-ref';
-import { readFailure } from '../../store/catalog/read-failure';
+import type { FeatureShape } from '../../store/entries/entries';
+import type { FileRef } from '../../store/entries/file-ref';
+import { readFailure } from '../../store/entries/read-failure';
 import { columnStore } from './feature-columns';
 
 /** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */

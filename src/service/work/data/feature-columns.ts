@@ -3,14 +3,14 @@ import { getHeapStatistics } from 'node:v8';
 import type { FeatureColumn } from '../../../learner';
 import { cellsOf, type ColumnData } from '../../../table/columns/column-batch';
 import { Refusal } from '../../refusal';
-import type { FeatureShape } from '../../store/catalog/entries';
+import type { FeatureShape } from '../../store/entries/entries';
 import { numbersOf } from './cell-numbers';
 import { LastRead, RowStore } from './row-store';
 import { SpillFile } from './spill-file';
 import { TextDictionary, type TextRoom } from './text-dictionary';
 import { TextNeed } from './text-need';
 
-/** Bytes of columns that stay in memory: numbers and codes of a whole file, and beside them its texts. */
+/** Bytes of columns that stay in memory: numbers and codes of a whole file, and its texts. */
 const NUMBER_BYTES = 128 * 1024 * 1024;
 const TEXT_BYTES = 64 * 1024 * 1024;
 /** Part of the heap of this thread that the texts of one column may take. */

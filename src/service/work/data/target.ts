@@ -3,7 +3,7 @@ import type { ColumnType, Label } from '../../../table/cells/types';
 import { cellsOf, type ColumnBatch, type ColumnData, labelAt } from '../../../table/columns/column-batch';
 import type { Task } from '../../../wire/vocabulary';
 import { invalid } from '../../refusal';
-import type { FileRef } from '../../store/catalog/file-ref';
+import type { FileRef } from '../../store/entries/file-ref';
 import { openUpload, readAll } from './columns';
 
 export interface ReadTarget {

@@ -1,4 +1,4 @@
-/** What a text takes as a JavaScript string, beside its characters. */
+/** What a text takes as a JavaScript string, besides its characters. */
 const STRING_BYTES = 32;
 /** What the learner takes at most for each text and the words it counts. */
 const ENTRY_BYTES = 48;

@@ -1,7 +1,7 @@
 import type { TrainOptions } from '../../../learner';
 import { MODEL_FORMAT } from '../../../learner/model/storage/serialize';
 import type { FitRequest } from '../../../wire/types';
-import type { ModelEntry } from '../../store/catalog/entries';
+import type { ModelEntry } from '../../store/entries/entries';
 import { LEARNER } from '../../version';
 import type { FitOutcome } from '../jobs';
 import { canonical } from './canonical';
@@ -48,7 +48,7 @@ export function fitKey(request: FitRequest): string {
   });
 }
 
-/** What is kept of a model beside its file. */
+/** What is stored of a model besides its file. */
 export function modelEntry(id: string, request: FitRequest, outcome: FitOutcome): ModelEntry {
   const { report, targetName, features, classes, longClasses, rows, bytes, crc } = outcome;
   return {

@@ -6,7 +6,7 @@ import type { FitRequest } from '../../../wire/types';
 import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';
 import type { Refusal } from '../../refusal';
-import type { FileRef } from '../../store/catalog/file-ref';
+import type { FileRef } from '../../store/entries/file-ref';
 import type { FitJob, FitOutcome } from '../jobs';
 import type { WorkerPool } from '../pool/pool';
 import { tooManyWait } from '../pool/pool-refusals';
@@ -39,7 +39,7 @@ export interface FitHooks {
   onProgress: (fraction: number) => void;
 }
 
-/** Runs fits on the threads of the pool, with spare ones as helpers; only a few large train sets at once. */
+/** Runs fits on the threads of the pool, with idle ones as helpers; only a few large train sets at once. */
 export class FitThreads {
   private readonly large = new Semaphore(LARGE_AT_ONCE, LARGE_WAITING);
 
@@ -87,7 +87,7 @@ export class FitThreads {
       return Promise.reject(stop.reason as Refusal);
     }
     const spare = Math.max(0, this.pool.spare - 1);
-    const lines = Array.from(
+    const channels = Array.from(
       { length: Math.min(spare, mostHelpers(files.bytes)) },
       () => new MessageChannel(),
     );
@@ -99,7 +99,7 @@ export class FitThreads {
       options: trainOptions(request),
       limits: this.limits,
       modelFile,
-      helpers: lines.map(({ port1 }) => port1),
+      helpers: channels.map(({ port1 }) => port1),
     };
     const done = this.pool.run<FitOutcome>(job, {
       transfer: job.helpers,
@@ -108,7 +108,7 @@ export class FitThreads {
       endsThread: true,
       onProgress,
     });
-    for (const { port2 } of lines) {
+    for (const { port2 } of channels) {
       this.assist(port2);
     }
     return done;

@@ -7,8 +7,8 @@ import type { Task } from '../../../wire/vocabulary';
 import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';
 import type { Refusal } from '../../refusal';
-import type { ModelEntry } from '../../store/catalog/entries';
-import { fileRef } from '../../store/catalog/file-ref';
+import type { ModelEntry } from '../../store/entries/entries';
+import { fileRef } from '../../store/entries/file-ref';
 import { MODEL_FILE, type Store } from '../../store/store';
 import type { FitOutcome, ModelRef } from '../jobs';
 import type { WorkerPool } from '../pool/pool';
@@ -103,7 +103,7 @@ export class Fits {
     return begun(this.start(request, randomUUID()), false);
   }
 
-  /** A fit under an id that was promised before. */
+  /** A fit under an id that was returned to a client before. */
   resume(request: FitRequest, id: string): BegunFit {
     return begun(this.start(request, id), false);
   }
@@ -130,9 +130,9 @@ export class Fits {
   }
 
   /**
-   * A model of rows that came with the request itself; nothing of them is kept but the model.
+   * A model of rows that came with the request itself; only the model is stored.
    *
-   * @param gone ends the fit: whoever asked is not there any more
+   * @param gone ends the fit: its client has disconnected
    * @throws Refusal as `fit`
    */
   fitRows(

@@ -14,7 +14,7 @@ import { FoldProgress } from './fold-progress';
 /**
  * How the folds of one fit spread over threads. The thread that runs the fit sends every helper the prepared
  * data and a board in shared memory; each takes the next fold by counting up. A helper that starts late finds
- * fewer folds, one that never starts is not missed, and the model is the same whoever trained what.
+ * fewer folds, one that never starts is not missed, and the model does not depend on who trained what.
  */
 interface Invitation {
   prepared: PreparedFit;
@@ -28,8 +28,8 @@ interface Invitation {
 
 /** How often progress is reported while the fit waits for its helpers, milliseconds. */
 const TELL_MS = 250;
-/** A small fit has thousands of steps: at most one of them is reported in so many milliseconds. */
-const LEAST_TELL_MS = 50;
+/** A small fit has thousands of steps: at most one of them is reported per this many milliseconds. */
+const REPORT_MS = 50;
 
 /**
  * prepare, all folds, combine. Empties `input.features`: the encoded columns are all that the folds need.
@@ -51,13 +51,13 @@ export async function trainWithHelpers(
   const { folds } = prepared;
   const board = new Int32Array(new SharedArrayBuffer(4 * (folds + 1)));
   const progress = new FoldProgress(FoldProgress.cells(folds));
-  let told = -Infinity;
+  let reported = -Infinity;
   const tell = (): void => {
-    told = performance.now();
+    reported = performance.now();
     onProgress(progress.fraction());
   };
   const tellNowAndThen = (): void => {
-    if (performance.now() - told >= LEAST_TELL_MS) {
+    if (performance.now() - reported >= REPORT_MS) {
       tell();
     }
   };

@@ -6,11 +6,11 @@ import type { Store } from '../../store/store';
 import { tooManyWait } from '../pool/pool-refusals';
 import type { BegunFit, Fits } from './fits';
 
-/** So many fits may be promised at a time: each is begun again at a start. */
+/** How many submitted fits may be pending at a time: each is restarted when the service starts. */
 const MAX_PENDING = 64;
-/** After this many starts that a fit did not survive, it is taken for the reason why the service ended. */
+/** A fit that was interrupted this many times is taken for what ends the service. */
 const MAX_STARTS = 3;
-/** Bounds of `retry_in_secs`: short fits are asked about soon, long ones seldom. */
+/** Bounds of `retry_in_secs`: clients poll short fits soon, long ones seldom. */
 const MIN_RETRY_SECS = 1;
 const MAX_RETRY_SECS = 5;
 
@@ -21,8 +21,8 @@ export type FitState =
   | { status: 'failed'; message: string; errorCode: string };
 
 /**
- * Fits whose id is answered before they have ended. Each has a record on disk, from that answer until its model is
- * safe, so that a service which was killed begins it again at its next start.
+ * Fits whose id is returned before they end. Each has a record on disk from then until its model is stored, so that a
+ * service that was killed restarts it when it starts again.
  */
 export class SubmittedFits {
   private readonly watched = new Map<string, Promise<void>>();
@@ -34,7 +34,7 @@ export class SubmittedFits {
   ) {}
 
   /**
-   * Takes a fit on. The same request again joins the fit under way, or finds the one that has ended.
+   * Accepts a fit. The same request again joins the fit under way, or finds the one that has ended.
    *
    * @returns its id
    * @throws Refusal 404, 422 (the train set), 429 when too many wait; errors of the file system
@@ -47,7 +47,7 @@ export class SubmittedFits {
     }
     const fit = this.fits.begin(request);
     if (this.watched.has(fit.id)) {
-      // It was promised before; what becomes of it is in its record.
+      // Its id was returned before; its record says how it ends.
       fit.answer.catch(() => undefined);
     } else if (!fit.ended) {
       const record: FitRecord = { version: 1, id: fit.id, request, submittedAt: Date.now(), starts: 1 };
@@ -58,7 +58,7 @@ export class SubmittedFits {
     return fit.id;
   }
 
-  /** Undefined for an id that no fit has, or none any more. */
+  /** Undefined for an unknown id, or one whose fit is gone. */
   stateOf(id: string): FitState | undefined {
     const model = this.store.models.items.get(id);
     if (model !== undefined) {
@@ -75,7 +75,7 @@ export class SubmittedFits {
       : { status: 'pending', progress: running?.progress ?? 0, retryInSecs: retryInSecs(Date.now() - since) };
   }
 
-  /** Begins again what was promised before the service ended. */
+  /** Restarts the fits that were pending when the service ended. */
   async resume(): Promise<void> {
     const { fitRecords, models } = this.store;
     for (const record of fitRecords.pending()) {
@@ -109,7 +109,7 @@ export class SubmittedFits {
     this.watched.set(fit.id, over);
   }
 
-  /** Keeps the record true to what becomes of the fit. Both promises may fail; either failure ends it. */
+  /** Updates the record when the fit ends. Both promises may reject; either ends it. */
   private async follow(fit: BegunFit, record: FitRecord, written: Promise<void>): Promise<void> {
     const [end, write] = await Promise.allSettled([fit.answer, written]);
     if (write.status === 'rejected') {

@@ -21,7 +21,7 @@ interface PoolOptions {
   workerData?: Record<string, unknown>;
   /** What the Parquet decoder of a thread may take; undefined: the whole share of a process. */
   wasmBytes?: number;
-  /** One turn for all pools of a process: whoever has it may take the whole share. */
+  /** One permit for all pools of a process: its holder may take the whole share. */
   largeReads: Semaphore;
   log: Log;
 }
@@ -247,7 +247,7 @@ export class WorkerPool {
     }
     thread.takeJob();
     if (job.large || 'needsMemory' in answer) {
-      // WebAssembly gives no memory back before its thread ends; whoever has the next turn is to find it free.
+      // WebAssembly frees no memory before its thread ends, and the next holder of the permit needs it free.
       void this.stop(thread).then(() => {
         this.settle(job, answer);
         this.assign();

@@ -21,8 +21,8 @@ export function explanationOf(
   if (background === undefined) {
     return undefined;
   }
-  const told = explain(model, columns, result, { ...options, ...asked, most: mostRows(model) });
-  const { groups, rows, left, of, predictions, bases, effects } = told;
+  const explained = explain(model, columns, result, { ...options, ...asked, most: mostRows(model) });
+  const { groups, rows, left, of, predictions, bases, effects } = explained;
   const ofGroup = (values: Float64Array): (number | null)[] =>
     groups.map((group) => {
       const feature = features.findIndex(({ name, kind }) => name === group && kind === 'number');

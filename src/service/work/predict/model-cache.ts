@@ -5,7 +5,7 @@ import { loadModel } from '../../../learner/model/storage/serialize';
 import { LearnerError } from '../../../learner/types';
 import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
 import { Refusal } from '../../refusal';
-import { readFailure } from '../../store/catalog/read-failure';
+import { readFailure } from '../../store/entries/read-failure';
 import type { ModelRef } from '../jobs';
 
 /** A model in memory takes about this many times its arrays, with what holds them. */

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import type { ColumnType, FileFormat } from '../../../table/cells/types';
 import type { PartName, UploadEntry, UploadPart } from './entries';
-import type { Shelved } from './shelf';
+import type { StoredEntry } from './entry-store';
 
 /** An uploaded file: on disk, or its bytes. */
 export type FileRef = {
@@ -22,7 +22,7 @@ export type FileRef = {
 );
 
 /** A part's file as the workers read it; checked by them the first time after a start. */
-export function fileRef(item: Shelved<UploadEntry>, part: PartName): FileRef {
+export function fileRef(item: StoredEntry<UploadEntry>, part: PartName): FileRef {
   const info = item.entry[part]!;
   if (item.data !== undefined) {
     return { data: item.data, format: info.format };

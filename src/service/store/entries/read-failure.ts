@@ -7,7 +7,7 @@ import { fileSystemCode, isPassing, type Refusal, unreadableNow } from '../../re
  * What to answer where a stored file could not be read. Only one that is gone for good, or that has another size than
  * it had when it came, is `damaged`; anything else may pass.
  *
- * @param file `<shelf>/<id>/<name>`
+ * @param file `<root>/<id>/<name>`, of an EntryStore
  * @param bytes its size, where that is known
  */
 export async function readFailure(
@@ -27,7 +27,7 @@ export async function readFailure(
       : unreadableNow(what, code ?? 'for a moment');
   } catch (failure) {
     const why = fileSystemCode(failure) ?? 'for a moment';
-    // Where the shelf is missing as well its disk may come back.
+    // If the root is missing too, its disk may come back.
     return why === 'ENOENT' && (await isFolder(path.dirname(path.dirname(file))))
       ? damaged('it is gone')
       : unreadableNow(what, why);

@@ -7,17 +7,17 @@ import { readJsonFile, writeFileAtomic } from '../../../util/atomic-file';
 import type { Log } from '../../options';
 import { fileSystemCode, unreadableNow } from '../../refusal';
 
-/** How many things set aside as damaged are kept for a person to look at. */
+/** How many damaged items that were set aside stay, for a person to look at. */
 const CORRUPT_KEPT = 20;
 /** Uses are noted on disk (as the index file's mtime) at most this often. */
 const TOUCH_EVERY_MS = 60_000;
-/** Names that this service gives. Whatever else lies in the folder is somebody else's and is left alone. */
+/** Names that this service gives. Anything else in the folder is left alone. */
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const UUID_LENGTH = 36;
 const OWN = new RegExp(`^${UUID}$`);
 const OWN_CORRUPT = new RegExp(`^${UUID}\\.[0-9a-f]{8}\\.corrupt$`);
 
-export interface Shelved<E> {
+export interface StoredEntry<E> {
   entry: E;
   folder: string;
   /** Bytes on disk. */
@@ -25,16 +25,16 @@ export interface Shelved<E> {
   lastUsedAt: number;
   /** False while nobody has read the files since the last start: a power cut may have left other bytes. */
   verified: boolean;
-  /** Work under way that reads these files; they are not dropped meanwhile. */
+  /** How many jobs are reading these files; they are not dropped until it is 0. */
   pins: number;
   /** True once any work has read it to its end. */
   read: boolean;
-  /** The one file of an item that is kept in memory alone; such an item has no folder and no bytes on disk. */
+  /** The one file of an item that is in memory only; such an item has no folder and no bytes on disk. */
   data?: Uint8Array;
 }
 
-interface ShelfOptions<E> {
-  /** What it holds one of, for messages: `upload`, `fitted train set`. */
+interface EntryStoreOptions<E> {
+  /** What an entry is, for messages: `upload`, `fitted train set`. */
   what: string;
   root: string;
   /** Name of the index file in each folder. */
@@ -42,17 +42,17 @@ interface ShelfOptions<E> {
   isEntry: (value: unknown, id: string) => value is E;
   /** The files that an entry needs, with their sizes in bytes. */
   filesOf: (entry: E) => { name: string; bytes: number }[];
-  /** An entry that this version of the package cannot use; it is dropped. */
+  /** Whether this version of the package cannot use an entry; it is dropped then. */
   isForeign?: (entry: E) => boolean;
   log: Log;
 }
 
 /**
  * A folder of folders, one per upload or model, named by id: data files and an index file, which is written
- * last and atomically. A folder without its index is the rest of something that never came to its end.
+ * last and atomically. A folder without its index was never finished.
  */
-export class Shelf<E extends { id: string; createdAt: number }> {
-  readonly items = new Map<string, Shelved<E>>();
+export class EntryStore<E extends { id: string; createdAt: number }> {
+  readonly items = new Map<string, StoredEntry<E>>();
   /** Bytes on disk of all items. */
   bytes = 0;
   /** Bytes of those that are kept in memory. */
@@ -62,7 +62,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   private readonly unread = new Map<string, string>();
   private reloading: Promise<void> | undefined;
 
-  constructor(private readonly options: ShelfOptions<E>) {}
+  constructor(private readonly options: EntryStoreOptions<E>) {}
 
   /**
    * Reads all of its folders. Unfinished ones are removed. Those whose bytes were read and are wrong are set aside and
@@ -167,7 +167,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   }
 
   /** Writes the index of a folder whose files are complete; from then on the entry is found. */
-  async put(entry: E, folder: string, durable: boolean): Promise<Shelved<E>> {
+  async put(entry: E, folder: string, durable: boolean): Promise<StoredEntry<E>> {
     const text = JSON.stringify(entry);
     await writeFileAtomic(path.join(folder, this.options.index), text, durable);
     const bytes = sum(this.options.filesOf(entry));
@@ -175,11 +175,11 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   }
 
   /** Keeps an entry and its one file in memory: it is gone after a restart. */
-  hold(entry: E, data: Uint8Array): Shelved<E> {
+  hold(entry: E, data: Uint8Array): StoredEntry<E> {
     return this.add({ ...newItem(entry), data });
   }
 
-  private add(item: Shelved<E>): Shelved<E> {
+  private add(item: StoredEntry<E>): StoredEntry<E> {
     this.remove(item.entry.id);
     this.items.set(item.entry.id, item);
     this.bytes += item.bytes;
@@ -187,7 +187,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
     return item;
   }
 
-  private remove(id: string): Shelved<E> | undefined {
+  private remove(id: string): StoredEntry<E> | undefined {
     const item = this.items.get(id);
     if (item === undefined) {
       return undefined;
@@ -200,7 +200,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   }
 
   /** The item, marked as used now. @throws Refusal 503 for one that could not be read; it is tried again */
-  use(id: string): Shelved<E> | undefined {
+  use(id: string): StoredEntry<E> | undefined {
     const item = this.items.get(id);
     if (item === undefined) {
       const reason = this.unread.get(id);
@@ -280,7 +280,7 @@ export class Shelf<E extends { id: string; createdAt: number }> {
   }
 }
 
-function newItem<E>(entry: E): Shelved<E> {
+function newItem<E>(entry: E): StoredEntry<E> {
   return { entry, folder: '', bytes: 0, lastUsedAt: Date.now(), verified: true, pins: 0, read: false };
 }
 
