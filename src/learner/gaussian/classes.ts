@@ -13,40 +13,40 @@ export interface ClassesInput extends EncodedTable {
   specs: ColumnSpec[];
   /** The columns to learn from. */
   chosen: number[];
-  /** Per column what trees gained by splitting on it. */
+  /** Per column, what trees gained by splitting on it. */
   gains: Float64Array;
   /** Class of each row of the table. */
   codes: Int32Array;
   classes: number;
   folds: { rows: Int32Array; heldOut: Int32Array }[];
-  /** Points of the kernel at most. */
+  /** Most points of the kernel. */
   points: number;
   random: Random;
 }
 
-/** What each fold learned: one kernel for all, with weights of each, and a constant per output. */
+/** What each fold learned: weights of its own for a common kernel, and an intercept per output. */
 export interface LearnedClasses {
   folds: { gaussian: GaussianScores; base: Float64Array }[];
   work: number;
 }
 
-/** One over the variance of the kernel's weights: the first folds try them all. */
+/** Inverse variances of the kernel's weights: the first folds try all of them. */
 const PENALTIES = [0.3, 0.1, 0.03, 0.01];
 const TRIED_FOLDS = 3;
-/** Points may leave so much of a row's variance unexplained. */
+/** Fraction of a row's variance that the points may leave unexplained. */
 const TOLERANCE = 1e-3;
-/** Part of the largest gain that a column has at least for its length scale. */
+/** Floor for a column's gain when its length scale is set, as a fraction of the largest gain. */
 const LEAST_GAIN = 0.01;
-/** Rows among which the usual distance is found. */
+/** Rows among which the median distance is found. */
 const MEASURED_ROWS = 100;
-/** Work is told in updates of histograms, each of which takes as long as so many products. */
+/** Work is counted in histogram updates, each of which takes as long as this many products. */
 const PRODUCTS_PER_UPDATE = 5;
 const LEAST_PROBABILITY = 1e-15;
 
 /**
- * Gaussian process classification, one per fold: logistic regression on the features of a Matérn kernel, of which the most
- * probable weights are taken (C. Rasmussen and C. Williams, 2006, 3.4). Length scales come from what trees gained by each
- * column: learned ones are no better on small tables, and take longer. Undefined where no column varies.
+ * Gaussian process classification, one per fold: maximum a posteriori logistic regression on the features of a Matérn
+ * kernel (C. Rasmussen and C. Williams, 2006, 3.4). Length scales come from what trees gained by each column: learned
+ * ones are no better on small tables, and take longer. Undefined if no column varies.
  */
 export function fitClasses(input: ClassesInput): LearnedClasses | undefined {
   const { specs, chosen, codes } = input;
@@ -77,8 +77,8 @@ export function fitClasses(input: ClassesInput): LearnedClasses | undefined {
 }
 
 /**
- * √5 over the length scale of each dimension: as the root of its column's gain, so that the distance of two rows is one
- * length in the median.
+ * √5 over the length scale of each dimension: proportional to the root of its column's gain, scaled so that the
+ * median distance of two rows is one length.
  */
 function ratesOf(input: ClassesInput, dimensions: Dimensions): Float64Array {
   const { gains, codes, random } = input;
@@ -102,7 +102,7 @@ function ratesOf(input: ClassesInput, dimensions: Dimensions): Float64Array {
   return relevance.map((own) => scale * own);
 }
 
-/** Weights of each fold (outputs × features), by the penalty that is best for the first of them. */
+/** Weights of each fold (outputs × features), with the penalty that is best for the first folds. */
 function fitFolds(
   input: ClassesInput,
   chosen: Chosen,

@@ -1,34 +1,34 @@
 import { assemble, type WasmFunction } from '../wasm/assemble';
 import {
   add,
-  addNumbers,
-  addPairs,
-  addToFirst,
+  addF64,
+  addF64x2,
+  addToLane0,
   and,
-  both,
   type Code,
-  constant,
-  divideNumbers,
+  divideF64,
   F64,
+  f64,
   get,
   I32,
+  i32,
   isBelow,
-  loadBoth,
-  loadNumber,
-  loadPair,
+  loadF64,
+  loadF64x2,
+  loadSplat,
   move,
-  multiplyNumbers,
-  multiplyPairs,
+  multiplyF64,
+  multiplyF64x2,
   set,
-  storeNumber,
-  storePair,
+  splat,
+  storeF64,
+  storeF64x2,
   subtract,
-  subtractNumbers,
-  subtractPairs,
-  sumOfPair,
+  subtractF64,
+  subtractF64x2,
+  sumLanes,
   V128,
   whileLoop,
-  whole,
 } from '../wasm/instructions';
 import { Locals } from '../wasm/locals';
 import { RoomMaker } from '../wasm/scratch';
@@ -80,46 +80,46 @@ function factoriseFour(): WasmFunction {
   const [first, second] = all.more(2, V128);
   const [diagonal] = all.more(1, F64);
   const pairs: Code[] = [
-    set(first, loadPair(get(k))),
-    set(second, loadPair(get(k), PAIR)),
+    set(first, loadF64x2(get(k))),
+    set(second, loadF64x2(get(k), PAIR)),
     ...at.flatMap((row, i) => [
-      set(ahead[i], addPairs(get(ahead[i]), multiplyPairs(loadPair(get(row)), get(first)))),
-      set(behind[i], addPairs(get(behind[i]), multiplyPairs(loadPair(get(row), PAIR), get(second)))),
-      move(row, whole(2 * PAIR)),
+      set(ahead[i], addF64x2(get(ahead[i]), multiplyF64x2(loadF64x2(get(row)), get(first)))),
+      set(behind[i], addF64x2(get(behind[i]), multiplyF64x2(loadF64x2(get(row), PAIR), get(second)))),
+      move(row, i32(2 * PAIR)),
     ]),
-    move(k, whole(2 * PAIR)),
+    move(k, i32(2 * PAIR)),
   ];
   const rest: Code[] = [
     ...at.flatMap((row, i) => [
-      addToFirst(ahead[i], multiplyNumbers(loadNumber(get(row)), loadNumber(get(k)))),
-      move(row, whole(NUMBER)),
+      addToLane0(ahead[i], multiplyF64(loadF64(get(row)), loadF64(get(k)))),
+      move(row, i32(NUMBER)),
     ]),
-    move(k, whole(NUMBER)),
+    move(k, i32(NUMBER)),
   ];
   const step: Code[] = [
     ...at.flatMap((row, i) => [
       set(row, i === 0 ? get(rows) : add(get(at[i - 1]), get(length))),
-      set(ahead[i], both(constant(0))),
-      set(behind[i], both(constant(0))),
+      set(ahead[i], splat(f64(0))),
+      set(behind[i], splat(f64(0))),
     ]),
     set(k, get(other)),
     set(end, add(get(other), get(done))),
     // Whole groups of four numbers.
-    set(even, add(get(other), subtract(get(done), and(get(done), whole(2 * PAIR - 1))))),
+    set(even, add(get(other), subtract(get(done), and(get(done), i32(2 * PAIR - 1))))),
     whileLoop(isBelow(get(k), get(even)), pairs.flat()),
     whileLoop(isBelow(get(k), get(end)), rest.flat()),
     // Each row is now where its number of this column is, and `k` at the diagonal.
-    set(diagonal, loadNumber(get(k))),
+    set(diagonal, loadF64(get(k))),
     ...at.map((row, i) =>
-      storeNumber(
+      storeF64(
         get(row),
-        divideNumbers(
-          subtractNumbers(loadNumber(get(row)), addNumbers(sumOfPair(ahead[i]), sumOfPair(behind[i]))),
+        divideF64(
+          subtractF64(loadF64(get(row)), addF64(sumLanes(ahead[i]), sumLanes(behind[i]))),
           get(diagonal),
         ),
       ),
     ),
-    move(done, whole(NUMBER)),
+    move(done, i32(NUMBER)),
     move(other, get(length)),
   ];
   return all.function([
@@ -141,43 +141,43 @@ function addGramFour(): WasmFunction {
   const sum = (plus: (a: Code, b: Code) => Code, products: Code[]): Code =>
     plus(plus(products[0], products[1]), plus(products[2], products[3]));
   const pairs: Code[] = [
-    storePair(
+    storeF64x2(
       get(to),
-      addPairs(
-        loadPair(get(to)),
+      addF64x2(
+        loadF64x2(get(to)),
         sum(
-          addPairs,
-          at.map((row, i) => multiplyPairs(get(factors[i]), loadPair(get(row)))),
+          addF64x2,
+          at.map((row, i) => multiplyF64x2(get(factors[i]), loadF64x2(get(row)))),
         ),
       ),
     ),
-    ...at.map((row) => move(row, whole(PAIR))),
-    move(to, whole(PAIR)),
+    ...at.map((row) => move(row, i32(PAIR))),
+    move(to, i32(PAIR)),
   ];
   const rest: Code[] = [
-    storeNumber(
+    storeF64(
       get(to),
-      addNumbers(
-        loadNumber(get(to)),
+      addF64(
+        loadF64(get(to)),
         sum(
-          addNumbers,
-          at.map((row, i) => multiplyNumbers(get(numbers[i]), loadNumber(get(row)))),
+          addF64,
+          at.map((row, i) => multiplyF64(get(numbers[i]), loadF64(get(row)))),
         ),
       ),
     ),
-    ...at.map((row) => move(row, whole(NUMBER))),
-    move(to, whole(NUMBER)),
+    ...at.map((row) => move(row, i32(NUMBER))),
+    move(to, i32(NUMBER)),
   ];
   const step: Code[] = [
     ...rows.flatMap((row, i) => [
       set(at[i], get(row)),
-      set(numbers[i], multiplyNumbers(get(sign), loadNumber(add(get(row), get(done))))),
-      set(factors[i], both(get(numbers[i]))),
+      set(numbers[i], multiplyF64(get(sign), loadF64(add(get(row), get(done))))),
+      set(factors[i], splat(get(numbers[i]))),
     ]),
-    move(done, whole(NUMBER)),
+    move(done, i32(NUMBER)),
     set(to, get(out)),
     set(end, add(get(out), get(done))),
-    set(even, subtract(get(end), and(get(done), whole(NUMBER)))),
+    set(even, subtract(get(end), and(get(done), i32(NUMBER)))),
     whileLoop(isBelow(get(to), get(even)), pairs.flat()),
     whileLoop(isBelow(get(to), get(end)), rest.flat()),
     move(out, get(length)),
@@ -202,27 +202,24 @@ function takeShares(): WasmFunction {
     ...whileLoop(isBelow(get(row), get(own)), [...body.flat(), ...move(row, get(length))]),
   ];
   const eight: Code[] = [
-    ...pairs.map((pair, i) => set(pair, loadPair(get(to), i * PAIR))),
+    ...pairs.map((pair, i) => set(pair, loadF64x2(get(to), i * PAIR))),
     eachBefore([
-      set(share, loadBoth(add(get(row), get(pivot)))),
+      set(share, loadSplat(add(get(row), get(pivot)))),
       set(at, place),
       ...pairs.map((pair, i) =>
-        set(pair, subtractPairs(get(pair), multiplyPairs(get(share), loadPair(get(at), i * PAIR)))),
+        set(pair, subtractF64x2(get(pair), multiplyF64x2(get(share), loadF64x2(get(at), i * PAIR)))),
       ),
     ]),
-    ...pairs.map((pair, i) => storePair(get(to), get(pair), i * PAIR)),
-    move(to, whole(PAIRS_TOGETHER * PAIR)),
+    ...pairs.map((pair, i) => storeF64x2(get(to), get(pair), i * PAIR)),
+    move(to, i32(PAIRS_TOGETHER * PAIR)),
   ];
   const one: Code[] = [
-    set(left, loadNumber(get(to))),
+    set(left, loadF64(get(to))),
     eachBefore([
-      set(
-        left,
-        subtractNumbers(get(left), multiplyNumbers(loadNumber(add(get(row), get(pivot))), loadNumber(place))),
-      ),
+      set(left, subtractF64(get(left), multiplyF64(loadF64(add(get(row), get(pivot))), loadF64(place)))),
     ]),
-    storeNumber(get(to), get(left)),
-    move(to, whole(NUMBER)),
+    storeF64(get(to), get(left)),
+    move(to, i32(NUMBER)),
   ];
   return all.function([
     ...set(to, get(own)),

@@ -31,7 +31,7 @@ export interface ProcessRules {
   points: number;
 }
 
-/** What each fold learned: one kernel for all, with weights of each; and a line, from the linear kernel. */
+/** What each fold learned: weights of its own for a common kernel, and a linear model from the linear kernel. */
 export interface LearnedProcess {
   folds: { gaussian: GaussianScores; line: LinearTables }[];
   work: number;
@@ -39,14 +39,14 @@ export interface LearnedProcess {
 
 /** Terms of the linear kernel; with more, categories are left out of it. */
 const MOST_TERMS = 100;
-/** Share of the noise that points may leave unexplained of a row, in the variance of the kernel. */
+/** Fraction of the noise that points may leave unexplained of a row, in the variance of the kernel. */
 const LEFT_OF_NOISE = 0.1;
 const LEAST_LEFT = 1e-6;
 
 /**
- * Gaussian process regression, one per fold, with a Matérn kernel and a linear one. Length scales and noise are those of
- * the highest posterior density on a sample of the rows; the kernel is that of `points` rows of the table (the subset of
- * regressors; J. Quiñonero-Candela and C. Rasmussen, 2005). Undefined where no column varies.
+ * Gaussian process regression, one per fold, with a Matérn kernel and a linear one. Length scales and noise maximise
+ * the posterior density on a sample of the rows. The kernel is represented by `points` rows of the table (subset of
+ * regressors: J. Quiñonero-Candela and C. Rasmussen, 2005). Undefined if no column varies.
  */
 export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   const { specs, chosen, target, rules } = input;
@@ -134,7 +134,7 @@ function joinFeatures(
 }
 
 /**
- * Ridge regression of any rows, by the products of all rows' features less those of the rows left out.
+ * Ridge regression on any rows: the Gram matrix of all rows less that of the rows left out.
  *
  * @param features rows × size
  */

@@ -8,7 +8,7 @@ import { descend, type Descent } from './descend';
 import { evidenceOf, startOf } from './evidence';
 import { type Dimensions, positions, someDimensions } from './kernel';
 
-/** The length scales are learned in stages: of so many rows, in at most so many quasi-Newton steps. */
+/** Length scales are learned in stages: from this many rows, in at most this many quasi-Newton steps. */
 export interface Stage {
   sample: number;
   iterations: number;
@@ -17,7 +17,7 @@ export interface Stage {
 export interface ScalesInput {
   table: EncodedTable;
   dimensions: Dimensions;
-  /** rows × size: what the linear kernel is made of. */
+  /** Rows × size: the features of the linear kernel. */
   design: { values: Float64Array; size: number };
   /** Standardised target of each row of the table. */
   target: Float64Array;
@@ -34,11 +34,11 @@ export interface Scales {
   work: number;
 }
 
-/** √5 over the length scale, times the root of the variance: below, a dimension does next to nothing. */
+/** √5 over the length scale, times the root of the variance: below this a dimension has next to no effect. */
 const LEAST_RATE = 0.05;
-/** Logarithms of how many times shorter a length scale is tried. */
+/** Logarithms of the factors by which shorter length scales are tried. */
 const SHORTER = [2, 4];
-/** From there a descent takes so many times the steps. */
+/** Factor for the steps of a descent that starts from such a point. */
 const AFTER_JUMP = 2;
 
 /** Length scales and noise of the highest posterior density on samples of the rows. */
@@ -84,12 +84,12 @@ export function learnScales({ table, dimensions, design, target, stages, random 
   };
 }
 
-/** Where a descent goes on, or where it began: a point, and the curvature that it found there. */
+/** Where a descent continues or started: a point, and the curvature found there. */
 type Begun = Pick<Descent, 'at'> & Partial<Descent>;
 
 /**
- * A better point to go on from, where there is one: that with the length scale of one dimension far shorter, here or at the
- * start. Of a column that numbers subjects, say, a descent from long ones finds no way there.
+ * Tries to escape a local minimum: a better point with one length scale much shorter, from here or from the start.
+ * For a column of subject ids, say, a descent from long length scales does not get there.
  */
 function shortened(f: (at: Float64Array) => number, here: Begun, dimensions: Dimensions): Begun {
   let best = here;
@@ -110,7 +110,7 @@ function shortened(f: (at: Float64Array) => number, here: Begun, dimensions: Dim
   return best;
 }
 
-/** rows × rows, the lower triangle. */
+/** Rows × rows, the lower triangle. */
 function linearKernel(design: Float64Array, size: number, rows: Int32Array): Float64Array {
   const out = new Float64Array(rows.length * rows.length);
   for (let i = 0; i < rows.length; i++) {

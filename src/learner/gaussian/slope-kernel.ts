@@ -1,30 +1,30 @@
 import { assemble, type WasmFunction } from '../wasm/assemble';
 import {
   add,
-  addNumbers,
-  addPairs,
-  addToFirst,
-  both,
+  addF64,
+  addF64x2,
+  addToLane0,
   type Code,
-  constant,
   F64,
+  f64,
   get,
   I32,
+  i32,
   isBelow,
-  loadNumber,
-  loadPair,
-  loadWhole,
+  loadF64,
+  loadF64x2,
+  loadI32,
   move,
   multiply,
-  multiplyNumbers,
-  multiplyPairs,
+  multiplyF64,
+  multiplyF64x2,
   set,
-  storeNumber,
-  storePair,
-  sumOfPair,
+  splat,
+  storeF64,
+  storeF64x2,
+  sumLanes,
   V128,
   whileLoop,
-  whole,
 } from '../wasm/instructions';
 import { Locals } from '../wasm/locals';
 import { RoomMaker } from '../wasm/scratch';
@@ -78,36 +78,36 @@ function dot(together: number): WasmFunction {
   const [ahead, behind] = [all.more(together, V128), all.more(together, V128)];
   const [first, second] = all.more(2, V128);
   const pairs: Code[] = [
-    set(first, loadPair(get(weight))),
-    set(second, loadPair(get(weight), PAIR)),
+    set(first, loadF64x2(get(weight))),
+    set(second, loadF64x2(get(weight), PAIR)),
     ...at.flatMap((row, i) => [
-      set(ahead[i], addPairs(get(ahead[i]), multiplyPairs(loadPair(get(row)), get(first)))),
-      set(behind[i], addPairs(get(behind[i]), multiplyPairs(loadPair(get(row), PAIR), get(second)))),
-      move(row, whole(2 * PAIR)),
+      set(ahead[i], addF64x2(get(ahead[i]), multiplyF64x2(loadF64x2(get(row)), get(first)))),
+      set(behind[i], addF64x2(get(behind[i]), multiplyF64x2(loadF64x2(get(row), PAIR), get(second)))),
+      move(row, i32(2 * PAIR)),
     ]),
-    move(weight, whole(2 * PAIR)),
+    move(weight, i32(2 * PAIR)),
   ];
   const rest: Code[] = [
     ...at.flatMap((row, i) => [
-      addToFirst(ahead[i], multiplyNumbers(loadNumber(get(row)), loadNumber(get(weight)))),
-      move(row, whole(NUMBER)),
+      addToLane0(ahead[i], multiplyF64(loadF64(get(row)), loadF64(get(weight)))),
+      move(row, i32(NUMBER)),
     ]),
-    move(weight, whole(NUMBER)),
+    move(weight, i32(NUMBER)),
   ];
   const step: Code[] = [
     ...at.flatMap((row, i) => [
-      set(row, add(multiply(loadWhole(get(rows), i * 4), get(length)), get(features))),
-      set(ahead[i], both(constant(0))),
-      set(behind[i], both(constant(0))),
+      set(row, add(multiply(loadI32(get(rows), i * 4), get(length)), get(features))),
+      set(ahead[i], splat(f64(0))),
+      set(behind[i], splat(f64(0))),
     ]),
     set(weight, get(weights)),
     whileLoop(isBelow(get(weight), add(get(weights), get(even))), pairs.flat()),
     whileLoop(isBelow(get(weight), add(get(weights), get(length))), rest.flat()),
     ...at.flatMap((_, i) => [
-      storeNumber(get(errors), addNumbers(sumOfPair(ahead[i]), sumOfPair(behind[i]))),
+      storeF64(get(errors), addF64(sumLanes(ahead[i]), sumLanes(behind[i]))),
       move(errors, get(stride)),
     ]),
-    move(rows, whole(together * 4)),
+    move(rows, i32(together * 4)),
   ];
   return all.function(whileLoop(isBelow(get(rows), get(end)), step.flat()));
 }
@@ -120,38 +120,38 @@ function addRows(together: number): WasmFunction {
   const error = all.more(together, V128);
   const single = all.more(together, F64);
   const pairs: Code[] = [
-    storePair(
+    storeF64x2(
       get(sum),
       at.reduce<Code>(
-        (before, row, i) => addPairs(before, multiplyPairs(get(error[i]), loadPair(get(row)))),
-        loadPair(get(sum)),
+        (before, row, i) => addF64x2(before, multiplyF64x2(get(error[i]), loadF64x2(get(row)))),
+        loadF64x2(get(sum)),
       ),
     ),
-    ...at.map((row) => move(row, whole(PAIR))),
-    move(sum, whole(PAIR)),
+    ...at.map((row) => move(row, i32(PAIR))),
+    move(sum, i32(PAIR)),
   ];
   const rest: Code[] = [
-    storeNumber(
+    storeF64(
       get(sum),
       at.reduce<Code>(
-        (before, row, i) => addNumbers(before, multiplyNumbers(get(single[i]), loadNumber(get(row)))),
-        loadNumber(get(sum)),
+        (before, row, i) => addF64(before, multiplyF64(get(single[i]), loadF64(get(row)))),
+        loadF64(get(sum)),
       ),
     ),
-    ...at.map((row) => move(row, whole(NUMBER))),
-    move(sum, whole(NUMBER)),
+    ...at.map((row) => move(row, i32(NUMBER))),
+    move(sum, i32(NUMBER)),
   ];
   const step: Code[] = [
     ...at.flatMap((row, i) => [
-      set(row, add(multiply(loadWhole(get(rows), i * 4), get(length)), get(features))),
-      set(single[i], loadNumber(get(errors))),
-      set(error[i], both(get(single[i]))),
+      set(row, add(multiply(loadI32(get(rows), i * 4), get(length)), get(features))),
+      set(single[i], loadF64(get(errors))),
+      set(error[i], splat(get(single[i]))),
       move(errors, get(stride)),
     ]),
     set(sum, get(sums)),
     whileLoop(isBelow(get(sum), add(get(sums), get(even))), pairs.flat()),
     whileLoop(isBelow(get(sum), add(get(sums), get(length))), rest.flat()),
-    move(rows, whole(together * 4)),
+    move(rows, i32(together * 4)),
   ];
   return all.function(whileLoop(isBelow(get(rows), get(end)), step.flat()));
 }

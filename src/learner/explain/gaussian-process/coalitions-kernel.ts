@@ -1,26 +1,26 @@
 import type { WasmFunction } from '../../wasm/assemble';
 import {
   add,
-  addPairs,
-  both,
+  addF64x2,
   type Code,
-  constant,
   F64,
+  f64,
   get,
   I32,
+  i32,
   isBelow,
-  loadNumber,
-  loadPair,
-  loadWhole,
+  loadF64,
+  loadF64x2,
+  loadI32,
   move,
-  multiplyNumbers,
-  multiplyPairs,
+  multiplyF64,
+  multiplyF64x2,
   set,
-  storeNumber,
-  storePair,
+  splat,
+  storeF64,
+  storeF64x2,
   V128,
   whileLoop,
-  whole,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
 
@@ -69,35 +69,35 @@ export function addCoalitions(): WasmFunction {
    * background row's.
    */
   const fill = (half: number, listEnd: number): Code => [
-    ...storeNumber(get(half), get(start)),
-    ...set(size, whole(NUMBER)),
+    ...storeF64(get(half), get(start)),
+    ...set(size, i32(NUMBER)),
     ...whileLoop(isBelow(get(list), get(listEnd)), [
-      ...set(mine, loadNumber(add(get(own), loadWhole(get(list))))),
-      ...set(theirs, loadNumber(add(get(others), loadWhole(get(list))))),
+      ...set(mine, loadF64(add(get(own), loadI32(get(list))))),
+      ...set(theirs, loadF64(add(get(others), loadI32(get(list))))),
       ...set(at, get(half)),
       ...set(last, add(get(half), get(size))),
       ...whileLoop(isBelow(get(at), get(last)), [
-        ...set(start, loadNumber(get(at))),
-        ...storeNumber(add(get(at), get(size)), multiplyNumbers(get(start), get(mine))),
-        ...storeNumber(get(at), multiplyNumbers(get(start), get(theirs))),
-        ...move(at, whole(NUMBER)),
+        ...set(start, loadF64(get(at))),
+        ...storeF64(add(get(at), get(size)), multiplyF64(get(start), get(mine))),
+        ...storeF64(get(at), multiplyF64(get(start), get(theirs))),
+        ...move(at, i32(NUMBER)),
       ]),
       ...set(size, add(get(size), get(size))),
-      ...move(list, whole(4)),
+      ...move(list, i32(4)),
     ]),
   ];
   return all.function([
     ...set(weightsEnd, add(get(weights), get(points))),
     ...whileLoop(isBelow(get(weights), get(weightsEnd)), [
       ...set(list, get(alike)),
-      ...set(start, constant(1)),
+      ...set(start, f64(1)),
       ...whileLoop(isBelow(get(list), get(first)), [
-        ...set(start, multiplyNumbers(get(start), loadNumber(add(get(others), loadWhole(get(list)))))),
-        ...move(list, whole(4)),
+        ...set(start, multiplyF64(get(start), loadF64(add(get(others), loadI32(get(list)))))),
+        ...move(list, i32(4)),
       ]),
       ...fill(low, second),
       ...set(lowEnd, add(get(low), get(size))),
-      ...set(start, constant(1)),
+      ...set(start, f64(1)),
       ...fill(high, end),
       ...set(highEnd, add(get(high), get(size))),
       ...set(to, get(sums)),
@@ -105,23 +105,23 @@ export function addCoalitions(): WasmFunction {
       ...whileLoop(isBelow(get(to), get(sumsEnd)), [
         ...set(at, get(high)),
         ...whileLoop(isBelow(get(at), get(highEnd)), [
-          ...set(factor, both(multiplyNumbers(loadNumber(get(weightAt)), loadNumber(get(at))))),
+          ...set(factor, splat(multiplyF64(loadF64(get(weightAt)), loadF64(get(at))))),
           ...set(last, get(low)),
           ...whileLoop(isBelow(get(last), get(lowEnd)), [
-            ...storePair(
+            ...storeF64x2(
               get(to),
-              addPairs(loadPair(get(to)), multiplyPairs(get(factor), loadPair(get(last)))),
+              addF64x2(loadF64x2(get(to)), multiplyF64x2(get(factor), loadF64x2(get(last)))),
             ),
-            ...move(to, whole(PAIR)),
-            ...move(last, whole(PAIR)),
+            ...move(to, i32(PAIR)),
+            ...move(last, i32(PAIR)),
           ]),
-          ...move(at, whole(NUMBER)),
+          ...move(at, i32(NUMBER)),
         ]),
         ...move(weightAt, get(points)),
       ]),
       ...move(own, get(groups)),
       ...move(others, get(step)),
-      ...move(weights, whole(NUMBER)),
+      ...move(weights, i32(NUMBER)),
     ]),
   ]);
 }

@@ -1,33 +1,33 @@
 import type { WasmFunction } from '../../wasm/assemble';
 import {
   add,
-  addNumbers,
-  addPairs,
+  addF64,
+  addF64x2,
   and,
-  both,
   type Code,
-  constant,
   F64,
+  f64,
   get,
   I32,
+  i32,
   isBelow,
-  loadBoth,
-  loadNumber,
-  loadPair,
+  loadF64,
+  loadF64x2,
+  loadSplat,
   move,
   multiply,
-  multiplyNumbers,
-  multiplyPairs,
+  multiplyF64,
+  multiplyF64x2,
   set,
-  storeNumber,
-  storePair,
+  splat,
+  storeF64,
+  storeF64x2,
   subtract,
-  subtractNumbers,
-  sumOfPair,
+  subtractF64,
+  sumLanes,
   trailingZeros,
   V128,
   whileLoop,
-  whole,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
 
@@ -77,7 +77,7 @@ export function addPointEffects(): WasmFunction {
   const [start, startSum, weight] = all.more(3, F64);
   const [p01, p23, n01, n23, other, more, pair, second] = all.more(8, V128);
 
-  const moveBack = (local: number, bytes: number): Code => set(local, subtract(get(local), whole(bytes)));
+  const moveBack = (local: number, bytes: number): Code => set(local, subtract(get(local), i32(bytes)));
 
   const begin: Code = [
     ...set(start, get(share)),
@@ -86,86 +86,80 @@ export function addPointEffects(): WasmFunction {
     ...set(ownAt, get(own)),
     ...set(rise, get(scratch)),
     ...whileLoop(isBelow(get(at), get(end)), [
-      ...set(start, multiplyNumbers(get(start), loadNumber(get(at)))),
-      ...storeNumber(get(rise), subtractNumbers(loadNumber(get(ownAt)), loadNumber(get(at)))),
-      ...move(at, whole(NUMBER)),
-      ...move(ownAt, whole(NUMBER)),
-      ...move(rise, whole(NUMBER)),
+      ...set(start, multiplyF64(get(start), loadF64(get(at)))),
+      ...storeF64(get(rise), subtractF64(loadF64(get(ownAt)), loadF64(get(at)))),
+      ...move(at, i32(NUMBER)),
+      ...move(ownAt, i32(NUMBER)),
+      ...move(rise, i32(NUMBER)),
     ]),
-    ...set(startSum, addNumbers(get(startSum), get(start))),
+    ...set(startSum, addF64(get(startSum), get(start))),
   ];
   const clear: Code = [
-    ...set(startSum, constant(0)),
+    ...set(startSum, f64(0)),
     ...set(gains, add(get(scratch), get(groups))),
     ...set(end, add(get(gains), get(groups))),
     ...whileLoop(isBelow(get(gains), get(end)), [
-      ...storeNumber(get(gains), constant(0)),
-      ...move(gains, whole(NUMBER)),
+      ...storeF64(get(gains), f64(0)),
+      ...move(gains, i32(NUMBER)),
     ]),
   ];
   const times = (product: number, values: number): Code =>
-    set(product, multiplyPairs(get(product), addPairs(get(other), multiplyPairs(get(values), get(more)))));
-  const takeGroup: Code = [...set(other, loadBoth(get(at))), ...set(more, loadBoth(get(rise)))];
+    set(product, multiplyF64x2(get(product), addF64x2(get(other), multiplyF64x2(get(values), get(more)))));
+  const takeGroup: Code = [...set(other, loadSplat(get(at))), ...set(more, loadSplat(get(rise)))];
   const addNodes: Code = [
-    ...set(n01, loadPair(get(node))),
-    ...set(n23, loadPair(get(node), PAIR)),
-    ...set(p01, multiplyPairs(both(get(share)), loadPair(get(node), 2 * PAIR))),
-    ...set(p23, multiplyPairs(both(get(share)), loadPair(get(node), 3 * PAIR))),
+    ...set(n01, loadF64x2(get(node))),
+    ...set(n23, loadF64x2(get(node), PAIR)),
+    ...set(p01, multiplyF64x2(splat(get(share)), loadF64x2(get(node), 2 * PAIR))),
+    ...set(p23, multiplyF64x2(splat(get(share)), loadF64x2(get(node), 3 * PAIR))),
     ...set(at, get(from)),
     ...set(rise, get(scratch)),
     ...set(before, add(get(scratch), add(get(groups), get(groups)))),
     ...whileLoop(isBelow(get(at), get(end)), [
       ...takeGroup,
-      ...storePair(get(before), get(p01)),
-      ...storePair(get(before), get(p23), PAIR),
+      ...storeF64x2(get(before), get(p01)),
+      ...storeF64x2(get(before), get(p23), PAIR),
       ...times(p01, n01),
       ...times(p23, n23),
-      ...move(at, whole(NUMBER)),
-      ...move(rise, whole(NUMBER)),
-      ...move(before, whole(FOUR)),
+      ...move(at, i32(NUMBER)),
+      ...move(rise, i32(NUMBER)),
+      ...move(before, i32(FOUR)),
     ]),
-    ...set(p01, both(constant(1))),
+    ...set(p01, splat(f64(1))),
     ...set(p23, get(p01)),
     ...set(gains, add(get(rise), get(groups))),
     ...whileLoop(isBelow(get(from), get(at)), [
       ...[at, rise, gains].flatMap((local) => moveBack(local, NUMBER)),
       ...moveBack(before, FOUR),
       ...takeGroup,
-      ...set(pair, multiplyPairs(loadPair(get(before)), get(p01))),
-      ...set(second, multiplyPairs(loadPair(get(before), PAIR), get(p23))),
-      ...storeNumber(
+      ...set(pair, multiplyF64x2(loadF64x2(get(before)), get(p01))),
+      ...set(second, multiplyF64x2(loadF64x2(get(before), PAIR), get(p23))),
+      ...storeF64(
         get(gains),
-        addNumbers(
-          loadNumber(get(gains)),
-          multiplyNumbers(loadNumber(get(rise)), addNumbers(sumOfPair(pair), sumOfPair(second))),
+        addF64(
+          loadF64(get(gains)),
+          multiplyF64(loadF64(get(rise)), addF64(sumLanes(pair), sumLanes(second))),
         ),
       ),
       ...times(p01, n01),
       ...times(p23, n23),
     ]),
-    ...move(node, whole(4 * PAIR)),
+    ...move(node, i32(4 * PAIR)),
   ];
   const addEffects: Code = [
     ...set(weightAt, get(weights)),
     ...set(baseAt, get(bases)),
     ...set(to, get(effects)),
     ...whileLoop(isBelow(get(baseAt), get(basesEnd)), [
-      ...set(weight, loadNumber(get(weightAt))),
-      ...storeNumber(
-        get(baseAt),
-        addNumbers(loadNumber(get(baseAt)), multiplyNumbers(get(weight), get(startSum))),
-      ),
+      ...set(weight, loadF64(get(weightAt))),
+      ...storeF64(get(baseAt), addF64(loadF64(get(baseAt)), multiplyF64(get(weight), get(startSum)))),
       ...set(gains, add(get(scratch), get(groups))),
       ...set(end, add(get(gains), get(groups))),
       ...whileLoop(isBelow(get(gains), get(end)), [
-        ...storeNumber(
-          get(to),
-          addNumbers(loadNumber(get(to)), multiplyNumbers(get(weight), loadNumber(get(gains)))),
-        ),
-        ...move(to, whole(NUMBER)),
-        ...move(gains, whole(NUMBER)),
+        ...storeF64(get(to), addF64(loadF64(get(to)), multiplyF64(get(weight), loadF64(get(gains))))),
+        ...move(to, i32(NUMBER)),
+        ...move(gains, i32(NUMBER)),
       ]),
-      ...move(baseAt, whole(NUMBER)),
+      ...move(baseAt, i32(NUMBER)),
       ...move(weightAt, get(points)),
     ]),
   ];
@@ -179,12 +173,12 @@ export function addPointEffects(): WasmFunction {
         ...begin,
         ...set(node, get(nodes)),
         ...whileLoop(isBelow(get(node), get(nodesEnd)), addNodes),
-        ...set(rest, and(get(rest), subtract(get(rest), whole(1)))),
+        ...set(rest, and(get(rest), subtract(get(rest), i32(1)))),
       ]),
       ...addEffects,
       ...move(own, get(groups)),
       ...move(others, get(rows)),
-      ...move(weights, whole(NUMBER)),
+      ...move(weights, i32(NUMBER)),
     ]),
   ]);
 }

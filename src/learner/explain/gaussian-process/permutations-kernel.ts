@@ -1,39 +1,39 @@
 import type { WasmFunction } from '../../wasm/assemble';
 import {
   add,
-  addNumbers,
-  addPairs,
-  addToFirst,
+  addF64,
+  addF64x2,
+  addToLane0,
   and,
-  both,
   type Code,
-  constant,
   copy,
-  divideNumbers,
-  dividePairs,
+  divideF64,
+  divideF64x2,
   F64,
+  f64,
   get,
   I32,
+  i32,
   isBelow,
-  isOther,
-  loadNumber,
-  loadPair,
-  loadWhole,
+  loadF64,
+  loadF64x2,
+  loadI32,
   move,
   multiply,
-  multiplyNumbers,
-  multiplyPairs,
+  multiplyF64,
+  multiplyF64x2,
+  notEqual,
   set,
   shiftRight,
-  storeNumber,
-  storePair,
-  subtractNumbers,
-  sumOfPair,
+  splat,
+  storeF64,
+  storeF64x2,
+  subtractF64,
+  sumLanes,
   V128,
   when,
   whenElse,
   whileLoop,
-  whole,
   xor,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
@@ -87,15 +87,15 @@ export function divide(): WasmFunction {
   return all.function(
     whileLoop(isBelow(get(quotients), get(quotientsEnd)), [
       ...set(at, get(dividends)),
-      ...set(end, add(get(dividends), and(get(length), whole(-PAIR)))),
+      ...set(end, add(get(dividends), and(get(length), i32(-PAIR)))),
       ...whileLoop(isBelow(get(at), get(end)), [
-        ...storePair(get(quotients), dividePairs(loadPair(get(at)), loadPair(get(divisors)))),
-        ...[at, divisors, quotients].flatMap((local) => move(local, whole(PAIR))),
+        ...storeF64x2(get(quotients), divideF64x2(loadF64x2(get(at)), loadF64x2(get(divisors)))),
+        ...[at, divisors, quotients].flatMap((local) => move(local, i32(PAIR))),
       ]),
-      ...when(and(get(length), whole(NUMBER)), [
-        ...storeNumber(get(quotients), divideNumbers(loadNumber(get(at)), loadNumber(get(divisors)))),
-        ...move(divisors, whole(NUMBER)),
-        ...move(quotients, whole(NUMBER)),
+      ...when(and(get(length), i32(NUMBER)), [
+        ...storeF64(get(quotients), divideF64(loadF64(get(at)), loadF64(get(divisors)))),
+        ...move(divisors, i32(NUMBER)),
+        ...move(quotients, i32(NUMBER)),
       ]),
     ]),
   );
@@ -113,40 +113,37 @@ export function follow(): WasmFunction {
 
   /** Sums a value per point into `sum`, in four partial sums as `multiply` and `weigh` do. Advances `by`. */
   const sumUp = (pairAt: (offset: number) => Code, one: Code): Code => [
-    ...set(ab, both(constant(0))),
+    ...set(ab, splat(f64(0))),
     ...set(cd, get(ab)),
     ...set(at, get(kernel)),
     ...set(end, add(get(kernel), get(fours))),
     ...whileLoop(isBelow(get(at), get(end)), [
       ...pairAt(0),
-      ...set(ab, addPairs(get(ab), get(pair))),
+      ...set(ab, addF64x2(get(ab), get(pair))),
       ...pairAt(PAIR),
-      ...set(cd, addPairs(get(cd), get(pair))),
-      ...move(at, whole(FOUR)),
-      ...move(by, whole(FOUR)),
+      ...set(cd, addF64x2(get(cd), get(pair))),
+      ...move(at, i32(FOUR)),
+      ...move(by, i32(FOUR)),
     ]),
     ...set(end, add(get(kernel), get(points))),
     ...whileLoop(isBelow(get(at), get(end)), [
       ...one,
-      ...addToFirst(ab, get(sum)),
-      ...move(at, whole(NUMBER)),
-      ...move(by, whole(NUMBER)),
+      ...addToLane0(ab, get(sum)),
+      ...move(at, i32(NUMBER)),
+      ...move(by, i32(NUMBER)),
     ]),
-    ...set(sum, addNumbers(sumOfPair(ab), sumOfPair(cd))),
+    ...set(sum, addF64(sumLanes(ab), sumLanes(cd))),
   ];
   const weighed = sumUp(
-    (offset) => set(pair, multiplyPairs(loadPair(get(by), offset), loadPair(get(at), offset))),
-    set(sum, multiplyNumbers(loadNumber(get(by)), loadNumber(get(at)))),
+    (offset) => set(pair, multiplyF64x2(loadF64x2(get(by), offset), loadF64x2(get(at), offset))),
+    set(sum, multiplyF64(loadF64(get(by)), loadF64(get(at)))),
   );
   const multiplied = sumUp(
     (offset) => [
-      ...set(pair, multiplyPairs(loadPair(get(at), offset), loadPair(get(by), offset))),
-      ...storePair(get(at), get(pair), offset),
+      ...set(pair, multiplyF64x2(loadF64x2(get(at), offset), loadF64x2(get(by), offset))),
+      ...storeF64x2(get(at), get(pair), offset),
     ],
-    [
-      ...set(sum, multiplyNumbers(loadNumber(get(at)), loadNumber(get(by)))),
-      ...storeNumber(get(at), get(sum)),
-    ],
+    [...set(sum, multiplyF64(loadF64(get(at)), loadF64(get(by)))), ...storeF64(get(at), get(sum))],
   );
   /** Computes each score, and writes what `made` makes of it and of the previous one. */
   const weighAll = (made: Code): Code => [
@@ -155,12 +152,12 @@ export function follow(): WasmFunction {
     ...set(score, get(scores)),
     ...whileLoop(isBelow(get(score), get(scoresEnd)), [
       ...weighed,
-      ...storeNumber(get(to), made),
-      ...storeNumber(get(score), get(sum)),
-      ...[score, baseAt, to].flatMap((local) => move(local, whole(NUMBER))),
+      ...storeF64(get(to), made),
+      ...storeF64(get(score), get(sum)),
+      ...[score, baseAt, to].flatMap((local) => move(local, i32(NUMBER))),
     ]),
   ];
-  const change = subtractNumbers(get(sum), loadNumber(get(score)));
+  const change = subtractF64(get(sum), loadF64(get(score)));
   const [weightAt] = all.more(1, I32);
   const firsts = all.more(MAX_OUTPUTS_AT_ONCE, V128);
   const seconds = all.more(MAX_OUTPUTS_AT_ONCE, V128);
@@ -168,90 +165,88 @@ export function follow(): WasmFunction {
   const multipliedAndWeighed = (count: number): Code => {
     const each = (code: (k: number) => Code): Code => Array.from({ length: count }, (_, k) => code(k)).flat();
     const addHalf = (sums: number[], offset: number): Code => [
-      ...set(pair, multiplyPairs(loadPair(get(at), offset), loadPair(get(by), offset))),
-      ...storePair(get(at), get(pair), offset),
+      ...set(pair, multiplyF64x2(loadF64x2(get(at), offset), loadF64x2(get(by), offset))),
+      ...storeF64x2(get(at), get(pair), offset),
       ...each((k) =>
         set(
           sums[k],
-          addPairs(get(sums[k]), multiplyPairs(loadPair(get(weightAt), k * FOUR + offset), get(pair))),
+          addF64x2(get(sums[k]), multiplyF64x2(loadF64x2(get(weightAt), k * FOUR + offset), get(pair))),
         ),
       ),
     ];
     return [
-      ...each((k) => [...set(firsts[k], both(constant(0))), ...set(seconds[k], both(constant(0)))]),
+      ...each((k) => [...set(firsts[k], splat(f64(0))), ...set(seconds[k], splat(f64(0)))]),
       ...set(at, get(kernel)),
       ...set(weightAt, get(weightsByFours)),
       ...set(end, add(get(kernel), get(fours))),
       ...whileLoop(isBelow(get(at), get(end)), [
         ...addHalf(firsts, 0),
         ...addHalf(seconds, PAIR),
-        ...move(at, whole(FOUR)),
-        ...move(by, whole(FOUR)),
-        ...move(weightAt, whole(count * FOUR)),
+        ...move(at, i32(FOUR)),
+        ...move(by, i32(FOUR)),
+        ...move(weightAt, i32(count * FOUR)),
       ]),
       ...set(end, add(get(kernel), get(points))),
       ...whileLoop(isBelow(get(at), get(end)), [
-        ...set(sum, multiplyNumbers(loadNumber(get(at)), loadNumber(get(by)))),
-        ...storeNumber(get(at), get(sum)),
-        ...each((k) =>
-          addToFirst(firsts[k], multiplyNumbers(loadNumber(get(weightAt), k * NUMBER), get(sum))),
-        ),
-        ...move(at, whole(NUMBER)),
-        ...move(by, whole(NUMBER)),
-        ...move(weightAt, whole(count * NUMBER)),
+        ...set(sum, multiplyF64(loadF64(get(at)), loadF64(get(by)))),
+        ...storeF64(get(at), get(sum)),
+        ...each((k) => addToLane0(firsts[k], multiplyF64(loadF64(get(weightAt), k * NUMBER), get(sum)))),
+        ...move(at, i32(NUMBER)),
+        ...move(by, i32(NUMBER)),
+        ...move(weightAt, i32(count * NUMBER)),
       ]),
       ...each((k) => [
-        ...set(sum, addNumbers(sumOfPair(firsts[k]), sumOfPair(seconds[k]))),
-        ...storeNumber(get(to), subtractNumbers(get(sum), loadNumber(get(scores), k * NUMBER)), k * NUMBER),
-        ...storeNumber(get(scores), get(sum), k * NUMBER),
+        ...set(sum, addF64(sumLanes(firsts[k]), sumLanes(seconds[k]))),
+        ...storeF64(get(to), subtractF64(get(sum), loadF64(get(scores), k * NUMBER)), k * NUMBER),
+        ...storeF64(get(scores), get(sum), k * NUMBER),
       ]),
-      ...move(to, whole(count * NUMBER)),
+      ...move(to, i32(count * NUMBER)),
     ];
   };
   const takeStep = Array.from({ length: MAX_OUTPUTS_AT_ONCE - 1 }, (_, i) => i + 2).reduce<Code>(
     (otherwise, count) =>
-      whenElse(isOther(get(outputs), whole(count * NUMBER)), otherwise, multipliedAndWeighed(count)),
+      whenElse(notEqual(get(outputs), i32(count * NUMBER)), otherwise, multipliedAndWeighed(count)),
     [...multiplied, ...weighAll(change)],
   );
   // With a single output, the weights are multiplied into the kernel.
-  const isWeighted = isBelow(get(outputs), whole(NUMBER + 1));
+  const isWeighted = isBelow(get(outputs), i32(NUMBER + 1));
   const followPermutation: Code = [
     ...copy(get(kernel), get(starts), get(points)),
     ...set(to, get(changes)),
-    ...weighAll(addNumbers(loadNumber(get(baseAt)), get(sum))),
+    ...weighAll(addF64(loadF64(get(baseAt)), get(sum))),
     ...when(isWeighted, [...set(by, get(weights)), ...multiplied]),
     ...set(permutationEnd, add(get(places), get(permutation))),
-    ...move(places, whole(4)),
+    ...move(places, i32(4)),
     ...whileLoop(isBelow(get(places), get(permutationEnd)), [
-      ...set(by, loadWhole(get(places))),
+      ...set(by, loadI32(get(places))),
       ...whenElse(
-        xor(get(by), whole(-1)),
+        xor(get(by), i32(-1)),
         [
           ...move(by, get(ratios)),
           ...whenElse(
             isWeighted,
             [
               ...multiplied,
-              ...storeNumber(get(to), subtractNumbers(get(sum), loadNumber(get(scores)))),
-              ...storeNumber(get(scores), get(sum)),
-              ...move(to, whole(NUMBER)),
+              ...storeF64(get(to), subtractF64(get(sum), loadF64(get(scores)))),
+              ...storeF64(get(scores), get(sum)),
+              ...move(to, i32(NUMBER)),
             ],
             takeStep,
           ),
         ],
         move(to, get(outputs)),
       ),
-      ...move(places, whole(4)),
+      ...move(places, i32(4)),
     ]),
     ...set(changes, get(to)),
   ];
   return all.function([
     ...set(scores, add(get(kernel), get(points))),
     ...set(scoresEnd, add(get(scores), get(outputs))),
-    ...set(fours, and(get(points), whole(-FOUR))),
+    ...set(fours, and(get(points), i32(-FOUR))),
     ...whileLoop(isBelow(get(places), get(placesEnd)), [
       ...set(rowEnd, add(get(places), get(row))),
-      ...whenElse(and(get(mask), whole(1)), whileLoop(isBelow(get(places), get(rowEnd)), followPermutation), [
+      ...whenElse(and(get(mask), i32(1)), whileLoop(isBelow(get(places), get(rowEnd)), followPermutation), [
         // Skips as many scores as there are places, at four bytes each.
         ...move(changes, multiply(shiftRight(get(row), 2), get(outputs))),
         ...set(places, get(rowEnd)),

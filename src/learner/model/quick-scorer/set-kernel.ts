@@ -5,16 +5,16 @@ import {
   type Code,
   get,
   I32,
+  i32,
   isBelow,
-  loadByte,
-  loadWhole,
+  loadI32,
+  loadU8,
   move,
   or,
   shiftLeft,
-  storeWhole,
+  storeI32,
   trailingZeros,
   whileLoop,
-  whole,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
 import { RoomMaker } from '../../wasm/scratch';
@@ -63,17 +63,17 @@ function andSome(columns: number): WasmFunction {
   const bins = all.parameters(columns, I32);
   const [tables, reachable, reachableEnd, keep] = all.parameters(4, I32);
   const looked = bins.map((column, i) =>
-    loadWhole(add(get(tables), shiftLeft(loadByte(get(column)), 2)), i * TABLE_BYTES),
+    loadI32(add(get(tables), shiftLeft(loadU8(get(column)), 2)), i * TABLE_BYTES),
   );
-  const before: Code = or(loadWhole(get(reachable)), get(keep));
+  const before: Code = or(loadI32(get(reachable)), get(keep));
   return all.function(
     whileLoop(isBelow(get(reachable), get(reachableEnd)), [
-      ...storeWhole(
+      ...storeI32(
         get(reachable),
         looked.reduce((sum, one) => and(sum, one), before),
       ),
-      ...bins.flatMap((column) => move(column, whole(1))),
-      ...move(reachable, whole(4)),
+      ...bins.flatMap((column) => move(column, i32(1))),
+      ...move(reachable, i32(4)),
     ]),
   );
 }
@@ -83,12 +83,12 @@ function takeLeaves(): WasmFunction {
   const [reachable, reachableEnd, values, leaves] = all.parameters(4, I32);
   return all.function(
     whileLoop(isBelow(get(reachable), get(reachableEnd)), [
-      ...storeWhole(
+      ...storeI32(
         get(leaves),
-        loadWhole(add(get(values), shiftLeft(trailingZeros(loadWhole(get(reachable))), 2))),
+        loadI32(add(get(values), shiftLeft(trailingZeros(loadI32(get(reachable))), 2))),
       ),
-      ...move(reachable, whole(4)),
-      ...move(leaves, whole(4)),
+      ...move(reachable, i32(4)),
+      ...move(leaves, i32(4)),
     ]),
   );
 }

@@ -1,26 +1,26 @@
 import { assemble, type WasmFunction } from '../../wasm/assemble';
 import {
   add,
-  addNumbers,
-  andLong,
+  addF64,
+  andI64,
+  extendSigned,
   F64,
   get,
   I32,
+  i32,
   I64,
   isBelow,
-  loadByte,
-  loadLong,
-  loadNumber,
+  loadF64,
+  loadI64,
+  loadU8,
   move,
-  orLong,
+  orI64,
   set,
   shiftLeft,
-  storeLong,
-  storeNumber,
-  toSignedLong,
-  trailingZerosLong,
+  storeF64,
+  storeI64,
+  trailingZerosI64,
   whileLoop,
-  whole,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
 import { RoomMaker } from '../../wasm/scratch';
@@ -61,11 +61,11 @@ function spread(): WasmFunction {
   const [element, end] = all.parameters(2, I32);
   const [left] = all.more(1, I64);
   return all.function([
-    ...set(left, toSignedLong(whole(-1))),
+    ...set(left, extendSigned(i32(-1))),
     ...whileLoop(isBelow(get(element), get(end)), [
-      ...set(left, andLong(get(left), loadLong(get(element)))),
-      ...storeLong(get(element), get(left)),
-      ...move(element, whole(LONG)),
+      ...set(left, andI64(get(left), loadI64(get(element)))),
+      ...storeI64(get(element), get(left)),
+      ...move(element, i32(LONG)),
     ]),
   ]);
 }
@@ -76,17 +76,17 @@ function andSome(columns: number): WasmFunction {
   const [tables, reachable, reachableEnd, first] = all.parameters(4, I32);
   const [keep] = all.more(1, I64);
   const looked = bins.map((column, i) =>
-    loadLong(add(get(tables), shiftLeft(loadByte(get(column)), 3)), i * TABLE_BYTES),
+    loadI64(add(get(tables), shiftLeft(loadU8(get(column)), 3)), i * TABLE_BYTES),
   );
   return all.function([
-    ...set(keep, toSignedLong(get(first))),
+    ...set(keep, extendSigned(get(first))),
     ...whileLoop(isBelow(get(reachable), get(reachableEnd)), [
-      ...storeLong(
+      ...storeI64(
         get(reachable),
-        looked.reduce((sum, one) => andLong(sum, one), orLong(loadLong(get(reachable)), get(keep))),
+        looked.reduce((sum, one) => andI64(sum, one), orI64(loadI64(get(reachable)), get(keep))),
       ),
-      ...bins.flatMap((column) => move(column, whole(1))),
-      ...move(reachable, whole(LONG)),
+      ...bins.flatMap((column) => move(column, i32(1))),
+      ...move(reachable, i32(LONG)),
     ]),
   ]);
 }
@@ -98,15 +98,15 @@ function addSome(trees: number): WasmFunction {
   const [reached] = all.more(1, I64);
   const [sum] = all.more(1, F64);
   const valueOf = (tree: number) =>
-    loadNumber(add(get(values), shiftLeft(trailingZerosLong(andLong(get(reached), get(tree))), 3)));
+    loadF64(add(get(values), shiftLeft(trailingZerosI64(andI64(get(reached), get(tree))), 3)));
   return all.function([
-    ...own.flatMap((tree, i) => set(tree, loadLong(get(leaves), i * LONG))),
+    ...own.flatMap((tree, i) => set(tree, loadI64(get(leaves), i * LONG))),
     ...whileLoop(isBelow(get(reachable), get(reachableEnd)), [
-      ...set(reached, loadLong(get(reachable))),
-      ...set(sum, loadNumber(get(scores))),
-      ...own.flatMap((tree) => set(sum, addNumbers(get(sum), valueOf(tree)))),
-      ...storeNumber(get(scores), get(sum)),
-      ...move(reachable, whole(LONG)),
+      ...set(reached, loadI64(get(reachable))),
+      ...set(sum, loadF64(get(scores))),
+      ...own.flatMap((tree) => set(sum, addF64(get(sum), valueOf(tree)))),
+      ...storeF64(get(scores), get(sum)),
+      ...move(reachable, i32(LONG)),
       ...move(scores, get(width)),
     ]),
   ]);

@@ -1,29 +1,29 @@
 import { assemble, type WasmFunction } from '../../wasm/assemble';
 import {
   add,
-  addNumbers,
-  addPairs,
-  both,
+  addF64,
+  addF64x2,
   type Code,
   F64,
   get,
   I32,
+  i32,
   isBelow,
-  loadFloat,
-  loadNumber,
-  loadPair,
-  loadTwoFloats,
-  loadWhole,
+  loadF32,
+  loadF32x2,
+  loadF64,
+  loadF64x2,
+  loadI32,
   move,
-  multiplyNumbers,
-  multiplyPairs,
+  multiplyF64,
+  multiplyF64x2,
   set,
   shiftLeft,
-  storeNumber,
-  storePair,
+  splat,
+  storeF64,
+  storeF64x2,
   V128,
   whileLoop,
-  whole,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
 import { RoomMaker } from '../../wasm/scratch';
@@ -78,11 +78,11 @@ function sumsOf(classes: number, all: Locals): Sums[] {
 function withSums({ pairs, single }: Sums, scores: number, adding: Code): Code {
   const one = single ? [single] : [];
   return [
-    ...pairs.flatMap(({ sum, from }) => set(sum, loadPair(get(scores), NUMBER * from))),
-    ...one.flatMap(({ sum, from }) => set(sum, loadNumber(get(scores), NUMBER * from))),
+    ...pairs.flatMap(({ sum, from }) => set(sum, loadF64x2(get(scores), NUMBER * from))),
+    ...one.flatMap(({ sum, from }) => set(sum, loadF64(get(scores), NUMBER * from))),
     ...adding,
-    ...pairs.flatMap(({ sum, from }) => storePair(get(scores), get(sum), NUMBER * from)),
-    ...one.flatMap(({ sum, from }) => storeNumber(get(scores), get(sum), NUMBER * from)),
+    ...pairs.flatMap(({ sum, from }) => storeF64x2(get(scores), get(sum), NUMBER * from)),
+    ...one.flatMap(({ sum, from }) => storeF64(get(scores), get(sum), NUMBER * from)),
   ];
 }
 
@@ -94,13 +94,9 @@ function addLeaves(classes: number): WasmFunction {
   const addSome = ({ pairs, single }: Sums): Code => [
     ...set(at, get(leaves)),
     ...whileLoop(isBelow(get(at), get(leavesEnd)), [
-      ...set(leaf, add(get(values), shiftLeft(loadWhole(get(at)), 2))),
-      ...pairs.flatMap(({ sum, from }) =>
-        set(sum, addPairs(get(sum), loadTwoFloats(get(leaf), FLOAT * from))),
-      ),
-      ...(single
-        ? set(single.sum, addNumbers(get(single.sum), loadFloat(get(leaf), FLOAT * single.from)))
-        : []),
+      ...set(leaf, add(get(values), shiftLeft(loadI32(get(at)), 2))),
+      ...pairs.flatMap(({ sum, from }) => set(sum, addF64x2(get(sum), loadF32x2(get(leaf), FLOAT * from)))),
+      ...(single ? set(single.sum, addF64(get(single.sum), loadF32(get(leaf), FLOAT * single.from))) : []),
       ...move(at, get(rows)),
     ]),
   ];
@@ -108,8 +104,8 @@ function addLeaves(classes: number): WasmFunction {
     ...set(rowsEnd, add(get(leaves), get(rows))),
     ...whileLoop(isBelow(get(leaves), get(rowsEnd)), [
       ...sums.flatMap((some) => withSums(some, scores, addSome(some))),
-      ...move(scores, whole(NUMBER * classes)),
-      ...move(leaves, whole(4)),
+      ...move(scores, i32(NUMBER * classes)),
+      ...move(leaves, i32(4)),
     ]),
   ]);
 }
@@ -124,29 +120,26 @@ function addTerms(classes: number): WasmFunction {
     ...set(at, get(factors)),
     ...set(term, get(weights)),
     ...whileLoop(isBelow(get(at), get(factorsEnd)), [
-      ...set(factor, loadNumber(get(at))),
+      ...set(factor, loadF64(get(at))),
       ...pairs.flatMap(({ sum, from }) =>
-        set(sum, addPairs(get(sum), multiplyPairs(both(get(factor)), loadPair(get(term), NUMBER * from)))),
+        set(sum, addF64x2(get(sum), multiplyF64x2(splat(get(factor)), loadF64x2(get(term), NUMBER * from)))),
       ),
       ...(single
         ? set(
             single.sum,
-            addNumbers(
-              get(single.sum),
-              multiplyNumbers(get(factor), loadNumber(get(term), NUMBER * single.from)),
-            ),
+            addF64(get(single.sum), multiplyF64(get(factor), loadF64(get(term), NUMBER * single.from))),
           )
         : []),
       ...move(at, get(rows)),
-      ...move(term, whole(NUMBER * classes)),
+      ...move(term, i32(NUMBER * classes)),
     ]),
   ];
   return all.function([
     ...set(rowsEnd, add(get(factors), get(rows))),
     ...whileLoop(isBelow(get(factors), get(rowsEnd)), [
       ...sums.flatMap((some) => withSums(some, scores, addSome(some))),
-      ...move(scores, whole(NUMBER * classes)),
-      ...move(factors, whole(NUMBER)),
+      ...move(scores, i32(NUMBER * classes)),
+      ...move(factors, i32(NUMBER)),
     ]),
   ]);
 }

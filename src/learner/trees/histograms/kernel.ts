@@ -1,45 +1,45 @@
 import { assemble, type WasmFunction } from '../../wasm/assemble';
 import {
+  absF64x2,
   add,
-  addNumbers,
-  addPairs,
-  both,
+  addF64,
+  addF64x2,
   type Code,
-  constant,
   copy,
   doWhile,
+  extendUnsigned,
   F64,
-  firstOf,
+  f64,
   get,
   I32,
+  i32,
   isBelow,
-  isBelowLong,
-  largerOf,
-  loadByte,
-  loadNumber,
-  loadPair,
-  loadWhole,
+  isBelowI64,
+  lane0,
+  lane1,
+  loadF64,
+  loadF64x2,
+  loadI32,
+  loadU8,
+  maxF64,
   multiply,
-  multiplyLong,
-  multiplyPairs,
+  multiplyF64x2,
+  multiplyI64,
   or,
-  secondOf,
-  secondWhereAbove,
+  pmaxF64x2,
   set,
   shiftLeft,
-  shiftLeftLong,
+  shiftLeftI64,
   shiftRight,
-  sizesOfPair,
-  storeNumber,
-  storePair,
-  storeWhole,
+  splat,
+  storeF64,
+  storeF64x2,
+  storeI32,
   subtract,
-  subtractPairs,
+  subtractF64x2,
   tee,
-  toLong,
   V128,
   when,
-  whole,
   xor,
 } from '../../wasm/instructions';
 import { RoomMaker } from '../../wasm/scratch';
@@ -107,7 +107,7 @@ const PAIR_BITS = 4;
 /** Visits the integers from the address in local `at` to that in local `end`. */
 function forEach(at: number, end: number, body: readonly Code[]): Code {
   const isMore = isBelow(get(at), get(end));
-  const next = isBelow(tee(at, add(get(at), whole(WHOLE_BYTES))), get(end));
+  const next = isBelow(tee(at, add(get(at), i32(WHOLE_BYTES))), get(end));
   return when(isMore, doWhile(body.flat(), next));
 }
 const NUMBER_BYTES = 8;
@@ -119,23 +119,21 @@ function addTo(columns: number, stride: 2 | 3 = 2): WasmFunction {
   const sums = bins + columns;
   const [row, at, pair, third] = [sums + columns, sums + columns + 1, sums + columns + 2, sums + columns + 3];
   const inBytes = (places: Code): Code =>
-    stride === 2 ? shiftLeft(places, PAIR_BITS) : multiply(places, whole(stride * NUMBER_BYTES));
+    stride === 2 ? shiftLeft(places, PAIR_BITS) : multiply(places, i32(stride * NUMBER_BYTES));
   const isThird = stride === 3;
   const addToColumn = (k: number): Code => [
-    ...set(at, add(inBytes(loadByte(add(get(row), get(bins + k)))), get(sums + k))),
-    ...storePair(get(at), addPairs(loadPair(get(at)), get(pair))),
-    ...(isThird
-      ? storeNumber(get(at), addNumbers(loadNumber(get(at), PAIR_BYTES), get(third)), PAIR_BYTES)
-      : []),
+    ...set(at, add(inBytes(loadU8(add(get(row), get(bins + k)))), get(sums + k))),
+    ...storeF64x2(get(at), addF64x2(loadF64x2(get(at)), get(pair))),
+    ...(isThird ? storeF64(get(at), addF64(loadF64(get(at), PAIR_BYTES), get(third)), PAIR_BYTES) : []),
   ];
   return {
     params: Array.from({ length: row }, () => I32),
     locals: [I32, I32, V128, ...(isThird ? [F64] : [])],
     body: forEach(rows, end, [
-      set(row, loadWhole(get(rows))),
+      set(row, loadI32(get(rows))),
       set(at, add(inBytes(get(row)), get(gradHess))),
-      set(pair, loadPair(get(at))),
-      isThird ? set(third, loadNumber(get(at), PAIR_BYTES)) : [],
+      set(pair, loadF64x2(get(at))),
+      isThird ? set(third, loadF64(get(at), PAIR_BYTES)) : [],
       ...Array.from({ length: columns }, (_, k) => addToColumn(k)),
     ]),
   };
@@ -149,15 +147,15 @@ function addTo(columns: number, stride: 2 | 3 = 2): WasmFunction {
 function addSeveral(stride: number): WasmFunction {
   const [rows, end, gradHess, bins, sums, row, from, to] = [0, 1, 2, 3, 4, 5, 6, 7];
   const addNumber = (at: number): Code =>
-    storeNumber(get(to), addNumbers(loadNumber(get(to), at), loadNumber(get(from), at)), at);
-  const bytes = whole(stride * NUMBER_BYTES);
+    storeF64(get(to), addF64(loadF64(get(to), at), loadF64(get(from), at)), at);
+  const bytes = i32(stride * NUMBER_BYTES);
   return {
     params: [I32, I32, I32, I32, I32],
     locals: [I32, I32, I32],
     body: forEach(rows, end, [
-      set(row, loadWhole(get(rows))),
+      set(row, loadI32(get(rows))),
       set(from, add(multiply(get(row), bytes), get(gradHess))),
-      set(to, add(multiply(loadByte(add(get(row), get(bins))), bytes), get(sums))),
+      set(to, add(multiply(loadU8(add(get(row), get(bins))), bytes), get(sums))),
       ...Array.from({ length: stride }, (_, d) => addNumber(d * NUMBER_BYTES)),
     ]),
   };
@@ -169,8 +167,8 @@ function addToScores(): WasmFunction {
     params: [I32, I32, I32, I32, F64],
     locals: [I32],
     body: forEach(rows, end, [
-      set(at, add(multiply(loadWhole(get(rows)), get(width)), get(scores))),
-      storeNumber(get(at), addNumbers(loadNumber(get(at)), get(value))),
+      set(at, add(multiply(loadI32(get(rows)), get(width)), get(scores))),
+      storeF64(get(at), addF64(loadF64(get(at)), get(value))),
     ]),
   };
 }
@@ -183,13 +181,13 @@ function largest(): WasmFunction {
     result: F64,
     body: [
       ...forEach(rows, end, [
-        set(pair, sizesOfPair(loadPair(add(shiftLeft(loadWhole(get(rows)), PAIR_BITS), get(gradHess))))),
-        set(most, secondWhereAbove(get(most), get(pair))),
+        set(pair, absF64x2(loadF64x2(add(shiftLeft(loadI32(get(rows)), PAIR_BITS), get(gradHess))))),
+        set(most, pmaxF64x2(get(most), get(pair))),
         // 0, or NaN for numbers that are not finite: comparisons alone would skip NaN.
-        set(odd, addPairs(get(odd), multiplyPairs(get(pair), both(constant(0))))),
+        set(odd, addF64x2(get(odd), multiplyF64x2(get(pair), splat(f64(0))))),
       ]),
-      ...set(most, addPairs(get(most), get(odd))),
-      ...largerOf(firstOf(get(most)), secondOf(get(most))),
+      ...set(most, addF64x2(get(most), get(odd))),
+      ...maxF64(lane0(get(most)), lane1(get(most))),
     ],
   };
 }
@@ -200,10 +198,10 @@ function round(): WasmFunction {
     params: [I32, I32, I32, F64],
     locals: [I32, V128],
     body: [
-      ...set(pair, both(get(grid))),
+      ...set(pair, splat(get(grid))),
       ...forEach(rows, end, [
-        set(at, add(shiftLeft(loadWhole(get(rows)), PAIR_BITS), get(gradHess))),
-        storePair(get(at), subtractPairs(addPairs(loadPair(get(at)), get(pair)), get(pair))),
+        set(at, add(shiftLeft(loadI32(get(rows)), PAIR_BITS), get(gradHess))),
+        storeF64x2(get(at), subtractF64x2(addF64x2(loadF64x2(get(at)), get(pair)), get(pair))),
       ]),
     ],
   };
@@ -216,12 +214,12 @@ function addAll(): WasmFunction {
     locals: [I32, F64, F64],
     body: [
       ...forEach(rows, end, [
-        set(at, add(shiftLeft(loadWhole(get(rows)), PAIR_BITS), get(gradHess))),
-        set(gradient, addNumbers(get(gradient), loadNumber(get(at)))),
-        set(hessian, addNumbers(get(hessian), loadNumber(get(at), 8))),
+        set(at, add(shiftLeft(loadI32(get(rows)), PAIR_BITS), get(gradHess))),
+        set(gradient, addF64(get(gradient), loadF64(get(at)))),
+        set(hessian, addF64(get(hessian), loadF64(get(at), 8))),
       ]),
-      ...storeNumber(get(sums), addNumbers(loadNumber(get(sums)), get(gradient))),
-      ...storeNumber(get(sums), addNumbers(loadNumber(get(sums), 8), get(hessian)), 8),
+      ...storeF64(get(sums), addF64(loadF64(get(sums)), get(gradient))),
+      ...storeF64(get(sums), addF64(loadF64(get(sums), 8), get(hessian)), 8),
     ],
   };
 }
@@ -229,10 +227,10 @@ function addAll(): WasmFunction {
 function takeAway(): WasmFunction {
   const [sums, end, others] = [0, 1, 2];
   const step: Code = [
-    ...storePair(get(sums), subtractPairs(loadPair(get(sums)), loadPair(get(others)))),
-    ...set(others, add(get(others), whole(PAIR_BYTES))),
+    ...storeF64x2(get(sums), subtractF64x2(loadF64x2(get(sums)), loadF64x2(get(others)))),
+    ...set(others, add(get(others), i32(PAIR_BYTES))),
   ];
-  const next = isBelow(tee(sums, add(get(sums), whole(PAIR_BYTES))), get(end));
+  const next = isBelow(tee(sums, add(get(sums), i32(PAIR_BYTES))), get(end));
   return {
     params: [I32, I32, I32],
     locals: [],
@@ -252,12 +250,12 @@ function partition(): WasmFunction {
       // Each row is written to both sides, and one of them advances: branch-free, since a branch would be
       // mispredicted.
       ...forEach(rows, end, [
-        set(row, loadWhole(get(rows))),
-        storeWhole(get(left), get(row)),
-        storeWhole(get(right), get(row)),
-        set(step, shiftLeft(loadByte(add(loadByte(add(get(row), get(bins))), get(goesLeft))), 2)),
+        set(row, loadI32(get(rows))),
+        storeI32(get(left), get(row)),
+        storeI32(get(right), get(row)),
+        set(step, shiftLeft(loadU8(add(loadU8(add(get(row), get(bins))), get(goesLeft))), 2)),
         set(left, add(get(left), get(step))),
-        set(right, add(get(right), subtract(whole(WHOLE_BYTES), get(step)))),
+        set(right, add(get(right), subtract(i32(WHOLE_BYTES), get(step)))),
       ]),
       ...copy(get(left), get(spare), subtract(get(right), get(spare))),
       ...get(left),
@@ -272,30 +270,30 @@ function divide(): WasmFunction {
   ];
   const words = [a, b, c, counter];
   // The drawn number as a fraction of 2^32, times `count`, in integers: each comparison waits for the one before it.
-  const share = multiplyLong(toLong(get(sum)), toLong(get(count)));
+  const share = multiplyI64(extendUnsigned(get(sum)), extendUnsigned(get(count)));
   const step: Code[] = [
     set(sum, add(add(get(a), get(b)), get(counter))),
-    set(counter, add(get(counter), whole(1))),
+    set(counter, add(get(counter), i32(1))),
     set(a, xor(get(b), shiftRight(get(b), 9))),
     set(b, add(get(c), shiftLeft(get(c), 3))),
     set(c, add(or(shiftLeft(get(c), 21), shiftRight(get(c), 11)), get(sum))),
-    set(value, loadWhole(get(values))),
-    storeWhole(get(chosen), get(value)),
-    storeWhole(get(rest), get(value)),
-    set(isChosen, isBelowLong(share, shiftLeftLong(toLong(get(wanted)), 32))),
+    set(value, loadI32(get(values))),
+    storeI32(get(chosen), get(value)),
+    storeI32(get(rest), get(value)),
+    set(isChosen, isBelowI64(share, shiftLeftI64(extendUnsigned(get(wanted)), 32))),
     set(chosen, add(get(chosen), shiftLeft(get(isChosen), 2))),
-    set(rest, add(get(rest), subtract(whole(WHOLE_BYTES), shiftLeft(get(isChosen), 2)))),
+    set(rest, add(get(rest), subtract(i32(WHOLE_BYTES), shiftLeft(get(isChosen), 2)))),
     set(wanted, subtract(get(wanted), get(isChosen))),
-    set(values, add(get(values), whole(WHOLE_BYTES))),
+    set(values, add(get(values), i32(WHOLE_BYTES))),
   ];
-  const isMore = isBelow(whole(0), get(wanted));
+  const isMore = isBelow(i32(0), get(wanted));
   return {
     params: Array.from({ length: a }, () => I32),
     locals: Array.from({ length: 7 }, () => I32),
     body: [
-      ...words.flatMap((word, i) => set(word, loadWhole(get(state), i * WHOLE_BYTES))),
-      ...when(isMore, doWhile([...step.flat(), ...set(count, subtract(get(count), whole(1)))], isMore)),
-      ...words.flatMap((word, i) => storeWhole(get(state), get(word), i * WHOLE_BYTES)),
+      ...words.flatMap((word, i) => set(word, loadI32(get(state), i * WHOLE_BYTES))),
+      ...when(isMore, doWhile([...step.flat(), ...set(count, subtract(get(count), i32(1)))], isMore)),
+      ...words.flatMap((word, i) => storeI32(get(state), get(word), i * WHOLE_BYTES)),
       // What follows the last chosen one.
       ...copy(get(rest), get(values), shiftLeft(get(count), 2)),
     ],

@@ -1,48 +1,48 @@
 import { assemble, type WasmFunction } from '../../wasm/assemble';
 import {
   add,
-  addNumbers,
-  addPairs,
+  addF64,
+  addF64x2,
   and,
-  andPairs,
-  both,
+  andV128,
   type Code,
-  constant,
-  divideNumbers,
+  divideF64,
   F64,
-  firstOf,
+  f64,
   get,
   I32,
+  i32,
   isAbove,
+  isAboveF64x2,
   isAtLeast,
+  isAtLeastF64x2,
   isBelow,
-  isPairAbove,
-  isPairAtLeast,
-  largerOf,
-  loadByte,
-  loadHalf,
-  loadNumber,
-  loadTwoWholes,
-  loadWhole,
+  lane0,
+  lane1,
+  loadF64,
+  loadI32,
+  loadI32x2,
+  loadU8,
+  loadU16,
+  makeF64x2,
+  maxF64,
   move,
-  multiplyNumbers,
-  multiplyPairs,
-  pairOf,
-  secondOf,
+  multiplyF64,
+  multiplyF64x2,
   set,
   shiftLeft,
   shiftRight,
-  signsOfPair,
-  storeNumber,
-  storeWhole,
+  signBitsF64x2,
+  splat,
+  storeF64,
+  storeI32,
   subtract,
-  subtractNumbers,
-  subtractPairs,
+  subtractF64,
+  subtractF64x2,
   upperHalvesDiffer,
   V128,
   when,
   whileLoop,
-  whole,
   xor,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
@@ -110,10 +110,10 @@ function copyMarked(): WasmFunction {
   const [key] = all.more(1, I32);
   return all.function(
     whileLoop(isBelow(get(keys), get(end)), [
-      ...set(key, loadWhole(get(keys))),
-      ...storeWhole(get(to), get(key)),
-      ...move(to, shiftLeft(loadByte(add(get(marks), loadHalf(get(keys)))), 2)),
-      ...move(keys, whole(KEY)),
+      ...set(key, loadI32(get(keys))),
+      ...storeI32(get(to), get(key)),
+      ...move(to, shiftLeft(loadU8(add(get(marks), loadU16(get(keys)))), 2)),
+      ...move(keys, i32(KEY)),
     ]),
   );
 }
@@ -128,15 +128,15 @@ function divideLists(): WasmFunction {
     set(left, add(get(to), get(start))),
     set(right, add(get(to), get(middle))),
     whileLoop(isBelow(get(at), get(stop)), [
-      ...set(step, shiftLeft(loadByte(add(get(marks), loadHalf(get(at)))), 2)),
+      ...set(step, shiftLeft(loadU8(add(get(marks), loadU16(get(at)))), 2)),
       // `left` or `right`, without an unpredictable branch.
-      ...storeWhole(
-        xor(get(right), and(xor(get(left), get(right)), subtract(whole(0), shiftRight(get(step), 2)))),
-        loadWhole(get(at)),
+      ...storeI32(
+        xor(get(right), and(xor(get(left), get(right)), subtract(i32(0), shiftRight(get(step), 2)))),
+        loadI32(get(at)),
       ),
       ...move(left, get(step)),
-      ...move(right, subtract(whole(KEY), get(step))),
-      ...move(at, whole(KEY)),
+      ...move(right, subtract(i32(KEY), get(step))),
+      ...move(at, i32(KEY)),
     ]),
     move(from, get(stride)),
     move(to, get(stride)),
@@ -156,163 +156,160 @@ function search(isPlain: boolean): WasmFunction {
 
   const bits = isPlain ? 3 : 4;
   const place = (of: Code): Code => add(get(gradients), shiftLeft(of, bits));
-  const gradientAt = loadNumber(get(row));
-  const hessianAt = isPlain ? constant(1) : loadNumber(get(row), 8);
+  const gradientAt = loadF64(get(row));
+  const hessianAt = isPlain ? f64(1) : loadF64(get(row), 8);
   const addRow: Code = [
-    ...set(gradient, addNumbers(get(gradient), gradientAt)),
-    ...set(hessian, addNumbers(get(hessian), hessianAt)),
+    ...set(gradient, addF64(get(gradient), gradientAt)),
+    ...set(hessian, addF64(get(hessian), hessianAt)),
   ];
 
   /** A border has been found that is better than all before it. */
   const take = (bin: Code, scaledBy: Code, product: Code, ownHessian: Code): Code => [
-    ...set(top, divideNumbers(scaledBy, product)),
-    ...set(tops, both(get(top))),
+    ...set(top, divideF64(scaledBy, product)),
+    ...set(tops, splat(get(top))),
     ...set(found, shiftRight(bin, ROW_BITS)),
     ...set(foundHessian, ownHessian),
     ...set(foundPass, get(pass)),
   ];
-  const product = multiplyPairs(get(B), get(A));
+  const product = multiplyF64x2(get(B), get(A));
   const takeLane = (lane: 0 | 1): Code => {
-    const of = lane === 0 ? firstOf : secondOf;
+    const of = lane === 0 ? lane0 : lane1;
     return when(
-      and(get(signs), whole(lane + 1)),
+      and(get(signs), i32(lane + 1)),
       when(
-        isAbove(of(get(S)), multiplyNumbers(get(top), of(get(mask)))),
-        take(loadWhole(get(at), lane * KEY), of(get(S)), of(get(mask)), of(get(H))),
+        isAbove(of(get(S)), multiplyF64(get(top), of(get(mask)))),
+        take(loadI32(get(at), lane * KEY), of(get(S)), of(get(mask)), of(get(H))),
       ),
     );
   };
   const pairStep: Code[] = [
-    set(row, place(loadHalf(get(at)))),
-    set(gradient, addNumbers(get(gradient), gradientAt)),
+    set(row, place(loadU16(get(at)))),
+    set(gradient, addF64(get(gradient), gradientAt)),
     set(one, get(gradient)),
-    isPlain ? [] : set(hessian, addNumbers(get(hessian), hessianAt)),
+    isPlain ? [] : set(hessian, addF64(get(hessian), hessianAt)),
     isPlain ? [] : set(rest, get(hessian)),
-    set(row, place(loadHalf(get(at), KEY))),
-    set(gradient, addNumbers(get(gradient), gradientAt)),
-    isPlain ? [] : set(hessian, addNumbers(get(hessian), hessianAt)),
-    set(G, pairOf(get(one), get(gradient))),
-    isPlain ? set(H, addPairs(get(H), get(twos))) : set(H, pairOf(get(rest), get(hessian))),
-    set(R, subtractPairs(get(totalHessians), get(H))),
-    set(O, subtractPairs(get(totals), get(G))),
-    set(B, addPairs(get(H), get(lambdas))),
-    set(A, addPairs(get(R), get(lambdas))),
+    set(row, place(loadU16(get(at), KEY))),
+    set(gradient, addF64(get(gradient), gradientAt)),
+    isPlain ? [] : set(hessian, addF64(get(hessian), hessianAt)),
+    set(G, makeF64x2(get(one), get(gradient))),
+    isPlain ? set(H, addF64x2(get(H), get(twos))) : set(H, makeF64x2(get(rest), get(hessian))),
+    set(R, subtractF64x2(get(totalHessians), get(H))),
+    set(O, subtractF64x2(get(totals), get(G))),
+    set(B, addF64x2(get(H), get(lambdas))),
+    set(A, addF64x2(get(R), get(lambdas))),
     set(
       S,
-      addPairs(
-        multiplyPairs(multiplyPairs(get(G), get(G)), get(A)),
-        multiplyPairs(multiplyPairs(get(O), get(O)), get(B)),
+      addF64x2(
+        multiplyF64x2(multiplyF64x2(get(G), get(G)), get(A)),
+        multiplyF64x2(multiplyF64x2(get(O), get(O)), get(B)),
       ),
     ),
     set(
       signs,
-      signsOfPair(
-        andPairs(
-          andPairs(isPairAtLeast(get(H), get(leasts)), isPairAtLeast(get(R), get(leasts))),
-          andPairs(
-            upperHalvesDiffer(loadTwoWholes(get(at)), loadTwoWholes(get(at), KEY)),
-            isPairAbove(get(S), multiplyPairs(get(tops), product)),
+      signBitsF64x2(
+        andV128(
+          andV128(isAtLeastF64x2(get(H), get(leasts)), isAtLeastF64x2(get(R), get(leasts))),
+          andV128(
+            upperHalvesDiffer(loadI32x2(get(at)), loadI32x2(get(at), KEY)),
+            isAboveF64x2(get(S), multiplyF64x2(get(tops), product)),
           ),
         ),
       ),
     ),
     when(get(signs), [...set(mask, product), ...takeLane(0), ...takeLane(1)]),
-    move(at, whole(2 * KEY)),
+    move(at, i32(2 * KEY)),
   ];
   const singleStep: Code[] = [
-    set(row, place(loadHalf(get(at)))),
+    set(row, place(loadU16(get(at)))),
     addRow,
-    set(key, loadWhole(get(at))),
+    set(key, loadI32(get(at))),
     // Behind the last key there is a border.
-    when(isBelow(add(get(at), whole(KEY)), get(stop)), set(key, xor(get(key), loadWhole(get(at), KEY)))),
-    set(rest, subtractNumbers(get(totalHessian), get(hessian))),
+    when(isBelow(add(get(at), i32(KEY)), get(stop)), set(key, xor(get(key), loadI32(get(at), KEY)))),
+    set(rest, subtractF64(get(totalHessian), get(hessian))),
     when(
       and(
         and(isAtLeast(get(hessian), get(least)), isAtLeast(get(rest), get(least))),
-        isBelow(whole(KNOWN - 1), get(key)),
+        isBelow(i32(KNOWN - 1), get(key)),
       ),
       [
-        ...set(other, subtractNumbers(get(total), get(gradient))),
-        ...set(below, addNumbers(get(hessian), get(lambda))),
-        ...set(above, addNumbers(get(rest), get(lambda))),
+        ...set(other, subtractF64(get(total), get(gradient))),
+        ...set(below, addF64(get(hessian), get(lambda))),
+        ...set(above, addF64(get(rest), get(lambda))),
         ...set(
           scaled,
-          addNumbers(
-            multiplyNumbers(multiplyNumbers(get(gradient), get(gradient)), get(above)),
-            multiplyNumbers(multiplyNumbers(get(other), get(other)), get(below)),
+          addF64(
+            multiplyF64(multiplyF64(get(gradient), get(gradient)), get(above)),
+            multiplyF64(multiplyF64(get(other), get(other)), get(below)),
           ),
         ),
-        ...set(above, multiplyNumbers(get(below), get(above))),
+        ...set(above, multiplyF64(get(below), get(above))),
         ...when(
-          isAbove(get(scaled), multiplyNumbers(get(top), get(above))),
-          take(loadWhole(get(at)), get(scaled), get(above), get(hessian)),
+          isAbove(get(scaled), multiplyF64(get(top), get(above))),
+          take(loadI32(get(at)), get(scaled), get(above), get(hessian)),
         ),
       ],
     ),
-    move(at, whole(KEY)),
+    move(at, i32(KEY)),
   ];
   const scan: Code[] = [
     set(at, get(known)),
-    isPlain ? set(H, addPairs(both(get(hessian)), pairOf(constant(-1), constant(0)))) : [],
-    whileLoop(isBelow(add(get(at), whole(KEY)), get(pairsEnd)), pairStep.flat()),
-    isPlain ? set(hessian, secondOf(get(H))) : [],
+    isPlain ? set(H, addF64x2(splat(get(hessian)), makeF64x2(f64(-1), f64(0)))) : [],
+    whileLoop(isBelow(add(get(at), i32(KEY)), get(pairsEnd)), pairStep.flat()),
+    isPlain ? set(hessian, lane1(get(H))) : [],
     whileLoop(isBelow(get(at), get(stop)), singleStep.flat()),
   ];
   const each: Code[] = [
     set(first, add(get(lists), get(start))),
     set(stop, add(get(lists), get(end))),
     set(known, get(first)),
-    set(missing, constant(0)),
-    set(missingHessian, constant(0)),
-    set(gradient, constant(0)),
-    set(hessian, constant(0)),
-    whileLoop(and(isBelow(get(known), get(stop)), isBelow(loadWhole(get(known)), whole(KNOWN))), [
-      ...set(row, place(loadHalf(get(known)))),
+    set(missing, f64(0)),
+    set(missingHessian, f64(0)),
+    set(gradient, f64(0)),
+    set(hessian, f64(0)),
+    whileLoop(and(isBelow(get(known), get(stop)), isBelow(loadI32(get(known)), i32(KNOWN))), [
+      ...set(row, place(loadU16(get(known)))),
       ...addRow,
-      ...move(known, whole(KEY)),
+      ...move(known, i32(KEY)),
     ]),
     set(missing, get(gradient)),
     set(missingHessian, get(hessian)),
-    set(found, whole(0)),
+    set(found, i32(0)),
     // Two keys at a time where a third one follows.
-    set(pairsEnd, subtract(get(stop), whole(KEY))),
-    set(gradient, constant(0)),
-    set(hessian, constant(0)),
-    set(pass, whole(0)),
+    set(pairsEnd, subtract(get(stop), i32(KEY))),
+    set(gradient, f64(0)),
+    set(hessian, f64(0)),
+    set(pass, i32(0)),
     scan.flat(),
-    when(isAbove(get(missingHessian), constant(0)), [
+    when(isAbove(get(missingHessian), f64(0)), [
       ...set(gradient, get(missing)),
       ...set(hessian, get(missingHessian)),
-      ...set(pass, whole(1)),
+      ...set(pass, i32(1)),
       ...scan.flat(),
     ]),
     when(get(found), [
-      ...set(gain, subtractNumbers(get(top), get(parent))),
-      ...storeNumber(get(out), get(gain), FOUND.gain * 4),
-      ...storeNumber(get(out), get(foundHessian), FOUND.hessian * 4),
-      ...storeNumber(get(out), get(missingHessian), FOUND.missing * 4),
-      ...storeWhole(get(out), get(list), FOUND.list * 4),
-      ...storeWhole(get(out), get(found), FOUND.bin * 4),
-      ...storeWhole(get(out), get(foundPass), FOUND.withMissing * 4),
-      ...set(top, addNumbers(largerOf(get(gain), get(minGain)), get(parent))),
-      ...set(tops, both(get(top))),
+      ...set(gain, subtractF64(get(top), get(parent))),
+      ...storeF64(get(out), get(gain), FOUND.gain * 4),
+      ...storeF64(get(out), get(foundHessian), FOUND.hessian * 4),
+      ...storeF64(get(out), get(missingHessian), FOUND.missing * 4),
+      ...storeI32(get(out), get(list), FOUND.list * 4),
+      ...storeI32(get(out), get(found), FOUND.bin * 4),
+      ...storeI32(get(out), get(foundPass), FOUND.withMissing * 4),
+      ...set(top, addF64(maxF64(get(gain), get(minGain)), get(parent))),
+      ...set(tops, splat(get(top))),
     ]),
     move(lists, get(stride)),
-    move(list, whole(1)),
+    move(list, i32(1)),
   ];
   return all.function([
-    ...storeWhole(get(out), whole(-1), FOUND.list * 4),
-    ...set(
-      parent,
-      divideNumbers(multiplyNumbers(get(total), get(total)), addNumbers(get(totalHessian), get(lambda))),
-    ),
-    ...set(top, addNumbers(largerOf(get(gain), get(minGain)), get(parent))),
-    ...set(tops, both(get(top))),
-    ...set(totals, both(get(total))),
-    ...set(totalHessians, both(get(totalHessian))),
-    ...set(lambdas, both(get(lambda))),
-    ...set(leasts, both(get(least))),
-    ...set(twos, both(constant(2))),
+    ...storeI32(get(out), i32(-1), FOUND.list * 4),
+    ...set(parent, divideF64(multiplyF64(get(total), get(total)), addF64(get(totalHessian), get(lambda)))),
+    ...set(top, addF64(maxF64(get(gain), get(minGain)), get(parent))),
+    ...set(tops, splat(get(top))),
+    ...set(totals, splat(get(total))),
+    ...set(totalHessians, splat(get(totalHessian))),
+    ...set(lambdas, splat(get(lambda))),
+    ...set(leasts, splat(get(least))),
+    ...set(twos, splat(f64(2))),
     ...whileLoop(isBelow(get(lists), get(endOfLists)), each.flat()),
   ]);
 }

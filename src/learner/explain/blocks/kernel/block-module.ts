@@ -5,11 +5,11 @@ import {
   F64,
   get,
   I32,
+  i32,
   isBelow,
-  loadWhole,
+  loadI32,
   set,
   whileLoop,
-  whole,
 } from '../../../wasm/instructions';
 import { Locals } from '../../../wasm/locals';
 import { HEADER } from './block-layout';
@@ -67,7 +67,7 @@ export interface BlockKernel {
 const field =
   (header: number) =>
   (offset: number): Code =>
-    loadWhole(get(header), offset);
+    loadI32(get(header), offset);
 
 function addBlocks(): WasmFunction {
   const all = new Locals();
@@ -77,7 +77,7 @@ function addBlocks(): WasmFunction {
   return all.function(
     whileLoop(isBelow(get(header), get(end)), [
       ...addResult(all, block, { scratch, isCached, weight }),
-      ...set(header, add(get(header), whole(HEADER.size))),
+      ...set(header, add(get(header), i32(HEADER.size))),
     ]),
   );
 }
@@ -95,7 +95,7 @@ function addBlocksOfClasses(): WasmFunction {
       ...takeValuesOfClasses(all, block, weight, { values, width }),
       ...addStepsOfClasses(all, block, { values, width, classes }),
       ...addEffects(all, block, effects, addToClasses(all, { values, width, classes })),
-      ...set(header, add(get(header), whole(HEADER.size))),
+      ...set(header, add(get(header), i32(HEADER.size))),
     ]),
   ]);
 }

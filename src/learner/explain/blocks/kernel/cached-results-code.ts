@@ -1,29 +1,29 @@
 import {
   add,
-  addNumbers,
+  addF64,
   and,
-  choose,
   type Code,
-  constant,
   copy,
+  f64,
   get,
   I32,
+  i32,
   isBelow,
-  loadNumber,
-  loadWhole,
+  loadF64,
+  loadI32,
   move,
-  multiplyNumbers,
+  multiplyF64,
   or,
+  select,
   set,
   shiftLeft,
   shiftLeftBy,
-  storeNumber,
-  storeWhole,
+  storeF64,
+  storeI32,
   subtract,
   when,
   whenElse,
   whileLoop,
-  whole,
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
 import { BRANCH, HEADER, RESULT, SCRATCH } from './block-layout';
@@ -46,19 +46,16 @@ function addCachedResult(all: Locals, block: BlockLocals, result: number, weight
     ...takeValues(all, block, weight),
     ...set(target, field(HEADER.targets)),
     ...set(last, add(get(target), shiftLeft(field(HEADER.places), 2))),
-    ...set(at, add(get(result), whole(RESULT.effects))),
+    ...set(at, add(get(result), i32(RESULT.effects))),
     ...whileLoop(isBelow(get(target), get(last)), [
-      ...set(to, add(get(effects), loadWhole(get(target)))),
-      ...storeNumber(
-        get(to),
-        addNumbers(loadNumber(get(to)), multiplyNumbers(get(weight), loadNumber(get(at)))),
-      ),
-      ...move(target, whole(4)),
-      ...move(at, whole(8)),
+      ...set(to, add(get(effects), loadI32(get(target)))),
+      ...storeF64(get(to), addF64(loadF64(get(to)), multiplyF64(get(weight), loadF64(get(at))))),
+      ...move(target, i32(4)),
+      ...move(at, i32(8)),
     ]),
     ...whenElse(
       field(HEADER.keys),
-      addChanges(all, block, at, add(get(result), loadWhole(get(result), RESULT.size))),
+      addChanges(all, block, at, add(get(result), loadI32(get(result), RESULT.size))),
       addSteps(all, block),
     ),
   ];
@@ -69,13 +66,13 @@ function writeResult(all: Locals, block: BlockLocals, result: number): Code {
   const [effects, to, last] = all.more(3, I32);
   return [
     ...passesOfBlock(all, block),
-    ...set(effects, add(get(result), whole(RESULT.effects))),
+    ...set(effects, add(get(result), i32(RESULT.effects))),
     ...set(to, get(effects)),
     ...set(last, add(get(to), shiftLeft(block.field(HEADER.places), 3))),
-    ...whileLoop(isBelow(get(to), get(last)), [...storeNumber(get(to), constant(0)), ...move(to, whole(8))]),
+    ...whileLoop(isBelow(get(to), get(last)), [...storeF64(get(to), f64(0)), ...move(to, i32(8))]),
     ...addEffects(all, block, effects, addToPlaces(all)),
     ...when(block.field(HEADER.keys), writeChanges(all, block, to)),
-    ...storeWhole(get(result), subtract(get(to), get(result)), RESULT.size),
+    ...storeI32(get(result), subtract(get(to), get(result)), RESULT.size),
   ];
 }
 
@@ -83,16 +80,16 @@ function writeResult(all: Locals, block: BlockLocals, result: number): Code {
 function findKey(all: Locals, { header, bins, field }: BlockLocals, key: number): Code {
   const [at, last, bit] = all.more(3, I32);
   return [
-    ...set(key, whole(0)),
-    ...set(bit, whole(2)),
+    ...set(key, i32(0)),
+    ...set(bit, i32(2)),
     ...set(at, field(HEADER.branches)),
     ...set(last, field(HEADER.branchesEnd)),
     ...whileLoop(isBelow(get(at), get(last)), [
       ...set(key, or(get(key), shiftLeftBy(isToLeft(all, at, bins), get(bit)))),
-      ...move(bit, whole(1)),
-      ...move(at, whole(BRANCH.size)),
+      ...move(bit, i32(1)),
+      ...move(at, i32(BRANCH.size)),
     ]),
-    ...set(key, add(get(key), loadWhole(get(header), HEADER.keys))),
+    ...set(key, add(get(key), loadI32(get(header), HEADER.keys))),
   ];
 }
 
@@ -109,20 +106,20 @@ export function addResult(
 ): Code {
   const [key, result, size, to] = all.more(4, I32);
   const store: Code = [
-    ...set(size, and(add(loadWhole(get(scratch), RESULT.size), whole(7)), whole(-8))),
-    ...set(to, loadWhole(whole(SCRATCH.nextResult))),
-    ...when(isBelow(get(size), subtract(loadWhole(whole(SCRATCH.resultsEnd)), get(to))), [
+    ...set(size, and(add(loadI32(get(scratch), RESULT.size), i32(7)), i32(-8))),
+    ...set(to, loadI32(i32(SCRATCH.nextResult))),
+    ...when(isBelow(get(size), subtract(loadI32(i32(SCRATCH.resultsEnd)), get(to))), [
       ...copy(get(to), get(scratch), get(size)),
-      ...storeWhole(whole(SCRATCH.nextResult), add(get(to), get(size))),
-      ...storeWhole(get(key), get(to)),
+      ...storeI32(i32(SCRATCH.nextResult), add(get(to), get(size))),
+      ...storeI32(get(key), get(to)),
     ]),
   ];
   return [
-    ...set(result, whole(0)),
-    ...set(key, whole(0)),
-    ...when(choose(block.field(HEADER.keys), whole(0), get(isCached)), [
+    ...set(result, i32(0)),
+    ...set(key, i32(0)),
+    ...when(select(block.field(HEADER.keys), i32(0), get(isCached)), [
       ...findKey(all, block, key),
-      ...set(result, loadWhole(get(key))),
+      ...set(result, loadI32(get(key))),
     ]),
     ...whenElse(
       get(result),

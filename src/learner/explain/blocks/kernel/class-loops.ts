@@ -4,12 +4,12 @@ import {
   type Code,
   get,
   I32,
+  i32,
   isBelow,
   move,
   set,
   when,
   whileLoop,
-  whole,
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
 
@@ -29,8 +29,8 @@ export class ClassLoops {
 
   begin(): Code {
     return [
-      ...set(this.eights, and(get(this.width), whole(-64))),
-      ...set(this.pairs, and(get(this.width), whole(48))),
+      ...set(this.eights, and(get(this.width), i32(-64))),
+      ...set(this.pairs, and(get(this.width), i32(48))),
     ];
   }
 
@@ -39,7 +39,7 @@ export class ClassLoops {
    * @param visit code for two classes at `offset` from the pointers, and for one
    */
   each(pointers: number[], visit: { pair: (offset: number) => Code; one: Code }): Code {
-    const moveAll = (bytes: number) => pointers.flatMap((pointer) => move(pointer, whole(bytes)));
+    const moveAll = (bytes: number) => pointers.flatMap((pointer) => move(pointer, i32(bytes)));
     const [first] = pointers;
     return [
       ...set(this.end, add(get(first), get(this.eights))),
@@ -49,7 +49,7 @@ export class ClassLoops {
       ]),
       ...set(this.end, add(get(first), get(this.pairs))),
       ...whileLoop(isBelow(get(first), get(this.end)), [...visit.pair(0), ...moveAll(16)]),
-      ...when(and(get(this.width), whole(8)), [...visit.one, ...moveAll(8)]),
+      ...when(and(get(this.width), i32(8)), [...visit.one, ...moveAll(8)]),
     ];
   }
 }

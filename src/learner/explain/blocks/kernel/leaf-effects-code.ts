@@ -1,40 +1,40 @@
 import {
   add,
-  addNumbers,
-  addPairs,
+  addF64,
+  addF64x2,
   and,
-  both,
   type Code,
-  constant,
   countBits,
   F64,
+  f64,
   get,
   I32,
+  i32,
   isBelow,
-  loadByte,
-  loadFloat,
-  loadNumber,
-  loadPair,
-  loadWhole,
+  loadF32,
+  loadF64,
+  loadF64x2,
+  loadI32,
+  loadU8,
   multiply,
-  multiplyNumbers,
-  multiplyPairs,
+  multiplyF64,
+  multiplyF64x2,
   or,
   set,
   shiftLeft,
   shiftRight,
   shiftRightBy,
-  storeNumber,
-  storePair,
-  storeWhole,
+  splat,
+  storeF64,
+  storeF64x2,
+  storeI32,
   subtract,
-  subtractNumbers,
-  subtractPairs,
-  toNumber,
+  subtractF64,
+  subtractF64x2,
+  toF64,
   V128,
   when,
   whileLoop,
-  whole,
   xor,
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
@@ -73,66 +73,66 @@ export function addEffects(
    * slots failed, the offset alone.
    */
   const findSlots: Code = [
-    ...set(inside, whole(SCRATCH.inside)),
-    ...set(outside, whole(SCRATCH.outside)),
+    ...set(inside, i32(SCRATCH.inside)),
+    ...set(outside, i32(SCRATCH.outside)),
     ...set(mask, get(rows)),
-    ...set(slotsEnd, loadWhole(get(leaf), LEAF_RECORD.slotsEnd)),
+    ...set(slotsEnd, loadI32(get(leaf), LEAF_RECORD.slotsEnd)),
     ...whileLoop(isBelow(get(slots), get(slotsEnd)), [
       ...set(
         passed,
         and(
-          shiftRightBy(loadWhole(shiftLeft(loadByte(get(slots), SLOT.place), 2), SCRATCH.own), get(bit)),
-          whole(1),
+          shiftRightBy(loadI32(shiftLeft(loadU8(get(slots), SLOT.place), 2), SCRATCH.own), get(bit)),
+          i32(1),
         ),
       ),
-      ...set(some, loadWhole(get(slots), SLOT.passes)),
-      ...set(to, shiftRight(loadWhole(get(slots)), 8 * SLOT.effects)),
+      ...set(some, loadI32(get(slots), SLOT.passes)),
+      ...set(to, shiftRight(loadI32(get(slots)), 8 * SLOT.effects)),
       // Every slot is written to both lists, but only one of them advances: branch-free, since a branch would be
       // mispredicted.
-      ...storeWhole(get(inside), xor(get(some), whole(-1))),
-      ...storeWhole(get(inside), get(to), 4),
+      ...storeI32(get(inside), xor(get(some), i32(-1))),
+      ...storeI32(get(inside), get(to), 4),
       ...set(inside, add(get(inside), shiftLeft(get(passed), 3))),
-      ...storeWhole(get(outside), get(to)),
-      ...set(outside, add(get(outside), shiftLeft(subtract(whole(1), get(passed)), 2))),
-      ...set(mask, and(get(mask), or(get(some), subtract(whole(0), get(passed))))),
-      ...set(slots, add(get(slots), whole(SLOT.size))),
+      ...storeI32(get(outside), get(to)),
+      ...set(outside, add(get(outside), shiftLeft(subtract(i32(1), get(passed)), 2))),
+      ...set(mask, and(get(mask), or(get(some), subtract(i32(0), get(passed))))),
+      ...set(slots, add(get(slots), i32(SLOT.size))),
     ]),
   ];
   const countRows: Code = [
-    ...set(most, whole(SCRATCH.rowsFailing)),
-    ...storeWhole(get(most), get(mask)),
-    ...set(at, whole(SCRATCH.inside)),
+    ...set(most, i32(SCRATCH.rowsFailing)),
+    ...storeI32(get(most), get(mask)),
+    ...set(at, i32(SCRATCH.inside)),
     ...whileLoop(isBelow(get(at), get(inside)), [
-      ...set(some, and(loadWhole(get(at)), get(mask))),
-      ...storeWhole(get(at), get(some)),
+      ...set(some, and(loadI32(get(at)), get(mask))),
+      ...storeI32(get(at), get(some)),
       ...when(get(some), [
-        ...set(most, add(get(most), whole(4))),
-        ...storeWhole(get(most), whole(0)),
+        ...set(most, add(get(most), i32(4))),
+        ...storeI32(get(most), i32(0)),
         ...set(p, get(most)),
-        ...whileLoop(isBelow(whole(SCRATCH.rowsFailing), get(p)), [
-          ...storeWhole(
+        ...whileLoop(isBelow(i32(SCRATCH.rowsFailing), get(p)), [
+          ...storeI32(
             get(p),
             or(
-              and(loadWhole(get(p)), xor(get(some), whole(-1))),
-              and(loadWhole(subtract(get(p), whole(4))), get(some)),
+              and(loadI32(get(p)), xor(get(some), i32(-1))),
+              and(loadI32(subtract(get(p), i32(4))), get(some)),
             ),
           ),
-          ...set(p, subtract(get(p), whole(4))),
+          ...set(p, subtract(get(p), i32(4))),
         ]),
-        ...storeWhole(get(p), and(loadWhole(get(p)), xor(get(some), whole(-1)))),
+        ...storeI32(get(p), and(loadI32(get(p)), xor(get(some), i32(-1)))),
       ]),
-      ...set(at, add(get(at), whole(8))),
+      ...set(at, add(get(at), i32(8))),
     ]),
   ];
   return [
     ...set(leaf, field(HEADER.leaves)),
     ...set(slots, field(HEADER.leavesEnd)),
-    ...set(bit, whole(0)),
+    ...set(bit, i32(0)),
     ...whileLoop(isBelow(get(leaf), field(HEADER.leavesEnd)), [
       ...findSlots,
       ...when(get(mask), [...countRows, ...addLeaf({ leaf, bit, inside, outside, most, effects })]),
-      ...set(bit, add(get(bit), whole(1))),
-      ...set(leaf, add(get(leaf), whole(LEAF_RECORD.size))),
+      ...set(bit, add(get(bit), i32(1))),
+      ...set(leaf, add(get(leaf), i32(LEAF_RECORD.size))),
     ]),
   ];
 }
@@ -144,17 +144,14 @@ function sumWeights(
   rows: Code,
 ): Code {
   return [
-    ...set(sum, constant(0)),
-    ...whileLoop(xor(isBelow(get(most), get(p)), whole(1)), [
+    ...set(sum, f64(0)),
+    ...whileLoop(xor(isBelow(get(most), get(p)), i32(1)), [
       ...set(
         sum,
-        addNumbers(
-          get(sum),
-          multiplyNumbers(loadNumber(get(share), SCRATCH.shapleyWeights), toNumber(countBits(rows))),
-        ),
+        addF64(get(sum), multiplyF64(loadF64(get(share), SCRATCH.shapleyWeights), toF64(countBits(rows)))),
       ),
-      ...set(share, add(get(share), whole(step))),
-      ...set(p, add(get(p), whole(4))),
+      ...set(share, add(get(share), i32(step))),
+      ...set(p, add(get(p), i32(4))),
     ]),
   ];
 }
@@ -170,25 +167,25 @@ function eachSlot(
   const { at } = visit;
   return [
     // Eight times the number of slots failed.
-    ...set(count, shiftLeft(subtract(get(outside), whole(SCRATCH.outside)), 1)),
-    ...set(at, whole(SCRATCH.inside)),
+    ...set(count, shiftLeft(subtract(get(outside), i32(SCRATCH.outside)), 1)),
+    ...set(at, i32(SCRATCH.inside)),
     ...whileLoop(isBelow(get(at), get(inside)), [
-      ...set(some, loadWhole(get(at))),
+      ...set(some, loadI32(get(at))),
       ...when(get(some), [
-        ...set(share, add(get(count), whole(WEIGHTS_ROW))),
-        ...set(p, whole(SCRATCH.rowsFailing + 4)),
-        ...sumWeights({ share, p, most, sum }, WEIGHTS_ROW, and(get(some), loadWhole(get(p)))),
+        ...set(share, add(get(count), i32(WEIGHTS_ROW))),
+        ...set(p, i32(SCRATCH.rowsFailing + 4)),
+        ...sumWeights({ share, p, most, sum }, WEIGHTS_ROW, and(get(some), loadI32(get(p)))),
         ...visit.inside,
       ]),
-      ...set(at, add(get(at), whole(8))),
+      ...set(at, add(get(at), i32(8))),
     ]),
     ...when(get(count), [
-      ...set(share, multiply(get(count), whole(MAX_SLOTS + 1))),
-      ...set(p, whole(SCRATCH.rowsFailing)),
-      ...sumWeights({ share, p, most, sum }, 8, loadWhole(get(p))),
+      ...set(share, multiply(get(count), i32(MAX_SLOTS + 1))),
+      ...set(p, i32(SCRATCH.rowsFailing)),
+      ...sumWeights({ share, p, most, sum }, 8, loadI32(get(p))),
       ...visit.before,
-      ...set(at, whole(SCRATCH.outside)),
-      ...whileLoop(isBelow(get(at), get(outside)), [...visit.outside, ...set(at, add(get(at), whole(4)))]),
+      ...set(at, i32(SCRATCH.outside)),
+      ...whileLoop(isBelow(get(at), get(outside)), [...visit.outside, ...set(at, add(get(at), i32(4)))]),
     ]),
   ];
 }
@@ -201,17 +198,17 @@ export const addToPlaces =
     const [value, sum] = all.more(2, F64);
     const { effects } = leaf;
     return [
-      ...set(value, loadFloat(get(leaf.leaf), LEAF_RECORD.value)),
+      ...set(value, loadF32(get(leaf.leaf), LEAF_RECORD.value)),
       ...eachSlot(all, leaf, sum, {
         at,
         inside: [
-          ...set(to, add(get(effects), loadWhole(get(at), 4))),
-          ...storeNumber(get(to), addNumbers(loadNumber(get(to)), multiplyNumbers(get(value), get(sum)))),
+          ...set(to, add(get(effects), loadI32(get(at), 4))),
+          ...storeF64(get(to), addF64(loadF64(get(to)), multiplyF64(get(value), get(sum)))),
         ],
-        before: set(value, multiplyNumbers(get(value), get(sum))),
+        before: set(value, multiplyF64(get(value), get(sum))),
         outside: [
-          ...set(to, add(get(effects), loadWhole(get(at)))),
-          ...storeNumber(get(to), subtractNumbers(loadNumber(get(to)), get(value))),
+          ...set(to, add(get(effects), loadI32(get(at)))),
+          ...storeF64(get(to), subtractF64(loadF64(get(to)), get(value))),
         ],
       }),
     ];
@@ -231,25 +228,22 @@ export const addToClasses =
     ): Code => [
       ...set(to, add(get(leaf.effects), group)),
       // Leaves are stored in reverse.
-      ...set(from, add(get(values), multiply(subtract(whole(31), get(leaf.bit)), get(width)))),
+      ...set(from, add(get(values), multiply(subtract(i32(31), get(leaf.bit)), get(width)))),
       ...classes.each([to, from], {
         pair: (offset) =>
-          storePair(
+          storeF64x2(
             get(to),
-            pairs(loadPair(get(to), offset), multiplyPairs(loadPair(get(from), offset), get(share))),
+            pairs(loadF64x2(get(to), offset), multiplyF64x2(loadF64x2(get(from), offset), get(share))),
             offset,
           ),
-        one: storeNumber(
-          get(to),
-          numbers(loadNumber(get(to)), multiplyNumbers(loadNumber(get(from)), get(sum))),
-        ),
+        one: storeF64(get(to), numbers(loadF64(get(to)), multiplyF64(loadF64(get(from)), get(sum)))),
       }),
     ];
-    const take = set(share, both(get(sum)));
+    const take = set(share, splat(get(sum)));
     return eachSlot(all, leaf, sum, {
       at,
-      inside: [...take, ...addAll(loadWhole(get(at), 4), addPairs, addNumbers)],
+      inside: [...take, ...addAll(loadI32(get(at), 4), addF64x2, addF64)],
       before: take,
-      outside: addAll(loadWhole(get(at)), subtractPairs, subtractNumbers),
+      outside: addAll(loadI32(get(at)), subtractF64x2, subtractF64),
     });
   };

@@ -1,22 +1,22 @@
 import {
   add,
   and,
-  choose,
   type Code,
   get,
   I32,
+  i32,
   isBelow,
-  loadByte,
-  loadWhole,
+  loadI32,
+  loadU8,
+  select,
   set,
   shiftLeft,
   shiftRight,
   shiftRightBy,
-  storeWhole,
+  storeI32,
   subtract,
   whenElse,
   whileLoop,
-  whole,
   xor,
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
@@ -36,24 +36,24 @@ export interface BlockLocals {
 export function isToLeft(all: Locals, at: number, bins: number): Code {
   const [bin, isLeft] = all.more(2, I32);
   return [
-    ...set(bin, loadByte(add(get(bins), loadWhole(get(at), BRANCH.column)))),
+    ...set(bin, loadU8(add(get(bins), loadI32(get(at), BRANCH.column)))),
     ...whenElse(
-      loadByte(get(at), BRANCH.isSet),
+      loadU8(get(at), BRANCH.isSet),
       set(
         isLeft,
         and(
           shiftRightBy(
-            loadWhole(add(loadWhole(get(at), BRANCH.set), shiftLeft(shiftRight(get(bin), 5), 2))),
+            loadI32(add(loadI32(get(at), BRANCH.set), shiftLeft(shiftRight(get(bin), 5), 2))),
             get(bin),
           ),
-          whole(1),
+          i32(1),
         ),
       ),
       set(
         isLeft,
         isBelow(
-          and(subtract(get(bin), loadByte(get(at), BRANCH.from)), whole(255)),
-          loadByte(get(at), BRANCH.limit),
+          and(subtract(get(bin), loadU8(get(at), BRANCH.from)), i32(255)),
+          loadU8(get(at), BRANCH.limit),
         ),
       ),
     ),
@@ -65,31 +65,31 @@ export function isToLeft(all: Locals, at: number, bins: number): Code {
 export function passesOfBlock(all: Locals, { bins, field }: BlockLocals): Code {
   const [at, last, own] = all.more(3, I32);
   return [
-    ...set(at, whole(SCRATCH.own)),
-    ...set(last, add(whole(SCRATCH.own), shiftLeft(field(HEADER.places), 2))),
+    ...set(at, i32(SCRATCH.own)),
+    ...set(last, add(i32(SCRATCH.own), shiftLeft(field(HEADER.places), 2))),
     ...whileLoop(isBelow(get(at), get(last)), [
-      ...storeWhole(get(at), whole(-1)),
-      ...set(at, add(get(at), whole(4))),
+      ...storeI32(get(at), i32(-1)),
+      ...set(at, add(get(at), i32(4))),
     ]),
     ...set(at, field(HEADER.branches)),
     ...set(last, field(HEADER.branchesEnd)),
     ...whileLoop(isBelow(get(at), get(last)), [
-      ...set(own, add(whole(SCRATCH.own), shiftLeft(loadByte(get(at), BRANCH.place), 2))),
-      ...storeWhole(
+      ...set(own, add(i32(SCRATCH.own), shiftLeft(loadU8(get(at), BRANCH.place), 2))),
+      ...storeI32(
         get(own),
         and(
-          loadWhole(get(own)),
+          loadI32(get(own)),
           xor(
-            choose(
-              loadWhole(get(at), BRANCH.toRight),
-              loadWhole(get(at), BRANCH.toLeft),
+            select(
+              loadI32(get(at), BRANCH.toRight),
+              loadI32(get(at), BRANCH.toLeft),
               isToLeft(all, at, bins),
             ),
-            whole(-1),
+            i32(-1),
           ),
         ),
       ),
-      ...set(at, add(get(at), whole(BRANCH.size))),
+      ...set(at, add(get(at), i32(BRANCH.size))),
     ]),
   ];
 }

@@ -1,35 +1,35 @@
 import {
   add,
-  addNumbers,
-  addPairs,
+  addF64,
+  addF64x2,
   and,
   type Code,
   get,
   I32,
+  i32,
   isBelow,
-  isOther,
   leadingZeros,
-  loadFloat,
-  loadNumber,
-  loadPair,
-  loadWhole,
+  loadF32,
+  loadF64,
+  loadF64x2,
+  loadI32,
   move,
   multiply,
-  multiplyNumbers,
+  multiplyF64,
+  notEqual,
   or,
   set,
   shiftLeft,
   shiftRight,
-  storeNumber,
-  storePair,
-  storeWhole,
+  storeF64,
+  storeF64x2,
+  storeI32,
   subtract,
-  subtractNumbers,
-  subtractPairs,
+  subtractF64,
+  subtractF64x2,
   when,
   whenElse,
   whileLoop,
-  whole,
   xor,
 } from '../../../wasm/instructions';
 import type { Locals } from '../../../wasm/locals';
@@ -47,11 +47,11 @@ export function takeValues(all: Locals, { field }: BlockLocals, weight: number):
   return [
     ...set(leaf, field(HEADER.leaves)),
     ...set(last, field(HEADER.leavesEnd)),
-    ...set(to, whole(SCRATCH.values + 31 * 8)),
+    ...set(to, i32(SCRATCH.values + 31 * 8)),
     ...whileLoop(isBelow(get(leaf), get(last)), [
-      ...storeNumber(get(to), multiplyNumbers(get(weight), loadFloat(get(leaf), LEAF_RECORD.value))),
-      ...set(to, subtract(get(to), whole(8))),
-      ...set(leaf, add(get(leaf), whole(LEAF_RECORD.size))),
+      ...storeF64(get(to), multiplyF64(get(weight), loadF32(get(leaf), LEAF_RECORD.value))),
+      ...set(to, subtract(get(to), i32(8))),
+      ...set(leaf, add(get(leaf), i32(LEAF_RECORD.size))),
     ]),
   ];
 }
@@ -75,25 +75,25 @@ function eachFlip(
     ...whileLoop(get(row), [
       ...set(last, add(get(at), field(HEADER.rowBytes))),
       ...whenElse(
-        and(get(row), whole(1)),
+        and(get(row), i32(1)),
         whileLoop(isBelow(get(at), get(last)), [
           ...set(permutation, add(get(at), field(HEADER.permutationBytes))),
-          ...set(before, leadingZeros(loadWhole(get(at), 4))),
-          ...set(passed, whole(-1)),
-          ...move(at, whole(8)),
+          ...set(before, leadingZeros(loadI32(get(at), 4))),
+          ...set(passed, i32(-1)),
+          ...move(at, i32(8)),
           ...whileLoop(isBelow(get(at), get(permutation)), [
-            ...set(flip, loadWhole(get(at))),
+            ...set(flip, loadI32(get(at))),
             ...set(
               passed,
               and(
                 get(passed),
-                loadWhole(shiftLeft(and(get(flip), whole((1 << PLACE_BITS) - 1)), 2), SCRATCH.own),
+                loadI32(shiftLeft(and(get(flip), i32((1 << PLACE_BITS) - 1)), 2), SCRATCH.own),
               ),
             ),
-            ...set(now, leadingZeros(and(get(passed), loadWhole(get(at), 4)))),
+            ...set(now, leadingZeros(and(get(passed), loadI32(get(at), 4)))),
             ...visit({ flip, before, now }),
             ...set(before, get(now)),
-            ...move(at, whole(8)),
+            ...move(at, i32(8)),
           ]),
         ]),
         set(at, get(last)),
@@ -106,18 +106,18 @@ function eachFlip(
 /** Writes the changes along permutations, and moves `to` past the last. */
 export function writeChanges(all: Locals, block: BlockLocals, to: number): Code {
   return eachFlip(all, block, ({ flip, before, now }) => [
-    ...storeWhole(
+    ...storeI32(
       get(to),
       or(
-        shiftLeft(and(get(flip), whole(-1 << PLACE_BITS)), 2 * CHANGE.leafBits - PLACE_BITS),
+        shiftLeft(and(get(flip), i32(-1 << PLACE_BITS)), 2 * CHANGE.leafBits - PLACE_BITS),
         or(shiftLeft(get(before), CHANGE.leafBits), get(now)),
       ),
     ),
-    ...move(to, shiftLeft(isOther(get(before), get(now)), 2)),
+    ...move(to, shiftLeft(notEqual(get(before), get(now)), 2)),
   ]);
 }
 
-const valueOf = (leaf: Code): Code => loadNumber(shiftLeft(leaf, 3), SCRATCH.values);
+const valueOf = (leaf: Code): Code => loadF64(shiftLeft(leaf, 3), SCRATCH.values);
 
 /** Adds the changes along permutations to the scores directly. */
 export function addSteps(all: Locals, block: BlockLocals): Code {
@@ -128,10 +128,7 @@ export function addSteps(all: Locals, block: BlockLocals): Code {
     ...set(mixtureBytes, field(HEADER.mixtureBytes)),
     ...eachFlip(all, block, ({ flip, before, now }) => [
       ...set(to, scoreOf(flip, scoresAt, mixtureBytes)),
-      ...storeNumber(
-        get(to),
-        addNumbers(loadNumber(get(to)), subtractNumbers(valueOf(get(now)), valueOf(get(before)))),
-      ),
+      ...storeF64(get(to), addF64(loadF64(get(to)), subtractF64(valueOf(get(now)), valueOf(get(before))))),
     ]),
   ];
 }
@@ -139,28 +136,28 @@ export function addSteps(all: Locals, block: BlockLocals): Code {
 /** Adds the changes from `at` to `end` to the scores. */
 export function addChanges(all: Locals, { scores, field }: BlockLocals, at: number, end: Code): Code {
   const [last, scoresAt, mixtureBytes, change, to] = all.more(5, I32);
-  const leafOf = (bits: Code): Code => and(bits, whole((1 << CHANGE.leafBits) - 1));
+  const leafOf = (bits: Code): Code => and(bits, i32((1 << CHANGE.leafBits) - 1));
   return [
     ...set(last, end),
     ...set(scoresAt, add(get(scores), field(HEADER.output))),
     ...set(mixtureBytes, field(HEADER.mixtureBytes)),
     ...whileLoop(isBelow(get(at), get(last)), [
-      ...set(change, loadWhole(get(at))),
+      ...set(change, loadI32(get(at))),
       ...set(
         to,
         add(get(scoresAt), multiply(shiftRight(get(change), 2 * CHANGE.leafBits), get(mixtureBytes))),
       ),
-      ...storeNumber(
+      ...storeF64(
         get(to),
-        addNumbers(
-          loadNumber(get(to)),
-          subtractNumbers(
+        addF64(
+          loadF64(get(to)),
+          subtractF64(
             valueOf(leafOf(get(change))),
             valueOf(leafOf(shiftRight(get(change), CHANGE.leafBits))),
           ),
         ),
       ),
-      ...move(at, whole(CHANGE.bytes)),
+      ...move(at, i32(CHANGE.bytes)),
     ]),
   ];
 }
@@ -181,17 +178,17 @@ export function takeValuesOfClasses(
   const [leaf, from, to, end] = all.more(4, I32);
   return [
     ...set(leaf, field(HEADER.leaves)),
-    ...set(to, add(get(values), multiply(get(width), whole(31)))),
+    ...set(to, add(get(values), multiply(get(width), i32(31)))),
     ...whileLoop(isBelow(get(leaf), field(HEADER.leavesEnd)), [
-      ...set(from, loadWhole(get(leaf), LEAF_RECORD.value)),
+      ...set(from, loadI32(get(leaf), LEAF_RECORD.value)),
       ...set(end, add(get(to), get(width))),
       ...whileLoop(isBelow(get(to), get(end)), [
-        ...storeNumber(get(to), multiplyNumbers(get(weight), loadFloat(get(from)))),
-        ...move(to, whole(8)),
-        ...move(from, whole(4)),
+        ...storeF64(get(to), multiplyF64(get(weight), loadF32(get(from)))),
+        ...move(to, i32(8)),
+        ...move(from, i32(4)),
       ]),
       ...set(to, subtract(get(to), shiftLeft(get(width), 1))),
-      ...move(leaf, whole(LEAF_RECORD.size)),
+      ...move(leaf, i32(LEAF_RECORD.size)),
     ]),
   ];
 }
@@ -210,30 +207,27 @@ export function addStepsOfClasses(
     ...whileLoop(get(row), [
       ...set(last, add(get(at), field(HEADER.rowBytes))),
       ...whenElse(
-        and(get(row), whole(1)),
+        and(get(row), i32(1)),
         whileLoop(isBelow(get(at), get(last)), [
           ...set(permutation, add(get(at), field(HEADER.permutationBytes))),
-          ...set(old, valuesOf(loadWhole(get(at), 4))),
-          ...set(to, loadWhole(get(at))),
+          ...set(old, valuesOf(loadI32(get(at), 4))),
+          ...set(to, loadI32(get(at))),
           ...set(to, scoreOf(to, scores, width)),
           ...set(from, get(old)),
           ...classes.each([to, from], {
             pair: (offset) =>
-              storePair(get(to), addPairs(loadPair(get(to), offset), loadPair(get(from), offset)), offset),
-            one: storeNumber(get(to), addNumbers(loadNumber(get(to)), loadNumber(get(from)))),
+              storeF64x2(get(to), addF64x2(loadF64x2(get(to), offset), loadF64x2(get(from), offset)), offset),
+            one: storeF64(get(to), addF64(loadF64(get(to)), loadF64(get(from)))),
           }),
-          ...set(passed, whole(-1)),
-          ...move(at, whole(8)),
+          ...set(passed, i32(-1)),
+          ...move(at, i32(8)),
           ...whileLoop(isBelow(get(at), get(permutation)), [
-            ...set(to, loadWhole(get(at))),
+            ...set(to, loadI32(get(at))),
             ...set(
               passed,
-              and(
-                get(passed),
-                loadWhole(shiftLeft(and(get(to), whole((1 << PLACE_BITS) - 1)), 2), SCRATCH.own),
-              ),
+              and(get(passed), loadI32(shiftLeft(and(get(to), i32((1 << PLACE_BITS) - 1)), 2), SCRATCH.own)),
             ),
-            ...set(now, valuesOf(and(get(passed), loadWhole(get(at), 4)))),
+            ...set(now, valuesOf(and(get(passed), loadI32(get(at), 4)))),
             ...when(xor(get(now), get(old)), [
               ...set(to, scoreOf(to, scores, width)),
               ...set(from, get(now)),
@@ -241,24 +235,21 @@ export function addStepsOfClasses(
               ...set(old, get(now)),
               ...classes.each([to, from, gone], {
                 pair: (offset) =>
-                  storePair(
+                  storeF64x2(
                     get(to),
-                    addPairs(
-                      loadPair(get(to), offset),
-                      subtractPairs(loadPair(get(from), offset), loadPair(get(gone), offset)),
+                    addF64x2(
+                      loadF64x2(get(to), offset),
+                      subtractF64x2(loadF64x2(get(from), offset), loadF64x2(get(gone), offset)),
                     ),
                     offset,
                   ),
-                one: storeNumber(
+                one: storeF64(
                   get(to),
-                  addNumbers(
-                    loadNumber(get(to)),
-                    subtractNumbers(loadNumber(get(from)), loadNumber(get(gone))),
-                  ),
+                  addF64(loadF64(get(to)), subtractF64(loadF64(get(from)), loadF64(get(gone)))),
                 ),
               }),
             ]),
-            ...move(at, whole(8)),
+            ...move(at, i32(8)),
           ]),
         ]),
         set(at, get(last)),
