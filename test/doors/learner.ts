@@ -23,7 +23,7 @@ export { cutTrees } from '../../dist/src/learner/explain/tree-shap/subtrees';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
-export type { ColumnSpec } from '../../dist/src/learner/features/encode';
+export { chooseEncoders, type ColumnSpec } from '../../dist/src/learner/features/encode';
 export { finerBorders } from '../../dist/src/learner/features/finer-borders';
 export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
 export { addGram, bytesOfGram, factorise, gramOfSome, invert } from '../../dist/src/learner/gaussian/dense';
@@ -60,10 +60,15 @@ export {
   type HoldOut,
   roundsOf,
 } from '../../dist/src/learner/training/folds/parts';
-export { wantsSingleRows } from '../../dist/src/learner/training/preparation/leaf-size';
+export {
+  wantsSingleRows,
+  wantsSingleRowsOfMany,
+} from '../../dist/src/learner/training/preparation/leaf-size';
+export { prepare } from '../../dist/src/learner/training/preparation/prepare';
 export { areaUnderRoc } from '../../dist/src/learner/training/stacking/metrics';
 export { weightsOfErrors } from '../../dist/src/learner/training/stacking/simplex';
 export { chooseWeights, stackWeights } from '../../dist/src/learner/training/stacking/stacking';
+export { boost, type BoostRules } from '../../dist/src/learner/trees/boosting/boost';
 export { Grower, type GrowRules } from '../../dist/src/learner/trees/boosting/grow';
 export { roundToGrid } from '../../dist/src/learner/trees/boosting/leaf-grid';
 export { squaredError } from '../../dist/src/learner/trees/boosting/loss';

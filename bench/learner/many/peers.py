@@ -2,7 +2,8 @@
 
 Reads a split per line on standard input as JSON, answers each with a line: {model: {seconds, mean | probas}}.
 In: {task, count, kinds, train: {columns, target}, test: {columns}}; numbers with null for missing, text as codes
-with -1. TUNED=1 in the environment: XGBoost with tuned settings too.
+with -1. TUNED=1 in the environment: XGBoost with tuned settings too. MODELS=hist,extra: these alone. TREES=100: of
+random forests and extra trees.
 """
 
 import json
@@ -29,6 +30,8 @@ except ImportError:
 
 warnings.filterwarnings("ignore")
 GP_ROWS = int(os.environ.get("GP_ROWS", "600"))
+TREES = int(os.environ.get("TREES", "200"))
+MODELS = os.environ.get("MODELS", "").split(",")
 
 
 def matrix(given, part):
@@ -150,8 +153,8 @@ def models(given, X, y):
     text = [i for i, kind in enumerate(given["kinds"]) if kind == "text"]
     of = lambda name: getattr(ensemble, name + ("Regressor" if regression else "Classifier"))
     yield "hist", None, of("HistGradientBoosting")(categorical_features=text or None, random_state=0)
-    yield "forest", one_hot(given, False), of("RandomForest")(n_estimators=200, random_state=0)
-    yield "extra", one_hot(given, False), of("ExtraTrees")(n_estimators=200, random_state=0)
+    yield "forest", one_hot(given, False), of("RandomForest")(n_estimators=TREES, random_state=0)
+    yield "extra", one_hot(given, False), of("ExtraTrees")(n_estimators=TREES, random_state=0)
     yield "linear", one_hot(given, True), (
         linear_model.RidgeCV(alphas=np.logspace(-3, 3, 13)) if regression else linear_model.LogisticRegression(max_iter=300)
     )
@@ -170,6 +173,8 @@ for line in sys.stdin:
     y = np.array(given["train"]["target"])
     answer = {}
     for name, prepare, model in models(given, X, y):
+        if MODELS != [""] and name not in MODELS:
+            continue
         started = time.process_time()
         try:
             if prepare is None:

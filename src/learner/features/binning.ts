@@ -49,6 +49,37 @@ export function findBorders(values: Float64Array, random: Random, maxBins = MAX_
   return Float64Array.from(borders);
 }
 
+/** Values of so many rows each tell of rows that share them, such as those of a day; more different ones are a scale. */
+const ROWS_PER_VALUE = 20;
+const MOST_VALUES = 1000;
+
+/**
+ * The borders that `borders` leaves out between different values, for as many further columns as they need; none where
+ * values are too many, or have too few rows each.
+ */
+export function betweenBorders(values: Float64Array, borders: Float64Array, maxBins: number): Float64Array[] {
+  const known = values.reduce((sum, value) => sum + (Number.isNaN(value) ? 0 : 1), 0);
+  const most = Math.min(MOST_VALUES, Math.floor(known / ROWS_PER_VALUE));
+  if (borders.length < maxBins - 1 || most <= maxBins) {
+    return [];
+  }
+  const distinct = new Set<number>();
+  for (const value of values) {
+    if (!Number.isNaN(value) && distinct.add(value).size > most) {
+      return [];
+    }
+  }
+  const taken = new Set(borders);
+  const ascending = sorted(Float64Array.from(distinct));
+  const left = Array.from(ascending.subarray(1), (value, i) => between(ascending[i], value)).filter(
+    (border) => !taken.has(border),
+  );
+  const count = Math.ceil(left.length / (maxBins - 1));
+  return Array.from({ length: count }, (_, column) =>
+    Float64Array.from(left.filter((_border, i) => i % count === column)),
+  );
+}
+
 function sampled(values: Float64Array, random: Random): Float64Array {
   const rows = random.sample(values.length, SAMPLE);
   const out = new Float64Array(rows.length);

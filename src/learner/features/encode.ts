@@ -1,6 +1,6 @@
 import type { Random } from '../math/random';
 import type { FeatureColumn } from '../types';
-import { binAll, binOf, findBorders, MAX_BINS } from './binning';
+import { betweenBorders, binAll, binOf, findBorders, MAX_BINS } from './binning';
 import { commonTokens, MAX_TOKENS } from './common-tokens';
 import { DATE_PARTS, type DatePart, datePart, recurringParts } from './dates';
 import { findNumber, tokensOf } from './tokens';
@@ -9,6 +9,8 @@ import { findNumber, tokensOf } from './tokens';
 export type Encoder =
   | { type: 'number'; source: number; borders: Float64Array }
   | { type: 'date'; source: number; part: DatePart; borders: Float64Array }
+  /** Borders for trees alone that one column of bins cannot hold, of a number or of a part of a date. */
+  | { type: 'between'; source: number; part: DatePart | undefined; borders: Float64Array }
   | { type: 'category'; source: number; values: string[] }
   | { type: 'numberCategory'; source: number; values: Float64Array }
   | { type: 'length'; source: number; borders: Float64Array }
@@ -31,6 +33,8 @@ export interface ColumnSpec {
   source: number;
   bins: number;
   category: boolean;
+  /** Whether it has what another column has no bins for: of no use but to trees. */
+  between?: boolean;
 }
 
 /** Bin 1 of a categorical column: rare and unseen values. Named categories start at bin 2. */
@@ -58,9 +62,14 @@ export function chooseEncoders(column: FeatureColumn, source: number, rules: Enc
   if (column.kind === 'date') {
     const parts = inTime ? recurringParts(column.values) : DATE_PARTS;
     return parts
-      .map((part): Encoder => {
+      .flatMap((part): Encoder[] => {
         const values = dateValues(column.values, part);
-        return { type: 'date', source, part, borders: findBorders(values, random, maxBins) };
+        const borders = findBorders(values, random, maxBins);
+        const more = betweenBorders(values, borders, maxBins);
+        return [
+          { type: 'date', source, part, borders },
+          ...more.map((own): Encoder => ({ type: 'between', source, part, borders: own })),
+        ];
       })
       .filter((encoder) => columnSpecs([encoder])[0].bins > 2 || hasMissing(column.values, encoder));
   }
@@ -68,7 +77,11 @@ export function chooseEncoders(column: FeatureColumn, source: number, rules: Enc
     return [{ type: 'numberCategory', source, values: commonNumbers(column.values) }];
   }
   const borders = findBorders(column.values, random, maxBins);
-  return [{ type: 'number', source, borders }];
+  const more = betweenBorders(column.values, borders, maxBins);
+  return [
+    { type: 'number', source, borders },
+    ...more.map((own): Encoder => ({ type: 'between', source, part: undefined, borders: own })),
+  ];
 }
 
 /** The epoch column of a date stays even if constant when dates are missing: nothing else shows that. */
@@ -171,7 +184,18 @@ export function measuredValues(encoder: Encoder, column: FeatureColumn): Float64
   if (encoder.type === 'number') {
     return column.values;
   }
-  return encoder.type === 'date' ? dateValues(column.values, encoder.part) : undefined;
+  return encoder.type === 'date' || encoder.type === 'between'
+    ? partOf(column.values, encoder.part)
+    : undefined;
+}
+
+function partOf(values: Float64Array, part: DatePart | undefined): Float64Array {
+  return part === undefined ? values : dateValues(values, part);
+}
+
+/** The values that lines and Gaussian processes learn from: those of each number and part of a date once. */
+export function numbersOf(encoder: Encoder, values: Float64Array | undefined): Float64Array | undefined {
+  return encoder.type === 'between' ? undefined : values;
 }
 
 function dateValues(values: Float64Array, part: DatePart): Float64Array {
@@ -193,6 +217,8 @@ export function columnSpecs(encoders: Encoder[]): ColumnSpec[] {
         return [{ source, bins: encoder.values.length + 2, category: true }];
       case 'tokens':
         return encoder.tokens.map(() => ({ source, bins: 3, category: false }));
+      case 'between':
+        return [{ source, bins: encoder.borders.length + 2, category: false, between: true }];
       default:
         return [{ source, bins: encoder.borders.length + 2, category: false }];
     }

@@ -119,7 +119,7 @@ export function makeTerms(
       levels[column] = commonLevels(counts);
       return [];
     }
-    if (count > MAX_TERMS) {
+    if (count > MAX_TERMS || spec.between) {
       return [];
     }
     const own = values

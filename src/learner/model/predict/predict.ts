@@ -2,7 +2,7 @@ import { balance, type Calibration } from '../../calibration/calibrate';
 import { type Atoms, bucketLogits, modeOf, quantilesOf } from '../../calibration/distribution';
 import { atomWeights } from '../../calibration/residuals';
 import { binAll } from '../../features/binning';
-import { encodeColumn, type EncodedTable, measuredValues } from '../../features/encode';
+import { encodeColumn, type EncodedTable, measuredValues, numbersOf } from '../../features/encode';
 import {
   type ClassificationResult,
   type FeatureColumn,
@@ -110,7 +110,8 @@ export function encodeWithLevels(
     const values = measuredValues(encoder, feature);
     const bins = encodeColumn(encoder, feature, values);
     table.columns.push(...bins);
-    table.numbers.push(...bins.map(() => values));
+    const numbers = numbersOf(encoder, values);
+    table.numbers.push(...bins.map(() => numbers));
   }
   return { table, levels: growth && levelsOf(growth, given) };
 }

@@ -160,7 +160,7 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
       if (run >= plan.usual && isTimedOut()) {
         throw TIMED_OUT;
       }
-      hooks.onProgress?.((run + iteration / rules.maxIterations) / runs);
+      hooks.onProgress?.((run + Math.min(1, iteration / rules.longAfter)) / runs);
     };
     try {
       const start = line && run === plan.lineFirst ? lineScores(prepared, line) : undefined;

@@ -14,6 +14,8 @@ const TRIAL_STEP = 902;
 /** From this many rows on, a few trees are tried first. With fewer, a fold holds out too few rows to judge them. */
 const TRIED_ROWS = 1000;
 const TRIAL_TREES = 6;
+/** From this many rows on, half of them are enough. */
+const MANY_ROWS = 16_000;
 /** Their share in the score that is judged. */
 const TRIAL_SHARE = 0.25;
 
@@ -57,7 +59,11 @@ export function randomisedOf(
     return grow();
   }
   const rival = better(partOf(boosted, objective.width), linear);
-  const trial = growRandomised(input, { ...rules, trees: TRIAL_TREES }, random(TRIAL_STEP));
+  const trial = growRandomised(
+    input,
+    { ...rules, trees: rows.length < MANY_ROWS ? TRIAL_TREES : TRIAL_TREES / 2 },
+    random(TRIAL_STEP),
+  );
   const kind = regression ? 'trees' : 'votes';
   const parts: Part[] = [
     { ...rival.part, weight: 1 - TRIAL_SHARE },

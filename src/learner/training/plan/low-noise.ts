@@ -10,7 +10,7 @@ export interface LowNoise {
 }
 
 const BUDGET = 2e9;
-const MAX_ROWS = 20_000;
+const MAX_ROWS = 60_000;
 /** Of fewer rows trees of numbers are smaller. */
 const FEW_ROWS = 2000;
 
@@ -27,6 +27,7 @@ export function lowNoise(
     ...main,
     learningRate: 0.1,
     maxIterations: 1000,
+    longAfter: 1000,
     patience: 40,
     rowSample: 0.8,
     workBudget: BUDGET / folds,

@@ -55,6 +55,10 @@ const WANTED_ITERATIONS = 150;
 /** Scores held in memory: rows × classes. */
 const MAX_SCORES = 4e7;
 const SMALL = 2000;
+/** Of more rows only the first candidate is asked for, and no longer than usual: time grows with them, the gain does not. */
+export const LARGE = 60_000;
+/** Of the first candidate, where its loss goes on falling. */
+const MOST_ITERATIONS = 1500;
 /** With more classes one tree serves all of them. */
 const MANY_CLASSES = 12;
 
@@ -83,7 +87,7 @@ export function makePlan(input: PlanInput): TrainingPlan {
     usual: small && task === 'regression' ? 2 : 1,
     lowNoise: undefined,
     randomised: undefined,
-    linear: !trivial && rows <= 20_000 && width <= MAX_TERMS,
+    linear: !trivial && rows <= LARGE && width <= MAX_TERMS,
     lineFirst: undefined,
     wholeLine: false,
     subsample: settings.subsample,
@@ -118,12 +122,15 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   const many = classes > MANY_CLASSES;
   const small = rows < SMALL && !many;
   const width = specs.length;
+  const usualIterations = small ? 600 : 500;
+  const isLong = !small && !many && rows <= LARGE;
   // An interaction needs its columns in the same tree: of few columns every tree sees all, or nearly all.
   const part = (share: number) =>
     Math.min(1, Math.max(6 / Math.max(1, width), Math.min(share, Math.max(0.05, 120 / width))));
   const main: BoostRules = {
     learningRate: rows < 20_000 && !many ? 0.06 : 0.1,
-    maxIterations: trivial ? 0 : small ? 600 : 500,
+    maxIterations: trivial ? 0 : isLong ? MOST_ITERATIONS : usualIterations,
+    longAfter: usualIterations,
     patience: rows < 20_000 && !many ? 40 : 25,
     minImprovement: 0,
     rowSample: rows * (many ? classes : 1) < 50_000 ? 0.8 : 0.5,
@@ -150,7 +157,8 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   const slow = {
     ...main,
     learningRate: main.learningRate / 2,
-    maxIterations: main.maxIterations * 2,
+    maxIterations: trivial ? 0 : usualIterations * 2,
+    longAfter: usualIterations * 2,
     patience,
   };
   list.push({ ...slow, columnSample: part(0.35), maxLeaves: 16, categorySmooth: 20, categoryLambda: 20 });

@@ -5,7 +5,11 @@ export interface PlannedTrees extends RandomisedRules {
   scored: number;
 }
 
-const MAX_ROWS = 20_000;
+const MAX_ROWS = 60_000;
+/** With more, single rows are worth all columns at each node, up to so many, and at least so many trees in a fold. */
+export const MANY_ROWS = 3000;
+const MOST_COLUMNS = 24;
+const FEWEST_TREES = 15;
 /** Nodes in a model: some megabytes. */
 const MAX_NODES = 300_000;
 /** Below, a model has `MOST_TREES`. */
@@ -39,12 +43,14 @@ export function randomisedRules(
   const minLeaf = isWhole ? 1 : rows < 3000 ? 2 : rows < 8000 ? 3 : 5;
   const trees = Math.min(rows < FEW_ROWS ? MOST_TREES : 120, (MAX_NODES * minLeaf * 0.7) / rows);
   const half = Math.min(24, Math.ceil(width / 2));
+  const isDense = single && rows > MANY_ROWS;
+  const fewest = isDense && folds < 5 ? FEWEST_TREES : 10;
   return {
-    trees: Math.max(10, Math.ceil(trees / Math.max(5, folds))),
+    trees: Math.max(fewest, Math.ceil(trees / Math.max(5, folds))),
     scored: !regression && rows < FEW_ROWS ? SCORED_VOTES : 1,
     minLeaf,
     nodeColumns: regression
-      ? Math.min(width, Math.max(6, half, Math.ceil(width / 4)))
+      ? Math.min(width, Math.max(6, isDense ? MOST_COLUMNS : half, Math.ceil(width / 4)))
       : Math.max(Math.min(width, 4), Math.ceil(Math.sqrt(width))),
   };
 }

@@ -6,6 +6,7 @@ import {
   type EncodedTable,
   type Encoder,
   measuredValues,
+  numbersOf,
 } from '../../features/encode';
 import type { FeatureColumn } from '../../types';
 
@@ -29,7 +30,8 @@ export function encodeAll(encoders: Encoder[], features: FeatureColumn[]): Encod
     const bins = encodeColumn(encoder, feature, values, sharedBytes);
     table.firstColumn.push(table.columns.length);
     table.columns.push(...bins);
-    table.numbers.push(...bins.map(() => values));
+    const numbers = numbersOf(encoder, values);
+    table.numbers.push(...bins.map(() => numbers));
     table.centers.push(...binCenters(encoder, feature, values, bins));
   }
   return table;

@@ -13,11 +13,11 @@ import {
 import { assignParts, blocksOf, type Clusters, groupsOf, roundsOf } from '../folds/parts';
 import { type LearnerSettings, readOptions } from '../plan/options';
 import { binsFor, makePlan, type TrainingPlan } from '../plan/plan';
-import { randomisedRules } from '../plan/randomised-rules';
+import { type PlannedTrees, randomisedRules } from '../plan/randomised-rules';
 import { encodeAll } from './encoded';
 import { withFinerBins } from './finer-bins';
 import { growthOf, lineError } from './growing';
-import { wantsSingleRows } from './leaf-size';
+import { wantsSingleRows, wantsSingleRowsOfMany } from './leaf-size';
 import { planLine } from './line-shape';
 
 /** What every fold needs, made once from the input. Structured-cloneable; its large arrays are in shared memory. */
@@ -143,7 +143,7 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
       : blocksOf(target, settings.holdOut, blocks, plan.parts, rounds);
   const clusters = whole ?? byBlocks;
   plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
-  const part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
+  let part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
   if (target.task === 'classification' && plan.lowNoise) {
     encoded = withFinerBins(encoded, {
       features,
@@ -171,6 +171,22 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
     const trial = new Random(settings.seed, STREAM.leaves);
     if (wantsSingleRows({ ...table, values, part }, plan.randomised, trial)) {
       plan.randomised = randomisedRules(rows, specs.length, true, plan.folds, true);
+    }
+  }
+  if (plan.randomised) {
+    const regression = target.task === 'regression';
+    const table = { columns, numbers: kept, specs, centers, part };
+    const trial = { ...table, target: regression ? values : codes, classes: classes.length };
+    const single = randomisedRules(rows, specs.length, regression, plan.folds, true);
+    const ofModel = (rules: PlannedTrees) => ({ ...rules, trees: rules.trees * plan.folds });
+    const own = new Random(settings.seed, STREAM.leaves);
+    if (single && wantsSingleRowsOfMany(trial, [ofModel(plan.randomised), ofModel(single)], own)) {
+      plan.randomised = single;
+      // What is told by rows nearby is told the better, the fewer of them are held out.
+      if (plan.folds < plan.parts && clusters === undefined) {
+        plan.parts *= 2;
+        part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
+      }
     }
   }
   const named = features.map(({ name, kind }) => ({ name, kind }));

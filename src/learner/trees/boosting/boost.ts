@@ -14,6 +14,8 @@ export interface BoostRules extends GrowRules {
   patience: number;
   /** How much better the held-out loss must get within those, as a part of the loss of no tree. */
   minImprovement: number;
+  /** Iterations after which it must get better by `LONG_GAIN` of what it is. */
+  longAfter: number;
   /** Part of the rows, and of the columns, that each tree sees. */
   rowSample: number;
   columnSample: number;
@@ -49,6 +51,8 @@ export interface BoostInput {
   start?: Float64Array;
   onIteration?: (iteration: number) => void;
 }
+
+const LONG_GAIN = 0.002;
 
 /** Cost of computing one probability (a row, a class), in histogram updates. */
 export const SCORING_WORK = 16;
@@ -164,7 +168,8 @@ function boostIn(
     const loss = objective.loss(scores, heldOut);
     curve.push(loss);
     input.onIteration?.(iteration);
-    if (loss < best - rules.minImprovement * curve[0]) {
+    const asked = iteration > rules.longAfter ? LONG_GAIN * best : rules.minImprovement * curve[0];
+    if (loss < best - asked) {
       best = loss;
       bestIteration = iteration;
     } else if (iteration - bestIteration >= rules.patience) {
