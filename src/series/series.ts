@@ -33,24 +33,22 @@ export async function openSeries(
 }
 
 class LiveSeries implements Series {
-  private readonly parts: SeriesParts;
+  private parts: SeriesParts;
   private readonly serial = new Serial();
+  private readonly journal: Journal;
   private readonly yielder = new Yielder();
 
   constructor(
     readonly settings: SeriesSettings,
-    { folder, now = Date.now, notify = () => undefined, writeEvery }: SeriesSurroundings,
+    private readonly surroundings: SeriesSurroundings,
   ) {
-    const journal = new Journal(folder, notify, (work) => this.serial.run(work), writeEvery);
-    const state = new SeriesState(settings, journal, notify);
-    const intake = new Intake(settings);
-    const maker = new SeriesMaker(state, now);
-    const plans = new PlanIntake(state, journal);
-    this.parts = { settings, state, intake, journal, maker, plans, now };
+    const { folder, notify = () => undefined, writeEvery } = surroundings;
+    this.journal = new Journal(folder, notify, (work) => this.serial.run(work), writeEvery);
+    this.parts = this.emptyParts();
   }
 
   open(): Promise<void> {
-    return this.serial.run(() => this.parts.journal.open(this.parts.state));
+    return this.serial.run(() => this.journal.open(this.parts.state));
   }
 
   push(reading: SeriesReading, options: PushOptions = {}): Promise<SeriesStep> {
@@ -80,7 +78,7 @@ class LiveSeries implements Series {
     try {
       yield* backfill(this.parts, readings, options);
     } finally {
-      await this.parts.journal.flush();
+      await this.journal.flush();
       end();
     }
   }
@@ -94,10 +92,12 @@ class LiveSeries implements Series {
       const { state } = this.parts;
       if (reason === 'decay' && !state.schedule.mayAnswerDecay(state.facts(this.parts.now()))) {
         state.schedule.decayWaits = true;
-        this.parts.journal.scheduled(state);
+        this.journal.scheduled(state);
         return undefined;
       }
       const trainSet = this.parts.maker.trainSet(reason);
+      // Without a reading after it nothing else would be written: a restart would wait for the first train set again.
+      this.journal.scheduled(state);
       if (trainSet === undefined && reason === 'asked') {
         const { readings } = state.counts;
         throw new ServiceError(
@@ -111,26 +111,32 @@ class LiveSeries implements Series {
 
   reset(key?: string): Promise<void> {
     return this.serial.run(async () => {
-      const { state } = this.parts;
       if (key === undefined) {
-        state.forgetAll();
+        this.parts = this.emptyParts();
       } else {
-        const machine = state.machines.get(key);
-        if (machine !== undefined) {
-          state.forget(machine, () => true);
-        }
+        this.parts.state.forgetKey(key);
       }
-      this.parts.journal.outdate();
-      await this.parts.journal.flush();
+      this.journal.replace(this.parts.state);
+      await this.journal.flush();
     });
   }
 
   flush(): Promise<void> {
-    return this.serial.run(() => this.parts.journal.flush());
+    return this.serial.run(() => this.journal.flush());
   }
 
   close(): Promise<void> {
-    return this.serial.run(() => this.parts.journal.close());
+    return this.serial.run(() => this.journal.close());
+  }
+
+  private emptyParts(): SeriesParts {
+    const { settings, journal } = this;
+    const { now = Date.now, notify = () => undefined } = this.surroundings;
+    const state = new SeriesState(settings, journal, notify);
+    const intake = new Intake(settings);
+    const maker = new SeriesMaker(state, now);
+    const plans = new PlanIntake(state, journal);
+    return { settings, state, intake, journal, maker, plans, now };
   }
 
   get progress(): SeriesProgress {
@@ -149,7 +155,7 @@ class LiveSeries implements Series {
       ...(trainedAt !== undefined && { trainedAt }),
       decayWaits,
       columns: state.sensors.list.map(({ name }) => name),
-      storage: this.parts.journal.health,
+      storage: this.journal.health,
     };
   }
 }

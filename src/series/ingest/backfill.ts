@@ -2,7 +2,7 @@ import { Yielder } from '../../util/event-loop';
 import type { PushOptions, SeriesReading, SeriesStep } from '../types';
 import { acceptReading } from './accept-reading';
 import type { SeriesParts } from './parts';
-import { readPast, withHeld } from './past-readings';
+import { type PastReadings, readPast, withHeld } from './past-readings';
 
 /** Readings of a table that one step of a backfill has. */
 const READINGS_PER_STEP = 256;
@@ -19,27 +19,12 @@ export async function* backfill(
   readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
   options: PushOptions,
 ): AsyncGenerator<SeriesStep> {
-  const { settings, state, intake, journal, maker, plans, now } = parts;
-  const arrival = options.arrival ?? now();
-  const past = await readPast(readings, arrival + TABLE_AHEAD_OF_US, {
-    place: (reading, row) => {
-      const column = intake.timeColumn(reading);
-      const time = intake.timeOf(reading, column, {}, row);
-      const isPlan = time !== undefined && plans.saysNothingElse(reading, intake.skips(column));
-      return { key: intake.keyOf(reading, options, row, isPlan), time: time ?? arrival, column, isPlan };
-    },
-    newestOf: (key) => state.machines.get(key)?.newest ?? -Infinity,
-    cells: (reading, row, column) => {
-      const cells: number[] = [];
-      state.counts.cellsMissing += state.sensors.read(reading, intake.skips(column), row, cells);
-      return cells;
-    },
-  });
+  const { settings, state, journal, maker, plans } = parts;
+  const past = await readTable(parts, readings, options);
   if (past.readings.length === 0 && past.plan.length > 0) {
     plans.take(past.plan);
     return;
   }
-  state.checkKeys(new Set(past.readings.map(({ key }) => key)));
   state.counts.readings += past.readings.length;
   state.counts.future += past.future;
   if (past.future > 0) {
@@ -69,4 +54,40 @@ export async function* backfill(
   const reason = state.schedule.trainSets === 0 ? 'first' : 'rows';
   const trainSet = kind === 'never' ? undefined : maker.trainSet(reason);
   yield { ...step, ...(trainSet !== undefined && { trainSet }) };
+}
+
+/** Reads a table and checks it. One that is refused leaves no trace: its columns would keep their kinds for good. */
+async function readTable(
+  { state, intake, journal, plans, now }: SeriesParts,
+  readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
+  options: PushOptions,
+): Promise<PastReadings> {
+  const arrival = options.arrival ?? now();
+  const columns = state.sensors.mark();
+  let cellsMissing = 0;
+  try {
+    const past = await readPast(readings, arrival + TABLE_AHEAD_OF_US, {
+      place: (reading, row) => {
+        const column = intake.timeColumn(reading);
+        const time = intake.timeOf(reading, column, {}, row);
+        const isPlan = time !== undefined && plans.saysNothingElse(reading, intake.skips(column));
+        return { key: intake.keyOf(reading, options, row, isPlan), time: time ?? arrival, column, isPlan };
+      },
+      newestOf: (key) => state.machines.get(key)?.newest ?? -Infinity,
+      cells: (reading, row, column) => {
+        const cells: number[] = [];
+        cellsMissing += state.sensors.read(reading, intake.skips(column), row, cells);
+        return cells;
+      },
+    });
+    state.checkKeys(new Set(past.readings.map(({ key }) => key)));
+    plans.checkRoom(past.plan);
+    state.counts.cellsMissing += cellsMissing;
+    return past;
+  } catch (error) {
+    if (state.sensors.rollBack(columns)) {
+      journal.outdate();
+    }
+    throw error;
+  }
 }

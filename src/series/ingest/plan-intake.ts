@@ -35,10 +35,15 @@ export class PlanIntake {
     return names === '' ? '' : ` A plan has ${names} alone, beside the time and the key.`;
   }
 
+  /** Whether there is room for a plan. @throws ServiceError limit.exceeded */
+  checkRoom(plan: readonly PastReading[]): void {
+    this.state.knownAhead.checkRoom(plan.reduce((sum, { cells }) => sum + cells.length / 2, 0));
+  }
+
   /** A plan, as far as the newest reading knew nothing of it. @throws ServiceError limit.exceeded */
   take(plan: readonly PastReading[]): void {
     const { state } = this;
-    state.knownAhead.checkRoom(plan.reduce((sum, { cells }) => sum + cells.length / 2, 0));
+    this.checkRoom(plan);
     const since = new Map([...new Set(plan.map(({ key }) => key))].map((key) => [key, state.newestOf(key)]));
     for (const row of plan) {
       this.put(row, since.get(row.key)!);
@@ -48,7 +53,6 @@ export class PlanIntake {
 
   /** What a table says of columns known ahead: its plan, and what its readings tell to the rows before them. */
   takeOfTable(readings: readonly PastReading[], plan: readonly PastReading[]): void {
-    this.state.knownAhead.checkRoom(plan.reduce((sum, { cells }) => sum + cells.length / 2, 0));
     if (this.names.size > 0) {
       readings.forEach((row) => this.put(row, ALWAYS));
     }

@@ -7,7 +7,7 @@ import type { SeriesParts } from './parts';
 /**
  * Gives a row that waits the outcome which a message brings.
  *
- * @throws ServiceError validation.failed, outcome.unknown, time.invalid
+ * @throws ServiceError validation.failed, outcome.unknown, time.invalid, limit.exceeded
  */
 export function takeOutcome(
   { settings, state, intake, journal, maker, now }: SeriesParts,
@@ -19,23 +19,24 @@ export function takeOutcome(
       'The outcomes of this series come from its readings. Set Outcome to a message to bring them.',
     );
   }
-  const truth = state.labels.codeOf(value);
-  if (truth === undefined) {
+  const { labels, waiting } = state;
+  if (!labels.accepts(value)) {
     throw new ServiceError(
       'validation.failed',
-      `The outcome ${show(value)} cannot be used. Give ${state.labels.expected}.`,
+      `The outcome ${show(value)} cannot be used. Give ${labels.expected}.`,
     );
   }
-  const row =
-    id === undefined ? state.waiting.takeAt(key ?? null, intake.instant(time)) : state.waiting.take(id);
-  if (row === undefined) {
+  const rowId = id ?? waiting.idAt(key ?? null, intake.instant(time));
+  if (rowId === undefined || !waiting.has(rowId)) {
     const which = id === undefined ? `${ofKey(key ?? null)} at ${show(time)}` : ` with the id ${show(id)}`;
     throw new ServiceError(
       'outcome.unknown',
       `No row${which} waits for an outcome: there was none, it has its outcome, or it is no longer among the newest ${settings.keep}. Give the msg.series.id of the row, or its key and time.`,
     );
   }
-  const ripe = { ...row, truth };
+  // Only now: an outcome without a row must not decide whether outcomes are numbers or labels.
+  const truth = labels.codeOf(value);
+  const ripe = { ...waiting.take(rowId)!, truth };
   state.kept.add(ripe);
   journal.kept(ripe);
   state.counts.outcomes++;

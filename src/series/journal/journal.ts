@@ -97,6 +97,14 @@ export class Journal implements Recorder {
     this.append(() => record.summary(state));
   }
 
+  /** From now on another state is kept: the next `flush` writes it whole. */
+  replace(state: SeriesState): void {
+    if (this.state !== undefined) {
+      this.state = state;
+    }
+    this.outdate();
+  }
+
   /** Lets `flush` write the state whole, instead of what came since. */
   outdate(): void {
     this.isOutdated = true;
@@ -232,6 +240,6 @@ export class Journal implements Recorder {
     this.snapshotSize = this.size;
     this.pending = [];
     this.isOutdated = false;
-    await removeOthers(folder, name);
+    await removeOthers(folder, name).catch(() => undefined);
   }
 }

@@ -8,7 +8,7 @@ export class WaitingRows {
   private readonly byKey = new Map<string | null, Map<string, number>>();
 
   constructor(keep: number) {
-    this.rows = new BoundedMap(keep, ({ key }, id) => this.byKey.get(key)?.delete(id));
+    this.rows = new BoundedMap(keep, ({ key }, id) => this.forget(key, id));
   }
 
   get size(): number {
@@ -30,20 +30,24 @@ export class WaitingRows {
     const row = this.rows.get(id);
     if (row !== undefined) {
       this.rows.delete(id);
-      this.byKey.get(row.key)?.delete(id);
+      this.forget(row.key, id);
     }
     return row;
   }
 
-  /** Takes out the row of a key at a time, else the last one before. */
-  takeAt(key: string | null, time: number): KeptRow | undefined {
+  has(id: string): boolean {
+    return this.rows.has(id);
+  }
+
+  /** The id of the row of a key at a time, else of the last one before. */
+  idAt(key: string | null, time: number): string | undefined {
     let best: { id: string; at: number } | undefined;
     for (const [id, at] of this.byKey.get(key) ?? []) {
       if (at <= time && (best === undefined || at >= best.at)) {
         best = { id, at };
       }
     }
-    return best === undefined ? undefined : this.take(best.id);
+    return best?.id;
   }
 
   dropWhere(isDropped: (row: KeptRow) => boolean): void {
@@ -56,5 +60,13 @@ export class WaitingRows {
 
   values(): IterableIterator<KeptRow> {
     return this.rows.values();
+  }
+
+  private forget(key: string | null, id: string): void {
+    const ids = this.byKey.get(key);
+    ids?.delete(id);
+    if (ids?.size === 0) {
+      this.byKey.delete(key);
+    }
   }
 }

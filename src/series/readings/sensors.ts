@@ -27,11 +27,10 @@ export class Sensors {
   seen: readonly Sensor[] = [];
   private readonly byName = new Map<string, Sensor>();
   private readonly missing: Set<string>;
-  private readonly overflowing = new Set<string>();
 
   constructor(
     private readonly settings: SeriesSettings,
-    private readonly notify: (note: SeriesNote) => void,
+    private readonly notifyOnce: (note: SeriesNote, once: string) => void,
     private readonly onNew: (sensor: Sensor, word?: string) => void,
   ) {
     this.missing = new Set(settings.missingWords);
@@ -55,7 +54,7 @@ export class Sensors {
     out: number[],
   ): number {
     let unreadable = 0;
-    const values: [name: string, cell: unknown, value: number | boolean | string][] = [];
+    const values: [name: string, value: number | boolean | string][] = [];
     let room = MAX_SENSORS - this.list.length;
     for (const [name, cell] of Object.entries(reading)) {
       if (skip(name) || cell === null || cell === undefined || isDate(cell)) {
@@ -65,33 +64,47 @@ export class Sensors {
       if (value === undefined) {
         continue;
       }
-      if (!this.byName.has(name) && --room < 0) {
+      const known = this.byName.get(name);
+      if (known === undefined && --room < 0) {
         throw tooManySensors(name);
       }
-      values.push([name, cell, value]);
+      if (known === undefined || fits(known.kind, value)) {
+        values.push([name, value]);
+      } else {
+        this.refuse(known, cell, kindOf(value), row);
+        unreadable++;
+      }
     }
-    // A reading that is refused leaves no columns behind: they would be there for good.
-    for (const [name, cell, value] of values) {
+    // Only now: a reading that is refused must leave no columns behind, since they would stay for good.
+    for (const [name, value] of values) {
       const sensor = this.byName.get(name) ?? this.add(name, kindOf(value));
       const code = this.codeOf(sensor, value);
-      if (code === undefined) {
-        if (this.settings.unreadable === 'error') {
-          throw badCell(
-            name,
-            row,
-            `${show(cell)} is ${nameOf(kindOf(value))}, and this column held ${PLURALS[sensor.kind]} before. Send it in a column of its own, add it to Missing words, or set Unreadable cells to missing.`,
-          );
-        }
-        unreadable++;
-        this.notify({
-          kind: 'unreadable',
-          text: `Column "${name}": ${show(cell)} and what else is ${nameOf(kindOf(value))} is taken as missing, since the column holds ${PLURALS[sensor.kind]}.`,
-        });
-      } else if (!Number.isNaN(code)) {
+      if (!Number.isNaN(code)) {
         out.push(sensor.index, code);
       }
     }
     return unreadable;
+  }
+
+  /** What is known of the columns now, for `rollBack`. */
+  mark(): readonly number[] {
+    return this.list.map(({ words }) => words.length);
+  }
+
+  /** Forgets the columns and words found since a mark. @returns whether there were any */
+  rollBack(mark: readonly number[]): boolean {
+    let found = false;
+    for (const sensor of this.list.splice(mark.length)) {
+      this.byName.delete(sensor.name);
+      found = true;
+    }
+    for (const [index, { words, codes }] of this.list.entries()) {
+      for (const word of words.splice(mark[index]!)) {
+        codes.delete(word);
+        found = true;
+      }
+    }
+    return found;
   }
 
   /** A reading with a value of this sensor is taken. */
@@ -156,13 +169,29 @@ export class Sensors {
     return lower === 'true' ? true : lower === 'false' ? false : text;
   }
 
-  /** The number that a value is held as; undefined where it does not fit, NaN for a word beyond those that fit. */
-  private codeOf(sensor: Sensor, value: number | boolean | string): number | undefined {
-    if (sensor.kind === 'number') {
-      return typeof value === 'string' ? undefined : Number(value);
+  /** A cell that does not fit its column: an error, or missing with a warning. @throws ServiceError table.invalid */
+  private refuse(sensor: Sensor, cell: unknown, kind: SensorKind, row: number | undefined): void {
+    const { name } = sensor;
+    if (this.settings.unreadable === 'error') {
+      throw badCell(
+        name,
+        row,
+        `${show(cell)} is ${nameOf(kind)}, and this column held ${PLURALS[sensor.kind]} before. Send it in a column of its own, add it to Missing words, or set Unreadable cells to missing.`,
+      );
     }
-    if (sensor.kind === 'boolean') {
-      return typeof value === 'boolean' || value === 0 || value === 1 ? Number(value) : undefined;
+    this.notifyOnce(
+      {
+        kind: 'unreadable',
+        text: `Column "${name}": ${show(cell)} and what else is ${nameOf(kind)} is taken as missing, since the column holds ${PLURALS[sensor.kind]}.`,
+      },
+      `unreadable ${kind} ${name}`,
+    );
+  }
+
+  /** The number that a value which fits is held as; NaN for a word more than a column may have. */
+  private codeOf(sensor: Sensor, value: number | boolean | string): number {
+    if (sensor.kind !== 'text') {
+      return Number(value);
     }
     const word = String(value);
     const known = sensor.codes.get(word);
@@ -170,13 +199,13 @@ export class Sensors {
       return known;
     }
     if (sensor.words.length >= MAX_WORDS || word.length > MAX_CHARACTERS) {
-      if (!this.overflowing.has(sensor.name)) {
-        this.overflowing.add(sensor.name);
-        this.notify({
+      this.notifyOnce(
+        {
           kind: 'text',
           text: `Column "${sensor.name}" has ${word.length > MAX_CHARACTERS ? `a text of more than ${MAX_CHARACTERS} characters` : `more than ${MAX_WORDS} different texts`}, so it is hardly a state: further ones are taken as missing.`,
-        });
-      }
+        },
+        `text ${sensor.name}`,
+      );
       return NaN;
     }
     this.restoreWord(sensor, word);
@@ -203,6 +232,18 @@ function tooManySensors(name: string): ServiceError {
     'limit.exceeded',
     `Column "${name}" would be one more than the ${MAX_SENSORS} columns that readings may have. Give sensors fixed names, and what tells machines apart as the key.`,
   );
+}
+
+/** Numbers and truth values may be mixed; a text column takes anything. */
+function fits(kind: SensorKind, value: number | boolean | string): boolean {
+  switch (kind) {
+    case 'number':
+      return typeof value !== 'string';
+    case 'boolean':
+      return typeof value === 'boolean' || value === 0 || value === 1;
+    case 'text':
+      return true;
+  }
 }
 
 function kindOf(value: number | boolean | string): SensorKind {

@@ -184,10 +184,6 @@ export class KnownAhead {
     this.plans.delete(key);
   }
 
-  clear(): void {
-    this.plans.clear();
-  }
-
   *entries(): IterableIterator<[key: string | null, sensor: number, told: KnownValue]> {
     for (const [key, plan] of this.plans) {
       for (const [sensor, column] of plan) {

@@ -101,26 +101,28 @@ function knownAheadOf(
 }
 
 /** Other ways to write an operator: those of the switch node, and of programmers. */
-const ALIASES: Record<string, EventOperator> = {
-  eq: '=',
-  '==': '=',
-  is: '=',
-  neq: '!=',
-  '≠': '!=',
-  lt: '<',
-  lte: '<=',
-  '≤': '<=',
-  gt: '>',
-  gte: '>=',
-  '≥': '>=',
-};
+const ALIASES = new Map<string, EventOperator>(
+  Object.entries({
+    eq: '=',
+    '==': '=',
+    is: '=',
+    neq: '!=',
+    '≠': '!=',
+    lt: '<',
+    lte: '<=',
+    '≤': '<=',
+    gt: '>',
+    gte: '>=',
+    '≥': '>=',
+  }),
+);
 
 function conditionOf(options: SeriesOptions): {
   operator: EventOperator;
   value: number | string | boolean;
 } {
   const written = filled(options.operator) ?? '=';
-  const operator = ALIASES[written] ?? EVENT_OPERATORS.find((one) => one === written);
+  const operator = ALIASES.get(written) ?? EVENT_OPERATORS.find((one) => one === written);
   if (operator === undefined) {
     throw badField('Operator', `${show(written)} is none of ${EVENT_OPERATORS.join(' ')}.`);
   }

@@ -49,8 +49,8 @@ export class SeriesState {
   readonly waiting: WaitingRows;
   readonly labels = new Labels();
   readonly ripening: Ripening;
-  schedule: Schedule;
-  counts = { ...NO_COUNTS };
+  readonly schedule: Schedule;
+  readonly counts = { ...NO_COUNTS };
   /** Numbers that the machines hold. */
   numbers = 0;
   private readonly told = new Set<string>();
@@ -63,7 +63,7 @@ export class SeriesState {
   ) {
     this.sensors = new Sensors(
       settings,
-      (note) => this.tellOnce(note),
+      (note, once) => this.tellOnce(note, once),
       (sensor, word) => recorder.sensor(sensor, word),
     );
     this.features = new SeriesFeatures(settings, this.sensors, this.knownAhead);
@@ -176,16 +176,16 @@ export class SeriesState {
     this.waiting.dropWhere((row) => row.key === machine.key && isDropped(row));
   }
 
-  forgetAll(): void {
-    for (const machine of [...this.machines.values()]) {
+  /** Forgets all of one key: its readings, rows and plan, and what was said of it. */
+  forgetKey(key: string | null): void {
+    const machine = this.machines.get(key);
+    if (machine !== undefined) {
       this.forget(machine, () => true);
     }
-    this.kept.dropWhere(() => true);
-    this.waiting.dropWhere(() => true);
-    this.knownAhead.clear();
-    this.schedule = new Schedule(this.settings.train);
-    this.counts = { ...NO_COUNTS };
-    this.told.clear();
+    this.knownAhead.forget(key);
+    for (const kind of ['future', 'late']) {
+      this.told.delete(`${kind} ${key}`);
+    }
   }
 
   address(key: string | null, time: number, ahead: number): RowAddress {

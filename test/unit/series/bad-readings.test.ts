@@ -206,6 +206,62 @@ describe('bad readings of a series', () => {
     assert.equal('odd' in rows[0]!.row || 'c0' in rows[0]!.row, false);
   });
 
+  it('that are refused for a cell after a new column leave that column behind neither', async () => {
+    const { series } = await open({ column: 'x', train: 'never' });
+    await series.push({ time: START, x: 1 });
+    await assert.rejects(series.push({ time: START + SECOND, load: 'ERR', x: 'ERR' }), {
+      code: 'table.invalid',
+    });
+    assert.deepEqual(series.progress.columns, ['x']);
+    const { rows } = await series.push({ time: START + 2 * SECOND, load: 5, x: 2 });
+    assert.equal(rows[0]!.row.load, 5, 'a number: the text before was never taken');
+  });
+
+  it('of a table that is refused decide nothing about its columns', async () => {
+    const { series } = await open({ column: 'x', train: 'never', unreadable: 'error' });
+    await series.push({ time: START, x: 1, mode: 'on' });
+    const table = [
+      { time: START + SECOND, x: 1, mode: 'off', load: 'ERR' },
+      { time: START + MINUTE, x: [2] },
+    ];
+    await assert.rejects(series.backfill(table).next(), { code: 'table.invalid' });
+    assert.deepEqual(series.progress.columns, ['x', 'mode']);
+    const { rows } = await series.push({ time: START + 2 * MINUTE, x: 2, mode: 'idle', load: 5 });
+    assert.deepEqual([rows[0]!.row.mode, rows[0]!.row.load], ['idle', 5]);
+  });
+
+  it('of a kind that their column does not hold are told once, however many texts there are', async () => {
+    const { series, notes } = await open({ column: 'x', train: 'never', unreadable: 'missing' });
+    await live(
+      series,
+      Array.from({ length: 50 }, (_, i) => ({ time: START + i * SECOND, x: i === 0 ? 1 : `ERR ${i}` })),
+    );
+    assert.equal(series.progress.cellsMissing, 49);
+    assert.deepEqual(
+      notes.map(({ kind }) => kind),
+      ['unreadable'],
+    );
+  });
+
+  it('are forgotten by a reset with the kinds of their columns, and those of a key with its warnings', async () => {
+    const { series, notes } = await open({ key: 'k', column: 'x', late: '1s', train: 'never' });
+    const late = async (): Promise<void> => {
+      await series.push({ k: 'a', time: START + MINUTE, x: 1, load: 'ERR' });
+      await series.push({ k: 'a', time: START, x: 1 });
+    };
+    await late();
+    await series.reset('a');
+    await late();
+    assert.deepEqual(
+      notes.map(({ kind }) => kind),
+      ['late', 'late'],
+    );
+    await series.reset();
+    assert.deepEqual(series.progress.columns, []);
+    const { rows } = await series.push({ k: 'a', time: START, x: 1, load: 5 });
+    assert.equal(rows[0]!.row.load, 5);
+  });
+
   it('with ever new texts in a column are missing there, told once', async () => {
     const { series, notes } = await open({ column: 'x', train: 'never' });
     const { rows } = await live(

@@ -172,6 +172,20 @@ describe('what is known ahead', () => {
     await assert.rejects(series.push({ shift: 'late' }), { code: 'columns.missing' });
   });
 
+  it('of a key is forgotten by a reset of that key', async () => {
+    const { series } = await open({ ...OPTIONS, key: 'machine', ahead: '1h', train: 'never' });
+    for (const machine of ['a', 'b']) {
+      await series.push({ machine, time: at(0), shift: 'night' }, { arrival: at(-1) });
+      await series.push({ machine, time: at(9), shift: 'night' }, { arrival: at(-1) });
+    }
+    await series.reset('b');
+    const { rows } = await live(series, [
+      { ...load(0), machine: 'a' },
+      { ...load(0), machine: 'b' },
+    ]);
+    assert.deepEqual(then(rows, 'shift'), ['night', null]);
+  });
+
   it('comes with the table of the past: in its rows, and in those after its last reading', async () => {
     const { series } = await open({ ...OPTIONS, train: 'never' }, () => at(5));
     const past = [0, 1, 2, 3].map((hour) => ({
@@ -228,7 +242,7 @@ describe('what is known ahead', () => {
     const { rows } = await live(series, [load(600)]);
     assert.deepEqual(then(rows, 'c7'), [599]);
     await series.reset();
-    assert.deepEqual(then((await live(series, [load(601)])).rows, 'c7'), [null]);
+    assert.deepEqual(then((await live(series, [load(601)])).rows, 'c7'), [undefined]);
   });
 
   it('is there after kill -9 as it was written, and what rows knew of it', async () => {

@@ -217,6 +217,39 @@ describe('outcomes of a series', () => {
     await assert.rejects(other.series.outcome({ id: 'x', value: 1 }), { code: 'validation.failed' });
   });
 
+  it('brought for no row decide nothing: not even whether outcomes are numbers', async () => {
+    const { series } = await open({ outcome: 'message', train: 'never' });
+    const { rows } = await live(
+      series,
+      every(MINUTE, 3, (i) => i),
+    );
+    await assert.rejects(series.outcome({ id: 'none', value: 'good' }), { code: 'outcome.unknown' });
+    const { outcomes } = await series.outcome({ id: rows[0]!.series.id, value: 5 });
+    assert.equal(outcomes[0]!.truth, 5);
+    await assert.rejects(series.outcome({ id: rows[1]!.series.id, value: 'good' }), {
+      code: 'validation.failed',
+    });
+    const { outcomes: second } = await series.outcome({ id: rows[1]!.series.id, value: 6 });
+    assert.equal(second[0]!.truth, 6, 'what is refused leaves its row waiting');
+  });
+
+  it('brought by messages have at most a thousand labels: free text is refused, and its row still waits', async () => {
+    const { series } = await open({ outcome: 'message', train: 'never' });
+    const { rows } = await live(
+      series,
+      every(MINUTE, 1002, (i) => i),
+    );
+    for (let i = 0; i < 1000; i++) {
+      await series.outcome({ id: rows[i]!.series.id, value: `note ${i}` });
+    }
+    const { id } = rows[1000]!.series;
+    for (const value of ['note 1000', 'a'.repeat(1001)]) {
+      await assert.rejects(series.outcome({ id, value }), { code: 'limit.exceeded' });
+    }
+    const { outcomes } = await series.outcome({ id, value: 'note 7' });
+    assert.equal(outcomes[0]!.truth, 'note 7');
+  });
+
   it('that are none leave the rows as they come', async () => {
     const { series } = await open({ outcome: 'none' });
     const { rows, outcomes, trainSet } = await backfill(

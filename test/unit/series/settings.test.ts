@@ -61,6 +61,7 @@ describe('settings of a series', () => {
       [{ outcome: 'event' }, /^Value:/u],
       [{ outcome: 'event', operator: '>', value: 'hot' }, /^Value: "hot" is not a number/u],
       [{ outcome: 'event', operator: '~', value: 1 }, /^Operator:/u],
+      [{ outcome: 'event', operator: 'constructor', value: 1 }, /^Operator:/u],
       [{ outcome: 'later' }, /^Outcome: "later" is none of/u],
       [{ calendar: 'moon' }, /^Calendar:/u],
       [{ timezone: 'Mars/Base' }, /^Time zone: "Mars\/Base"/u],

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import {
   appendFileSync,
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -124,6 +125,28 @@ describe('a series on disk', () => {
     series = await reopen(options);
     const { keys, kept } = series.progress;
     assert.deepEqual({ keys, kept }, { keys: 0, kept: 0 });
+    await series.close();
+  });
+
+  it('remembers a train set that was asked for after the last reading', async () => {
+    let series = await reopen();
+    await live(series, readings(0, 150));
+    assert.equal(series.progress.started, false);
+    await series.flush();
+    await series.train('asked');
+    await series.close();
+    series = await reopen();
+    assert.deepEqual([series.progress.started, series.progress.trainSets], [true, 1]);
+    await series.close();
+  });
+
+  it('is whole on disk, and says nothing, where what an earlier one left cannot be removed', async () => {
+    const series = await reopen();
+    mkdirSync(path.join(folder, '00000000.jsonl'));
+    await live(series, readings(0, 3));
+    await series.flush();
+    assert.equal(series.progress.storage, 'ok');
+    assert.deepEqual(notes, []);
     await series.close();
   });
 
